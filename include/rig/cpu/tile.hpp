@@ -1,0 +1,120 @@
+#pragma once
+
+#include "rig/cpu/isa.hpp"
+#include "rig/semiring.hpp"
+
+namespace rig::on_cpu {
+
+/// Some entries of one row with everything the inner loop reads, already in algebra types.
+template <class S>
+struct entries {
+  const typename S::left* a;  ///< value of entry e is a[e · a_step]; a_step is 0 where all are equal
+  int64 a_step;
+  const index* inner;         ///< k of entry e
+  const index* b_rows;        ///< row of `b` that holds B(k, ·): `inner`, unless B was staged
+  const typename S::right* b;
+  int64 b_stride;
+  int64 count;
+  index row;
+};
+
+/// Accumulators of half a tile: two halves of 128 bytes fill four AVX-512 registers or eight AVX2 registers and leave room for
+/// loads. Halves of 64 and 256 bytes were slower or spilled (docs/measured.md).
+inline constexpr int half_tile_bytes = 128;
+
+/// Columns of half a tile, a power of two.
+template <class S>
+inline constexpr int half_tile = [] {
+  int width = 32;
+  while (width > 1 && width * static_cast<int>(sizeof(typename S::accum)) > half_tile_bytes) width /= 2;
+  return width;
+}();
+
+/// Two halves of W columns, from `first` and from `second`, over all entries in order. Overlapping halves compute the
+/// shared columns twice, to the same bits; so any width from W to 2W is one pass.
+///   out[j] ⊕= ⊕_e a(e) ⊗ b(e, first + j),  out[W + j] ⊕= ⊕_e a(e) ⊗ b(e, second + j)
+template <class S, int W>
+[[gnu::always_inline]] inline void accumulate_tile(typename S::accum* out, const entries<S>& some,
+                                                   int64 first, int64 second) {
+  typename S::accum x[W], y[W];
+  for (int j = 0; j < W; ++j) x[j] = out[j];
+  for (int j = 0; j < W; ++j) y[j] = out[W + j];
+  for (int64 e = 0; e < some.count; ++e) {
+    const typename S::left a = some.a[e * some.a_step];
+    const position at{some.row, some.inner[e]};
+    if constexpr (is_ignoring_right<S>) {
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
+    } else {
+      const typename S::right* b = some.b + some.b_rows[e] * some.b_stride;
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[first + j], at));
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[second + j], at));
+    }
+  }
+  for (int j = 0; j < W; ++j) out[j] = x[j];
+  for (int j = 0; j < W; ++j) out[W + j] = y[j];
+}
+
+/// One column, in eight strands so that the adds of a row do not wait for each other; strands meet in a fixed tree.
+template <class S>
+[[gnu::always_inline]] inline void accumulate_column(typename S::accum* out, const entries<S>& some,
+                                                     int64 first, int64) {
+  constexpr int strands = 8;
+  const auto term = [&](int64 e) {
+    const position at{some.row, some.inner[e]};
+    if constexpr (is_ignoring_right<S>)
+      return product<S>(some.a[e * some.a_step], typename S::right{}, at);
+    else
+      return product<S>(some.a[e * some.a_step], some.b[some.b_rows[e] * some.b_stride + first], at);
+  };
+  int64 e = 0;
+  if (some.count >= strands) {
+    typename S::accum x[strands];
+    for (int s = 0; s < strands; ++s) x[s] = term(s);
+    for (e = strands; e + strands <= some.count; e += strands)
+      for (int s = 0; s < strands; ++s) x[s] = S::add(x[s], term(e + s));
+    for (int width = strands / 2; width > 0; width /= 2)
+      for (int s = 0; s < width; ++s) x[s] = S::add(x[s], x[s + width]);
+    out[0] = S::add(out[0], x[0]);
+  }
+  for (; e < some.count; ++e) out[0] = S::add(out[0], term(e));
+}
+
+template <class S, int W>
+void tile_baseline(typename S::accum* out, const entries<S>& some, int64 first, int64 second) {
+  if constexpr (W == 0) accumulate_column<S>(out, some, first, second);
+  else accumulate_tile<S, W>(out, some, first, second);
+}
+template <class S, int W>
+RIG_TARGET_AVX2 void tile_avx2(typename S::accum* out, const entries<S>& some, int64 first, int64 second) {
+  if constexpr (W == 0) accumulate_column<S>(out, some, first, second);
+  else accumulate_tile<S, W>(out, some, first, second);
+}
+template <class S, int W>
+RIG_TARGET_AVX512 void tile_avx512(typename S::accum* out, const entries<S>& some, int64 first, int64 second) {
+  if constexpr (W == 0) accumulate_column<S>(out, some, first, second);
+  else accumulate_tile<S, W>(out, some, first, second);
+}
+
+template <class S>
+using tile_function = void (*)(typename S::accum*, const entries<S>&, int64, int64);
+
+/// The function for halves of `width` columns (0: a single column) on this machine.
+template <class S>
+tile_function<S> tile_for(int width) {
+  // Position log2(width) + 1; widths above half_tile repeat it and are never asked for.
+  constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
+  static constexpr tile_function<S> table[3][7] = {
+      {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>, tile_baseline<S, clamp(4)>,
+       tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>, tile_baseline<S, clamp(32)>},
+      {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
+       tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>},
+      {tile_avx512<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
+       tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>},
+  };
+  int place = 0;
+  for (int w = width; w > 0; w /= 2) ++place;
+  return table[static_cast<int>(instruction_set())][place];
+}
+
+}  // namespace rig::on_cpu

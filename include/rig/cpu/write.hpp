@@ -1,0 +1,166 @@
+#pragma once
+
+#include <type_traits>
+
+#include "rig/cpu/load.hpp"
+
+namespace rig::on_cpu {
+
+/// Walks the mask along one row, tile by tile from left to right.
+class mask_row {
+ public:
+  mask_row(const mask_operand& mask, index row);
+
+  /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask all are, and
+  /// `allowed` stays untouched.
+  bool read(int64 first, int count, bool* allowed);
+  bool absent() const { return mask_.over == mask_operand::kind::absent; }
+
+ private:
+  const mask_operand& mask_;
+  index row_;
+  int64 next_ = 0, end_ = 0;
+};
+
+/// The write-back of `count` places of one row, in C's storage type:
+///   C⟨allowed, replace⟩ = C ⊙ t.
+/// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where the descriptor has none.
+template <class O>
+void write_tile(const problem& p, index row, int64 first, int count, const O* t, O zero, const bool* allowed) {
+  const bool outside_fills = p.fresh || p.desc->replace;
+  const auto store = [&](auto* c, auto fill) {
+    using element = decltype(fill);
+    c += row * p.c.stride + first;
+    if (t == nullptr) {
+      if (p.accum == accumulator::none && allowed == nullptr) {
+        for (int j = 0; j < count; ++j) c[j] = fill;
+        return;
+      }
+      for (int j = 0; j < count; ++j) {
+        const bool in = allowed == nullptr || allowed[j];
+        if (in ? p.accum == accumulator::none : outside_fills) c[j] = fill;
+      }
+      return;
+    }
+    if (p.accum == accumulator::none && allowed == nullptr) {
+      for (int j = 0; j < count; ++j) c[j] = convert<element>(t[j]);
+      return;
+    }
+    if constexpr (is_storage<O>) {
+      if (p.accum == accumulator::plus && allowed == nullptr) {
+        for (int j = 0; j < count; ++j) c[j] = convert<element>(plus(convert<O>(c[j]), t[j]));
+        return;
+      }
+    }
+    for (int j = 0; j < count; ++j) {
+      if (allowed == nullptr || allowed[j]) {
+        if constexpr (is_storage<O>)
+          c[j] = p.accum == accumulator::none ? convert<element>(t[j])
+                                              : convert<element>(accumulate(p.accum, convert<O>(c[j]), t[j]));
+        else c[j] = t[j];
+      } else if (outside_fills) c[j] = fill;
+    }
+  };
+  if constexpr (is_storage<O>) {
+    const auto as = [&](auto* c) {
+      using element = std::remove_pointer_t<decltype(c)>;
+      store(c, p.desc->fill.has_value() ? p.desc->fill.as<element>() : convert<element>(zero));
+    };
+    switch (p.c.value_type) {
+      case type::boolean: return as(static_cast<bool*>(p.c.data));
+      case type::int32: return as(static_cast<int32*>(p.c.data));
+      case type::int64: return as(static_cast<int64*>(p.c.data));
+      case type::float32: return as(static_cast<float*>(p.c.data));
+      case type::float64: return as(static_cast<double*>(p.c.data));
+      case type::half: return as(static_cast<half*>(p.c.data));
+      case type::bfloat16: return as(static_cast<bfloat16*>(p.c.data));
+      case type::other: return;
+    }
+  } else {
+    store(static_cast<O*>(p.c.data), zero);
+  }
+}
+
+extern template void write_tile<bool>(const problem&, index, int64, int, const bool*, bool, const bool*);
+extern template void write_tile<int32>(const problem&, index, int64, int, const int32*, int32, const bool*);
+extern template void write_tile<int64>(const problem&, index, int64, int, const int64*, int64, const bool*);
+extern template void write_tile<float>(const problem&, index, int64, int, const float*, float, const bool*);
+extern template void write_tile<double>(const problem&, index, int64, int, const double*, double, const bool*);
+
+/// Finishes and writes tiles of one problem; one writer a thread.
+template <class S>
+class writer {
+ public:
+  using accum = typename S::accum;
+
+  explicit writer(const problem& p) : p_(p) {
+    if constexpr (is_indexed<output<S>>) {
+      indices_ = p;
+      indices_fill_ = *p.desc;
+      indices_fill_.fill = -1;
+      indices_.desc = &indices_fill_;
+      indices_.c = p.indices;
+    }
+  }
+  writer(const writer&) = delete;
+
+  /// Writes ⊕-sums `x` of a row with n ≥ 1 products.
+  void write(index row, int64 first, int count, const accum* x, int64 n, const bool* allowed) const {
+    if constexpr (is_indexed<output<S>>) {
+      using value = decltype(output<S>::value);
+      value values[2 * half_tile<S>];
+      int32 indices[2 * half_tile<S>];
+      for (int j = 0; j < count; ++j) {
+        accum best = x[j];
+        if (p_.accum == accumulator::own) best = S::add(held(row, first + j), best);
+        const auto out = finished<S>(best, n);
+        values[j] = out.value;
+        indices[j] = out.index;
+      }
+      write_tile<value>(p_, row, first, count, values, S::zero().value, allowed);
+      write_tile<int32>(indices_, row, first, count, indices, -1, allowed);
+    } else {
+      output<S> t[2 * half_tile<S>];
+      for (int j = 0; j < count; ++j) t[j] = finished<S>(x[j], n);
+      if constexpr (is_same<output<S>, accum>)
+        if (p_.accum == accumulator::own)
+          for (int j = 0; j < count; ++j) t[j] = S::add(held(row, first + j), t[j]);
+      write_tile<output<S>>(p_, row, first, count, t, finished<S>(S::zero(), 0), allowed);
+    }
+  }
+
+  /// Writes places of a row without products.
+  void write_empty(index row, int64 first, int count, const bool* allowed) const {
+    if constexpr (is_indexed<output<S>>) {
+      using value = decltype(output<S>::value);
+      write_tile<value>(p_, row, first, count, nullptr, S::zero().value, allowed);
+      write_tile<int32>(indices_, row, first, count, nullptr, -1, allowed);
+    } else {
+      write_tile<output<S>>(p_, row, first, count, nullptr, finished<S>(S::zero(), 0), allowed);
+    }
+  }
+
+ private:
+  /// What C holds, as an accumulator.
+  accum held(index row, int64 column) const {
+    const auto* at = static_cast<const unsigned char*>(p_.c.data) +
+                     static_cast<std::size_t>(row * p_.c.stride + column) * p_.c.value_bytes;
+    if constexpr (is_indexed<output<S>>) {
+      decltype(output<S>::value) value;
+      convert_row(at, p_.c.value_type, &value, 1);
+      const int32 index = static_cast<const int32*>(p_.indices.data)[row * p_.indices.stride + column];
+      return {value, index < 0 ? highest<int32>() : index};
+    } else {
+      accum value;
+      if constexpr (is_storage<accum>) convert_row(at, p_.c.value_type, &value, 1);
+      else __builtin_memcpy(&value, at, sizeof(value));
+      return value;
+    }
+  }
+
+  const problem& p_;
+  problem indices_;  // C's second array as a problem of its own, where there is one
+  descriptor indices_fill_;
+};
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,47 @@
+#pragma once
+
+#include <string>
+
+#include "rig/accumulate.hpp"
+#include "rig/scalar.hpp"
+
+namespace rig {
+
+/// A number of any storage type, kept exactly: what `descriptor::fill` holds. Empty unless given one.
+class scalar {
+ public:
+  constexpr scalar() = default;
+  constexpr scalar(double value) : state_(state::real), real_(value) {}
+  constexpr scalar(float value) : scalar(static_cast<double>(value)) {}
+  constexpr scalar(int32 value) : scalar(static_cast<int64>(value)) {}
+  constexpr scalar(int64 value) : state_(state::integer), integer_(value) {}
+  constexpr scalar(bool value) : scalar(static_cast<int64>(value)) {}
+
+  constexpr bool has_value() const { return state_ != state::none; }
+  /// The number as a T, by `convert`.
+  template <class T>
+  constexpr T as() const {
+    return state_ == state::integer ? convert<T>(integer_) : convert<T>(real_);
+  }
+
+ private:
+  enum class state : unsigned char { none, real, integer };
+  state state_ = state::none;
+  double real_ = 0;
+  int64 integer_ = 0;
+};
+
+/// Everything a call may say beyond its operands. The meaning fields change the result; the tuning fields never
+/// do beyond rounding, unless `kernel` names an approximate one. Field order is part of the API.
+struct descriptor {
+  // meaning
+  bool transpose_a = false;  ///< use Aᵀ; builds the form "transpose" once
+  bool transpose_b = false;  ///< use Bᵀ; costs one transposed copy of B a call
+  bool replace = false;      ///< outside the mask, C becomes fill instead of staying
+  scalar fill = {};          ///< value where a row has no products; default: the semiring's zero, finished
+  // tuning
+  std::string kernel = {};   ///< name from the list of kernels; empty: the cheapest that can
+  int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
+};
+
+}  // namespace rig

@@ -1,0 +1,70 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+namespace rig {
+
+/// What kind of mistake an `error` reports; the message holds the values.
+enum class errc {
+  shape,           ///< operand, mask or result sizes do not fit together
+  place,           ///< operands live in different places, or the place is not there
+  range,           ///< an index or a number is out of its range
+  duplicate,       ///< two tuples at one position and no combiner
+  order,           ///< columns of a row do not ascend
+  type,            ///< a storage type cannot serve here
+  unknown_kernel,  ///< no kernel has this name
+  cannot,          ///< the named kernel cannot serve this problem
+  out_of_memory,   ///< an allocation failed; the message states the bytes
+  format,          ///< a file or string does not follow its format
+  io,              ///< a file cannot be opened, read or written
+  read_only,       ///< a write through a read-only view
+  device,          ///< a device reported a fault
+};
+
+/// The one exception type of rig: a code to branch on and a message that names the values.
+class error : public std::runtime_error {
+ public:
+  error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  errc code() const noexcept { return code_; }
+
+ private:
+  errc code_;
+};
+
+/// A piece of an error message: text or a number, formatted without locale.
+class message_piece {
+ public:
+  message_piece(const char* text) : text_(text) {}
+  message_piece(std::string_view text) : text_(text) {}
+  message_piece(const std::string& text) : text_(text) {}
+  message_piece(int value) : text_(std::to_string(value)) {}
+  message_piece(long value) : text_(std::to_string(value)) {}
+  message_piece(long long value) : text_(std::to_string(value)) {}
+  message_piece(unsigned value) : text_(std::to_string(value)) {}
+  message_piece(unsigned long value) : text_(std::to_string(value)) {}
+  message_piece(double value);
+  const std::string& text() const { return text_; }
+
+ private:
+  std::string text_;
+};
+
+/// Throws `error(code, …)` with the pieces joined; the only way rig reports a mistake.
+[[noreturn]] void fail(errc code, std::initializer_list<message_piece> pieces);
+
+/// Runs `work`; a standard allocation failure inside it becomes `error(out_of_memory)` that starts with `what`.
+template <class Work>
+decltype(auto) or_out_of_memory(const char* what, Work&& work) {
+  try {
+    return work();
+  } catch (const std::bad_alloc&) {
+    fail(errc::out_of_memory, {what, ": out of memory"});
+  }
+}
+
+}  // namespace rig

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rig/place.hpp"
+#include "rig/problem.hpp"
+
+namespace rig {
+
+/// How a kernel answers a problem.
+enum class verdict : unsigned char { can, slower, cannot };
+
+struct answer {
+  verdict says = verdict::can;
+  std::string reason;   ///< why slower or cannot; filled where problem::reasons asks for it
+  double seconds = 0;   ///< the cost rule's estimate; only its order among kernels matters
+};
+
+/// A line of the list of kernels: one name in one place.
+struct kernel {
+  const char* name;
+  place::kind where;
+  bool approximate;     ///< runs only where the descriptor names it
+  const char* summary;
+  answer (*answers)(const problem&);
+  void (*run)(const problem&);
+};
+
+/// The list. It drives dispatch, `explain`, tests and benchmarks.
+std::span<const kernel> kernels();
+
+/// One kernel's answer to one problem.
+struct explained {
+  std::string name;
+  place::kind where = place::kind::cpu;
+  bool approximate = false;
+  bool chosen = false;
+  answer says;
+};
+
+/// Which kernel serves a problem, and why not the others.
+struct explanation {
+  std::string operation;  ///< the problem in words
+  std::vector<explained> kernels;
+  std::string chosen;     ///< name of the kernel that would run
+  std::string reason;     ///< why it was chosen: cheapest, named, preferred
+  std::string text() const;
+  std::string json() const;
+};
+
+/// `explain` on a checked problem.
+explanation explain(problem& p);
+
+}  // namespace rig

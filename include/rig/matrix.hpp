@@ -1,0 +1,179 @@
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rig/descriptor.hpp"
+#include "rig/pattern.hpp"
+
+namespace rig {
+
+/// A sparse matrix: immutable, cheap to copy (copies share everything), CSR with ascending columns. An iso
+/// matrix has no value array: all its entries have one value. An unweighted graph is an iso matrix of ones.
+///
+/// Shapes: rows and columns < 2^31, entries as many as memory holds. Explicit zeros are entries. A matrix lives
+/// in one place; `to` is the only copy between places. Concurrent use of shared matrices is safe.
+template <class T>
+class matrix {
+ public:
+  using value_type = T;
+
+  /// 0×0.
+  matrix() : matrix(0, 0) {}
+
+  /// rows×columns without entries.
+  matrix(index rows, index columns) {
+    const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
+    structure_ = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
+                                  std::span<const index>(), import::checked);
+  }
+
+  /// An iso matrix on an existing pattern.
+  explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
+      : structure_(std::move(structure)), iso_(iso) {}
+
+  /// A matrix from a pattern and one value an entry (values.bytes() = nnz·sizeof(T), same place).
+  matrix(std::shared_ptr<const pattern> structure, buffer values)
+      : structure_(std::move(structure)), values_(std::move(values)), is_iso_(false) {
+    const auto expected = static_cast<std::size_t>(structure_->nnz()) * sizeof(T);
+    if (values_.bytes() != expected)
+      fail(errc::shape, {"matrix: ", structure_->nnz(), " entries need ", expected,
+                         " bytes of values, got ", values_.bytes()});
+    if (values_.where() != structure_->where())
+      fail(errc::place, {"matrix: the pattern is on ", to_string(structure_->where()),
+                         ", the values are on ", to_string(values_.where())});
+  }
+
+  /// From tuples (i[p], j[p], v[p]) in any order. Two tuples at one position are error(duplicate).
+  static matrix from_tuples(index rows, index columns, std::span<const index> i,
+                            std::span<const index> j, std::span<const T> v) {
+    return build(rows, columns, i, j, v, false, [](const T& x, const T&) { return x; });
+  }
+  /// The same; duplicates are folded by `combine(x, y)` in the order of the input.
+  template <class Combine>
+    requires std::invocable<Combine, T, T>
+  static matrix from_tuples(index rows, index columns, std::span<const index> i,
+                            std::span<const index> j, std::span<const T> v, Combine combine) {
+    return build(rows, columns, i, j, v, true, combine);
+  }
+
+  /// An iso matrix from positions; with `merge_duplicates`, repeated positions are one entry, else an error.
+  static matrix from_positions(index rows, index columns, std::span<const index> i,
+                               std::span<const index> j, T iso = T(1), bool merge_duplicates = false) {
+    return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
+  }
+
+  /// Copies CSR arrays: offsets (int32 or int64), columns (int32, or int64 which are narrowed with a check).
+  template <class Offset, class Column>
+  static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
+                         std::span<const Column> entries, std::span<const T> values,
+                         import how = import::checked) {
+    std::vector<int64> order;
+    auto structure = pattern_from_csr(rows, columns, offsets, entries, how, &order);
+    check_length(*structure, values.size());
+    buffer kept = buffer::allocate(values.size_bytes());
+    T* out = kept.template data<T>();
+    for (std::size_t p = 0; p < values.size(); ++p)
+      out[p] = values[order.empty() ? p : static_cast<std::size_t>(order[p])];
+    return matrix(std::move(structure), std::move(kept));
+  }
+  /// The same without values: an iso matrix.
+  template <class Offset, class Column>
+  static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
+                         std::span<const Column> entries, import how = import::checked, T iso = T(1)) {
+    return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
+  }
+
+  /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy of the
+  /// matrix lives. `import::sorted` is refused: sorting would write.
+  template <class Offset>
+  static matrix view(index rows, index columns, std::span<const Offset> offsets,
+                     std::span<const index> entries, std::span<const T> values,
+                     import how = import::checked) {
+    auto structure = pattern_view(rows, columns, offsets, entries, how);
+    check_length(*structure, values.size());
+    return matrix(std::move(structure),
+                  buffer::borrow(const_cast<T*>(values.data()), values.size_bytes()));
+  }
+
+  index rows() const { return structure_->rows(); }
+  index columns() const { return structure_->columns(); }
+  int64 nnz() const { return structure_->nnz(); }
+  place where() const { return structure_->where(); }
+  bool iso() const { return is_iso_; }
+  T iso_value() const { return iso_; }
+  /// One value an entry, null for an iso matrix.
+  const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
+  /// Value of entry p, in CSR order.
+  T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
+  const pattern& structure() const { return *structure_; }
+  const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
+
+  /// The same pattern and forms, other values (copied; nnz of them).
+  template <class U>
+  matrix<U> with_values(std::span<const U> values) const {
+    check_length(*structure_, values.size());
+    buffer kept = buffer::allocate(values.size_bytes());
+    std::copy(values.begin(), values.end(), kept.template data<U>());
+    return matrix<U>(structure_, std::move(kept));
+  }
+  /// The same pattern and forms, every entry `iso`.
+  template <class U>
+  matrix<U> with_value(U iso) const {
+    return matrix<U>(structure_, iso);
+  }
+
+  /// The same matrix in another place; a matrix that is there already shares everything.
+  matrix to(place target) const {
+    if (target != where()) fail(errc::place, {"matrix: ", to_string(target), " is not available"});
+    return *this;
+  }
+
+  /// Builds now the forms that a product with this descriptor would build on its first call.
+  const matrix& prepare(const descriptor& desc = {}) const {
+    or_out_of_memory("prepare", [&] {
+      if (desc.transpose_a) structure_->form_of<transposed>()->structure->form_of<row_lengths>();
+      else structure_->form_of<row_lengths>();
+    });
+    return *this;
+  }
+  /// What was derived so far, with its bytes.
+  std::vector<form_info> forms() const { return structure_->forms(); }
+  void drop_forms() const { structure_->drop_forms(); }
+
+ private:
+  static void check_length(const pattern& structure, std::size_t count) {
+    if (count != static_cast<std::size_t>(structure.nnz()))
+      fail(errc::shape, {"matrix: ", structure.nnz(), " entries, ", count, " values"});
+  }
+
+  template <class Combine>
+  static matrix build(index rows, index columns, std::span<const index> i, std::span<const index> j,
+                      std::span<const T> v, bool duplicates_allowed, Combine combine) {
+    if (v.size() != i.size())
+      fail(errc::shape, {"matrix: ", i.size(), " positions, ", v.size(), " values"});
+    sorted_tuples sorted = sort_tuples(rows, columns, i, j, duplicates_allowed);
+    const auto count = static_cast<std::size_t>(sorted.structure->nnz());
+    buffer values = buffer::allocate(count * sizeof(T));
+    T* out = values.template data<T>();
+    for (std::size_t p = 0; p < count; ++p) {
+      auto q = static_cast<std::size_t>(sorted.groups[p]);
+      const auto end = static_cast<std::size_t>(sorted.groups[p + 1]);
+      T value = v[static_cast<std::size_t>(sorted.order[q])];
+      while (++q < end) value = combine(value, v[static_cast<std::size_t>(sorted.order[q])]);
+      out[p] = value;
+    }
+    return matrix(std::move(sorted.structure), std::move(values));
+  }
+
+  std::shared_ptr<const pattern> structure_;
+  buffer values_;
+  bool is_iso_ = true;
+  T iso_ = T(1);
+};
+
+}  // namespace rig

@@ -1,0 +1,187 @@
+#pragma once
+
+#include <type_traits>
+
+#include "rig/cpu/run.hpp"
+#include "rig/kernels.hpp"
+#include "rig/problem.hpp"
+#include "rig/semiring.hpp"
+
+namespace rig {
+
+/// The one record of a semiring that the library sees.
+template <semiring S>
+inline constexpr semiring_info info_of = {
+    [] {
+      if constexpr (requires { S::name; }) return S::name;
+      else return "a semiring of the caller";
+    }(),
+    type_of<typename S::left>,
+    type_of<typename S::right>,
+    type_of<output<S>>,
+    sizeof(typename S::left),
+    sizeof(typename S::right),
+    sizeof(typename S::accum),
+    is_ignoring_left<S>,
+    is_ignoring_right<S>,
+    positional<S>,
+    has_finish<S>,
+    is_indexed<output<S>>,
+    &on_cpu::run<S>,
+};
+
+/// Element type of the result: the caller's if named, else the semiring's.
+template <class Named, semiring S>
+struct result_element {
+  using natural = output<S>;
+  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+};
+template <class Named, semiring S>
+  requires is_indexed<output<S>>
+struct result_element<Named, S> {
+  using natural = decltype(output<S>::value);
+  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+};
+
+template <class Named, semiring S>
+using mxm_result = std::conditional_t<is_indexed<output<S>>, indexed_dense<typename result_element<Named, S>::type>,
+                                      dense<typename result_element<Named, S>::type>>;
+
+/// A storage type converts to every arithmetic algebra type; any other type serves only as itself.
+template <class Stored, class Algebra>
+inline constexpr bool is_loadable = is_same<Stored, Algebra> || (is_storage<Stored> && is_storage<Algebra>);
+
+struct no_mask {};
+
+template <semiring S, class TA, class TB, class Mask>
+problem make_problem(const char* operation, const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+                     const descriptor& desc) {
+  static_assert(is_loadable<TA, typename S::left>, "A's storage type does not convert to the semiring's left type");
+  static_assert(is_loadable<TB, typename S::right>, "B's storage type does not convert to the semiring's right type");
+  problem p;
+  p.operation = operation;
+  p.algebra = &info_of<S>;
+  p.structure = &a.structure();
+  p.desc = &desc;
+  fill_in(p.a, a);
+  fill_in(p.b, b);
+  if constexpr (!std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
+  return p;
+}
+
+template <semiring S, class T>
+void fill_in_result(problem& p, dense<T>& c) {
+  using element = typename result_element<void, S>::type;
+  static_assert(!is_indexed<output<S>>, "this semiring yields two arrays: give an indexed_dense");
+  static_assert(is_loadable<T, element>, "C's storage type does not convert from the semiring's output type");
+  static_cast<void>(c.data());  // refuses read-only views
+  fill_in(p.c, c);
+}
+template <semiring S, class T>
+void fill_in_result(problem& p, indexed_dense<T>& c) {
+  static_assert(is_indexed<output<S>>, "this semiring yields one array: give a dense");
+  static_assert(is_loadable<T, typename result_element<void, S>::natural>,
+                "C's storage type does not convert from the semiring's value type");
+  static_cast<void>(c.values.data());
+  static_cast<void>(c.indices.data());
+  fill_in(p.c, c.values);
+  fill_in(p.indices, c.indices);
+}
+
+template <class Result>
+Result make_result(const problem& p) {
+  if constexpr (requires { Result().indices; })
+    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns),
+            dense<int32>::uninitialised(p.a.rows, p.b.columns)};
+  else return Result::uninitialised(p.a.rows, p.b.columns);
+}
+
+template <class Named, semiring S, class TA, class TB, class Mask>
+mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask, const descriptor& desc) {
+  return or_out_of_memory("mxm", [&] {
+    problem p = make_problem<S>("mxm", a, b, mask, desc);
+    p.fresh = true;
+    check(p);
+    auto c = make_result<mxm_result<Named, S>>(p);
+    fill_in_result<S>(p, c);
+    run(p);
+    return c;
+  });
+}
+
+template <semiring S, class Result, class TA, class TB, class Mask>
+void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+              const descriptor& desc) {
+  or_out_of_memory("mxm", [&] {
+    problem p = make_problem<S>("mxm", a, b, mask, desc);
+    p.accum = accum;
+    fill_in_result<S>(p, c);
+    check(p);
+    run(p);
+  });
+}
+
+/// Sparse × dense over a semiring, into a new dense result.
+///
+///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
+///
+/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose where the descriptor says so. A row without entries
+/// yields `desc.fill`, by default the finished zero of S. Operands convert to S::left and S::right as they are
+/// loaded, results to the element type, which is S's output unless named: mxm<half>(A, B, s).
+/// Order: the entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for any
+/// number of threads. Places: all operands in one. Cost: O(nnz · f), no memory but the result.
+/// Throws error: shape, place, unknown_kernel, cannot, out_of_memory; nothing was written then.
+/// Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+template <class Element = void, class TA, class TB, semiring S>
+mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
+  return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
+}
+
+/// The same under a mask: outside it, the new result is `desc.fill`. See the first form.
+template <class Element = void, class TA, class TB, semiring S, class Container>
+mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const mask<Container>& mask,
+                           const descriptor& desc = {}) {
+  return mxm_fresh<Element, S>(a, b, mask, desc);
+}
+
+/// Into an existing result: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B), or = A ⊕.⊗ B with accumulator `none`.
+///
+/// Where the product has no entry (its row of op(A) is empty): without accumulator C becomes fill, with one C
+/// stays. Outside the mask: with desc.replace C becomes fill, else it stays. C may be a dense of any storage type,
+/// or an indexed_dense for arg-max and arg-min, and may share memory with any operand: the result is as if the
+/// inputs were copied first (and then costs a copy of C). Throws as the first form, and read_only.
+template <class Result, class TA, class TB, semiring S, class Container>
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, S,
+         const mask<Container>& mask, const descriptor& desc = {}) {
+  mxm_into<S>(c, accum, a, b, mask, desc);
+}
+template <class Result, class TA, class TB, semiring S>
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, S,
+         const descriptor& desc = {}) {
+  mxm_into<S>(c, accum, a, b, no_mask{}, desc);
+}
+
+template <semiring S, class TA, class TB, class Mask>
+explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask, const descriptor& desc) {
+  return or_out_of_memory("explain", [&] {
+    problem p = make_problem<S>("mxm", a, b, mask, desc);
+    p.fresh = true;
+    p.c.value_bytes = sizeof(typename result_element<void, S>::type);
+    return explain(p);
+  });
+}
+
+/// What the product would do: every kernel's answer and the choice. Nothing is computed; forms may be built.
+template <class TA, class TB, semiring S>
+explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
+  return explain_fresh<S>(a, b, no_mask{}, desc);
+}
+template <class TA, class TB, semiring S, class Container>
+explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const mask<Container>& mask,
+                    const descriptor& desc = {}) {
+  return explain_fresh<S>(a, b, mask, desc);
+}
+
+}  // namespace rig
+
+#include "rig/builtin.hpp"

@@ -1,0 +1,130 @@
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rig/buffer.hpp"
+#include "rig/error.hpp"
+#include "rig/scalar.hpp"
+
+namespace rig {
+
+class pattern;
+
+/// Something derived from a pattern and kept beside it: structure and permutations, never values.
+struct form {
+  virtual ~form() = default;
+  virtual std::size_t bytes() const = 0;
+};
+
+/// A form as `matrix::forms()` lists it.
+struct form_info {
+  std::string name;
+  std::size_t bytes = 0;
+};
+
+/// How far caller data is believed.
+enum class import {
+  checked,  ///< offsets, column ranges, order and duplicates are verified: O(nnz)
+  sorted,   ///< as checked, and rows whose columns do not ascend are sorted first (copies; views refuse)
+  trusted,  ///< nothing is verified
+};
+
+/// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared; forms derived
+/// from it are built on first need, by one thread, and live until `drop_forms`.
+class pattern {
+ public:
+  pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide, buffer columns_of_entries);
+
+  index rows() const { return rows_; }
+  index columns() const { return columns_; }
+  int64 nnz() const { return nnz_; }
+  place where() const { return entries_.where(); }
+
+  /// Offsets are int64 if wide, else int32: one flag at run time.
+  bool wide() const { return wide_; }
+  const void* offsets() const { return offsets_.data(); }
+  const index* entries() const { return entries_.data<index>(); }
+  int64 offset(index row) const {
+    return wide_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
+  }
+
+  /// The form F of this pattern. F has `static constexpr const char* name` and a constructor from
+  /// `const pattern&`. Thread-safe; a dropped form lives on while somebody holds it.
+  template <class F>
+  std::shared_ptr<const F> form_of() const {
+    return std::static_pointer_cast<const F>(find_or_build(
+        F::name, [](const pattern& p) -> std::shared_ptr<const form> { return std::make_shared<F>(p); }));
+  }
+  std::vector<form_info> forms() const;
+  void drop_forms() const;
+
+ private:
+  using build = std::shared_ptr<const form> (*)(const pattern&);
+  std::shared_ptr<const form> find_or_build(const char* name, build make) const;
+
+  index rows_, columns_;
+  int64 nnz_;
+  bool wide_;
+  buffer offsets_, entries_;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string_view, std::shared_ptr<const form>> forms_;
+};
+
+/// The transpose: its pattern, and for each of its entries the entry of the original it came from.
+struct transposed : form {
+  static constexpr const char* name = "transpose";
+  explicit transposed(const pattern& original);
+  std::size_t bytes() const override;
+
+  std::shared_ptr<const pattern> structure;
+  buffer permutation;  ///< int64 if structure->wide(), else int32
+};
+
+/// One look at the row lengths: what kernels are chosen by.
+struct row_lengths : form {
+  static constexpr const char* name = "row lengths";
+  explicit row_lengths(const pattern& original);
+  std::size_t bytes() const override { return sizeof(*this); }
+
+  int64 longest = 0;
+  index empty = 0;
+};
+
+/// Copies and checks CSR arrays of the caller. `order`, where given, receives the permutation that sorting
+/// applied (entry p of the result was entry order[p]), empty if nothing moved.
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
+                                                std::span<const index> entries, import how,
+                                                std::vector<int64>* order = nullptr);
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
+                                                std::span<const index> entries, import how,
+                                                std::vector<int64>* order = nullptr);
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
+                                                std::span<const int64> entries, import how,
+                                                std::vector<int64>* order = nullptr);
+
+/// The same without a copy: the caller keeps the arrays alive and unchanged.
+std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
+                                            std::span<const index> entries, import how);
+std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
+                                            std::span<const index> entries, import how);
+
+/// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the tuples
+/// order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a duplicate.
+struct sorted_tuples {
+  std::shared_ptr<const pattern> structure;
+  std::vector<int64> order, groups;
+};
+sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j,
+                          bool duplicates_allowed);
+
+/// Offsets of `count + 1` numbers as a pattern keeps them: int32 where nnz fits, else int64.
+buffer pack_offsets(std::span<const int64> offsets, bool& wide);
+
+}  // namespace rig

@@ -1,0 +1,36 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace rig {
+
+/// Where data lives: the host, or one CUDA device.
+struct place {
+  enum class kind : unsigned char { cpu, cuda };
+  kind where = kind::cpu;
+  int device = 0;
+  friend bool operator==(const place&, const place&) = default;
+};
+
+inline place cpu() { return {}; }
+inline place cuda(int device = 0) { return {place::kind::cuda, device}; }
+
+/// "cpu" or "cuda:0".
+std::string to_string(place where);
+
+/// One place this process can compute in.
+struct device_info {
+  place where;
+  std::string name;   ///< instruction set of a CPU ("avx512", "avx2", "baseline"), name of a GPU
+  int threads = 0;    ///< hardware threads of a CPU, multiprocessors of a GPU
+  long memory = 0;    ///< bytes of memory the place has
+};
+
+/// Every place that can be used, the CPU first. A build without CUDA, or a machine without a GPU, lists the CPU alone.
+std::vector<device_info> devices();
+
+/// The version of the library that is loaded, "major.minor.patch".
+const char* version();
+
+}  // namespace rig

@@ -1,0 +1,148 @@
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+#include "rig/dense.hpp"
+#include "rig/descriptor.hpp"
+#include "rig/mask.hpp"
+#include "rig/matrix.hpp"
+#include "rig/semiring.hpp"
+
+namespace rig {
+
+struct problem;
+
+/// What the list of kernels knows of a semiring without its type. One static instance a type: its address is
+/// the semiring's identity.
+struct semiring_info {
+  const char* name;
+  type left, right, result;      ///< algebra types; result is that of finish
+  std::size_t left_bytes, right_bytes, accum_bytes;
+  bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
+  void (*run_cpu)(int kernel, const problem&);          ///< the semiring's CPU kernels
+};
+
+/// A sparse operand, already in the orientation the product wants.
+struct sparse_operand {
+  index rows = 0, columns = 0;
+  int64 nnz = 0;
+  const void* offsets = nullptr;      ///< rows + 1 numbers: int64 if wide, else int32
+  const index* entries = nullptr;     ///< column of each entry, ascending within a row
+  const void* permutation = nullptr;  ///< value of entry p is values[permutation[p]]; null: values[p]
+  const void* values = nullptr;       ///< null: every entry is `iso`
+  alignas(16) unsigned char iso[16] = {};
+  std::size_t value_bytes = 0;
+  type value_type = type::other;
+  bool wide = false;
+  place where;
+
+  int64 offset(index row) const {
+    return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+  }
+  int64 value_at(int64 p) const {
+    if (permutation == nullptr) return p;
+    return wide ? static_cast<const int64*>(permutation)[p] : static_cast<const int32*>(permutation)[p];
+  }
+};
+
+/// A dense operand or result, row-major.
+struct dense_operand {
+  void* data = nullptr;
+  index rows = 0, columns = 0;
+  int64 stride = 0;
+  std::size_t value_bytes = 0;
+  type value_type = type::other;
+  place where;
+
+  std::size_t extent() const {
+    if (rows == 0 || columns == 0) return 0;
+    return (static_cast<std::size_t>(rows - 1) * static_cast<std::size_t>(stride) +
+            static_cast<std::size_t>(columns)) * value_bytes;
+  }
+};
+
+/// The mask of a call, over a matrix or a dense.
+struct mask_operand {
+  enum class kind : unsigned char { absent, matrix, dense };
+  kind over = kind::absent;
+  bool structural = false, complemented = false;
+  sparse_operand sparse;
+  dense_operand full;
+};
+
+/// One product, its types erased: what hop 0 fills, hop 1 checks, and kernels read.
+///   C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B)
+struct problem {
+  const char* operation = "mxm";
+  const semiring_info* algebra = nullptr;
+  sparse_operand a;
+  dense_operand b;
+  dense_operand c;        ///< data is null until the result exists
+  dense_operand indices;  ///< second array of an indexed result
+  mask_operand mask;
+  accumulator accum = accumulator::none;
+  bool fresh = false;     ///< the result is new: outside the mask it becomes fill
+  const pattern* structure = nullptr;  ///< the pattern A was made from
+  const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
+  const descriptor* desc = nullptr;
+  bool reasons = false;   ///< answers are to be put in words, which allocates
+  std::shared_ptr<const form> held;    ///< keeps the transpose alive during the call
+  buffer held_b;                       ///< the transposed copy of B
+};
+
+/// Hop 1, first half: throws before anything is written if the problem is not well formed, and orients the
+/// operands (forms the transposes the descriptor asks for).
+void check(problem& p);
+
+/// Hop 1, second half: asks the list of kernels and runs the cheapest that can, or the one that is named.
+void run(problem& p);
+
+/// Fills the operand records. The containers must outlive the problem.
+template <class T>
+void fill_in(sparse_operand& out, const matrix<T>& from) {
+  static_assert(sizeof(T) <= sizeof(out.iso));
+  const pattern& s = from.structure();
+  out.rows = s.rows();
+  out.columns = s.columns();
+  out.nnz = s.nnz();
+  out.offsets = s.offsets();
+  out.entries = s.entries();
+  out.wide = s.wide();
+  out.where = s.where();
+  out.values = from.values();
+  const T iso = from.iso_value();
+  __builtin_memcpy(out.iso, &iso, sizeof(T));
+  out.value_bytes = sizeof(T);
+  out.value_type = type_of<T>;
+}
+
+template <class T>
+void fill_in(dense_operand& out, const dense<T>& from) {
+  out.data = const_cast<T*>(from.data());
+  out.rows = from.rows();
+  out.columns = from.columns();
+  out.stride = from.stride();
+  out.value_bytes = sizeof(T);
+  out.value_type = type_of<T>;
+  out.where = from.where();
+}
+
+template <class T>
+void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
+  static_assert(is_storage<T>, "a mask's values must have a storage type");
+  out.over = mask_operand::kind::matrix;
+  out.structural = from.structural;
+  out.complemented = from.complemented;
+  fill_in(out.sparse, from.container);
+}
+template <class T>
+void fill_in(mask_operand& out, const mask<dense<T>>& from) {
+  static_assert(is_storage<T>, "a mask's values must have a storage type");
+  out.over = mask_operand::kind::dense;
+  out.structural = from.structural;
+  out.complemented = from.complemented;
+  fill_in(out.full, from.container);
+}
+
+}  // namespace rig

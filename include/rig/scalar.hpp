@@ -1,0 +1,189 @@
+#pragma once
+
+// Scalars and their arithmetic: the one header that knows which compiler reads it. It includes
+// nothing, so that semirings compile under g++, nvcc and NVRTC from the same text.
+
+namespace rig {
+
+using int32 = int;
+using int64 = long;
+static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
+
+/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns.
+using index = int32;
+
+/// IEEE binary16, a storage type: it converts to and from float, rounding to nearest even.
+struct half {
+  unsigned short bits = 0;
+  constexpr half() = default;
+  constexpr explicit half(float value) : bits(round(value)) {}
+  constexpr explicit operator float() const {
+    const unsigned sign = (bits & 0x8000u) << 16;
+    const unsigned exponent = (bits >> 10) & 0x1fu;
+    const unsigned fraction = bits & 0x3ffu;
+    if (exponent == 31) return __builtin_bit_cast(float, sign | 0x7f800000u | (fraction << 13));
+    if (exponent != 0) return __builtin_bit_cast(float, sign | ((exponent + 112) << 23) | (fraction << 13));
+    const float magnitude = static_cast<float>(fraction) * (1.0f / 16777216.0f);
+    return sign != 0 ? -magnitude : magnitude;
+  }
+
+ private:
+  static constexpr unsigned short round(float value) {
+    const unsigned word = __builtin_bit_cast(unsigned, value);
+    const unsigned sign = (word >> 16) & 0x8000u;
+    const unsigned magnitude = word & 0x7fffffffu;
+    if (magnitude > 0x7f800000u) return static_cast<unsigned short>(sign | 0x7e00u);
+    if (magnitude >= 0x477ff000u) return static_cast<unsigned short>(sign | 0x7c00u);
+    unsigned kept = 0, rest = 0, halfway = 0;
+    if (magnitude >= 0x38800000u) {
+      kept = (magnitude - 0x38000000u) >> 13;
+      rest = magnitude & 0x1fffu;
+      halfway = 0x1000u;
+    } else if (magnitude >= 0x33000000u) {  // subnormal: shift the explicit leading one into place
+      const unsigned shift = 126 - (magnitude >> 23);
+      const unsigned fraction = (magnitude & 0x7fffffu) | 0x800000u;
+      kept = fraction >> shift;
+      rest = fraction & ((1u << shift) - 1);
+      halfway = 1u << (shift - 1);
+    }
+    if (rest > halfway || (rest == halfway && halfway != 0 && (kept & 1u) != 0)) ++kept;
+    return static_cast<unsigned short>(sign | kept);
+  }
+};
+
+/// The upper half of a float, a storage type: it converts to and from float, rounding to nearest even.
+struct bfloat16 {
+  unsigned short bits = 0;
+  constexpr bfloat16() = default;
+  constexpr explicit bfloat16(float value) : bits(round(value)) {}
+  constexpr explicit operator float() const {
+    return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16);
+  }
+
+ private:
+  static constexpr unsigned short round(float value) {
+    const unsigned word = __builtin_bit_cast(unsigned, value);
+    if ((word & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>((word >> 16) | 0x40u);
+    return static_cast<unsigned short>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
+  }
+};
+
+/// A value with the index it came from: what arg-max and arg-min accumulate.
+template <class T>
+struct indexed {
+  T value;
+  int32 index;
+  friend constexpr bool operator==(const indexed& x, const indexed& y) {
+    return x.value == y.value && x.index == y.index;
+  }
+};
+
+/// The storage types by name; `other` is any further type, stored and computed as it is.
+enum class type : unsigned char { boolean, int32, int64, float32, float64, half, bfloat16, other };
+
+template <class T> inline constexpr type type_of = type::other;
+template <> inline constexpr type type_of<bool> = type::boolean;
+template <> inline constexpr type type_of<int32> = type::int32;
+template <> inline constexpr type type_of<int64> = type::int64;
+template <> inline constexpr type type_of<float> = type::float32;
+template <> inline constexpr type type_of<double> = type::float64;
+template <> inline constexpr type type_of<half> = type::half;
+template <> inline constexpr type type_of<bfloat16> = type::bfloat16;
+
+template <class T> inline constexpr bool is_storage = type_of<T> != type::other;
+template <class T> inline constexpr bool is_small_float = false;
+template <> inline constexpr bool is_small_float<half> = true;
+template <> inline constexpr bool is_small_float<bfloat16> = true;
+template <class T> inline constexpr bool is_float = false;
+template <> inline constexpr bool is_float<float> = true;
+template <> inline constexpr bool is_float<double> = true;
+template <class T> inline constexpr bool is_integer = false;
+template <> inline constexpr bool is_integer<int32> = true;
+template <> inline constexpr bool is_integer<int64> = true;
+template <class T, class U> inline constexpr bool is_same = false;
+template <class T> inline constexpr bool is_same<T, T> = true;
+
+template <class T> struct unsigned_twin { using type = T; };
+template <> struct unsigned_twin<int32> { using type = unsigned; };
+template <> struct unsigned_twin<int64> { using type = unsigned long; };
+
+/// The least value of T: -inf for floats, so that it is the identity of max.
+template <class T>
+constexpr T lowest() {
+  if constexpr (is_same<T, float>) return __builtin_bit_cast(float, 0xff800000u);
+  else if constexpr (is_same<T, double>) return __builtin_bit_cast(double, 0xfff0000000000000ul);
+  else if constexpr (is_same<T, bool>) return false;
+  else return static_cast<T>(static_cast<typename unsigned_twin<T>::type>(1) << (8 * sizeof(T) - 1));
+}
+
+/// The greatest value of T: +inf for floats, so that it is the identity of min.
+template <class T>
+constexpr T highest() {
+  if constexpr (is_same<T, float>) return __builtin_bit_cast(float, 0x7f800000u);
+  else if constexpr (is_same<T, double>) return __builtin_bit_cast(double, 0x7ff0000000000000ul);
+  else if constexpr (is_same<T, bool>) return true;
+  else return static_cast<T>(~static_cast<typename unsigned_twin<T>::type>(lowest<T>()));
+}
+
+/// max(x, y); NaN wins. The sign of a zero tie is unspecified.
+template <class T>
+constexpr T maximum(T x, T y) {
+  return (x > y) | (x != x) ? x : y;
+}
+
+/// min(x, y); NaN wins. The sign of a zero tie is unspecified.
+template <class T>
+constexpr T minimum(T x, T y) {
+  return (x < y) | (x != x) ? x : y;
+}
+
+/// x + y; integers wrap, bool is "or".
+template <class T>
+constexpr T plus(T x, T y) {
+  if constexpr (is_same<T, bool>) return x | y;
+  else if constexpr (is_integer<T>) {
+    using U = typename unsigned_twin<T>::type;
+    return static_cast<T>(static_cast<U>(x) + static_cast<U>(y));
+  } else return x + y;
+}
+
+/// x · y; integers wrap, bool is "and".
+template <class T>
+constexpr T times(T x, T y) {
+  if constexpr (is_same<T, bool>) return x & y;
+  else if constexpr (is_integer<T>) {
+    using U = typename unsigned_twin<T>::type;
+    return static_cast<T>(static_cast<U>(x) * static_cast<U>(y));
+  } else return x * y;
+}
+
+/// x + y for shortest and longest paths: `zero`, the path that is not there, absorbs; integers clamp at
+/// their ends; floats follow IEEE.
+template <class T>
+constexpr T saturating_plus(T x, T y, T zero) {
+  if constexpr (is_integer<T>) {
+    if (x == zero || y == zero) return zero;
+    if (y > 0 && x > highest<T>() - y) return highest<T>();
+    if (y < 0 && x < lowest<T>() - y) return lowest<T>();
+  }
+  return plus(x, y);
+}
+
+/// Conversion between storage and algebra types: to bool is "not 0"; a float becomes the nearest integer
+/// toward zero, clamped, NaN becomes 0; integers wrap; half and bfloat16 go through float.
+template <class To, class From>
+constexpr To convert(const From& x) {
+  if constexpr (is_same<To, From>) return x;
+  else if constexpr (is_small_float<From>) return convert<To>(static_cast<float>(x));
+  else if constexpr (is_small_float<To>) return To(static_cast<float>(x));
+  else if constexpr (is_same<To, bool>) return x != From(0);
+  else if constexpr (is_integer<To> && is_float<From>) {
+    // 2^31 and 2^63 are exact in both float types; highest<To>() itself need not be.
+    const From limit = -static_cast<From>(lowest<To>());
+    if (x >= limit) return highest<To>();
+    if (x <= -limit) return lowest<To>();
+    return x == x ? static_cast<To>(x) : To(0);
+  } else return static_cast<To>(x);
+}
+
+}  // namespace rig

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "rig/semiring.hpp"
+
+namespace rig {
+
+/// C(i,j) = (Σ_k A(i,k) · B(k,j)) / n, n the entries of row i. Integer means round toward zero.
+template <class T>
+struct mean_times {
+  using left = T;
+  using right = T;
+  using accum = T;
+  static constexpr const char* name = "mean_times";
+  static constexpr bool annihilates = true;
+  static constexpr T zero() { return T(0); }
+  static constexpr T add(T x, T y) { return plus(x, y); }
+  static constexpr T multiply(T a, T b) { return times(a, b); }
+  static constexpr T finish(T x, int64 n) { return n > 0 ? static_cast<T>(x / static_cast<T>(n)) : x; }
+};
+
+}  // namespace rig

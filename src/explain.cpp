@@ -1,0 +1,68 @@
+// The explanation of a choice, as text and as JSON.
+
+#include <charconv>
+
+#include "rig/kernels.hpp"
+
+namespace rig {
+namespace {
+
+const char* word(verdict says) {
+  static constexpr const char* words[] = {"can", "slower", "cannot"};
+  return words[static_cast<int>(says)];
+}
+
+const char* word(place::kind where) { return where == place::kind::cpu ? "cpu" : "cuda"; }
+
+std::string milliseconds(double seconds) {
+  char digits[32];
+  const auto end = std::to_chars(digits, digits + sizeof(digits), seconds * 1e3, std::chars_format::general, 4).ptr;
+  return std::string(digits, end);
+}
+
+std::string quoted(const std::string& text) {
+  static constexpr char hex[] = "0123456789abcdef";
+  std::string out = "\"";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (c == '"' || c == '\\') (out += '\\') += c;
+    else if (byte < 0x20) ((out += "\\u00") += hex[byte >> 4]) += hex[byte & 15];
+    else out += c;
+  }
+  return out + "\"";
+}
+
+std::string padded(std::string text, std::size_t width) {
+  if (text.size() < width) text.append(width - text.size(), ' ');
+  return text;
+}
+
+}  // namespace
+
+std::string explanation::text() const {
+  std::string out = operation + "\n";
+  for (const explained& k : kernels) {
+    out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) + padded(word(k.says.says), 8);
+    if (k.says.says != verdict::cannot) out += "~" + milliseconds(k.says.seconds) + " ms";
+    if (k.approximate) out += "  approximate";
+    if (!k.says.reason.empty()) out += "  " + k.says.reason;
+    while (out.back() == ' ') out.pop_back();
+    out += "\n";
+  }
+  return out + "chosen: " + chosen + " (" + reason + ")\n";
+}
+
+std::string explanation::json() const {
+  std::string out = "{\"operation\": " + quoted(operation) + ", \"chosen\": " + quoted(chosen) +
+                    ", \"reason\": " + quoted(reason) + ", \"kernels\": [";
+  for (const explained& k : kernels) {
+    if (&k != kernels.data()) out += ", ";
+    out += "{\"name\": " + quoted(k.name) + ", \"place\": " + quoted(word(k.where)) + ", \"answer\": " +
+           quoted(word(k.says.says)) + ", \"reason\": " + quoted(k.says.reason) + ", \"estimated_ms\": " +
+           (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) + ", \"approximate\": " +
+           (k.approximate ? "true" : "false") + ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
+  }
+  return out + "]}";
+}
+
+}  // namespace rig

@@ -1,0 +1,26 @@
+// The list of kernels: a name in a place is one line.
+
+#include "rig/kernels.hpp"
+
+#include "rig/cpu/run.hpp"
+
+namespace rig {
+namespace {
+
+template <int Family>
+void family(const problem& p) {
+  p.algebra->run_cpu(Family, p);
+}
+
+constexpr auto here = place::kind::cpu;
+
+constexpr kernel list[] = {
+    {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
+    {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer, family<on_cpu::split_family>},
+};
+
+}  // namespace
+
+std::span<const kernel> kernels() { return list; }
+
+}  // namespace rig

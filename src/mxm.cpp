@@ -1,0 +1,283 @@
+// Hop 1: checks a problem, orients its operands, asks the list of kernels, runs the choice.
+
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+
+#include "rig/kernels.hpp"
+#include "rig/problem.hpp"
+
+namespace rig {
+namespace {
+
+std::string shape(const char* name, bool transposed, index rows, index columns) {
+  return std::string(name) + (transposed ? "ᵀ is " : " is ") + std::to_string(rows) + "x" + std::to_string(columns);
+}
+
+void check_shapes(const problem& p) {
+  const auto operands = [&] {
+    return shape("A", p.desc->transpose_a, p.a.rows, p.a.columns) + ", " +
+           shape("B", p.desc->transpose_b, p.b.rows, p.b.columns);
+  };
+  if (p.a.columns != p.b.rows)
+    fail(errc::shape, {p.operation, ": ", operands(), "; the first has ", p.a.columns, " columns, the second ",
+                       p.b.rows, " rows"});
+  const auto expect = [&](const char* what, index rows, index columns) {
+    if (rows != p.a.rows || columns != p.b.columns)
+      fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x", p.b.columns, ", but ",
+                         what, " is ", rows, "x", columns});
+  };
+  if (!p.fresh) expect("C", p.c.rows, p.c.columns);
+  if (p.indices.data != nullptr) expect("C's index array", p.indices.rows, p.indices.columns);
+  if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
+  if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.rows, p.mask.full.columns);
+}
+
+void check_places(const problem& p) {
+  const auto expect = [&](const char* what, place where) {
+    if (where != p.a.where)
+      fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ", to_string(where)});
+  };
+  expect("B", p.b.where);
+  if (!p.fresh) expect("C", p.c.where);
+  if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
+  if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.where);
+}
+
+void check_accumulator(const problem& p) {
+  const semiring_info& s = *p.algebra;
+  if (p.accum == accumulator::none) return;
+  if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
+    fail(errc::cannot, {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
+  if (p.accum != accumulator::own && s.result == type::other)
+    fail(errc::cannot, {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
+}
+
+void check_descriptor(const problem& p) {
+  if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
+}
+
+template <class Word>
+void transpose_words(const dense_operand& from, void* to) {
+  const Word* source = static_cast<const Word*>(from.data);
+  Word* target = static_cast<Word*>(to);
+  constexpr index block = 32;
+  for (index i0 = 0; i0 < from.rows; i0 += block)
+    for (index j0 = 0; j0 < from.columns; j0 += block)
+      for (index i = i0; i < from.rows && i < i0 + block; ++i)
+        for (index j = j0; j < from.columns && j < j0 + block; ++j)
+          target[static_cast<int64>(j) * from.rows + i] = source[i * from.stride + j];
+}
+
+void transpose_elements(const dense_operand& from, void* to) {
+  switch (from.value_bytes) {
+    case 1: return transpose_words<unsigned char>(from, to);
+    case 2: return transpose_words<unsigned short>(from, to);
+    case 4: return transpose_words<unsigned>(from, to);
+    case 8: return transpose_words<unsigned long>(from, to);
+    default: break;
+  }
+  const auto* source = static_cast<const unsigned char*>(from.data);
+  auto* target = static_cast<unsigned char*>(to);
+  for (index i = 0; i < from.rows; ++i)
+    for (index j = 0; j < from.columns; ++j)
+      std::memcpy(target + (static_cast<std::size_t>(j) * static_cast<std::size_t>(from.rows) +
+                            static_cast<std::size_t>(i)) * from.value_bytes,
+                  source + static_cast<std::size_t>(i * from.stride + j) * from.value_bytes, from.value_bytes);
+}
+
+void transpose_a(problem& p) {
+  auto form = p.structure->form_of<transposed>();
+  const pattern& s = *form->structure;
+  p.a.offsets = s.offsets();
+  p.a.entries = s.entries();
+  p.a.wide = s.wide();
+  if (!p.algebra->ignores_left && p.a.values != nullptr) p.a.permutation = form->permutation.data();
+  p.oriented = &s;
+  p.held = std::move(form);
+}
+
+void transpose_b(problem& p) {
+  dense_operand flipped = p.b;
+  std::swap(flipped.rows, flipped.columns);
+  flipped.stride = flipped.columns;
+  if (!p.algebra->ignores_right) {
+    p.held_b = buffer::allocate(flipped.extent());
+    flipped.data = p.held_b.data();
+    transpose_elements(p.b, flipped.data);
+  }
+  p.b = flipped;
+}
+
+struct range {
+  const char* begin;
+  std::size_t bytes;
+  bool overlaps(const range& other) const {
+    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes && other.begin < begin + bytes;
+  }
+};
+
+range range_of(const void* data, std::size_t bytes) { return {static_cast<const char*>(data), bytes}; }
+range range_of(const dense_operand& d) { return range_of(d.data, d.data != nullptr ? d.extent() : 0); }
+
+bool overlaps(const range& c, const sparse_operand& m) {
+  const auto nnz = static_cast<std::size_t>(m.nnz);
+  const std::size_t offset_bytes = m.wide ? sizeof(int64) : sizeof(int32);
+  return c.overlaps(range_of(m.values, m.values != nullptr ? nnz * m.value_bytes : 0)) ||
+         c.overlaps(range_of(m.entries, nnz * sizeof(index))) ||
+         c.overlaps(range_of(m.offsets, (static_cast<std::size_t>(m.rows) + 1) * offset_bytes));
+}
+
+/// Does the result share memory with something the product reads?
+bool is_aliased(const problem& p) {
+  for (const range c : {range_of(p.c), range_of(p.indices)})
+    if (c.overlaps(range_of(p.b)) || c.overlaps(range_of(p.mask.full)) || overlaps(c, p.a) ||
+        overlaps(c, p.mask.sparse))
+      return true;
+  return range_of(p.c).overlaps(range_of(p.indices));
+}
+
+void copy(const dense_operand& from, const dense_operand& to) {
+  const std::size_t bytes = static_cast<std::size_t>(from.columns) * from.value_bytes;
+  for (index i = 0; bytes > 0 && i < from.rows; ++i)
+    std::memcpy(static_cast<char*>(to.data) + static_cast<std::size_t>(i * to.stride) * to.value_bytes,
+                static_cast<const char*>(from.data) + static_cast<std::size_t>(i * from.stride) * from.value_bytes,
+                bytes);
+}
+
+/// A packed copy of a result array; `kept` owns it.
+dense_operand copy_of(const dense_operand& original, buffer& kept) {
+  if (original.data == nullptr) return original;
+  dense_operand made = original;
+  made.stride = made.columns;
+  kept = buffer::allocate(made.extent());
+  made.data = kept.data();
+  copy(original, made);
+  return made;
+}
+
+void run_apart(problem& p, const kernel& chosen) {
+  const dense_operand c = p.c, indices = p.indices;
+  buffer kept_c, kept_indices;
+  p.c = copy_of(c, kept_c);
+  p.indices = copy_of(indices, kept_indices);
+  chosen.run(p);
+  copy(p.c, c);
+  if (indices.data != nullptr) copy(p.indices, indices);
+  p.c = c;
+  p.indices = indices;
+}
+
+std::string names_of_kernels() {
+  std::string names;
+  for (const kernel& k : kernels())
+    if (names.find(k.name) == std::string::npos) names += (names.empty() ? "" : ", ") + std::string(k.name);
+  return names;
+}
+
+/// The kernel of this name in the problem's place, or null; a name no place has is an error.
+const kernel* find(const problem& p, std::string_view name, const char* source) {
+  bool known = false;
+  for (const kernel& k : kernels()) {
+    if (name != k.name) continue;
+    if (k.where == p.a.where.where) return &k;
+    known = true;
+  }
+  if (!known)
+    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
+  return nullptr;
+}
+
+struct choice {
+  const kernel* chosen;
+  const char* reason;
+};
+
+choice choose(problem& p) {
+  const char* preferred_name = std::getenv("RIG_KERNEL");
+  const kernel* preferred = nullptr;
+  if (preferred_name != nullptr && *preferred_name != '\0') preferred = find(p, preferred_name, "RIG_KERNEL");
+
+  if (!p.desc->kernel.empty()) {
+    const kernel* named = find(p, p.desc->kernel, "the descriptor");
+    if (named == nullptr)
+      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+    if (named->answers(p).says == verdict::cannot) {
+      p.reasons = true;
+      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel, "' cannot serve: ", named->answers(p).reason});
+    }
+    return {named, "named by the descriptor"};
+  }
+  if (preferred != nullptr && !preferred->approximate && preferred->answers(p).says != verdict::cannot)
+    return {preferred, "preferred by RIG_KERNEL"};
+
+  const kernel* cheapest = nullptr;
+  double seconds = 0;
+  for (const kernel& k : kernels()) {
+    if (k.where != p.a.where.where || k.approximate) continue;
+    const answer says = k.answers(p);
+    if (says.says == verdict::cannot) continue;
+    if (cheapest == nullptr || says.seconds < seconds) {
+      cheapest = &k;
+      seconds = says.seconds;
+    }
+  }
+  if (cheapest == nullptr)
+    fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ", p.algebra->name});
+  return {cheapest, "cheapest by estimate"};
+}
+
+std::string in_words(const problem& p) {
+  std::string words = std::string(p.operation) + " " + p.algebra->name + ": A " + std::to_string(p.a.rows) + "x" +
+                      std::to_string(p.a.columns) + " with " + std::to_string(p.a.nnz) + " entries";
+  if (p.desc->transpose_a) words += " (transposed)";
+  words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
+  if (p.desc->transpose_b) words += " (transposed)";
+  if (p.mask.over != mask_operand::kind::absent) words += ", masked";
+  return words + ", on " + to_string(p.a.where);
+}
+
+}  // namespace
+
+void check(problem& p) {
+  p.oriented = p.structure;
+  // Shapes first, on the operands as the product sees them; the work of transposing only once they fit.
+  problem seen = p;
+  if (p.desc->transpose_a) std::swap(seen.a.rows, seen.a.columns);
+  if (p.desc->transpose_b) std::swap(seen.b.rows, seen.b.columns);
+  check_shapes(seen);
+  check_places(p);
+  check_accumulator(p);
+  check_descriptor(p);
+  if (p.desc->transpose_a) {
+    std::swap(p.a.rows, p.a.columns);
+    transpose_a(p);
+  }
+  if (p.desc->transpose_b) transpose_b(p);
+}
+
+void run(problem& p) {
+  const kernel& chosen = *choose(p).chosen;
+  if (p.a.rows == 0 || p.b.columns == 0) return;
+  if (!p.fresh && is_aliased(p)) run_apart(p, chosen);
+  else chosen.run(p);
+}
+
+explanation explain(problem& p) {
+  p.reasons = true;
+  check(p);
+  const choice made = choose(p);
+  explanation out;
+  out.operation = in_words(p);
+  out.chosen = made.chosen->name;
+  out.reason = made.reason;
+  for (const kernel& k : kernels()) {
+    explained line{k.name, k.where, k.approximate, &k == made.chosen, {}};
+    if (k.where == p.a.where.where) line.says = k.answers(p);
+    else line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
+    out.kernels.push_back(std::move(line));
+  }
+  return out;
+}
+
+}  // namespace rig

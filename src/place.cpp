@@ -1,0 +1,28 @@
+#include "rig/place.hpp"
+
+#include <unistd.h>
+
+#include <thread>
+
+#include "rig/cpu/isa.hpp"
+#include "rig/version.hpp"
+
+namespace rig {
+
+std::string to_string(place where) {
+  if (where.where == place::kind::cpu) return "cpu";
+  return "cuda:" + std::to_string(where.device);
+}
+
+std::vector<device_info> devices() {
+  device_info host;
+  host.where = cpu();
+  host.name = on_cpu::to_string(on_cpu::instruction_set());
+  host.threads = static_cast<int>(std::thread::hardware_concurrency());
+  host.memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
+  return {host};
+}
+
+const char* version() { return version_string; }
+
+}  // namespace rig
