@@ -29,7 +29,7 @@ class matrix {
   matrix(index rows, index columns) {
     const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
     structure_ = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                                  std::span<const index>(), import::checked);
+                                  std::span<const index>(), input::checked);
   }
 
   /// An iso matrix on an existing pattern.
@@ -71,7 +71,7 @@ class matrix {
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
                          std::span<const Column> entries, std::span<const T> values,
-                         import how = import::checked) {
+                         input how = input::checked) {
     std::vector<int64> order;
     auto structure = pattern_from_csr(rows, columns, offsets, entries, how, &order);
     check_length(*structure, values.size());
@@ -84,16 +84,16 @@ class matrix {
   /// The same without values: an iso matrix.
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
-                         std::span<const Column> entries, import how = import::checked, T iso = T(1)) {
+                         std::span<const Column> entries, input how = input::checked, T iso = T(1)) {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
 
   /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy of the
-  /// matrix lives. `import::sorted` is refused: sorting would write.
+  /// matrix lives. `input::sorted` is refused: sorting would write.
   template <class Offset>
   static matrix view(index rows, index columns, std::span<const Offset> offsets,
                      std::span<const index> entries, std::span<const T> values,
-                     import how = import::checked) {
+                     input how = input::checked) {
     auto structure = pattern_view(rows, columns, offsets, entries, how);
     check_length(*structure, values.size());
     return matrix(std::move(structure),
