@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "cuda/device.hpp"
+
 namespace rig {
 namespace {
 
@@ -37,7 +39,7 @@ void check_columns(index columns, std::span<const Offset> offsets, std::span<con
       if (!ascending || p == size(offsets[i]) || entries[p - 1] < j) continue;
       if (entries[p - 1] == j) fail(errc::duplicate, {"matrix: two entries at (", i, ", ", j, ")"});
       fail(errc::order, {"matrix: row ", i, " has column ", j, " after ", entries[p - 1],
-                         "; import::sorted sorts"});
+                         "; input::sorted sorts"});
     }
   }
 }
@@ -71,15 +73,15 @@ buffer copy_offsets(std::span<const Offset> offsets, bool& wide) {
 
 template <class Offset>
 std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, import how,
+                                        std::span<const index> entries, input how,
                                         std::vector<int64>* order) {
-  if (how != import::trusted) {
+  if (how != input::trusted) {
     check_offsets(rows, columns, offsets, entries.size());
-    check_columns(columns, offsets, entries, how == import::checked);
+    check_columns(columns, offsets, entries, how == input::checked);
   }
   buffer kept = buffer::allocate(entries.size_bytes());
   std::copy(entries.begin(), entries.end(), kept.data<index>());
-  if (how == import::sorted) {
+  if (how == input::sorted) {
     std::vector<int64> unused;
     const std::span<index> sorted(kept.data<index>(), entries.size());
     sort_rows(offsets, sorted, order != nullptr ? *order : unused);
@@ -93,10 +95,10 @@ std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<con
 
 template <class Offset>
 std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, import how) {
-  if (how == import::sorted)
+                                        std::span<const index> entries, input how) {
+  if (how == input::sorted)
     fail(errc::order, {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
-  if (how == import::checked) {
+  if (how == input::checked) {
     check_offsets(rows, columns, offsets, entries.size());
     check_columns(columns, offsets, entries, true);
   }
@@ -133,7 +135,15 @@ void pattern::drop_forms() const {
   forms_.clear();
 }
 
+std::shared_ptr<const pattern> pattern::to(place target) const {
+  return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_, entries_.to(target));
+}
+
 transposed::transposed(const pattern& original) {
+  if (original.where() != cpu()) {
+    structure = on_cuda::transpose(original, permutation);
+    return;
+  }
   const index rows = original.columns(), columns = original.rows();
   std::vector<int64> next(size(rows) + 1, 0);
   const index* entries = original.entries();
@@ -162,6 +172,10 @@ std::size_t transposed::bytes() const {
 }
 
 row_lengths::row_lengths(const pattern& original) {
+  if (original.where() != cpu()) {
+    on_cuda::measure_rows(original, longest, empty);
+    return;
+  }
   for (index i = 0; i < original.rows(); ++i) {
     const int64 length = original.offset(i + 1) - original.offset(i);
     longest = std::max(longest, length);
@@ -172,19 +186,19 @@ row_lengths::row_lengths(const pattern& original) {
 buffer pack_offsets(std::span<const int64> offsets, bool& wide) { return copy_offsets(offsets, wide); }
 
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
-                                                std::span<const index> entries, import how,
+                                                std::span<const index> entries, input how,
                                                 std::vector<int64>* order) {
   return copy_csr(rows, columns, offsets, entries, how, order);
 }
 
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
-                                                std::span<const index> entries, import how,
+                                                std::span<const index> entries, input how,
                                                 std::vector<int64>* order) {
   return copy_csr(rows, columns, offsets, entries, how, order);
 }
 
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
-                                                std::span<const int64> entries, import how,
+                                                std::span<const int64> entries, input how,
                                                 std::vector<int64>* order) {
   std::vector<index> narrow(entries.size());
   for (std::size_t p = 0; p < entries.size(); ++p) {
@@ -196,12 +210,12 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
-                                            std::span<const index> entries, import how) {
+                                            std::span<const index> entries, input how) {
   return view_csr(rows, columns, offsets, entries, how);
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
-                                            std::span<const index> entries, import how) {
+                                            std::span<const index> entries, input how) {
   return view_csr(rows, columns, offsets, entries, how);
 }
 
@@ -248,7 +262,7 @@ sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, s
   }
   out.groups.push_back(static_cast<int64>(i.size()));
   out.structure = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                                   std::span<const index>(entries), import::trusted);
+                                   std::span<const index>(entries), input::trusted);
   return out;
 }
 

@@ -29,7 +29,7 @@ class matrix {
   matrix(index rows, index columns) {
     const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
     structure_ = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                                  std::span<const index>(), import::checked);
+                                  std::span<const index>(), input::checked);
   }
 
   /// An iso matrix on an existing pattern.
@@ -71,7 +71,7 @@ class matrix {
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
                          std::span<const Column> entries, std::span<const T> values,
-                         import how = import::checked) {
+                         input how = input::checked) {
     std::vector<int64> order;
     auto structure = pattern_from_csr(rows, columns, offsets, entries, how, &order);
     check_length(*structure, values.size());
@@ -84,16 +84,16 @@ class matrix {
   /// The same without values: an iso matrix.
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
-                         std::span<const Column> entries, import how = import::checked, T iso = T(1)) {
+                         std::span<const Column> entries, input how = input::checked, T iso = T(1)) {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
 
   /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy of the
-  /// matrix lives. `import::sorted` is refused: sorting would write.
+  /// matrix lives. `input::sorted` is refused: sorting would write.
   template <class Offset>
   static matrix view(index rows, index columns, std::span<const Offset> offsets,
                      std::span<const index> entries, std::span<const T> values,
-                     import how = import::checked) {
+                     input how = input::checked) {
     auto structure = pattern_view(rows, columns, offsets, entries, how);
     check_length(*structure, values.size());
     return matrix(std::move(structure),
@@ -108,15 +108,18 @@ class matrix {
   T iso_value() const { return iso_; }
   /// One value an entry, null for an iso matrix.
   const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
-  /// Value of entry p, in CSR order.
+  void* values_stream() const { return values_.stream(); }
+  /// Value of entry p, in CSR order; of a matrix on the CPU.
   T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
   const pattern& structure() const { return *structure_; }
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
-  /// The same pattern and forms, other values (copied; nnz of them).
+  /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix is).
   template <class U>
   matrix<U> with_values(std::span<const U> values) const {
     check_length(*structure_, values.size());
+    buffer given = buffer::borrow(const_cast<U*>(values.data()), values.size_bytes());
+    if (where() != cpu()) return matrix<U>(structure_, given.to(where()));
     buffer kept = buffer::allocate(values.size_bytes());
     std::copy(values.begin(), values.end(), kept.template data<U>());
     return matrix<U>(structure_, std::move(kept));
@@ -129,8 +132,11 @@ class matrix {
 
   /// The same matrix in another place; a matrix that is there already shares everything.
   matrix to(place target) const {
-    if (target != where()) fail(errc::place, {"matrix: ", to_string(target), " is not available"});
-    return *this;
+    if (target == where()) return *this;
+    return or_out_of_memory("to", [&] {
+      auto structure = structure_->to(target);
+      return is_iso_ ? matrix(std::move(structure), iso_) : matrix(std::move(structure), values_.to(target));
+    });
   }
 
   /// Builds now the forms that a product with this descriptor would build on its first call.

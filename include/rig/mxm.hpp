@@ -9,12 +9,52 @@
 
 namespace rig {
 
+/// A string that holds the full name of S.
+template <class S>
+constexpr const char* type_key() {
+  return __PRETTY_FUNCTION__;
+}
+
+/// The fill of a problem over S, in the storage type of its C.
+template <semiring S>
+void write_fill(const problem& p, void* out) {
+  const output<S> zero = finished<S>(S::zero(), 0);
+  const auto in_type = [&](auto value) {
+    using value_type = decltype(value);
+    if constexpr (is_storage<value_type>) {
+      const auto as = [&]<class To>(To) {
+        const To filled = p.desc->fill.has_value() ? p.desc->fill.as<To>() : convert<To>(value);
+        __builtin_memcpy(out, &filled, sizeof(To));
+      };
+      switch (p.c.value_type) {
+        case type::boolean: return as(bool());
+        case type::int32: return as(int32());
+        case type::int64: return as(int64());
+        case type::float32: return as(float());
+        case type::float64: return as(double());
+        case type::half: return as(half());
+        case type::bfloat16: return as(bfloat16());
+        case type::other: return;
+      }
+    } else {
+      __builtin_memcpy(out, &value, sizeof(value));
+    }
+  };
+  if constexpr (is_indexed<output<S>>) in_type(zero.value);
+  else in_type(zero);
+}
+
 /// The one record of a semiring that the library sees.
 template <semiring S>
 inline constexpr semiring_info info_of = {
     [] {
       if constexpr (requires { S::name; }) return S::name;
       else return "a semiring of the caller";
+    }(),
+    type_key<S>(),
+    [] {
+      if constexpr (requires { S::rig_source; }) return &S::rig_source;
+      else return static_cast<const source_text*>(nullptr);
     }(),
     type_of<typename S::left>,
     type_of<typename S::right>,
@@ -28,6 +68,7 @@ inline constexpr semiring_info info_of = {
     has_finish<S>,
     is_indexed<output<S>>,
     &on_cpu::run<S>,
+    &write_fill<S>,
 };
 
 /// Element type of the result: the caller's if named, else the semiring's.
@@ -91,9 +132,9 @@ void fill_in_result(problem& p, indexed_dense<T>& c) {
 template <class Result>
 Result make_result(const problem& p) {
   if constexpr (requires { Result().indices; })
-    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns),
-            dense<int32>::uninitialised(p.a.rows, p.b.columns)};
-  else return Result::uninitialised(p.a.rows, p.b.columns);
+    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
+            dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
+  else return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
 }
 
 template <class Named, semiring S, class TA, class TB, class Mask>

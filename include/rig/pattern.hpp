@@ -30,7 +30,7 @@ struct form_info {
 };
 
 /// How far caller data is believed.
-enum class import {
+enum class input {
   checked,  ///< offsets, column ranges, order and duplicates are verified: O(nnz)
   sorted,   ///< as checked, and rows whose columns do not ascend are sorted first (copies; views refuse)
   trusted,  ///< nothing is verified
@@ -45,15 +45,20 @@ class pattern {
   index rows() const { return rows_; }
   index columns() const { return columns_; }
   int64 nnz() const { return nnz_; }
-  place where() const { return entries_.where(); }
+  place where() const { return offsets_.where(); }
+  void* stream() const { return offsets_.stream(); }
 
   /// Offsets are int64 if wide, else int32: one flag at run time.
   bool wide() const { return wide_; }
   const void* offsets() const { return offsets_.data(); }
   const index* entries() const { return entries_.data<index>(); }
+  /// Entries before `row`; only of a pattern on the CPU.
   int64 offset(index row) const {
     return wide_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
   }
+
+  /// The same pattern in another place, without its forms.
+  std::shared_ptr<const pattern> to(place target) const;
 
   /// The form F of this pattern. F has `static constexpr const char* name` and a constructor from
   /// `const pattern&`. Thread-safe; a dropped form lives on while somebody holds it.
@@ -100,20 +105,20 @@ struct row_lengths : form {
 /// Copies and checks CSR arrays of the caller. `order`, where given, receives the permutation that sorting
 /// applied (entry p of the result was entry order[p]), empty if nothing moved.
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
-                                                std::span<const index> entries, import how,
+                                                std::span<const index> entries, input how,
                                                 std::vector<int64>* order = nullptr);
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
-                                                std::span<const index> entries, import how,
+                                                std::span<const index> entries, input how,
                                                 std::vector<int64>* order = nullptr);
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
-                                                std::span<const int64> entries, import how,
+                                                std::span<const int64> entries, input how,
                                                 std::vector<int64>* order = nullptr);
 
 /// The same without a copy: the caller keeps the arrays alive and unchanged.
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
-                                            std::span<const index> entries, import how);
+                                            std::span<const index> entries, input how);
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
-                                            std::span<const index> entries, import how);
+                                            std::span<const index> entries, input how);
 
 /// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the tuples
 /// order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a duplicate.
