@@ -24,7 +24,7 @@ std::shared_ptr<void> allocate(std::size_t, int device, void*) { absent(device);
 void copy(const buffer&, const buffer& to) { absent(to.where().device); }
 void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device, void*) { absent(device); }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
-void measure_rows(const pattern& of, int64&, index&) { absent(of.where().device); }
+void prepare_forms(const pattern& of) { absent(of.where().device); }
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) { absent(original.where().device); }
 
 stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(nullptr) { absent(device_); }

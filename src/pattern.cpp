@@ -116,14 +116,14 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
       entries_(std::move(columns_of_entries)) {}
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
   auto& kept = forms_[name];
   if (kept == nullptr) kept = make(*this);
   return kept;
 }
 
 std::vector<form_info> pattern::forms() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
   std::vector<form_info> out;
   for (const auto& [name, kept] : forms_)
     if (kept != nullptr) out.push_back({std::string(name), kept->bytes()});
@@ -131,7 +131,7 @@ std::vector<form_info> pattern::forms() const {
 }
 
 void pattern::drop_forms() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard<std::recursive_mutex> lock(mutex_);
   forms_.clear();
 }
 
@@ -165,6 +165,12 @@ transposed::transposed(const pattern& original) {
                                               std::move(kept));
 }
 
+void prepare_forms(const pattern& structure, bool transpose) {
+  if (transpose) return prepare_forms(*structure.form_of<transposed>()->structure, false);
+  if (structure.where() == cpu()) structure.form_of<row_lengths>();
+  else on_cuda::prepare_forms(structure);
+}
+
 std::size_t transposed::bytes() const {
   const std::size_t offset_bytes = structure->wide() ? sizeof(int64) : sizeof(int32);
   return permutation.bytes() + size(structure->nnz()) * sizeof(index) +
@@ -172,10 +178,6 @@ std::size_t transposed::bytes() const {
 }
 
 row_lengths::row_lengths(const pattern& original) {
-  if (original.where() != cpu()) {
-    on_cuda::measure_rows(original, longest, empty);
-    return;
-  }
   for (index i = 0; i < original.rows(); ++i) {
     const int64 length = original.offset(i + 1) - original.offset(i);
     longest = std::max(longest, length);

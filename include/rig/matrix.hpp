@@ -141,10 +141,7 @@ class matrix {
 
   /// Builds now the forms that a product with this descriptor would build on its first call.
   const matrix& prepare(const descriptor& desc = {}) const {
-    or_out_of_memory("prepare", [&] {
-      if (desc.transpose_a) structure_->form_of<transposed>()->structure->form_of<row_lengths>();
-      else structure_->form_of<row_lengths>();
-    });
+    or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a); });
     return *this;
   }
   /// What was derived so far, with its bytes.

@@ -7,13 +7,17 @@
 #include "rig/problem.hpp"
 #include "rig/semiring.hpp"
 
-namespace rig {
+namespace rig_type_key {
 
-/// A string that holds the full name of S.
+/// A string that holds the full name of S. Outside namespace rig, where the compiler would leave that name out.
 template <class S>
-constexpr const char* type_key() {
+constexpr const char* of() {
   return __PRETTY_FUNCTION__;
 }
+
+}  // namespace rig_type_key
+
+namespace rig {
 
 /// The fill of a problem over S, in the storage type of its C.
 template <semiring S>
@@ -51,7 +55,7 @@ inline constexpr semiring_info info_of = {
       if constexpr (requires { S::name; }) return S::name;
       else return "a semiring of the caller";
     }(),
-    type_key<S>(),
+    rig_type_key::of<S>(),
     [] {
       if constexpr (requires { S::rig_source; }) return &S::rig_source;
       else return static_cast<const source_text*>(nullptr);

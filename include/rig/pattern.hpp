@@ -78,7 +78,7 @@ class pattern {
   int64 nnz_;
   bool wide_;
   buffer offsets_, entries_;
-  mutable std::mutex mutex_;
+  mutable std::recursive_mutex mutex_;  // a form may be built from another
   mutable std::map<std::string_view, std::shared_ptr<const form>> forms_;
 };
 
@@ -92,7 +92,10 @@ struct transposed : form {
   buffer permutation;  ///< int64 if structure->wide(), else int32
 };
 
-/// One look at the row lengths: what kernels are chosen by.
+/// Builds now what products with this pattern, or its transpose, would build on first need.
+void prepare_forms(const pattern& structure, bool transpose);
+
+/// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.
 struct row_lengths : form {
   static constexpr const char* name = "row lengths";
   explicit row_lengths(const pattern& original);

@@ -8,6 +8,18 @@
 
 namespace rig::on_cuda {
 
+/// Entries number · cut … of one row.
+struct piece {
+  index row;
+  int32 number;
+};
+
+/// A row that was cut: its pieces are first_piece … first_piece + count, in order.
+struct cut_row {
+  index row;
+  int32 first_piece, count;
+};
+
 /// A number of any storage type, by its bits.
 struct alignas(16) any_value {
   unsigned char bytes[16];
@@ -49,6 +61,13 @@ struct arguments {
   bool outside_fills = false;
   any_value fill = {};       ///< in C's storage type
   mask_arguments mask;
+  // Which entries: whole rows, or also pieces of the rows that were cut
+  int64 cut = 0;                     ///< rows longer than this come as pieces; 0: no row is cut
+  const piece* pieces = nullptr;
+  index piece_count = 0;
+  const index* order = nullptr;      ///< rows in this order; null: as they are
+  const cut_row* cut_rows = nullptr;
+  void* piece_sums = nullptr;        ///< piece_count × columns accumulators
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

@@ -28,7 +28,7 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 void transpose_elements(const dense_operand& from, void* to, void* stream);
 
 /// Forms of a pattern on a device.
-void measure_rows(const pattern& of, int64& longest, index& empty);
+void prepare_forms(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
 /// Orders a call's stream after the streams its buffers belong to, and on destruction those after the call's.

@@ -136,7 +136,7 @@ const char* no_kernel_because(const problem& p) {
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
   const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
-  const std::tuple place(p.algebra, wanted.file, wanted.shape, b_type, device);
+  const std::tuple place(p.algebra, wanted.name, wanted.shape, b_type, device);
   {
     const std::shared_lock lock(resolved_mutex);
     const auto found = resolved_kernels.find(place);

@@ -20,7 +20,8 @@ bool is_aligned(const problem& p, int width, bool written);
 
 /// One kernel of a family: file and template for the run-time compiler, and what was compiled ahead.
 struct kernel_request {
-  const char* file;                       ///< "row.cu"
+  const char* name;                       ///< of the kernel: "row"
+  const char* file;                       ///< that holds it: "row.cu"
   int shape;                              ///< position in the family's table of shapes
   std::size_t shapes;                     ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);

@@ -40,22 +40,65 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
   }
 }
 
-/// A register of any size from lane `from` of a group of `width` lanes.
+/// A register of any size from the lane whose number differs by `distance` in one bit.
 template <class T>
-__device__ T shuffle(unsigned members, T x, int from, int width) {
-  static_assert(sizeof(T) <= 16);
+__device__ T shuffle_xor(unsigned members, T x, int distance) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned parts[words] = {};
   memcpy(parts, &x, sizeof(T));
-  for (int w = 0; w < words; ++w) parts[w] = __shfl_sync(members, parts[w], from, width);
+  for (int w = 0; w < words; ++w) parts[w] = __shfl_xor_sync(members, parts[w], distance);
   memcpy(&x, parts, sizeof(T));
   return x;
 }
 
-/// V neighbouring elements, loaded at once.
+/// Value of entry p of A where it is stored as the left type (or all values are equal).
+template <class S>
+__device__ typename S::left load_a_as_it_is(const arguments& args, int64 p) {
+  using left = typename S::left;
+  if constexpr (is_ignoring_left<S>) {
+    return left();
+  } else {
+    if (args.a_values == nullptr) return *reinterpret_cast<const left*>(args.iso.bytes);
+    if (args.permutation != nullptr)
+      p = args.wide ? static_cast<const int64*>(args.permutation)[p] : static_cast<const int32*>(args.permutation)[p];
+    return static_cast<const left*>(args.a_values)[p];
+  }
+}
+
+/// V neighbouring elements, loaded and stored at once.
 template <class T, int V>
-struct alignas(sizeof(T) * V) pack {
+struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
   T element[V];
 };
+
+/// A pack that is read again by other rows: kept in the caches.
+template <class T, int V>
+__device__ pack<T, V> load_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (sizeof(out) == 16) {
+    const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
+    memcpy(&out, &words, 16);
+  } else if constexpr (sizeof(out) == 4) {
+    const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
+    memcpy(&out, &word, 4);
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
+/// A pack that is not read again soon: it should not push B out of the caches.
+template <class T, int V>
+__device__ void store_pack(T* to, const pack<T, V>& from) {
+  if constexpr (sizeof(from) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(from) / 16); ++w) {
+      uint4 words;
+      memcpy(&words, reinterpret_cast<const char*>(&from) + 16 * w, 16);
+      __stcs(reinterpret_cast<uint4*>(to) + w, words);
+    }
+  } else {
+    *reinterpret_cast<pack<T, V>*>(to) = from;
+  }
+}
 
 }  // namespace rig::on_cuda

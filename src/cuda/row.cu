@@ -1,72 +1,63 @@
 // row: a group of lanes takes a row, a tile of columns at a time.
 //
-// Wins on matrices of even row lengths. Source: GE-SpMM (Huang et al., SC 2020): coalesced row caching (the group reads G
-// entries of the row at once and hands them round) and coarse-grained merging (a lane keeps several columns, so
-// an entry that was read serves them all). CSR as it is, any reduction, no atomics, one owner an output: same bits.
+// Wins where no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR as it is, any
+// reduction; coarsening, so that an entry that was read serves several columns; its coalesced row caching became loads that
+// all lanes of a team share, several in flight. No atomics, one owner an output: same bits.
 // O(nnz · f), no memory but the result. Measured: docs/measured.md, suite exact.
 
-#include "write.cuh"
+#include "gather.cuh"
 
 namespace rig::on_cuda {
 
-/// C(i, tile) for the rows of this block. A group of G lanes covers G·V·CF columns: a lane holds CF packs of V
-/// neighbouring columns, G·V apart. `Plain`: no mask, no accumulator, C stores the semiring's output.
-template <class S, class TB, int V, int CF, int G, bool Plain>
-__global__ void __launch_bounds__(256) row(const arguments args) {
-  using accum = typename S::accum;
-  using left = typename S::left;
-  using right = typename S::right;
-  const int lane = static_cast<int>(threadIdx.x) % G;
-  const int64 group = (static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x) / G;
-  if (group >= args.rows) return;
-  const index i = static_cast<index>(group);
-  const unsigned members = G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
-  const int64 begin = args.offset(i), end = args.offset(i + 1);
-  const TB* b = static_cast<const TB*>(args.b);
+constexpr int block_threads = 128;
 
-  for (index tile = static_cast<index>(blockIdx.y) * (G * V * CF); tile < args.columns;
-       tile += static_cast<index>(gridDim.y) * (G * V * CF)) {
-    accum sum[CF][V];
-    index column[CF];
-    for (int c = 0; c < CF; ++c) {
-      column[c] = tile + (c * G + lane) * V;
-      for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
-    }
-    for (int64 e = begin; e < end; e += G) {
-      // Coalesced row caching: each lane fetches one entry, then all walk them together.
-      const bool mine = e + lane < end;
-      const index my_inner = mine ? args.entries[e + lane] : 0;
-      const left my_a = mine ? load_a<S>(args, e + lane) : left();
-      const int count = end - e < G ? static_cast<int>(end - e) : G;
-#pragma unroll 4
-      for (int s = 0; s < count; ++s) {
-        const index k = __shfl_sync(members, my_inner, s, G);
-        left a = left();
-        if constexpr (!is_ignoring_left<S>) a = shuffle(members, my_a, s, G);
-        for (int c = 0; c < CF; ++c) {
-          pack<TB, V> from = {};
-          if constexpr (!is_ignoring_right<S>)
-            if (column[c] < args.columns)
-              from = *reinterpret_cast<const pack<TB, V>*>(b + k * args.b_stride + column[c]);
-          for (int v = 0; v < V; ++v)
-            sum[c][v] = S::add(sum[c][v], product<S>(a, convert<right>(from.element[v]), position{i, k}));
-        }
-      }
-    }
-    for (int c = 0; c < CF; ++c) {
-      if (column[c] >= args.columns) continue;
-      if constexpr (Plain) {
-        using O = output<S>;
-        pack<O, V> out;
-        for (int v = 0; v < V; ++v)
-          out.element[v] = begin < end ? finished<S>(sum[c][v], end - begin)
-                                       : *reinterpret_cast<const O*>(args.fill.bytes);
-        *reinterpret_cast<pack<O, V>*>(static_cast<O*>(args.c) + i * args.c_stride + column[c]) = out;
-      } else {
-        for (int v = 0; v < V; ++v)
-          if (column[c] + v < args.columns) write_any<S>(args, i, column[c] + v, sum[c][v], end - begin);
-      }
-    }
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile, so that a slice of B stays in the L2 cache. The first
+/// blocks of a tile take the pieces of rows that were cut and leave their sums for `combine`; the others take rows.
+/// Plain: no mask, no accumulator, A and C stored as the semiring has them.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
+__global__ void __launch_bounds__(block_threads) row(const arguments args) {
+  constexpr int groups = block_threads / G;
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
+  const unsigned blocks = piece_blocks + (static_cast<unsigned>(args.rows) + groups - 1) / groups;
+  const unsigned block = blockIdx.x % blocks;
+  const index first = static_cast<index>(blockIdx.x / blocks) * (L * V * CF) + lane % L * V;
+  typename S::accum sum[CF][V];
+  if (block < piece_blocks) {
+    const unsigned number = block * groups + threadIdx.x / G;
+    if (number >= static_cast<unsigned>(args.piece_count)) return;
+    const piece some = args.pieces[number];
+    const int64 begin = args.offset(some.row) + some.number * args.cut, row_end = args.offset(some.row + 1);
+    const int64 end = begin + args.cut < row_end ? begin + args.cut : row_end;
+    gather<S, TB, V, L, G, U, CF, Plain>(args, some.row, begin, end, lane, first, sum);
+    if (lane >= L) return;
+    auto* sums = static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+    for (int c = 0; c < CF; ++c)
+      for (int v = 0; v < V; ++v)
+        if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+    return;
+  }
+  const unsigned number = (block - piece_blocks) * groups + threadIdx.x / G;
+  if (number >= static_cast<unsigned>(args.rows)) return;
+  const index i = args.order != nullptr ? args.order[number] : static_cast<index>(number);
+  const int64 begin = args.offset(i), end = args.offset(i + 1);
+  if (args.cut > 0 && end - begin > args.cut) return;
+  gather<S, TB, V, L, G, U, CF, Plain>(args, i, begin, end, lane, first, sum);
+  if (lane < L) write_tile<S, V, L, CF, Plain>(args, i, first, end - begin, sum);
+}
+
+/// The pieces of a cut row, added in their order: a block a row.
+template <class S, bool Plain>
+__global__ void __launch_bounds__(block_threads) combine(const arguments args) {
+  const cut_row whole = args.cut_rows[blockIdx.x];
+  const auto* sums = static_cast<const typename S::accum*>(args.piece_sums) +
+                     static_cast<int64>(whole.first_piece) * args.columns;
+  const int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
+  for (index j = static_cast<index>(threadIdx.x); j < args.columns; j += block_threads) {
+    typename S::accum sum[1][1] = {{sums[j]}};
+#pragma unroll 8
+    for (int32 p = 1; p < whole.count; ++p) sum[0][0] = S::add(sum[0][0], sums[static_cast<int64>(p) * args.columns + j]);
+    write_tile<S, 1, 1, 1, Plain>(args, whole.row, j, n, sum);
   }
 }
 
@@ -79,47 +70,91 @@ __global__ void __launch_bounds__(256) row(const arguments args) {
 
 #include "families.hpp"
 #include "launch.hpp"
+#include "profile.hpp"
 #include "rig/semirings.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
-/// Launch shapes: V neighbouring columns a load, CF loads a lane, G lanes a row, plain write-back or any.
+/// A launch shape: packs of 16 bytes a load or single elements; L, G, U, CF of `row`; plain or any write-back.
 struct row_shape {
-  int v, cf, g;
+  bool packs;
+  int l, g, u, cf;
   bool plain;
 };
-constexpr row_shape shapes[] = {
-    {4, 1, 8, true},    // f ≤ 32: four rows a warp, 16-byte loads
-    {4, 1, 16, true},   // f ≤ 64: two rows a warp
-    {4, 1, 32, true},   // wider: a warp a row
-    {1, 1, 8, true},    // odd widths or alignment, f ≤ 8
-    {1, 1, 32, true},   // … f ≤ 32
-    {1, 2, 32, true},   // … wider: coarsening 2, GE-SpMM's choice
-    {1, 1, 8, false},   // masks, accumulators, conversions, indices: the same three, element by element
-    {1, 1, 32, false},
-    {1, 2, 32, false},
-};
-constexpr unsigned threads = 256;
 
-int shape_for(const problem& p) {
+// Measured on an H200, sum in fp32, as a multiple of the best cuSPARSE algorithm (docs/measured.md has the full table):
+constexpr row_shape shapes[] = {
+    {true, 8, 8, 8, 1, true},    //  0: uniform:262144:32, f = 128 in slices of 32: 1.92 (16-lane slices 1.59)
+    {true, 8, 8, 4, 1, true},    //  1: road-like, f = 32: 2.27 (U = 8: 1.97)
+    {true, 8, 32, 4, 1, true},   //  2: reddit-like, f = 32: 1.34 (G = 16: 1.26)
+    {true, 8, 8, 4, 2, true},    //  3: arxiv-like, f = 64: 1.96 (L = 16: 1.75)
+    {true, 8, 16, 4, 2, true},   //  4: products-like, f = 64: 2.15 (L = 16: 2.08)
+    {true, 16, 16, 8, 1, true},  //  5: reddit-like, f = 128 in slices of 64: 1.26 (L = 32: 1.24)
+    {true, 16, 16, 4, 2, true},  //  6: rmat:18:16, f = 128: 1.37 (L = 32: 1.31)
+    {true, 32, 32, 8, 1, true},  //  7: products-like, f = 256: 1.37 (CF = 2: 1.35)
+    {true, 32, 32, 4, 2, true},  //  8: road-like, f = 256: 1.49 (L = 16: 1.39)
+    {true, 16, 32, 4, 1, true},  //  9: pubmed-like, f = 64: 1.28 (G = 16: 1.10)
+    {false, 8, 8, 4, 1, true},   // 10: odd widths and alignments: single elements
+    {false, 32, 32, 4, 1, true},
+    {false, 32, 32, 4, 2, true},
+    {false, 1, 8, 4, 1, true},   // 13: one column, short rows
+    {false, 1, 32, 4, 1, true},  // 14: one column, long rows
+    {true, 8, 8, 2, 2, false},   // 15: masks, accumulators, conversions
+    {false, 8, 8, 2, 1, false},
+    {false, 32, 32, 2, 2, false},
+};
+enum : int { odd_narrow = 10, odd_middle, odd_wide, one_short, one_long, any_packs, any_narrow, any_wide };
+
+/// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still gained, of 67 MB did not.
+constexpr double slice_bytes = 62e6;
+
+int plain_packs(const problem& p, const profile& look) {
+  const double packs = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes) / 16;
+  const double mean = look.mean_length;
+  const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
+  const bool dense = mean >= 150, sparse = mean < 6, skewed = is_skewed(look, p.a.nnz);
+  if (packs <= 8) return few || dense ? 2 : sparse || (skewed && p.a.nnz < 4000000) ? 1 : 0;
+  // Even rows: slices of B that fit the L2 cache, as wide as possible.
+  const auto slice_fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
+  if (!few && !sparse && !skewed) {
+    if (packs > 16 && !slice_fits(32) && slice_fits(16)) return 5;
+    if (!slice_fits(16) && slice_fits(8)) return 0;
+  }
+  if (packs <= 16) return few ? 9 : sparse || skewed ? 3 : 4;
+  if (few) return packs <= 32 ? 7 : 8;
+  if (sparse) return packs <= 32 ? 6 : 8;
+  return skewed ? 6 : 7;
+}
+
+int shape_for(const problem& p, const profile& look) {
   const index f = p.b.columns;
-  if (is_plain(p) && is_aligned(p, 4, true)) return f <= 32 ? 0 : f <= 64 ? 1 : 2;
-  return (is_plain(p) ? 3 : 6) + (f <= 8 ? 0 : f <= 32 ? 1 : 2);
+  const bool plain = is_plain(p);
+  if (plain && f == 1) return look.mean_length <= 24 ? one_short : one_long;
+  const int width = static_cast<int>(16 / p.b.value_bytes);
+  if (width > 1 && f >= width && is_aligned(p, width, plain)) return plain ? plain_packs(p, look) : any_packs;
+  if (!plain) return f <= 8 ? any_narrow : any_wide;
+  return f <= 8 ? odd_narrow : f <= 32 ? odd_middle : odd_wide;
 }
 
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
   const row_shape& s = shapes[shape];
-  return "rig::on_cuda::row<" + semiring + ", " + b_type + ", " + std::to_string(s.v) + ", " + std::to_string(s.cf) + ", " +
-         std::to_string(s.g) + ", " + (s.plain ? "true" : "false") + ">";
+  std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
+  out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
+  for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
+  return out + (s.plain ? ", true>" : ", false>");
+}
+std::string combine_expression(int plain, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::combine<" + semiring + (plain != 0 ? ", true>" : ", false>");
 }
 
-/// Every shape of one builtin pair; plain shapes of an indexed result do not exist.
+/// Every shape of one builtin pair; packs of elements that fill 16 bytes themselves do not exist.
 template <class S, std::size_t I>
 const void* kernel_of_shape() {
+  using right = typename S::right;
   constexpr row_shape s = shapes[I];
-  if constexpr (s.plain && is_indexed<output<S>>) return nullptr;
-  else return reinterpret_cast<const void*>(&row<S, typename S::right, s.v, s.cf, s.g, s.plain>);
+  constexpr int v = s.packs ? static_cast<int>(16 / sizeof(right)) : 1;
+  return reinterpret_cast<const void*>(&row<S, right, v, s.l, s.g, s.u, s.cf, s.plain>);
 }
 using kernels_of_a_pair = std::array<const void*, std::size(shapes)>;
 
@@ -128,14 +163,40 @@ kernels_of_a_pair kernels_of(std::index_sequence<I...>) {
   return {kernel_of_shape<S, I>()...};
 }
 
-/// In the order of builtin.def.
+// In the order of builtin.def.
 const kernels_of_a_pair ahead[] = {
 #define RIG_BUILTIN(semiring, type) kernels_of<semiring<type>>(std::make_index_sequence<std::size(shapes)>()),
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
+const std::array<const void*, 2> combine_ahead[] = {
+#define RIG_BUILTIN(semiring, type)                                     \
+  {reinterpret_cast<const void*>(&combine<semiring<type>, false>), \
+   reinterpret_cast<const void*>(&combine<semiring<type>, true>)},
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
 
 }  // namespace
+
+void launch_row(const problem& p, const arguments& args, index cut_rows) {
+  const device_scope scope(p.a.where.device);
+  const int shape = shape_for(p, *p.oriented->form_of<profile>());
+  const row_shape& s = shapes[shape];
+  const void* kernel = kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
+  const int64 groups = block_threads / s.g;
+  const int64 v = s.packs ? 16 / static_cast<int64>(p.b.value_bytes) : 1;
+  const int64 tile = v * s.l * s.cf;
+  const int64 blocks = (args.piece_count + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
+  const int64 tiles = (p.b.columns + tile - 1) / tile;
+  if (blocks * tiles > highest<int32>())
+    fail(errc::cannot, {"mxm: ", p.a.rows, " rows of ", p.b.columns, " columns need ", blocks * tiles, " blocks"});
+  launch(p, "row", kernel, dim3(static_cast<unsigned>(blocks * tiles)), block_threads, args);
+  if (cut_rows == 0) return;
+  const int plain = is_plain(p) ? 1 : 0;
+  launch(p, "combine", kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression, combine_ahead[0].data()}),
+         dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
+}
 
 answer row_answer(const problem& p) {
   answer out;
@@ -144,21 +205,18 @@ answer row_answer(const problem& p) {
     if (p.reasons) out.reason = why;
     return out;
   }
-  out.seconds = estimate(p);
+  const auto look = p.oriented->form_of<profile>();
+  out.seconds = estimate(p) + lone_row_seconds(look->longest);
+  if (split_helps(p, *look)) {
+    out.says = verdict::slower;
+    if (p.reasons)
+      out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " + std::to_string(look->longest) +
+                   " entries, the mean is " + std::to_string(static_cast<int64>(look->mean_length));
+  }
   return out;
 }
 
-void row_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
-  const int shape = shape_for(p);
-  const row_shape& s = shapes[shape];
-  const void* kernel = kernel_for(p, {"row.cu", shape, std::size(shapes), expression, ahead[0].data()});
-  const int64 rows_a_block = threads / static_cast<unsigned>(s.g);
-  const int64 tiles = (p.b.columns + s.v * s.cf * s.g - 1) / (s.v * s.cf * s.g);
-  const dim3 grid(static_cast<unsigned>((p.a.rows + rows_a_block - 1) / rows_a_block),
-                  static_cast<unsigned>(tiles < 65535 ? tiles : 65535));
-  launch(p, "row", kernel, grid, threads, arguments_of(p));
-}
+void row_run(const problem& p) { launch_row(p, arguments_of(p), 0); }
 
 }  // namespace rig::on_cuda
 

@@ -19,33 +19,6 @@ __device__ int64 offset_at(const void* offsets, bool wide, index row) {
   return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
 }
 
-struct lengths {
-  unsigned long long longest;
-  int empty;
-};
-
-__global__ void measure(const void* offsets, bool wide, index rows, lengths* out) {
-  unsigned long long longest = 0;
-  int empty = 0;
-  for (int64 i = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; i < rows;
-       i += static_cast<int64>(gridDim.x) * blockDim.x) {
-    const auto row = static_cast<index>(i);
-    const auto length = static_cast<unsigned long long>(offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row));
-    longest = length > longest ? length : longest;
-    empty += length == 0 ? 1 : 0;
-  }
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, longest, step);
-    longest = other > longest ? other : longest;
-    empty += __shfl_xor_sync(0xffffffffu, empty, step);
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(&out->longest, longest);
-    atomicAdd(&out->empty, empty);
-  }
-}
-
-template <class Offset>
 __global__ void count_columns(const index* entries, int64 nnz, unsigned long long* counts) {
   for (int64 p = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; p < nnz;
        p += static_cast<int64>(gridDim.x) * blockDim.x)
@@ -89,7 +62,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const buffer counts = room((rows + 1) * sizeof(unsigned long long));
   buffer offsets = room((rows + 1) * sizeof(Offset));
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
-  count_columns<Offset><<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz, counts.data<unsigned long long>());
+  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz, counts.data<unsigned long long>());
   check(cudaGetLastError(), "transpose");
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
@@ -143,18 +116,6 @@ struct word16 {
 };
 
 }  // namespace
-
-void measure_rows(const pattern& of, int64& longest, index& empty) {
-  const device_scope scope(of.where().device);
-  const auto stream = static_cast<cudaStream_t>(of.stream());
-  const buffer found = buffer::allocate(sizeof(lengths), of.where(), stream);
-  check(cudaMemsetAsync(found.data(), 0, sizeof(lengths), stream), "row lengths");
-  measure<<<blocks_for(of.rows()), block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), found.data<lengths>());
-  check(cudaGetLastError(), "row lengths");
-  const buffer seen = found.to(cpu());
-  longest = static_cast<int64>(seen.data<lengths>()->longest);
-  empty = seen.data<lengths>()->empty;
-}
 
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation) {
   const device_scope scope(original.where().device);
