@@ -117,16 +117,18 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  auto& kept = forms_[name];
-  if (kept == nullptr) kept = make(*this);
-  return kept;
+  const auto find = [&] {
+    return std::find_if(forms_.begin(), forms_.end(), [&](const auto& kept) { return kept.first == name; });
+  };
+  if (const auto kept = find(); kept != forms_.end()) return kept->second;
+  forms_.emplace_back(name, make(*this));
+  return forms_.back().second;
 }
 
 std::vector<form_info> pattern::forms() const {
   const std::lock_guard<std::recursive_mutex> lock(mutex_);
   std::vector<form_info> out;
-  for (const auto& [name, kept] : forms_)
-    if (kept != nullptr) out.push_back({std::string(name), kept->bytes()});
+  for (const auto& [name, kept] : forms_) out.push_back({std::string(name), kept->bytes()});
   return out;
 }
 

@@ -19,6 +19,14 @@ constexpr const char* of() {
 
 namespace rig {
 
+/// One stored value of A as S takes it.
+template <semiring S>
+void take_left(const void* from, type stored, void* out) {
+  using left = typename S::left;
+  if constexpr (is_storage<left>) on_cpu::convert_row<left>(from, stored, static_cast<left*>(out), 1);
+  else __builtin_memcpy(out, from, sizeof(left));
+}
+
 /// The fill of a problem over S, in the storage type of its C.
 template <semiring S>
 void write_fill(const problem& p, void* out) {
@@ -72,6 +80,7 @@ inline constexpr semiring_info info_of = {
     has_finish<S>,
     is_indexed<output<S>>,
     &on_cpu::run<S>,
+    &take_left<S>,
     &write_fill<S>,
 };
 

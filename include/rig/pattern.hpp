@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rig/buffer.hpp"
@@ -79,7 +79,7 @@ class pattern {
   bool wide_;
   buffer offsets_, entries_;
   mutable std::recursive_mutex mutex_;  // a form may be built from another
-  mutable std::map<std::string_view, std::shared_ptr<const form>> forms_;
+  mutable std::vector<std::pair<std::string_view, std::shared_ptr<const form>>> forms_;
 };
 
 /// The transpose: its pattern, and for each of its entries the entry of the original it came from.

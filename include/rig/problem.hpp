@@ -31,6 +31,7 @@ struct semiring_info {
   std::size_t left_bytes, right_bytes, accum_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   void (*run_cpu)(int kernel, const problem&);          ///< the semiring's CPU kernels
+  void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
   /// The fill of a problem in the storage type of its C, 16 bytes.
   void (*fill)(const problem&, void* out);
 };

@@ -40,12 +40,13 @@ struct mask_arguments {
 struct arguments {
   // A
   index rows = 0;
+  int64 nnz = 0;
   bool wide = false;
   type a_type = type::other;
   const void* offsets = nullptr;
   const index* entries = nullptr;
-  const void* permutation = nullptr;  ///< value of entry p is a_values[permutation[p]]
-  const void* a_values = nullptr;     ///< null: every entry is `iso`
+  const void* permutation = nullptr;  ///< value of entry p is a_values[permutation[p]]; only `take_values` follows it
+  const void* a_values = nullptr;     ///< null: every entry is `iso`; else of the semiring's left type, in order
   any_value iso = {};
   // B
   index columns = 0;

@@ -17,6 +17,6 @@ answer vendor_answer(const problem& p);
 void vendor_run(const problem& p);
 
 /// `row`'s kernel with the lists in `args`, then `combine` for the rows that were cut.
-void launch_row(const problem& p, const arguments& args, index cut_rows);
+void launch_row(const problem& p, arguments args, index cut_rows);
 
 }  // namespace rig::on_cuda

@@ -10,7 +10,7 @@ namespace rig::on_cuda {
 /// cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U entries a team are in flight.
 /// Lane `lane` holds columns first + v and, L·V further, the next pack. Teams meet in a fixed tree, so the result is the
 /// same each time; all lanes of the group must call.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
+template <class S, class TB, int V, int L, int G, int U, int CF>
 __device__ __forceinline__ void gather(const arguments& args, index row, int64 begin, int64 end, int lane, index first,
                                        typename S::accum (&sum)[CF][V]) {
   using left = typename S::left;
@@ -22,10 +22,10 @@ __device__ __forceinline__ void gather(const arguments& args, index row, int64 b
     inside[c] = first + c * L * V < args.columns;
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
-  const auto load_value = [&](int64 p) {
-    if constexpr (Plain) return load_a_as_it_is<S>(args, p);
-    else return load_a<S>(args, p);
-  };
+  const auto* values = static_cast<const left*>(args.a_values);
+  left iso = left();
+  if constexpr (!is_ignoring_left<S>)
+    if (values == nullptr) iso = *reinterpret_cast<const left*>(args.iso.bytes);
   // All loads of a batch are issued before its first sum: their latencies overlap.
   const auto batch = [&](int64 p, auto checked) {
     index k[U];
@@ -36,7 +36,10 @@ __device__ __forceinline__ void gather(const arguments& args, index row, int64 b
       const int64 e = p + u * teams;
       const bool there = !checked || e < end;
       k[u] = there ? __ldg(args.entries + e) : -1;
-      if constexpr (!is_ignoring_left<S>) a[u] = there ? load_value(e) : left();
+      if constexpr (!is_ignoring_left<S>) {
+        a[u] = iso;
+        if (there && values != nullptr) a[u] = values[e];
+      }
     }
     if constexpr (!is_ignoring_right<S>) {
 #pragma unroll

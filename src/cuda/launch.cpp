@@ -74,13 +74,14 @@ std::map<std::tuple<const semiring_info*, const char*, int, type, int>, resolved
 arguments arguments_of(const problem& p) {
   arguments out;
   out.rows = p.a.rows;
+  out.nnz = p.a.nnz;
   out.wide = p.a.wide;
   out.a_type = p.a.value_type;
   out.offsets = p.a.offsets;
   out.entries = p.a.entries;
   out.permutation = p.a.permutation;
   out.a_values = p.a.values;
-  copy_bits(out.iso, p.a.iso, sizeof(p.a.iso));
+  if (p.a.values == nullptr) p.algebra->take_left(p.a.iso, p.a.value_type, out.iso.bytes);
   out.columns = p.b.columns;
   out.b = p.b.data;
   out.b_stride = p.b.stride;

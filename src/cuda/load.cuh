@@ -26,14 +26,13 @@ __device__ To load_as(const void* from, type stored, int64 at) {
   }
 }
 
-/// Value of entry p of A as the semiring's left type; never read where the semiring ignores it.
+/// Value of entry p of A as the semiring's left type, through permutation and conversion.
 template <class S>
 __device__ typename S::left load_a(const arguments& args, int64 p) {
   using left = typename S::left;
   if constexpr (is_ignoring_left<S>) {
     return left();
   } else {
-    if (args.a_values == nullptr) return load_as<left>(args.iso.bytes, args.a_type, 0);
     if (args.permutation != nullptr)
       p = args.wide ? static_cast<const int64*>(args.permutation)[p] : static_cast<const int32*>(args.permutation)[p];
     return load_as<left>(args.a_values, args.a_type, p);
@@ -49,20 +48,6 @@ __device__ T shuffle_xor(unsigned members, T x, int distance) {
   for (int w = 0; w < words; ++w) parts[w] = __shfl_xor_sync(members, parts[w], distance);
   memcpy(&x, parts, sizeof(T));
   return x;
-}
-
-/// Value of entry p of A where it is stored as the left type (or all values are equal).
-template <class S>
-__device__ typename S::left load_a_as_it_is(const arguments& args, int64 p) {
-  using left = typename S::left;
-  if constexpr (is_ignoring_left<S>) {
-    return left();
-  } else {
-    if (args.a_values == nullptr) return *reinterpret_cast<const left*>(args.iso.bytes);
-    if (args.permutation != nullptr)
-      p = args.wide ? static_cast<const int64*>(args.permutation)[p] : static_cast<const int32*>(args.permutation)[p];
-    return static_cast<const left*>(args.a_values)[p];
-  }
 }
 
 /// V neighbouring elements, loaded and stored at once.

@@ -29,7 +29,7 @@ __global__ void __launch_bounds__(block_threads) row(const arguments args) {
     const piece some = args.pieces[number];
     const int64 begin = args.offset(some.row) + some.number * args.cut, row_end = args.offset(some.row + 1);
     const int64 end = begin + args.cut < row_end ? begin + args.cut : row_end;
-    gather<S, TB, V, L, G, U, CF, Plain>(args, some.row, begin, end, lane, first, sum);
+    gather<S, TB, V, L, G, U, CF>(args, some.row, begin, end, lane, first, sum);
     if (lane >= L) return;
     auto* sums = static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
     for (int c = 0; c < CF; ++c)
@@ -42,8 +42,17 @@ __global__ void __launch_bounds__(block_threads) row(const arguments args) {
   const index i = args.order != nullptr ? args.order[number] : static_cast<index>(number);
   const int64 begin = args.offset(i), end = args.offset(i + 1);
   if (args.cut > 0 && end - begin > args.cut) return;
-  gather<S, TB, V, L, G, U, CF, Plain>(args, i, begin, end, lane, first, sum);
+  gather<S, TB, V, L, G, U, CF>(args, i, begin, end, lane, first, sum);
   if (lane < L) write_tile<S, V, L, CF, Plain>(args, i, first, end - begin, sum);
+}
+
+/// A's values as the semiring's left type, in the order of its entries: where they are stored otherwise, a pass of its own
+/// keeps the loops over them free of questions. `out` takes the place of C.
+template <class S>
+__global__ void __launch_bounds__(block_threads) take_values(const arguments args) {
+  for (int64 p = static_cast<int64>(blockIdx.x) * block_threads + threadIdx.x; p < args.nnz;
+       p += static_cast<int64>(gridDim.x) * block_threads)
+    static_cast<typename S::left*>(args.c)[p] = load_a<S>(args, p);
 }
 
 /// The pieces of a cut row, added in their order: a block a row.
@@ -85,26 +94,30 @@ struct row_shape {
 
 // Measured on an H200, sum in fp32, as a multiple of the best cuSPARSE algorithm (docs/measured.md has the full table):
 constexpr row_shape shapes[] = {
-    {true, 8, 8, 8, 1, true},    //  0: uniform:262144:32, f = 128 in slices of 32: 1.92 (16-lane slices 1.59)
-    {true, 8, 8, 4, 1, true},    //  1: road-like, f = 32: 2.27 (U = 8: 1.97)
-    {true, 8, 32, 4, 1, true},   //  2: reddit-like, f = 32: 1.34 (G = 16: 1.26)
-    {true, 8, 8, 4, 2, true},    //  3: arxiv-like, f = 64: 1.96 (L = 16: 1.75)
-    {true, 8, 16, 4, 2, true},   //  4: products-like, f = 64: 2.15 (L = 16: 2.08)
-    {true, 16, 16, 8, 1, true},  //  5: reddit-like, f = 128 in slices of 64: 1.26 (L = 32: 1.24)
-    {true, 16, 16, 4, 2, true},  //  6: rmat:18:16, f = 128: 1.37 (L = 32: 1.31)
-    {true, 32, 32, 8, 1, true},  //  7: products-like, f = 256: 1.37 (CF = 2: 1.35)
-    {true, 32, 32, 4, 2, true},  //  8: road-like, f = 256: 1.49 (L = 16: 1.39)
-    {true, 16, 32, 4, 1, true},  //  9: pubmed-like, f = 64: 1.28 (G = 16: 1.10)
-    {false, 8, 8, 4, 1, true},   // 10: odd widths and alignments: single elements
-    {false, 32, 32, 4, 1, true},
-    {false, 32, 32, 4, 2, true},
-    {false, 1, 8, 4, 1, true},   // 13: one column, short rows
-    {false, 1, 32, 4, 1, true},  // 14: one column, long rows
-    {true, 8, 8, 2, 2, false},   // 15: masks, accumulators, conversions
+    {true, 8, 8, 8, 1, true},    // uniform:262144:32, f = 128 in slices of 32: 1.92 (16-lane slices 1.59)
+    {true, 8, 8, 4, 1, true},    // road-like, f = 32: 2.27 (U = 8: 1.97)
+    {true, 8, 32, 4, 1, true},   // reddit-like, f = 32: 1.34 (G = 16: 1.26)
+    {true, 8, 8, 4, 2, true},    // arxiv-like, f = 64: 1.96 (L = 16: 1.75)
+    {true, 8, 16, 4, 2, true},   // products-like, f = 64: 2.15 (L = 16: 2.08)
+    {true, 16, 32, 4, 1, true},  // reddit-like, f = 64: 1.41 (U = 8: 1.38); pubmed-like 1.28
+    {true, 16, 16, 8, 1, true},  // reddit-like, f = 128 in slices of 64: 1.26 (L = 32: 1.24)
+    {true, 16, 16, 4, 2, true},  // rmat:18:16, f = 128: 1.37 (L = 32: 1.31)
+    {true, 32, 32, 8, 1, true},  // products-like, f = 256: 1.37 (CF = 2: 1.35)
+    {true, 32, 32, 4, 2, true},  // road-like, f = 256: 1.49 (L = 16: 1.39)
+    {false, 8, 8, 4, 1, true},   // odd widths and alignments, element by element: f ≤ 8
+    {false, 8, 8, 4, 2, true},   // … f ≤ 16
+    {false, 8, 8, 4, 5, true},   // … f ≤ 40
+    {false, 16, 16, 4, 5, true}, // … wider
+    {false, 1, 8, 4, 1, true},   // one column, short rows
+    {false, 1, 32, 4, 1, true},  // one column, long rows
+    {true, 8, 8, 2, 2, false},   // masks, accumulators, conversions
     {false, 8, 8, 2, 1, false},
-    {false, 32, 32, 2, 2, false},
+    {false, 16, 16, 2, 3, false},
 };
-enum : int { odd_narrow = 10, odd_middle, odd_wide, one_short, one_long, any_packs, any_narrow, any_wide };
+enum shape_number : int {
+  packs_8, packs_8_sparse, packs_8_dense, packs_16, packs_16_medium, packs_16_dense, slices_16, packs_32, packs_32_long,
+  packs_64, odd_8, odd_16, odd_40, odd_wide, one_short, one_long, any_packs, any_8, any_wide
+};
 
 /// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
@@ -114,17 +127,18 @@ int plain_packs(const problem& p, const profile& look) {
   const double mean = look.mean_length;
   const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
   const bool dense = mean >= 150, sparse = mean < 6, skewed = is_skewed(look, p.a.nnz);
-  if (packs <= 8) return few || dense ? 2 : sparse || (skewed && p.a.nnz < 4000000) ? 1 : 0;
-  // Even rows: slices of B that fit the L2 cache, as wide as possible.
+  if (packs <= 8) return few || dense ? packs_8_dense : sparse || (skewed && p.a.nnz < 4000000) ? packs_8_sparse : packs_8;
+  // Even rows: slices of B that fit the L2 cache, as wide as possible; but slices of rows that do not begin on cache
+  // lines read more lines than they hold.
   const auto slice_fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
-  if (!few && !sparse && !skewed) {
-    if (packs > 16 && !slice_fits(32) && slice_fits(16)) return 5;
-    if (!slice_fits(16) && slice_fits(8)) return 0;
+  const bool on_lines = p.b.stride * static_cast<int64>(p.b.value_bytes) % 128 == 0;
+  if (!few && !sparse && !skewed && on_lines) {
+    if (packs > 16 && !slice_fits(32) && slice_fits(16)) return slices_16;
+    if (!slice_fits(16) && slice_fits(8)) return packs_8;
   }
-  if (packs <= 16) return few ? 9 : sparse || skewed ? 3 : 4;
-  if (few) return packs <= 32 ? 7 : 8;
-  if (sparse) return packs <= 32 ? 6 : 8;
-  return skewed ? 6 : 7;
+  if (packs <= 16) return few || dense ? packs_16_dense : sparse || skewed ? packs_16 : packs_16_medium;
+  if (packs <= 32) return few ? packs_32_long : sparse || skewed ? packs_32 : packs_32_long;
+  return few || sparse ? packs_64 : skewed ? packs_32 : packs_32_long;
 }
 
 int shape_for(const problem& p, const profile& look) {
@@ -133,8 +147,8 @@ int shape_for(const problem& p, const profile& look) {
   if (plain && f == 1) return look.mean_length <= 24 ? one_short : one_long;
   const int width = static_cast<int>(16 / p.b.value_bytes);
   if (width > 1 && f >= width && is_aligned(p, width, plain)) return plain ? plain_packs(p, look) : any_packs;
-  if (!plain) return f <= 8 ? any_narrow : any_wide;
-  return f <= 8 ? odd_narrow : f <= 32 ? odd_middle : odd_wide;
+  if (!plain) return f <= 8 ? any_8 : any_wide;
+  return f <= 8 ? odd_8 : f <= 16 ? odd_16 : f <= 40 ? odd_40 : odd_wide;
 }
 
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
@@ -143,6 +157,9 @@ std::string expression(int shape, const std::string& semiring, const std::string
   out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true>" : ", false>");
+}
+std::string values_expression(int, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::take_values<" + semiring + ">";
 }
 std::string combine_expression(int plain, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::combine<" + semiring + (plain != 0 ? ", true>" : ", false>");
@@ -169,6 +186,11 @@ const kernels_of_a_pair ahead[] = {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
+const void* const values_ahead[] = {
+#define RIG_BUILTIN(semiring, type) reinterpret_cast<const void*>(&take_values<semiring<type>>),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
 const std::array<const void*, 2> combine_ahead[] = {
 #define RIG_BUILTIN(semiring, type)                                     \
   {reinterpret_cast<const void*>(&combine<semiring<type>, false>), \
@@ -177,10 +199,26 @@ const std::array<const void*, 2> combine_ahead[] = {
 #undef RIG_BUILTIN
 };
 
+/// A's values in algebra type and order, where they are not: a temporary that lives as long as the launches need it.
+buffer ordered_values(const problem& p, arguments& args) {
+  const semiring_info& s = *p.algebra;
+  if (s.ignores_left || p.a.values == nullptr || (p.a.permutation == nullptr && p.a.value_type == s.left)) return {};
+  buffer taken = buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
+  arguments conversion = args;
+  conversion.c = taken.data();
+  const int64 blocks = (p.a.nnz + block_threads - 1) / block_threads;
+  launch(p, "take_values", kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
+         dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), block_threads, conversion);
+  args.permutation = nullptr;
+  args.a_values = taken.data();
+  return taken;
+}
+
 }  // namespace
 
-void launch_row(const problem& p, const arguments& args, index cut_rows) {
+void launch_row(const problem& p, arguments args, index cut_rows) {
   const device_scope scope(p.a.where.device);
+  const buffer values = ordered_values(p, args);
   const int shape = shape_for(p, *p.oriented->form_of<profile>());
   const row_shape& s = shapes[shape];
   const void* kernel = kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
@@ -209,6 +247,7 @@ answer row_answer(const problem& p) {
   out.seconds = estimate(p) + lone_row_seconds(look->longest);
   if (split_helps(p, *look)) {
     out.says = verdict::slower;
+    out.seconds += estimate(p) * look->imbalance;  // lanes that wait for the longest row of their warp
     if (p.reasons)
       out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " + std::to_string(look->longest) +
                    " entries, the mean is " + std::to_string(static_cast<int64>(look->mean_length));

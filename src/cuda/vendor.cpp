@@ -11,6 +11,7 @@
 #include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
+#include "rig/mxm.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -45,8 +46,8 @@ bool data_type(type stored, cudaDataType& out) {
 
 const char* cannot_because(const problem& p) {
   cudaDataType ignored;
-  const std::string name = type_name(*p.algebra);
-  if (name != "rig::plus_times<float>" && name != "rig::plus_times<double>") return "cuSPARSE serves plus_times in float and double";
+  const std::string_view key = p.algebra->key;
+  if (key != info_of<plus_times<float>>.key && key != info_of<plus_times<double>>.key) return "cuSPARSE serves plus_times in float and double";
   if (p.a.values == nullptr) return "cuSPARSE needs a value an entry, and A is iso";
   if (p.a.permutation != nullptr) return "cuSPARSE would need A's transpose with its values";
   if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type || !data_type(p.b.value_type, ignored))
