@@ -51,7 +51,7 @@ void check_accumulator(const problem& p) {
   if (p.accum == accumulator::none) return;
   if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
     fail(errc::cannot, {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
-  if (p.accum != accumulator::own && s.result == type::other)
+  if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
     fail(errc::cannot, {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
 }
 

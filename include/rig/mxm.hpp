@@ -19,6 +19,19 @@ constexpr const char* of() {
 
 namespace rig {
 
+/// Element type of the result: the caller's if named, else the semiring's.
+template <class Named, semiring S>
+struct result_element {
+  using natural = output<S>;
+  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+};
+template <class Named, semiring S>
+  requires is_indexed<output<S>>
+struct result_element<Named, S> {
+  using natural = decltype(output<S>::value);
+  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+};
+
 /// One stored value of A as S takes it.
 template <semiring S>
 void take_left(const void* from, type stored, void* out) {
@@ -70,7 +83,7 @@ inline constexpr semiring_info info_of = {
     }(),
     type_of<typename S::left>,
     type_of<typename S::right>,
-    type_of<output<S>>,
+    type_of<typename result_element<void, S>::natural>,
     sizeof(typename S::left),
     sizeof(typename S::right),
     sizeof(typename S::accum),
@@ -82,19 +95,6 @@ inline constexpr semiring_info info_of = {
     &on_cpu::run<S>,
     &take_left<S>,
     &write_fill<S>,
-};
-
-/// Element type of the result: the caller's if named, else the semiring's.
-template <class Named, semiring S>
-struct result_element {
-  using natural = output<S>;
-  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
-};
-template <class Named, semiring S>
-  requires is_indexed<output<S>>
-struct result_element<Named, S> {
-  using natural = decltype(output<S>::value);
-  using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
 };
 
 template <class Named, semiring S>

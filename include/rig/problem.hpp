@@ -27,7 +27,7 @@ struct semiring_info {
   const char* name;
   const char* key;               ///< holds the type's full name: its identity across libraries
   const source_text* source;     ///< the definition as text, null unless RIG_SEMIRING made it
-  type left, right, result;      ///< algebra types; result is that of finish
+  type left, right, result;      ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   void (*run_cpu)(int kernel, const problem&);          ///< the semiring's CPU kernels

@@ -60,6 +60,7 @@ struct arguments {
   type c_type = type::other;
   accumulator accum = accumulator::none;
   bool outside_fills = false;
+  bool c_packed = false;     ///< C may be stored by packs of the width B is loaded in
   any_value fill = {};       ///< in C's storage type
   mask_arguments mask;
   // Which entries: whole rows, or also pieces of the rows that were cut

@@ -27,6 +27,9 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 /// to = fromᵀ, packed.
 void transpose_elements(const dense_operand& from, void* to, void* stream);
 
+/// to = from with rows `stride` elements apart, zeros between them.
+void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
+
 /// Forms of a pattern on a device.
 void prepare_forms(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);

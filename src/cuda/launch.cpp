@@ -98,16 +98,12 @@ arguments arguments_of(const problem& p) {
 }
 
 bool is_plain(const problem& p) {
-  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none && !p.algebra->is_indexed &&
-         p.c.value_type == p.algebra->result;
+  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none && p.c.value_type == p.algebra->result;
 }
 
-bool is_aligned(const problem& p, int width, bool written) {
-  const auto fits = [&](const dense_operand& d) {
-    return reinterpret_cast<std::size_t>(d.data) % (static_cast<std::size_t>(width) * d.value_bytes) == 0 &&
-           d.stride % width == 0 && d.columns % width == 0;
-  };
-  return (p.algebra->ignores_right || fits(p.b)) && (!written || fits(p.c));
+bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {
+  pack = pack < 16 ? pack : 16;
+  return reinterpret_cast<std::size_t>(data) % pack == 0 && static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
 double estimate(const problem& p) {

@@ -15,8 +15,8 @@ arguments arguments_of(const problem& p);
 /// No mask, no accumulator, and C stores what the semiring yields: kernels may write whole packs.
 bool is_plain(const problem& p);
 
-/// Can packs of `width` elements be read from B (and, if `written`, stored to C)?
-bool is_aligned(const problem& p, int width, bool written);
+/// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
+bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
 
 /// One kernel of a family: file and template for the run-time compiler, and what was compiled ahead.
 struct kernel_request {

@@ -17,7 +17,9 @@ __device__ int64 offset_at(const void* offsets, bool wide, index row) {
 /// Sums over all rows; `quads` adds up four times the longest of each four neighbouring rows.
 struct sums {
   unsigned long long longest, quads, near, looked_at, rows;
+  unsigned long long cut_rows[2], pieces[2];  // for cuts of 128 and 512
 };
+constexpr int sum_count = sizeof(sums) / sizeof(unsigned long long);
 
 /// Every 16th row's middle entry says whether entries lie near the diagonal.
 constexpr index sampled_rows = 16;
@@ -42,6 +44,12 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
     }
     mine.longest = length > mine.longest ? length : mine.longest;
     mine.rows += length > 0 ? 1 : 0;
+    for (int c = 0; c < 2; ++c) {
+      const unsigned long long cut = static_cast<unsigned long long>(c == 0 ? fine_cut : coarse_cut);
+      if (length <= cut) continue;
+      ++mine.cut_rows[c];
+      mine.pieces[c] += (length + cut - 1) / cut;
+    }
     for (int step = 1; step < 4; step *= 2) {
       const unsigned long long other = __shfl_xor_sync(0xffffffffu, length, step);
       length = other > length ? other : length;
@@ -51,50 +59,71 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
   __shared__ sums all;
   if (threadIdx.x == 0) all = {};
   __syncthreads();
-  for (int step = 16; step > 0; step /= 2) {
-    const unsigned long long other = __shfl_xor_sync(0xffffffffu, mine.longest, step);
-    mine.longest = other > mine.longest ? other : mine.longest;
-    mine.quads += __shfl_xor_sync(0xffffffffu, mine.quads, step);
-    mine.near += __shfl_xor_sync(0xffffffffu, mine.near, step);
-    mine.looked_at += __shfl_xor_sync(0xffffffffu, mine.looked_at, step);
-    mine.rows += __shfl_xor_sync(0xffffffffu, mine.rows, step);
-  }
-  if (threadIdx.x % 32 == 0) {
-    atomicMax(&all.longest, mine.longest);
-    atomicAdd(&all.quads, mine.quads);
-    atomicAdd(&all.near, mine.near);
-    atomicAdd(&all.looked_at, mine.looked_at);
-    atomicAdd(&all.rows, mine.rows);
+  // All but the first number add up.
+  auto* numbers = reinterpret_cast<unsigned long long*>(&mine);
+  auto* together = reinterpret_cast<unsigned long long*>(&all);
+  auto* result = reinterpret_cast<unsigned long long*>(out);
+#pragma unroll
+  for (int s = 0; s < sum_count; ++s) {
+    for (int step = 16; step > 0; step /= 2) {
+      const unsigned long long other = __shfl_xor_sync(0xffffffffu, numbers[s], step);
+      numbers[s] = s > 0 ? numbers[s] + other : numbers[s] > other ? numbers[s] : other;
+    }
+    if (threadIdx.x % 32 != 0) continue;
+    if (s == 0) atomicMax(together, numbers[0]);
+    else atomicAdd(together + s, numbers[s]);
   }
   __syncthreads();
-  if (threadIdx.x == 0) {
-    atomicMax(&out->longest, all.longest);
-    atomicAdd(&out->quads, all.quads);
-    atomicAdd(&out->near, all.near);
-    atomicAdd(&out->looked_at, all.looked_at);
-    atomicAdd(&out->rows, all.rows);
-  }
+  if (threadIdx.x == 0) atomicMax(result, together[0]);
+  else if (threadIdx.x < sum_count) atomicAdd(result + threadIdx.x, together[threadIdx.x]);
 }
 
 struct counters {
   int32 rows, pieces;
 };
 
-/// With null lists only counts. Places in the lists are taken in any order: a row's pieces are neighbours in either case,
-/// and sums do not depend on where they lie.
+/// Sum of x over the threads before this one; `total` over all.
+__device__ int before_me(int x, int& total) {
+  __shared__ int warps[block / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int sum = x;
+  for (int step = 1; step < 32; step *= 2) {
+    const int other = __shfl_up_sync(0xffffffffu, sum, step);
+    if (lane >= step) sum += other;
+  }
+  if (lane == 31) warps[warp] = sum;
+  __syncthreads();
+  int before = 0;
+  total = 0;
+  for (int w = 0; w < block / 32; ++w) {
+    before += w < warp ? warps[w] : 0;
+    total += warps[w];
+  }
+  __syncthreads();
+  return before + sum - x;
+}
+
+/// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so that pieces of
+/// neighbours run together. Blocks take their places in any order: sums do not depend on where they lie. With null
+/// lists only counts.
 __global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cut, counters* taken, piece* pieces,
                             cut_row* cut_rows) {
-  for (int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x; i < rows;
-       i += static_cast<int64>(gridDim.x) * block) {
-    const auto row = static_cast<index>(i);
-    const int64 length = offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row);
-    if (length <= cut) continue;
-    const auto count = static_cast<int32>((length + cut - 1) / cut);
-    const int32 first = atomicAdd(&taken->pieces, count), place = atomicAdd(&taken->rows, 1);
-    if (pieces == nullptr) continue;
-    cut_rows[place] = {row, first, count};
-    for (int32 p = 0; p < count; ++p) pieces[first + p] = {row, p};
+  __shared__ int first_piece, first_row;
+  const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
+  const auto row = static_cast<index>(i);
+  const int64 length = i < rows ? offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row) : 0;
+  const int count = length > cut ? static_cast<int>((length + cut - 1) / cut) : 0;
+  int all_pieces = 0, all_rows = 0;
+  const int my_piece = before_me(count, all_pieces), my_row = before_me(count > 0 ? 1 : 0, all_rows);
+  if (all_rows == 0) return;
+  if (threadIdx.x == 0) {
+    first_piece = atomicAdd(&taken->pieces, all_pieces);
+    first_row = atomicAdd(&taken->rows, all_rows);
   }
+  __syncthreads();
+  if (pieces == nullptr || count == 0) return;
+  cut_rows[first_row + my_row] = {row, first_piece + my_piece, count};
+  for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p};
 }
 
 /// Longest first, eight classes an octave.
@@ -135,13 +164,20 @@ __global__ void sort_rows(const void* offsets, bool wide, index rows, int* next,
   }
 }
 
+/// Counts to first places: one block of `classes` threads or more.
 __global__ void start_classes(int* counts) {
-  int before = 0;
-  for (int c = 0; c < classes; ++c) {
-    const int here = counts[c];
-    counts[c] = before;
-    before += here;
+  __shared__ int sum[512];
+  const int c = static_cast<int>(threadIdx.x);
+  const int mine = c < classes ? counts[c] : 0;
+  sum[c] = mine;
+  __syncthreads();
+  for (int step = 1; step < 512; step *= 2) {
+    const int other = c >= step ? sum[c - step] : 0;
+    __syncthreads();
+    sum[c] += other;
+    __syncthreads();
   }
+  if (c < classes) counts[c] = sum[c] - mine;
 }
 
 unsigned blocks_for(int64 count) {
@@ -171,26 +207,38 @@ profile::profile(const pattern& of) {
     mean_length = nnz / static_cast<double>(all.rows);
     imbalance = static_cast<double>(all.quads) / nnz;
   }
+  for (int c = 0; c < 2; ++c) {
+    cut_rows[c] = static_cast<index>(all.cut_rows[c]);
+    pieces[c] = static_cast<index>(all.pieces[c]);
+  }
   local = all.near * 2 > all.looked_at;
 }
 
 row_pieces::row_pieces(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
-  cut = cut_for(*of.form_of<profile>(), of.nnz());
+  const auto look = of.form_of<profile>();
+  cut = cut_for(*look, of.nnz());
+  const auto blocks = static_cast<unsigned>((static_cast<int64>(of.rows()) + block - 1) / block);
   const auto walk = [&](const buffer& taken) {
-    cut_rows_of<<<blocks_for(of.rows()), block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), cut, taken.data<counters>(),
-                                                             pieces.data<piece>(), rows.data<cut_row>());
+    cut_rows_of<<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), cut, taken.data<counters>(),
+                                              pieces.data<piece>(), rows.data<cut_row>());
     check(cudaGetLastError(), "cutting rows");
   };
-  const buffer counted = zeroed(sizeof(counters), of);
-  walk(counted);
-  const buffer seen = counted.to(cpu());
-  piece_count = seen.data<counters>()->pieces;
-  row_count = seen.data<counters>()->rows;
+  const buffer taken = zeroed(sizeof(counters), of);
+  if (cut <= coarse_cut) {
+    row_count = look->cut_rows[cut == coarse_cut];
+    piece_count = look->pieces[cut == coarse_cut];
+  } else {
+    walk(taken);
+    const buffer seen = taken.to(cpu());
+    piece_count = seen.data<counters>()->pieces;
+    row_count = seen.data<counters>()->rows;
+  }
   pieces = buffer::allocate(static_cast<std::size_t>(piece_count) * sizeof(piece), of.where(), of.stream());
   rows = buffer::allocate(static_cast<std::size_t>(row_count) * sizeof(cut_row), of.where(), of.stream());
-  walk(zeroed(sizeof(counters), of));
+  check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
+  walk(taken);
 }
 
 rows_by_length::rows_by_length(const pattern& of) {
@@ -200,7 +248,7 @@ rows_by_length::rows_by_length(const pattern& of) {
   const buffer next = zeroed(classes * sizeof(int), of);
   const auto blocks = static_cast<unsigned>((static_cast<int64>(of.rows()) + block_rows - 1) / block_rows);
   sort_rows<false><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), nullptr);
-  start_classes<<<1, 1, 0, stream>>>(next.data<int>());
+  start_classes<<<1, 512, 0, stream>>>(next.data<int>());
   sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), rows.data<index>());
   check(cudaGetLastError(), "rows by length");
 }

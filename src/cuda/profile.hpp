@@ -6,6 +6,9 @@
 
 namespace rig::on_cuda {
 
+/// Pieces of a row, unless it has millions of entries.
+constexpr int64 fine_cut = 128, coarse_cut = 512;
+
 struct profile : form {
   static constexpr const char* name = "profile";
   explicit profile(const pattern& of);
@@ -14,6 +17,7 @@ struct profile : form {
   int64 longest = 0;
   double mean_length = 0;  ///< of the rows that are not empty
   double imbalance = 1;    ///< of four neighbouring rows, the longest over their mean, weighted by entries
+  index cut_rows[2] = {}, pieces[2] = {};  ///< rows longer than the fine and the coarse cut, and their pieces
   bool local = false;      ///< most entries lie near the diagonal: neighbouring rows share neighbours
 };
 

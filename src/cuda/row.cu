@@ -92,63 +92,69 @@ struct row_shape {
   bool plain;
 };
 
-// Measured on an H200, sum in fp32, as a multiple of the best cuSPARSE algorithm (docs/measured.md has the full table):
+// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md has the full table):
 constexpr row_shape shapes[] = {
-    {true, 8, 8, 8, 1, true},    // uniform:262144:32, f = 128 in slices of 32: 1.92 (16-lane slices 1.59)
-    {true, 8, 8, 4, 1, true},    // road-like, f = 32: 2.27 (U = 8: 1.97)
-    {true, 8, 32, 4, 1, true},   // reddit-like, f = 32: 1.34 (G = 16: 1.26)
-    {true, 8, 8, 4, 2, true},    // arxiv-like, f = 64: 1.96 (L = 16: 1.75)
-    {true, 8, 16, 4, 2, true},   // products-like, f = 64: 2.15 (L = 16: 2.08)
-    {true, 16, 32, 4, 1, true},  // reddit-like, f = 64: 1.41 (U = 8: 1.38); pubmed-like 1.28
-    {true, 16, 16, 8, 1, true},  // reddit-like, f = 128 in slices of 64: 1.26 (L = 32: 1.24)
-    {true, 16, 16, 4, 2, true},  // rmat:18:16, f = 128: 1.37 (L = 32: 1.31)
-    {true, 32, 32, 8, 1, true},  // products-like, f = 256: 1.37 (CF = 2: 1.35)
-    {true, 32, 32, 4, 2, true},  // road-like, f = 256: 1.49 (L = 16: 1.39)
-    {false, 8, 8, 4, 1, true},   // odd widths and alignments, element by element: f ≤ 8
-    {false, 8, 8, 4, 2, true},   // … f ≤ 16
-    {false, 8, 8, 4, 5, true},   // … f ≤ 40
-    {false, 16, 16, 4, 5, true}, // … wider
-    {false, 1, 8, 4, 1, true},   // one column, short rows
-    {false, 1, 32, 4, 1, true},  // one column, long rows
-    {true, 8, 8, 2, 2, false},   // masks, accumulators, conversions
+    {true, 8, 8, 8, 1, true},     // rmat:18:16, f = 32: 0.146 (U = 4: 0.199)
+    {true, 8, 8, 4, 1, true},     // road-like, f = 32: 0.243 (U = 8: 0.264)
+    {true, 8, 32, 4, 1, true},    // products-like, f = 32: 2.66 (G = 8: 3.13)
+    {true, 8, 8, 4, 2, true},     // arxiv-like, f = 64: 0.104 (L = 16: 0.112)
+    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 4.45 (L = 8, CF = 2: 5.10)
+    {true, 16, 16, 4, 2, true},   // rmat:18:16, f = 128: 0.432 (L = 32: 0.462)
+    {true, 32, 32, 8, 1, true},   // products-like, f = 256: 16.6 (CF = 2: 17.1)
+    {true, 32, 32, 4, 2, true},   // road-like, f = 256: 1.34 (L = 16: 1.53)
+    {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
+    {false, 8, 8, 4, 5, true},    // … f ≤ 40
+    {false, 16, 16, 4, 5, true},  // … wider
+    {false, 1, 8, 4, 1, true},    // one column, short rows
+    {false, 1, 32, 4, 1, true},   // one column, long rows
+    {true, 8, 8, 2, 2, false},    // masks, accumulators, conversions
     {false, 8, 8, 2, 1, false},
     {false, 16, 16, 2, 3, false},
 };
 enum shape_number : int {
-  packs_8, packs_8_sparse, packs_8_dense, packs_16, packs_16_medium, packs_16_dense, slices_16, packs_32, packs_32_long,
-  packs_64, odd_8, odd_16, odd_40, odd_wide, one_short, one_long, any_packs, any_8, any_wide
+  packs_8, packs_8_sparse, packs_8_dense, packs_16, packs_16_dense, packs_32, packs_32_dense, packs_64, odd_8, odd_40, odd_wide,
+  one_short, one_long, any_packs, any_8, any_wide
 };
 
 /// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
 
-int plain_packs(const problem& p, const profile& look) {
+int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
   const double packs = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes) / 16;
   const double mean = look.mean_length;
   const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
-  const bool dense = mean >= 150, sparse = mean < 6, skewed = is_skewed(look, p.a.nnz);
-  if (packs <= 8) return few || dense ? packs_8_dense : sparse || (skewed && p.a.nnz < 4000000) ? packs_8_sparse : packs_8;
-  // Even rows: slices of B that fit the L2 cache, as wide as possible; but slices of rows that do not begin on cache
-  // lines read more lines than they hold.
-  const auto slice_fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
-  const bool on_lines = p.b.stride * static_cast<int64>(p.b.value_bytes) % 128 == 0;
-  if (!few && !sparse && !skewed && on_lines) {
-    if (packs > 16 && !slice_fits(32) && slice_fits(16)) return slices_16;
-    if (!slice_fits(16) && slice_fits(8)) return packs_8;
+  const bool sparse = mean < 6, skewed = is_skewed(look, p.a.nnz), dense = mean >= 40 && !skewed;
+  if (packs <= 8) return few || dense ? packs_8_dense : sparse ? packs_8_sparse : packs_8;
+  // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of rows that do not begin
+  // on cache lines would read more lines than they hold.
+  const auto fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
+  if (!few && !sparse && stride_bytes % 128 == 0 && !(skewed && look.local)) {
+    if (packs > 16 && !fits(32) && fits(16)) return skewed ? packs_16 : packs_16_dense;
+    if (!skewed && !fits(16) && fits(8)) return packs_8;
   }
-  if (packs <= 16) return few || dense ? packs_16_dense : sparse || skewed ? packs_16 : packs_16_medium;
-  if (packs <= 32) return few ? packs_32_long : sparse || skewed ? packs_32 : packs_32_long;
-  return few || sparse ? packs_64 : skewed ? packs_32 : packs_32_long;
+  if (packs <= 16) return few || dense ? packs_16_dense : packs_16;
+  if (packs <= 32) return few || dense || !(sparse || skewed) ? packs_32_dense : packs_32;
+  return few || dense ? packs_32_dense : skewed && !look.local ? packs_32 : packs_64;
 }
 
-int shape_for(const problem& p, const profile& look) {
+/// Elements of a pack of B, or 1 where B's elements fill one.
+int pack_width(const problem& p) { return p.b.value_bytes < 16 ? static_cast<int>(16 / p.b.value_bytes) : 1; }
+
+/// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
+bool reads_packs(const problem& p, const arguments& args) {
+  const int width = pack_width(p);
+  return width > 1 && is_packed(args.b, args.b_stride, p.b.value_bytes) && (p.b.columns % width == 0 || args.b != p.b.data);
+}
+
+int shape_for(const problem& p, const profile& look, const arguments& args) {
   const index f = p.b.columns;
   const bool plain = is_plain(p);
-  if (plain && f == 1) return look.mean_length <= 24 ? one_short : one_long;
-  const int width = static_cast<int>(16 / p.b.value_bytes);
-  if (width > 1 && f >= width && is_aligned(p, width, plain)) return plain ? plain_packs(p, look) : any_packs;
+  if (plain && f == 1) return look.mean_length <= 48 ? one_short : one_long;
+  const int width = pack_width(p);
+  if (f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
+    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(p.b.value_bytes)) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
-  return f <= 8 ? odd_8 : f <= 16 ? odd_16 : f <= 40 ? odd_40 : odd_wide;
+  return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
@@ -214,13 +220,31 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
+/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: scalar loads take three to
+/// five times as many instructions and cache lines (uniform:262144:32, f = 33: 0.57 ms, f = 32: 0.15 ms).
+buffer padded_b(const problem& p, arguments& args) {
+  const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
+  const int width = pack_width(p);
+  if (p.algebra->ignores_right || width == 1 || f <= 2 * width || reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
+    return {};
+  const int64 sector = 32 / bytes, stride = (f + sector - 1) / sector * sector;
+  buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where, p.desc->stream);
+  pad_rows(p.b, padded.data(), stride, stream_of(p));
+  args.b = padded.data();
+  args.b_stride = stride;
+  return padded;
+}
+
 }  // namespace
 
 void launch_row(const problem& p, arguments args, index cut_rows) {
   const device_scope scope(p.a.where.device);
-  const buffer values = ordered_values(p, args);
-  const int shape = shape_for(p, *p.oriented->form_of<profile>());
+  const buffer values = ordered_values(p, args), b = padded_b(p, args);
+  const int shape = shape_for(p, *p.oriented->form_of<profile>(), args);
   const row_shape& s = shapes[shape];
+  const std::size_t pack_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
+  args.c_packed = p.b.columns % pack_width(p) == 0 && is_packed(args.c, args.c_stride, p.c.value_bytes, pack_bytes) &&
+                  (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * static_cast<std::size_t>(pack_width(p))));
   const void* kernel = kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? 16 / static_cast<int64>(p.b.value_bytes) : 1;

@@ -111,6 +111,14 @@ __global__ void transpose_words(const Word* from, int64 stride, index rows, inde
   }
 }
 
+template <class Word>
+__global__ void pad_words(const Word* from, int64 stride, index rows, index columns, Word* to, int64 to_stride) {
+  for (int64 i = static_cast<int64>(blockIdx.x) * blockDim.y + threadIdx.y; i < rows;
+       i += static_cast<int64>(gridDim.x) * blockDim.y)
+    for (int64 j = threadIdx.x; j < to_stride; j += blockDim.x)
+      to[i * to_stride + j] = j < columns ? from[i * stride + j] : Word();
+}
+
 struct word16 {
   unsigned long part[2];
 };
@@ -143,6 +151,24 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
     case 16: return run(word16());
     default:
       fail(errc::type, {"mxm: a dense with elements of ", from.value_bytes, " bytes cannot be transposed on a device"});
+  }
+}
+
+void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
+  const dim3 threads(32, 8);
+  const int64 wanted = (from.rows + 7) / 8;
+  const dim3 grid(static_cast<unsigned>(wanted < 65536 ? wanted : 65536));
+  const auto run = [&](auto word) {
+    using Word = decltype(word);
+    pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const Word*>(from.data), from.stride, from.rows,
+                                                                       from.columns, static_cast<Word*>(to), stride);
+    check(cudaGetLastError(), "padding of a dense");
+  };
+  switch (from.value_bytes) {
+    case 1: return run(static_cast<unsigned char>(0));
+    case 2: return run(static_cast<unsigned short>(0));
+    case 4: return run(0u);
+    default: return run(0ul);
   }
 }
 
