@@ -64,14 +64,7 @@ void widen(const half* from, float* to, int64 count) {
   for (int64 j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]);
 }
 
-mask_row::mask_row(const mask_operand& mask, index row) : mask_(mask), row_(row) {
-  if (mask.over != mask_operand::kind::matrix) return;
-  next_ = mask.sparse.offset(row);
-  end_ = mask.sparse.offset(row + 1);
-}
-
-bool mask_row::read(int64 first, int count, bool* allowed) {
-  if (absent()) return true;
+bool mask_row::walk(int64 first, int count, bool* allowed) {
   if (mask_.over == mask_operand::kind::dense) {
     if (mask_.structural) std::fill_n(allowed, count, true);
     else
@@ -100,7 +93,9 @@ bool mask_row::read(int64 first, int count, bool* allowed) {
 int threads_for(const problem& p) {
   const double work = static_cast<double>(p.a.nnz + p.a.rows) * p.b.columns;
   if (work < parallel_work) return 1;
-  return p.desc->threads > 0 ? p.desc->threads : omp_get_max_threads();
+  // OpenMP ends the process where it cannot start a thread, so a wild number must not reach it.
+  const int most = std::max(256, omp_get_num_procs());
+  return p.desc->threads > 0 ? std::min(p.desc->threads, most) : omp_get_max_threads();
 }
 
 index first_row_of(const sparse_operand& a, int piece, int pieces) {

@@ -53,11 +53,12 @@ std::string explanation::text() const {
 }
 
 std::string explanation::json() const {
-  std::string out = "{\"operation\": " + quoted(operation) + ", \"chosen\": " + quoted(chosen) +
-                    ", \"reason\": " + quoted(reason) + ", \"kernels\": [";
+  std::string out;
+  out.append("{\"operation\": ").append(quoted(operation)).append(", \"chosen\": ").append(quoted(chosen));
+  out.append(", \"reason\": ").append(quoted(reason)).append(", \"kernels\": [");
   for (const explained& k : kernels) {
     if (&k != kernels.data()) out += ", ";
-    out += "{\"name\": " + quoted(k.name) + ", \"place\": " + quoted(word(k.where)) + ", \"answer\": " +
+    out += std::string("{\"name\": ") + quoted(k.name) + ", \"place\": " + quoted(word(k.where)) + ", \"answer\": " +
            quoted(word(k.says.says)) + ", \"reason\": " + quoted(k.says.reason) + ", \"estimated_ms\": " +
            (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) + ", \"approximate\": " +
            (k.approximate ? "true" : "false") + ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";

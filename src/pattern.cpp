@@ -116,7 +116,7 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
       entries_(std::move(columns_of_entries)) {}
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   const auto find = [&] {
     return std::find_if(forms_.begin(), forms_.end(), [&](const auto& kept) { return kept.first == name; });
   };
@@ -126,14 +126,16 @@ std::shared_ptr<const form> pattern::find_or_build(const char* name, build make)
 }
 
 std::vector<form_info> pattern::forms() const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
-  std::vector<form_info> out;
-  for (const auto& [name, kept] : forms_) out.push_back({std::string(name), kept->bytes()});
-  return out;
+  return or_out_of_memory("forms", [&] {
+    const std::lock_guard lock(mutex_);
+    std::vector<form_info> out;
+    for (const auto& [name, kept] : forms_) out.push_back({std::string(name), kept->bytes()});
+    return out;
+  });
 }
 
 void pattern::drop_forms() const {
-  const std::lock_guard<std::recursive_mutex> lock(mutex_);
+  const std::lock_guard lock(mutex_);
   forms_.clear();
 }
 
@@ -192,39 +194,43 @@ buffer pack_offsets(std::span<const int64> offsets, bool& wide) { return copy_of
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
                                                 std::span<const index> entries, input how,
                                                 std::vector<int64>* order) {
-  return copy_csr(rows, columns, offsets, entries, how, order);
+  return or_out_of_memory("matrix", [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
                                                 std::span<const index> entries, input how,
                                                 std::vector<int64>* order) {
-  return copy_csr(rows, columns, offsets, entries, how, order);
+  return or_out_of_memory("matrix", [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order) {
-  std::vector<index> narrow(entries.size());
-  for (std::size_t p = 0; p < entries.size(); ++p) {
-    if (entries[p] < 0 || entries[p] >= columns)
-      fail(errc::range, {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
-    narrow[p] = static_cast<index>(entries[p]);
-  }
-  return copy_csr(rows, columns, offsets, std::span<const index>(narrow), how, order);
+  return or_out_of_memory("matrix", [&] {
+    std::vector<index> narrow(entries.size());
+    for (std::size_t p = 0; p < entries.size(); ++p) {
+      if (entries[p] < 0 || entries[p] >= columns)
+        fail(errc::range, {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
+      narrow[p] = static_cast<index>(entries[p]);
+    }
+    return copy_csr(rows, columns, offsets, std::span<const index>(narrow), how, order);
+  });
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
                                             std::span<const index> entries, input how) {
-  return view_csr(rows, columns, offsets, entries, how);
+  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how); });
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
                                             std::span<const index> entries, input how) {
-  return view_csr(rows, columns, offsets, entries, how);
+  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how); });
 }
 
-sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j,
-                          bool duplicates_allowed) {
+namespace {
+
+sorted_tuples sort_checked(index rows, index columns, std::span<const index> i, std::span<const index> j,
+                           bool duplicates_allowed) {
   check_shape(rows, columns);
   if (i.size() != j.size())
     fail(errc::shape, {"matrix: ", i.size(), " row indices, ", j.size(), " column indices"});
@@ -268,6 +274,13 @@ sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, s
   out.structure = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
                                    std::span<const index>(entries), input::trusted);
   return out;
+}
+
+}  // namespace
+
+sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j,
+                          bool duplicates_allowed) {
+  return or_out_of_memory("matrix", [&] { return sort_checked(rows, columns, i, j, duplicates_allowed); });
 }
 
 }  // namespace rig

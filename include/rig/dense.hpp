@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <span>
 #include <utility>
 
@@ -36,6 +37,9 @@ class dense {
     made.rows_ = rows;
     made.columns_ = columns;
     made.stride_ = columns;
+    // Fewer than 2^62 elements may still be more bytes than a size_t counts.
+    if (made.element_count() > SIZE_MAX / sizeof(T))
+      fail(errc::out_of_memory, {"dense: out of memory: ", rows, "x", columns, " elements of ", sizeof(T), " bytes"});
     made.owner_ = buffer::allocate(made.element_count() * sizeof(T), where, stream);
     made.data_ = made.owner_.template data<T>();
     return made;

@@ -36,22 +36,26 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// A piece of an error message: text or a number, formatted without locale.
+/// A piece of an error message: text or a number, formatted without locale. It refers to its text and allocates
+/// nothing, for some errors are raised where memory has run out.
 class message_piece {
  public:
   message_piece(const char* text) : text_(text) {}
   message_piece(std::string_view text) : text_(text) {}
   message_piece(const std::string& text) : text_(text) {}
-  message_piece(int value) : text_(std::to_string(value)) {}
-  message_piece(long value) : text_(std::to_string(value)) {}
-  message_piece(long long value) : text_(std::to_string(value)) {}
-  message_piece(unsigned value) : text_(std::to_string(value)) {}
-  message_piece(unsigned long value) : text_(std::to_string(value)) {}
+  message_piece(int value) : message_piece(static_cast<long long>(value)) {}
+  message_piece(long value) : message_piece(static_cast<long long>(value)) {}
+  message_piece(long long value);
+  message_piece(unsigned value) : message_piece(static_cast<unsigned long long>(value)) {}
+  message_piece(unsigned long value) : message_piece(static_cast<unsigned long long>(value)) {}
+  message_piece(unsigned long long value);
   message_piece(double value);
-  const std::string& text() const { return text_; }
+  message_piece(const message_piece&) = delete;
+  std::string_view text() const { return text_; }
 
  private:
-  std::string text_;
+  std::string_view text_;
+  char digits_[32];
 };
 
 /// Throws `error(code, …)` with the pieces joined; the only way rig reports a mistake.

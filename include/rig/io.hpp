@@ -5,29 +5,50 @@
 #include "rig/dense.hpp"
 #include "rig/matrix.hpp"
 
+// What the formats mean here.
+//
+// Matrix Market: coordinate or array; real, integer or pattern; general, symmetric or
+// skew-symmetric; never complex. A symmetric file may list an entry in either half, not in both.
+// The comment "%%GraphBLAS type int8_t" (or another type) before the sizes is obeyed: it says how
+// the numbers are written and what they must fit. Blank lines, comment lines, blanks around a line
+// and CR LF are fine everywhere.
+//
+// Edge list: lines "i j", or all of them "i j value"; nodes from 0; `#` and `%` comments.
+//
+// Numbers are read and written without locale and rounded to nearest; inf and NaN are numbers. An
+// integer type takes a number that is integral and fits, bool is "not 0", and a float type takes
+// all but what would overflow; the rest is refused, never cut.
+
 namespace rig {
 
-/// What a Matrix Market file says its numbers are.
-enum class field : unsigned char { pattern, integer, real };
-
-/// Reads a sparse matrix: Matrix Market coordinate (.mtx, .mtx.gz) or a plain edge list (any other name; lines "i j" or
-/// "i j value", 0-based, `#` and `%` comments, rows = columns = greatest number + 1). By name; gzip by content.
-/// Symmetric and skew-symmetric files give both halves; a pattern gives an iso matrix of ones. Duplicates,
-/// complex fields and every malformed line are error(format) with file, line and reason; nothing a header
-/// says is trusted for allocation. Numbers parse without locale. T: float, double, int32, int64, bool.
+/// Reads a sparse matrix: Matrix Market by its banner or by a name on .mtx or .mtx.gz, else an edge
+/// list; gzip by content. T: float, double, int32, int64, bool.
+///
+/// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
+/// element that an array lists is an entry, zeros too. An edge list is square, as large as its
+/// greatest node asks; an edge that comes twice is one entry, with values an error. Linear time,
+/// memory for the entries read: no size in a file is believed before its data are there. A read of
+/// more than 2 s shows its progress if stderr is a terminal.
+/// Throws error(format) "file:line: reason" for all that a file can do wrong, duplicates and
+/// damaged gzip included; error(io); error(out_of_memory), as a node of two billion may cause.
 template <class T>
 matrix<T> read_matrix(const std::string& path);
 
-/// Reads a dense matrix: .npy (C order, little endian, float32/float64/int32/int64/bool, one or two dimensions),
-/// or Matrix Market (array, or coordinate with absent entries 0), gzip by content. Throws as `read_matrix`.
+/// Reads a dense matrix: .npy or Matrix Market by content, gzip too; a regular file, not a pipe.
+///
+/// Of .npy: versions 1 to 3; <f2, <f4, <f8, <i4, <i8 and |b1; C or Fortran order; n elements in one
+/// dimension are n×1. Elements that a coordinate file does not list are 0.
+/// Throws as `read_matrix`.
 template <class T>
 dense<T> read_dense(const std::string& path);
 
-/// Writes Matrix Market coordinate general; an iso matrix of ones as pattern. Numbers read back to the same bits.
+/// Writes Matrix Market coordinate general, uncompressed, with its "%%GraphBLAS type"; an iso
+/// matrix of ones as a pattern. Numbers are the shortest that read back to the same bits (of a NaN,
+/// only its sign). Throws error(io) with path and reason, and leaves what was written so far.
 template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a);
 
-/// Writes .npy, version 1.0, C order.
+/// Writes .npy, version 1.0, C order. Throws as `write_matrix`.
 template <class T>
 void write_dense(const std::string& path, const dense<T>& a);
 

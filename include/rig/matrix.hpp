@@ -27,9 +27,11 @@ class matrix {
 
   /// rows×columns without entries.
   matrix(index rows, index columns) {
-    const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
-    structure_ = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                                  std::span<const index>(), input::checked);
+    structure_ = or_out_of_memory("matrix", [&] {
+      const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
+      return pattern_from_csr(rows, columns, std::span<const int64>(offsets),
+                              std::span<const index>(), input::checked);
+    });
   }
 
   /// An iso matrix on an existing pattern.
@@ -176,7 +178,7 @@ class matrix {
   std::shared_ptr<const pattern> structure_;
   buffer values_;
   bool is_iso_ = true;
-  T iso_ = T(1);
+  T iso_{};
 };
 
 }  // namespace rig

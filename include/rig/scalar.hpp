@@ -177,8 +177,9 @@ constexpr T times(T x, T y) {
 /// their ends; floats follow IEEE.
 template <class T>
 constexpr T saturating_plus(T x, T y, T zero) {
-  if constexpr (is_integer<T>) {
+  if constexpr (is_integer<T> || is_same<T, bool>)
     if (x == zero || y == zero) return zero;
+  if constexpr (is_integer<T>) {
     if (y > 0 && x > highest<T>() - y) return highest<T>();
     if (y < 0 && x < lowest<T>() - y) return lowest<T>();
   }

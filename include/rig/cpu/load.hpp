@@ -37,7 +37,8 @@ class reader {
   using right = typename S::right;
   using accum = typename S::accum;
 
-  explicit reader(const problem& p) : p_(p) {
+  explicit reader(const problem& p)
+      : p_(p), full_(shape_for(2 * half_tile<S>)), rest_(shape_for(p.b.columns % (2 * half_tile<S>))) {
     a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
     if constexpr (is_ignoring_left<S>) same_ = left{};
     else if (a_equal_) read_a(p.a.iso, 0, same_);
@@ -45,29 +46,33 @@ class reader {
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
 
-  /// out[0 … columns) ⊕= the products of entries [begin, end) of `row` with columns first … first + columns of B;
-  /// columns ≤ 2 · half_tile<S>, and out has room for that many.
-  void accumulate(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
-    int width = 0;
-    if (columns > 1) {
-      width = 1;
-      while (2 * width < columns) width *= 2;
-    }
-    const tile_function<S> tile = tile_for<S>(width);
-    // The second half starts inside the first where columns < 2 · width: spread, then close the gap.
+  /// Can A and B be read where they are, in the types they have?
+  bool is_in_place() const { return !a_staged_ && !b_staged_; }
+  /// Entries from `e` on, where they are.
+  entries<S> in_place(int64 e) const {
+    entries<S> some{};
+    some.a = a_equal_ ? &same_ : static_cast<const left*>(p_.a.values) + e;
+    some.a_step = a_equal_ ? 0 : 1;
+    some.inner = some.b_rows = p_.a.entries + e;
+    some.b = static_cast<const right*>(p_.b.data);
+    some.b_stride = p_.b.stride;
+    return some;
+  }
+
+  /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there is one at least, with
+  /// columns first … first + columns of B: as many as a tile has, or the rest of a row of B. `out` has room for a tile.
+  void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
+    const auto [width, tile] = columns == 2 * half_tile<S> ? full_ : rest_;
+    // The second half starts inside the first where columns < 2 · width; the gap in `out` is closed at the end.
     const int64 overlap = columns > 1 ? 2 * width - columns : 0;
-    for (int j = columns; overlap > 0 && j-- > columns - width;) out[j + overlap] = out[j];
     const int64 step = b_staged_ ? staged_b : a_staged_ || has_terminal<S> ? staged_a : end - begin;
     for (int64 e = begin; e < end; e += step) {
       const int64 count = e + step < end ? step : end - e;
-      entries<S> some{};
-      some.a = a_equal_ ? &same_ : a_staged_ ? stage_a(e, count) : static_cast<const left*>(p_.a.values) + e;
-      some.a_step = a_equal_ ? 0 : 1;
-      some.inner = some.b_rows = p_.a.entries + e;
-      some.b = static_cast<const right*>(p_.b.data);
-      some.b_stride = p_.b.stride;
+      entries<S> some = in_place(e);
+      if (a_staged_) some.a = stage_a(e, count);
       some.count = count;
       some.row = row;
+      some.starts = e == begin;
       int64 at = first;
       if (b_staged_) {
         stage_b(some.inner, count, first, columns);
@@ -85,6 +90,18 @@ class reader {
 
  private:
   static constexpr int64 staged_a = 256, staged_b = 32;
+
+  /// Halves of how many columns, and the function for them.
+  struct shape {
+    int width;
+    tile_function<S> tile;
+  };
+  static shape shape_for(int columns) {
+    if (columns <= 1) return {0, tile_for<S>(0)};
+    int width = 1;
+    while (2 * width < columns) width *= 2;
+    return {width, tile_for<S>(width)};
+  }
 
   template <class T>
   static bool stored_as(type stored) {
@@ -122,6 +139,7 @@ class reader {
   }
 
   const problem& p_;
+  const shape full_, rest_;
   bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
   left same_{};
   left a_buffer_[staged_a];

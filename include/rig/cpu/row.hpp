@@ -8,6 +8,7 @@
 
 #include <omp.h>
 
+#include "rig/cpu/column.hpp"
 #include "rig/cpu/write.hpp"
 #include "rig/kernels.hpp"
 
@@ -46,8 +47,7 @@ void process_rows(const problem& p, index begin, index end, int64 longest, reade
         write.write_empty(row, first, count, allowed);
         continue;
       }
-      for (int j = 0; j < count; ++j) sums[j] = S::zero();
-      read.accumulate(row, first_entry, last_entry, first, count, sums);
+      read.sum(row, first_entry, last_entry, first, count, sums);
       write.write(row, first, count, sums, n, allowed);
     }
   }
@@ -63,9 +63,15 @@ void process_all_rows(const problem& p, int64 longest) {
     reader<S> read(p);
     const writer<S> write(p);
 #pragma omp for schedule(dynamic, 1)
-    for (int piece = 0; piece < pieces; ++piece)
-      process_rows<S>(p, first_row_of(p.a, piece, pieces), first_row_of(p.a, piece + 1, pieces), longest,
-                      read, write);
+    for (int piece = 0; piece < pieces; ++piece) {
+      const index begin = first_row_of(p.a, piece, pieces), end = first_row_of(p.a, piece + 1, pieces);
+      if constexpr (is_storage<output<S>>)
+        if (is_plain_column<S>(p) && read.is_in_place()) {
+          process_column<S>(p, read.in_place(0), begin, end, longest);
+          continue;
+        }
+      process_rows<S>(p, begin, end, longest, read, write);
+    }
   }
 }
 

@@ -37,8 +37,7 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
       for (int64 first = 0; first < f; first += width) {
         const int count = static_cast<int>(f - first < width ? f - first : width);
         accum sums[width];
-        for (int j = 0; j < count; ++j) sums[j] = S::zero();
-        read.accumulate(row, from, to, first, count, sums);
+        read.sum(row, from, to, first, count, sums);
         for (int j = 0; j < count; ++j) scratch[piece * f + first + j] = sums[j];
       }
     }

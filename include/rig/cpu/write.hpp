@@ -9,14 +9,20 @@ namespace rig::on_cpu {
 /// Walks the mask along one row, tile by tile from left to right.
 class mask_row {
  public:
-  mask_row(const mask_operand& mask, index row);
+  mask_row(const mask_operand& mask, index row) : mask_(mask), row_(row) {
+    if (mask.over != mask_operand::kind::matrix) return;
+    next_ = mask.sparse.offset(row);
+    end_ = mask.sparse.offset(row + 1);
+  }
 
   /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask all are, and
   /// `allowed` stays untouched.
-  bool read(int64 first, int count, bool* allowed);
+  bool read(int64 first, int count, bool* allowed) { return absent() || walk(first, count, allowed); }
   bool absent() const { return mask_.over == mask_operand::kind::absent; }
 
  private:
+  bool walk(int64 first, int count, bool* allowed);
+
   const mask_operand& mask_;
   index row_;
   int64 next_ = 0, end_ = 0;
@@ -120,6 +126,9 @@ class writer {
       write_tile<value>(p_, row, first, count, values, S::zero().value, allowed);
       write_tile<int32>(indices_, row, first, count, indices, -1, allowed);
     } else {
+      if constexpr (!has_finish<S>)
+        if (p_.accum != accumulator::own)
+          return write_tile<output<S>>(p_, row, first, count, x, S::zero(), allowed);
       output<S> t[2 * half_tile<S>];
       for (int j = 0; j < count; ++j) t[j] = finished<S>(x[j], n);
       if constexpr (is_same<output<S>, accum>)

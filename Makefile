@@ -1,0 +1,67 @@
+# A thin front for CMake; CONTRIBUTING.md says what each target does.
+PRESET ?= default
+JOBS ?= $(shell nproc)
+RECORD ?= build/cpu.json
+MAKEFLAGS += --no-print-directory
+
+build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev
+bench_packages := $(build_packages) nlohmann-json3-dev libgraphblas-dev
+test_packages := $(bench_packages) doctest-dev
+
+# A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
+configure := cmake --preset $(PRESET)
+configure_new := $(configure) $(if $(wildcard build/CMakeCache.txt),,-DRIG_TESTS=OFF -DRIG_BENCH=OFF)
+sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh'
+cora := $(wildcard $(or $(RIG_DATA),../shared/data)/cora/graph.mtx)
+graph := $(if $(cora),--graph $(cora),--generate karate)
+
+.PHONY: build demo test test-gpu bench lint format format-check
+.NOTPARALLEL:
+
+build:
+	.ci/packages $(build_packages)
+	$(configure_new)
+	cmake --build build -j $(JOBS)
+
+demo:
+	.ci/packages $(build_packages)
+	$(configure_new)
+	cmake --build build -j $(JOBS) --target example_sage example_pagerank
+	build/examples/sage --aggregate pool --hidden 64 $(graph) --explain
+	build/examples/pagerank $(graph) --explain
+	build/examples/sage --aggregate pool --hidden 64 --generate rmat:16:16 --explain
+	build/examples/pagerank --generate rmat:16:16 --explain
+
+test: format-check
+	.ci/packages $(test_packages)
+	$(configure) -DRIG_TESTS=ON -DRIG_BENCH=ON
+	cmake --build build -j $(JOBS)
+	ctest --test-dir build --output-on-failure --no-tests=error -LE gpu
+
+test-gpu:
+	.ci/packages $(test_packages)
+	$(configure) -DRIG_TESTS=ON
+	cmake --build build -j $(JOBS)
+	ctest --test-dir build --output-on-failure --no-tests=error -L gpu
+
+bench:
+	.ci/packages $(bench_packages)
+	$(configure) -DRIG_BENCH=ON
+	cmake --build build -j $(JOBS) --target bench
+	build/bench cpu --record $(RECORD)
+
+# Host code only. builtin.cpp is left out: it has a command for each builtin, and all say the same.
+# clang has no omp.h of its own, so g++'s folder comes last on the path.
+lint:
+	.ci/packages $(build_packages) clang-tidy
+	$(configure_new)
+	ls src/*.cpp | grep -v /builtin.cpp | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build \
+	  --extra-arg=-idirafter$$(g++ -print-file-name=include) --extra-arg=-Wno-error
+
+format:
+	.ci/packages clang-format
+	$(sources) | xargs clang-format -i
+
+format-check:
+	.ci/packages clang-format
+	$(sources) | xargs clang-format --dry-run -Werror

@@ -1,0 +1,146 @@
+// One product: a sparse graph times a dense matrix, over any semiring that rig lists.
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "options.hpp"
+#include "report.hpp"
+#include "rig/mxm.hpp"
+
+namespace {
+
+struct settings {
+  std::string semiring, type, rows;
+  int features, repeat;
+  bool transpose = false;
+};
+
+/// The numbers of a list "i,j,…", each less than n.
+std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
+  std::vector<rig::index> rows;
+  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
+    rig::index row = -1;
+    const auto [stop, code] = std::from_chars(at, end, row);
+    example::require(code == std::errc() && row >= 0 && (stop == end || *stop == ','),
+                     "--rows is a list of numbers as 0,5,7, not '" + text + "'");
+    if (row >= n)
+      rig::fail(rig::errc::range, {"--rows: there is no row ", row, "; C has ", n, " rows"});
+    rows.push_back(row);
+    at = stop;
+  }
+  return rows;
+}
+
+/// The part of a result that is reported: arg-max and arg-min have indices beside it.
+template <class T>
+const rig::dense<T>& values_of(const rig::dense<T>& c) {
+  return c;
+}
+template <class T>
+const rig::dense<T>& values_of(const rig::indexed_dense<T>& c) {
+  return c.values;
+}
+
+template <template <class> class Semiring, class T>
+void spmm(const example::options& given, const settings& my) {
+  const Semiring<T> algebra;
+  const auto a = given.load<T>().to(given.where());
+  auto desc = given.describe();
+  desc.transpose_a = my.transpose;
+  desc.fill = 0;
+  const auto rows = parse_rows(my.rows, my.transpose ? a.columns() : a.rows());
+
+  auto b_here = rig::dense<T>::uninitialised(my.transpose ? a.rows() : a.columns(), my.features);
+#pragma omp parallel for
+  for (rig::index i = 0; i < b_here.rows(); ++i)
+    for (rig::index j = 0; j < my.features; ++j)
+      b_here(i, j) = static_cast<T>(std::sin(0.37 * i + 1.13 * j));
+  const auto b = b_here.to(a.where());
+
+  a.prepare(desc);
+  const auto why = rig::explain(a, b, algebra, desc);
+  given.show(why);
+  auto c = rig::mxm(a, b, algebra,
+                    desc);  // the first call is not timed; the others write into its result
+  std::vector<double> times;
+  for (int repeat = 0; repeat < my.repeat; ++repeat) {
+    const example::stopwatch watch;
+    rig::mxm(c, rig::none, a, b, algebra, desc);
+    times.push_back(watch.ms());
+  }
+  std::nth_element(times.begin(), times.begin() + my.repeat / 2, times.end());
+
+  const rig::dense<T> result = values_of(c).to(rig::cpu());
+  const example::sums sums = example::sums_of(result);
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (const rig::index row : rows) {
+    std::vector<std::string> first;
+    for (rig::index j = 0; j < std::min(4, my.features); ++j)
+      first.push_back(example::json(static_cast<double>(result(row, j))));
+    shown.emplace_back(std::to_string(row), example::json_list(first));
+  }
+
+  example::report out;
+  out.note("graph", given.source());
+  out.add("n", a.rows());
+  out.add("m", a.columns());
+  out.add("nnz", a.nnz());
+  out.add("features", my.features);
+  out.add("semiring", my.semiring);
+  out.add("type", my.type);
+  out.add("device", std::string(a.where() == rig::cpu() ? "cpu" : "cuda"));
+  out.add("kernel", why.chosen);
+  out.note("why", why.reason);
+  out.add("ms", times[static_cast<std::size_t>(my.repeat) / 2]);
+  out.add("fro", sums.fro);
+  out.add("total", sums.total);
+  out.add_json("rows", example::json_object(shown));
+  out.print(given.json);
+}
+
+struct choice {
+  std::string name;
+  void (*in_float)(const example::options&, const settings&);
+  void (*in_double)(const example::options&, const settings&);
+};
+
+const choice choices[] = {
+#define RIG_NAME(name) {#name, spmm<rig::name, float>, spmm<rig::name, double>},
+#include "rig/semiring_names.def"
+#undef RIG_NAME
+};
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  std::string names;
+  for (const choice& one : choices) names += (names.empty() ? "" : ", ") + one.name;
+  settings my{};
+  namespace po = example::po;
+  po::options_description own("Product", 100);
+  auto add = own.add_options();
+  add("semiring", po::value(&my.semiring)->default_value("plus_times")->value_name("NAME"),
+      (names + "; of arg_* the values are reported").c_str());
+  add("features", po::value(&my.features)->default_value(32)->value_name("F"), "columns of B");
+  add("type", po::value(&my.type)->default_value("float"), "float or double");
+  add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
+  add("repeat", po::value(&my.repeat)->default_value(1)->value_name("R"),
+      "timed calls; the median is reported");
+  add("rows", po::value(&my.rows)->value_name("I,J,..."),
+      "rows of C of which the first four values are shown");
+  return example::run_program(
+      count, arguments,
+      "C = A B over a semiring: A the graph, B[i][j] = sin(0.37 i + 1.13 j); no entry gives 0", own,
+      [&](const example::options& given) {
+        const auto found = std::find_if(std::begin(choices), std::end(choices),
+                                        [&](const choice& one) { return one.name == my.semiring; });
+        example::require(found != std::end(choices),
+                         "no semiring is named '" + my.semiring + "'; there are " + names);
+        example::require(my.type == "float" || my.type == "double",
+                         "--type is float or double, not '" + my.type + "'");
+        example::require(my.features >= 1, "--features is at least 1");
+        example::require(my.repeat >= 1, "--repeat is at least 1");
+        (my.type == "float" ? found->in_float : found->in_double)(given, my);
+      });
+}

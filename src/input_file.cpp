@@ -1,0 +1,217 @@
+#include "input_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace rig::io {
+namespace {
+
+// One buffer of text stays in the L2 cache; it is also the longest line.
+constexpr std::size_t buffer_bytes = 256 * 1024;
+// Deflate codes at most 258 bytes in two bits.
+constexpr int64 deflate_limit = 1032;
+
+std::string reason_of(int number) { return std::strerror(number); }
+
+}  // namespace
+
+std::string quoted(std::string_view text) {
+  constexpr std::size_t shown = 40;
+  constexpr const char* digits = "0123456789abcdef";
+  std::string result = "\"";
+  for (const char c : text.substr(0, shown)) {
+    if (c >= ' ' && c <= '~') {
+      result += c;
+    } else {
+      const auto byte = static_cast<unsigned char>(c);
+      result += {'\\', 'x', digits[byte >> 4], digits[byte & 15]};
+    }
+  }
+  return result + (text.size() > shown ? "…\"" : "\"");
+}
+
+input_file::input_file(const std::string& path)
+    : path_(path), text_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {
+  next_report_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errc::io, {path, ": cannot open: ", reason_of(errno)});
+  try {
+    struct stat status;
+    if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
+    while (end_ < 2) {
+      const std::size_t got = read_raw(text_.get() + end_, buffer_bytes - end_);
+      if (got == 0) break;
+      end_ += got;
+    }
+    if (end_ >= 2 && text_[0] == '\x1f' && text_[1] == '\x8b') {
+      raw_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
+      raw_.swap(text_);
+      inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
+      inflater_.avail_in = static_cast<uInt>(end_);
+      end_ = 0;
+      constexpr int gzip_only = 16;
+      if (inflateInit2(&inflater_, gzip_only + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+    }
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+input_file::~input_file() { close(); }
+
+void input_file::close() {
+  if (inflater_.state != nullptr) inflateEnd(&inflater_);
+  ::close(descriptor_);
+  constexpr std::string_view erase_line = "\r\033[K";
+  if (reported_ && ::write(STDERR_FILENO, erase_line.data(), erase_line.size()) < 0) {
+    // A line that stays on the terminal harms nobody.
+  }
+}
+
+std::string_view input_file::peek(std::size_t count) {
+  while (end_ - begin_ < count && fill()) {
+  }
+  return {text_.get() + begin_, std::min(count, end_ - begin_)};
+}
+
+bool input_file::next_line(std::string_view& line) {
+  std::size_t searched = begin_;
+  const char* first = nullptr;
+  const char* last = nullptr;
+  while (true) {
+    first = text_.get() + begin_;
+    last = static_cast<const char*>(std::memchr(text_.get() + searched, '\n', end_ - searched));
+    if (last != nullptr) {
+      begin_ = static_cast<std::size_t>(last - text_.get()) + 1;
+      break;
+    }
+    const std::size_t kept = end_ - begin_;
+    if (kept == buffer_bytes)
+      refuse_at(line_ + 1, {"the line is longer than ", buffer_bytes, " bytes"});
+    if (!fill()) {
+      if (kept == 0) return false;
+      first = text_.get() + begin_;
+      last = text_.get() + end_;
+      begin_ = end_;
+      break;
+    }
+    searched = begin_ + kept;
+  }
+  ++line_;
+  if (last > first && last[-1] == '\r') --last;
+  line = {first, static_cast<std::size_t>(last - first)};
+  return true;
+}
+
+std::size_t input_file::read(void* out, std::size_t count) {
+  std::size_t done = 0;
+  while (done < count && (begin_ < end_ || fill())) {
+    const std::size_t now = std::min(count - done, end_ - begin_);
+    std::memcpy(static_cast<char*>(out) + done, text_.get() + begin_, now);
+    begin_ += now;
+    done += now;
+  }
+  return done;
+}
+
+void input_file::expect_bytes(int64 bytes) const {
+  if (size_ == 0) fail(errc::io, {path_, ": a dense matrix is read from a regular file only"});
+  int64 most = std::max<int64>(0, size_ - raw_read_);
+  if (raw_ != nullptr) most = deflate_limit * (most + static_cast<int64>(inflater_.avail_in) + 1);
+  most += static_cast<int64>(end_ - begin_);
+  if (bytes > most)
+    refuse({"the sizes ask for ", bytes, " bytes or more, the file has at most ", most});
+}
+
+void input_file::expect_memory(double bytes) const {
+  const double memory = static_cast<double>(::sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<double>(::sysconf(_SC_PAGE_SIZE));
+  if (bytes > memory)
+    fail(errc::out_of_memory,
+         {path_, ": needs ", bytes, " bytes of memory, the machine has ", memory});
+}
+
+void input_file::refuse(std::initializer_list<message_piece> reason) const {
+  refuse_at(line_, reason);
+}
+
+void input_file::refuse_at(int64 line, std::initializer_list<message_piece> reason) const {
+  std::string text;
+  for (const message_piece& piece : reason) text += piece.text();
+  if (line == 0) fail(errc::format, {path_, ": ", text});
+  fail(errc::format, {path_, ":", line, ": ", text});
+}
+
+// Reads on behind what is still unread; false at the end of the file or when the buffer is full.
+bool input_file::fill() {
+  if (begin_ > 0) {
+    std::memmove(text_.get(), text_.get() + begin_, end_ - begin_);
+    end_ -= begin_;
+    begin_ = 0;
+  }
+  const std::size_t got = pull(text_.get() + end_, buffer_bytes - end_);
+  end_ += got;
+  return got > 0;
+}
+
+std::size_t input_file::pull(char* out, std::size_t room) {
+  return raw_ == nullptr ? read_raw(out, room) : inflate_into(out, room);
+}
+
+std::size_t input_file::inflate_into(char* out, std::size_t room) {
+  inflater_.next_out = reinterpret_cast<Bytef*>(out);
+  inflater_.avail_out = static_cast<uInt>(room);
+  while (inflater_.avail_out == room && room > 0) {
+    if (inflater_.avail_in == 0) {
+      const std::size_t got = read_raw(raw_.get(), buffer_bytes);
+      if (got == 0) {
+        if (member_done_) return 0;
+        refuse_at(line_ + 1, {"the gzip data end too early"});
+      }
+      inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
+      inflater_.avail_in = static_cast<uInt>(got);
+    }
+    // A gzip file may be several, one behind the other; anything else there fails as a header.
+    if (member_done_) inflateReset(&inflater_);
+    const int result = inflate(&inflater_, Z_NO_FLUSH);
+    member_done_ = result == Z_STREAM_END;
+    if (result == Z_MEM_ERROR) throw std::bad_alloc();
+    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+      refuse_at(line_ + 1, {"damaged gzip data: ",
+                            inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
+  }
+  return room - inflater_.avail_out;
+}
+
+std::size_t input_file::read_raw(char* out, std::size_t room) {
+  while (true) {
+    const ssize_t got = ::read(descriptor_, out, room);
+    if (got >= 0) {
+      raw_read_ += got;
+      show_progress();
+      return static_cast<std::size_t>(got);
+    }
+    if (errno != EINTR) fail(errc::io, {path_, ": cannot read: ", reason_of(errno)});
+  }
+}
+
+void input_file::show_progress() {
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_report_) return;
+  next_report_ = now + std::chrono::milliseconds(500);
+  if (::isatty(STDERR_FILENO) == 0) return;
+  std::string report = "\rrig: reading " + path_ + ": ";
+  if (size_ > 0)
+    report += std::to_string(100 * std::min(raw_read_, size_) / size_) + " %";
+  else
+    report += std::to_string(raw_read_ >> 20) + " MiB";
+  reported_ = ::write(STDERR_FILENO, report.data(), report.size()) >= 0;
+}
+
+}  // namespace rig::io

@@ -1,0 +1,72 @@
+#pragma once
+
+#include <zlib.h>
+
+#include <chrono>
+#include <cstddef>
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "rig/error.hpp"
+#include "rig/scalar.hpp"
+
+namespace rig::io {
+
+/// A file read once, front to back, and gunzipped where its first bytes are gzip's. Memory is two
+/// fixed buffers, whatever the file says or inflates to. Reads that take long show their progress
+/// on stderr if that is a terminal.
+class input_file {
+ public:
+  explicit input_file(const std::string& path);
+  ~input_file();
+  input_file(const input_file&) = delete;
+  input_file& operator=(const input_file&) = delete;
+
+  /// The next bytes, left unread; fewer than `count` at the end of the file.
+  std::string_view peek(std::size_t count);
+  /// The next line without its LF or CR LF, valid until the next call; false at the end of the
+  /// file.
+  bool next_line(std::string_view& line);
+  /// Copies the next bytes; fewer than `count` at the end of the file.
+  std::size_t read(void* out, std::size_t count);
+
+  /// Number of the line that was read last, from 1; 0 before the first.
+  int64 line() const { return line_; }
+  const std::string& path() const { return path_; }
+  /// Bytes on disk, 0 where that is unknown (a pipe).
+  int64 size() const { return size_; }
+
+  /// Throws error(format) where fewer bytes can still come, by the file's size and what deflate can
+  /// reach.
+  void expect_bytes(int64 bytes) const;
+  /// Throws error(out_of_memory) where the machine has less: Linux would grant it, and then kill.
+  void expect_memory(double bytes) const;
+  /// Throws error(format) "path:line: reason", without a line where none was read.
+  [[noreturn]] void refuse(std::initializer_list<message_piece> reason) const;
+  [[noreturn]] void refuse_at(int64 line, std::initializer_list<message_piece> reason) const;
+
+ private:
+  bool fill();
+  std::size_t pull(char* out, std::size_t room);
+  std::size_t inflate_into(char* out, std::size_t room);
+  std::size_t read_raw(char* out, std::size_t room);
+  void show_progress();
+  void close();
+
+  std::string path_;
+  int descriptor_ = -1;
+  int64 size_ = 0, raw_read_ = 0, line_ = 0;
+  std::unique_ptr<char[]> text_, raw_;  // raw_ is there for a gzip file only
+  std::size_t begin_ = 0, end_ = 0;     // what of text_ is still to be handed out
+  z_stream inflater_ = {};
+  bool member_done_ = false;  // between two members of a gzip file
+  std::chrono::steady_clock::time_point next_report_;
+  bool reported_ = false;
+};
+
+/// A piece of a file as messages show it: cut to 40 bytes, unprintable ones escaped.
+std::string quoted(std::string_view text);
+
+}  // namespace rig::io

@@ -1,0 +1,69 @@
+#include "rig/io.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "formats.hpp"
+
+namespace rig {
+namespace {
+
+/// By its first line, or by a name that leaves no doubt: so that a damaged banner is an error and
+/// not an edge list's comment.
+bool is_matrix_market(io::input_file& file) {
+  const std::string& path = file.path();
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
+  const std::string_view head = file.peek(io::matrix_market_magic.size());
+  return std::equal(head.begin(), head.end(), io::matrix_market_magic.begin(),
+                    io::matrix_market_magic.end(),
+                    [](char x, char y) { return (x | 32) == (y | 32); });
+}
+
+bool is_npy(io::input_file& file) { return file.peek(io::npy_magic.size()) == io::npy_magic; }
+
+/// Every lack of memory names the file.
+template <class Work>
+auto naming(const std::string& path, Work&& work) {
+  try {
+    return or_out_of_memory(path.c_str(), work);
+  } catch (const error& e) {
+    if (e.code() != errc::out_of_memory || std::string_view(e.what()).starts_with(path)) throw;
+    fail(errc::out_of_memory, {path, ": ", e.what()});
+  }
+}
+
+}  // namespace
+
+template <class T>
+matrix<T> read_matrix(const std::string& path) {
+  return naming(path, [&] {
+    io::input_file file(path);
+    if (is_npy(file))
+      fail(errc::format, {path, ": .npy holds a dense matrix; read_dense reads it"});
+    return is_matrix_market(file) ? io::read_matrix_market<T>(file) : io::read_edge_list<T>(file);
+  });
+}
+
+template <class T>
+dense<T> read_dense(const std::string& path) {
+  return naming(path, [&] {
+    io::input_file file(path);
+    if (is_npy(file)) return io::read_npy<T>(file);
+    if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
+    fail(errc::format, {path, ": neither .npy nor Matrix Market"});
+  });
+}
+
+template matrix<float> read_matrix(const std::string&);
+template matrix<double> read_matrix(const std::string&);
+template matrix<int32> read_matrix(const std::string&);
+template matrix<int64> read_matrix(const std::string&);
+template matrix<bool> read_matrix(const std::string&);
+
+template dense<float> read_dense(const std::string&);
+template dense<double> read_dense(const std::string&);
+template dense<int32> read_dense(const std::string&);
+template dense<int64> read_dense(const std::string&);
+template dense<bool> read_dense(const std::string&);
+
+}  // namespace rig

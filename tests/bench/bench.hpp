@@ -1,0 +1,116 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rig/generate.hpp"
+
+namespace bench {
+
+/// What the command line says; empty and 0 leave it to the suite.
+struct options {
+  std::string command;  ///< the command line itself
+  std::vector<std::string> graphs;
+  std::vector<int> features;
+  int threads = 0;
+  int repeat = 0;
+  bool all = false;  ///< the graphs that need gigabytes too
+};
+
+/// Milliseconds one run of some work takes. On a device this is a pair of events.
+using stopwatch = double (*)(const std::function<void()>& work);
+double wall_clock(const std::function<void()>& work);
+
+/// Somebody who does the work.
+struct contender {
+  std::string name;
+  std::function<void()> run;
+};
+
+/// Median milliseconds of each contender, after two rounds to warm up. They take turns, so that a
+/// change in the machine's load hits all of them.
+std::vector<double> race(std::span<const contender> field, int repeat,
+                         stopwatch watch = wall_clock);
+
+/// Gigabytes a second, measured on this machine: "copy" counts reads and writes; "gather_cached"
+/// and "gather_memory" read random rows of 256 bytes of a table of 16 MB and of 512 MB.
+std::map<std::string, double> measure_ceilings(int threads);
+
+/// A line of a record. `ratio` is how many times as long the best peer takes: cuSPARSE's best where
+/// there is one, else the best of `peer_ms` that is a library.
+struct row {
+  std::string operation = "mxm";
+  std::string graph;
+  rig::int64 n = 0, nnz = 0;
+  int features = 1;
+  std::string semiring, type;
+  std::string kernel;  ///< the one measured
+  std::string chosen;  ///< the one the library chooses if none is named
+  double ms = 0;
+  std::optional<double> prepare_ms;
+  double bytes = 0;  ///< read and written, as if nothing were cached
+  std::optional<double> share_of_ceiling;
+  std::optional<double> best_cusparse_ms;
+  std::optional<double> ratio;
+  std::map<std::string, double> peer_ms;
+};
+
+/// Everything one run of one suite found. A line is printed as it is added.
+class record {
+ public:
+  record(std::string suite, const options& given);
+
+  void ceilings(std::map<std::string, double> measured) { ceilings_ = std::move(measured); }
+  /// The share of the ceiling that `bytes` in `ms` are, gathered from a table of `table_bytes`.
+  double share(double bytes, double ms, double table_bytes) const;
+
+  void add(const row& line);
+  /// A number of the summary; below `at_least` the run misses its target.
+  void summarise(const std::string& name, double value, std::optional<double> at_least = {});
+  /// A target that is not a number.
+  void miss(const std::string& what);
+  const std::vector<std::string>& missed() const { return missed_; }
+
+  /// The record as JSON.
+  std::string text() const;
+
+ private:
+  std::string suite_, command_, started_;
+  int threads_, repeat_;
+  double load_;
+  std::map<std::string, double> ceilings_;
+  std::vector<row> rows_;
+  std::vector<std::pair<std::string, double>> summary_;
+  std::vector<std::string> missed_;
+};
+
+struct suite {
+  const char* name;
+  const char* summary;
+  void (*run)(const options&, record&);
+};
+std::span<const suite> suites();
+
+void cpu(const options& given, record& out);
+void graphs(const options& given, record& out);
+void io(const options& given, record& out);
+
+/// docs/measured.md from records (paths of JSON files); under each suite stand the notes of
+/// `notes`/SUITE.md.
+std::string report(std::span<const std::string> records, const std::string& notes);
+
+/// Threads and rounds after defaults.
+int threads_of(const options& given);
+int repeat_of(const options& given);
+
+double geometric_mean(std::span<const double> numbers);
+
+/// A number in at most `digits` significant digits, or fixed with so many places.
+std::string digits(double number, int digits);
+
+}  // namespace bench

@@ -1,0 +1,277 @@
+#include "graphblas.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <cstdlib>
+#include <string>
+
+// Version 7.4 declares its functions without a language linkage; what it includes was included
+// above, and here.
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <sys/mman.h>
+
+extern "C" {
+#include <GraphBLAS.h>
+}
+
+namespace bench::graphblas {
+namespace {
+
+void check(GrB_Info info, const char* what) {
+  if (info != GrB_SUCCESS)
+    rig::fail(rig::errc::cannot, {"GraphBLAS: ", what, " failed with ", static_cast<int>(info)});
+}
+#define CHECKED(call) check(call, #call)
+
+struct release {
+  void operator()(GrB_Matrix m) const { GrB_Matrix_free(&m); }
+  void operator()(GrB_Vector v) const { GrB_Vector_free(&v); }
+};
+using matrix_handle = std::unique_ptr<GB_Matrix_opaque, release>;
+using vector_handle = std::unique_ptr<GB_Vector_opaque, release>;
+
+GrB_Index count_of(rig::int64 n) { return static_cast<GrB_Index>(n); }
+
+/// Memory that GraphBLAS takes over and frees, in huge pages like rig's own, so that the same loads
+/// miss the same.
+template <class T>
+T* given_away(GrB_Index count) {
+  constexpr std::size_t huge_page = 2u << 20;
+  const std::size_t bytes = (count * sizeof(T) / huge_page + 1) * huge_page;
+  void* const data = std::aligned_alloc(huge_page, bytes);
+  if (data == nullptr) throw std::bad_alloc();
+  madvise(data, bytes, MADV_HUGEPAGE);
+  return static_cast<T*>(data);
+}
+
+matrix_handle new_matrix(GrB_Type type, rig::index rows, rig::index columns) {
+  GrB_Matrix made = nullptr;
+  CHECKED(GrB_Matrix_new(&made, type, count_of(rows), count_of(columns)));
+  return matrix_handle(made);
+}
+
+/// A in CSR or CSC, with its values, or with one value where `with_values` is false.
+matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values = true) {
+  const rig::pattern& s = a.structure();
+  const auto rows = count_of(s.rows()), nnz = count_of(s.nnz());
+  auto* offsets = given_away<GrB_Index>(rows + 1);
+  auto* columns = given_away<GrB_Index>(nnz);
+  const auto stored = with_values ? nnz : 1;
+  auto* values = given_away<float>(stored);
+  for (rig::index i = 0; i <= s.rows(); ++i) offsets[i] = count_of(s.offset(i));
+  for (GrB_Index p = 0; p < nnz; ++p) columns[p] = count_of(s.entries()[p]);
+  for (GrB_Index p = 0; p < stored; ++p) values[p] = a.value(static_cast<rig::int64>(p));
+  matrix_handle made = new_matrix(GrB_FP32, s.rows(), s.columns());
+  CHECKED(GxB_Matrix_pack_CSR(made.get(), &offsets, &columns, reinterpret_cast<void**>(&values),
+                              (rows + 1) * sizeof(GrB_Index), nnz * sizeof(GrB_Index),
+                              stored * sizeof(float), !with_values, false, nullptr));
+  if (by_row) return made;
+  CHECKED(GxB_Matrix_Option_set(made.get(), GxB_FORMAT, GxB_BY_COL));
+  CHECKED(GrB_Matrix_wait(made.get(), GrB_MATERIALIZE));
+  return made;
+}
+
+matrix_handle full(const rig::dense<float>& b, bool by_row) {
+  const auto count = count_of(b.rows()) * count_of(b.columns());
+  auto* values = given_away<float>(count);
+  for (rig::index i = 0; i < b.rows(); ++i)
+    for (rig::index j = 0; j < b.columns(); ++j)
+      values[by_row ? rig::int64{i} * b.columns() + j : rig::int64{j} * b.rows() + i] = b(i, j);
+  matrix_handle made = new_matrix(GrB_FP32, b.rows(), b.columns());
+  const auto pack = by_row ? GxB_Matrix_pack_FullR : GxB_Matrix_pack_FullC;
+  CHECKED(
+      pack(made.get(), reinterpret_cast<void**>(&values), count * sizeof(float), false, nullptr));
+  return made;
+}
+
+/// What differs between the types.
+template <class T>
+struct typed;
+template <>
+struct typed<float> {
+  static GrB_Type type() { return GrB_FP32; }
+  static GrB_Semiring plus_second() { return GxB_PLUS_SECOND_FP32; }
+  static GrB_Monoid sum() { return GrB_PLUS_MONOID_FP32; }
+  static GrB_BinaryOp plus() { return GrB_PLUS_FP32; }
+  static GrB_BinaryOp minus() { return GrB_MINUS_FP32; }
+  static GrB_BinaryOp divide() { return GrB_DIV_FP32; }
+  static GrB_UnaryOp absolute() { return GrB_ABS_FP32; }
+  static constexpr auto set = GrB_Vector_setElement_FP32;
+  static constexpr auto get = GrB_Vector_extractElement_FP32;
+  static constexpr auto assign = GrB_Vector_assign_FP32;
+  static constexpr auto reduce = GrB_Vector_reduce_FP32;
+};
+template <>
+struct typed<double> {
+  static GrB_Type type() { return GrB_FP64; }
+  static GrB_Semiring plus_second() { return GxB_PLUS_SECOND_FP64; }
+  static GrB_Monoid sum() { return GrB_PLUS_MONOID_FP64; }
+  static GrB_BinaryOp plus() { return GrB_PLUS_FP64; }
+  static GrB_BinaryOp minus() { return GrB_MINUS_FP64; }
+  static GrB_BinaryOp divide() { return GrB_DIV_FP64; }
+  static GrB_UnaryOp absolute() { return GrB_ABS_FP64; }
+  static constexpr auto set = GrB_Vector_setElement_FP64;
+  static constexpr auto get = GrB_Vector_extractElement_FP64;
+  static constexpr auto assign = GrB_Vector_assign_FP64;
+  static constexpr auto reduce = GrB_Vector_reduce_FP64;
+};
+
+}  // namespace
+
+void start(int threads) {
+  static const GrB_Info started = GrB_init(GrB_NONBLOCKING);
+  check(started, "GrB_init");
+  static const int registered = std::atexit([] { GrB_finalize(); });
+  static_cast<void>(registered);
+  CHECKED(GxB_Global_Option_set_INT32(GxB_GLOBAL_NTHREADS, threads));
+}
+
+std::string name() {
+  return std::string("SuiteSparse:GraphBLAS ") + std::to_string(GxB_IMPLEMENTATION_MAJOR) + "." +
+         std::to_string(GxB_IMPLEMENTATION_MINOR) + "." + std::to_string(GxB_IMPLEMENTATION_SUB);
+}
+
+struct product::state {
+  form how;
+  matrix_handle a, b, c;
+};
+
+product::product(const rig::matrix<float>& a, const rig::dense<float>& b, form how)
+    : state_(std::make_unique<state>()) {
+  const bool dense_by_row = how == form::rows || how == form::fresh;
+  state_->how = how;
+  state_->a = sparse(a, how != form::columns);
+  state_->b = full(b, dense_by_row);
+  if (how != form::fresh) state_->c = full(rig::dense<float>(a.rows(), b.columns()), dense_by_row);
+}
+product::~product() = default;
+
+void product::run() {
+  state& my = *state_;
+  GrB_BinaryOp accumulate = GrB_PLUS_FP32;
+  if (my.how == form::fresh) {
+    GrB_Index rows = 0, columns = 0;
+    CHECKED(GrB_Matrix_nrows(&rows, my.a.get()));
+    CHECKED(GrB_Matrix_ncols(&columns, my.b.get()));
+    my.c = new_matrix(GrB_FP32, static_cast<rig::index>(rows), static_cast<rig::index>(columns));
+    accumulate = nullptr;
+  }
+  CHECKED(GrB_mxm(my.c.get(), nullptr, accumulate, GrB_PLUS_TIMES_SEMIRING_FP32, my.a.get(),
+                  my.b.get(), nullptr));
+  CHECKED(GrB_Matrix_wait(my.c.get(), GrB_MATERIALIZE));
+}
+
+rig::dense<float> product::result() {
+  GrB_Index rows = 0, columns = 0, found = 0;
+  if (state_->c != nullptr) {
+    GrB_Matrix const c = state_->c.get();
+    CHECKED(GrB_Matrix_nrows(&rows, c));
+    CHECKED(GrB_Matrix_ncols(&columns, c));
+    CHECKED(
+        GrB_Matrix_assign_FP32(c, nullptr, nullptr, 0, GrB_ALL, rows, GrB_ALL, columns, nullptr));
+  }
+  run();
+  GrB_Matrix const c = state_->c.get();
+  CHECKED(GrB_Matrix_nrows(&rows, c));
+  CHECKED(GrB_Matrix_ncols(&columns, c));
+  CHECKED(GrB_Matrix_nvals(&found, c));
+  std::vector<GrB_Index> i(found), j(found);
+  std::vector<float> x(found);
+  CHECKED(GrB_Matrix_extractTuples_FP32(i.data(), j.data(), x.data(), &found, c));
+  rig::dense<float> out(static_cast<rig::index>(rows), static_cast<rig::index>(columns));
+  for (GrB_Index p = 0; p < found; ++p)
+    out(static_cast<rig::index>(i[p]), static_cast<rig::index>(j[p])) = x[p];
+  return out;
+}
+
+template <class T>
+struct pagerank<T>::state {
+  rig::index n = 0;
+  double damping = 0;
+  int iterations = 0;
+  bool has_sinks = false;
+  matrix_handle incoming;  ///< the transposed graph, by row
+  vector_handle out_degree, sinks, rank, before, sent, rank_of_sinks;
+};
+
+template <class T>
+pagerank<T>::pagerank(const rig::matrix<float>& graph, double damping, int iterations)
+    : state_(std::make_unique<state>()) {
+  state& my = *state_;
+  my.n = graph.rows();
+  my.damping = damping;
+  my.iterations = iterations;
+  matrix_handle outgoing = sparse(graph, true, false);
+  my.incoming = new_matrix(GrB_FP32, my.n, my.n);
+  CHECKED(GrB_transpose(my.incoming.get(), nullptr, nullptr, outgoing.get(), nullptr));
+  CHECKED(GrB_Matrix_wait(my.incoming.get(), GrB_MATERIALIZE));
+  const auto vector = [&](GrB_Type type) {
+    GrB_Vector made = nullptr;
+    CHECKED(GrB_Vector_new(&made, type, count_of(my.n)));
+    return vector_handle(made);
+  };
+  my.sinks = vector(GrB_BOOL);
+  for (vector_handle* made : {&my.out_degree, &my.rank, &my.before, &my.sent, &my.rank_of_sinks})
+    *made = vector(typed<T>::type());
+  // LAGraph's "prescaled" degrees: d = max(1, degree) / damping.
+  for (rig::index i = 0; i < my.n; ++i) {
+    const auto degree = graph.structure().offset(i + 1) - graph.structure().offset(i);
+    my.has_sinks |= degree == 0;
+    if (degree == 0) CHECKED(GrB_Vector_setElement_BOOL(my.sinks.get(), true, count_of(i)));
+    CHECKED(typed<T>::set(
+        my.out_degree.get(),
+        static_cast<T>(static_cast<double>(std::max(degree, rig::int64{1})) / damping),
+        count_of(i)));
+  }
+  CHECKED(GrB_Vector_wait(my.sinks.get(), GrB_MATERIALIZE));
+  CHECKED(GrB_Vector_wait(my.out_degree.get(), GrB_MATERIALIZE));
+}
+template <class T>
+pagerank<T>::~pagerank() = default;
+
+template <class T>
+void pagerank<T>::run() {
+  using of = typed<T>;
+  state& my = *state_;
+  const GrB_Index n = count_of(my.n);
+  const T teleport = static_cast<T>((1 - my.damping) / my.n);
+  CHECKED(
+      of::assign(my.rank.get(), nullptr, nullptr, static_cast<T>(1.0 / my.n), GrB_ALL, n, nullptr));
+  for (int k = 0; k < my.iterations; ++k) {
+    T base = teleport, change = 0;
+    if (my.has_sinks) {
+      GrB_Vector const r = my.rank_of_sinks.get();
+      T held = 0;
+      CHECKED(GrB_Vector_clear(r));
+      CHECKED(GrB_Vector_assign(r, my.sinks.get(), nullptr, my.rank.get(), GrB_ALL, n, GrB_DESC_S));
+      CHECKED(of::reduce(&held, nullptr, of::sum(), r, nullptr));
+      base += static_cast<T>(my.damping / my.n) * held;
+    }
+    std::swap(my.before, my.rank);
+    GrB_Vector const rank = my.rank.get(), before = my.before.get(), sent = my.sent.get();
+    CHECKED(GrB_Vector_eWiseMult_BinaryOp(sent, nullptr, nullptr, of::divide(), before,
+                                          my.out_degree.get(), nullptr));
+    CHECKED(of::assign(rank, nullptr, nullptr, base, GrB_ALL, n, nullptr));
+    CHECKED(
+        GrB_mxv(rank, nullptr, of::plus(), of::plus_second(), my.incoming.get(), sent, nullptr));
+    CHECKED(GrB_Vector_assign(before, nullptr, of::minus(), rank, GrB_ALL, n, nullptr));
+    CHECKED(GrB_Vector_apply(before, nullptr, nullptr, of::absolute(), before, nullptr));
+    CHECKED(of::reduce(&change, nullptr, of::sum(), before, nullptr));
+  }
+}
+
+template <class T>
+std::vector<T> pagerank<T>::ranks() const {
+  std::vector<T> out(static_cast<std::size_t>(state_->n));
+  for (std::size_t i = 0; i < out.size(); ++i)
+    CHECKED(typed<T>::get(&out[i], state_->rank.get(), static_cast<GrB_Index>(i)));
+  return out;
+}
+
+template class pagerank<float>;
+template class pagerank<double>;
+
+}  // namespace bench::graphblas

@@ -1,0 +1,67 @@
+// Suite graphs: the benchmark graphs have the entries and the degrees they are known for.
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "bench.hpp"
+
+namespace bench {
+namespace {
+
+/// Above this many entries a graph is made only if it is named, or with --all.
+constexpr rig::int64 usual_size = 20'000'000;
+
+constexpr const char* quantile_names[] = {"least degree", "median degree", "90 % degree",
+                                          "99 % degree", "greatest degree"};
+
+bool wanted(const rig::generate::named_graph& graph, const options& given) {
+  if (given.graphs.empty()) return given.all || graph.nnz <= usual_size;
+  return std::find(given.graphs.begin(), given.graphs.end(), graph.name) != given.graphs.end();
+}
+
+/// Off by more than `share`, and by more than one.
+bool is_off(rig::int64 found, rig::int64 known, double share) {
+  const auto difference = static_cast<double>(std::abs(found - known));
+  return difference > std::max(1.0, share * static_cast<double>(known));
+}
+
+}  // namespace
+
+void graphs(const options& given, record& out) {
+  int off = 0;
+  const auto all = rig::generate::named_graphs();
+  for (const std::string& name : given.graphs)
+    if (std::none_of(all.begin(), all.end(), [&](const auto& of) { return name == of.name; }))
+      rig::fail(rig::errc::format, {"graphs: nothing is known of '", name, "'; see bench --list"});
+  for (const auto& known : all) {
+    if (!wanted(known, given)) continue;
+    rig::matrix<float> graph;
+    row line;
+    line.operation = "generate";
+    line.ms = wall_clock([&] { graph = known.make(); });
+    line.graph = known.name;
+    line.n = graph.rows();
+    line.nnz = graph.nnz();
+    line.features = 0;
+    line.bytes = static_cast<double>(graph.nnz()) * sizeof(rig::index);
+    out.add(line);
+
+    const auto expect = [&](const char* what, rig::int64 found, rig::int64 expected, double share) {
+      const bool wrong = is_off(found, expected, share);
+      std::printf("    %-16s %12ld, known: %12ld%s\n", what, found, expected, wrong ? "  OFF" : "");
+      if (!wrong) return;
+      ++off;
+      out.miss(std::string(known.name) + ": " + what + " is " + std::to_string(found) + ", not " +
+               std::to_string(expected));
+    };
+    expect("entries", graph.nnz(), known.nnz, 0.01);
+    const auto degrees = rig::generate::degree_quantiles(graph.structure());
+    // One node decides the greatest degree, so it wanders with the random numbers.
+    for (std::size_t q = 0; q < degrees.size(); ++q)
+      expect(quantile_names[q], degrees[q], known.degrees[q], q + 1 < degrees.size() ? 0.05 : 0.2);
+  }
+  out.summarise("numbers_off", off);
+}
+
+}  // namespace bench

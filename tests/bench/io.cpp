@@ -1,0 +1,90 @@
+// Suite io: how fast files are read and written.
+
+#include "rig/io.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "bench.hpp"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A folder of its own that goes with its scope.
+class scratch_folder {
+ public:
+  scratch_folder() : path_(fs::temp_directory_path() / ("rig_bench_" + std::to_string(getpid()))) {
+    fs::create_directories(path_);
+  }
+  scratch_folder(const scratch_folder&) = delete;
+  ~scratch_folder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  std::string file(const char* name) const { return (path_ / name).string(); }
+
+ private:
+  fs::path path_;
+};
+
+void write_edge_list(const std::string& path, const rig::pattern& s) {
+  std::ofstream file(path);
+  for (rig::index i = 0; i < s.rows(); ++i)
+    for (rig::int64 p = s.offset(i); p < s.offset(i + 1); ++p)
+      file << i << '\t' << s.entries()[p] << '\n';
+}
+
+}  // namespace
+
+void io(const options& given, record& out) {
+  const scratch_folder folder;
+  const std::vector<std::string> usual = {"rmat:16:16"};
+  for (const std::string& name : given.graphs.empty() ? usual : given.graphs) {
+    const rig::matrix<float> graph = rig::generate::from_text(name);
+    const rig::matrix<float> weighted = rig::generate::random_values(graph);
+    const rig::dense<float> features(graph.rows(), 64, 0.1f);
+    const std::string real = folder.file("real.mtx"), pattern = folder.file("pattern.mtx"),
+                      edges = folder.file("edges.txt"), npy = folder.file("features.npy");
+
+    /// The median of each, and its megabytes a second; the file is what `run` reads or has written.
+    const auto measure = [&](const std::string& operation, const std::string& path,
+                             const std::function<void()>& run) {
+      row line;
+      line.operation = operation;
+      line.graph = name;
+      line.n = graph.rows();
+      line.nnz = graph.nnz();
+      line.features = path == npy ? features.columns() : 0;
+      line.type = "float";
+      const contender only[] = {{"rig", run}};
+      line.ms = race(only, repeat_of(given))[0];
+      line.bytes = static_cast<double>(fs::file_size(path));
+      out.add(line);
+      return line.bytes / line.ms / 1e3;
+    };
+    write_edge_list(edges, graph.structure());
+    std::vector<std::pair<std::string, double>> speeds;
+    const auto note = [&](const char* what, double speed) { speeds.emplace_back(what, speed); };
+    note("write_mtx_real",
+         measure("write mtx real", real, [&] { rig::write_matrix(real, weighted); }));
+    note("write_mtx_pattern",
+         measure("write mtx pattern", pattern, [&] { rig::write_matrix(pattern, graph); }));
+    note("write_npy", measure("write npy", npy, [&] { rig::write_dense(npy, features); }));
+    note("read_mtx_real", measure("read mtx real", real, [&] { rig::read_matrix<float>(real); }));
+    note("read_mtx_pattern",
+         measure("read mtx pattern", pattern, [&] { rig::read_matrix<float>(pattern); }));
+    note("read_edge_list",
+         measure("read edge list", edges, [&] { rig::read_matrix<float>(edges); }));
+    note("read_npy", measure("read npy", npy, [&] { rig::read_dense<float>(npy); }));
+    for (const auto& [what, speed] : speeds) {
+      const bool is_target = what.starts_with("read_mtx");
+      out.summarise(what + "_mb_per_s", speed, is_target ? std::optional(100.0) : std::nullopt);
+    }
+  }
+}
+
+}  // namespace bench

@@ -1,0 +1,151 @@
+// The benchmark program: measures rig and its peers in one run, and turns the records into a page.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <boost/program_options.hpp>
+#include <cstdio>
+#include <fstream>
+#include <sstream>
+
+#include "bench.hpp"
+
+namespace bench {
+namespace {
+
+namespace po = boost::program_options;
+
+constexpr suite table[] = {
+    {"cpu", "rig beside SuiteSparse:GraphBLAS and a plain OpenMP loop", cpu},
+    {"graphs", "the benchmark graphs against what they should look like", graphs},
+    {"io", "reading and writing files", io},
+};
+
+/// The command line is wrong: exit 2.
+struct usage_error : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+std::vector<std::string> split(const std::string& list) {
+  std::vector<std::string> parts;
+  std::istringstream stream(list);
+  for (std::string part; std::getline(stream, part, ',');)
+    if (!part.empty()) parts.push_back(part);
+  return parts;
+}
+
+int positive(const std::string& text) {
+  try {
+    std::size_t used = 0;
+    const int number = std::stoi(text, &used);
+    if (used == text.size() && number > 0) return number;
+  } catch (const std::logic_error&) {
+  }
+  throw usage_error("'" + text + "' is not a positive number");
+}
+
+void list() {
+  std::printf("suites:\n");
+  for (const suite& of : suites()) std::printf("  %-8s %s\n", of.name, of.summary);
+  std::printf(
+      "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE and grid:ROWS:COLS:\n");
+  for (const auto& of : rig::generate::named_graphs())
+    std::printf("  %-20s about %ld entries\n", of.name, of.nnz);
+}
+
+int run_suite(const std::string& name, const options& given, const std::string& path) {
+  const auto all = suites();
+  const auto which =
+      std::find_if(all.begin(), all.end(), [&](const suite& of) { return name == of.name; });
+  if (which == all.end()) throw usage_error("there is no suite '" + name + "'; see bench --list");
+  // Asked before the work, not after; the old record stays until there is a new one.
+  if (!path.empty() && !std::ofstream(path, std::ios::app))
+    throw std::runtime_error(path + ": cannot be written");
+  omp_set_num_threads(threads_of(given));
+  record out(name, given);
+  which->run(given, out);
+  if (!path.empty() && !(std::ofstream(path) << out.text()).flush())
+    throw std::runtime_error(path + ": cannot be written");
+  for (const std::string& what : out.missed()) std::fprintf(stderr, "bench: %s\n", what.c_str());
+  return out.missed().empty() ? 0 : 1;
+}
+
+int run(int count, char** arguments) {
+  options given;
+  std::string name, graph_list, feature_list, path, notes;
+  std::vector<std::string> records;
+  po::options_description shown("bench SUITE [options], bench report RECORD…: options", 100),
+      hidden;
+  auto add = shown.add_options();
+  add("graphs", po::value(&graph_list), "graphs, separated by commas");
+  add("features", po::value(&feature_list), "columns of B, separated by commas");
+  add("threads", po::value<std::string>(), "CPU threads");
+  add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");
+  add("all", "the graphs that need gigabytes too");
+  add("record", po::value(&path), "write the record here");
+  add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/notes", "docs/notes"),
+      "report: where the notes to each suite are");
+  add("list", "list suites and graphs");
+  add("help", "this text");
+  hidden.add_options()("suite", po::value(&name))("records", po::value(&records));
+  po::positional_options_description order;
+  order.add("suite", 1).add("records", -1);
+
+  po::variables_map seen;
+  po::options_description every;
+  every.add(shown).add(hidden);
+  po::store(po::command_line_parser(count, arguments).options(every).positional(order).run(), seen);
+  po::notify(seen);
+  if (seen.count("help") != 0) {
+    std::ostringstream text;
+    text << shown;
+    std::printf("%s", text.str().c_str());
+    return 0;
+  }
+  if (seen.count("list") != 0) {
+    list();
+    return 0;
+  }
+  if (name.empty()) throw usage_error("no suite; see bench --list");
+  if (name == "report") {
+    std::printf("%s", report(records, notes).c_str());
+    return 0;
+  }
+  if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");
+
+  given.command = "bench";
+  for (int i = 1; i < count; ++i) {
+    const std::string_view word = arguments[i];
+    if (word == "--record")
+      ++i;
+    else if (!word.starts_with("--record="))
+      given.command.append(" ").append(word);
+  }
+  given.graphs = split(graph_list);
+  for (const std::string& width : split(feature_list)) given.features.push_back(positive(width));
+  if (seen.count("threads") != 0) given.threads = positive(seen["threads"].as<std::string>());
+  if (seen.count("repeat") != 0) given.repeat = positive(seen["repeat"].as<std::string>());
+  given.all = seen.count("all") != 0;
+  return run_suite(name, given, path);
+}
+
+}  // namespace
+
+std::span<const suite> suites() { return table; }
+
+}  // namespace bench
+
+int main(int count, char** arguments) {
+  try {
+    return bench::run(count, arguments);
+  } catch (const bench::usage_error& wrong) {
+    std::fprintf(stderr, "bench: %s\n", wrong.what());
+    return 2;
+  } catch (const boost::program_options::error& wrong) {
+    std::fprintf(stderr, "bench: %s\n", wrong.what());
+    return 2;
+  } catch (const std::exception& wrong) {
+    std::fprintf(stderr, "bench: %s\n", wrong.what());
+    return 1;
+  }
+}

@@ -1,0 +1,141 @@
+// A record: what was measured, on what, printed line by line and kept as JSON.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "bench.hpp"
+#include "rig/place.hpp"
+
+namespace bench {
+namespace {
+
+using json = nlohmann::ordered_json;
+
+std::string first_line_of(const std::string& command) {
+  std::string line;
+  if (FILE* const pipe = popen(command.c_str(), "r")) {
+    std::array<char, 256> piece;
+    while (std::fgets(piece.data(), piece.size(), pipe) != nullptr) line += piece.data();
+    pclose(pipe);
+  }
+  return line.substr(0, line.find('\n'));
+}
+
+std::string cpu_model() {
+  std::ifstream facts("/proc/cpuinfo");
+  for (std::string line; std::getline(facts, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(": ") + 2);
+  return "unknown";
+}
+
+std::string now() {
+  const std::time_t seconds = std::time(nullptr);
+  std::array<char, 32> text;
+  std::strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", std::gmtime(&seconds));
+  return text.data();
+}
+
+json or_null(const std::optional<double>& number) { return number ? json(*number) : json(); }
+
+json to_json(const row& line, const std::string& suite) {
+  return {{"suite", suite},
+          {"operation", line.operation},
+          {"graph", line.graph},
+          {"n", line.n},
+          {"nnz", line.nnz},
+          {"features", line.features},
+          {"semiring", line.semiring},
+          {"type", line.type},
+          {"kernel", line.kernel},
+          {"chosen", line.chosen},
+          {"ms", line.ms},
+          {"prepare_ms", or_null(line.prepare_ms)},
+          {"bytes", line.bytes},
+          {"share_of_ceiling", or_null(line.share_of_ceiling)},
+          {"best_cusparse_ms", or_null(line.best_cusparse_ms)},
+          {"ratio", or_null(line.ratio)},
+          {"peer_ms", line.peer_ms}};
+}
+
+}  // namespace
+
+std::string digits(double number, int digits) {
+  std::array<char, 64> text;
+  std::snprintf(text.data(), text.size(), "%.*f", digits, number);
+  return text.data();
+}
+
+record::record(std::string suite, const options& given)
+    : suite_(std::move(suite)),
+      command_(given.command),
+      started_(now()),
+      threads_(threads_of(given)),
+      repeat_(repeat_of(given)) {
+  load_ = -1;
+  getloadavg(&load_, 1);
+}
+
+double record::share(double bytes, double ms, double table_bytes) const {
+  const char* const ceiling = table_bytes <= (32 << 20) ? "gather_cached" : "gather_memory";
+  return bytes / (ms * 1e6) / ceilings_.at(ceiling);
+}
+
+void record::add(const row& line) {
+  if (rows_.empty())
+    std::printf("%-16s %-20s %4s %-12s %-8s %-6s %9s %6s  %s\n", "operation", "graph", "F",
+                "semiring", "type", "kernel", "ms", "ratio", "peers, ms");
+  std::printf("%-16s %-20s %4d %-12s %-8s %-6s %9.3f %6s ", line.operation.c_str(),
+              line.graph.c_str(), line.features, line.semiring.c_str(), line.type.c_str(),
+              line.kernel.c_str(), line.ms, line.ratio ? digits(*line.ratio, 2).c_str() : "");
+  for (const auto& [name, ms] : line.peer_ms) std::printf(" %s %.3f", name.c_str(), ms);
+  std::printf("\n");
+  std::fflush(stdout);
+  rows_.push_back(line);
+}
+
+void record::summarise(const std::string& name, double value, std::optional<double> at_least) {
+  std::printf("%s: %.3g", name.c_str(), value);
+  if (at_least) std::printf(" (target: %g)", *at_least);
+  std::printf("\n");
+  summary_.emplace_back(name, value);
+  if (at_least && !(value >= *at_least))
+    miss(name + " is " + digits(value, 3) + ", its target is " + digits(*at_least, 3));
+}
+
+void record::miss(const std::string& what) { missed_.push_back(what); }
+
+std::string record::text() const {
+  const auto places = rig::devices();
+  const auto gpu = std::find_if(places.begin(), places.end(),
+                                [](const auto& at) { return at.where != rig::cpu(); });
+  double load = -1;
+  getloadavg(&load, 1);
+  json out = {{"suite", suite_},
+              {"command", command_},
+              {"commit",
+               first_line_of("git -C '" RIG_SOURCE_DIR "' describe --always --dirty 2>/dev/null")},
+              {"date", started_},
+              {"cpu", cpu_model()},
+              {"threads", threads_},
+              {"load", {load_, load}},
+              {"compiler", "g++ " __VERSION__},
+              {"gpu", gpu != places.end() ? json(gpu->name) : json()},
+              {"driver", nullptr},
+              {"toolkit", nullptr},
+              {"repeat", repeat_},
+              {"ceilings", ceilings_},
+              {"rows", json::array()},
+              {"summary", json::object()}};
+  for (const row& line : rows_) out["rows"].push_back(to_json(line, suite_));
+  for (const auto& [name, value] : summary_) out["summary"][name] = value;
+  return out.dump(1) + "\n";
+}
+
+}  // namespace bench

@@ -1,0 +1,169 @@
+// docs/measured.md, from records.
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bench.hpp"
+
+namespace bench {
+namespace {
+
+using json = nlohmann::json;
+
+json load(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  try {
+    return json::parse(file);
+  } catch (const json::exception& wrong) {
+    throw std::runtime_error(path + ": " + wrong.what());
+  }
+}
+
+/// Three significant digits, without an exponent; nothing for null.
+std::string number(const json& value) {
+  if (!value.is_number()) return "";
+  if (value.is_number_integer()) return std::to_string(value.get<long>());
+  const double x = value.get<double>();
+  const int before = x == 0 ? 1 : static_cast<int>(std::floor(std::log10(std::abs(x)))) + 1;
+  return digits(x, std::clamp(3 - before, 0, 6));
+}
+
+std::string text(const json& value) {
+  return value.is_string() ? value.get<std::string>() : number(value);
+}
+
+struct column {
+  std::string title;
+  std::function<std::string(const json& row)> cell;
+};
+
+std::string line_of(const std::vector<std::string>& cells) {
+  std::string out = "|";
+  for (const std::string& cell : cells) out.append(" ").append(cell).append(" |");
+  return out + "\n";
+}
+
+/// A table of rows; columns without a single cell are left out.
+std::string table_of(const std::vector<json>& rows, std::vector<column> columns) {
+  std::erase_if(columns, [&](const column& of) {
+    return std::all_of(rows.begin(), rows.end(),
+                       [&](const json& row) { return of.cell(row).empty(); });
+  });
+  std::vector<std::string> titles;
+  for (const column& of : columns) titles.push_back(of.title);
+  std::string out = line_of(titles) + line_of(std::vector<std::string>(columns.size(), "---"));
+  for (const json& row : rows) {
+    std::vector<std::string> cells;
+    for (const column& of : columns) cells.push_back(of.cell(row));
+    out += line_of(cells);
+  }
+  return out;
+}
+
+std::string table_of_operation(const std::vector<json>& rows) {
+  const auto plain = [](const char* key) {
+    return [key](const json& row) { return text(row.at(key)); };
+  };
+  std::vector<column> columns = {
+      {"graph", plain("graph")},
+      {"entries", plain("nnz")},
+      {"F",
+       [](const json& row) { return row.at("features") == 0 ? "" : text(row.at("features")); }},
+      {"semiring", plain("semiring")},
+      {"type", plain("type")},
+      {"kernel",
+       [](const json& row) {
+         return text(row.at("kernel")) +
+                (row.at("kernel") == row.at("chosen") ? "" : " (not chosen)");
+       }},
+      {"ms", plain("ms")},
+      {"GB/s",
+       [](const json& row) {
+         return number(row.at("bytes").get<double>() / row.at("ms").get<double>() / 1e6);
+       }},
+      {"share of ceiling", plain("share_of_ceiling")},
+      {"prepare ms", plain("prepare_ms")},
+      {"best cuSPARSE ms", plain("best_cusparse_ms")},
+      {"ratio", plain("ratio")}};
+  std::vector<std::string> peers;
+  for (const json& row : rows)
+    for (const auto& peer : row.at("peer_ms").items())
+      if (std::find(peers.begin(), peers.end(), peer.key()) == peers.end())
+        peers.push_back(peer.key());
+  for (const std::string& name : peers)
+    columns.push_back({name + " ms", [name](const json& row) {
+                         const json& ms = row.at("peer_ms");
+                         return ms.contains(name) ? number(ms.at(name)) : "";
+                       }});
+  return table_of(rows, std::move(columns));
+}
+
+std::string section(const json& record, const std::string& notes) {
+  const std::string suite = record.at("suite");
+  const std::string date = record.at("date");
+  std::string out = "\n## " + suite + "\n\n";
+  out += "`" + text(record.at("command")) + "`, " + date.substr(0, 10) + ", commit " +
+         text(record.at("commit")) + ", " + text(record.at("cpu")) + ", " +
+         text(record.at("threads")) + " threads";
+  for (const char* key : {"gpu", "driver", "toolkit"})
+    if (record.at(key).is_string()) out += ", " + text(record.at(key));
+  out += ". Median of " + text(record.at("repeat")) +
+         ". Load of the machine before and after: " + number(record.at("load").at(0)) + ", " +
+         number(record.at("load").at(1)) + ".\n";
+
+  if (!record.at("ceilings").empty()) {
+    std::vector<std::string> parts;
+    for (const auto& ceiling : record.at("ceilings").items())
+      parts.push_back(ceiling.key() + " " + number(ceiling.value()));
+    out += "Ceilings, GB/s: ";
+    for (const std::string& part : parts) out += (&part == parts.data() ? "" : ", ") + part;
+    out += ".\n";
+  }
+  if (!record.at("summary").empty()) {
+    out += "\n| summary | |\n| --- | --- |\n";
+    for (const auto& entry : record.at("summary").items())
+      out += line_of({entry.key(), number(entry.value())});
+  }
+
+  const std::string notes_path = (std::filesystem::path(notes) / (suite + ".md")).string();
+  if (std::ifstream file(notes_path); file) {
+    std::ostringstream all;
+    all << file.rdbuf();
+    out += "\n" + all.str();
+  }
+
+  std::vector<std::string> operations;
+  for (const json& row : record.at("rows"))
+    if (std::find(operations.begin(), operations.end(), row.at("operation")) == operations.end())
+      operations.push_back(row.at("operation"));
+  for (const std::string& operation : operations) {
+    std::vector<json> rows;
+    for (const json& row : record.at("rows"))
+      if (row.at("operation") == operation) rows.push_back(row);
+    out += "\n### " + suite + ": " + operation + "\n\n" + table_of_operation(rows);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string report(std::span<const std::string> records, const std::string& notes) {
+  std::string out =
+      "# Measured\n\nMade by `build/bench report docs/records/*.json > docs/measured.md`; the "
+      "notes are from "
+      "docs/notes.\n\n"
+      "ms are medians; a ratio says how many times as long the best peer takes, so more than 1 is "
+      "faster than "
+      "it. Bytes are those of\nA, of a row of B an entry, and of C, as if nothing were cached: "
+      "with caches a "
+      "share of the ceiling may exceed 1.\n";
+  for (const std::string& path : records) out += section(load(path), notes);
+  return out;
+}
+
+}  // namespace bench

@@ -1,0 +1,244 @@
+// Containers from the caller's data: tuples, CSR, views, dense; what is checked and what the errors say.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <climits>
+#include <limits>
+#include <vector>
+
+#include "provoked.hpp"
+#include "rig/mask.hpp"
+#include "rig/matrix.hpp"
+
+namespace {
+
+using rig::dense;
+using rig::errc;
+using rig::index;
+using rig::input;
+using rig::matrix;
+
+using indices = std::vector<index>;
+using floats = std::vector<float>;
+
+/// (row, column, value) of every entry, in order.
+template <class T>
+std::vector<std::array<double, 3>> entries_of(const matrix<T>& a) {
+  std::vector<std::array<double, 3>> out;
+  const rig::pattern& s = a.structure();
+  for (index i = 0; i < a.rows(); ++i)
+    for (long p = s.offset(i); p < s.offset(i + 1); ++p)
+      out.push_back({double(i), double(s.entries()[p]), double(a.value(p))});
+  return out;
+}
+using entries = std::vector<std::array<double, 3>>;
+
+TEST_CASE("tuples in any order") {
+  const auto a = matrix<float>::from_tuples(3, 4, indices{2, 0, 2, 0}, indices{1, 3, 0, 0}, floats{1, 2, 3, 0});
+  CHECK(a.rows() == 3);
+  CHECK(a.columns() == 4);
+  CHECK(a.nnz() == 4);
+  CHECK(!a.iso());
+  CHECK(entries_of(a) == entries{{0, 0, 0}, {0, 3, 2}, {2, 0, 3}, {2, 1, 1}});
+  CHECK(matrix<float>().rows() == 0);
+  CHECK(matrix<float>(3, 2).nnz() == 0);
+  CHECK(matrix<float>::from_tuples(0, 0, indices{}, indices{}, floats{}).nnz() == 0);
+}
+
+TEST_CASE("duplicates need a combiner, which folds in the order of the input") {
+  const indices i{1, 0, 1, 1}, j{2, 0, 2, 2};
+  const floats v{10, 1, 4, 3};
+  check_error(errc::duplicate, {"0", "2", "(1, 2)"}, [&] { matrix<float>::from_tuples(2, 3, i, j, v); });
+  const auto minus = matrix<float>::from_tuples(2, 3, i, j, v, [](float x, float y) { return x - y; });
+  CHECK(entries_of(minus) == entries{{0, 0, 1}, {1, 2, 3}});
+  const auto last = matrix<float>::from_tuples(2, 3, i, j, v, [](float, float y) { return y; });
+  CHECK(entries_of(last) == entries{{0, 0, 1}, {1, 2, 3}});
+  check_error(errc::duplicate, {"(1, 2)"}, [&] { matrix<float>::from_positions(2, 3, i, j); });
+  const auto merged = matrix<float>::from_positions(2, 3, i, j, 5.0f, true);
+  CHECK(merged.iso());
+  CHECK(merged.values() == nullptr);
+  CHECK(entries_of(merged) == entries{{0, 0, 5}, {1, 2, 5}});
+}
+
+TEST_CASE("bad tuples") {
+  const auto make = [](index rows, index columns, indices i, indices j, floats v) {
+    return [=] { matrix<float>::from_tuples(rows, columns, i, j, v); };
+  };
+  check_error(errc::shape, {"-1", "3"}, make(-1, 3, {}, {}, {}));
+  check_error(errc::shape, {"2", "1"}, make(3, 3, {0, 1}, {0}, {1, 2}));
+  check_error(errc::shape, {"2", "3"}, make(3, 3, {0, 1}, {0, 1}, {1, 2, 3}));
+  check_error(errc::range, {"tuple 1", "(3, 0)", "3x3"}, make(3, 3, {0, 3}, {0, 0}, {1, 2}));
+  check_error(errc::range, {"tuple 0", "(0, -1)"}, make(3, 3, {0}, {-1}, {1}));
+  check_error(errc::range, {"(-7, 0)"}, make(3, 3, {-7}, {0}, {1}));
+  check_error(errc::range, {"(0, 3)", "3x3"}, make(3, 3, {0}, {3}, {1}));
+  check_error(errc::range, {"0x0"}, make(0, 0, {0}, {0}, {1}));
+  check_error(errc::shape, {"-2"}, [] { matrix<float>(3, -2); });
+}
+
+template <class Offset, class Column>
+matrix<float> csr(index rows, index columns, const std::vector<Offset>& offsets, const std::vector<Column>& j,
+                  const floats& v, input how = input::checked) {
+  return matrix<float>::from_csr(rows, columns, std::span<const Offset>(offsets), std::span<const Column>(j),
+                                 std::span<const float>(v), how);
+}
+
+TEST_CASE("CSR of every width") {
+  const entries want{{0, 1, 1}, {2, 0, 2}, {2, 2, 3}};
+  CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
+  CHECK(entries_of(csr<long, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
+  CHECK(entries_of(csr<long, long>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
+  CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}, input::trusted)) == want);
+  // Copies keep narrow offsets where they suffice.
+  CHECK(!csr<long, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}).structure().wide());
+  const std::vector<long> offsets{0, 2};
+  const indices j{0, 1};
+  const auto iso = matrix<float>::from_csr(1, 2, std::span<const long>(offsets), std::span<const int>(j),
+                                           input::checked, 4.0f);
+  CHECK(iso.iso());
+  CHECK(entries_of(iso) == entries{{0, 0, 4}, {0, 1, 4}});
+}
+
+TEST_CASE("bad CSR") {
+  check_error(errc::shape, {"3 rows", "4", "3"}, [] { csr<int, int>(3, 3, {0, 1, 1}, {1}, {1}); });
+  check_error(errc::range, {"first offset", "1"}, [] { csr<int, int>(1, 3, {1, 1}, {}, {}); });
+  check_error(errc::range, {"offset 2", "1", "2"}, [] { csr<int, int>(2, 3, {0, 2, 1}, {0}, {1}); });
+  check_error(errc::shape, {"2", "3"}, [] { csr<int, int>(1, 3, {0, 2}, {0, 1, 2}, {1, 2, 3}); });
+  check_error(errc::range, {"3", "row 0", "0..2"}, [] { csr<int, int>(1, 3, {0, 1}, {3}, {1}); });
+  check_error(errc::range, {"-1"}, [] { csr<int, int>(1, 3, {0, 1}, {-1}, {1}); });
+  check_error(errc::order, {"row 0", "0", "2", "sorted"}, [] { csr<int, int>(1, 3, {0, 2}, {2, 0}, {1, 2}); });
+  check_error(errc::duplicate, {"(0, 2)"}, [] { csr<int, int>(1, 3, {0, 2}, {2, 2}, {1, 2}); });
+  check_error(errc::duplicate, {"(0, 2)"},
+              [] { csr<int, int>(1, 3, {0, 3}, {2, 0, 2}, {1, 2, 3}, input::sorted); });
+  check_error(errc::range, {"7"}, [] { csr<int, int>(1, 3, {0, 1}, {7}, {1}, input::sorted); });
+  check_error(errc::shape, {"2 entries", "1 values"}, [] { csr<int, int>(1, 3, {0, 2}, {0, 2}, {1}); });
+  // Narrowing is checked even where the caller is trusted.
+  check_error(errc::range, {"4294967296", "entry 0"}, [] { csr<long, long>(1, 3, {0, 1}, {1l << 32}, {1}); });
+  check_error(errc::range, {"4294967297"},
+              [] { csr<long, long>(1, 3, {0, 1}, {(1l << 32) + 1}, {1}, input::trusted); });
+}
+
+TEST_CASE("unsorted columns are sorted on request, values with them") {
+  const auto a = csr<int, int>(3, 9, {0, 3, 3, 5}, {8, 0, 4, 1, 0}, {1, 2, 3, 4, 5}, input::sorted);
+  CHECK(entries_of(a) == entries{{0, 0, 2}, {0, 4, 3}, {0, 8, 1}, {2, 0, 5}, {2, 1, 4}});
+  const auto wide = csr<long, long>(1, 9, {0, 3}, {8, 0, 4}, {1, 2, 3}, input::sorted);
+  CHECK(entries_of(wide) == entries{{0, 0, 2}, {0, 4, 3}, {0, 8, 1}});
+  // Rows that ascend already stay where they are.
+  CHECK(entries_of(csr<int, int>(1, 3, {0, 2}, {0, 2}, {1, 2}, input::sorted)) == entries{{0, 0, 1}, {0, 2, 2}});
+}
+
+TEST_CASE("views copy nothing") {
+  const std::vector<long> offsets{0, 2, 3};
+  const indices j{0, 2, 1};
+  floats v{1, 2, 3};
+  const auto view = [&](input how) {
+    return matrix<float>::view(2, 3, std::span<const long>(offsets), std::span<const int>(j),
+                               std::span<const float>(v), how);
+  };
+  for (const input how : {input::checked, input::trusted}) {
+    const auto a = view(how);
+    CHECK(a.values() == v.data());
+    CHECK(a.structure().entries() == j.data());
+    CHECK(a.structure().offsets() == offsets.data());
+    CHECK(a.structure().wide());
+    CHECK(entries_of(a) == entries{{0, 0, 1}, {0, 2, 2}, {1, 1, 3}});
+  }
+  check_error(errc::order, {"2x3", "from_csr"}, [&] { view(input::sorted); });
+  const std::vector<int> narrow{0, 2, 3};
+  const auto a = matrix<float>::view(2, 3, std::span<const int>(narrow), std::span<const int>(j),
+                                     std::span<const float>(v));
+  CHECK(!a.structure().wide());
+  const indices bad{0, 5, 1};
+  check_error(errc::range, {"5"}, [&] {
+    matrix<float>::view(2, 3, std::span<const int>(narrow), std::span<const int>(bad), std::span<const float>(v));
+  });
+}
+
+TEST_CASE("other values on the same pattern") {
+  const auto a = matrix<float>::from_positions(2, 2, indices{0, 1}, indices{1, 0});
+  const std::vector<double> v{2.5, -1};
+  const auto b = a.with_values(std::span<const double>(v));
+  CHECK(entries_of(b) == entries{{0, 1, 2.5}, {1, 0, -1}});
+  CHECK(b.shared_structure() == a.shared_structure());
+  CHECK(a.with_value(7l).iso_value() == 7);
+  check_error(errc::shape, {"2 entries", "1 values"},
+              [&] { a.with_values(std::span<const double>(v).first(1)); });
+  check_error(errc::shape, {"2 entries", "8", "3"},
+              [&] { matrix<float>(a.shared_structure(), rig::buffer::allocate(3)); });
+}
+
+TEST_CASE("dense") {
+  const dense<float> zero(2, 3, 1.5f);
+  CHECK(zero.stride() == 3);
+  CHECK(zero(1, 2) == 1.5f);
+  const auto from = dense<int>::from(2, 2, std::vector<int>{1, 2, 3, 4});
+  CHECK(from(1, 0) == 3);
+  check_error(errc::shape, {"2x2", "4", "3"}, [] { dense<int>::from(2, 2, std::vector<int>{1, 2, 3}); });
+  check_error(errc::shape, {"-1x2"}, [] { dense<int>(-1, 2); });
+  check_error(errc::shape, {"2x-1"}, [] { dense<int>::uninitialised(2, -1); });
+
+  // Copies are deep, moves keep the memory.
+  dense<int> copy = from;
+  copy(0, 0) = 9;
+  CHECK(from(0, 0) == 1);
+  const int* memory = copy.data();
+  const dense<int> moved = std::move(copy);
+  CHECK(moved.data() == memory);
+  CHECK(dense<float>().rows() == 0);
+  CHECK(dense<float>(0, 5).columns() == 5);
+  CHECK(dense<float>(5, 0).extent() == 0);
+}
+
+TEST_CASE("a dense too large for a size_t of bytes is out of memory") {
+  constexpr index edge = 1518500250;  // its square is a little more than 2^61
+  check_error(errc::out_of_memory, {"1518500250"}, [] { dense<double>(edge, edge); });
+  check_error(errc::out_of_memory, {}, [] { dense<double>(INT_MAX, INT_MAX); });
+  check_error(errc::out_of_memory, {"bytes"}, [] { dense<char>(INT_MAX, INT_MAX); });
+}
+
+TEST_CASE("dense views") {
+  std::vector<float> memory{1, 2, 3, 4, 5, 6, 7};
+  auto view = dense<float>::view(memory.data(), 2, 3, 4);
+  CHECK(view(1, 0) == 5);
+  CHECK(view.extent() == 7 * sizeof(float));
+  view(1, 2) = 70;
+  CHECK(memory[6] == 70);
+  const dense<float> copy = view;
+  CHECK(copy.stride() == 3);
+  CHECK(copy(1, 2) == 70);
+  CHECK(dense<float>::view(memory.data(), 2, 3).stride() == 3);
+  check_error(errc::shape, {"stride 2", "3"}, [&] { dense<float>::view(memory.data(), 2, 3, 2); });
+  check_error(errc::shape, {"stride -4"}, [&] { dense<float>::view(memory.data(), 2, 3, -4); });
+  check_error(errc::range, {"2x3"}, [] { dense<float>::view(static_cast<float*>(nullptr), 2, 3); });
+  CHECK(dense<float>::view(static_cast<float*>(nullptr), 0, 3).rows() == 0);
+
+  const auto fixed = dense<float>::view(static_cast<const float*>(memory.data()), 2, 3);
+  CHECK(fixed.read_only());
+  CHECK(fixed(0, 1) == 2);
+  dense<float> taken = dense<float>::view(static_cast<const float*>(memory.data()), 2, 3);
+  check_error(errc::read_only, {"2x3"}, [&] { taken.data(); });
+  check_error(errc::read_only, {"2x3"}, [&] { taken.row(1); });
+  // A copy is the caller's own.
+  dense<float> own = taken;
+  CHECK(!own.read_only());
+}
+
+TEST_CASE("places") {
+  const matrix<float> a(2, 2);
+  const dense<float> b(2, 2);
+  CHECK(a.to(rig::cpu()).shared_structure() == a.shared_structure());
+  CHECK(b.to(rig::cpu()).rows() == 2);
+  CHECK(rig::to_string(a.where()) == "cpu");
+  CHECK(rig::to_string(rig::cuda(3)) == "cuda:3");
+}
+
+TEST_CASE("masks are views") {
+  const matrix<float> a(2, 2);
+  const auto m = rig::complement(rig::values(a));
+  CHECK(&m.container == &a);
+  CHECK(m.complemented);
+  CHECK(!m.structural);
+  CHECK(rig::structure(a).structural);
+}
+
+}  // namespace

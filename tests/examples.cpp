@@ -1,0 +1,326 @@
+// The example programs as a user runs them: answers on every data set, JSON keys, exit codes,
+// messages.
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rig/io.hpp"
+#include "rig/place.hpp"
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct outcome {
+  int status = -1;
+  std::string out, err;
+};
+
+/// A file of this process, removed at its end.
+struct scratch {
+  explicit scratch(const std::string& name, const std::string& text = "")
+      : path(fs::temp_directory_path() /
+             ("rig_examples_" + std::to_string(getpid()) + "_" + name)) {
+    std::ofstream(path) << text;
+  }
+  ~scratch() { fs::remove(path); }
+  fs::path path;
+};
+
+/// Runs build/examples/`command`.
+outcome run(const std::string& command) {
+  const scratch errors("stderr");
+  const std::string line = RIG_BINARY_DIR "/examples/" + command + " 2>" + errors.path.string();
+  outcome result;
+  FILE* pipe = popen(line.c_str(), "r");
+  REQUIRE(pipe != nullptr);
+  char piece[4096];
+  for (std::size_t got; (got = fread(piece, 1, sizeof(piece), pipe)) > 0;)
+    result.out.append(piece, got);
+  const int status = pclose(pipe);
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  std::ostringstream text;
+  text << std::ifstream(errors.path).rdbuf();
+  result.err = text.str();
+  return result;
+}
+
+/// Runs it with --json; the answer is one object.
+ordered_json answer(const std::string& command) {
+  const outcome result = run(command + " --json");
+  CAPTURE(command);
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  REQUIRE(std::count(result.out.begin(), result.out.end(), '\n') == 1);
+  return ordered_json::parse(result.out);
+}
+
+std::vector<std::string> keys_of(const ordered_json& object) {
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : object.items()) keys.push_back(key);
+  return keys;
+}
+
+bool close(const json& got, const json& expected, double tolerance) {
+  const auto x = got.get<double>(), y = expected.get<double>();
+  return std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y));
+}
+
+fs::path data() {
+  const char* named = std::getenv("RIG_DATA");
+  return named != nullptr ? fs::path(named) : fs::path(RIG_SOURCE_DIR "/../shared/data");
+}
+
+struct data_set {
+  std::string name, graph;
+  json expected;
+};
+
+std::vector<data_set> data_sets() {
+  std::vector<data_set> found;
+  if (fs::is_directory(data()))
+    for (const auto& entry : fs::directory_iterator(data())) {
+      const fs::path folder = entry.path(), plain = folder / "graph.mtx",
+                     packed = folder / "graph.mtx.gz";
+      if (!exists(folder / "expected.json")) continue;
+      found.push_back({folder.filename(), exists(plain) ? plain : packed,
+                       json::parse(std::ifstream(folder / "expected.json"))});
+    }
+  std::sort(found.begin(), found.end(),
+            [](const auto& x, const auto& y) { return x.name < y.name; });
+  if (found.empty()) MESSAGE("SKIPPED: there are no data sets in " << data().string());
+  return found;
+}
+
+void check_spmm(const data_set& set, const char* key, const std::string& more) {
+  static constexpr std::pair<const char*, const char*> reductions[] = {{"plus_second", "sum"},
+                                                                       {"mean_second", "mean"},
+                                                                       {"max_second", "max"},
+                                                                       {"min_second", "min"}};
+  const json& products = set.expected[key];
+  std::string rows;
+  for (const auto& [row, values] : products["sum"]["rows"].items())
+    rows += (rows.empty() ? "" : ",") + row;
+  for (const auto& [semiring, name] : reductions)
+    for (const std::string type : {"double", "float"}) {
+      const double tolerance = type == "double" ? 1e-10 : 1e-5;
+      const auto got =
+          answer("spmm --features 32 --semiring " + std::string(semiring) + " --type " + type +
+                 " --rows " + rows + " --graph " + set.graph + more);
+      CAPTURE(set.name);
+      CAPTURE(semiring);
+      CAPTURE(type);
+      CHECK(got["n"] == set.expected["n"]);
+      CHECK(got["nnz"] == set.expected["nnz"]);
+      CHECK(got["semiring"] == semiring);
+      CHECK(got["type"] == type);
+      CHECK(close(got["fro"], products[name]["fro"], tolerance));
+      CHECK(close(got["total"], products[name]["total"], tolerance));
+      CHECK(got["rows"].size() == products[name]["rows"].size());
+      for (const auto& [row, values] : products[name]["rows"].items())
+        for (std::size_t j = 0; j < 4; ++j) {
+          const auto x = got["rows"][row][j].get<double>(), y = values[j].get<double>();
+          CHECK(std::abs(x - y) <= tolerance * std::max(1.0, std::abs(y)));
+        }
+    }
+}
+
+void check_fails(const std::string& command, int status, const std::string& named) {
+  const outcome result = run(command);
+  CAPTURE(command);
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
+  CHECK(result.err.ends_with("\n"));
+  CHECK(result.err.find(named) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("spmm of the data sets") {
+  for (const data_set& set : data_sets()) {
+    check_spmm(set, "spmm", "");
+    if (set.expected.contains("spmm_t")) check_spmm(set, "spmm_t", " --transpose");
+  }
+}
+
+TEST_CASE("pagerank of the data sets") {
+  for (const data_set& set : data_sets()) {
+    CAPTURE(set.name);
+    const json& expected = set.expected["pagerank"];
+    const auto got = answer("pagerank --graph " + set.graph);
+    CHECK(got["n"] == set.expected["n"]);
+    CHECK(got["iterations"] == expected["iterations"]);
+    CHECK(close(got["sum"], 1.0, 1e-12));
+    CHECK(close(got["norm2"], expected["fro"], 1e-10));
+    REQUIRE(got["top"].size() == expected["top"].size());
+    for (std::size_t k = 0; k < expected["top"].size(); ++k) {
+      CHECK(got["top"][k][0] == expected["top"][k][0]);
+      CHECK(close(got["top"][k][1], expected["top"][k][1], 1e-10));
+    }
+  }
+}
+
+TEST_CASE("JSON keys") {
+  using keys = std::vector<std::string>;
+  CHECK(keys_of(answer("spmm --generate karate --semiring plus_times --features 3")) ==
+        keys{"n", "m", "nnz", "features", "semiring", "type", "device", "kernel", "ms", "fro",
+             "total", "rows"});
+  CHECK(keys_of(answer("pagerank --generate karate")) ==
+        keys{"n", "iterations", "sum", "norm2", "top", "ms"});
+  const auto layer = answer("sage --generate karate --aggregate mean --hidden 8");
+  CHECK(keys_of(layer) == keys{"n", "features", "aggregate", "kernel", "ms", "fro", "total"});
+  CHECK(keys_of(layer["ms"]) == keys{"transform", "aggregate", "combine"});
+  const auto few =
+      answer("spmm --generate karate --features 3 --rows 33,0 --repeat 3 --threads 1 --device cpu");
+  CHECK(few["rows"]["33"].size() == 3);
+  CHECK(few["rows"].size() == 2);
+  CHECK(few["device"] == "cpu");
+}
+
+TEST_CASE("every semiring, in float and double, by every kernel that can") {
+  static constexpr const char* names[] = {
+#define RIG_NAME(name) #name,
+#include "rig/semiring_names.def"
+#undef RIG_NAME
+  };
+  for (const char* name : names) {
+    const std::string command =
+        std::string("spmm --generate karate --features 5 --semiring ") + name;
+    const auto exact = answer(command + " --type double");
+    CHECK(exact["fro"].get<double>() > 0);
+    for (const std::string kernel : {"row", "split"}) {
+      const auto got = answer(command + " --type float --kernel " + kernel);
+      CAPTURE(name);
+      CHECK(got["kernel"] == kernel);
+      CHECK(close(got["fro"], exact["fro"], 1e-5));
+      CHECK(std::abs(got["total"].get<double>() - exact["total"].get<double>()) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("a graph with values, an edge list, and more columns than rows") {
+  const scratch weighted(
+      "weighted.mtx",
+      "%%MatrixMarket matrix coordinate real general\n2 3 3\n1 1 2\n1 3 -1\n2 2 .5\n");
+  const std::string file = weighted.path.string();
+  const auto times = answer("spmm --type double --features 4 --rows 0,1 --graph " + file);
+  CHECK(times["n"] == 2);
+  CHECK(times["m"] == 3);
+  CHECK(close(times["rows"]["0"][1], 2 * std::sin(1.13) - std::sin(0.74 + 1.13), 1e-14));
+  CHECK(close(times["rows"]["1"][0], 0.5 * std::sin(0.37), 1e-14));
+  const auto back = answer("spmm --transpose --type double --features 4 --rows 2 --graph " + file);
+  CHECK(close(back["rows"]["2"][1], -std::sin(1.13), 1e-14));
+  check_fails("pagerank --graph " + file, 1, file);
+  check_fails("sage --graph " + file, 1, file);
+  check_fails("spmm --rows 2 --graph " + file, 1, file);
+
+  const scratch edges("edges.txt", "# from to\n0 1\n1 2\n2 0\n0 2\n");
+  const auto ranks = answer("pagerank --graph " + edges.path.string());
+  CHECK(ranks["n"] == 3);
+  CHECK(ranks["top"][0][0] == 2);
+}
+
+TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are stored") {
+  const auto agree = [](const ordered_json& x, const ordered_json& y, double tolerance) {
+    CHECK(close(x["fro"], y["fro"], tolerance));
+    CHECK(std::abs(x["total"].get<double>() - y["total"].get<double>()) <=
+          tolerance * 1e3 * x["fro"].get<double>());
+  };
+  for (const std::string way : {"pool", "mean", "gcn"}) {
+    const std::string command = "sage --hidden 16 --aggregate " + way;
+    const auto one = answer(command + " --generate rmat:10:8 --threads 1");
+    CAPTURE(way);
+    CHECK(one["n"] == 1024);
+    CHECK(one["features"] == 64);
+    CHECK(one["aggregate"] == way);
+    CHECK(one["fro"].get<double>() > 0);
+    const auto three = answer(command + " --generate rmat:10:8 --threads 3");
+    CHECK(one["fro"] == three["fro"]);
+    CHECK(one["total"] == three["total"]);
+    agree(one, answer(command + " --generate rmat:10:8 --kernel split"), 1e-6);
+    CHECK(one["fro"] != answer(command + " --generate rmat:10:8 --seed 2")["fro"]);
+
+    const fs::path features = data() / "cora" / "features.mtx.gz",
+                   graph = data() / "cora" / "graph.mtx";
+    if (!exists(features)) {
+      MESSAGE("SKIPPED: there is no " << features.string());
+      continue;
+    }
+    const auto sparse =
+        answer(command + " --graph " + graph.string() + " --features " + features.string());
+    CHECK(sparse["features"] == 1433);
+    scratch copy("features.npy");
+    rig::write_dense(copy.path.string(), rig::read_dense<float>(features.string()));
+    agree(sparse,
+          answer(command + " --graph " + graph.string() + " --features " + copy.path.string()),
+          1e-5);
+    check_fails(command + " --generate karate --features " + features.string(), 1, "2708x1433");
+  }
+}
+
+TEST_CASE("what people see: sizes, kernel, why, time; --explain; --help") {
+  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+    const outcome shown = run(program + " --generate karate --explain");
+    CAPTURE(shown.out);
+    CHECK(shown.status == 0);
+    CHECK(shown.err.empty());
+    for (const char* part : {"karate", "row", "split", "chosen: ", "ms"})
+      CHECK(shown.out.find(part) != std::string::npos);
+    const outcome split = run(program + " --generate karate --explain --json");
+    CHECK(json::accept(split.out));
+    CHECK(split.err.find("chosen: ") != std::string::npos);
+    const outcome help = run(program + " --help");
+    CHECK(help.status == 0);
+    CHECK(help.out.find("--generate") != std::string::npos);
+  }
+}
+
+TEST_CASE("run-time errors: status 1, and one line that names the file") {
+  const scratch broken("broken.mtx",
+                       "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n");
+  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+    check_fails(program + " --graph /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
+    check_fails(program + " --graph " + broken.path.string(), 1, broken.path.string());
+    check_fails(program + " --graph " + fs::temp_directory_path().string(), 1,
+                fs::temp_directory_path().string());
+    if (rig::devices().size() == 1)
+      check_fails(program + " --generate karate --device cuda", 1, "CUDA");
+  }
+  check_fails("sage --generate karate --features /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
+}
+
+TEST_CASE("command lines that make no sense: status 2") {
+  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+    check_fails(program, 2, "--graph");
+    check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");
+    for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
+      check_fails(program + " --generate " + wrong, 2, wrong == "rmat:77:1" ? "77" : wrong);
+    for (const std::string wrong :
+         {"--colour red", "stray", "--generate", "--threads -1", "--threads two", "--device tpu",
+          "--kernel magic", "--json=yes"})
+      check_fails(program + " --generate karate " + wrong, 2, program);
+  }
+  for (const std::string wrong :
+       {"spmm --semiring plus", "spmm --type half", "spmm --features 0", "spmm --features x",
+        "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a", "spmm --rows -1",
+        "pagerank --damping 1", "pagerank --damping nan", "pagerank --tolerance 0",
+        "sage --aggregate sum", "sage --hidden 0", "sage --seed x"})
+    check_fails(wrong + " --generate karate", 2, "--");
+}

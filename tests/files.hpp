@@ -1,0 +1,55 @@
+#pragma once
+
+// Files that tests write, and what reading them gives.
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "rig/error.hpp"
+
+/// A folder of this process, gone with it.
+inline const std::filesystem::path& scratch() {
+  static const struct folder {
+    folder() : path(std::filesystem::temp_directory_path() / ("rig_" + std::to_string(getpid()))) {
+      std::filesystem::create_directories(path);
+    }
+    ~folder() { std::filesystem::remove_all(path); }
+    std::filesystem::path path;
+  } made;
+  return made.path;
+}
+
+/// Writes a file of these bytes; its path.
+inline std::string file_of(const std::string& name, const std::string& bytes) {
+  const std::string path = scratch() / name;
+  std::filesystem::remove(path);  // a truncated file would be flushed to disk by ext4
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+  return path;
+}
+
+inline std::string bytes_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The message of the rig::error with this code that `work` throws, else what it did instead.
+template <class Work>
+std::string refusal(rig::errc code, Work&& work) {
+  try {
+    work();
+  } catch (const rig::error& e) {
+    return (e.code() == code ? "" : "another code: ") + std::string(e.what());
+  }
+  return "no error";
+}
+
+/// The folder of graphs, from RIG_DATA or beside the repository.
+inline std::filesystem::path data_folder() {
+  const char* given = std::getenv("RIG_DATA");
+  return given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
+}

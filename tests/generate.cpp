@@ -1,0 +1,217 @@
+// The graph generators: what they promise of every graph, and the shapes of the benchmark graphs.
+
+#include "rig/generate.hpp"
+
+#include <doctest/doctest.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "rig/io.hpp"
+
+namespace {
+
+using rig::int32;
+using rig::int64;
+using rig::matrix;
+namespace generate = rig::generate;
+
+bool has(const rig::pattern& a, int32 i, int32 j) {
+  return std::binary_search(a.entries() + a.offset(i), a.entries() + a.offset(i + 1), j);
+}
+
+bool same(const rig::pattern& a, const rig::pattern& b) {
+  if (a.rows() != b.rows() || a.columns() != b.columns() || a.nnz() != b.nnz()) return false;
+  for (int32 i = 0; i <= a.rows(); ++i)
+    if (a.offset(i) != b.offset(i)) return false;
+  return std::equal(a.entries(), a.entries() + a.nnz(), b.entries());
+}
+
+/// Undirected, without loops, columns ascending without repetition, iso ones.
+void check_graph(const matrix<float>& made) {
+  const rig::pattern& a = made.structure();
+  REQUIRE(made.rows() == made.columns());
+  CHECK(made.iso());
+  CHECK(made.iso_value() == 1);
+  CHECK(a.offset(made.rows()) == made.nnz());
+  int64 wrong = 0;
+  for (int32 i = 0; i < a.rows(); ++i)
+    for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) {
+      const int32 j = a.entries()[p];
+      const bool ascends = p == a.offset(i) || a.entries()[p - 1] < j;
+      if (j < 0 || j >= a.columns() || j == i || !ascends || !has(a, j, i)) ++wrong;
+    }
+  CHECK(wrong == 0);
+}
+
+std::string message_of(rig::errc code, const std::string& text) {
+  try {
+    generate::from_text(text);
+  } catch (const rig::error& e) {
+    CHECK(e.code() == code);
+    return e.what();
+  }
+  FAIL("nothing was thrown for " << text);
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("karate is the file's graph") {
+  const auto club = generate::karate();
+  check_graph(club);
+  CHECK(club.rows() == 34);
+  CHECK(club.nnz() == 156);
+  const char* named = std::getenv("RIG_DATA");
+  const std::filesystem::path data = named != nullptr ? named : RIG_SOURCE_DIR "/../shared/data";
+  const auto file = data / "karate" / "graph.mtx";
+  if (exists(file))
+    CHECK(same(club.structure(), rig::read_matrix<float>(file.string()).structure()));
+  else
+    MESSAGE("SKIPPED: there is no " << file.string());
+}
+
+TEST_CASE("every recipe gives an undirected graph, the same for any number of threads") {
+  const generate::community_shape shape{3000, 12, 7, 0.3, 2.5, 400, 1.2};
+  const auto make_all = [&] {
+    return std::vector{generate::karate(),           generate::rmat(11, 8),
+                       generate::uniform(2500, 7.5), generate::grid(31, 47, 0.1, 0.3),
+                       generate::community(shape),   generate::shuffled(generate::rmat(9, 4))};
+  };
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(1);
+  const auto one = make_all();
+  omp_set_num_threads(7);
+  const auto seven = make_all();
+  omp_set_num_threads(threads);
+  for (std::size_t k = 0; k < one.size(); ++k) {
+    check_graph(one[k]);
+    CHECK(same(one[k].structure(), seven[k].structure()));
+  }
+}
+
+TEST_CASE("seeds matter") {
+  CHECK(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 5).structure()));
+  CHECK_FALSE(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 6).structure()));
+  CHECK_FALSE(
+      same(generate::uniform(99, 4, 1).structure(), generate::uniform(99, 4, 2).structure()));
+}
+
+TEST_CASE("grid") {
+  const auto whole = generate::grid(5, 7);
+  check_graph(whole);
+  CHECK(whole.rows() == 35);
+  CHECK(whole.nnz() == 2 * (5 * 6 + 4 * 7));
+  CHECK(has(whole.structure(), 0, 1));
+  CHECK(has(whole.structure(), 0, 7));
+  CHECK_FALSE(has(whole.structure(), 6, 7));
+  CHECK(generate::grid(5, 7, 1, 0).nnz() == 2 * 4 * 7);
+  CHECK(generate::grid(5, 7, 0, 1).nnz() == 2 * 5 * 6);
+  CHECK(generate::grid(1, 1).nnz() == 0);
+  CHECK(generate::grid(0, 9).rows() == 0);
+}
+
+TEST_CASE("the smallest graphs") {
+  CHECK(generate::rmat(0, 16).rows() == 1);
+  CHECK(generate::rmat(0, 16).nnz() == 0);
+  CHECK(generate::rmat(5, 0).nnz() == 0);
+  CHECK(generate::uniform(0, 3).rows() == 0);
+  CHECK(generate::uniform(1, 3).nnz() == 0);
+  CHECK(generate::uniform(2, 100).nnz() == 2);
+  CHECK(generate::community({1, 3, 1, 0, 2.5, 10, 1}).nnz() == 0);
+  CHECK(generate::community({4, 3, 9, 0.5, 2.5, 10, 1}).rows() == 4);  // some blocks are empty
+  CHECK(generate::degree_quantiles(generate::uniform(0, 3).structure())[4] == 0);
+}
+
+TEST_CASE("community: edges stay in their blocks as often as mixing says") {
+  const int32 n = 20000;
+  const auto a = generate::community({n, 10, 1000, 0, 3, 40, 1});
+  int64 far = 0;
+  for (int32 i = 0; i < n; ++i)
+    for (int64 p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p)
+      if (std::abs(a.structure().entries()[p] - i) > 40) ++far;
+  CHECK(far == 0);
+}
+
+TEST_CASE("random values: in (0, 1], equal in both directions, the pattern shared") {
+  const auto graph = generate::rmat(10, 8);
+  const auto a = generate::random_values(graph), other = generate::random_values(graph, 2);
+  CHECK(a.shared_structure() == graph.shared_structure());
+  const rig::pattern& s = a.structure();
+  std::set<float> seen;
+  double sum = 0;
+  int64 wrong = 0, equal = 0;
+  for (int32 i = 0; i < a.rows(); ++i)
+    for (int64 p = s.offset(i); p < s.offset(i + 1); ++p) {
+      const int32 j = s.entries()[p];
+      const auto back =
+          std::lower_bound(s.entries() + s.offset(j), s.entries() + s.offset(j + 1), i) -
+          s.entries();
+      if (!(a.value(p) > 0 && a.value(p) <= 1) || a.value(p) != a.value(back)) ++wrong;
+      if (a.value(p) == other.value(p)) ++equal;
+      seen.insert(a.value(p));
+      sum += a.value(p);
+    }
+  CHECK(wrong == 0);
+  CHECK(equal < 5);
+  CHECK(static_cast<double>(seen.size()) > 0.499 * static_cast<double>(a.nnz()));
+  CHECK(sum / static_cast<double>(a.nnz()) == doctest::Approx(0.5).epsilon(0.02));
+}
+
+TEST_CASE("the cheap benchmark graphs have the degrees they are known for") {
+  for (const generate::named_graph& known : generate::named_graphs()) {
+    if (known.nnz > 20'000'000) continue;
+    CAPTURE(known.name);
+    const auto a = generate::named(known.name);
+    check_graph(a);
+    CHECK(std::abs(static_cast<double>(a.nnz() - known.nnz)) <
+          0.01 * static_cast<double>(known.nnz));
+    const auto degrees = generate::degree_quantiles(a.structure());
+    for (std::size_t q = 0; q < degrees.size(); ++q) {
+      CAPTURE(q);
+      const auto expected = static_cast<double>(known.degrees[q]);
+      // Extremes of a random graph are random: 4 either way beside the tenth.
+      CHECK(std::abs(static_cast<double>(degrees[q]) - expected) <= std::max(4.0, 0.1 * expected));
+    }
+  }
+}
+
+TEST_CASE("shuffled keeps the degrees and loses the numbering") {
+  const auto a = generate::named("pubmed-like"), b = generate::shuffled(a);
+  const auto sorted_degrees = [](const rig::pattern& s) {
+    std::vector<int64> degrees;
+    for (int32 i = 0; i < s.rows(); ++i) degrees.push_back(s.offset(i + 1) - s.offset(i));
+    std::sort(degrees.begin(), degrees.end());
+    return degrees;
+  };
+  CHECK(sorted_degrees(a.structure()) == sorted_degrees(b.structure()));
+  CHECK_FALSE(same(a.structure(), b.structure()));
+}
+
+TEST_CASE("from_text") {
+  CHECK(same(generate::from_text("karate").structure(), generate::karate().structure()));
+  CHECK(same(generate::from_text("rmat:7:3").structure(), generate::rmat(7, 3).structure()));
+  CHECK(same(generate::from_text("uniform:50:2.5").structure(),
+             generate::uniform(50, 2.5).structure()));
+  CHECK(same(generate::from_text("grid:3:4").structure(), generate::grid(3, 4).structure()));
+  CHECK(same(generate::from_text("pubmed-like").structure(),
+             generate::named("pubmed-like").structure()));
+  for (const std::string text :
+       {"", "club", "rmat", "rmat:7", "rmat:7:3:1", "rmat:x:3", "rmat:7:3x",
+        "rmat::", "uniform:50:", "grid:3: 4", "grid:99999999999:4", "Karate", "uniform:1e3:2"})
+    CHECK(message_of(rig::errc::format, text).find("'" + text + "'") != std::string::npos);
+  for (const std::string text :
+       {"rmat:31:1", "rmat:-1:1", "rmat:4:-2", "uniform:-5:2", "uniform:5:-2", "uniform:5:nan",
+        "uniform:5:inf", "grid:-1:3", "uniform:2000000000:2000000000", "rmat:30:2000000000",
+        "grid:100000:100000"})
+    message_of(rig::errc::range, text);
+  CHECK_THROWS_AS(generate::community({10, 0, 1, 0.5, 2.5, 10, 1}), rig::error);
+  CHECK_THROWS_AS(generate::named("karate-like"), rig::error);
+  CHECK_THROWS_AS(generate::community({10, 3, 1, 1.5, 2.5, 10, 1}), rig::error);
+}

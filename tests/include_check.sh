@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# include_check.sh INCLUDE GENERATED COMPILE...: each public header, the only line of a program, must
+# pass COMPILE.
+set -euo pipefail
+include=$1 generated=$2
+shift 2
+headers=$(for folder in "$include" "$generated"; do
+  (cd "$folder" && find -L rig -name '*.hpp')
+done)
+[ -n "$headers" ]
+# shellcheck disable=SC2016
+xargs -P "$(nproc)" -I {} bash -c '
+  header=$1
+  shift
+  echo "#include <$header>" | "$@" -x c++ - || { echo "<$header> does not compile alone" && exit 1; }
+' include_check {} "$@" <<<"$headers"

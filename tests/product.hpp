@@ -1,0 +1,317 @@
+#pragma once
+
+// One product, told to the oracle and to the library alike, and the comparison of what they say.
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "battery.hpp"
+#include "rig/mxm.hpp"
+
+template <class T>
+inline constexpr oracle::kind kind_of = [] {
+  if constexpr (std::is_same_v<T, bool>) return oracle::kind::boolean;
+  else if constexpr (std::is_same_v<T, int>) return oracle::kind::int32;
+  else if constexpr (std::is_same_v<T, long>) return oracle::kind::int64;
+  else if constexpr (std::is_same_v<T, float>) return oracle::kind::float32;
+  else if constexpr (std::is_same_v<T, double>) return oracle::kind::float64;
+  else if constexpr (std::is_same_v<T, rig::half>) return oracle::kind::half;
+  else {
+    static_assert(std::is_same_v<T, rig::bfloat16>);
+    return oracle::kind::bfloat16;
+  }
+}();
+
+template <class T>
+oracle::number to_number(T x) {
+  if constexpr (std::is_same_v<T, rig::half>) return oracle::decode(x.bits, 5);
+  else if constexpr (std::is_same_v<T, rig::bfloat16>) return oracle::decode(x.bits, 8);
+  else return static_cast<oracle::number>(x);
+}
+
+/// The T that x is; T holds x exactly.
+template <class T>
+T from_number(oracle::number x) {
+  T out{};
+  if constexpr (std::is_same_v<T, rig::half>) out.bits = oracle::encode(x, 5);
+  else if constexpr (std::is_same_v<T, rig::bfloat16>) out.bits = oracle::encode(x, 8);
+  else out = static_cast<T>(x);
+  return out;
+}
+
+/// An array of T; std::vector<bool> is not one.
+template <class T>
+struct array {
+  std::unique_ptr<T[]> data;
+  std::size_t size = 0;
+  explicit array(std::size_t count = 0) : data(new T[count]()), size(count) {}
+  explicit array(const std::vector<oracle::number>& from) : array(from.size()) {
+    for (std::size_t p = 0; p < size; ++p) data[p] = from_number<T>(from[p]);
+  }
+  std::span<const T> span() const { return {data.get(), size}; }
+};
+
+/// What values to draw.
+enum class draw {
+  quarters,  ///< multiples of 1/4 in [−4, 4], zeros among them: sums are exact
+  reals,     ///< any size in 2^±8; integers use all their bits, so that they overflow
+  extremes,  ///< reals with infinities, NaN, ends of ranges and zeros among them
+};
+
+inline oracle::number draw_number(oracle::kind k, draw how, random_bits& random) {
+  using oracle::kind;
+  if (k == kind::boolean) return random.below(3) != 0;
+  const bool integral = oracle::is_integral(k);
+  if (how == draw::extremes && random.below(12) == 0) {
+    const oracle::number ends[] = {oracle::least(k), oracle::greatest(k), 0,
+                                   integral ? 1 : std::numeric_limits<oracle::number>::quiet_NaN()};
+    return ends[random.below(4)];
+  }
+  if (how == draw::quarters) return integral ? random.below(9) - 4 : (random.below(33) - 16) / 4.0L;
+  if (k == kind::int32) return static_cast<int>(random.next());
+  if (k == kind::int64) return static_cast<long>(random.next());
+  const oracle::number x = std::ldexp(random.unit() * 2 - 1, random.below(17) - 8);
+  return oracle::convert(kind::float64, k, static_cast<double>(x));
+}
+
+/// A dense of the caller with a gap after each row, to see that gaps stay as they are.
+template <class T>
+struct padded {
+  static constexpr unsigned char untouched = 0xa5;
+  int rows, columns, stride;
+  std::vector<unsigned char> memory;
+
+  padded(const oracle::full& from, int gap)
+      : rows(from.rows), columns(from.columns), stride(from.columns + gap),
+        memory(static_cast<std::size_t>(rows) * stride * sizeof(T) + sizeof(T), untouched) {
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j) data()[at(i, j)] = from_number<T>(from.at(i, j));
+  }
+  std::size_t at(int i, int j) const { return static_cast<std::size_t>(i) * stride + j; }
+  T* data() { return reinterpret_cast<T*>(memory.data()); }
+  rig::dense<T> view() { return rig::dense<T>::view(data(), rows, columns, stride); }
+  bool gaps_untouched() const {
+    for (int i = 0; i < rows; ++i)
+      for (std::size_t b = at(i, columns) * sizeof(T); b < at(i + 1, 0) * sizeof(T); ++b)
+        if (memory[b] != untouched) return false;
+    return memory.back() == untouched;
+  }
+};
+
+/// The same elements in a place; nothing is copied where they are there already.
+template <class T>
+rig::dense<T> placed(rig::dense<T> d, rig::place where) {
+  if (d.where() == where) return d;
+  return d.to(where);
+}
+
+enum class mask_over { nothing, matrix, dense };
+
+/// What one trial is made of, beside the types.
+struct trial_spec {
+  std::string name;
+  const shape* of = nullptr;
+  int features = 1;
+  draw values = draw::quarters;
+  unsigned long seed = 1;
+  bool transpose_a = false, transpose_b = false, iso = false, wide = false, strided = false;
+  mask_over over = mask_over::nothing;
+  bool structural = false, complemented = false, replace = false;
+  bool fresh = true;  ///< the result is new; else C holds something
+  rig::accumulator accumulator = rig::none;
+  std::optional<double> fill;
+  rig::place where = rig::cpu();
+};
+
+inline std::optional<oracle::op> operator_of(rig::accumulator how) {
+  using rig::accumulator;
+  switch (how) {
+    case accumulator::plus: return oracle::op::plus;
+    case accumulator::minus: return oracle::op::minus;
+    case accumulator::times: return oracle::op::times;
+    case accumulator::divide: return oracle::op::divide;
+    case accumulator::minimum: return oracle::op::minimum;
+    case accumulator::maximum: return oracle::op::maximum;
+    case accumulator::first: return oracle::op::first;
+    case accumulator::second: return oracle::op::second;
+    case accumulator::logical_or: return oracle::op::logical_or;
+    case accumulator::logical_and: return oracle::op::logical_and;
+    default: return std::nullopt;
+  }
+}
+
+/// One product over S with A, B and C stored as TA, TB and TC and masks as TM: built and told to the oracle once, then run by
+/// any number of kernels.
+template <class S, class TA, class TB, class TC, class TM = float>
+class trial {
+ public:
+  using algebra_type = typename S::left;
+  static constexpr bool indexed = rig::is_indexed<rig::output<S>>;
+
+  explicit trial(const trial_spec& spec) : spec_(spec) {
+    random_bits random(spec.seed);
+    a_ = spec.of->pattern;
+    const oracle::number same = draw_number(kind_of<TA>, spec.values, random);
+    for (auto& x : a_.values) x = spec.iso ? same : draw_number(kind_of<TA>, spec.values, random);
+    iso_value_ = from_number<TA>(same);
+    b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
+    c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
+    indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
+    for (auto& x : indices_.values) x = random.below(4) - 1;
+    mask_ = random_pattern(spec.over == mask_over::matrix ? a_.rows : 0, spec.features, 0.4, random);
+    for (auto& x : mask_.values) x = draw_number(kind_of<TM>, draw::quarters, random);
+    full_mask_ = draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, kind_of<TM>, random);
+    for (auto& x : full_mask_.values) x = random.below(2) * x;
+    expect();
+    if (spec.transpose_a) a_ = oracle::transpose(a_);
+    if (spec.transpose_b) b_ = oracle::transpose(b_);
+    values_ = array<TA>(a_.values);
+  }
+  trial(const trial&) = delete;
+
+  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives the result's bytes.
+  std::string run(const char* kernel, int threads = 0, std::vector<unsigned char>* bytes = nullptr) {
+    rig::descriptor desc;
+    desc.transpose_a = spec_.transpose_a;
+    desc.transpose_b = spec_.transpose_b;
+    desc.replace = spec_.replace;
+    if (spec_.fill) desc.fill = *spec_.fill;
+    desc.kernel = kernel;
+    desc.threads = threads;
+    const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
+    padded<TB> b(b_, spec_.strided ? 3 : 0);
+    if (spec_.over == mask_over::matrix) {
+      const array<TM> values(mask_.values);
+      const auto m = make_matrix<TM>(mask_, values, false, TM(), spec_.wide).to(spec_.where);
+      return product(a, b, in_words(m), desc, bytes);
+    }
+    if (spec_.over == mask_over::dense) {
+      padded<TM> values(full_mask_, spec_.strided ? 1 : 0);
+      const rig::dense<TM> m = placed(values.view(), spec_.where);
+      return product(a, b, in_words(m), desc, bytes);
+    }
+    return product(a, b, rig::no_mask{}, desc, bytes);
+  }
+
+ private:
+  oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
+    oracle::full out{rows, columns, std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
+    for (auto& x : out.values) x = draw_number(k, spec_.values, random);
+    return out;
+  }
+
+  template <class T>
+  rig::matrix<T> make_matrix(const oracle::sparse& from, const array<T>& values, bool iso, T iso_value,
+                             bool wide) const {
+    const std::span<const int> inner(from.inner);
+    if (iso)
+      return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets), inner,
+                                      rig::input::checked, iso_value);
+    if (wide)
+      return rig::matrix<T>::view(from.rows, from.columns, std::span<const long>(from.offsets), inner,
+                                  values.span());
+    return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets), inner,
+                                    values.span());
+  }
+
+  template <class Container>
+  rig::mask<Container> in_words(const Container& m) const {
+    const auto of = spec_.structural ? rig::structure(m) : rig::values(m);
+    return spec_.complemented ? rig::complement(of) : of;
+  }
+
+  void expect() {
+    oracle::call q;
+    q.semiring = S::name;
+    q.type = kind_of<algebra_type>;
+    q.a = &a_;
+    q.b = &b_;
+    q.a_kind = kind_of<TA>;
+    q.b_kind = kind_of<TB>;
+    q.c_kind = kind_of<TC>;
+    q.replace = spec_.replace;
+    q.fill = spec_.fill;
+    q.accumulator = operator_of(spec_.accumulator);
+    q.own = spec_.accumulator == rig::accumulator::own;
+    if (spec_.over == mask_over::matrix) q.mask.matrix = &mask_;
+    if (spec_.over == mask_over::dense) q.mask.dense = &full_mask_;
+    q.mask.structural = spec_.structural;
+    q.mask.complemented = spec_.complemented;
+    if (!spec_.fresh) q.c = &c_;
+    if (!spec_.fresh) q.c_indices = &indices_;
+    expected_ = oracle::multiply(q);
+  }
+
+  template <class Mask>
+  std::string product(const rig::matrix<TA>& a, padded<TB>& b, const Mask& mask, const rig::descriptor& desc,
+                      std::vector<unsigned char>* bytes) {
+    constexpr bool masked = !std::is_same_v<Mask, rig::no_mask>;
+    const std::vector<unsigned char> before = b.memory;
+    const rig::dense<TB> right = placed(b.view(), spec_.where);
+    rig::mxm_result<TC, S> made;
+    padded<TC> c(c_, spec_.strided ? 5 : 0);
+    padded<int> indices(indices_, spec_.strided ? 2 : 0);
+    if (spec_.fresh) {
+      if constexpr (masked) made = rig::mxm<TC>(a, right, S{}, mask, desc);
+      else made = rig::mxm<TC>(a, right, S{}, desc);
+    } else {
+      if constexpr (indexed) {
+        made.values = placed(c.view(), spec_.where);
+        made.indices = placed(indices.view(), spec_.where);
+      } else {
+        made = placed(c.view(), spec_.where);
+      }
+      if constexpr (masked) rig::mxm(made, spec_.accumulator, a, right, S{}, mask, desc);
+      else rig::mxm(made, spec_.accumulator, a, right, S{}, desc);
+      if (!c.gaps_untouched() || !indices.gaps_untouched()) return "a gap after a row was written";
+    }
+    if (b.memory != before) return "B was written";
+    if constexpr (indexed) {
+      const rig::dense<int> found = placed(std::move(made.indices), rig::cpu());
+      return compare(placed(std::move(made.values), rig::cpu()), &found, bytes);
+    } else {
+      return compare(placed(std::move(made), rig::cpu()), nullptr, bytes);
+    }
+  }
+
+  std::string compare(const rig::dense<TC>& got, const rig::dense<int>* indices,
+                      std::vector<unsigned char>* bytes) const {
+    std::ostringstream out;
+    if (got.rows() != expected_.rows || got.columns() != expected_.columns) {
+      out << "the result is " << got.rows() << "x" << got.columns();
+      return out.str();
+    }
+    for (int i = 0; i < expected_.rows; ++i)
+      for (int j = 0; j < expected_.columns; ++j) {
+        const oracle::place& want = expected_.at(i, j);
+        const oracle::number x = to_number(got(i, j));
+        if (want.allows(x) && (indices == nullptr || (*indices)(i, j) == want.index)) continue;
+        out.precision(20);
+        out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … " << want.high
+            << (want.nan ? " NaN" : "");
+        if (indices != nullptr) out << "; index " << (*indices)(i, j) << ", should be " << want.index;
+        return out.str();
+      }
+    if (bytes == nullptr) return "";
+    const auto keep = [&](const auto& d) {
+      for (int i = 0; i < d.rows(); ++i) {
+        const auto* row = reinterpret_cast<const unsigned char*>(d.row(i));
+        bytes->insert(bytes->end(), row, row + static_cast<std::size_t>(d.columns()) * sizeof(*d.row(i)));
+      }
+    };
+    keep(got);
+    if (indices != nullptr) keep(*indices);
+    return "";
+  }
+
+  trial_spec spec_;
+  oracle::sparse a_, mask_;
+  oracle::full b_, c_, indices_, full_mask_;
+  array<TA> values_;
+  TA iso_value_{};
+  oracle::result expected_;
+};

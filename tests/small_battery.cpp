@@ -1,0 +1,94 @@
+// What the sanitizers run: every kernel, a handful of semirings, the small battery, and calls from several threads at once.
+// One OpenMP thread: the thread sanitizer does not see libgomp's barriers.
+
+#include <thread>
+
+#include "rig/semirings.hpp"
+#include "table.hpp"
+
+namespace {
+
+constexpr auto here = rig::place::kind::cpu;
+
+/// Every variant and shape once, on one thread each.
+template <class S, class TA, class TB, class TC>
+void walk_small(const std::vector<shape>& shapes, int number) {
+  const auto count = static_cast<int>(variants().size());
+  for (int step = 0; step < count; ++step) {
+    const variant& v = variants()[static_cast<std::size_t>(step)];
+    trial_spec spec;
+    spec.name = v.name;
+    spec.of = &shapes[static_cast<std::size_t>(step * 5 + number) % shapes.size()];
+    spec.features = feature_widths[static_cast<std::size_t>(step * 3 + number) % feature_widths.size()];
+    spec.seed = test_seed() + static_cast<unsigned long>(step);
+    // Extremes too: conversions of NaN and infinities are where undefined behaviour hides.
+    spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
+    v.apply(spec);
+    settle<S>(spec);
+    trial<S, TA, TB, TC> t(spec);
+    for (const rig::kernel& k : rig::kernels()) {
+      if (k.where != here || k.approximate) continue;
+      const std::string wrong = t.run(k.name, 1);
+      CHECK_MESSAGE(wrong.empty(), std::string(k.name), ", ", std::string(S::name), ", ", spec.of->name, ", F = ", spec.features, ", ",
+                    spec.name, ": ", wrong);
+    }
+  }
+}
+
+TEST_CASE("small battery") {
+  const std::vector<shape> shapes = small_battery();
+  walk_small<rig::plus_times<float>, float, float, float>(shapes, 0);
+  walk_small<rig::max_second<float>, bool, rig::half, rig::bfloat16>(shapes, 1);
+  walk_small<rig::min_plus<int>, float, int, long>(shapes, 2);
+  walk_small<rig::mean_times<double>, rig::bfloat16, double, int>(shapes, 3);
+  walk_small<rig::arg_max_second<float>, float, float, float>(shapes, 4);
+  walk_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5);
+}
+
+TEST_CASE("a row that is cut") {
+  random_bits random(test_seed());
+  const shape rows{"one long row", pattern_of_lengths({2, 65540, 0}, 65540, random)};
+  trial_spec spec;
+  spec.of = &rows;
+  spec.features = 2;
+  trial<rig::plus_times<float>, float, float, float> t(spec);
+  for (const rig::kernel& k : rig::kernels())
+    if (k.where == here && !k.approximate) CHECK(t.run(k.name, 1) == "");
+}
+
+TEST_CASE("calls from several threads share operands") {
+  random_bits random(test_seed());
+  const oracle::sparse p = random_pattern(60, 60, 0.1, random);
+  const std::vector<float> weights(p.inner.size(), 0.5f);
+  const auto a = rig::matrix<float>::from_csr(60, 60, std::span<const long>(p.offsets),
+                                              std::span<const int>(p.inner), std::span<const float>(weights));
+  rig::dense<float> b(60, 33);
+  for (int i = 0; i < 60; ++i)
+    for (int j = 0; j < 33; ++j) b(i, j) = static_cast<float>(random.below(9) - 4);
+  const rig::descriptor plain{.threads = 1}, transposed{.transpose_a = true, .threads = 1};
+  const auto want = rig::mxm(a.with_values(std::span<const float>(weights)), b, rig::plus_times<float>{}, plain);
+
+  // The forms are built by whoever comes first, while others list and drop them.
+  std::vector<rig::dense<float>> made(8), flipped(8);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 8; ++t)
+    threads.emplace_back([&, t] {
+      for (int again = 0; again < 5; ++again) {
+        const rig::matrix<float> mine = a;
+        made[t] = rig::mxm(mine, b, rig::plus_times<float>{}, rig::structure(b), plain);
+        flipped[t] = rig::mxm(mine, b, rig::plus_times<float>{}, transposed);
+        static_cast<void>(mine.forms());
+        if (t == 3) mine.drop_forms();
+        if (t == 4) mine.prepare(transposed);
+      }
+    });
+  for (std::thread& t : threads) t.join();
+  for (int t = 0; t < 8; ++t)
+    for (int i = 0; i < 60; ++i)
+      for (int j = 0; j < 33; ++j) {
+        REQUIRE(made[t](i, j) == want(i, j));
+        REQUIRE(flipped[t](i, j) == flipped[0](i, j));
+      }
+}
+
+}  // namespace

@@ -1,0 +1,243 @@
+// Semirings of the caller: accumulators that are structures, values of the caller's own type, positional multiplies, operands of
+// two types; on every kernel, short rows and rows that are cut.
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <climits>
+#include <vector>
+
+#include "battery.hpp"
+#include "rig/mxm.hpp"
+
+namespace {
+
+using rig::dense;
+using rig::index;
+using rig::matrix;
+
+/// Sum and count together; the mean comes out as a double.
+struct running {
+  double sum;
+  long count;
+};
+struct true_mean {
+  using left = float;
+  using right = float;
+  using accum = running;
+  static constexpr running zero() { return {0, 0}; }
+  static constexpr running add(running x, running y) { return {x.sum + y.sum, x.count + y.count}; }
+  static constexpr running multiply(float a, float b) { return {double(a) * b, 1}; }
+  static constexpr double finish(running x, long) { return x.count > 0 ? x.sum / double(x.count) : 0; }
+};
+
+/// Gaussian integers: values, accumulators and results of the caller's type.
+struct gaussian {
+  int re, im;
+  friend constexpr bool operator==(gaussian, gaussian) = default;
+};
+struct gaussian_plus_times {
+  using left = gaussian;
+  using right = gaussian;
+  using accum = gaussian;
+  static constexpr gaussian zero() { return {0, 0}; }
+  static constexpr gaussian add(gaussian x, gaussian y) { return {x.re + y.re, x.im + y.im}; }
+  static constexpr gaussian multiply(gaussian a, gaussian b) {
+    return {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re};
+  }
+};
+
+/// The least neighbour that was reached: parents of a breadth-first search.
+struct parent {
+  using left = bool;
+  using right = float;
+  using accum = int;
+  static constexpr bool ignores_left = true;
+  static constexpr int zero() { return INT_MAX; }
+  static constexpr int add(int x, int y) { return x < y ? x : y; }
+  static constexpr int multiply(bool, float b, rig::position at) { return b != 0 ? at.inner : INT_MAX; }
+};
+
+/// The product of its position: row and inner index both count.
+struct positions {
+  using left = float;
+  using right = float;
+  using accum = long;
+  static constexpr bool ignores_left = true;
+  static constexpr bool ignores_right = true;
+  static constexpr long zero() { return 0; }
+  static constexpr long add(long x, long y) { return x + y; }
+  static constexpr long multiply(float, float, rig::position at) { return at.row * 1000l + at.inner; }
+};
+
+/// An accumulator wider than any tile: sums of ten powers.
+struct powers {
+  long sums[10];
+};
+struct power_sums {
+  using left = int;
+  using right = int;
+  using accum = powers;
+  static constexpr powers zero() { return {}; }
+  static constexpr powers add(powers x, const powers& y) {
+    for (int k = 0; k < 10; ++k) x.sums[k] += y.sums[k];
+    return x;
+  }
+  static constexpr powers multiply(int a, int b) {
+    powers out{};
+    long x = a;
+    for (int k = 0; k < 10; ++k, x *= b) out.sums[k] = x;
+    return out;
+  }
+  static constexpr long finish(const powers& x, long n) {
+    long out = n;
+    for (int k = 0; k < 10; ++k) out += (k + 1) * x.sums[k];
+    return out;
+  }
+};
+
+struct graph {
+  oracle::sparse pattern;
+  int features;
+};
+std::vector<graph> graphs() {
+  random_bits random(test_seed());
+  std::vector<graph> out;
+  for (const shape& s : small_battery()) out.push_back({s.pattern, 1 + random.below(70)});
+  out.push_back({row_lengths_shape().pattern, 33});
+  out.push_back({long_rows_shape().pattern, 3});
+  return out;
+}
+
+template <class T>
+matrix<T> weighted(const oracle::sparse& p, const std::vector<T>& values) {
+  return matrix<T>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets), std::span<const int>(p.inner),
+                             std::span<const T>(values));
+}
+
+/// Every place of op(A)·B on every kernel equals the plain loop: fold(sum, entry, row, k, j) over the row, then last(sum, n).
+template <class S, class TA, class TB, class Sum, class Fold, class Last>
+void check_against_loop(const graph& g, const std::vector<TA>& values, const dense<TB>& b, Sum start, Fold fold,
+                        Last last) {
+  const matrix<TA> a = weighted(g.pattern, values);
+  // The transpose of the transpose: values come through a permutation.
+  const oracle::sparse flipped = oracle::transpose([&] {
+    oracle::sparse numbered = g.pattern;
+    for (std::size_t p = 0; p < values.size(); ++p) numbered.values[p] = static_cast<oracle::number>(p);
+    return numbered;
+  }());
+  std::vector<TA> flipped_values;
+  for (const oracle::number p : flipped.values) flipped_values.push_back(values[static_cast<std::size_t>(p)]);
+  const matrix<TA> at = weighted(flipped, flipped_values);
+
+  for (const rig::kernel& k : rig::kernels()) {
+    if (k.where != rig::place::kind::cpu || k.approximate) continue;
+    for (const bool transposed : {false, true}) {
+      const auto c = rig::mxm(transposed ? at : a, b, S{}, {.transpose_a = transposed, .kernel = k.name});
+      int wrong = 0;
+      for (index i = 0; i < g.pattern.rows; ++i)
+        for (index j = 0; j < b.columns(); ++j) {
+          Sum sum = start;
+          for (long p = g.pattern.offsets[i]; p < g.pattern.offsets[i + 1]; ++p) {
+            const index inner = g.pattern.inner[p];
+            fold(sum, values[static_cast<std::size_t>(p)], b(inner, j), i, inner);
+          }
+          wrong += !(c(i, j) == last(sum, g.pattern.offsets[i + 1] - g.pattern.offsets[i]));
+        }
+      CHECK_MESSAGE(wrong == 0, std::string(k.name), transposed ? ", transposed, " : ", ", g.pattern.rows, " rows: ",
+                    wrong, " places");
+    }
+  }
+}
+
+template <class T, class Draw>
+dense<T> drawn(index rows, index columns, Draw draw) {
+  dense<T> out(rows, columns);
+  for (index i = 0; i < rows; ++i)
+    for (index j = 0; j < columns; ++j) out(i, j) = draw();
+  return out;
+}
+template <class T, class Draw>
+std::vector<T> drawn(std::size_t count, Draw draw) {
+  std::vector<T> out(count);
+  for (T& x : out) x = draw();
+  return out;
+}
+const auto finished_as_it_is = [](const auto& sum, long) { return sum; };
+
+TEST_CASE("a structure as accumulator") {
+  random_bits random(test_seed());
+  const auto draw = [&] { return static_cast<float>(random.below(9) - 4); };
+  for (const graph& g : graphs())
+    check_against_loop<true_mean>(
+        g, drawn<float>(g.pattern.inner.size(), draw), drawn<float>(g.pattern.columns, g.features, draw), 0.0,
+        [](double& sum, float a, float b, index, index) { sum += double(a) * b; },
+        [](double sum, long n) { return n > 0 ? sum / double(n) : 0; });
+}
+
+TEST_CASE("a type of the caller as value") {
+  random_bits random(test_seed() + 1);
+  const auto draw = [&] { return gaussian{random.below(9) - 4, random.below(9) - 4}; };
+  for (const graph& g : graphs())
+    check_against_loop<gaussian_plus_times>(
+        g, drawn<gaussian>(g.pattern.inner.size(), draw), drawn<gaussian>(g.pattern.columns, g.features, draw),
+        gaussian{0, 0},
+        [](gaussian& sum, gaussian a, gaussian b, index, index) {
+          sum = gaussian_plus_times::add(sum, gaussian_plus_times::multiply(a, b));
+        },
+        finished_as_it_is);
+}
+
+TEST_CASE("a type of the caller: accumulators, masks, transposes, iso") {
+  const auto a = matrix<gaussian>::from_tuples(2, 2, std::vector<index>{0, 0}, std::vector<index>{0, 1},
+                                               std::vector<gaussian>{{0, 1}, {2, 0}});
+  const auto b = dense<gaussian>::from(2, 1, std::vector<gaussian>{{1, 1}, {3, 0}});
+  const gaussian product{5, 1};
+  const gaussian_plus_times s;
+  CHECK(rig::mxm(a, b, s)(0, 0) == product);
+  CHECK(rig::mxm(a, b, s)(1, 0) == gaussian{0, 0});
+  dense<gaussian> c(2, 1, gaussian{10, 20});
+  rig::mxm(c, rig::accumulator::own, a, b, s);
+  CHECK(c(0, 0) == gaussian{15, 21});
+  CHECK(c(1, 0) == gaussian{10, 20});
+  const auto m = dense<bool>::from(2, 1, std::array<bool, 2>{false, true});
+  c = dense<gaussian>(2, 1, gaussian{10, 20});
+  rig::mxm(c, rig::none, a, b, s, rig::values(m));
+  CHECK(c(0, 0) == gaussian{10, 20});
+  CHECK(c(1, 0) == gaussian{0, 0});
+  rig::mxm(c, rig::none, a, b, s, rig::values(m), {.replace = true});
+  CHECK(c(0, 0) == gaussian{0, 0});
+  const auto row = dense<gaussian>::from(1, 2, std::vector<gaussian>{{1, 1}, {3, 0}});
+  CHECK(rig::mxm(a, row, s, {.transpose_b = true})(0, 0) == product);
+  CHECK(rig::mxm(a.with_value(gaussian{0, 1}), b, s)(0, 0) == gaussian{-1, 4});
+  for (const auto how : {rig::accumulator::plus, rig::accumulator::second})
+    CHECK_THROWS_AS(rig::mxm(c, how, a, b, s), rig::error);
+}
+
+TEST_CASE("positional multiplies see row and inner index of op(A)") {
+  random_bits random(test_seed() + 2);
+  const auto draw = [&] { return static_cast<float>(random.below(2)); };
+  for (const graph& g : graphs()) {
+    const auto b = drawn<float>(g.pattern.columns, g.features, draw);
+    check_against_loop<parent>(
+        g, std::vector<float>(g.pattern.inner.size(), 1), b, INT_MAX,
+        [](int& sum, float, float x, index, index k) { sum = x != 0 && k < sum ? k : sum; }, finished_as_it_is);
+    check_against_loop<positions>(
+        g, std::vector<float>(g.pattern.inner.size(), 1), b, 0l,
+        [](long& sum, float, float, index i, index k) { sum += i * 1000l + k; }, finished_as_it_is);
+  }
+}
+
+TEST_CASE("an accumulator wider than a tile") {
+  random_bits random(test_seed() + 3);
+  const auto draw = [&] { return random.below(5) - 2; };
+  for (const graph& g : graphs()) {
+    if (g.pattern.nnz() > 10000) continue;
+    check_against_loop<power_sums>(
+        g, drawn<int>(g.pattern.inner.size(), draw), drawn<int>(g.pattern.columns, g.features, draw), powers{},
+        [](powers& sum, int a, int b, index, index) { sum = power_sums::add(sum, power_sums::multiply(a, b)); },
+        [](const powers& sum, long n) { return power_sums::finish(sum, n); });
+  }
+}
+
+}  // namespace
