@@ -17,19 +17,19 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
   using right = typename S::right;
   constexpr int teams = G / L;
   // A lane beyond the last column reads the first one for nothing: a load without a question does not hold up others.
-  const TB* b[CF];
+  [[maybe_unused]] const TB* b[CF];
   for (int c = 0; c < CF; ++c) {
     b[c] = static_cast<const TB*>(args.b) + (first + c * L * V < args.columns ? first + c * L * V : 0);
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
-  const auto* values = static_cast<const left*>(args.a_values);
-  left iso = left();
+  [[maybe_unused]] const auto* values = static_cast<const left*>(args.a_values);
+  [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
   // All loads of a batch are issued before its first sum: their latencies overlap.
   const auto batch = [&](int64 p, auto checked) {
     index k[U];
-    left a[U];
-    pack<TB, V> from[U][CF];
+    [[maybe_unused]] left a[U];
+    [[maybe_unused]] pack<TB, V> from[U][CF];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       const int64 e = !checked || p + u * teams < end ? p + u * teams : end - 1;
