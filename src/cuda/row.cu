@@ -225,7 +225,7 @@ buffer ordered_values(const problem& p, arguments& args) {
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   const int width = pack_width(p);
-  if (p.algebra->ignores_right || width == 1 || f <= 2 * width || reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
+  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width || reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
     return {};
   const int64 sector = 32 / bytes, stride = (f + sector - 1) / sector * sector;
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where, p.desc->stream);

@@ -53,6 +53,7 @@ const char* cannot_because(const problem& p) {
   if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type || !data_type(p.b.value_type, ignored))
     return "cuSPARSE needs A, B and C in one floating type";
   if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64)) return "cuSPARSE would sum in another type";
+  if (p.a.wide) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
   if (p.mask.over != mask_operand::kind::absent) return "cuSPARSE has no masks";
   if (p.accum != accumulator::none && p.accum != accumulator::plus) return "cuSPARSE accumulates by plus alone";
   if (p.desc->fill.has_value() && p.desc->fill.as<double>() != 0) return "cuSPARSE fills empty rows with 0";
@@ -86,7 +87,6 @@ void vendor_run(const problem& p) {
   cudaDataType element = CUDA_R_32F;
   data_type(p.b.value_type, element);
   const cudaDataType compute = p.b.value_type == type::float64 ? CUDA_R_64F : CUDA_R_32F;
-  const cusparseIndexType_t offsets = p.a.wide ? CUSPARSE_INDEX_64I : CUSPARSE_INDEX_32I;
   struct descriptors {
     cusparseSpMatDescr_t a = nullptr;
     cusparseDnMatDescr_t b = nullptr, c = nullptr;
@@ -97,7 +97,7 @@ void vendor_run(const problem& p) {
     }
   } d;
   check(cusparseCreateCsr(&d.a, p.a.rows, p.a.columns, p.a.nnz, const_cast<void*>(p.a.offsets),
-                          const_cast<index*>(p.a.entries), const_cast<void*>(p.a.values), offsets, CUSPARSE_INDEX_32I,
+                          const_cast<index*>(p.a.entries), const_cast<void*>(p.a.values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
                           CUSPARSE_INDEX_BASE_ZERO, element), "cusparseCreateCsr");
   check(cusparseCreateDnMat(&d.b, p.b.rows, p.b.columns, p.b.stride, p.b.data, element, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
   check(cusparseCreateDnMat(&d.c, p.c.rows, p.c.columns, p.c.stride, p.c.data, element, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
