@@ -2,9 +2,11 @@
 
 #include <sys/mman.h>
 
-#include <cstdint>
+#include <cstring>
 #include <new>
 
+#include "cuda/device.hpp"
+#include "rig/dense.hpp"
 #include "rig/error.hpp"
 
 namespace rig {
@@ -16,32 +18,56 @@ constexpr std::align_val_t huge_page{2u << 20};
 /// From here on a buffer asks the kernel for huge pages: gathers from a large table miss the TLB less.
 constexpr std::size_t huge_bytes = 4u << 20;
 
-}  // namespace
-
-buffer buffer::allocate(std::size_t bytes, place where) {
-  if (where != cpu()) fail(errc::place, {"allocate: ", to_string(where), " is not available"});
-  buffer made;
-  made.bytes_ = bytes;
-  if (bytes == 0) return made;
+std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
   const bool large = bytes >= huge_bytes;
   const std::align_val_t alignment = large ? huge_page : cache_line;
+  std::shared_ptr<void> made;
   try {
-    made.data_ = std::shared_ptr<void>(::operator new(bytes, alignment),
-                                       [alignment](void* p) { ::operator delete(p, alignment); });
+    made = std::shared_ptr<void>(::operator new(bytes, alignment),
+                                 [alignment](void* p) { ::operator delete(p, alignment); });
   } catch (const std::bad_alloc&) {
     fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on cpu"});
   }
   // Advice only: where the kernel declines, small pages serve.
-  if (large) madvise(made.data_.get(), bytes, MADV_HUGEPAGE);
+  if (large) madvise(made.get(), bytes, MADV_HUGEPAGE);
   return made;
 }
 
-buffer buffer::borrow(void* data, std::size_t bytes, place where) {
+}  // namespace
+
+buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
+  buffer made;
+  made.bytes_ = bytes;
+  made.where_ = where;
+  if (where.where == place::kind::cuda) made.stream_ = stream = on_cuda::stream_for(where.device, stream);
+  if (bytes == 0) return made;
+  made.data_ = where == cpu() ? allocate_on_host(bytes) : on_cuda::allocate(bytes, where.device, stream);
+  return made;
+}
+
+buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) {
   buffer made;
   made.data_ = std::shared_ptr<void>(std::shared_ptr<void>(), data);
   made.bytes_ = bytes;
   made.where_ = where;
+  if (where.where == place::kind::cuda) made.stream_ = on_cuda::stream_for(where.device, stream);
   return made;
+}
+
+buffer buffer::to(place target, void* stream) const {
+  buffer made = allocate(bytes_, target, stream);
+  if (bytes_ == 0) return made;
+  if (target == cpu() && where_ == cpu()) std::memcpy(made.data(), data(), bytes_);
+  else on_cuda::copy(*this, made);
+  return made;
+}
+
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
+               index rows, place where, void* stream) {
+  if (bytes == 0 || rows == 0) return;
+  if (where != cpu()) return on_cuda::copy_rows(to, to_stride, from, from_stride, bytes, rows, where.device, stream);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
+    std::memcpy(static_cast<char*>(to) + i * to_stride, static_cast<const char*>(from) + i * from_stride, bytes);
 }
 
 }  // namespace rig

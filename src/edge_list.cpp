@@ -14,8 +14,8 @@ index read_node(const input_file& file, word_reader& words) {
   if (said == verdict::good) return node;
   if (words.at_end()) file.refuse({"one word; an edge is two nodes, or two nodes and a value"});
   if (said == verdict::does_not_fit)
-    file.refuse({"node ", quoted(words.peek()), " is outside 0..", last});
-  file.refuse({quoted(words.peek()), " is not a node number"});
+    file.refuse({"node ", in_quotes(words.peek()), " is outside 0..", last});
+  file.refuse({in_quotes(words.peek()), " is not a node number"});
 }
 
 template <class T>
@@ -23,7 +23,7 @@ T read_value(const input_file& file, word_reader& words) {
   T value{};
   const verdict said = words.real(value);
   if (said == verdict::good) return value;
-  file.refuse({quoted(words.peek()),
+  file.refuse({in_quotes(words.peek()),
                said == verdict::not_a_number ? " is not a number" : " does not fit ",
                said == verdict::not_a_number ? "" : name_of<T>});
 }
@@ -46,7 +46,7 @@ matrix<T> read_edge_list(input_file& file) {
       file.refuse({"an edge ", has_value ? "with" : "without", " a value, unlike that of line ",
                    list.line_of(0)});
     if (has_value) list.values.push_back(read_value<T>(file, words));
-    if (!words.at_end()) file.refuse({quoted(words.rest()), " after the edge"});
+    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the edge"});
     list.add(i, j, file.line());
     nodes = std::max({nodes, i + 1, j + 1});
   }

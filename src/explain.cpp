@@ -20,7 +20,7 @@ std::string milliseconds(double seconds) {
   return std::string(digits, end);
 }
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   static constexpr char hex[] = "0123456789abcdef";
   std::string out = "\"";
   for (const char c : text) {
@@ -54,12 +54,12 @@ std::string explanation::text() const {
 
 std::string explanation::json() const {
   std::string out;
-  out.append("{\"operation\": ").append(quoted(operation)).append(", \"chosen\": ").append(quoted(chosen));
-  out.append(", \"reason\": ").append(quoted(reason)).append(", \"kernels\": [");
+  out.append("{\"operation\": ").append(in_quotes(operation)).append(", \"chosen\": ").append(in_quotes(chosen));
+  out.append(", \"reason\": ").append(in_quotes(reason)).append(", \"kernels\": [");
   for (const explained& k : kernels) {
     if (&k != kernels.data()) out += ", ";
-    out += std::string("{\"name\": ") + quoted(k.name) + ", \"place\": " + quoted(word(k.where)) + ", \"answer\": " +
-           quoted(word(k.says.says)) + ", \"reason\": " + quoted(k.says.reason) + ", \"estimated_ms\": " +
+    out += std::string("{\"name\": ") + in_quotes(k.name) + ", \"place\": " + in_quotes(word(k.where)) + ", \"answer\": " +
+           in_quotes(word(k.says.says)) + ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
            (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) + ", \"approximate\": " +
            (k.approximate ? "true" : "false") + ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
   }

@@ -20,7 +20,7 @@ std::string reason_of(int number) { return std::strerror(number); }
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   constexpr std::size_t shown = 40;
   constexpr const char* digits = "0123456789abcdef";
   std::string result = "\"";

@@ -67,6 +67,6 @@ class input_file {
 };
 
 /// A piece of a file as messages show it: cut to 40 bytes, unprintable ones escaped.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 
 }  // namespace rig::io

@@ -2,6 +2,7 @@
 
 #include "rig/kernels.hpp"
 
+#include "cuda/families.hpp"
 #include "rig/cpu/run.hpp"
 
 namespace rig {
@@ -13,10 +14,18 @@ void family(const problem& p) {
 }
 
 constexpr auto here = place::kind::cpu;
+#ifdef RIG_HAS_CUDA
+constexpr auto gpu = place::kind::cuda;
+#endif
 
 constexpr kernel list[] = {
     {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
     {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer, family<on_cpu::split_family>},
+#ifdef RIG_HAS_CUDA
+    {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
+    {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer, on_cuda::split_run},
+    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run},
+#endif
 };
 
 }  // namespace

@@ -64,7 +64,7 @@ std::size_t choose(const input_file& file, const char* what, std::string_view wo
   for (const std::string_view name : allowed)
     list += (list.empty() ? "" : ", ") + std::string(name);
   if (word.empty()) file.refuse({"the banner names no ", what, " (", list, ")"});
-  file.refuse({"the ", what, " ", quoted(word), " is none of ", list});
+  file.refuse({"the ", what, " ", in_quotes(word), " is none of ", list});
 }
 
 void read_banner(input_file& file, header& head) {
@@ -84,7 +84,7 @@ void read_banner(input_file& file, header& head) {
   if (half == 3)
     file.refuse({"hermitian matrices are complex, and complex numbers are not supported"});
   head.half = static_cast<symmetry>(half);
-  if (!words.at_end()) file.refuse({quoted(words.rest()), " after the banner"});
+  if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the banner"});
   if (head.written == numbers::none && head.array) file.refuse({"a pattern cannot be an array"});
   if (head.written == numbers::none && head.half == symmetry::skew)
     file.refuse({"a pattern cannot be skew-symmetric"});
@@ -97,7 +97,7 @@ void read_comment(const input_file& file, std::string_view line, header& head) {
   if (name.ends_with("complex")) file.refuse({"complex numbers are not supported"});
   const auto at = std::find_if(declared_types.begin(), declared_types.end(),
                                [&](const declared_type& type) { return type.name == name; });
-  if (at == declared_types.end()) file.refuse({quoted(name), " is no GraphBLAS type"});
+  if (at == declared_types.end()) file.refuse({in_quotes(name), " is no GraphBLAS type"});
   if (head.half == symmetry::skew && at->range.below == 0)
     file.refuse({"a skew-symmetric matrix needs both signs, ", name, " has one"});
   head.declared = at;
@@ -112,8 +112,8 @@ T read_size(const input_file& file, const char* what, word_reader& words, int64 
   if (said == verdict::good) return size;
   if (words.at_end()) file.refuse({"the size line does not say how many ", what});
   if (said == verdict::does_not_fit)
-    file.refuse({quoted(words.peek()), " ", what, ", but at most ", most, " are possible"});
-  file.refuse({quoted(words.peek()), " is no number of ", what});
+    file.refuse({in_quotes(words.peek()), " ", what, ", but at most ", most, " are possible"});
+  file.refuse({in_quotes(words.peek()), " is no number of ", what});
 }
 
 void read_sizes(const input_file& file, std::string_view line, header& head) {
@@ -128,7 +128,7 @@ void read_sizes(const input_file& file, std::string_view line, header& head) {
                  : head.half == symmetry::symmetric ? n * (n + 1) / 2
                                                     : n * (n - 1) / 2;
   if (!head.array) head.entries = read_size<int64>(file, "entries", words, head.entries);
-  if (!words.at_end()) file.refuse({quoted(words.rest()), " after the sizes"});
+  if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the sizes"});
 }
 
 header read_header(input_file& file) {
@@ -165,12 +165,12 @@ template <class T>
                                verdict said) {
   const std::string_view word = words.peek();
   if (word.empty()) file.refuse({"the value is missing"});
-  if (said == verdict::not_a_number) file.refuse({quoted(word), " is not a number"});
-  if (said == verdict::not_an_integer) file.refuse({quoted(word), " is not an integer"});
+  if (said == verdict::not_a_number) file.refuse({in_quotes(word), " is not a number"});
+  if (said == verdict::not_an_integer) file.refuse({in_quotes(word), " is not an integer"});
   double unused = 0;
   const bool fits_declared = head.declared == nullptr || head.written == numbers::real ||
                              words.integer(allowed<double>(head), unused) == verdict::good;
-  file.refuse({quoted(word), head.half == symmetry::skew ? " or its negative" : "",
+  file.refuse({in_quotes(word), head.half == symmetry::skew ? " or its negative" : "",
                " does not fit ", fits_declared ? name_of<T> : head.declared->name,
                fits_declared ? "" : ", the declared type"});
 }
@@ -193,8 +193,8 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
   if (said == verdict::good) file.refuse({what, " 0 is outside 1..", count});
   if (words.at_end()) file.refuse({"the ", what, " is missing"});
   if (said == verdict::not_an_integer)
-    file.refuse({quoted(words.peek()), " is no ", what, " number"});
-  file.refuse({what, " ", quoted(words.peek()), " is outside 1..", count});
+    file.refuse({in_quotes(words.peek()), " is no ", what, " number"});
+  file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
 }
 
 /// Calls sink(i, j, value) for each entry the file lists, in its order.
@@ -220,7 +220,7 @@ void read_entries(input_file& file, const header& head, Sink&& sink) {
         file.refuse({"a skew-symmetric matrix lists no diagonal, here (", i + 1, ", ", j + 1, ")"});
     }
     const T value = head.written == numbers::none ? T(1) : read_value<T>(file, head, range, words);
-    if (!words.at_end()) file.refuse({quoted(words.rest()), " after the entry"});
+    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the entry"});
     sink(i, j, value);
     ++listed;
     if (head.array && ++i == head.rows) i = top(++j);

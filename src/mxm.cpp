@@ -2,8 +2,10 @@
 
 #include <cstdlib>
 #include <cstring>
+#include <optional>
 #include <string_view>
 
+#include "cuda/device.hpp"
 #include "rig/kernels.hpp"
 #include "rig/problem.hpp"
 
@@ -49,7 +51,7 @@ void check_accumulator(const problem& p) {
   if (p.accum == accumulator::none) return;
   if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
     fail(errc::cannot, {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
-  if (p.accum != accumulator::own && s.result == type::other)
+  if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
     fail(errc::cannot, {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
 }
 
@@ -69,7 +71,8 @@ void transpose_words(const dense_operand& from, void* to) {
           target[static_cast<int64>(j) * from.rows + i] = source[i * from.stride + j];
 }
 
-void transpose_elements(const dense_operand& from, void* to) {
+void transpose_elements(const dense_operand& from, void* to, void* stream) {
+  if (from.where != cpu()) return on_cuda::transpose_elements(from, to, stream);
   switch (from.value_bytes) {
     case 1: return transpose_words<unsigned char>(from, to);
     case 2: return transpose_words<unsigned short>(from, to);
@@ -102,9 +105,10 @@ void transpose_b(problem& p) {
   std::swap(flipped.rows, flipped.columns);
   flipped.stride = flipped.columns;
   if (!p.algebra->ignores_right) {
-    p.held_b = buffer::allocate(flipped.extent());
+    p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.held_b.data();
-    transpose_elements(p.b, flipped.data);
+    transpose_elements(p.b, flipped.data, p.held_b.stream());
+    flipped.stream = p.held_b.stream();
   }
   p.b = flipped;
 }
@@ -137,33 +141,32 @@ bool is_aliased(const problem& p) {
   return range_of(p.c).overlaps(range_of(p.indices));
 }
 
-void copy(const dense_operand& from, const dense_operand& to) {
-  const std::size_t bytes = static_cast<std::size_t>(from.columns) * from.value_bytes;
-  for (index i = 0; bytes > 0 && i < from.rows; ++i)
-    std::memcpy(static_cast<char*>(to.data) + static_cast<std::size_t>(i * to.stride) * to.value_bytes,
-                static_cast<const char*>(from.data) + static_cast<std::size_t>(i * from.stride) * from.value_bytes,
-                bytes);
+void copy(const dense_operand& from, const dense_operand& to, void* stream) {
+  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
+            static_cast<std::size_t>(from.stride) * from.value_bytes,
+            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where, stream);
 }
 
 /// A packed copy of a result array; `kept` owns it.
-dense_operand copy_of(const dense_operand& original, buffer& kept) {
+dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream) {
   if (original.data == nullptr) return original;
   dense_operand made = original;
   made.stride = made.columns;
-  kept = buffer::allocate(made.extent());
+  kept = buffer::allocate(made.extent(), original.where, stream);
   made.data = kept.data();
-  copy(original, made);
+  copy(original, made, stream);
   return made;
 }
 
 void run_apart(problem& p, const kernel& chosen) {
   const dense_operand c = p.c, indices = p.indices;
   buffer kept_c, kept_indices;
-  p.c = copy_of(c, kept_c);
-  p.indices = copy_of(indices, kept_indices);
+  void* stream = p.desc->stream;
+  p.c = copy_of(c, kept_c, stream);
+  p.indices = copy_of(indices, kept_indices, stream);
   chosen.run(p);
-  copy(p.c, c);
-  if (indices.data != nullptr) copy(p.indices, indices);
+  copy(p.c, c, stream);
+  if (indices.data != nullptr) copy(p.indices, indices, stream);
   p.c = c;
   p.indices = indices;
 }
@@ -259,6 +262,8 @@ void check(problem& p) {
 void run(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (p.a.rows == 0 || p.b.columns == 0) return;
+  std::optional<on_cuda::stream_order> order;
+  if (p.a.where != cpu()) order.emplace(p);
   if (!p.fresh && is_aliased(p)) run_apart(p, chosen);
   else chosen.run(p);
 }

@@ -34,7 +34,7 @@ class dictionary {
     while (!take('}')) {
       const std::string key = string();
       if (std::find(seen.begin(), seen.end(), key) != seen.end())
-        refuse({"the key ", quoted(key), " comes twice"});
+        refuse({"the key ", in_quotes(key), " comes twice"});
       seen.push_back(key);
       expect(':');
       if (key == "descr")
@@ -44,13 +44,13 @@ class dictionary {
       else if (key == "shape")
         shape(made);
       else
-        refuse({"the key ", quoted(key), " is not known"});
+        refuse({"the key ", in_quotes(key), " is not known"});
       if (take(',')) continue;
       expect('}');
       break;
     }
     skip_blanks();
-    if (!text_.empty()) refuse({quoted(text_), " after the dictionary"});
+    if (!text_.empty()) refuse({in_quotes(text_), " after the dictionary"});
     if (seen.size() != 3) refuse({"descr, fortran_order or shape is missing"});
     return made;
   }
@@ -67,20 +67,20 @@ class dictionary {
   }
   bool take(char c) { return take(std::string_view(&c, 1)); }
   void expect(char c) {
-    if (!take(c)) refuse({"expected ", quoted(std::string_view(&c, 1)), " at ", quoted(text_)});
+    if (!take(c)) refuse({"expected ", in_quotes(std::string_view(&c, 1)), " at ", in_quotes(text_)});
   }
   std::string string() {
     const char quote = take('\'') ? '\'' : '"';
-    if (quote == '"' && !take('"')) refuse({"expected a string at ", quoted(text_)});
+    if (quote == '"' && !take('"')) refuse({"expected a string at ", in_quotes(text_)});
     const std::size_t end = text_.find(quote);
-    if (end == std::string_view::npos) refuse({"a string without end at ", quoted(text_)});
+    if (end == std::string_view::npos) refuse({"a string without end at ", in_quotes(text_)});
     std::string result(text_.substr(0, end));
     text_.remove_prefix(end + 1);
     return result;
   }
   bool boolean() {
     if (take("True")) return true;
-    if (!take("False")) refuse({"expected True or False at ", quoted(text_)});
+    if (!take("False")) refuse({"expected True or False at ", in_quotes(text_)});
     return false;
   }
   index size() {
@@ -89,7 +89,7 @@ class dictionary {
     index value = 0;
     if (word_reader(text_.substr(0, digits)).integer({0, range_of<index>().above}, value) !=
         verdict::good)
-      refuse({"expected a size up to ", highest<index>(), " at ", quoted(text_)});
+      refuse({"expected a size up to ", highest<index>(), " at ", in_quotes(text_)});
     text_.remove_prefix(digits);
     take('L');  // as Python 2 wrote it
     return value;
@@ -98,12 +98,12 @@ class dictionary {
     expect('(');
     if (take(')')) refuse({"a single number has no dimension; one or two are supported"});
     made.rows = size();
-    if (!take(',')) refuse({"expected \",\" at ", quoted(text_)});
+    if (!take(',')) refuse({"expected \",\" at ", in_quotes(text_)});
     if (take(')')) return;
     made.columns = size();
     take(',');
     if (!take(')'))
-      refuse({"expected \")\" at ", quoted(text_), "; one or two dimensions are supported"});
+      refuse({"expected \")\" at ", in_quotes(text_), "; one or two dimensions are supported"});
   }
   [[noreturn]] void refuse(std::initializer_list<message_piece> reason) const {
     file_.refuse(reason);
@@ -186,7 +186,7 @@ dense<T> read_npy(input_file& file) {
   if (head.type == "<i4") return read_elements<T, int32>(file, head);
   if (head.type == "<i8") return read_elements<T, int64>(file, head);
   if (head.type == "|b1") return read_elements<T, unsigned char>(file, head);
-  file.refuse({"the type ", quoted(head.type),
+  file.refuse({"the type ", in_quotes(head.type),
                head.type.starts_with('>') ? " is big-endian" : " is not supported",
                "; <f2, <f4, <f8, <i4, <i8 and |b1 are"});
 }

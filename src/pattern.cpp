@@ -4,6 +4,8 @@
 #include <cstring>
 #include <numeric>
 
+#include "cuda/device.hpp"
+
 namespace rig {
 namespace {
 
@@ -115,17 +117,19 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
   const std::lock_guard lock(mutex_);
-  auto& kept = forms_[name];
-  if (kept == nullptr) kept = make(*this);
-  return kept;
+  const auto find = [&] {
+    return std::find_if(forms_.begin(), forms_.end(), [&](const auto& kept) { return kept.first == name; });
+  };
+  if (const auto kept = find(); kept != forms_.end()) return kept->second;
+  forms_.emplace_back(name, make(*this));
+  return forms_.back().second;
 }
 
 std::vector<form_info> pattern::forms() const {
   return or_out_of_memory("forms", [&] {
     const std::lock_guard lock(mutex_);
     std::vector<form_info> out;
-    for (const auto& [name, kept] : forms_)
-      if (kept != nullptr) out.push_back({std::string(name), kept->bytes()});
+    for (const auto& [name, kept] : forms_) out.push_back({std::string(name), kept->bytes()});
     return out;
   });
 }
@@ -135,7 +139,15 @@ void pattern::drop_forms() const {
   forms_.clear();
 }
 
+std::shared_ptr<const pattern> pattern::to(place target) const {
+  return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_, entries_.to(target));
+}
+
 transposed::transposed(const pattern& original) {
+  if (original.where() != cpu()) {
+    structure = on_cuda::transpose(original, permutation);
+    return;
+  }
   const index rows = original.columns(), columns = original.rows();
   std::vector<int64> next(size(rows) + 1, 0);
   const index* entries = original.entries();
@@ -155,6 +167,12 @@ transposed::transposed(const pattern& original) {
   }
   structure = std::make_shared<const pattern>(rows, columns, original.nnz(), std::move(offsets), wide,
                                               std::move(kept));
+}
+
+void prepare_forms(const pattern& structure, bool transpose) {
+  if (transpose) return prepare_forms(*structure.form_of<transposed>()->structure, false);
+  if (structure.where() == cpu()) structure.form_of<row_lengths>();
+  else on_cuda::prepare_forms(structure);
 }
 
 std::size_t transposed::bytes() const {

@@ -4,6 +4,7 @@
 
 #include <thread>
 
+#include "cuda/device.hpp"
 #include "rig/cpu/isa.hpp"
 #include "rig/version.hpp"
 
@@ -20,7 +21,13 @@ std::vector<device_info> devices() {
   host.name = on_cpu::to_string(on_cpu::instruction_set());
   host.threads = static_cast<int>(std::thread::hardware_concurrency());
   host.memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
-  return {host};
+  std::vector<device_info> all = {host};
+  for (device_info& device : on_cuda::list_devices()) all.push_back(std::move(device));
+  return all;
+}
+
+void synchronise(place where) {
+  if (where.where == place::kind::cuda) on_cuda::synchronise(where.device);
 }
 
 const char* version() { return version_string; }

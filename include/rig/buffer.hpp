@@ -12,11 +12,15 @@ class buffer {
  public:
   buffer() = default;
 
-  /// `bytes` uninitialised bytes, aligned to 64. Throws error(out_of_memory) with the bytes asked.
-  static buffer allocate(std::size_t bytes, place where = cpu());
+  /// `bytes` uninitialised bytes, aligned to 64. On a device they come and go in the order of `stream` (null: the
+  /// device's stream of rig). Throws error(out_of_memory) with the bytes asked.
+  static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
-  /// Memory of the caller, who keeps it alive.
-  static buffer borrow(void* data, std::size_t bytes, place where = cpu());
+  /// Memory of the caller, who keeps it alive; on a device, used in the order of `stream`.
+  static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);
+
+  /// The same bytes in another place. To the CPU it waits for the copy; to a device `data` is read before it returns.
+  buffer to(place target, void* stream = nullptr) const;
 
   template <class T = void>
   T* data() const {
@@ -24,11 +28,25 @@ class buffer {
   }
   std::size_t bytes() const { return bytes_; }
   place where() const { return where_; }
+  /// The stream a device buffer belongs to: it is written, read and freed in that order.
+  void* stream() const { return stream_; }
 
  private:
   std::shared_ptr<void> data_;
   std::size_t bytes_ = 0;
   place where_;
+  void* stream_ = nullptr;
 };
+
+/// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order of `stream`
+/// (a cudaStream_t). `allocate` returns null where it fails.
+struct device_allocator {
+  void* (*allocate)(std::size_t bytes, int device, void* stream, void* context);
+  void (*release)(void* data, std::size_t bytes, int device, void* stream, void* context);
+  void* context;
+};
+
+/// Sets the allocator for later allocations; {} restores the pool. A buffer is freed by the allocator that made it.
+void set_device_allocator(device_allocator allocator);
 
 }  // namespace rig

@@ -11,6 +11,11 @@
 
 namespace rig {
 
+/// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place and in the order of
+/// a stream.
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
+               index rows, place where, void* stream);
+
 /// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. n×1 is a dense vector.
 ///
 /// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory of the caller, who keeps it
@@ -26,7 +31,7 @@ class dense {
     std::fill_n(data_, element_count(), value);
   }
   /// rows×columns, elements indeterminate.
-  static dense uninitialised(index rows, index columns) {
+  static dense uninitialised(index rows, index columns, place where = cpu(), void* stream = nullptr) {
     check_shape(rows, columns, columns);
     dense made;
     made.rows_ = rows;
@@ -35,7 +40,7 @@ class dense {
     // Fewer than 2^62 elements may still be more bytes than a size_t counts.
     if (made.element_count() > SIZE_MAX / sizeof(T))
       fail(errc::out_of_memory, {"dense: out of memory: ", rows, "x", columns, " elements of ", sizeof(T), " bytes"});
-    made.owner_ = buffer::allocate(made.element_count() * sizeof(T));
+    made.owner_ = buffer::allocate(made.element_count() * sizeof(T), where, stream);
     made.data_ = made.owner_.template data<T>();
     return made;
   }
@@ -50,7 +55,8 @@ class dense {
     return made;
   }
   /// Borrows memory of the caller; `stride` elements from row to row (0: columns).
-  static dense view(T* data, index rows, index columns, int64 stride = 0) {
+  static dense view(T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
+                    void* stream = nullptr) {
     if (stride == 0) stride = columns;
     check_shape(rows, columns, stride);
     if (data == nullptr && rows > 0 && columns > 0)
@@ -60,18 +66,17 @@ class dense {
     made.columns_ = columns;
     made.stride_ = stride;
     made.data_ = data;
-    made.owner_ = buffer::borrow(data, made.extent());
+    made.owner_ = buffer::borrow(data, made.extent(), where, stream);
     return made;
   }
-  static dense view(const T* data, index rows, index columns, int64 stride = 0) {
-    dense made = view(const_cast<T*>(data), rows, columns, stride);
+  static dense view(const T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
+                    void* stream = nullptr) {
+    dense made = view(const_cast<T*>(data), rows, columns, stride, where, stream);
     made.read_only_ = true;
     return made;
   }
 
-  dense(const dense& other) : dense(uninitialised(other.rows_, other.columns_)) {
-    for (index i = 0; i < rows_; ++i) std::copy_n(other.row(i), columns_, data_ + i * stride_);
-  }
+  dense(const dense& other) : dense(other.packed()) {}
   dense(dense&& other) noexcept { swap(other); }
   dense& operator=(dense other) noexcept {
     swap(other);
@@ -83,6 +88,7 @@ class dense {
   index columns() const { return columns_; }
   int64 stride() const { return stride_; }
   place where() const { return owner_.where(); }
+  void* stream() const { return owner_.stream(); }
   bool read_only() const { return read_only_; }
   /// Bytes from the first element to the end of the last row.
   std::size_t extent() const {
@@ -103,10 +109,17 @@ class dense {
   const T& operator()(index i, index j) const { return data_[i * stride_ + j]; }
   T& operator()(index i, index j) { return data_[i * stride_ + j]; }
 
-  /// The same elements in another place.
+  /// A copy in a place, its rows packed. To a device it returns while the copy runs on.
   dense to(place target) const {
-    if (target != where()) fail(errc::place, {"dense: ", to_string(target), " is not available"});
-    return *this;
+    if (target == where()) return *this;
+    if (stride_ != columns_) return packed().to(target);
+    dense made;
+    made.rows_ = rows_;
+    made.columns_ = columns_;
+    made.stride_ = columns_;
+    made.owner_ = owner_.to(target);
+    made.data_ = made.owner_.template data<T>();
+    return made;
   }
 
  private:
@@ -114,6 +127,15 @@ class dense {
     if (rows < 0 || columns < 0) fail(errc::shape, {"dense: ", rows, "x", columns, " is not a shape"});
     if (stride < columns)
       fail(errc::shape, {"dense: stride ", stride, " is less than ", columns, " columns"});
+  }
+  dense packed() const {
+    dense made = uninitialised(rows_, columns_, where(), stream());
+    if (where() == cpu())
+      for (index i = 0; i < rows_; ++i) std::copy_n(row(i), columns_, made.data_ + i * made.stride_);
+    else
+      copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T), columns_ * sizeof(T), rows_,
+                where(), stream());
+    return made;
   }
   std::size_t element_count() const {
     return static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_);

@@ -42,6 +42,7 @@ struct descriptor {
   // tuning
   std::string kernel = {};   ///< name from the list of kernels; empty: the cheapest that can
   int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
+  void* stream = nullptr;    ///< cudaStream_t to work on; null: the device's stream of rig
 };
 
 }  // namespace rig

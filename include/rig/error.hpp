@@ -50,7 +50,12 @@ class message_piece {
   message_piece(unsigned long value) : message_piece(static_cast<unsigned long long>(value)) {}
   message_piece(unsigned long long value);
   message_piece(double value);
-  message_piece(const message_piece&) = delete;
+  message_piece(const message_piece& other) : text_(other.text_) {
+    if (text_.data() != other.digits_) return;
+    text_.copy(digits_, text_.size());
+    text_ = {digits_, text_.size()};
+  }
+  message_piece& operator=(const message_piece&) = delete;
   std::string_view text() const { return text_; }
 
  private:

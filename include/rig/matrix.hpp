@@ -110,15 +110,18 @@ class matrix {
   T iso_value() const { return iso_; }
   /// One value an entry, null for an iso matrix.
   const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
-  /// Value of entry p, in CSR order.
+  void* values_stream() const { return values_.stream(); }
+  /// Value of entry p, in CSR order; of a matrix on the CPU.
   T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
   const pattern& structure() const { return *structure_; }
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
-  /// The same pattern and forms, other values (copied; nnz of them).
+  /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix is).
   template <class U>
   matrix<U> with_values(std::span<const U> values) const {
     check_length(*structure_, values.size());
+    buffer given = buffer::borrow(const_cast<U*>(values.data()), values.size_bytes());
+    if (where() != cpu()) return matrix<U>(structure_, given.to(where()));
     buffer kept = buffer::allocate(values.size_bytes());
     std::copy(values.begin(), values.end(), kept.template data<U>());
     return matrix<U>(structure_, std::move(kept));
@@ -131,16 +134,16 @@ class matrix {
 
   /// The same matrix in another place; a matrix that is there already shares everything.
   matrix to(place target) const {
-    if (target != where()) fail(errc::place, {"matrix: ", to_string(target), " is not available"});
-    return *this;
+    if (target == where()) return *this;
+    return or_out_of_memory("to", [&] {
+      auto structure = structure_->to(target);
+      return is_iso_ ? matrix(std::move(structure), iso_) : matrix(std::move(structure), values_.to(target));
+    });
   }
 
   /// Builds now the forms that a product with this descriptor would build on its first call.
   const matrix& prepare(const descriptor& desc = {}) const {
-    or_out_of_memory("prepare", [&] {
-      if (desc.transpose_a) structure_->form_of<transposed>()->structure->form_of<row_lengths>();
-      else structure_->form_of<row_lengths>();
-    });
+    or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a); });
     return *this;
   }
   /// What was derived so far, with its bytes.

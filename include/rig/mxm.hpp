@@ -7,28 +7,17 @@
 #include "rig/problem.hpp"
 #include "rig/semiring.hpp"
 
-namespace rig {
+namespace rig_type_key {
 
-/// The one record of a semiring that the library sees.
-template <semiring S>
-inline constexpr semiring_info info_of = {
-    [] {
-      if constexpr (requires { S::name; }) return S::name;
-      else return "a semiring of the caller";
-    }(),
-    type_of<typename S::left>,
-    type_of<typename S::right>,
-    type_of<output<S>>,
-    sizeof(typename S::left),
-    sizeof(typename S::right),
-    sizeof(typename S::accum),
-    is_ignoring_left<S>,
-    is_ignoring_right<S>,
-    positional<S>,
-    has_finish<S>,
-    is_indexed<output<S>>,
-    &on_cpu::run<S>,
-};
+/// A string that holds the full name of S. Outside namespace rig, where the compiler would leave that name out.
+template <class S>
+constexpr const char* of() {
+  return __PRETTY_FUNCTION__;
+}
+
+}  // namespace rig_type_key
+
+namespace rig {
 
 /// Element type of the result: the caller's if named, else the semiring's.
 template <class Named, semiring S>
@@ -41,6 +30,71 @@ template <class Named, semiring S>
 struct result_element<Named, S> {
   using natural = decltype(output<S>::value);
   using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+};
+
+/// One stored value of A as S takes it.
+template <semiring S>
+void take_left(const void* from, type stored, void* out) {
+  using left = typename S::left;
+  if constexpr (is_storage<left>) on_cpu::convert_row<left>(from, stored, static_cast<left*>(out), 1);
+  else __builtin_memcpy(out, from, sizeof(left));
+}
+
+/// The fill of a problem over S, in the storage type of its C.
+template <semiring S>
+void write_fill(const problem& p, void* out) {
+  const output<S> zero = finished<S>(S::zero(), 0);
+  const auto in_type = [&](auto value) {
+    using value_type = decltype(value);
+    if constexpr (is_storage<value_type>) {
+      const auto as = [&]<class To>(To) {
+        const To filled = p.desc->fill.has_value() ? p.desc->fill.as<To>() : convert<To>(value);
+        __builtin_memcpy(out, &filled, sizeof(To));
+      };
+      switch (p.c.value_type) {
+        case type::boolean: return as(bool());
+        case type::int32: return as(int32());
+        case type::int64: return as(int64());
+        case type::float32: return as(float());
+        case type::float64: return as(double());
+        case type::half: return as(half());
+        case type::bfloat16: return as(bfloat16());
+        case type::other: return;
+      }
+    } else {
+      __builtin_memcpy(out, &value, sizeof(value));
+    }
+  };
+  if constexpr (is_indexed<output<S>>) in_type(zero.value);
+  else in_type(zero);
+}
+
+/// The one record of a semiring that the library sees.
+template <semiring S>
+inline constexpr semiring_info info_of = {
+    [] {
+      if constexpr (requires { S::name; }) return S::name;
+      else return "a semiring of the caller";
+    }(),
+    rig_type_key::of<S>(),
+    [] {
+      if constexpr (requires { S::rig_source; }) return &S::rig_source;
+      else return static_cast<const source_text*>(nullptr);
+    }(),
+    type_of<typename S::left>,
+    type_of<typename S::right>,
+    type_of<typename result_element<void, S>::natural>,
+    sizeof(typename S::left),
+    sizeof(typename S::right),
+    sizeof(typename S::accum),
+    is_ignoring_left<S>,
+    is_ignoring_right<S>,
+    positional<S>,
+    has_finish<S>,
+    is_indexed<output<S>>,
+    &on_cpu::run<S>,
+    &take_left<S>,
+    &write_fill<S>,
 };
 
 template <class Named, semiring S>
@@ -91,9 +145,9 @@ void fill_in_result(problem& p, indexed_dense<T>& c) {
 template <class Result>
 Result make_result(const problem& p) {
   if constexpr (requires { Result().indices; })
-    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns),
-            dense<int32>::uninitialised(p.a.rows, p.b.columns)};
-  else return Result::uninitialised(p.a.rows, p.b.columns);
+    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
+            dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
+  else return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
 }
 
 template <class Named, semiring S, class TA, class TB, class Mask>

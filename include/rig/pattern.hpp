@@ -1,12 +1,12 @@
 #pragma once
 
 #include <cstddef>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rig/buffer.hpp"
@@ -45,15 +45,20 @@ class pattern {
   index rows() const { return rows_; }
   index columns() const { return columns_; }
   int64 nnz() const { return nnz_; }
-  place where() const { return entries_.where(); }
+  place where() const { return offsets_.where(); }
+  void* stream() const { return offsets_.stream(); }
 
   /// Offsets are int64 if wide, else int32: one flag at run time.
   bool wide() const { return wide_; }
   const void* offsets() const { return offsets_.data(); }
   const index* entries() const { return entries_.data<index>(); }
+  /// Entries before `row`; only of a pattern on the CPU.
   int64 offset(index row) const {
     return wide_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
   }
+
+  /// The same pattern in another place, without its forms.
+  std::shared_ptr<const pattern> to(place target) const;
 
   /// The form F of this pattern. F has `static constexpr const char* name` and a constructor from
   /// `const pattern&`. Thread-safe; a dropped form lives on while somebody holds it.
@@ -73,8 +78,8 @@ class pattern {
   int64 nnz_;
   bool wide_;
   buffer offsets_, entries_;
-  mutable std::mutex mutex_;
-  mutable std::map<std::string_view, std::shared_ptr<const form>> forms_;
+  mutable std::recursive_mutex mutex_;  // a form may be built from another
+  mutable std::vector<std::pair<std::string_view, std::shared_ptr<const form>>> forms_;
 };
 
 /// The transpose: its pattern, and for each of its entries the entry of the original it came from.
@@ -87,7 +92,10 @@ struct transposed : form {
   buffer permutation;  ///< int64 if structure->wide(), else int32
 };
 
-/// One look at the row lengths: what kernels are chosen by.
+/// Builds now what products with this pattern, or its transpose, would build on first need.
+void prepare_forms(const pattern& structure, bool transpose);
+
+/// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.
 struct row_lengths : form {
   static constexpr const char* name = "row lengths";
   explicit row_lengths(const pattern& original);

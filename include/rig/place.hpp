@@ -30,6 +30,9 @@ struct device_info {
 /// Every place that can be used, the CPU first. A build without CUDA, or a machine without a GPU, lists the CPU alone.
 std::vector<device_info> devices();
 
+/// Waits for all work of rig on a place and reports its faults: error(device). Nothing to wait for on the CPU.
+void synchronise(place where);
+
 /// The version of the library that is loaded, "major.minor.patch".
 const char* version();
 

@@ -13,14 +13,27 @@ namespace rig {
 
 struct problem;
 
+/// A semiring's definition as text, for the run-time compiler.
+struct source_text {
+  const char* name;
+  const char* body;
+  const char* file;
+  int line;
+};
+
 /// What the list of kernels knows of a semiring without its type. One static instance a type: its address is
 /// the semiring's identity.
 struct semiring_info {
   const char* name;
-  type left, right, result;      ///< algebra types; result is that of finish
+  const char* key;               ///< holds the type's full name: its identity across libraries
+  const source_text* source;     ///< the definition as text, null unless RIG_SEMIRING made it
+  type left, right, result;      ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   void (*run_cpu)(int kernel, const problem&);          ///< the semiring's CPU kernels
+  void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
+  /// The fill of a problem in the storage type of its C, 16 bytes.
+  void (*fill)(const problem&, void* out);
 };
 
 /// A sparse operand, already in the orientation the product wants.
@@ -36,6 +49,8 @@ struct sparse_operand {
   type value_type = type::other;
   bool wide = false;
   place where;
+  void* stream = nullptr;         ///< of offsets and entries
+  void* values_stream = nullptr;
 
   int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
@@ -54,6 +69,7 @@ struct dense_operand {
   std::size_t value_bytes = 0;
   type value_type = type::other;
   place where;
+  void* stream = nullptr;
 
   std::size_t extent() const {
     if (rows == 0 || columns == 0) return 0;
@@ -110,6 +126,8 @@ void fill_in(sparse_operand& out, const matrix<T>& from) {
   out.entries = s.entries();
   out.wide = s.wide();
   out.where = s.where();
+  out.stream = s.stream();
+  out.values_stream = from.values_stream();
   out.values = from.values();
   const T iso = from.iso_value();
   __builtin_memcpy(out.iso, &iso, sizeof(T));
@@ -126,6 +144,7 @@ void fill_in(dense_operand& out, const dense<T>& from) {
   out.value_bytes = sizeof(T);
   out.value_type = type_of<T>;
   out.where = from.where();
+  out.stream = from.stream();
 }
 
 template <class T>

@@ -128,12 +128,28 @@ constexpr T highest() {
 /// max(x, y); NaN wins. The sign of a zero tie is unspecified.
 template <class T>
 constexpr T maximum(T x, T y) {
+#ifdef __CUDA_ARCH__
+  if constexpr (is_same<T, float>) {
+    if (!__builtin_is_constant_evaluated()) {
+      asm("max.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(x), "f"(y));
+      return x;
+    }
+  }
+#endif
   return (x > y) | (x != x) ? x : y;
 }
 
 /// min(x, y); NaN wins. The sign of a zero tie is unspecified.
 template <class T>
 constexpr T minimum(T x, T y) {
+#ifdef __CUDA_ARCH__
+  if constexpr (is_same<T, float>) {
+    if (!__builtin_is_constant_evaluated()) {
+      asm("min.NaN.f32 %0, %1, %2;" : "=f"(x) : "f"(x), "f"(y));
+      return x;
+    }
+  }
+#endif
   return (x < y) | (x != x) ? x : y;
 }
 

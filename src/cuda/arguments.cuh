@@ -1,0 +1,79 @@
+#pragma once
+
+// What every kernel is told: one trivially copyable struct, so that kernels compiled ahead and kernels compiled at run
+// time launch alike. Kernel files compile under NVRTC: no header but rig's own.
+
+#include "rig/accumulate.hpp"
+#include "rig/semiring.hpp"
+
+namespace rig::on_cuda {
+
+/// Entries number · cut … of one row.
+struct piece {
+  index row;
+  int32 number;
+};
+
+/// A row that was cut: its pieces are first_piece … first_piece + count, in order.
+struct cut_row {
+  index row;
+  int32 first_piece, count;
+};
+
+/// A number of any storage type, by its bits.
+struct alignas(16) any_value {
+  unsigned char bytes[16];
+};
+
+struct mask_arguments {
+  enum kind : unsigned char { absent, matrix, dense };
+  kind over = absent;
+  bool structural = false, complemented = false, wide = false;
+  type stored = type::other;
+  const void* offsets = nullptr;
+  const index* entries = nullptr;
+  const void* values = nullptr;  ///< null: every entry is `iso`
+  any_value iso = {};
+  int64 stride = 0;              ///< of a dense mask, whose elements are `values`
+};
+
+struct arguments {
+  // A
+  index rows = 0;
+  int64 nnz = 0;
+  bool wide = false;
+  type a_type = type::other;
+  const void* offsets = nullptr;
+  const index* entries = nullptr;
+  const void* permutation = nullptr;  ///< value of entry p is a_values[permutation[p]]; only `take_values` follows it
+  const void* a_values = nullptr;     ///< null: every entry is `iso`; else of the semiring's left type, in order
+  any_value iso = {};
+  // B
+  index columns = 0;
+  const void* b = nullptr;
+  int64 b_stride = 0;
+  // C
+  void* c = nullptr;
+  int64 c_stride = 0;
+  int32* indices = nullptr;  ///< second array of an indexed result
+  int64 indices_stride = 0;
+  type c_type = type::other;
+  accumulator accum = accumulator::none;
+  bool outside_fills = false;
+  bool c_packed = false;     ///< C may be stored by packs of the width B is loaded in
+  any_value fill = {};       ///< in C's storage type
+  mask_arguments mask;
+  // Which entries: whole rows, or also pieces of the rows that were cut
+  int64 cut = 0;                     ///< rows longer than this come as pieces; 0: no row is cut
+  const piece* pieces = nullptr;
+  index piece_count = 0;
+  const index* order = nullptr;      ///< rows in this order; null: as they are
+  const cut_row* cut_rows = nullptr;
+  void* piece_sums = nullptr;        ///< piece_count × columns accumulators
+
+  constexpr int64 offset(index row) const {
+    return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+  }
+};
+
+}  // namespace rig::on_cuda

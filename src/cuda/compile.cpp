@@ -1,0 +1,303 @@
+#include "compile.hpp"
+
+#include <dlfcn.h>
+#include <nvrtc.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "runtime.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+// -- NVRTC, loaded on first need -----------------------------------------------------------------
+
+struct nvrtc {
+  decltype(&nvrtcVersion) version;
+  decltype(&nvrtcCreateProgram) create;
+  decltype(&nvrtcDestroyProgram) destroy;
+  decltype(&nvrtcAddNameExpression) add_name;
+  decltype(&nvrtcCompileProgram) compile;
+  decltype(&nvrtcGetProgramLogSize) log_size;
+  decltype(&nvrtcGetProgramLog) log;
+  decltype(&nvrtcGetCUBINSize) cubin_size;
+  decltype(&nvrtcGetCUBIN) cubin;
+  decltype(&nvrtcGetLoweredName) lowered_name;
+  decltype(&nvrtcGetErrorString) error_string;
+};
+
+nvrtc load_nvrtc() {
+  const std::string plain = "libnvrtc.so", numbered = plain + "." + std::to_string(CUDART_VERSION / 1000);
+  void* library = nullptr;
+  std::string why;
+  for (const std::string& name : {numbered, plain, "/usr/local/cuda/lib64/" + numbered}) {
+    library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+    if (library != nullptr) break;
+    if (why.empty()) why = dlerror();
+  }
+  if (library == nullptr)
+    fail(errc::cannot, {"this semiring is compiled at run time, which needs NVRTC: ", why});
+  nvrtc out{};
+  const auto find = [&](auto& function, const char* name) {
+    void* symbol = dlsym(library, name);
+    if (symbol == nullptr) fail(errc::cannot, {"NVRTC has no function ", name});
+    std::memcpy(&function, &symbol, sizeof(symbol));
+  };
+  find(out.version, "nvrtcVersion");
+  find(out.create, "nvrtcCreateProgram");
+  find(out.destroy, "nvrtcDestroyProgram");
+  find(out.add_name, "nvrtcAddNameExpression");
+  find(out.compile, "nvrtcCompileProgram");
+  find(out.log_size, "nvrtcGetProgramLogSize");
+  find(out.log, "nvrtcGetProgramLog");
+  find(out.cubin_size, "nvrtcGetCUBINSize");
+  find(out.cubin, "nvrtcGetCUBIN");
+  find(out.lowered_name, "nvrtcGetLoweredName");
+  find(out.error_string, "nvrtcGetErrorString");
+  return out;
+}
+
+const nvrtc& compiler() {
+  static const nvrtc loaded = load_nvrtc();
+  return loaded;
+}
+
+void check_compiler(nvrtcResult status, const char* what) {
+  if (status != NVRTC_SUCCESS) fail(errc::cannot, {what, ": ", compiler().error_string(status)});
+}
+
+// -- The program text ----------------------------------------------------------------------------
+
+std::string program_text(const std::string& file, const source_text* source) {
+  std::string text = "#include \"" + file + "\"\n";
+  if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
+  return text + "namespace rig::user {\n#line " + std::to_string(source->line) + " \"" + source->file + "\"\nstruct " +
+         source->name + " { " + source->body + " };\n}\n";
+}
+
+std::vector<std::string> flags(int architecture) {
+  return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture), "--device-as-default-execution-space"};
+}
+
+struct program {
+  std::string cubin, lowered_name;
+};
+
+program compile_now(const std::string& file, const std::string& expression, const source_text* source, int architecture) {
+  const nvrtc& c = compiler();
+  std::vector<const char*> names, texts;
+  for (const kernel_text& t : kernel_texts()) {
+    names.push_back(t.name);
+    texts.push_back(t.text);
+  }
+  const std::string text = program_text(file, source);
+  nvrtcProgram made = nullptr;
+  check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()), texts.data(), names.data()),
+        "nvrtcCreateProgram");
+  struct guard {
+    nvrtcProgram* program;
+    ~guard() { compiler().destroy(program); }
+  } const destroyed{&made};
+  check_compiler(c.add_name(made, expression.c_str()), "nvrtcAddNameExpression");
+  const std::vector<std::string> options = flags(architecture);
+  std::vector<const char*> option_pointers;
+  for (const std::string& option : options) option_pointers.push_back(option.c_str());
+  const nvrtcResult status = c.compile(made, static_cast<int>(option_pointers.size()), option_pointers.data());
+  if (status != NVRTC_SUCCESS) {
+    std::size_t size = 0;
+    c.log_size(made, &size);
+    std::string log(size, '\0');
+    if (size > 0) c.log(made, log.data());
+    while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+    const std::string subject = source != nullptr ? std::string(source->name) + " (" + source->file + ":" +
+                                                        std::to_string(source->line) + ")"
+                                                  : expression;
+    fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log});
+  }
+  program out;
+  std::size_t size = 0;
+  check_compiler(c.cubin_size(made, &size), "nvrtcGetCUBINSize");
+  out.cubin.resize(size);
+  check_compiler(c.cubin(made, out.cubin.data()), "nvrtcGetCUBIN");
+  const char* lowered = nullptr;
+  check_compiler(c.lowered_name(made, expression.c_str(), &lowered), "nvrtcGetLoweredName");
+  out.lowered_name = lowered;
+  return out;
+}
+
+// -- The disk cache ------------------------------------------------------------------------------
+// A file: magic, then four strings with their lengths (key, lowered name, cubin) and a checksum of all before it.
+
+constexpr char magic[8] = {'r', 'i', 'g', 'k', 'e', 'r', 'n', '1'};
+
+std::uint64_t hash(std::string_view text, std::uint64_t start = 14695981039346656037ull) {
+  for (const char c : text) start = (start ^ static_cast<unsigned char>(c)) * 1099511628211ull;
+  return start;
+}
+
+/// Everything the machine code depends on.
+std::string cache_key(const std::string& file, const std::string& expression, const source_text* source, int architecture) {
+  static const std::uint64_t files = [] {
+    std::uint64_t h = hash("");
+    for (const kernel_text& t : kernel_texts()) h = hash(t.text, hash(t.name, h));
+    return h;
+  }();
+  int major = 0, minor = 0;
+  check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
+  std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." + std::to_string(minor);
+  for (const std::string& flag : flags(architecture)) key += " " + flag;
+  return key + "\n" + expression + "\n" + program_text(file, source);
+}
+
+std::filesystem::path cache_folder() {
+  const auto variable = [](const char* name) {
+    const char* value = std::getenv(name);
+    return std::string(value != nullptr ? value : "");
+  };
+  if (variable("RIG_CACHE") == "off") return {};
+  if (const std::string chosen = variable("RIG_CACHE_DIR"); !chosen.empty()) return chosen;
+  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return std::filesystem::path(xdg) / "rig";
+  if (const std::string home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".cache" / "rig";
+  return {};
+}
+
+std::filesystem::path cache_file(const std::filesystem::path& folder, const std::string& key) {
+  char name[48];
+  std::snprintf(name, sizeof(name), "%016llx%016llx.kernel", static_cast<unsigned long long>(hash(key)),
+                static_cast<unsigned long long>(hash(key, 0x9e3779b97f4a7c15ull)));
+  return folder / name;
+}
+
+void append(std::string& to, std::string_view text) {
+  const std::uint64_t size = text.size();
+  to.append(reinterpret_cast<const char*>(&size), sizeof(size));
+  to.append(text);
+}
+
+bool take(std::string_view& from, std::string& text) {
+  std::uint64_t size = 0;
+  if (from.size() < sizeof(size)) return false;
+  std::memcpy(&size, from.data(), sizeof(size));
+  from.remove_prefix(sizeof(size));
+  if (from.size() < size) return false;
+  text = from.substr(0, size);
+  from.remove_prefix(size);
+  return true;
+}
+
+bool read_cached(const std::filesystem::path& path, const std::string& key, program& out) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) return false;
+  const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  std::string_view rest = all;
+  if (rest.size() < sizeof(magic) + 8 || std::memcmp(rest.data(), magic, sizeof(magic)) != 0) return false;
+  std::uint64_t checksum = 0;
+  std::memcpy(&checksum, rest.data() + rest.size() - 8, 8);
+  rest.remove_suffix(8);
+  if (hash(rest) != checksum) return false;
+  rest.remove_prefix(sizeof(magic));
+  std::string kept_key;
+  return take(rest, kept_key) && kept_key == key && take(rest, out.lowered_name) && take(rest, out.cubin) && rest.empty();
+}
+
+/// Written under a name of its own and renamed: readers see a whole file or none. A folder that cannot be written
+/// only means compiling again next time.
+void write_cached(const std::filesystem::path& path, const std::string& key, const program& made) {
+  static std::atomic<int> serial = 0;
+  std::error_code ignored;
+  std::filesystem::create_directories(path.parent_path(), ignored);
+  std::string all(magic, sizeof(magic));
+  append(all, key);
+  append(all, made.lowered_name);
+  append(all, made.cubin);
+  const std::uint64_t checksum = hash(all);
+  all.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
+  std::filesystem::path temporary = path;
+  temporary += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".part";
+  {
+    std::ofstream out(temporary, std::ios::binary);
+    out.write(all.data(), static_cast<std::streamsize>(all.size()));
+    out.close();
+    if (!out) {
+      std::filesystem::remove(temporary, ignored);
+      return;
+    }
+  }
+  std::filesystem::rename(temporary, path, ignored);
+  if (ignored) std::filesystem::remove(temporary, ignored);
+}
+
+program cached_or_compiled(const std::string& file, const std::string& expression, const source_text* source,
+                           int architecture) {
+  const std::string key = cache_key(file, expression, source, architecture);
+  const std::filesystem::path folder = cache_folder();
+  program out;
+  if (!folder.empty() && read_cached(cache_file(folder, key), key, out)) return out;
+  out = compile_now(file, expression, source, architecture);
+  if (!folder.empty()) write_cached(cache_file(folder, key), key, out);
+  return out;
+}
+
+// -- The memory cache ----------------------------------------------------------------------------
+
+/// One kernel in the making: the first caller compiles, others of the same kernel wait for it.
+struct slot {
+  std::mutex making;
+  const void* kernel = nullptr;
+};
+
+slot& slot_for(const std::string& key) {
+  static std::mutex mutex;
+  static std::map<std::string, slot> slots;
+  const std::lock_guard lock(mutex);
+  return slots[key];
+}
+
+int architecture_of(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
+}  // namespace
+
+std::string compile_to_cubin(const std::string& file, const std::string& expression, const source_text* source,
+                             int architecture, std::string& lowered_name) {
+  program made = compile_now(file, expression, source, architecture);
+  lowered_name = made.lowered_name;
+  return made.cubin;
+}
+
+const void* compile(const std::string& file, const std::string& expression, const source_text* source, int device) {
+  const int architecture = architecture_of(device);
+  slot& kept = slot_for(std::to_string(architecture) + " " + expression + "\n" + program_text(file, source));
+  const std::lock_guard lock(kept.making);
+  if (kept.kernel != nullptr) return kept.kernel;
+  program made = cached_or_compiled(file, expression, source, architecture);
+  cudaLibrary_t library = nullptr;
+  const auto load = [&] {
+    return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+  };
+  cudaError_t status = load();
+  if (status != cudaSuccess) {  // machine code the driver refuses: a file that was damaged in a way the checksum missed
+    cudaGetLastError();
+    made = compile_now(file, expression, source, architecture);
+    status = load();
+  }
+  check(status, "cudaLibraryLoadData");
+  cudaKernel_t kernel = nullptr;
+  check(cudaLibraryGetKernel(&kernel, library, made.lowered_name.c_str()), "cudaLibraryGetKernel");
+  return kept.kernel = kernel;
+}
+
+}  // namespace rig::on_cuda

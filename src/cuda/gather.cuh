@@ -1,0 +1,133 @@
+#pragma once
+
+// Which entries, and the sum over them: the inner loop of every exact kernel.
+
+#include "write.cuh"
+
+namespace rig::on_cuda {
+
+/// sum[c][v] = ⊕ over entries [begin, end) of `row`, for the columns of this lane. G lanes work together: L of them
+/// cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U entries a team are in flight.
+/// Lane `lane` holds columns first + v and, L·V further, the next pack. Teams meet in a fixed tree, so the result is the
+/// same each time; all lanes of the group must call.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso>
+__device__ __forceinline__ void gather_from(const arguments& args, index row, int64 begin, int64 end, int lane, index first,
+                                       typename S::accum (&sum)[CF][V]) {
+  using left = typename S::left;
+  using right = typename S::right;
+  constexpr int teams = G / L;
+  // A lane beyond the last column reads the first one for nothing: a load without a question does not hold up others.
+  [[maybe_unused]] const TB* b[CF];
+  for (int c = 0; c < CF; ++c) {
+    b[c] = static_cast<const TB*>(args.b) + (first + c * L * V < args.columns ? first + c * L * V : 0);
+    for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
+  }
+  [[maybe_unused]] const auto* values = static_cast<const left*>(args.a_values);
+  [[maybe_unused]] left iso = left();
+  if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
+  // All loads of a batch are issued before its first sum: their latencies overlap.
+  const auto batch = [&](int64 p, auto checked) {
+    index k[U];
+    [[maybe_unused]] left a[U];
+    [[maybe_unused]] pack<TB, V> from[U][CF];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const int64 e = !checked || p + u * teams < end ? p + u * teams : end - 1;
+      k[u] = __ldg(args.entries + e);
+      if constexpr (Iso) a[u] = iso;
+      else if constexpr (!is_ignoring_left<S>) a[u] = load_pack<left, 1>(values + e).element[0];
+    }
+    if constexpr (!is_ignoring_right<S>) {
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int c = 0; c < CF; ++c)
+          from[u][c] = load_pack<TB, V>(b[c] + k[u] * args.b_stride);
+    }
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (checked && p + u * teams >= end) continue;
+#pragma unroll
+      for (int c = 0; c < CF; ++c)
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = convert<right>(from[u][c].element[v]);
+          sum[c][v] = S::add(sum[c][v], product<S>(a[u], value, position{row, k[u]}));
+        }
+    }
+  };
+  struct no { constexpr operator bool() const { return false; } };
+  struct yes { constexpr operator bool() const { return true; } };
+  int64 p = begin + lane / L;
+  for (; p + (U - 1) * teams < end; p += U * teams) batch(p, no());
+  if (p < end) batch(p, yes());
+  if constexpr (teams > 1) {
+    const unsigned members = G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
+#pragma unroll
+    for (int distance = L; distance < G; distance *= 2)
+#pragma unroll
+      for (int c = 0; c < CF; ++c)
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[c][v] = S::add(sum[c][v], shuffle_xor(members, sum[c][v], distance));
+  }
+}
+
+/// `gather_from` with or without values to load: asked once, not in the loop.
+template <class S, class TB, int V, int L, int G, int U, int CF>
+__device__ __forceinline__ void gather(const arguments& args, index row, int64 begin, int64 end, int lane, index first,
+                                       typename S::accum (&sum)[CF][V]) {
+  if constexpr (!is_ignoring_left<S>)
+    if (args.a_values == nullptr) return gather_from<S, TB, V, L, G, U, CF, true>(args, row, begin, end, lane, first, sum);
+  gather_from<S, TB, V, L, G, U, CF, false>(args, row, begin, end, lane, first, sum);
+}
+
+/// One pack of C, at once where C's rows begin and end on packs.
+template <class T, int V>
+__device__ __forceinline__ void store(const arguments& args, T* to, index column, const pack<T, V>& from) {
+  if constexpr (V > 1) {
+    if (!args.c_packed) {
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        if (column + v < args.columns) to[v] = from.element[v];
+      return;
+    }
+  }
+  store_pack<T, V>(to, from);
+}
+
+/// The sums of one row, n of its products, to C: whole packs where the call is plain.
+template <class S, int V, int L, int CF, bool Plain>
+__device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
+                                           const typename S::accum (&sum)[CF][V]) {
+  using O = output<S>;
+#pragma unroll
+  for (int c = 0; c < CF; ++c) {
+    const index column = first + c * L * V;
+    if (column >= args.columns) continue;
+    if constexpr (!Plain) {
+      for (int v = 0; v < V; ++v)
+        if (column + v < args.columns) write_any<S>(args, row, column + v, sum[c][v], n);
+    } else if constexpr (is_indexed<O>) {
+      using value = decltype(O::value);
+      pack<value, V> values;
+      pack<int32, V> indices;
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        const O out = finished<S>(sum[c][v], n);
+        values.element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
+        indices.element[v] = n > 0 ? out.index : -1;
+      }
+      store<value, V>(args, static_cast<value*>(args.c) + row * args.c_stride + column, column, values);
+      store<int32, V>(args, args.indices + row * args.indices_stride + column, column, indices);
+    } else {
+      pack<O, V> out;
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        out.element[v] = n > 0 ? finished<S>(sum[c][v], n) : *reinterpret_cast<const O*>(args.fill.bytes);
+      store<O, V>(args, static_cast<O*>(args.c) + row * args.c_stride + column, column, out);
+    }
+  }
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,161 @@
+#include "launch.hpp"
+
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <shared_mutex>
+#include <tuple>
+
+#include "compile.hpp"
+#include "rig/mxm.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+void copy_bits(any_value& to, const void* from, std::size_t bytes) { std::memcpy(to.bytes, from, bytes); }
+
+mask_arguments mask_arguments_of(const mask_operand& mask) {
+  mask_arguments out;
+  out.structural = mask.structural;
+  out.complemented = mask.complemented;
+  if (mask.over == mask_operand::kind::matrix) {
+    out.over = mask_arguments::matrix;
+    out.wide = mask.sparse.wide;
+    out.stored = mask.sparse.value_type;
+    out.offsets = mask.sparse.offsets;
+    out.entries = mask.sparse.entries;
+    out.values = mask.sparse.values;
+    copy_bits(out.iso, mask.sparse.iso, sizeof(mask.sparse.iso));
+  } else if (mask.over == mask_operand::kind::dense) {
+    out.over = mask_arguments::dense;
+    out.stored = mask.full.value_type;
+    out.values = mask.full.data;
+    out.stride = mask.full.stride;
+  }
+  return out;
+}
+
+const char* element_name(type stored) {
+  switch (stored) {
+    case type::boolean: return "bool";
+    case type::int32: return "rig::int32";
+    case type::int64: return "rig::int64";
+    case type::float32: return "float";
+    case type::float64: return "double";
+    case type::half: return "rig::half";
+    case type::bfloat16: return "rig::bfloat16";
+    case type::other: return nullptr;
+  }
+  return nullptr;
+}
+
+const void* find_ahead(const problem& p, const kernel_request& wanted, const std::string& semiring) {
+  if (p.algebra->source != nullptr || (!p.algebra->ignores_right && p.b.value_type != p.algebra->right)) return nullptr;
+  static const std::string names[] = {
+#define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+  };
+  for (std::size_t pair = 0; pair < std::size(names); ++pair)
+    if (names[pair] == semiring) return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
+  return nullptr;
+}
+
+/// Kernels already resolved, so that a prepared call costs one look-up.
+struct resolved {
+  std::string key;  // a semiring's address may be another's after its library was unloaded
+  const void* kernel;
+};
+std::shared_mutex resolved_mutex;
+std::map<std::tuple<const semiring_info*, const char*, int, type, int>, resolved> resolved_kernels;
+
+}  // namespace
+
+arguments arguments_of(const problem& p) {
+  arguments out;
+  out.rows = p.a.rows;
+  out.nnz = p.a.nnz;
+  out.wide = p.a.wide;
+  out.a_type = p.a.value_type;
+  out.offsets = p.a.offsets;
+  out.entries = p.a.entries;
+  out.permutation = p.a.permutation;
+  out.a_values = p.a.values;
+  if (p.a.values == nullptr) p.algebra->take_left(p.a.iso, p.a.value_type, out.iso.bytes);
+  out.columns = p.b.columns;
+  out.b = p.b.data;
+  out.b_stride = p.b.stride;
+  out.c = p.c.data;
+  out.c_stride = p.c.stride;
+  out.indices = static_cast<int32*>(p.indices.data);
+  out.indices_stride = p.indices.stride;
+  out.c_type = p.c.value_type;
+  out.accum = p.accum;
+  out.outside_fills = p.fresh || p.desc->replace;
+  p.algebra->fill(p, out.fill.bytes);
+  out.mask = mask_arguments_of(p.mask);
+  return out;
+}
+
+bool is_plain(const problem& p) {
+  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none && p.c.value_type == p.algebra->result;
+}
+
+bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {
+  pack = pack < 16 ? pack : 16;
+  return reinterpret_cast<std::size_t>(data) % pack == 0 && static_cast<std::size_t>(stride) * element_bytes % pack == 0;
+}
+
+double estimate(const problem& p) {
+  // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory; only the order of
+  // estimates matters.
+  constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
+  const double f = static_cast<double>(p.b.columns);
+  const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
+  const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
+  return launch_seconds + (static_cast<double>(p.a.nnz) * (sizeof(index) + a_bytes + f * b_bytes) +
+                           static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes)) / bytes_a_second;
+}
+
+std::string type_name(const semiring_info& s) {
+  const std::string_view key = s.key;
+  const std::size_t begin = key.find("S = ") + 4;
+  return std::string(key.substr(begin, key.rfind(']') - begin));
+}
+
+const char* no_kernel_because(const problem& p) {
+  if (p.algebra->source != nullptr) return nullptr;
+  // rig's own semirings have their text in the library; a type of the caller's has none.
+  if (type_name(*p.algebra).starts_with("rig::")) return nullptr;
+  return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
+}
+
+const void* kernel_for(const problem& p, const kernel_request& wanted) {
+  const int device = p.a.where.device;
+  const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
+  const std::tuple place(p.algebra, wanted.name, wanted.shape, b_type, device);
+  {
+    const std::shared_lock lock(resolved_mutex);
+    const auto found = resolved_kernels.find(place);
+    if (found != resolved_kernels.end() && found->second.key == p.algebra->key) return found->second.kernel;
+  }
+  const std::string semiring = type_name(*p.algebra);
+  const void* kernel = find_ahead(p, wanted, semiring);
+  if (kernel == nullptr) {
+    const std::string name = p.algebra->source != nullptr ? "rig::user::" + std::string(p.algebra->source->name) : semiring;
+    const char* element = element_name(b_type);
+    const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
+    kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source, device);
+  }
+  const std::lock_guard lock(resolved_mutex);
+  resolved_kernels[place] = {p.algebra->key, kernel};
+  return kernel;
+}
+
+void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
+            const arguments& args) {
+  void* parameters[] = {const_cast<arguments*>(&args)};
+  check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, 0, stream_of(p)), name);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,46 @@
+#pragma once
+
+// From a checked problem to a launched kernel: its arguments, its code, its launch.
+
+#include <string>
+
+#include "arguments.cuh"
+#include "runtime.hpp"
+
+namespace rig::on_cuda {
+
+/// The problem as kernels read it.
+arguments arguments_of(const problem& p);
+
+/// No mask, no accumulator, and C stores what the semiring yields: kernels may write whole packs.
+bool is_plain(const problem& p);
+
+/// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
+bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
+
+/// One kernel of a family: file and template for the run-time compiler, and what was compiled ahead.
+struct kernel_request {
+  const char* name;                       ///< of the kernel: "row"
+  const char* file;                       ///< that holds it: "row.cu"
+  int shape;                              ///< position in the family's table of shapes
+  std::size_t shapes;                     ///< length of that table
+  std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
+  const void* const* ahead;               ///< compiled kernels: [pair of builtin.def · shapes + shape]
+};
+
+/// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws error(cannot) with the
+/// compiler's words, or where there is no compiler.
+const void* kernel_for(const problem& p, const kernel_request& wanted);
+
+/// Why no kernel can be had for this problem, or null.
+const char* no_kernel_because(const problem& p);
+
+/// Seconds a product takes that reads all of A and gathers all of B once.
+double estimate(const problem& p);
+
+/// The full name of a semiring's type, from its key.
+std::string type_name(const semiring_info& s);
+
+void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads, const arguments& args);
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,89 @@
+#pragma once
+
+// How A's values and B's rows are read.
+
+#include "arguments.cuh"
+
+namespace rig::on_cuda {
+
+/// Element `at` of an array of any storage type, converted; an algebra type that is no storage type is read as it is.
+template <class To>
+__device__ To load_as(const void* from, type stored, int64 at) {
+  if constexpr (is_storage<To>) {
+    switch (stored) {
+      case type::boolean: return convert<To>(static_cast<const bool*>(from)[at]);
+      case type::int32: return convert<To>(static_cast<const int32*>(from)[at]);
+      case type::int64: return convert<To>(static_cast<const int64*>(from)[at]);
+      case type::float32: return convert<To>(static_cast<const float*>(from)[at]);
+      case type::float64: return convert<To>(static_cast<const double*>(from)[at]);
+      case type::half: return convert<To>(static_cast<const half*>(from)[at]);
+      case type::bfloat16: return convert<To>(static_cast<const bfloat16*>(from)[at]);
+      case type::other: break;
+    }
+    return To();
+  } else {
+    return static_cast<const To*>(from)[at];
+  }
+}
+
+/// Value of entry p of A as the semiring's left type, through permutation and conversion.
+template <class S>
+__device__ typename S::left load_a(const arguments& args, int64 p) {
+  using left = typename S::left;
+  if constexpr (is_ignoring_left<S>) {
+    return left();
+  } else {
+    if (args.permutation != nullptr)
+      p = args.wide ? static_cast<const int64*>(args.permutation)[p] : static_cast<const int32*>(args.permutation)[p];
+    return load_as<left>(args.a_values, args.a_type, p);
+  }
+}
+
+/// A register of any size from the lane whose number differs by `distance` in one bit.
+template <class T>
+__device__ T shuffle_xor(unsigned members, T x, int distance) {
+  constexpr int words = (sizeof(T) + 3) / 4;
+  unsigned parts[words] = {};
+  memcpy(parts, &x, sizeof(T));
+  for (int w = 0; w < words; ++w) parts[w] = __shfl_xor_sync(members, parts[w], distance);
+  memcpy(&x, parts, sizeof(T));
+  return x;
+}
+
+/// V neighbouring elements, loaded and stored at once.
+template <class T, int V>
+struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
+  T element[V];
+};
+
+/// A pack that is read again by other rows: kept in the caches.
+template <class T, int V>
+__device__ pack<T, V> load_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (sizeof(out) == 16) {
+    const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
+    memcpy(&out, &words, 16);
+  } else if constexpr (sizeof(out) == 4) {
+    const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
+    memcpy(&out, &word, 4);
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
+/// A pack that is not read again soon: it should not push B out of the caches.
+template <class T, int V>
+__device__ void store_pack(T* to, const pack<T, V>& from) {
+  if constexpr (sizeof(from) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(from) / 16); ++w) {
+      uint4 words;
+      memcpy(&words, reinterpret_cast<const char*>(&from) + 16 * w, 16);
+      __stcs(reinterpret_cast<uint4*>(to) + w, words);
+    }
+  } else {
+    *reinterpret_cast<pack<T, V>*>(to) = from;
+  }
+}
+
+}  // namespace rig::on_cuda

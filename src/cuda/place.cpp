@@ -1,0 +1,239 @@
+// Devices as places: memory in the order of streams, copies through pinned memory.
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <mutex>
+
+#include "rig/place.hpp"
+#include "runtime.hpp"
+
+namespace rig {
+namespace on_cuda {
+namespace {
+
+constexpr int most_devices = 64;
+
+/// Copies between host and device go through two pinned pieces of this size, one filled while the other travels.
+constexpr std::size_t pinned_bytes = 4u << 20;
+
+/// What rig keeps for one device: a stream, and pinned memory from the first copy on.
+struct context {
+  std::once_flag once;
+  cudaStream_t stream = nullptr;
+  std::mutex copying;
+  void* pinned[2] = {};
+  cudaEvent_t travelled[2] = {};
+};
+
+context contexts[most_devices];
+std::mutex allocator_mutex;
+device_allocator allocator = {};
+
+int device_count() {
+  static const int count = [] {
+    int n = 0;
+    if (cudaGetDeviceCount(&n) != cudaSuccess) {
+      cudaGetLastError();
+      n = 0;
+    }
+    return std::min(n, most_devices);
+  }();
+  return count;
+}
+
+context& context_of(int device) {
+  if (device < 0 || device >= device_count())
+    fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(), " CUDA devices"});
+  context& c = contexts[device];
+  std::call_once(c.once, [&] {
+    const device_scope scope(device);
+    check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    // Keep freed memory in the pool: the next product needs it again.
+    cudaMemPool_t pool = nullptr;
+    check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
+    unsigned long long keep = ~0ull;
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+  });
+  return c;
+}
+
+/// The pinned pieces of a device; the caller holds `copying`.
+void pin(context& c) {
+  if (c.pinned[0] != nullptr) return;
+  for (int piece = 0; piece < 2; ++piece) {
+    check(cudaHostAlloc(&c.pinned[piece], pinned_bytes, cudaHostAllocDefault), "cudaHostAlloc");
+    check(cudaEventCreateWithFlags(&c.travelled[piece], cudaEventDisableTiming), "cudaEventCreate");
+  }
+}
+
+void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.copying);
+  pin(c);
+  for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
+    const std::size_t count = std::min(pinned_bytes, bytes - at);
+    check(cudaEventSynchronize(c.travelled[piece]), "copy to the device");
+    std::memcpy(c.pinned[piece], from + at, count);
+    check(cudaMemcpyAsync(to + at, c.pinned[piece], count, cudaMemcpyHostToDevice, stream), "copy to the device");
+    check(cudaEventRecord(c.travelled[piece], stream), "copy to the device");
+  }
+}
+
+void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.copying);
+  pin(c);
+  const auto start = [&](std::size_t at, std::size_t piece) {
+    const std::size_t count = std::min(pinned_bytes, bytes - at);
+    check(cudaMemcpyAsync(c.pinned[piece], from + at, count, cudaMemcpyDeviceToHost, stream), "copy to the host");
+    check(cudaEventRecord(c.travelled[piece], stream), "copy to the host");
+  };
+  for (int piece = 0; piece < 2; ++piece)
+    check(cudaEventSynchronize(c.travelled[piece]), "copy to the host");  // of an earlier copy, maybe on another stream
+  start(0, 0);
+  for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
+    if (at + pinned_bytes < bytes) start(at + pinned_bytes, piece ^ 1);
+    check(cudaEventSynchronize(c.travelled[piece]), "copy to the host");
+    std::memcpy(to + at, c.pinned[piece], std::min(pinned_bytes, bytes - at));
+  }
+}
+
+/// Makes `later` wait for what `earlier` holds now.
+void order(cudaStream_t earlier, cudaStream_t later) {
+  cudaEvent_t event = nullptr;
+  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  const cudaError_t recorded = cudaEventRecord(event, earlier);
+  const cudaError_t waiting = cudaStreamWaitEvent(later, event, 0);
+  cudaEventDestroy(event);
+  check(recorded, "cudaEventRecord");
+  check(waiting, "cudaStreamWaitEvent");
+}
+
+}  // namespace
+
+void check(cudaError_t status, const char* what) {
+  if (status == cudaSuccess) return;
+  cudaGetLastError();
+  fail(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device,
+       {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status)});
+}
+
+device_scope::device_scope(int device) : device_(device) {
+  check(cudaGetDevice(&previous_), "cudaGetDevice");
+  if (previous_ != device_) check(cudaSetDevice(device_), "cudaSetDevice");
+}
+
+device_scope::~device_scope() {
+  if (previous_ != device_) cudaSetDevice(previous_);
+}
+
+std::vector<device_info> list_devices() {
+  std::vector<device_info> out;
+  for (int device = 0; device < device_count(); ++device) {
+    cudaDeviceProp properties;
+    check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    out.push_back({cuda(device), properties.name, properties.multiProcessorCount,
+                   static_cast<long>(properties.totalGlobalMem)});
+  }
+  return out;
+}
+
+void synchronise(int device) {
+  context_of(device);
+  const device_scope scope(device);
+  check(cudaDeviceSynchronize(), "synchronise");
+}
+
+void* stream_for(int device, void* stream) {
+  context& c = context_of(device);
+  return stream != nullptr ? stream : c.stream;
+}
+
+std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
+  context_of(device);
+  const device_scope scope(device);
+  device_allocator from;
+  {
+    const std::lock_guard lock(allocator_mutex);
+    from = allocator;
+  }
+  void* data = nullptr;
+  if (from.allocate != nullptr) {
+    data = from.allocate(bytes, device, stream, from.context);
+  } else if (cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess) {
+    cudaGetLastError();
+    data = nullptr;
+  }
+  if (data == nullptr) fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
+  return std::shared_ptr<void>(data, [=](void* p) {
+    // At exit the driver may be gone before the last buffer: then the memory is, too.
+    if (from.release != nullptr) from.release(p, bytes, device, stream, from.context);
+    else if (cudaFreeAsync(p, static_cast<cudaStream_t>(stream)) != cudaSuccess) cudaGetLastError();
+  });
+}
+
+void copy(const buffer& from, const buffer& to) {
+  const auto* source = from.data<const char>();
+  auto* target = to.data<char>();
+  const std::size_t bytes = from.bytes();
+  if (from.where() == cpu()) {
+    const device_scope scope(to.where().device);
+    to_device(source, target, bytes, to.where().device, static_cast<cudaStream_t>(to.stream()));
+  } else if (to.where() == cpu()) {
+    const device_scope scope(from.where().device);
+    to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
+  } else {
+    const device_scope scope(to.where().device);
+    order(static_cast<cudaStream_t>(from.stream()), static_cast<cudaStream_t>(to.stream()));
+    check(cudaMemcpyPeerAsync(target, to.where().device, source, from.where().device, bytes,
+                              static_cast<cudaStream_t>(to.stream())), "copy between devices");
+    order(static_cast<cudaStream_t>(to.stream()), static_cast<cudaStream_t>(from.stream()));
+  }
+}
+
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
+               index rows, int device, void* stream) {
+  const device_scope scope(device);
+  check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
+                          cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream_for(device, stream))),
+        "copy of rows");
+}
+
+stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
+  // While a graph is captured nothing outside it may be waited for; what it replays on must be ready then.
+  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream_), &capturing), "cudaStreamIsCapturing");
+  if (capturing != cudaStreamCaptureStatusNone) return;
+  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.c.stream, p.indices.stream, p.mask.sparse.stream,
+                       p.mask.sparse.values_stream, p.mask.full.stream})
+    add(stream);
+}
+
+void stream_order::add(void* stream) {
+  if (stream == nullptr || stream == stream_) return;
+  for (int i = 0; i < count_; ++i)
+    if (others_[i] == stream) return;
+  others_[count_++] = stream;
+  order(static_cast<cudaStream_t>(stream), static_cast<cudaStream_t>(stream_));
+}
+
+stream_order::~stream_order() {
+  // A buffer's own stream frees it: it must not run ahead of the call.
+  for (int i = 0; i < count_; ++i) {
+    cudaEvent_t event = nullptr;
+    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) continue;
+    cudaEventRecord(event, static_cast<cudaStream_t>(stream_));
+    cudaStreamWaitEvent(static_cast<cudaStream_t>(others_[i]), event, 0);
+    cudaEventDestroy(event);
+  }
+}
+
+}  // namespace on_cuda
+
+void set_device_allocator(device_allocator chosen) {
+  const std::lock_guard lock(on_cuda::allocator_mutex);
+  on_cuda::allocator = chosen;
+}
+
+}  // namespace rig

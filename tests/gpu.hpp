@@ -1,0 +1,17 @@
+#pragma once
+
+// What the tests of the CUDA side share. Where there is no GPU they end at once, with a notice and the code that ctest
+// reports as skipped.
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "rig/place.hpp"
+
+inline const rig::place gpu = [] {
+  if (rig::devices().size() < 2) {
+    std::puts("SKIPPED: no CUDA device here");
+    std::exit(77);
+  }
+  return rig::cuda(0);
+}();

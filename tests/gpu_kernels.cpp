@@ -1,0 +1,108 @@
+// The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the CPU's.
+
+#include "gpu.hpp"
+#include "rig/semirings.hpp"
+#include "table.hpp"
+
+namespace {
+
+TEST_CASE("every kernel, builtin semiring, shape and variant") {
+  const std::vector<shape> shapes = battery();
+  tally met(gpu);
+  int number = 0;
+#define RIG_BUILTIN(semiring, type) walk<rig::semiring<type>, type>(shapes, number++, met);
+#include "rig/semirings/builtin.def"
+#undef RIG_BUILTIN
+  met.conclude(static_cast<std::size_t>(number), shapes.size());
+}
+
+/// One semiring over one shape, under every variant.
+template <class S, class T>
+void walk_variants(const shape& rows, int features, tally& met) {
+  for (std::size_t step = 0; step < variants().size(); ++step) {
+    trial_spec spec;
+    spec.name = variants()[step].name;
+    spec.of = &rows;
+    spec.features = features;
+    spec.seed = test_seed() + step;
+    spec.values = step % 3 == 0 ? draw::quarters : draw::reals;
+    spec.where = gpu;
+    variants()[step].apply(spec);
+    settle<S>(spec);
+    trial<S, T, T, T> here(spec);
+    met.meet(here, S::name, spec);
+  }
+}
+
+TEST_CASE("rows of all lengths, widths of every launch shape") {
+  const shape lengths = row_lengths_shape(), longest = long_rows_shape();
+  tally met(gpu);
+  for (const int features : {1, 2, 5, 8, 9, 31, 32, 33, 40, 41, 64, 100, 128, 257, 512}) {
+    walk_variants<rig::plus_times<float>, float>(lengths, features, met);
+    walk_variants<rig::max_second<float>, float>(lengths, features, met);
+  }
+  walk_variants<rig::arg_max_second<float>, float>(lengths, 64, met);
+  walk_variants<rig::mean_second<float>, float>(lengths, 100, met);
+  walk_variants<rig::plus_times<double>, double>(lengths, 33, met);
+  walk_variants<rig::lor_land<bool>, bool>(lengths, 64, met);
+  walk_variants<rig::plus_times<float>, float>(longest, 3, met);
+  walk_variants<rig::arg_min_second<float>, float>(longest, 2, met);
+}
+
+template <class S, class TA, class TB, class TC>
+void walk_types(const shape& rows, const char* name, tally& met) {
+  int step = 0;
+  for (const char* which : {"plain", "transpose_a", "complement values", "plus", "strided", "iso"}) {
+    for (const variant& v : variants()) {
+      if (v.name != std::string(which)) continue;
+      trial_spec spec;
+      spec.name = which;
+      spec.of = &rows;
+      spec.features = std::vector{64, 33, 8}[static_cast<std::size_t>(step++) % 3];
+      spec.seed = test_seed();
+      spec.where = gpu;
+      v.apply(spec);
+      settle<S>(spec);
+      trial<S, TA, TB, TC> here(spec);
+      met.meet(here, name, spec);
+    }
+  }
+}
+
+TEST_CASE("pairs and types compiled at run time") {
+  const shape rows = row_lengths_shape();
+  tally met(gpu);
+  using rig::half, rig::bfloat16, rig::int32, rig::int64;
+  walk_types<rig::min_plus<int32>, int32, int32, int32>(rows, "min_plus<int32>", met);
+  walk_types<rig::plus_times<int64>, int64, int64, int64>(rows, "plus_times<int64>", met);
+  walk_types<rig::max_second<double>, double, double, double>(rows, "max_second<double>", met);
+  walk_types<rig::plus_times<float>, float, half, float>(rows, "half features", met);
+  walk_types<rig::plus_times<float>, float, bfloat16, bfloat16>(rows, "bfloat16 features", met);
+  walk_types<rig::max_second<float>, float, half, half>(rows, "half through", met);
+  walk_types<rig::plus_times<float>, double, int32, double>(rows, "double, int32, double", met);
+  walk_types<rig::plus_times<float>, bool, bool, int64>(rows, "bool, bool, int64", met);
+}
+
+TEST_CASE("a hundred runs, the same bits") {
+  const shape rows = long_rows_shape(), lengths = row_lengths_shape();
+  for (const shape* of : {&rows, &lengths}) {
+    trial_spec spec;
+    spec.of = of;
+    spec.features = 33;
+    spec.seed = test_seed();
+    spec.values = draw::reals;
+    spec.where = gpu;
+    trial<rig::plus_times<float>, float, float, float> t(spec);
+    for (const char* kernel : {"row", "split"}) {
+      std::vector<unsigned char> once, again;
+      CHECK(t.run(kernel, 0, &once) == "");
+      for (int run = 0; run < 100; ++run) {
+        again.clear();
+        t.run(kernel, 0, &again);
+        REQUIRE(again == once);
+      }
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,285 @@
+// The CUDA side around its kernels: places, streams, capture, memory, run-time compilation and its caches.
+
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "gpu.hpp"
+#include "rig/mxm.hpp"
+#include "rig/user_semiring.hpp"
+
+RIG_SEMIRING(sum_of_squares,
+             using left = float; using right = float; using accum = float;
+             static constexpr bool ignores_left = true;
+             static constexpr float zero() { return 0; }
+             static constexpr float add(float x, float y) { return x + y; }
+             static constexpr float multiply(float, float b) { return b * b; });
+
+RIG_SEMIRING(does_not_compile_on_a_gpu,
+             using left = float; using right = float; using accum = float;
+             static constexpr float zero() { return 0; }
+             static float add(float x, float y) { return x + static_cast<float>(getpid() * 0) + y; }
+             static float multiply(float a, float b) { return a * b; });
+
+struct without_text {
+  using left = float;
+  using right = float;
+  using accum = float;
+  static constexpr float zero() { return 0; }
+  static constexpr float add(float x, float y) { return x + y; }
+  static constexpr float multiply(float a, float b) { return a * b; }
+};
+
+namespace {
+
+namespace files = std::filesystem;
+
+/// Row i of n holds columns i, i + 1, … of every third.
+rig::matrix<float> banded(int n) {
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int row = 0; row < n; ++row)
+    for (int column = row; column < std::min(n, row + 30); column += 3) {
+      i.push_back(row);
+      j.push_back(column);
+      v.push_back(1.0f + static_cast<float>((row + column) % 5));
+    }
+  return rig::matrix<float>::from_tuples(n, n, i, j, v);
+}
+
+rig::dense<float> waves(int rows, int columns) {
+  rig::dense<float> out(rows, columns);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j) out(i, j) = std::sin(0.37f * static_cast<float>(i) + 1.13f * static_cast<float>(j));
+  return out;
+}
+
+double distance(const rig::dense<float>& x, const rig::dense<float>& y) {
+  REQUIRE(x.rows() == y.rows());
+  REQUIRE(x.columns() == y.columns());
+  double most = 0;
+  for (int i = 0; i < x.rows(); ++i)
+    for (int j = 0; j < x.columns(); ++j) most = std::max(most, static_cast<double>(std::fabs(x(i, j) - y(i, j))));
+  return most;
+}
+
+std::string message_of(const auto& work, rig::errc code) {
+  try {
+    work();
+  } catch (const rig::error& e) {
+    CHECK(e.code() == code);
+    return e.what();
+  }
+  FAIL("no error");
+  return {};
+}
+
+struct folder {
+  folder() : path(files::temp_directory_path() / ("rig_cache_" + std::to_string(getpid()))) {
+    files::remove_all(path);
+    setenv("RIG_CACHE_DIR", path.c_str(), 1);
+  }
+  ~folder() {
+    unsetenv("RIG_CACHE_DIR");
+    files::remove_all(path);
+  }
+  std::vector<files::path> kept() const {
+    std::vector<files::path> out;
+    if (files::exists(path))
+      for (const auto& entry : files::directory_iterator(path)) out.push_back(entry.path());
+    return out;
+  }
+  files::path path;
+};
+
+TEST_CASE("a round trip between places keeps every bit, of views and strides too") {
+  const rig::dense<float> b = waves(1000, 37);
+  CHECK(distance(b, b.to(gpu).to(rig::cpu())) == 0);
+  const auto view = rig::dense<float>::view(b.data() + 3, 1000, 20, 37);
+  CHECK(distance(view, view.to(gpu).to(rig::cpu())) == 0);
+  const rig::matrix<float> a = banded(5000), back = a.to(gpu).to(rig::cpu());
+  CHECK(back.nnz() == a.nnz());
+  for (rig::int64 p = 0; p < a.nnz(); ++p) REQUIRE(back.value(p) == a.value(p));
+}
+
+TEST_CASE("operands in two places are refused by name") {
+  const auto a = banded(10);
+  const auto b = waves(10, 4);
+  CHECK(message_of([&] { rig::mxm(a.to(gpu), b, rig::plus_times<float>{}); }, rig::errc::place) ==
+        "mxm: A is on cuda:0, B is on cpu");
+  CHECK(message_of([&] { b.to(rig::cuda(40)); }, rig::errc::place).find("cuda:40") != std::string::npos);
+}
+
+TEST_CASE("the caller's algebra runs on both places") {
+  const auto a = banded(300);
+  const auto b = waves(300, 64);
+  const auto here = rig::mxm(a, b, sum_of_squares{});
+  const auto there = rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu());
+  CHECK(distance(here, there) < 1e-4);
+}
+
+TEST_CASE("what the GPU's compiler rejects comes back in its words, with file and line") {
+  const auto a = banded(10).to(gpu);
+  const auto b = waves(10, 4).to(gpu);
+  const std::string said = message_of([&] { rig::mxm(a, b, does_not_compile_on_a_gpu{}); }, rig::errc::cannot);
+  CHECK(said.find("gpu_runtime.cpp:") != std::string::npos);
+  CHECK(said.find("getpid") != std::string::npos);
+  const std::string refused = message_of([&] { rig::mxm(a, b, without_text{}, {.kernel = "row"}); }, rig::errc::cannot);
+  CHECK(refused.find("RIG_SEMIRING") != std::string::npos);
+}
+
+TEST_CASE("out of memory states the bytes and leaves the device usable") {
+  const auto a = banded(1000).to(gpu);
+  std::vector<rig::dense<float>> full;
+  const std::string said = message_of([&] {
+    for (;;) full.push_back(rig::dense<float>::uninitialised(1 << 20, 1 << 12, gpu));
+  }, rig::errc::out_of_memory);
+  CHECK(said.find(std::to_string((1l << 32) * 4)) != std::string::npos);
+  full.clear();
+  const auto b = waves(1000, 8);
+  CHECK(distance(rig::mxm(banded(1000), b, rig::plus_times<float>{}),
+                 rig::mxm(a, b.to(gpu), rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
+}
+
+TEST_CASE("two streams: what one makes the other reads") {
+  cudaStream_t first = nullptr, second = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
+  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+  const auto a = banded(20000), on_gpu = a.to(gpu);
+  const auto b = waves(20000, 96);
+  const auto expected = rig::mxm(a, rig::mxm(a, b, rig::max_second<float>{}), rig::max_second<float>{});
+  for (int round = 0; round < 20; ++round) {
+    const auto middle = rig::mxm(on_gpu, b.to(gpu), rig::max_second<float>{}, {.stream = first});
+    const auto last = rig::mxm(on_gpu, middle, rig::max_second<float>{}, {.stream = second});
+    REQUIRE(distance(expected, last.to(rig::cpu())) == 0);
+  }
+  rig::synchronise(gpu);
+  cudaStreamDestroy(first);
+  cudaStreamDestroy(second);
+}
+
+TEST_CASE("a prepared product can be captured and replayed") {
+  cudaStream_t stream = nullptr;
+  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
+  const auto a = banded(3000);
+  const auto b = waves(3000, 64);
+  const auto on_gpu = a.to(gpu);
+  const auto features = b.to(gpu);
+  auto c = rig::dense<float>(3000, 64, -1).to(gpu);
+  on_gpu.prepare();
+  rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{}, {.stream = stream});  // loads the kernel
+  rig::synchronise(gpu);
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  rig::mxm(c, rig::accumulator::plus, on_gpu, features, rig::plus_times<float>{}, {.stream = stream});
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  cudaGraphExec_t replay = nullptr;
+  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
+  for (int run = 0; run < 3; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  auto expected = rig::mxm(a, b, rig::plus_times<float>{});
+  for (int run = 0; run < 3; ++run) rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{});
+  CHECK(distance(expected, c.to(rig::cpu())) < 1e-3);
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+  cudaStreamDestroy(stream);
+}
+
+struct counted {
+  int taken = 0, given = 0;
+};
+
+TEST_CASE("device memory may come from the caller") {
+  static counted calls;
+  rig::set_device_allocator({[](std::size_t bytes, int, void* stream, void* context) -> void* {
+                               ++static_cast<counted*>(context)->taken;
+                               void* data = nullptr;
+                               return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess ? data : nullptr;
+                             },
+                             [](void* data, std::size_t, int, void* stream, void* context) {
+                               ++static_cast<counted*>(context)->given;
+                               cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+                             },
+                             &calls});
+  { const auto a = banded(100).to(gpu); }
+  rig::set_device_allocator({});
+  CHECK(calls.taken > 0);
+  CHECK(calls.taken == calls.given);
+}
+
+/// In a process of its own: an empty memory cache. 0 if the product is right.
+int product_in_a_child() {
+  const pid_t child = fork();
+  if (child == 0) {
+    execl("/proc/self/exe", "gpu_runtime", "--test-case=child: one product", nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+TEST_CASE("child: one product") {
+  const auto a = banded(200);
+  const auto b = waves(200, 32);
+  CHECK(distance(rig::mxm(a, b, sum_of_squares{}), rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu())) < 1e-4);
+}
+
+TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where it cannot be") {
+  const folder cache;
+  REQUIRE(product_in_a_child() == 0);
+  REQUIRE(cache.kept().size() == 1);
+  const files::path kept = cache.kept()[0];
+  const auto size = files::file_size(kept);
+  const auto time = files::last_write_time(kept);
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(files::last_write_time(kept) == time);
+
+  files::resize_file(kept, size / 2);
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(files::file_size(kept) == size);
+  {
+    std::fstream damage(kept, std::ios::in | std::ios::out | std::ios::binary);
+    damage.seekp(static_cast<std::streamoff>(size / 2));
+    damage.write("damage", 6);
+  }
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(files::file_size(kept) == size);
+
+  setenv("RIG_CACHE_DIR", "/proc/no/such/folder", 1);
+  CHECK(product_in_a_child() == 0);
+  setenv("RIG_CACHE", "off", 1);
+  setenv("RIG_CACHE_DIR", (cache.path / "off").c_str(), 1);
+  CHECK(product_in_a_child() == 0);
+  CHECK(!files::exists(cache.path / "off"));
+  unsetenv("RIG_CACHE");
+}
+
+TEST_CASE("eight processes on an empty cache") {
+  const folder cache;
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      execl("/proc/self/exe", "gpu_runtime", "--test-case=child: one product", nullptr);
+      _exit(99);
+    }
+    children.push_back(child);
+  }
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(WIFEXITED(status));
+    CHECK(WEXITSTATUS(status) == 0);
+  }
+  CHECK(cache.kept().size() == 1);
+}
+
+}  // namespace
