@@ -95,18 +95,21 @@ std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<con
 
 template <class Offset>
 std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, input how) {
+                                        std::span<const index> entries, input how, place where, void* stream) {
   if (how == input::sorted)
     fail(errc::order, {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
+  if (where != cpu() && how != input::trusted)
+    fail(errc::place, {"matrix: a view of ", rows, "x", columns, " on ", to_string(where),
+                       " cannot be checked there; say input::trusted"});
   if (how == input::checked) {
     check_offsets(rows, columns, offsets, entries.size());
     check_columns(columns, offsets, entries, true);
   }
   return std::make_shared<const pattern>(
       rows, columns, static_cast<int64>(entries.size()),
-      buffer::borrow(const_cast<Offset*>(offsets.data()), offsets.size_bytes()),
+      buffer::borrow(const_cast<Offset*>(offsets.data()), offsets.size_bytes(), where, stream),
       std::is_same_v<Offset, int64>,
-      buffer::borrow(const_cast<index*>(entries.data()), entries.size_bytes()));
+      buffer::borrow(const_cast<index*>(entries.data()), entries.size_bytes(), where, stream));
 }
 
 }  // namespace
@@ -218,13 +221,13 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
-                                            std::span<const index> entries, input how) {
-  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how); });
+                                            std::span<const index> entries, input how, place where, void* stream) {
+  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }
 
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
-                                            std::span<const index> entries, input how) {
-  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how); });
+                                            std::span<const index> entries, input how, place where, void* stream) {
+  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }
 
 namespace {

@@ -91,15 +91,16 @@ class matrix {
   }
 
   /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy of the
-  /// matrix lives. `input::sorted` is refused: sorting would write.
+  /// matrix lives. `input::sorted` is refused: sorting would write. Arrays on a device are
+  /// `input::trusted` only, and used in the order of `stream` (a cudaStream_t).
   template <class Offset>
-  static matrix view(index rows, index columns, std::span<const Offset> offsets,
-                     std::span<const index> entries, std::span<const T> values,
-                     input how = input::checked) {
-    auto structure = pattern_view(rows, columns, offsets, entries, how);
+  static matrix view(index rows, index columns, std::span<const Offset> offsets, std::span<const index> entries,
+                     std::span<const T> values, input how = input::checked, place where = cpu(),
+                     void* stream = nullptr) {
+    auto structure = pattern_view(rows, columns, offsets, entries, how, where, stream);
     check_length(*structure, values.size());
     return matrix(std::move(structure),
-                  buffer::borrow(const_cast<T*>(values.data()), values.size_bytes()));
+                  buffer::borrow(const_cast<T*>(values.data()), values.size_bytes(), where, stream));
   }
 
   index rows() const { return structure_->rows(); }

@@ -117,11 +117,14 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order = nullptr);
 
-/// The same without a copy: the caller keeps the arrays alive and unchanged.
+/// The same without a copy: the caller keeps the arrays alive and unchanged. On a device only `trusted`, and the arrays are
+/// used in the order of `stream`.
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
-                                            std::span<const index> entries, input how);
+                                            std::span<const index> entries, input how,
+                                            place where = cpu(), void* stream = nullptr);
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
-                                            std::span<const index> entries, input how);
+                                            std::span<const index> entries, input how,
+                                            place where = cpu(), void* stream = nullptr);
 
 /// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the tuples
 /// order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a duplicate.

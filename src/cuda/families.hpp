@@ -10,6 +10,9 @@ namespace rig::on_cuda {
 answer row_answer(const problem& p);
 void row_run(const problem& p);
 
+/// Kernels of the family that are compiled ahead: each costs build time and bytes.
+std::size_t row_entries();
+
 answer split_answer(const problem& p);
 void split_run(const problem& p);
 

@@ -25,28 +25,36 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
   [[maybe_unused]] const auto* values = static_cast<const left*>(args.a_values);
   [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
-  // All loads of a batch are issued before its first sum: their latencies overlap.
+  // All loads of a batch are issued before its first sum: their latencies overlap. Past the end, two packs a lane load the
+  // last entry again, for nothing, and one asks first: road-like, f = 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
+  constexpr bool again = CF > 1;
   const auto batch = [&](int64 p, auto checked) {
-    index k[U];
+    bool there[U];
+    index k[U] = {};
     [[maybe_unused]] left a[U];
     [[maybe_unused]] pack<TB, V> from[U][CF];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      const int64 e = !checked || p + u * teams < end ? p + u * teams : end - 1;
-      k[u] = __ldg(args.entries + e);
-      if constexpr (Iso) a[u] = iso;
-      else if constexpr (!is_ignoring_left<S>) a[u] = load_pack<left, 1>(values + e).element[0];
+      int64 e = p + u * teams;
+      there[u] = !checked || e < end;
+      if (again && !there[u]) e = end - 1;
+      if (again || there[u]) k[u] = __ldg(args.entries + e);
+      if constexpr (Iso) {
+        a[u] = iso;
+      } else if constexpr (!is_ignoring_left<S>) {
+        if (again || there[u]) a[u] = load_pack<left, 1>(values + e).element[0];
+      }
     }
     if constexpr (!is_ignoring_right<S>) {
 #pragma unroll
       for (int u = 0; u < U; ++u)
 #pragma unroll
         for (int c = 0; c < CF; ++c)
-          from[u][c] = load_pack<TB, V>(b[c] + k[u] * args.b_stride);
+          if (again || there[u]) from[u][c] = load_pack<TB, V>(b[c] + k[u] * args.b_stride);
     }
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      if (checked && p + u * teams >= end) continue;
+      if (!there[u]) continue;
 #pragma unroll
       for (int c = 0; c < CF; ++c)
 #pragma unroll

@@ -94,14 +94,13 @@ struct row_shape {
 
 // Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md has the full table):
 constexpr row_shape shapes[] = {
-    {true, 8, 8, 8, 1, true},     // rmat:18:16, f = 32: 0.146 (U = 4: 0.199)
-    {true, 8, 8, 4, 1, true},     // road-like, f = 32: 0.243 (U = 8: 0.264)
-    {true, 8, 32, 4, 1, true},    // products-like, f = 32: 2.66 (G = 8: 3.13)
-    {true, 8, 8, 4, 2, true},     // arxiv-like, f = 64: 0.104 (L = 16: 0.112)
-    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 4.45 (L = 8, CF = 2: 5.10)
-    {true, 16, 16, 4, 2, true},   // rmat:18:16, f = 128: 0.432 (L = 32: 0.462)
-    {true, 32, 32, 8, 1, true},   // products-like, f = 256: 16.6 (CF = 2: 17.1)
-    {true, 32, 32, 4, 2, true},   // road-like, f = 256: 1.34 (L = 16: 1.53)
+    {true, 8, 8, 4, 1, true},     // road-like, f = 32: 0.255 (U = 8: 0.400); arxiv-like 0.059 (0.074)
+    {true, 8, 32, 4, 1, true},    // products-like, f = 32: 2.69 (G = 8: 3.28)
+    {true, 8, 8, 4, 2, true},     // arxiv-like, f = 64: 0.095 (L = 16: 0.103)
+    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 4.40 (L = 8, CF = 2: 5.77)
+    {true, 16, 16, 4, 2, true},   // road-like, f = 128: 0.69 (L = 8: 0.75)
+    {true, 32, 32, 8, 1, true},   // products-like, f = 128: 7.67 (L = 16: 8.30)
+    {true, 32, 32, 4, 2, true},   // road-like, f = 256: 1.27 (L = 16: 1.38)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
     {false, 8, 8, 4, 5, true},    // … f ≤ 40
     {false, 16, 16, 4, 5, true},  // … wider
@@ -112,7 +111,7 @@ constexpr row_shape shapes[] = {
     {false, 16, 16, 2, 3, false},
 };
 enum shape_number : int {
-  packs_8, packs_8_sparse, packs_8_dense, packs_16, packs_16_dense, packs_32, packs_32_dense, packs_64, odd_8, odd_40, odd_wide,
+  packs_8, packs_8_dense, packs_16, packs_16_dense, packs_32, packs_32_dense, packs_64, odd_8, odd_40, odd_wide,
   one_short, one_long, any_packs, any_8, any_wide
 };
 
@@ -124,7 +123,7 @@ int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
   const double mean = look.mean_length;
   const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
   const bool sparse = mean < 6, skewed = is_skewed(look, p.a.nnz), dense = mean >= 40 && !skewed;
-  if (packs <= 8) return few || dense ? packs_8_dense : sparse ? packs_8_sparse : packs_8;
+  if (packs <= 8) return few || dense ? packs_8_dense : packs_8;
   // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of rows that do not begin
   // on cache lines would read more lines than they hold.
   const auto fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
@@ -258,6 +257,10 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
   const int plain = is_plain(p) ? 1 : 0;
   launch(p, "combine", kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression, combine_ahead[0].data()}),
          dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
+}
+
+std::size_t row_entries() {
+  return std::size(ahead) * std::size(shapes) + std::size(values_ahead) + std::size(combine_ahead) * combine_ahead[0].size();
 }
 
 answer row_answer(const problem& p) {

@@ -19,14 +19,14 @@ struct entries {
   bool starts;                ///< the sums start here; else they go on from what `out` holds
 };
 
-/// Accumulators of half a tile: two halves of 128 bytes fill four AVX-512 registers or eight AVX2 registers and leave room for
-/// loads. Halves of 64 and 256 bytes were slower or spilled (docs/measured.md).
-inline constexpr int half_tile_bytes = 128;
+/// Accumulators of half a tile: two halves of 256 bytes are eight AVX-512 registers or all sixteen of AVX2. Halves of 128
+/// bytes took a tenth longer at 128 columns of rmat:16:16, halves of 64 bytes a half (docs/measured.md).
+inline constexpr int half_tile_bytes = 256;
 
 /// Columns of half a tile, a power of two.
 template <class S>
 inline constexpr int half_tile = [] {
-  int width = 32;
+  int width = 64;
   while (width > 1 && width * static_cast<int>(sizeof(typename S::accum)) > half_tile_bytes) width /= 2;
   return width;
 }();
@@ -133,13 +133,13 @@ template <class S>
 tile_function<S> tile_for(int width) {
   // Position log2(width) + 1; widths above half_tile repeat it and are never asked for.
   constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
-  static constexpr tile_function<S> table[3][7] = {
+  static constexpr tile_function<S> table[3][8] = {
       {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>, tile_baseline<S, clamp(4)>,
-       tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>, tile_baseline<S, clamp(32)>},
+       tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>, tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>},
       {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
-       tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>},
+       tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>, tile_avx2<S, clamp(64)>},
       {tile_avx512<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
-       tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>},
+       tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>, tile_avx512<S, clamp(64)>},
   };
   int place = 0;
   for (int w = width; w > 0; w /= 2) ++place;

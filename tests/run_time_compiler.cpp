@@ -1,0 +1,69 @@
+// The run-time compiler without a GPU: every kernel file compiles to machine code for one from its embedded text.
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "cuda/compile.hpp"
+#include "cuda/families.hpp"
+#include "rig/error.hpp"
+
+namespace {
+
+using rig::on_cuda::compile_to_cubin;
+
+void check_compiles(const std::string& expression, const rig::source_text* source = nullptr) {
+  std::string name;
+  const std::string cubin = compile_to_cubin("row.cu", expression, source, 90, name);
+  CHECK_MESSAGE(cubin.substr(0, 4) == "\177ELF", expression);
+  CHECK_MESSAGE(cubin.find(name) != std::string::npos, expression, " is not in the machine code as ", name);
+}
+
+TEST_CASE("every kernel file compiles from its text") {
+  int files = 0;
+  for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
+    if (std::string(text.name).ends_with(".cu")) ++files;
+  CHECK(files == 1);
+  for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>", "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
+    const std::string semiring = s;
+    check_compiles("rig::on_cuda::row<" + semiring + ", " + semiring + "::right, 1, 8, 8, 4, 1, true>");
+    check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
+    check_compiles("rig::on_cuda::combine<" + semiring + ", true>");
+    check_compiles("rig::on_cuda::combine<" + semiring + ", false>");
+    check_compiles("rig::on_cuda::take_values<" + semiring + ">");
+  }
+}
+
+constexpr rig::source_text scaled_sum = {
+    "scaled_sum",
+    "using left = float; using right = float; using accum = float;"
+    "static constexpr float zero() { return 0; }"
+    "static constexpr float add(float x, float y) { return x + y; }"
+    "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
+    "user.cpp", 17};
+
+TEST_CASE("so does a semiring of the caller's") {
+  check_compiles("rig::on_cuda::row<rig::user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &scaled_sum);
+}
+
+TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+  rig::source_text broken = scaled_sum;
+  broken.body = "using left = float; using right = float; using accum = float; int zero() { return nothing; }";
+  std::string name;
+  try {
+    compile_to_cubin("row.cu", "rig::on_cuda::row<rig::user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &broken, 90, name);
+    FAIL("it compiled");
+  } catch (const rig::error& e) {
+    const std::string said = e.what();
+    CHECK(e.code() == rig::errc::cannot);
+    CHECK(said.find("user.cpp:17") != std::string::npos);
+    CHECK(said.find("nothing") != std::string::npos);
+  }
+}
+
+TEST_CASE("the number of kernels compiled ahead is a decision") {
+  // 21 pairs × (15 shapes + take_values + 2 × combine). Growth costs build time and bytes: change it knowingly.
+  CHECK(rig::on_cuda::row_entries() == 21 * (15 + 1 + 2));
+}
+
+}  // namespace
