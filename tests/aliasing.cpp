@@ -26,10 +26,12 @@ struct graph {
         if (random.chance(0.2)) columns.push_back(j);
       offsets.push_back(static_cast<int>(columns.size()));
     }
-    for (std::size_t p = 0; p < columns.size(); ++p) weights.push_back(static_cast<float>(random.below(9) - 4));
+    for (std::size_t p = 0; p < columns.size(); ++p)
+      weights.push_back(static_cast<float>(random.below(9) - 4));
   }
   rig::matrix<float> over(const float* values) const {
-    return rig::matrix<float>::view(n, n, std::span<const int>(offsets), std::span<const int>(columns),
+    return rig::matrix<float>::view(n, n, std::span<const int>(offsets),
+                                    std::span<const int>(columns),
                                     std::span<const float>(values, columns.size()));
   }
 };
@@ -87,7 +89,8 @@ TEST_CASE("C is the mask") {
       std::vector<float> memory = random_floats(2 * n * f);
       check_as_if_copied(memory, shift, [&](dense<float>& c, float* base) {
         const auto m = dense<float>::view(static_cast<const float*>(base), n, f);
-        rig::mxm(c, rig::none, a, b, rig::plus_times<float>{}, rig::complement(rig::values(m)), desc);
+        rig::mxm(c, rig::none, a, b, rig::plus_times<float>{}, rig::complement(rig::values(m)),
+                 desc);
       });
     }
 }
@@ -113,7 +116,8 @@ TEST_CASE("C, B, A's values and the mask are one piece of memory") {
     std::vector<float> memory = random_floats(n * f);
     check_as_if_copied(memory, 0, [&](dense<float>& c, float* base) {
       const auto b = dense<float>::view(static_cast<const float*>(base), n, f);
-      rig::mxm(c, rig::accumulator::own, g.over(base), b, rig::plus_times<float>{}, rig::values(b), desc);
+      rig::mxm(c, rig::accumulator::own, g.over(base), b, rig::plus_times<float>{}, rig::values(b),
+               desc);
     });
   }
 }

@@ -1,5 +1,5 @@
-// Memory that runs out: every allocation of every call is made to fail in turn. The error is out_of_memory, inputs and C stay,
-// nothing leaks. And what a product allocates at all.
+// Memory that runs out: every allocation of every call is made to fail in turn. The error is
+// out_of_memory, inputs and C stay, nothing leaks. And what a product allocates at all.
 
 #include <doctest/doctest.h>
 
@@ -53,8 +53,12 @@ constexpr std::size_t usual = alignof(std::max_align_t);
 
 void* operator new(std::size_t n) { return allocate_or_throw(n, usual); }
 void* operator new[](std::size_t n) { return allocate_or_throw(n, usual); }
-void* operator new(std::size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<std::size_t>(a)); }
-void* operator new[](std::size_t n, std::align_val_t a) { return allocate_or_throw(n, static_cast<std::size_t>(a)); }
+void* operator new(std::size_t n, std::align_val_t a) {
+  return allocate_or_throw(n, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t n, std::align_val_t a) {
+  return allocate_or_throw(n, static_cast<std::size_t>(a));
+}
 void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, usual); }
 void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, usual); }
 void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
@@ -83,14 +87,14 @@ using rig::index;
 using rig::matrix;
 
 struct outcome {
-  int failures = 0;          ///< allocations that failed with error(out_of_memory)
-  int others = 0;            ///< anything else that was thrown
-  bool intact = true;        ///< no failure changed what `intact()` looks at
-  long leaked = 0;           ///< allocations more than before, after a failure
+  int failures = 0;    ///< allocations that failed with error(out_of_memory)
+  int others = 0;      ///< anything else that was thrown
+  bool intact = true;  ///< no failure changed what `intact()` looks at
+  long leaked = 0;     ///< allocations more than before, after a failure
 };
 
-/// Lets the first, second, third … allocation of `work` fail, alone or with all after it, until `work` needs no more of them.
-/// `prepare` makes a fresh start for each attempt.
+/// Lets the first, second, third … allocation of `work` fail, alone or with all after it, until
+/// `work` needs no more of them. `prepare` makes a fresh start for each attempt.
 template <class Prepare, class Work, class Intact>
 outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact) {
   outcome out;
@@ -169,9 +173,12 @@ TEST_CASE("products") {
     for (const bool tb : {false, true})
       for (const char* kernel : {"", "row", "split"}) {
         const rig::descriptor desc{.transpose_a = ta, .transpose_b = tb, .kernel = kernel};
-        check_every_failure(2 + ta * 4 + tb, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); }, intact);
-        check_every_failure(2, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::values(o.c), desc)); },
-                            intact);
+        check_every_failure(
+            2 + ta * 4 + tb, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); },
+            intact);
+        check_every_failure(
+            2, fresh_forms,
+            [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::values(o.c), desc)); }, intact);
         // C holds another value after a success, so each attempt starts with its own.
         dense<float> c(60, 60);
         const auto again = [&] {
@@ -179,7 +186,8 @@ TEST_CASE("products") {
           for (index i = 0; i < 60; ++i) std::fill_n(c.row(i), 60, 42.0f);
         };
         const auto c_intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42 && o.intact(); };
-        check_every_failure(1, again, [&] { rig::mxm(c, rig::accumulator::plus, o.a, o.b, s, desc); }, c_intact);
+        check_every_failure(
+            1, again, [&] { rig::mxm(c, rig::accumulator::plus, o.a, o.b, s, desc); }, c_intact);
       }
 }
 
@@ -192,9 +200,11 @@ TEST_CASE("aliased and indexed products") {
   };
   const auto intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42; };
   const rig::plus_times<float> s;
-  check_every_failure(2, again, [&] { rig::mxm(c, rig::none, o.a, c, s, rig::values(c)); }, intact);
-  check_every_failure(3, again, [&] { rig::mxm(c, rig::none, o.a, c, s, {.transpose_b = true, .kernel = "split"}); },
-                      intact);
+  check_every_failure(
+      2, again, [&] { rig::mxm(c, rig::none, o.a, c, s, rig::values(c)); }, intact);
+  check_every_failure(
+      3, again,
+      [&] { rig::mxm(c, rig::none, o.a, c, s, {.transpose_b = true, .kernel = "split"}); }, intact);
 
   rig::indexed_dense<float> best{dense<float>(60, 60), dense<int>(60, 60)};
   const auto once_more = [&] {
@@ -204,9 +214,11 @@ TEST_CASE("aliased and indexed products") {
   };
   const auto best_intact = [&] { return best.values(0, 0) == 42 && best.indices(0, 0) == 42; };
   const rig::arg_max_second<float> arg;
-  check_every_failure(4, once_more, [&] { static_cast<void>(rig::mxm(o.a, o.b, arg)); }, best_intact);
-  check_every_failure(3, once_more, [&] { rig::mxm(best, rig::none, o.a, best.values, arg, {.kernel = "split"}); },
-                      best_intact);
+  check_every_failure(
+      4, once_more, [&] { static_cast<void>(rig::mxm(o.a, o.b, arg)); }, best_intact);
+  check_every_failure(
+      3, once_more, [&] { rig::mxm(best, rig::none, o.a, best.values, arg, {.kernel = "split"}); },
+      best_intact);
 }
 
 TEST_CASE("a row that is cut") {
@@ -214,51 +226,76 @@ TEST_CASE("a row that is cut") {
   for (index k = 0; k < 70000; ++k) j[k] = k;
   const auto a = matrix<float>::from_positions(3, 70000, i, j);
   const dense<float> b(70000, 2, 1.0f);
-  check_every_failure(3, [&] { a.drop_forms(); },
-                      [&] { static_cast<void>(rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"})); }, always);
+  check_every_failure(
+      3, [&] { a.drop_forms(); },
+      [&] { static_cast<void>(rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"})); },
+      always);
 }
 
 TEST_CASE("construction") {
   const std::vector<index> i{1, 0, 1, 1}, j{2, 0, 2, 0};
   const std::vector<float> v{1, 2, 3, 4};
   const auto sum = [](float x, float y) { return x + y; };
-  check_every_failure(5, nothing, [&] { matrix<float>::from_tuples(2, 3, i, j, v, sum); }, always);
-  check_every_failure(3, nothing, [&] { matrix<float>::from_positions(2, 3, i, j, 1.0f, true); }, always);
-  check_every_failure(2, nothing, [&] { matrix<float>(5, 5); }, always);
-  check_every_failure(2, nothing, [&] { matrix<float>(); }, always);
+  check_every_failure(
+      5, nothing, [&] { matrix<float>::from_tuples(2, 3, i, j, v, sum); }, always);
+  check_every_failure(
+      3, nothing, [&] { matrix<float>::from_positions(2, 3, i, j, 1.0f, true); }, always);
+  check_every_failure(
+      2, nothing, [&] { matrix<float>(5, 5); }, always);
+  check_every_failure(
+      2, nothing, [&] { matrix<float>(); }, always);
 
   const std::vector<long> offsets{0, 2, 4}, wide_columns{2, 0, 0, 1};
   const std::vector<int> columns{2, 0, 0, 1};
   const std::span<const long> o(offsets);
   const std::span<const float> values(v);
-  check_every_failure(3, nothing, [&] {
-    matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), values, rig::input::sorted);
-  }, always);
-  check_every_failure(4, nothing, [&] {
-    matrix<float>::from_csr(2, 3, o, std::span<const long>(wide_columns), values, rig::input::sorted);
-  }, always);
-  check_every_failure(2, nothing, [&] {
-    matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), rig::input::sorted, 1.0f);
-  }, always);
-  check_every_failure(1, nothing, [&] {
-    matrix<float>::view(2, 3, o, std::span<const int>(columns), values, rig::input::trusted);
-  }, always);
+  check_every_failure(
+      3, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), values, rig::input::sorted);
+      },
+      always);
+  check_every_failure(
+      4, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const long>(wide_columns), values,
+                                rig::input::sorted);
+      },
+      always);
+  check_every_failure(
+      2, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), rig::input::sorted, 1.0f);
+      },
+      always);
+  check_every_failure(
+      1, nothing,
+      [&] {
+        matrix<float>::view(2, 3, o, std::span<const int>(columns), values, rig::input::trusted);
+      },
+      always);
 
   const operands kept;
   const std::vector<double> weights(180, 0.5);
-  check_every_failure(1, nothing, [&] { kept.a.with_values(std::span<const double>(weights)); }, always);
-  check_every_failure(1, nothing, [&] { dense<float>(30, 30); }, always);
-  check_every_failure(1, nothing, [&] { const dense<float> copy = kept.b; }, always);
+  check_every_failure(
+      1, nothing, [&] { kept.a.with_values(std::span<const double>(weights)); }, always);
+  check_every_failure(
+      1, nothing, [&] { dense<float>(30, 30); }, always);
+  check_every_failure(
+      1, nothing, [&] { const dense<float> copy = kept.b; }, always);
 }
 
 TEST_CASE("forms and explain") {
   operands o;
   const auto none = [&] { return o.a.forms().empty() || o.a.forms().size() < 2; };
-  check_every_failure(5, [&] { o.a.drop_forms(); }, [&] { o.a.prepare({.transpose_a = true}); }, none);
+  check_every_failure(
+      5, [&] { o.a.drop_forms(); }, [&] { o.a.prepare({.transpose_a = true}); }, none);
   o.a.prepare({.transpose_a = true});
-  check_every_failure(1, nothing, [&] { o.a.forms(); }, always);
-  check_every_failure(3, [&] { o.a.drop_forms(); },
-                      [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
+  check_every_failure(
+      1, nothing, [&] { o.a.forms(); }, always);
+  check_every_failure(
+      3, [&] { o.a.drop_forms(); },
+      [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
 }
 
 /// Bytes that `work` asks for.
@@ -289,7 +326,8 @@ TEST_CASE("a product allocates its result, and scratch for its threads") {
       const rig::descriptor desc{.kernel = kernel, .threads = threads};
       a.drop_forms();
       CHECK(bytes_of([&] { rig::mxm(c, rig::none, a, b, s, desc); }) <= scratch);
-      CHECK(bytes_of([&] { rig::mxm(c, rig::accumulator::plus, a, b, s, rig::values(b), desc); }) <= scratch);
+      CHECK(bytes_of([&] { rig::mxm(c, rig::accumulator::plus, a, b, s, rig::values(b), desc); }) <=
+            scratch);
       const long fresh = bytes_of([&] { static_cast<void>(rig::mxm(a, b, s, desc)); });
       CHECK(fresh >= result);
       CHECK(fresh <= result + scratch);

@@ -41,7 +41,8 @@ inline std::vector<int> spread(int count, int columns, random_bits& random) {
   std::vector<int> out(count);
   const int start = columns > 0 ? random.below(columns) : 0;
   for (int e = 0; e < count; ++e)
-    out[e] = static_cast<int>((start + static_cast<long>(e) * columns / std::max(count, 1)) % columns);
+    out[e] =
+        static_cast<int>((start + static_cast<long>(e) * columns / std::max(count, 1)) % columns);
   return out;
 }
 
@@ -83,7 +84,10 @@ inline std::vector<shape> small_battery() {
       {"one full row",
        pattern_of(20, 50, [](int i) { return i == 11 ? every_column(50) : std::vector<int>(); })},
       {"one full column",
-       pattern_of(50, 20, [](int i) { return i % 7 == 0 ? std::vector<int>{3, 5} : std::vector<int>{3}; })},
+       pattern_of(50, 20,
+                  [](int i) {
+                    return i % 7 == 0 ? std::vector<int>{3, 5} : std::vector<int>{3};
+                  })},
       {"full", pattern_of(13, 29, [](int) { return every_column(29); })},
       {"random", random_pattern(40, 60, 0.08, random)},
   };
@@ -92,9 +96,10 @@ inline std::vector<shape> small_battery() {
 /// Rows that end just before, at and after every block length of the kernels.
 inline shape row_lengths_shape() {
   random_bits random(test_seed() + 1);
-  return {"row lengths", pattern_of_lengths({0, 1, 2, 3, 4, 7, 8, 9, 15, 16, 17, 31, 32, 33, 63, 64, 65,
-                                             255, 256, 257, 300, 511, 513, 1000},
-                                            1200, random)};
+  return {"row lengths",
+          pattern_of_lengths({0,  1,  2,  3,  4,  7,   8,   9,   15,  16,  17,  31,
+                              32, 33, 63, 64, 65, 255, 256, 257, 300, 511, 513, 1000},
+                             1200, random)};
 }
 
 /// Everything of everyday size.

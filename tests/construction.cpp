@@ -1,4 +1,5 @@
-// Containers from the caller's data: tuples, CSR, views, dense; what is checked and what the errors say.
+// Containers from the caller's data: tuples, CSR, views, dense; what is checked and what the errors
+// say.
 
 #include <doctest/doctest.h>
 
@@ -35,7 +36,8 @@ std::vector<std::array<double, 3>> entries_of(const matrix<T>& a) {
 using entries = std::vector<std::array<double, 3>>;
 
 TEST_CASE("tuples in any order") {
-  const auto a = matrix<float>::from_tuples(3, 4, indices{2, 0, 2, 0}, indices{1, 3, 0, 0}, floats{1, 2, 3, 0});
+  const auto a = matrix<float>::from_tuples(3, 4, indices{2, 0, 2, 0}, indices{1, 3, 0, 0},
+                                            floats{1, 2, 3, 0});
   CHECK(a.rows() == 3);
   CHECK(a.columns() == 4);
   CHECK(a.nnz() == 4);
@@ -49,8 +51,10 @@ TEST_CASE("tuples in any order") {
 TEST_CASE("duplicates need a combiner, which folds in the order of the input") {
   const indices i{1, 0, 1, 1}, j{2, 0, 2, 2};
   const floats v{10, 1, 4, 3};
-  check_error(errc::duplicate, {"0", "2", "(1, 2)"}, [&] { matrix<float>::from_tuples(2, 3, i, j, v); });
-  const auto minus = matrix<float>::from_tuples(2, 3, i, j, v, [](float x, float y) { return x - y; });
+  check_error(errc::duplicate, {"0", "2", "(1, 2)"},
+              [&] { matrix<float>::from_tuples(2, 3, i, j, v); });
+  const auto minus =
+      matrix<float>::from_tuples(2, 3, i, j, v, [](float x, float y) { return x - y; });
   CHECK(entries_of(minus) == entries{{0, 0, 1}, {1, 2, 3}});
   const auto last = matrix<float>::from_tuples(2, 3, i, j, v, [](float, float y) { return y; });
   CHECK(entries_of(last) == entries{{0, 0, 1}, {1, 2, 3}});
@@ -77,10 +81,10 @@ TEST_CASE("bad tuples") {
 }
 
 template <class Offset, class Column>
-matrix<float> csr(index rows, index columns, const std::vector<Offset>& offsets, const std::vector<Column>& j,
-                  const floats& v, input how = input::checked) {
-  return matrix<float>::from_csr(rows, columns, std::span<const Offset>(offsets), std::span<const Column>(j),
-                                 std::span<const float>(v), how);
+matrix<float> csr(index rows, index columns, const std::vector<Offset>& offsets,
+                  const std::vector<Column>& j, const floats& v, input how = input::checked) {
+  return matrix<float>::from_csr(rows, columns, std::span<const Offset>(offsets),
+                                 std::span<const Column>(j), std::span<const float>(v), how);
 }
 
 TEST_CASE("CSR of every width") {
@@ -88,13 +92,14 @@ TEST_CASE("CSR of every width") {
   CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
   CHECK(entries_of(csr<long, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
   CHECK(entries_of(csr<long, long>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
-  CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}, input::trusted)) == want);
+  CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}, input::trusted)) ==
+        want);
   // Copies keep narrow offsets where they suffice.
   CHECK(!csr<long, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}).structure().wide());
   const std::vector<long> offsets{0, 2};
   const indices j{0, 1};
-  const auto iso = matrix<float>::from_csr(1, 2, std::span<const long>(offsets), std::span<const int>(j),
-                                           input::checked, 4.0f);
+  const auto iso = matrix<float>::from_csr(1, 2, std::span<const long>(offsets),
+                                           std::span<const int>(j), input::checked, 4.0f);
   CHECK(iso.iso());
   CHECK(entries_of(iso) == entries{{0, 0, 4}, {0, 1, 4}});
 }
@@ -102,20 +107,30 @@ TEST_CASE("CSR of every width") {
 TEST_CASE("bad CSR") {
   check_error(errc::shape, {"3 rows", "4", "3"}, [] { csr<int, int>(3, 3, {0, 1, 1}, {1}, {1}); });
   check_error(errc::range, {"first offset", "1"}, [] { csr<int, int>(1, 3, {1, 1}, {}, {}); });
-  check_error(errc::range, {"offset 2", "1", "2"}, [] { csr<int, int>(2, 3, {0, 2, 1}, {0}, {1}); });
+  check_error(errc::range, {"offset 2", "1", "2"}, [] {
+    csr<int, int>(2, 3, {0, 2, 1}, {0}, {1});
+  });
   check_error(errc::shape, {"2", "3"}, [] { csr<int, int>(1, 3, {0, 2}, {0, 1, 2}, {1, 2, 3}); });
   check_error(errc::range, {"3", "row 0", "0..2"}, [] { csr<int, int>(1, 3, {0, 1}, {3}, {1}); });
   check_error(errc::range, {"-1"}, [] { csr<int, int>(1, 3, {0, 1}, {-1}, {1}); });
-  check_error(errc::order, {"row 0", "0", "2", "sorted"}, [] { csr<int, int>(1, 3, {0, 2}, {2, 0}, {1, 2}); });
+  check_error(errc::order, {"row 0", "0", "2", "sorted"}, [] {
+    csr<int, int>(1, 3, {0, 2}, {2, 0}, {1, 2});
+  });
   check_error(errc::duplicate, {"(0, 2)"}, [] { csr<int, int>(1, 3, {0, 2}, {2, 2}, {1, 2}); });
-  check_error(errc::duplicate, {"(0, 2)"},
-              [] { csr<int, int>(1, 3, {0, 3}, {2, 0, 2}, {1, 2, 3}, input::sorted); });
+  check_error(errc::duplicate, {"(0, 2)"}, [] {
+    csr<int, int>(1, 3, {0, 3}, {2, 0, 2}, {1, 2, 3}, input::sorted);
+  });
   check_error(errc::range, {"7"}, [] { csr<int, int>(1, 3, {0, 1}, {7}, {1}, input::sorted); });
-  check_error(errc::shape, {"2 entries", "1 values"}, [] { csr<int, int>(1, 3, {0, 2}, {0, 2}, {1}); });
+  check_error(errc::shape, {"2 entries", "1 values"}, [] {
+    csr<int, int>(1, 3, {0, 2}, {0, 2}, {1});
+  });
   // Narrowing is checked even where the caller is trusted.
-  check_error(errc::range, {"4294967296", "entry 0"}, [] { csr<long, long>(1, 3, {0, 1}, {1l << 32}, {1}); });
-  check_error(errc::range, {"4294967297"},
-              [] { csr<long, long>(1, 3, {0, 1}, {(1l << 32) + 1}, {1}, input::trusted); });
+  check_error(errc::range, {"4294967296", "entry 0"}, [] {
+    csr<long, long>(1, 3, {0, 1}, {1l << 32}, {1});
+  });
+  check_error(errc::range, {"4294967297"}, [] {
+    csr<long, long>(1, 3, {0, 1}, {(1l << 32) + 1}, {1}, input::trusted);
+  });
 }
 
 TEST_CASE("unsorted columns are sorted on request, values with them") {
@@ -124,7 +139,8 @@ TEST_CASE("unsorted columns are sorted on request, values with them") {
   const auto wide = csr<long, long>(1, 9, {0, 3}, {8, 0, 4}, {1, 2, 3}, input::sorted);
   CHECK(entries_of(wide) == entries{{0, 0, 2}, {0, 4, 3}, {0, 8, 1}});
   // Rows that ascend already stay where they are.
-  CHECK(entries_of(csr<int, int>(1, 3, {0, 2}, {0, 2}, {1, 2}, input::sorted)) == entries{{0, 0, 1}, {0, 2, 2}});
+  CHECK(entries_of(csr<int, int>(1, 3, {0, 2}, {0, 2}, {1, 2}, input::sorted)) ==
+        entries{{0, 0, 1}, {0, 2, 2}});
 }
 
 TEST_CASE("views copy nothing") {
@@ -150,7 +166,8 @@ TEST_CASE("views copy nothing") {
   CHECK(!a.structure().wide());
   const indices bad{0, 5, 1};
   check_error(errc::range, {"5"}, [&] {
-    matrix<float>::view(2, 3, std::span<const int>(narrow), std::span<const int>(bad), std::span<const float>(v));
+    matrix<float>::view(2, 3, std::span<const int>(narrow), std::span<const int>(bad),
+                        std::span<const float>(v));
   });
 }
 
@@ -173,7 +190,9 @@ TEST_CASE("dense") {
   CHECK(zero(1, 2) == 1.5f);
   const auto from = dense<int>::from(2, 2, std::vector<int>{1, 2, 3, 4});
   CHECK(from(1, 0) == 3);
-  check_error(errc::shape, {"2x2", "4", "3"}, [] { dense<int>::from(2, 2, std::vector<int>{1, 2, 3}); });
+  check_error(errc::shape, {"2x2", "4", "3"}, [] {
+    dense<int>::from(2, 2, std::vector<int>{1, 2, 3});
+  });
   check_error(errc::shape, {"-1x2"}, [] { dense<int>(-1, 2); });
   check_error(errc::shape, {"2x-1"}, [] { dense<int>::uninitialised(2, -1); });
 

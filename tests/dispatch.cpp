@@ -46,7 +46,9 @@ rig::error error_of(Work work) {
   FAIL("nothing was thrown");
   std::abort();
 }
-bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
 
 TEST_CASE("the list of kernels") {
   for (const rig::kernel& k : rig::kernels()) {
@@ -68,8 +70,9 @@ TEST_CASE("a named kernel is obeyed, an unknown one is an error") {
   CHECK(contains(e.what(), "split"));
   // The name is checked where there is nothing to compute too.
   const matrix<float> nothing(0, 5);
-  CHECK(error_of([&] { rig::mxm(nothing, ones, rig::plus_times<float>{}, {.kernel = "no such"}); }).code() ==
-        rig::errc::unknown_kernel);
+  CHECK(error_of([&] {
+          rig::mxm(nothing, ones, rig::plus_times<float>{}, {.kernel = "no such"});
+        }).code() == rig::errc::unknown_kernel);
 }
 
 TEST_CASE("RIG_KERNEL prefers, the descriptor decides") {
@@ -99,12 +102,14 @@ TEST_CASE("a long row is split where it holds a large share") {
   const auto star = matrix<float>::from_positions(3, 200000, i, j);
   const auto e = rig::explain(star, dense<float>(200000, 1), rig::plus_times<float>{});
   if (std::thread::hardware_concurrency() > 1) CHECK(e.chosen == "split");
-  const auto few_threads = rig::explain(star, dense<float>(200000, 1), rig::plus_times<float>{}, {.threads = 1});
+  const auto few_threads =
+      rig::explain(star, dense<float>(200000, 1), rig::plus_times<float>{}, {.threads = 1});
   CHECK(few_threads.chosen == e.chosen);
 }
 
 TEST_CASE("explain as text and as JSON") {
-  const auto e = rig::explain(ring(5), ones, rig::plus_times<float>{}, rig::structure(ones), {.transpose_a = true});
+  const auto e = rig::explain(ring(5), ones, rig::plus_times<float>{}, rig::structure(ones),
+                              {.transpose_a = true});
   const std::string text = e.text();
   CHECK(contains(text, "plus_times"));
   CHECK(contains(text, "chosen: row"));
@@ -121,12 +126,15 @@ TEST_CASE("explain as text and as JSON") {
     CHECK(contains(text, rig::kernels()[k].name));
     chosen_lines += line["chosen"].get<bool>() ? 1 : 0;
     CHECK(line["approximate"].is_boolean());
-    if (line["answer"] == "can") CHECK(line["estimated_ms"].is_number());
-    else CHECK(!line["reason"].get<std::string>().empty());
+    if (line["answer"] == "can")
+      CHECK(line["estimated_ms"].is_number());
+    else
+      CHECK(!line["reason"].get<std::string>().empty());
   }
   CHECK(chosen_lines == 1);
   // Only errors of the problem itself are thrown.
-  CHECK(error_of([] { rig::explain(ring(4), ones, rig::plus_times<float>{}); }).code() == rig::errc::shape);
+  CHECK(error_of([] { rig::explain(ring(4), ones, rig::plus_times<float>{}); }).code() ==
+        rig::errc::shape);
 
   rig::explanation odd;
   odd.operation = "quote \" backslash \\ line\nend";
@@ -171,7 +179,8 @@ TEST_CASE("forms are listed, shared and dropped") {
   // The form holds no values: both give their own.
   CHECK(rig::mxm(weighted, ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 1);
   CHECK(rig::mxm(weighted, ones, rig::plus_times<float>{}, {.transpose_a = true})(0, 0) == 5);
-  CHECK(rig::mxm(a.with_value(2.0), ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 2);
+  CHECK(rig::mxm(a.with_value(2.0), ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) ==
+        2);
   copy.drop_forms();
   CHECK(a.forms().empty());
   CHECK(rig::mxm(a, ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 1);

@@ -15,11 +15,13 @@ using rig::matrix;
 
 /// Everything a call needs, of shapes that fit: A 5×4, B 4×3, C 5×3.
 struct operands {
-  matrix<float> a = matrix<float>::from_positions(5, 4, std::vector<index>{0, 1, 4}, std::vector<index>{1, 2, 3});
+  matrix<float> a =
+      matrix<float>::from_positions(5, 4, std::vector<index>{0, 1, 4}, std::vector<index>{1, 2, 3});
   dense<float> b{4, 3, 1.0f};
   std::vector<float> memory = std::vector<float>(20, 42.0f);
   dense<float> c = dense<float>::view(memory.data(), 5, 3, 4);
-  matrix<float> m = matrix<float>::from_positions(5, 3, std::vector<index>{0}, std::vector<index>{0});
+  matrix<float> m =
+      matrix<float>::from_positions(5, 3, std::vector<index>{0}, std::vector<index>{0});
 };
 
 /// The call throws, and C's memory, gaps included, is as it was.
@@ -36,10 +38,12 @@ constexpr auto plus = rig::accumulator::plus;
 TEST_CASE("shapes") {
   check_refused(errc::shape, {"A is 5x4", "B is 3x2", "4 columns", "3 rows"},
                 [](operands& o) { rig::mxm(o.c, plus, o.a, dense<float>(3, 2), plus_times); });
-  check_refused(errc::shape, {"Aᵀ is 4x5", "B is 4x3"},
-                [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.transpose_a = true}); });
-  check_refused(errc::shape, {"A is 5x4", "Bᵀ is 3x4"},
-                [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.transpose_b = true}); });
+  check_refused(errc::shape, {"Aᵀ is 4x5", "B is 4x3"}, [](operands& o) {
+    rig::mxm(o.c, plus, o.a, o.b, plus_times, {.transpose_a = true});
+  });
+  check_refused(errc::shape, {"A is 5x4", "Bᵀ is 3x4"}, [](operands& o) {
+    rig::mxm(o.c, plus, o.a, o.b, plus_times, {.transpose_b = true});
+  });
   check_refused(errc::shape, {"5x2", "C is 5x3"},
                 [](operands& o) { rig::mxm(o.c, plus, o.a, dense<float>(4, 2), plus_times); });
   check_refused(errc::shape, {"5x3", "the mask is 3x5"}, [](operands& o) {
@@ -48,7 +52,8 @@ TEST_CASE("shapes") {
   check_refused(errc::shape, {"5x3", "the mask is 5x4"}, [](operands& o) {
     rig::mxm(o.c, plus, o.a, o.b, plus_times, rig::complement(rig::values(dense<int>(5, 4))));
   });
-  check_refused(errc::shape, {"A is 5x4"}, [](operands& o) { rig::mxm(o.a, dense<float>(3, 2), plus_times); });
+  check_refused(errc::shape, {"A is 5x4"},
+                [](operands& o) { rig::mxm(o.a, dense<float>(3, 2), plus_times); });
   check_refused(errc::shape, {"the mask is 5x4"},
                 [](operands& o) { rig::mxm(o.a, o.b, plus_times, rig::structure(o.a)); });
 }
@@ -63,8 +68,9 @@ TEST_CASE("the arrays of an indexed result") {
 }
 
 TEST_CASE("kernels") {
-  check_refused(errc::unknown_kernel, {"no such", "row", "split"},
-                [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.kernel = "no such"}); });
+  check_refused(errc::unknown_kernel, {"no such", "row", "split"}, [](operands& o) {
+    rig::mxm(o.c, plus, o.a, o.b, plus_times, {.kernel = "no such"});
+  });
 }
 
 TEST_CASE("read-only results") {
@@ -75,7 +81,8 @@ TEST_CASE("read-only results") {
   operands o;
   const std::vector<int> indices(15, 3);
   rig::indexed_dense<float> c{dense<float>(5, 3, 1.0f), dense<int>::view(indices.data(), 5, 3)};
-  check_error(errc::read_only, {"5x3"}, [&] { rig::mxm(c, rig::none, o.a, o.b, rig::arg_max_second<float>{}); });
+  check_error(errc::read_only, {"5x3"},
+              [&] { rig::mxm(c, rig::none, o.a, o.b, rig::arg_max_second<float>{}); });
   CHECK(c.values(0, 0) == 1);
 }
 
@@ -85,8 +92,10 @@ TEST_CASE("accumulators that cannot") {
   });
   operands o;
   rig::indexed_dense<float> c{dense<float>(5, 3, 1.0f), dense<int>(5, 3, 7)};
-  for (const auto how : {rig::accumulator::plus, rig::accumulator::maximum, rig::accumulator::first})
-    check_error(errc::cannot, {"arg_max_second"}, [&] { rig::mxm(c, how, o.a, o.b, rig::arg_max_second<float>{}); });
+  for (const auto how :
+       {rig::accumulator::plus, rig::accumulator::maximum, rig::accumulator::first})
+    check_error(errc::cannot, {"arg_max_second"},
+                [&] { rig::mxm(c, how, o.a, o.b, rig::arg_max_second<float>{}); });
   CHECK(c.values(0, 0) == 1);
   CHECK(c.indices(4, 2) == 7);
 }
@@ -104,19 +113,24 @@ matrix<float> elsewhere(const matrix<float>& a) {
   };
   const auto nnz = static_cast<std::size_t>(a.nnz());
   auto claimed = std::make_shared<const rig::pattern>(
-      a.rows(), a.columns(), a.nnz(), claim(s.offsets(), (static_cast<std::size_t>(a.rows()) + 1) * sizeof(int)),
-      false, claim(s.entries(), nnz * sizeof(index)));
+      a.rows(), a.columns(), a.nnz(),
+      claim(s.offsets(), (static_cast<std::size_t>(a.rows()) + 1) * sizeof(int)), false,
+      claim(s.entries(), nnz * sizeof(index)));
   return matrix<float>(claimed);
 }
 
 TEST_CASE("places") {
   check_refused(errc::place, {"A is on cuda:1", "B is on cpu"},
                 [](operands& o) { rig::mxm(o.c, plus, elsewhere(o.a), o.b, plus_times); });
-  check_refused(errc::place, {"A is on cpu", "the mask is on cuda:1"},
-                [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, rig::structure(elsewhere(o.m))); });
-  check_refused(errc::place, {"cuda:0"}, [](operands& o) { static_cast<void>(o.a.to(rig::cuda(0))); });
-  check_refused(errc::place, {"cuda:0"}, [](operands& o) { static_cast<void>(o.b.to(rig::cuda())); });
-  check_refused(errc::place, {"cuda:2"}, [](operands&) { rig::buffer::allocate(64, rig::cuda(2)); });
+  check_refused(errc::place, {"A is on cpu", "the mask is on cuda:1"}, [](operands& o) {
+    rig::mxm(o.c, plus, o.a, o.b, plus_times, rig::structure(elsewhere(o.m)));
+  });
+  check_refused(errc::place, {"cuda:0"},
+                [](operands& o) { static_cast<void>(o.a.to(rig::cuda(0))); });
+  check_refused(errc::place, {"cuda:0"},
+                [](operands& o) { static_cast<void>(o.b.to(rig::cuda())); });
+  check_refused(errc::place, {"cuda:2"},
+                [](operands&) { rig::buffer::allocate(64, rig::cuda(2)); });
   operands o;
   check_error(errc::place, {"cuda:1", "cpu"}, [&] {
     matrix<float>(elsewhere(o.a).shared_structure(), rig::buffer::allocate(3 * sizeof(float)));
@@ -125,7 +139,8 @@ TEST_CASE("places") {
 
 TEST_CASE("the first mistake is found before forms are built") {
   operands o;
-  check_error(errc::shape, {}, [&] { rig::mxm(o.a, dense<float>(3, 2), plus_times, {.transpose_a = true}); });
+  check_error(errc::shape, {},
+              [&] { rig::mxm(o.a, dense<float>(3, 2), plus_times, {.transpose_a = true}); });
   CHECK(o.a.forms().empty());
 }
 

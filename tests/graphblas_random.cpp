@@ -1,7 +1,7 @@
 // SuiteSparse:GraphBLAS beside rig on random sparse × dense products.
 //
-// GraphBLAS gives C⟨M⟩ = C ⊙ (A ⊕.⊗ B) with C full. Where T has no entry and there is no accumulator it deletes C's entry, and so
-// does replace outside the mask: rig writes fill at both.
+// GraphBLAS gives C⟨M⟩ = C ⊙ (A ⊕.⊗ B) with C full. Where T has no entry and there is no
+// accumulator it deletes C's entry, and so does replace outside the mask: rig writes fill at both.
 
 #include <doctest/doctest.h>
 
@@ -15,7 +15,8 @@
 #include "battery.hpp"
 #include "rig/mxm.hpp"
 
-// Version 7.4 declares its functions without a language linkage; what it includes was included above.
+// Version 7.4 declares its functions without a language linkage; what it includes was included
+// above.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -27,30 +28,67 @@ namespace {
 
 void ok(GrB_Info info) { REQUIRE(info == GrB_SUCCESS); }
 
-template <class T> GrB_Type type_in_graphblas();
-template <> GrB_Type type_in_graphblas<bool>() { return GrB_BOOL; }
-template <> GrB_Type type_in_graphblas<int>() { return GrB_INT32; }
-template <> GrB_Type type_in_graphblas<long>() { return GrB_INT64; }
-template <> GrB_Type type_in_graphblas<float>() { return GrB_FP32; }
-template <> GrB_Type type_in_graphblas<double>() { return GrB_FP64; }
+template <class T>
+GrB_Type type_in_graphblas();
+template <>
+GrB_Type type_in_graphblas<bool>() {
+  return GrB_BOOL;
+}
+template <>
+GrB_Type type_in_graphblas<int>() {
+  return GrB_INT32;
+}
+template <>
+GrB_Type type_in_graphblas<long>() {
+  return GrB_INT64;
+}
+template <>
+GrB_Type type_in_graphblas<float>() {
+  return GrB_FP32;
+}
+template <>
+GrB_Type type_in_graphblas<double>() {
+  return GrB_FP64;
+}
 
-void set(GrB_Matrix m, bool x, GrB_Index i, GrB_Index j) { ok(GrB_Matrix_setElement_BOOL(m, x, i, j)); }
-void set(GrB_Matrix m, int x, GrB_Index i, GrB_Index j) { ok(GrB_Matrix_setElement_INT32(m, x, i, j)); }
-void set(GrB_Matrix m, long x, GrB_Index i, GrB_Index j) { ok(GrB_Matrix_setElement_INT64(m, x, i, j)); }
-void set(GrB_Matrix m, float x, GrB_Index i, GrB_Index j) { ok(GrB_Matrix_setElement_FP32(m, x, i, j)); }
-void set(GrB_Matrix m, double x, GrB_Index i, GrB_Index j) { ok(GrB_Matrix_setElement_FP64(m, x, i, j)); }
-GrB_Info get(bool* x, GrB_Matrix m, GrB_Index i, GrB_Index j) { return GrB_Matrix_extractElement_BOOL(x, m, i, j); }
-GrB_Info get(int* x, GrB_Matrix m, GrB_Index i, GrB_Index j) { return GrB_Matrix_extractElement_INT32(x, m, i, j); }
-GrB_Info get(long* x, GrB_Matrix m, GrB_Index i, GrB_Index j) { return GrB_Matrix_extractElement_INT64(x, m, i, j); }
-GrB_Info get(float* x, GrB_Matrix m, GrB_Index i, GrB_Index j) { return GrB_Matrix_extractElement_FP32(x, m, i, j); }
-GrB_Info get(double* x, GrB_Matrix m, GrB_Index i, GrB_Index j) { return GrB_Matrix_extractElement_FP64(x, m, i, j); }
+void set(GrB_Matrix m, bool x, GrB_Index i, GrB_Index j) {
+  ok(GrB_Matrix_setElement_BOOL(m, x, i, j));
+}
+void set(GrB_Matrix m, int x, GrB_Index i, GrB_Index j) {
+  ok(GrB_Matrix_setElement_INT32(m, x, i, j));
+}
+void set(GrB_Matrix m, long x, GrB_Index i, GrB_Index j) {
+  ok(GrB_Matrix_setElement_INT64(m, x, i, j));
+}
+void set(GrB_Matrix m, float x, GrB_Index i, GrB_Index j) {
+  ok(GrB_Matrix_setElement_FP32(m, x, i, j));
+}
+void set(GrB_Matrix m, double x, GrB_Index i, GrB_Index j) {
+  ok(GrB_Matrix_setElement_FP64(m, x, i, j));
+}
+GrB_Info get(bool* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
+  return GrB_Matrix_extractElement_BOOL(x, m, i, j);
+}
+GrB_Info get(int* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
+  return GrB_Matrix_extractElement_INT32(x, m, i, j);
+}
+GrB_Info get(long* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
+  return GrB_Matrix_extractElement_INT64(x, m, i, j);
+}
+GrB_Info get(float* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
+  return GrB_Matrix_extractElement_FP32(x, m, i, j);
+}
+GrB_Info get(double* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
+  return GrB_Matrix_extractElement_FP64(x, m, i, j);
+}
 
 /// A matrix of theirs, freed with its scope.
 struct theirs {
   GrB_Matrix m = nullptr;
   template <class T>
   theirs(int rows, int columns, T*) {
-    ok(GrB_Matrix_new(&m, type_in_graphblas<T>(), static_cast<GrB_Index>(rows), static_cast<GrB_Index>(columns)));
+    ok(GrB_Matrix_new(&m, type_in_graphblas<T>(), static_cast<GrB_Index>(rows),
+                      static_cast<GrB_Index>(columns)));
   }
   theirs(const theirs&) = delete;
   ~theirs() { GrB_Matrix_free(&m); }
@@ -58,9 +96,12 @@ struct theirs {
 
 template <class T>
 T small_value(random_bits& random) {
-  if constexpr (std::is_same_v<T, bool>) return random.below(3) != 0;
-  else if constexpr (std::is_integral_v<T>) return static_cast<T>(random.below(9) - 4);
-  else return static_cast<T>(random.below(33) - 16) / 4;
+  if constexpr (std::is_same_v<T, bool>)
+    return random.below(3) != 0;
+  else if constexpr (std::is_integral_v<T>)
+    return static_cast<T>(random.below(9) - 4);
+  else
+    return static_cast<T>(random.below(33) - 16) / 4;
 }
 
 struct accumulator_pair {
@@ -70,7 +111,8 @@ struct accumulator_pair {
 
 /// One random case; how many places differ.
 template <class S, class T>
-int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumulators, random_bits& random) {
+int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumulators,
+             random_bits& random) {
   const int m = 1 + random.below(14), k = 1 + random.below(14);
   const int f = feature_widths[1 + static_cast<std::size_t>(random.below(6))];
   const bool ta = random.below(2) != 0, tb = random.below(2) != 0;
@@ -80,8 +122,10 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
   desc.kernel = random.below(2) != 0 ? "row" : "split";
   T* tag = nullptr;
 
-  const oracle::sparse pattern = random_pattern(ta ? k : m, ta ? m : k, random.unit() * 0.5, random);
-  theirs a(pattern.rows, pattern.columns, tag), b(tb ? f : k, tb ? k : f, tag), c(m, f, tag), mask(m, f, tag);
+  const oracle::sparse pattern =
+      random_pattern(ta ? k : m, ta ? m : k, random.unit() * 0.5, random);
+  theirs a(pattern.rows, pattern.columns, tag), b(tb ? f : k, tb ? k : f, tag), c(m, f, tag),
+      mask(m, f, tag);
   std::vector<rig::index> i, j;
   std::vector<double> weights;  // any type would do: it converts
   for (int row = 0; row < pattern.rows; ++row)
@@ -92,7 +136,8 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
       weights.push_back(static_cast<double>(x));
       set(a.m, x, static_cast<GrB_Index>(row), static_cast<GrB_Index>(pattern.inner[p]));
     }
-  const auto our_a = rig::matrix<double>::from_tuples(pattern.rows, pattern.columns, i, j, std::span<const double>(weights));
+  const auto our_a = rig::matrix<double>::from_tuples(pattern.rows, pattern.columns, i, j,
+                                                      std::span<const double>(weights));
   const auto draw_dense = [&](int rows, int columns, GrB_Matrix to) {
     rig::dense<T> d(rows, columns);
     for (int r = 0; r < rows; ++r)
@@ -114,12 +159,15 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
       i.push_back(row);
       j.push_back(allowed.inner[p]);
       marks.push_back(random.below(2));
-      set(mask.m, static_cast<T>(marks.back()), static_cast<GrB_Index>(row), static_cast<GrB_Index>(allowed.inner[p]));
+      set(mask.m, static_cast<T>(marks.back()), static_cast<GrB_Index>(row),
+          static_cast<GrB_Index>(allowed.inner[p]));
     }
   const auto our_mask = rig::matrix<int>::from_tuples(m, f, i, j, std::span<const int>(marks));
-  const bool masked = random.below(4) != 0, structural = random.below(2) != 0, complemented = random.below(2) != 0;
+  const bool masked = random.below(4) != 0, structural = random.below(2) != 0,
+             complemented = random.below(2) != 0;
 
-  const auto& accum = accumulators[static_cast<std::size_t>(random.below(static_cast<int>(accumulators.size())))];
+  const auto& accum =
+      accumulators[static_cast<std::size_t>(random.below(static_cast<int>(accumulators.size())))];
   // To GraphBLAS the complement of no mask is no place at all; rig cannot say that.
   GrB_Descriptor d = nullptr;
   ok(GrB_Descriptor_new(&d));
@@ -148,9 +196,9 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
       wrong += !(got == want || (got != got && want != want));
     }
   if (wrong > 0)
-    FAIL_CHECK(std::string(S::name), ": ", wrong, " of ", m * f, " places differ; masked ", masked, " structural ", structural,
-               " complemented ", complemented, " replace ", desc.replace, " accumulator ",
-               static_cast<int>(accum.ours), " transposes ", ta, tb);
+    FAIL_CHECK(std::string(S::name), ": ", wrong, " of ", m * f, " places differ; masked ", masked,
+               " structural ", structural, " complemented ", complemented, " replace ",
+               desc.replace, " accumulator ", static_cast<int>(accum.ours), " transposes ", ta, tb);
   return wrong;
 }
 
@@ -162,12 +210,14 @@ int run_cases(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumu
   return count;
 }
 
-#define OPERATORS(T)                                                                                    \
-  {                                                                                                     \
-    {rig::none, nullptr}, {rig::accumulator::plus, GrB_PLUS_##T}, {rig::accumulator::minus, GrB_MINUS_##T}, \
-        {rig::accumulator::times, GrB_TIMES_##T}, {rig::accumulator::minimum, GrB_MIN_##T},             \
-        {rig::accumulator::maximum, GrB_MAX_##T}, {rig::accumulator::first, GrB_FIRST_##T},             \
-        {rig::accumulator::second, GrB_SECOND_##T}, {rig::none, nullptr}                                \
+#define OPERATORS(T)                                                                            \
+  {                                                                                             \
+    {rig::none, nullptr}, {rig::accumulator::plus, GrB_PLUS_##T},                               \
+        {rig::accumulator::minus, GrB_MINUS_##T}, {rig::accumulator::times, GrB_TIMES_##T},     \
+        {rig::accumulator::minimum, GrB_MIN_##T}, {rig::accumulator::maximum, GrB_MAX_##T},     \
+        {rig::accumulator::first, GrB_FIRST_##T}, {rig::accumulator::second, GrB_SECOND_##T}, { \
+      rig::none, nullptr                                                                        \
+    }                                                                                           \
   }
 
 TEST_CASE("rig and GraphBLAS agree") {
@@ -183,7 +233,8 @@ TEST_CASE("rig and GraphBLAS agree") {
   int cases = 0;
   const int each = 60;
   cases += run_cases<rig::plus_times<float>, float>(GrB_PLUS_TIMES_SEMIRING_FP32, on_float, each);
-  cases += run_cases<rig::plus_times<double>, double>(GrB_PLUS_TIMES_SEMIRING_FP64, on_double, each);
+  cases +=
+      run_cases<rig::plus_times<double>, double>(GrB_PLUS_TIMES_SEMIRING_FP64, on_double, each);
   cases += run_cases<rig::plus_times<int>, int>(GrB_PLUS_TIMES_SEMIRING_INT32, on_int, each);
   cases += run_cases<rig::plus_times<long>, long>(GrB_PLUS_TIMES_SEMIRING_INT64, on_long, each);
   cases += run_cases<rig::min_plus<float>, float>(GrB_MIN_PLUS_SEMIRING_FP32, on_float, each);
@@ -193,7 +244,8 @@ TEST_CASE("rig and GraphBLAS agree") {
   cases += run_cases<rig::plus_second<float>, float>(GxB_PLUS_SECOND_FP32, on_float, each);
   cases += run_cases<rig::plus_first<float>, float>(GxB_PLUS_FIRST_FP32, on_float, each);
   cases += run_cases<rig::max_second<float>, float>(GrB_MAX_SECOND_SEMIRING_FP32, on_float, each);
-  cases += run_cases<rig::max_second<double>, double>(GrB_MAX_SECOND_SEMIRING_FP64, on_double, each);
+  cases +=
+      run_cases<rig::max_second<double>, double>(GrB_MAX_SECOND_SEMIRING_FP64, on_double, each);
   cases += run_cases<rig::min_first<float>, float>(GrB_MIN_FIRST_SEMIRING_FP32, on_float, each);
   cases += run_cases<rig::plus_pair<float>, float>(GxB_PLUS_PAIR_FP32, on_float, each);
   cases += run_cases<rig::plus_pair<int>, int>(GxB_PLUS_PAIR_INT32, on_int, each);

@@ -17,7 +17,8 @@ TEST_CASE("every kernel, builtin semiring, shape and variant") {
   met.conclude(static_cast<std::size_t>(number), shapes.size());
 }
 
-/// A single column, where kernels take shortcuts: every semiring, each variant on rows of all lengths.
+/// A single column, where kernels take shortcuts: every semiring, each variant on rows of all
+/// lengths.
 template <class S, class T>
 void walk_one_column(const shape& rows, int number, tally& met) {
   for (std::size_t step = 0; step < variants().size(); ++step) {
@@ -45,8 +46,9 @@ TEST_CASE("one column") {
 /// Rows long enough to be cut, under some variants for each semiring.
 template <class S, class T>
 void walk_long_rows(const shape& rows, int number, tally& met) {
-  static constexpr const char* names[] = {"plain", "transpose_a", "complement values", "own", "replace fill",
-                                          "int64 offsets", "dense values", "iso", "strided transpose_b"};
+  static constexpr const char* names[] = {"plain",        "transpose_a",  "complement values",
+                                          "own",          "replace fill", "int64 offsets",
+                                          "dense values", "iso",          "strided transpose_b"};
   for (int step = 0; step < 2; ++step) {
     trial_spec spec;
     spec.name = names[(number * 2 + step) % 9];
@@ -94,8 +96,9 @@ void check_same_bits(const shape& of, int features) {
       if (k.where != where.where || k.approximate) continue;
       const auto once = bytes_of(t, k.name, 1);
       for (const int threads : {1, 2, 3, 7, 0, 7})
-        CHECK_MESSAGE(bytes_of(t, k.name, threads) == once, std::string(k.name), ", ", std::string(S::name), ", ", of.name, ", F = ",
-                      features, ", ", threads, " threads: other bits");
+        CHECK_MESSAGE(bytes_of(t, k.name, threads) == once, std::string(k.name), ", ",
+                      std::string(S::name), ", ", of.name, ", F = ", features, ", ", threads,
+                      " threads: other bits");
     }
   }
 }
@@ -104,7 +107,8 @@ TEST_CASE("same bits for any number of threads") {
   // All of them are above the work that starts a second thread.
   const shape rows = long_rows_shape(), lengths = row_lengths_shape();
   for (const shape& s : battery())
-    if (s.name == "power law" || s.name == "tall") check_same_bits<rig::plus_times<float>, float>(s, 100);
+    if (s.name == "power law" || s.name == "tall")
+      check_same_bits<rig::plus_times<float>, float>(s, 100);
   check_same_bits<rig::plus_times<float>, float>(rows, 1);
   check_same_bits<rig::plus_times<float>, float>(rows, 5);
   check_same_bits<rig::plus_times<double>, double>(rows, 3);
@@ -132,7 +136,9 @@ struct sum_of_lefts : rig::plus_times<float> {
   static constexpr float multiply(float a, float) { return a; }
 };
 struct last_one_lost : rig::plus_second<float> {
-  static constexpr float multiply(float, float b, rig::position at) { return at.inner == 28 ? 0 : b; }
+  static constexpr float multiply(float, float b, rig::position at) {
+    return at.inner == 28 ? 0 : b;
+  }
 };
 
 template <class S>

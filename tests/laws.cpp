@@ -1,17 +1,20 @@
-// Every builtin semiring keeps the laws in every type; what each of them does at the ends of the numbers.
+// Every builtin semiring keeps the laws in every type; what each of them does at the ends of the
+// numbers.
+
+#include "laws.hpp"
 
 #include <doctest/doctest.h>
 
 #include <climits>
 
-#include "laws.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
 
 template <class S>
 void check_laws(const std::string& type) {
-  for (const std::string& law : laws::broken<S>()) FAIL_CHECK(std::string(S::name), " of ", type, " breaks ", law);
+  for (const std::string& law : laws::broken<S>())
+    FAIL_CHECK(std::string(S::name), " of ", type, " breaks ", law);
 }
 
 template <template <class> class Semiring>

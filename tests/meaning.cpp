@@ -1,4 +1,5 @@
-// What a call means: the checked reference of the design turned to dense results, NaN and infinities, aliasing, descriptors.
+// What a call means: the checked reference of the design turned to dense results, NaN and
+// infinities, aliasing, descriptors.
 
 #include <doctest/doctest.h>
 
@@ -37,8 +38,9 @@ matrix<T> tuples(rig::index rows, rig::index columns, const std::vector<rig::ind
 }
 using floats = std::vector<float>;
 
-/// The reference example, one row longer: C = [1 2; 3 4; 5 6] and T = [10 20; . .; 30 40], where a row without products has no
-/// entries (a product with a dense B has whole rows, or none). M = [1 0; 1 .; . 0], its zeros stored.
+/// The reference example, one row longer: C = [1 2; 3 4; 5 6] and T = [10 20; . .; 30 40], where a
+/// row without products has no entries (a product with a dense B has whole rows, or none). M = [1
+/// 0; 1 .; . 0], its zeros stored.
 struct reference {
   matrix<float> a = tuples(3, 2, {0, 2}, {0, 1}, floats{1, 1});
   dense<float> b = of<float>(2, 2, {10, 20, 30, 40});
@@ -141,8 +143,11 @@ TEST_CASE("explicit zeros are entries, and sums that cancel are results") {
 
 TEST_CASE("NaN wins and infinities follow IEEE") {
   const auto row = tuples(1, 3, {0, 0, 0}, {0, 1, 2}, floats{1, 1, 1});
-  const auto product = [&](const floats& b, auto s) { return rig::mxm(row, of<float>(3, 1, b), s)(0, 0); };
-  for (const floats& b : {floats{nan, 1, 2}, floats{1, nan, 2}, floats{1, 2, nan}, floats{inf, nan, -inf}}) {
+  const auto product = [&](const floats& b, auto s) {
+    return rig::mxm(row, of<float>(3, 1, b), s)(0, 0);
+  };
+  for (const floats& b :
+       {floats{nan, 1, 2}, floats{1, nan, 2}, floats{1, 2, nan}, floats{inf, nan, -inf}}) {
     CHECK(std::isnan(product(b, rig::max_second<float>{})));
     CHECK(std::isnan(product(b, rig::min_second<float>{})));
     CHECK(std::isnan(product(b, rig::plus_second<float>{})));
@@ -155,9 +160,11 @@ TEST_CASE("NaN wins and infinities follow IEEE") {
   CHECK(product({inf, 1, -inf}, rig::min_second<float>{}) == -inf);
   CHECK(product({-inf, -inf, -inf}, rig::max_second<float>{}) == -inf);
   // 0 · inf is a product like any other.
-  CHECK(std::isnan(rig::mxm(row.with_value(0.0f), of<float>(3, 1, {inf, 0, 0}), rig::plus_times<float>{})(0, 0)));
+  CHECK(std::isnan(rig::mxm(row.with_value(0.0f), of<float>(3, 1, {inf, 0, 0}),
+                            rig::plus_times<float>{})(0, 0)));
   // An accumulated NaN stays.
-  for (const accumulator how : {accumulator::plus, accumulator::maximum, accumulator::minimum, accumulator::times}) {
+  for (const accumulator how :
+       {accumulator::plus, accumulator::maximum, accumulator::minimum, accumulator::times}) {
     dense<float> c(1, 1, nan);
     rig::mxm(c, how, row, dense<float>(3, 1, 1.0f), rig::plus_times<float>{});
     CHECK(std::isnan(c(0, 0)));
@@ -166,7 +173,9 @@ TEST_CASE("NaN wins and infinities follow IEEE") {
 
 TEST_CASE("arg-max: of equal values the lowest index, NaN beats numbers") {
   const auto row = tuples(1, 4, {0, 0, 0}, {0, 2, 3}, floats{1, 1, 1});
-  const auto best = [&](const floats& b) { return rig::mxm(row, of<float>(4, 1, b), rig::arg_max_second<float>{}); };
+  const auto best = [&](const floats& b) {
+    return rig::mxm(row, of<float>(4, 1, b), rig::arg_max_second<float>{});
+  };
   CHECK(best({5, 9, 5, 1}).indices(0, 0) == 0);
   CHECK(best({1, 9, 5, 5}).indices(0, 0) == 2);
   CHECK(best({-inf, 9, -inf, -inf}).indices(0, 0) == 0);
@@ -189,20 +198,24 @@ TEST_CASE("arg-max: of equal values the lowest index, NaN beats numbers") {
 TEST_CASE("transposes") {
   const auto a = tuples(2, 3, {0, 0, 1}, {0, 2, 1}, floats{1, 2, 3});
   const auto b = of<float>(2, 2, {1, 2, 3, 4});
-  CHECK(elements(rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true})) == floats{1, 2, 9, 12, 2, 4});
-  CHECK(elements(rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true, .transpose_b = true})) ==
+  CHECK(elements(rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true})) ==
+        floats{1, 2, 9, 12, 2, 4});
+  CHECK(elements(
+            rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true, .transpose_b = true})) ==
         floats{1, 3, 6, 12, 2, 6});
   // mean divides by the entries of a row of op(A).
-  CHECK(elements(rig::mxm(a, b, rig::mean_second<float>{}, {.transpose_a = true})) == floats{1, 2, 3, 4, 1, 2});
+  CHECK(elements(rig::mxm(a, b, rig::mean_second<float>{}, {.transpose_a = true})) ==
+        floats{1, 2, 3, 4, 1, 2});
 }
 
 TEST_CASE("the result's type") {
   const auto a = tuples(1, 2, {0, 0}, {0, 1}, std::vector<int>{1, 1});
   const dense<double> b(2, 1, 0.75);
   static_assert(std::is_same_v<decltype(rig::mxm(a, b, rig::plus_times<float>{})), dense<float>>);
-  static_assert(std::is_same_v<decltype(rig::mxm<rig::half>(a, b, rig::plus_times<float>{})), dense<rig::half>>);
-  static_assert(
-      std::is_same_v<decltype(rig::mxm(a, b, rig::arg_max_second<float>{})), rig::indexed_dense<float>>);
+  static_assert(std::is_same_v<decltype(rig::mxm<rig::half>(a, b, rig::plus_times<float>{})),
+                               dense<rig::half>>);
+  static_assert(std::is_same_v<decltype(rig::mxm(a, b, rig::arg_max_second<float>{})),
+                               rig::indexed_dense<float>>);
   CHECK(static_cast<float>(rig::mxm<rig::half>(a, b, rig::plus_times<float>{})(0, 0)) == 1.5f);
   CHECK(rig::mxm<int>(a, b, rig::plus_times<float>{})(0, 0) == 1);
   CHECK(rig::mxm<bool>(a, b, rig::plus_times<float>{})(0, 0));

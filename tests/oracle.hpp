@@ -64,10 +64,10 @@ struct algebra {
     const auto cut = name.find('_');
     const std::string left = name.substr(0, cut), right = name.substr(cut + 1);
     mean = left == "mean";
-    add = left == "min"                     ? op::minimum
-          : left == "max"                   ? op::maximum
+    add = left == "min"                    ? op::minimum
+          : left == "max"                  ? op::maximum
           : left == "lor" || left == "any" ? op::logical_or
-                                            : op::plus;
+                                           : op::plus;
     multiply = right == "plus"     ? op::plus
                : right == "first"  ? op::first
                : right == "second" ? op::second
@@ -221,7 +221,8 @@ inline result multiply(const call& q) {
   for (number& x : a.values) x = convert(q.a_kind, k, x);
   for (number& x : b.values) x = convert(q.b_kind, k, x);
   const number zero = s.zero(k);
-  const number fill = q.fill ? convert(kind::float64, q.c_kind, *q.fill) : convert(k, q.c_kind, zero);
+  const number fill =
+      q.fill ? convert(kind::float64, q.c_kind, *q.fill) : convert(k, q.c_kind, zero);
 
   result out{a.rows, b.columns, {}};
   out.places.resize(static_cast<std::size_t>(a.rows) * b.columns);

@@ -42,7 +42,8 @@ inline number decode(unsigned short bits, int exponent_bits) {
   if (exponent == (1 << exponent_bits) - 1)
     x = fraction != 0 ? std::numeric_limits<number>::quiet_NaN()
                       : std::numeric_limits<number>::infinity();
-  else if (exponent == 0) x = std::ldexp(static_cast<number>(fraction), 1 - bias - fraction_bits);
+  else if (exponent == 0)
+    x = std::ldexp(static_cast<number>(fraction), 1 - bias - fraction_bits);
   else
     x = std::ldexp(static_cast<number>(fraction + (1 << fraction_bits)),
                    exponent - bias - fraction_bits);
@@ -129,8 +130,7 @@ inline number apply_to_integers(op o, kind k, number a, number b) {
   if (o == op::times) z = x * y;
   if (o == op::divide) {
     if (b == 0) return a == 0 ? 0 : a > 0 ? greatest(k) : least(k);
-    z = b == -1 ? 0 - x
-                : static_cast<unsigned long>(static_cast<long>(a) / static_cast<long>(b));
+    z = b == -1 ? 0 - x : static_cast<unsigned long>(static_cast<long>(a) / static_cast<long>(b));
   }
   return k == kind::int32 ? static_cast<number>(static_cast<int>(static_cast<unsigned>(z)))
                           : static_cast<number>(static_cast<long>(z));
@@ -138,10 +138,7 @@ inline number apply_to_integers(op o, kind k, number a, number b) {
 
 inline number apply_to_floats(op o, kind k, number a, number b) {
   const auto x = static_cast<double>(a), y = static_cast<double>(b);
-  const double z = o == op::plus    ? x + y
-                   : o == op::minus ? x - y
-                   : o == op::times ? x * y
-                                    : x / y;
+  const double z = o == op::plus ? x + y : o == op::minus ? x - y : o == op::times ? x * y : x / y;
   // Rounding a double's sum, product or quotient of floats once more is exact: 53 ≥ 2·24 + 2.
   return k == kind::float32 ? static_cast<number>(static_cast<float>(z)) : z;
 }

@@ -14,12 +14,18 @@
 
 template <class T>
 inline constexpr oracle::kind kind_of = [] {
-  if constexpr (std::is_same_v<T, bool>) return oracle::kind::boolean;
-  else if constexpr (std::is_same_v<T, int>) return oracle::kind::int32;
-  else if constexpr (std::is_same_v<T, long>) return oracle::kind::int64;
-  else if constexpr (std::is_same_v<T, float>) return oracle::kind::float32;
-  else if constexpr (std::is_same_v<T, double>) return oracle::kind::float64;
-  else if constexpr (std::is_same_v<T, rig::half>) return oracle::kind::half;
+  if constexpr (std::is_same_v<T, bool>)
+    return oracle::kind::boolean;
+  else if constexpr (std::is_same_v<T, int>)
+    return oracle::kind::int32;
+  else if constexpr (std::is_same_v<T, long>)
+    return oracle::kind::int64;
+  else if constexpr (std::is_same_v<T, float>)
+    return oracle::kind::float32;
+  else if constexpr (std::is_same_v<T, double>)
+    return oracle::kind::float64;
+  else if constexpr (std::is_same_v<T, rig::half>)
+    return oracle::kind::half;
   else {
     static_assert(std::is_same_v<T, rig::bfloat16>);
     return oracle::kind::bfloat16;
@@ -28,18 +34,24 @@ inline constexpr oracle::kind kind_of = [] {
 
 template <class T>
 oracle::number to_number(T x) {
-  if constexpr (std::is_same_v<T, rig::half>) return oracle::decode(x.bits, 5);
-  else if constexpr (std::is_same_v<T, rig::bfloat16>) return oracle::decode(x.bits, 8);
-  else return static_cast<oracle::number>(x);
+  if constexpr (std::is_same_v<T, rig::half>)
+    return oracle::decode(x.bits, 5);
+  else if constexpr (std::is_same_v<T, rig::bfloat16>)
+    return oracle::decode(x.bits, 8);
+  else
+    return static_cast<oracle::number>(x);
 }
 
 /// The T that x is; T holds x exactly.
 template <class T>
 T from_number(oracle::number x) {
   T out{};
-  if constexpr (std::is_same_v<T, rig::half>) out.bits = oracle::encode(x, 5);
-  else if constexpr (std::is_same_v<T, rig::bfloat16>) out.bits = oracle::encode(x, 8);
-  else out = static_cast<T>(x);
+  if constexpr (std::is_same_v<T, rig::half>)
+    out.bits = oracle::encode(x, 5);
+  else if constexpr (std::is_same_v<T, rig::bfloat16>)
+    out.bits = oracle::encode(x, 8);
+  else
+    out = static_cast<T>(x);
   return out;
 }
 
@@ -86,7 +98,9 @@ struct padded {
   std::vector<unsigned char> memory;
 
   padded(const oracle::full& from, int gap)
-      : rows(from.rows), columns(from.columns), stride(from.columns + gap),
+      : rows(from.rows),
+        columns(from.columns),
+        stride(from.columns + gap),
         memory(static_cast<std::size_t>(rows) * stride * sizeof(T) + sizeof(T), untouched) {
     for (int i = 0; i < rows; ++i)
       for (int j = 0; j < columns; ++j) data()[at(i, j)] = from_number<T>(from.at(i, j));
@@ -130,22 +144,33 @@ struct trial_spec {
 inline std::optional<oracle::op> operator_of(rig::accumulator how) {
   using rig::accumulator;
   switch (how) {
-    case accumulator::plus: return oracle::op::plus;
-    case accumulator::minus: return oracle::op::minus;
-    case accumulator::times: return oracle::op::times;
-    case accumulator::divide: return oracle::op::divide;
-    case accumulator::minimum: return oracle::op::minimum;
-    case accumulator::maximum: return oracle::op::maximum;
-    case accumulator::first: return oracle::op::first;
-    case accumulator::second: return oracle::op::second;
-    case accumulator::logical_or: return oracle::op::logical_or;
-    case accumulator::logical_and: return oracle::op::logical_and;
-    default: return std::nullopt;
+    case accumulator::plus:
+      return oracle::op::plus;
+    case accumulator::minus:
+      return oracle::op::minus;
+    case accumulator::times:
+      return oracle::op::times;
+    case accumulator::divide:
+      return oracle::op::divide;
+    case accumulator::minimum:
+      return oracle::op::minimum;
+    case accumulator::maximum:
+      return oracle::op::maximum;
+    case accumulator::first:
+      return oracle::op::first;
+    case accumulator::second:
+      return oracle::op::second;
+    case accumulator::logical_or:
+      return oracle::op::logical_or;
+    case accumulator::logical_and:
+      return oracle::op::logical_and;
+    default:
+      return std::nullopt;
   }
 }
 
-/// One product over S with A, B and C stored as TA, TB and TC and masks as TM: built and told to the oracle once, then run by
-/// any number of kernels.
+/// One product over S with A, B and C stored as TA, TB and TC and masks as TM: built and told to
+/// the oracle once, then run by any number of kernels.
 template <class S, class TA, class TB, class TC, class TM = float>
 class trial {
  public:
@@ -162,9 +187,11 @@ class trial {
     c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
     for (auto& x : indices_.values) x = random.below(4) - 1;
-    mask_ = random_pattern(spec.over == mask_over::matrix ? a_.rows : 0, spec.features, 0.4, random);
+    mask_ =
+        random_pattern(spec.over == mask_over::matrix ? a_.rows : 0, spec.features, 0.4, random);
     for (auto& x : mask_.values) x = draw_number(kind_of<TM>, draw::quarters, random);
-    full_mask_ = draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, kind_of<TM>, random);
+    full_mask_ =
+        draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, kind_of<TM>, random);
     for (auto& x : full_mask_.values) x = random.below(2) * x;
     expect();
     if (spec.transpose_a) a_ = oracle::transpose(a_);
@@ -173,8 +200,10 @@ class trial {
   }
   trial(const trial&) = delete;
 
-  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives the result's bytes.
-  std::string run(const char* kernel, int threads = 0, std::vector<unsigned char>* bytes = nullptr) {
+  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives
+  /// the result's bytes.
+  std::string run(const char* kernel, int threads = 0,
+                  std::vector<unsigned char>* bytes = nullptr) {
     rig::descriptor desc;
     desc.transpose_a = spec_.transpose_a;
     desc.transpose_b = spec_.transpose_b;
@@ -199,23 +228,24 @@ class trial {
 
  private:
   oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
-    oracle::full out{rows, columns, std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
+    oracle::full out{rows, columns,
+                     std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
     for (auto& x : out.values) x = draw_number(k, spec_.values, random);
     return out;
   }
 
   template <class T>
-  rig::matrix<T> make_matrix(const oracle::sparse& from, const array<T>& values, bool iso, T iso_value,
-                             bool wide) const {
+  rig::matrix<T> make_matrix(const oracle::sparse& from, const array<T>& values, bool iso,
+                             T iso_value, bool wide) const {
     const std::span<const int> inner(from.inner);
     if (iso)
-      return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets), inner,
-                                      rig::input::checked, iso_value);
+      return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets),
+                                      inner, rig::input::checked, iso_value);
     if (wide)
-      return rig::matrix<T>::view(from.rows, from.columns, std::span<const long>(from.offsets), inner,
-                                  values.span());
-    return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets), inner,
-                                    values.span());
+      return rig::matrix<T>::view(from.rows, from.columns, std::span<const long>(from.offsets),
+                                  inner, values.span());
+    return rig::matrix<T>::from_csr(from.rows, from.columns, std::span<const long>(from.offsets),
+                                    inner, values.span());
   }
 
   template <class Container>
@@ -247,8 +277,8 @@ class trial {
   }
 
   template <class Mask>
-  std::string product(const rig::matrix<TA>& a, padded<TB>& b, const Mask& mask, const rig::descriptor& desc,
-                      std::vector<unsigned char>* bytes) {
+  std::string product(const rig::matrix<TA>& a, padded<TB>& b, const Mask& mask,
+                      const rig::descriptor& desc, std::vector<unsigned char>* bytes) {
     constexpr bool masked = !std::is_same_v<Mask, rig::no_mask>;
     const std::vector<unsigned char> before = b.memory;
     const rig::dense<TB> right = placed(b.view(), spec_.where);
@@ -256,8 +286,10 @@ class trial {
     padded<TC> c(c_, spec_.strided ? 5 : 0);
     padded<int> indices(indices_, spec_.strided ? 2 : 0);
     if (spec_.fresh) {
-      if constexpr (masked) made = rig::mxm<TC>(a, right, S{}, mask, desc);
-      else made = rig::mxm<TC>(a, right, S{}, desc);
+      if constexpr (masked)
+        made = rig::mxm<TC>(a, right, S{}, mask, desc);
+      else
+        made = rig::mxm<TC>(a, right, S{}, desc);
     } else {
       if constexpr (indexed) {
         made.values = placed(c.view(), spec_.where);
@@ -265,8 +297,10 @@ class trial {
       } else {
         made = placed(c.view(), spec_.where);
       }
-      if constexpr (masked) rig::mxm(made, spec_.accumulator, a, right, S{}, mask, desc);
-      else rig::mxm(made, spec_.accumulator, a, right, S{}, desc);
+      if constexpr (masked)
+        rig::mxm(made, spec_.accumulator, a, right, S{}, mask, desc);
+      else
+        rig::mxm(made, spec_.accumulator, a, right, S{}, desc);
       if (!c.gaps_untouched() || !indices.gaps_untouched()) return "a gap after a row was written";
     }
     if (b.memory != before) return "B was written";
@@ -291,16 +325,18 @@ class trial {
         const oracle::number x = to_number(got(i, j));
         if (want.allows(x) && (indices == nullptr || (*indices)(i, j) == want.index)) continue;
         out.precision(20);
-        out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … " << want.high
-            << (want.nan ? " NaN" : "");
-        if (indices != nullptr) out << "; index " << (*indices)(i, j) << ", should be " << want.index;
+        out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … "
+            << want.high << (want.nan ? " NaN" : "");
+        if (indices != nullptr)
+          out << "; index " << (*indices)(i, j) << ", should be " << want.index;
         return out.str();
       }
     if (bytes == nullptr) return "";
     const auto keep = [&](const auto& d) {
       for (int i = 0; i < d.rows(); ++i) {
         const auto* row = reinterpret_cast<const unsigned char*>(d.row(i));
-        bytes->insert(bytes->end(), row, row + static_cast<std::size_t>(d.columns()) * sizeof(*d.row(i)));
+        bytes->insert(bytes->end(), row,
+                      row + static_cast<std::size_t>(d.columns()) * sizeof(*d.row(i)));
       }
     };
     keep(got);

@@ -17,8 +17,8 @@ void check_error(rig::errc code, std::initializer_list<std::string> texts, Work&
   } catch (const rig::error& e) {
     CHECK_MESSAGE(e.code() == code, "another code, with: ", std::string(e.what()));
     for (const std::string& text : texts)
-      CHECK_MESSAGE(std::string(e.what()).find(text) != std::string::npos, "\"", text, "\" is not in: ",
-                    std::string(e.what()));
+      CHECK_MESSAGE(std::string(e.what()).find(text) != std::string::npos, "\"", text,
+                    "\" is not in: ", std::string(e.what()));
     return;
   }
   FAIL_CHECK("nothing was thrown");

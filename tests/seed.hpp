@@ -1,9 +1,11 @@
 #pragma once
 
-/// The number every random test starts from: RIG_SEED of the environment, or a fixed one. main prints it.
+/// The number every random test starts from: RIG_SEED of the environment, or a fixed one. main
+/// prints it.
 unsigned long test_seed();
 
-/// A small generator (splitmix64) with the same numbers everywhere, unlike the distributions of <random>.
+/// A small generator (splitmix64) with the same numbers everywhere, unlike the distributions of
+/// <random>.
 class random_bits {
  public:
   explicit random_bits(unsigned long seed) : state_(seed) {}

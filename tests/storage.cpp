@@ -1,4 +1,5 @@
-// Algebras outside the builtin list, and storage types that differ from the algebra's, for A, B, C and masks each.
+// Algebras outside the builtin list, and storage types that differ from the algebra's, for A, B, C
+// and masks each.
 
 #include <tuple>
 
@@ -31,12 +32,14 @@ using storage = std::tuple<bool, int, long, float, double, rig::half, rig::bfloa
 template <std::size_t I>
 using stored = std::tuple_element_t<I % 7, storage>;
 
-/// Variants under which every conversion happens: plain, transposed, strided, masked and accumulated.
+/// Variants under which every conversion happens: plain, transposed, strided, masked and
+/// accumulated.
 template <class S, class TA, class TB, class TC, class TM>
 void check_stored(const std::vector<shape>& shapes, int number) {
-  static constexpr const char* names[] = {"plain", "transpose_a", "iso", "strided", "plus masked", "plus",
-                                          "maximum", "dense values", "replace fill", "everything", "own",
-                                          "strided transpose_b"};
+  static constexpr const char* names[] = {"plain",      "transpose_a",  "iso",
+                                          "strided",    "plus masked",  "plus",
+                                          "maximum",    "dense values", "replace fill",
+                                          "everything", "own",          "strided transpose_b"};
   for (int step = 0; step < 12; ++step) {
     trial_spec spec;
     spec.name = names[step];
@@ -51,8 +54,9 @@ void check_stored(const std::vector<shape>& shapes, int number) {
     for (const rig::kernel& k : rig::kernels()) {
       if (k.where != where.where || k.approximate) continue;
       const std::string wrong = t.run(k.name);
-      CHECK_MESSAGE(wrong.empty(), std::string(k.name), ", ", std::string(S::name), ", types ", number, ", ",
-                    spec.of->name, ", F = ", spec.features, ", ", spec.name, ": ", wrong);
+      CHECK_MESSAGE(wrong.empty(), std::string(k.name), ", ", std::string(S::name), ", types ",
+                    number, ", ", spec.of->name, ", F = ", spec.features, ", ", spec.name, ": ",
+                    wrong);
     }
   }
 }
@@ -62,14 +66,23 @@ template <class S, std::size_t... I>
 void check_storage(std::index_sequence<I...>) {
   std::vector<shape> shapes;
   for (shape& s : battery())
-    if (s.name == "random" || s.name == "row lengths" || s.name == "every other row empty" || s.name == "Nx1")
+    if (s.name == "random" || s.name == "row lengths" || s.name == "every other row empty" ||
+        s.name == "Nx1")
       shapes.push_back(std::move(s));
-  (check_stored<S, stored<I>, stored<I + 1>, stored<I + 3>, stored<I + 5>>(shapes, static_cast<int>(I)), ...);
-  (check_stored<S, stored<I>, stored<I + 4>, stored<I + 2>, stored<I + 6>>(shapes, static_cast<int>(I + 7)), ...);
+  (check_stored<S, stored<I>, stored<I + 1>, stored<I + 3>, stored<I + 5>>(shapes,
+                                                                           static_cast<int>(I)),
+   ...);
+  (check_stored<S, stored<I>, stored<I + 4>, stored<I + 2>, stored<I + 6>>(shapes,
+                                                                           static_cast<int>(I + 7)),
+   ...);
 }
 
-TEST_CASE("storage types around float") { check_storage<rig::plus_times<float>>(std::make_index_sequence<7>()); }
-TEST_CASE("storage types around int32") { check_storage<rig::min_plus<int>>(std::make_index_sequence<7>()); }
+TEST_CASE("storage types around float") {
+  check_storage<rig::plus_times<float>>(std::make_index_sequence<7>());
+}
+TEST_CASE("storage types around int32") {
+  check_storage<rig::min_plus<int>>(std::make_index_sequence<7>());
+}
 TEST_CASE("storage types around arg-max") {
   check_storage<rig::arg_max_second<float>>(std::make_index_sequence<7>());
 }

@@ -1,7 +1,8 @@
 #pragma once
 
-// The table: every kernel of a place × semirings × shapes × variants of the call. Not the full product: each semiring walks
-// through shapes, widths and variants at different steps, and the tally asserts that every pair was met.
+// The table: every kernel of a place × semirings × shapes × variants of the call. Not the full
+// product: each semiring walks through shapes, widths and variants at different steps, and the
+// tally asserts that every pair was met.
 
 #include <doctest/doctest.h>
 
@@ -58,9 +59,14 @@ inline const std::vector<variant>& variants() {
       {"fresh structure", [](s x) { mask_with(x, matrix, true, false); }},
       {"fresh complement values", [](s x) { mask_with(x, matrix, false, true), x.fill = 2; }},
       {"fresh dense values", [](s x) { mask_with(x, dense, false, false), x.strided = true; }},
-      {"replace", [](s x) { mask_with(x, matrix, false, false), x.replace = true, x.fresh = false; }},
-      {"replace fill", [](s x) { mask_with(x, dense, false, false), x.replace = true, x.fresh = false, x.fill = 7; }},
-      {"replace complement", [](s x) { mask_with(x, matrix, true, true), x.replace = true, x.fresh = false; }},
+      {"replace",
+       [](s x) { mask_with(x, matrix, false, false), x.replace = true, x.fresh = false; }},
+      {"replace fill",
+       [](s x) {
+         mask_with(x, dense, false, false), x.replace = true, x.fresh = false, x.fill = 7;
+       }},
+      {"replace complement",
+       [](s x) { mask_with(x, matrix, true, true), x.replace = true, x.fresh = false; }},
       {"replace without a mask", [](s x) { x.replace = true, x.fresh = false; }},
       {"own", accumulate_with<own>},
       {"plus", accumulate_with<plus>},
@@ -74,9 +80,12 @@ inline const std::vector<variant>& variants() {
       {"logical_or", accumulate_with<logical_or>},
       {"logical_and", accumulate_with<logical_and>},
       {"plus masked", [](s x) { accumulate_with<plus>(x), mask_with(x, matrix, false, false); }},
-      {"plus replace", [](s x) { accumulate_with<plus>(x), mask_with(x, dense, false, true), x.replace = true; }},
-      {"own masked strided", [](s x) { accumulate_with<own>(x), mask_with(x, matrix, true, false), x.strided = true; }},
-      {"everything", [](s x) {
+      {"plus replace",
+       [](s x) { accumulate_with<plus>(x), mask_with(x, dense, false, true), x.replace = true; }},
+      {"own masked strided",
+       [](s x) { accumulate_with<own>(x), mask_with(x, matrix, true, false), x.strided = true; }},
+      {"everything",
+       [](s x) {
          accumulate_with<maximum>(x), mask_with(x, matrix, false, true);
          x.replace = x.strided = x.wide = x.transpose_a = x.transpose_b = true;
          x.fill = 1.25;
@@ -104,16 +113,19 @@ class tally {
         wrong = t.run(k.name);
         ++ran_[k.name];
       } catch (const rig::error& e) {
-        if (e.code() == rig::errc::cannot) ran_[k.name] += 0;
-        else wrong = e.what();
+        if (e.code() == rig::errc::cannot)
+          ran_[k.name] += 0;
+        else
+          wrong = e.what();
       }
       if (!wrong.empty())
-        FAIL_CHECK(std::string(k.name), ", ", semiring, ", ", spec.of->name, ", F = ", spec.features, ", ", spec.name,
-                   ", seed ", spec.seed, ": ", wrong);
+        FAIL_CHECK(std::string(k.name), ", ", semiring, ", ", spec.of->name,
+                   ", F = ", spec.features, ", ", spec.name, ", seed ", spec.seed, ": ", wrong);
     }
   }
 
-  /// Every (kernel, semiring, shape) and (kernel, semiring, variant) appeared, and every kernel ran.
+  /// Every (kernel, semiring, shape) and (kernel, semiring, variant) appeared, and every kernel
+  /// ran.
   void conclude(std::size_t semirings, std::size_t shapes) const {
     CHECK(!ran_.empty());
     CHECK(shapes_.size() == ran_.size() * semirings * shapes);
@@ -135,12 +147,14 @@ class tally {
 template <class S>
 void settle(trial_spec& spec) {
   if (spec.accumulator == rig::none) return;
-  if (rig::is_indexed<rig::output<S>>) spec.accumulator = rig::accumulator::own;
+  if (rig::is_indexed<rig::output<S>>)
+    spec.accumulator = rig::accumulator::own;
   else if (rig::has_finish<S> && spec.accumulator == rig::accumulator::own)
     spec.accumulator = rig::accumulator::plus;
 }
 
-/// All shapes and variants for one semiring over T; `number` is its place in the list, where its walk starts.
+/// All shapes and variants for one semiring over T; `number` is its place in the list, where its
+/// walk starts.
 template <class S, class T>
 void walk(const std::vector<shape>& shapes, int number, tally& met) {
   const std::string name = std::string(S::name) + " " + std::to_string(number);
@@ -152,9 +166,12 @@ void walk(const std::vector<shape>& shapes, int number, tally& met) {
     trial_spec spec;
     spec.name = v.name;
     spec.of = &shapes[static_cast<std::size_t>((step + number) % static_cast<int>(shapes.size()))];
-    spec.features = feature_widths[static_cast<std::size_t>(step * 4 + number + step / 11) % feature_widths.size()];
+    spec.features = feature_widths[static_cast<std::size_t>(step * 4 + number + step / 11) %
+                                   feature_widths.size()];
     spec.seed = random.next();
-    spec.values = random.below(8) == 0 ? draw::extremes : random.below(2) == 0 ? draw::reals : draw::quarters;
+    spec.values = random.below(8) == 0   ? draw::extremes
+                  : random.below(2) == 0 ? draw::reals
+                                         : draw::quarters;
     spec.where = met.where();
     v.apply(spec);
     settle<S>(spec);

@@ -76,7 +76,8 @@ TEST_CASE("half and bfloat16: floats of every size") {
 #endif
   }
   CHECK(wrong == 0);
-  for (const float x : {0.0f, -0.0f, inf, -inf, nan, 65504.0f, 65519.9f, 65520.0f, 5.9e-8f, 2.98e-8f, 2.9e-8f}) {
+  for (const float x :
+       {0.0f, -0.0f, inf, -inf, nan, 65504.0f, 65519.9f, 65520.0f, 5.9e-8f, 2.98e-8f, 2.9e-8f}) {
     CHECK(rounds_right<rig::half, 5>(x));
     CHECK(rounds_right<rig::bfloat16, 8>(x));
   }
@@ -90,7 +91,8 @@ TEST_CASE("the machine's widening equals ours") {
   int wrong = 0;
   for (std::size_t n = 0; n < from.size(); ++n) {
     const auto want = static_cast<float>(from[n]);
-    wrong += std::isnan(want) ? !std::isnan(to[n]) : std::bit_cast<unsigned>(want) != std::bit_cast<unsigned>(to[n]);
+    wrong += std::isnan(want) ? !std::isnan(to[n])
+                              : std::bit_cast<unsigned>(want) != std::bit_cast<unsigned>(to[n]);
   }
   CHECK(wrong == 0);
 }
@@ -138,10 +140,20 @@ TEST_CASE("scalars keep what they are given") {
 template <class T>
 std::vector<T> numbers() {
   using limits = std::numeric_limits<T>;
-  if constexpr (std::is_same_v<T, bool>) return {false, true};
+  if constexpr (std::is_same_v<T, bool>)
+    return {false, true};
   else if constexpr (std::is_integral_v<T>)
     return {0, 1, -1, 7, -3, limits::max(), limits::min(), limits::max() / 2 + 1};
-  else return {0, 1, -1, T(2.5), T(-0.1), T(1e20), limits::infinity(), -limits::infinity(), limits::quiet_NaN()};
+  else
+    return {0,
+            1,
+            -1,
+            T(2.5),
+            T(-0.1),
+            T(1e20),
+            limits::infinity(),
+            -limits::infinity(),
+            limits::quiet_NaN()};
 }
 
 /// Each operator against the oracle's, on all pairs.
@@ -164,9 +176,11 @@ void check_operators(kind k) {
     for (const T c : numbers<T>())
       for (const T t : numbers<T>()) {
         const auto got = static_cast<number>(rig::accumulate(ours, c, t));
-        const number want = oracle::apply(theirs, k, static_cast<number>(c), static_cast<number>(t));
-        CHECK_MESSAGE((got == want || (std::isnan(got) && std::isnan(want))), static_cast<int>(ours), " of ", c,
-                      " and ", t, " is ", static_cast<double>(got));
+        const number want =
+            oracle::apply(theirs, k, static_cast<number>(c), static_cast<number>(t));
+        CHECK_MESSAGE((got == want || (std::isnan(got) && std::isnan(want))),
+                      static_cast<int>(ours), " of ", c, " and ", t, " is ",
+                      static_cast<double>(got));
       }
 }
 

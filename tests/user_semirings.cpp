@@ -1,5 +1,5 @@
-// Semirings of the caller: accumulators that are structures, values of the caller's own type, positional multiplies, operands of
-// two types; on every kernel, short rows and rows that are cut.
+// Semirings of the caller: accumulators that are structures, values of the caller's own type,
+// positional multiplies, operands of two types; on every kernel, short rows and rows that are cut.
 
 #include <doctest/doctest.h>
 
@@ -28,7 +28,9 @@ struct true_mean {
   static constexpr running zero() { return {0, 0}; }
   static constexpr running add(running x, running y) { return {x.sum + y.sum, x.count + y.count}; }
   static constexpr running multiply(float a, float b) { return {double(a) * b, 1}; }
-  static constexpr double finish(running x, long) { return x.count > 0 ? x.sum / double(x.count) : 0; }
+  static constexpr double finish(running x, long) {
+    return x.count > 0 ? x.sum / double(x.count) : 0;
+  }
 };
 
 /// Gaussian integers: values, accumulators and results of the caller's type.
@@ -55,7 +57,9 @@ struct parent {
   static constexpr bool ignores_left = true;
   static constexpr int zero() { return INT_MAX; }
   static constexpr int add(int x, int y) { return x < y ? x : y; }
-  static constexpr int multiply(bool, float b, rig::position at) { return b != 0 ? at.inner : INT_MAX; }
+  static constexpr int multiply(bool, float b, rig::position at) {
+    return b != 0 ? at.inner : INT_MAX;
+  }
 };
 
 /// The product of its position: row and inner index both count.
@@ -67,7 +71,9 @@ struct positions {
   static constexpr bool ignores_right = true;
   static constexpr long zero() { return 0; }
   static constexpr long add(long x, long y) { return x + y; }
-  static constexpr long multiply(float, float, rig::position at) { return at.row * 1000l + at.inner; }
+  static constexpr long multiply(float, float, rig::position at) {
+    return at.row * 1000l + at.inner;
+  }
 };
 
 /// An accumulator wider than any tile: sums of ten powers.
@@ -111,29 +117,33 @@ std::vector<graph> graphs() {
 
 template <class T>
 matrix<T> weighted(const oracle::sparse& p, const std::vector<T>& values) {
-  return matrix<T>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets), std::span<const int>(p.inner),
-                             std::span<const T>(values));
+  return matrix<T>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
+                             std::span<const int>(p.inner), std::span<const T>(values));
 }
 
-/// Every place of op(A)·B on every kernel equals the plain loop: fold(sum, entry, row, k, j) over the row, then last(sum, n).
+/// Every place of op(A)·B on every kernel equals the plain loop: fold(sum, entry, row, k, j) over
+/// the row, then last(sum, n).
 template <class S, class TA, class TB, class Sum, class Fold, class Last>
-void check_against_loop(const graph& g, const std::vector<TA>& values, const dense<TB>& b, Sum start, Fold fold,
-                        Last last) {
+void check_against_loop(const graph& g, const std::vector<TA>& values, const dense<TB>& b,
+                        Sum start, Fold fold, Last last) {
   const matrix<TA> a = weighted(g.pattern, values);
   // The transpose of the transpose: values come through a permutation.
   const oracle::sparse flipped = oracle::transpose([&] {
     oracle::sparse numbered = g.pattern;
-    for (std::size_t p = 0; p < values.size(); ++p) numbered.values[p] = static_cast<oracle::number>(p);
+    for (std::size_t p = 0; p < values.size(); ++p)
+      numbered.values[p] = static_cast<oracle::number>(p);
     return numbered;
   }());
   std::vector<TA> flipped_values;
-  for (const oracle::number p : flipped.values) flipped_values.push_back(values[static_cast<std::size_t>(p)]);
+  for (const oracle::number p : flipped.values)
+    flipped_values.push_back(values[static_cast<std::size_t>(p)]);
   const matrix<TA> at = weighted(flipped, flipped_values);
 
   for (const rig::kernel& k : rig::kernels()) {
     if (k.where != rig::place::kind::cpu || k.approximate) continue;
     for (const bool transposed : {false, true}) {
-      const auto c = rig::mxm(transposed ? at : a, b, S{}, {.transpose_a = transposed, .kernel = k.name});
+      const auto c =
+          rig::mxm(transposed ? at : a, b, S{}, {.transpose_a = transposed, .kernel = k.name});
       int wrong = 0;
       for (index i = 0; i < g.pattern.rows; ++i)
         for (index j = 0; j < b.columns(); ++j) {
@@ -144,8 +154,8 @@ void check_against_loop(const graph& g, const std::vector<TA>& values, const den
           }
           wrong += !(c(i, j) == last(sum, g.pattern.offsets[i + 1] - g.pattern.offsets[i]));
         }
-      CHECK_MESSAGE(wrong == 0, std::string(k.name), transposed ? ", transposed, " : ", ", g.pattern.rows, " rows: ",
-                    wrong, " places");
+      CHECK_MESSAGE(wrong == 0, std::string(k.name), transposed ? ", transposed, " : ", ",
+                    g.pattern.rows, " rows: ", wrong, " places");
     }
   }
 }
@@ -170,7 +180,8 @@ TEST_CASE("a structure as accumulator") {
   const auto draw = [&] { return static_cast<float>(random.below(9) - 4); };
   for (const graph& g : graphs())
     check_against_loop<true_mean>(
-        g, drawn<float>(g.pattern.inner.size(), draw), drawn<float>(g.pattern.columns, g.features, draw), 0.0,
+        g, drawn<float>(g.pattern.inner.size(), draw),
+        drawn<float>(g.pattern.columns, g.features, draw), 0.0,
         [](double& sum, float a, float b, index, index) { sum += double(a) * b; },
         [](double sum, long n) { return n > 0 ? sum / double(n) : 0; });
 }
@@ -180,8 +191,8 @@ TEST_CASE("a type of the caller as value") {
   const auto draw = [&] { return gaussian{random.below(9) - 4, random.below(9) - 4}; };
   for (const graph& g : graphs())
     check_against_loop<gaussian_plus_times>(
-        g, drawn<gaussian>(g.pattern.inner.size(), draw), drawn<gaussian>(g.pattern.columns, g.features, draw),
-        gaussian{0, 0},
+        g, drawn<gaussian>(g.pattern.inner.size(), draw),
+        drawn<gaussian>(g.pattern.columns, g.features, draw), gaussian{0, 0},
         [](gaussian& sum, gaussian a, gaussian b, index, index) {
           sum = gaussian_plus_times::add(sum, gaussian_plus_times::multiply(a, b));
         },
@@ -189,8 +200,9 @@ TEST_CASE("a type of the caller as value") {
 }
 
 TEST_CASE("a type of the caller: accumulators, masks, transposes, iso") {
-  const auto a = matrix<gaussian>::from_tuples(2, 2, std::vector<index>{0, 0}, std::vector<index>{0, 1},
-                                               std::vector<gaussian>{{0, 1}, {2, 0}});
+  const auto a =
+      matrix<gaussian>::from_tuples(2, 2, std::vector<index>{0, 0}, std::vector<index>{0, 1},
+                                    std::vector<gaussian>{{0, 1}, {2, 0}});
   const auto b = dense<gaussian>::from(2, 1, std::vector<gaussian>{{1, 1}, {3, 0}});
   const gaussian product{5, 1};
   const gaussian_plus_times s;
@@ -221,7 +233,8 @@ TEST_CASE("positional multiplies see row and inner index of op(A)") {
     const auto b = drawn<float>(g.pattern.columns, g.features, draw);
     check_against_loop<parent>(
         g, std::vector<float>(g.pattern.inner.size(), 1), b, INT_MAX,
-        [](int& sum, float, float x, index, index k) { sum = x != 0 && k < sum ? k : sum; }, finished_as_it_is);
+        [](int& sum, float, float x, index, index k) { sum = x != 0 && k < sum ? k : sum; },
+        finished_as_it_is);
     check_against_loop<positions>(
         g, std::vector<float>(g.pattern.inner.size(), 1), b, 0l,
         [](long& sum, float, float, index i, index k) { sum += i * 1000l + k; }, finished_as_it_is);
@@ -234,8 +247,11 @@ TEST_CASE("an accumulator wider than a tile") {
   for (const graph& g : graphs()) {
     if (g.pattern.nnz() > 10000) continue;
     check_against_loop<power_sums>(
-        g, drawn<int>(g.pattern.inner.size(), draw), drawn<int>(g.pattern.columns, g.features, draw), powers{},
-        [](powers& sum, int a, int b, index, index) { sum = power_sums::add(sum, power_sums::multiply(a, b)); },
+        g, drawn<int>(g.pattern.inner.size(), draw),
+        drawn<int>(g.pattern.columns, g.features, draw), powers{},
+        [](powers& sum, int a, int b, index, index) {
+          sum = power_sums::add(sum, power_sums::multiply(a, b));
+        },
         [](const powers& sum, long n) { return power_sums::finish(sum, n); });
   }
 }

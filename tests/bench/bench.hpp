@@ -66,6 +66,8 @@ class record {
   record(std::string suite, const options& given);
 
   void ceilings(std::map<std::string, double> measured) { ceilings_ = std::move(measured); }
+  /// What stands behind a name in `peer_ms`.
+  void peer(const std::string& name, const std::string& version) { peers_[name] = version; }
   /// The share of the ceiling that `bytes` in `ms` are, gathered from a table of `table_bytes`.
   double share(double bytes, double ms, double table_bytes) const;
 
@@ -84,6 +86,7 @@ class record {
   int threads_, repeat_;
   double load_;
   std::map<std::string, double> ceilings_;
+  std::map<std::string, std::string> peers_;
   std::vector<row> rows_;
   std::vector<std::pair<std::string, double>> summary_;
   std::vector<std::string> missed_;

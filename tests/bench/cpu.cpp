@@ -240,6 +240,7 @@ void pagerank(const std::string& name, const rig::matrix<float>& graph, const ch
 
 void cpu(const options& given, record& out) {
   graphblas::start(threads_of(given));
+  out.peer("graphblas", graphblas::name());
   out.ceilings(measure_ceilings(threads_of(given)));
   ratios over_graphblas;
   for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs) {

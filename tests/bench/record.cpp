@@ -130,6 +130,7 @@ std::string record::text() const {
               {"driver", nullptr},
               {"toolkit", nullptr},
               {"repeat", repeat_},
+              {"peers", peers_},
               {"ceilings", ceilings_},
               {"rows", json::array()},
               {"summary", json::object()}};

@@ -65,11 +65,19 @@ std::string table_of(const std::vector<json>& rows, std::vector<column> columns)
   return out;
 }
 
-std::string table_of_operation(const std::vector<json>& rows) {
+std::vector<std::string> peers_of(const json& row) {
+  std::vector<std::string> names;
+  for (const auto& peer : row.at("peer_ms").items()) names.push_back(peer.key());
+  return names;
+}
+
+/// Rows that have the same peers.
+std::string table_of_race(const std::vector<json>& rows) {
   const auto plain = [](const char* key) {
     return [key](const json& row) { return text(row.at(key)); };
   };
   std::vector<column> columns = {
+      {"operation", plain("operation")},
       {"graph", plain("graph")},
       {"entries", plain("nnz")},
       {"F",
@@ -90,12 +98,7 @@ std::string table_of_operation(const std::vector<json>& rows) {
       {"prepare ms", plain("prepare_ms")},
       {"best cuSPARSE ms", plain("best_cusparse_ms")},
       {"ratio", plain("ratio")}};
-  std::vector<std::string> peers;
-  for (const json& row : rows)
-    for (const auto& peer : row.at("peer_ms").items())
-      if (std::find(peers.begin(), peers.end(), peer.key()) == peers.end())
-        peers.push_back(peer.key());
-  for (const std::string& name : peers)
+  for (const std::string& name : peers_of(rows.front()))
     columns.push_back({name + " ms", [name](const json& row) {
                          const json& ms = row.at("peer_ms");
                          return ms.contains(name) ? number(ms.at(name)) : "";
@@ -116,6 +119,8 @@ std::string section(const json& record, const std::string& notes) {
          ". Load of the machine before and after: " + number(record.at("load").at(0)) + ", " +
          number(record.at("load").at(1)) + ".\n";
 
+  for (const auto& peer : record.at("peers").items())
+    out += "Peer " + peer.key() + " is " + text(peer.value()) + ".\n";
   if (!record.at("ceilings").empty()) {
     std::vector<std::string> parts;
     for (const auto& ceiling : record.at("ceilings").items())
@@ -137,16 +142,14 @@ std::string section(const json& record, const std::string& notes) {
     out += "\n" + all.str();
   }
 
-  std::vector<std::string> operations;
-  for (const json& row : record.at("rows"))
-    if (std::find(operations.begin(), operations.end(), row.at("operation")) == operations.end())
-      operations.push_back(row.at("operation"));
-  for (const std::string& operation : operations) {
-    std::vector<json> rows;
-    for (const json& row : record.at("rows"))
-      if (row.at("operation") == operation) rows.push_back(row);
-    out += "\n### " + suite + ": " + operation + "\n\n" + table_of_operation(rows);
+  std::map<std::vector<std::string>, std::vector<json>> races;
+  std::vector<std::vector<std::string>> order;
+  for (const json& row : record.at("rows")) {
+    std::vector<json>& race = races[peers_of(row)];
+    if (race.empty()) order.push_back(peers_of(row));
+    race.push_back(row);
   }
+  for (const auto& peers : order) out += "\n" + table_of_race(races[peers]);
   return out;
 }
 

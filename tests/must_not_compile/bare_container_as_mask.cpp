@@ -1,6 +1,7 @@
 // expect: no matching function for call to
 #include "rig/rig.hpp"
 
-rig::dense<float> product(const rig::matrix<float>& a, const rig::dense<float>& b, const rig::dense<bool>& m) {
+rig::dense<float> product(const rig::matrix<float>& a, const rig::dense<float>& b,
+                          const rig::dense<bool>& m) {
   return rig::mxm(a, b, rig::plus_times<float>{}, m);
 }
