@@ -4,8 +4,9 @@
 
 namespace rig {
 
-/// C(i,j) = the best B(k,j) over the entries of row i and the k it came from; of equal values the lowest k.
-/// Greatest = max, else min. NaN beats every number. Without products the value is add's identity, the index −1.
+/// C(i,j) = the best B(k,j) over the entries of row i and the k it came from; of equal values the
+/// lowest k. Greatest = max, else min. NaN beats every number. Without products the value is add's
+/// identity, the index −1.
 template <class T, bool Greatest>
 struct arg_second {
   using left = T;
@@ -13,9 +14,12 @@ struct arg_second {
   using accum = indexed<T>;
   static constexpr const char* name = Greatest ? "arg_max_second" : "arg_min_second";
   static constexpr bool ignores_left = true;
-  static constexpr accum zero() { return {Greatest ? lowest<T>() : highest<T>(), highest<int32>()}; }
+  static constexpr accum zero() {
+    return {Greatest ? lowest<T>() : highest<T>(), highest<int32>()};
+  }
   static constexpr accum add(accum x, accum y) {
-    const bool ahead = (Greatest ? x.value > y.value : x.value < y.value) | ((x.value != x.value) & (y.value == y.value));
+    const bool ahead = (Greatest ? x.value > y.value : x.value < y.value) |
+                       ((x.value != x.value) & (y.value == y.value));
     const bool tied = (x.value == y.value) | ((x.value != x.value) & (y.value != y.value));
     return ahead | (tied & (x.index < y.index)) ? x : y;
   }

@@ -15,7 +15,8 @@ namespace {
 constexpr std::align_val_t cache_line{64};
 constexpr std::align_val_t huge_page{2u << 20};
 
-/// From here on a buffer asks the kernel for huge pages: gathers from a large table miss the TLB less.
+/// From here on a buffer asks the kernel for huge pages: gathers from a large table miss the TLB
+/// less.
 constexpr std::size_t huge_bytes = 4u << 20;
 
 std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
@@ -39,9 +40,11 @@ buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
   buffer made;
   made.bytes_ = bytes;
   made.where_ = where;
-  if (where.where == place::kind::cuda) made.stream_ = stream = on_cuda::stream_for(where.device, stream);
+  if (where.where == place::kind::cuda)
+    made.stream_ = stream = on_cuda::stream_for(where.device, stream);
   if (bytes == 0) return made;
-  made.data_ = where == cpu() ? allocate_on_host(bytes) : on_cuda::allocate(bytes, where.device, stream);
+  made.data_ =
+      where == cpu() ? allocate_on_host(bytes) : on_cuda::allocate(bytes, where.device, stream);
   return made;
 }
 
@@ -57,17 +60,21 @@ buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) 
 buffer buffer::to(place target, void* stream) const {
   buffer made = allocate(bytes_, target, stream);
   if (bytes_ == 0) return made;
-  if (target == cpu() && where_ == cpu()) std::memcpy(made.data(), data(), bytes_);
-  else on_cuda::copy(*this, made);
+  if (target == cpu() && where_ == cpu())
+    std::memcpy(made.data(), data(), bytes_);
+  else
+    on_cuda::copy(*this, made);
   return made;
 }
 
-void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
-               index rows, place where, void* stream) {
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, place where, void* stream) {
   if (bytes == 0 || rows == 0) return;
-  if (where != cpu()) return on_cuda::copy_rows(to, to_stride, from, from_stride, bytes, rows, where.device, stream);
+  if (where != cpu())
+    return on_cuda::copy_rows(to, to_stride, from, from_stride, bytes, rows, where.device, stream);
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
-    std::memcpy(static_cast<char*>(to) + i * to_stride, static_cast<const char*>(from) + i * from_stride, bytes);
+    std::memcpy(static_cast<char*>(to) + i * to_stride,
+                static_cast<const char*>(from) + i * from_stride, bytes);
 }
 
 }  // namespace rig

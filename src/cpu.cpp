@@ -21,7 +21,8 @@ isa best_isa() {
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
       __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
     return isa::avx512;
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2"))
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
     return isa::avx2;
 #endif
   return isa::baseline;
@@ -40,7 +41,8 @@ isa wanted_isa() {
 RIG_TARGET_AVX2 void widen_f16c(const half* from, float* to, int64 count) {
   int64 j = 0;
   for (; j + 8 <= count; j += 8)
-    _mm256_storeu_ps(to + j, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
+    _mm256_storeu_ps(to + j,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
   for (; j < count; ++j) to[j] = static_cast<float>(from[j]);
 }
 #endif
@@ -66,11 +68,13 @@ void widen(const half* from, float* to, int64 count) {
 
 bool mask_row::walk(int64 first, int count, bool* allowed) {
   if (mask_.over == mask_operand::kind::dense) {
-    if (mask_.structural) std::fill_n(allowed, count, true);
+    if (mask_.structural)
+      std::fill_n(allowed, count, true);
     else
-      convert_row(static_cast<const unsigned char*>(mask_.full.data) +
-                      static_cast<std::size_t>(row_ * mask_.full.stride + first) * mask_.full.value_bytes,
-                  mask_.full.value_type, allowed, count);
+      convert_row(
+          static_cast<const unsigned char*>(mask_.full.data) +
+              static_cast<std::size_t>(row_ * mask_.full.stride + first) * mask_.full.value_bytes,
+          mask_.full.value_type, allowed, count);
   } else {
     std::fill_n(allowed, count, false);
     for (; next_ < end_ && mask_.sparse.entries[next_] < first + count; ++next_) {
@@ -105,20 +109,24 @@ index first_row_of(const sparse_operand& a, int piece, int pieces) {
   index low = 0, high = a.rows;  // the first row whose entries and rows before it reach the target
   while (low < high) {
     const index middle = low + (high - low) / 2;
-    if (a.offset(middle) + middle < target) low = middle + 1;
-    else high = middle;
+    if (a.offset(middle) + middle < target)
+      low = middle + 1;
+    else
+      high = middle;
   }
   return low;
 }
 
 double estimate(const problem& p, double share) {
-  // 17 bytes a nanosecond and thread: what tiles of 64 floats gather from a table in the last cache (rmat:16:16,
-  // 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of estimates matters.
+  // 17 bytes a nanosecond and thread: what tiles of 64 floats gather from a table in the last cache
+  // (rmat:16:16, 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of
+  // estimates matters.
   constexpr double bytes_a_second = 17e9;
   const double f = static_cast<double>(p.b.columns);
   const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
   const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
-  const double gathered = static_cast<double>(p.a.nnz) * share * (sizeof(index) + a_bytes + f * b_bytes);
+  const double gathered =
+      static_cast<double>(p.a.nnz) * share * (sizeof(index) + a_bytes + f * b_bytes);
   const double written = static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes);
   return (gathered + written) / bytes_a_second;
 }
@@ -130,8 +138,9 @@ struct shares {
   int64 longest_row;
 };
 
-/// The least share of the entries a core gets, and the share of the longest row. The cores are the machine's, not those of
-/// the call: the choice of a kernel, and with it the bits, must not depend on the number of threads.
+/// The least share of the entries a core gets, and the share of the longest row. The cores are the
+/// machine's, not those of the call: the choice of a kernel, and with it the bits, must not depend
+/// on the number of threads.
 shares shares_of(const problem& p) {
   const auto lengths = p.oriented->form_of<row_lengths>();
   const double cores = std::max(1u, std::thread::hardware_concurrency());
@@ -147,7 +156,8 @@ answer row_answer(const problem& p) {
   if (s.longest > s.cores && s.longest_row > long_row) {
     out.says = verdict::slower;
     if (p.reasons)
-      out.reason = "one row holds " + std::to_string(s.longest_row) + " of " + std::to_string(p.a.nnz) + " entries";
+      out.reason = "one row holds " + std::to_string(s.longest_row) + " of " +
+                   std::to_string(p.a.nnz) + " entries";
   }
   return out;
 }
@@ -158,7 +168,8 @@ answer split_answer(const problem& p) {
   const shares s = shares_of(p);
   if (s.longest_row > long_row) return {verdict::can, "", estimate(p, s.cores) + barrier_seconds};
   answer out{verdict::slower, "", estimate(p, std::max(s.cores, s.longest)) + barrier_seconds};
-  if (p.reasons) out.reason = "no row is longer than " + std::to_string(long_row) + " entries: nothing to split";
+  if (p.reasons)
+    out.reason = "no row is longer than " + std::to_string(long_row) + " entries: nothing to split";
   return out;
 }
 

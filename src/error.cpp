@@ -6,21 +6,25 @@
 namespace rig {
 namespace {
 
-/// Made before memory runs out. Copies of an exception share their message, so throwing it allocates nothing.
+/// Made before memory runs out. Copies of an exception share their message, so throwing it
+/// allocates nothing.
 const error no_memory_for_words(errc::out_of_memory, "out of memory, even for an error message");
 
 }  // namespace
 
 message_piece::message_piece(long long value) {
-  text_ = {digits_, static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
+  text_ = {digits_, static_cast<std::size_t>(
+                        std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
 }
 
 message_piece::message_piece(unsigned long long value) {
-  text_ = {digits_, static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
+  text_ = {digits_, static_cast<std::size_t>(
+                        std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
 }
 
 message_piece::message_piece(double value) {
-  text_ = {digits_, static_cast<std::size_t>(std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
+  text_ = {digits_, static_cast<std::size_t>(
+                        std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
 }
 
 void fail(errc code, std::initializer_list<message_piece> pieces) {

@@ -16,7 +16,9 @@ const char* word(place::kind where) { return where == place::kind::cpu ? "cpu" :
 
 std::string milliseconds(double seconds) {
   char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), seconds * 1e3, std::chars_format::general, 4).ptr;
+  const auto end =
+      std::to_chars(digits, digits + sizeof(digits), seconds * 1e3, std::chars_format::general, 4)
+          .ptr;
   return std::string(digits, end);
 }
 
@@ -25,9 +27,12 @@ std::string in_quotes(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') (out += '\\') += c;
-    else if (byte < 0x20) ((out += "\\u00") += hex[byte >> 4]) += hex[byte & 15];
-    else out += c;
+    if (c == '"' || c == '\\')
+      (out += '\\') += c;
+    else if (byte < 0x20)
+      ((out += "\\u00") += hex[byte >> 4]) += hex[byte & 15];
+    else
+      out += c;
   }
   return out + "\"";
 }
@@ -42,7 +47,8 @@ std::string padded(std::string text, std::size_t width) {
 std::string explanation::text() const {
   std::string out = operation + "\n";
   for (const explained& k : kernels) {
-    out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) + padded(word(k.says.says), 8);
+    out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
+           padded(word(k.says.says), 8);
     if (k.says.says != verdict::cannot) out += "~" + milliseconds(k.says.seconds) + " ms";
     if (k.approximate) out += "  approximate";
     if (!k.says.reason.empty()) out += "  " + k.says.reason;
@@ -54,14 +60,20 @@ std::string explanation::text() const {
 
 std::string explanation::json() const {
   std::string out;
-  out.append("{\"operation\": ").append(in_quotes(operation)).append(", \"chosen\": ").append(in_quotes(chosen));
+  out.append("{\"operation\": ")
+      .append(in_quotes(operation))
+      .append(", \"chosen\": ")
+      .append(in_quotes(chosen));
   out.append(", \"reason\": ").append(in_quotes(reason)).append(", \"kernels\": [");
   for (const explained& k : kernels) {
     if (&k != kernels.data()) out += ", ";
-    out += std::string("{\"name\": ") + in_quotes(k.name) + ", \"place\": " + in_quotes(word(k.where)) + ", \"answer\": " +
-           in_quotes(word(k.says.says)) + ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
-           (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) + ", \"approximate\": " +
-           (k.approximate ? "true" : "false") + ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
+    out += std::string("{\"name\": ") + in_quotes(k.name) +
+           ", \"place\": " + in_quotes(word(k.where)) +
+           ", \"answer\": " + in_quotes(word(k.says.says)) +
+           ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
+           (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) +
+           ", \"approximate\": " + (k.approximate ? "true" : "false") +
+           ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
   }
   return out + "]}";
 }

@@ -20,11 +20,14 @@ constexpr auto gpu = place::kind::cuda;
 
 constexpr kernel list[] = {
     {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
-    {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer, family<on_cpu::split_family>},
+    {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer,
+     family<on_cpu::split_family>},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
-    {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer, on_cuda::split_run},
-    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run},
+    {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
+     on_cuda::split_run},
+    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer,
+     on_cuda::vendor_run},
 #endif
 };
 

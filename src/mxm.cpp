@@ -13,7 +13,8 @@ namespace rig {
 namespace {
 
 std::string shape(const char* name, bool transposed, index rows, index columns) {
-  return std::string(name) + (transposed ? "ᵀ is " : " is ") + std::to_string(rows) + "x" + std::to_string(columns);
+  return std::string(name) + (transposed ? "ᵀ is " : " is ") + std::to_string(rows) + "x" +
+         std::to_string(columns);
 }
 
 void check_shapes(const problem& p) {
@@ -22,23 +23,26 @@ void check_shapes(const problem& p) {
            shape("B", p.desc->transpose_b, p.b.rows, p.b.columns);
   };
   if (p.a.columns != p.b.rows)
-    fail(errc::shape, {p.operation, ": ", operands(), "; the first has ", p.a.columns, " columns, the second ",
-                       p.b.rows, " rows"});
+    fail(errc::shape, {p.operation, ": ", operands(), "; the first has ", p.a.columns,
+                       " columns, the second ", p.b.rows, " rows"});
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != p.a.rows || columns != p.b.columns)
-      fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x", p.b.columns, ", but ",
-                         what, " is ", rows, "x", columns});
+      fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x",
+                         p.b.columns, ", but ", what, " is ", rows, "x", columns});
   };
   if (!p.fresh) expect("C", p.c.rows, p.c.columns);
   if (p.indices.data != nullptr) expect("C's index array", p.indices.rows, p.indices.columns);
-  if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
-  if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.rows, p.mask.full.columns);
+  if (p.mask.over == mask_operand::kind::matrix)
+    expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
+  if (p.mask.over == mask_operand::kind::dense)
+    expect("the mask", p.mask.full.rows, p.mask.full.columns);
 }
 
 void check_places(const problem& p) {
   const auto expect = [&](const char* what, place where) {
     if (where != p.a.where)
-      fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ", to_string(where)});
+      fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ",
+                         to_string(where)});
   };
   expect("B", p.b.where);
   if (!p.fresh) expect("C", p.c.where);
@@ -50,9 +54,11 @@ void check_accumulator(const problem& p) {
   const semiring_info& s = *p.algebra;
   if (p.accum == accumulator::none) return;
   if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
-    fail(errc::cannot, {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
+    fail(errc::cannot,
+         {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
   if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
-    fail(errc::cannot, {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
+    fail(errc::cannot,
+         {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
 }
 
 void check_descriptor(const problem& p) {
@@ -74,19 +80,26 @@ void transpose_words(const dense_operand& from, void* to) {
 void transpose_elements(const dense_operand& from, void* to, void* stream) {
   if (from.where != cpu()) return on_cuda::transpose_elements(from, to, stream);
   switch (from.value_bytes) {
-    case 1: return transpose_words<unsigned char>(from, to);
-    case 2: return transpose_words<unsigned short>(from, to);
-    case 4: return transpose_words<unsigned>(from, to);
-    case 8: return transpose_words<unsigned long>(from, to);
-    default: break;
+    case 1:
+      return transpose_words<unsigned char>(from, to);
+    case 2:
+      return transpose_words<unsigned short>(from, to);
+    case 4:
+      return transpose_words<unsigned>(from, to);
+    case 8:
+      return transpose_words<unsigned long>(from, to);
+    default:
+      break;
   }
   const auto* source = static_cast<const unsigned char*>(from.data);
   auto* target = static_cast<unsigned char*>(to);
   for (index i = 0; i < from.rows; ++i)
     for (index j = 0; j < from.columns; ++j)
       std::memcpy(target + (static_cast<std::size_t>(j) * static_cast<std::size_t>(from.rows) +
-                            static_cast<std::size_t>(i)) * from.value_bytes,
-                  source + static_cast<std::size_t>(i * from.stride + j) * from.value_bytes, from.value_bytes);
+                            static_cast<std::size_t>(i)) *
+                               from.value_bytes,
+                  source + static_cast<std::size_t>(i * from.stride + j) * from.value_bytes,
+                  from.value_bytes);
 }
 
 void transpose_a(problem& p) {
@@ -117,12 +130,17 @@ struct range {
   const char* begin;
   std::size_t bytes;
   bool overlaps(const range& other) const {
-    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes && other.begin < begin + bytes;
+    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes &&
+           other.begin < begin + bytes;
   }
 };
 
-range range_of(const void* data, std::size_t bytes) { return {static_cast<const char*>(data), bytes}; }
-range range_of(const dense_operand& d) { return range_of(d.data, d.data != nullptr ? d.extent() : 0); }
+range range_of(const void* data, std::size_t bytes) {
+  return {static_cast<const char*>(data), bytes};
+}
+range range_of(const dense_operand& d) {
+  return range_of(d.data, d.data != nullptr ? d.extent() : 0);
+}
 
 bool overlaps(const range& c, const sparse_operand& m) {
   const auto nnz = static_cast<std::size_t>(m.nnz);
@@ -144,7 +162,8 @@ bool is_aliased(const problem& p) {
 void copy(const dense_operand& from, const dense_operand& to, void* stream) {
   copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
             static_cast<std::size_t>(from.stride) * from.value_bytes,
-            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where, stream);
+            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
+            stream);
 }
 
 /// A packed copy of a result array; `kept` owns it.
@@ -174,7 +193,8 @@ void run_apart(problem& p, const kernel& chosen) {
 std::string names_of_kernels() {
   std::string names;
   for (const kernel& k : kernels())
-    if (names.find(k.name) == std::string::npos) names += (names.empty() ? "" : ", ") + std::string(k.name);
+    if (names.find(k.name) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(k.name);
   return names;
 }
 
@@ -187,7 +207,8 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
     known = true;
   }
   if (!known)
-    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
+    fail(errc::unknown_kernel,
+         {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
   return nullptr;
 }
 
@@ -196,43 +217,60 @@ struct choice {
   const char* reason;
 };
 
+/// No kernel can: says why each cannot.
+[[noreturn]] void refuse(problem& p) {
+  p.reasons = true;
+  std::string reasons;
+  for (const kernel& k : kernels())
+    if (k.where == p.a.where.where && !k.approximate)
+      reasons += std::string("; ") + k.name + ": " + k.answers(p).reason;
+  fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
+                      p.algebra->name, reasons});
+}
+
 choice choose(problem& p) {
   const char* preferred_name = std::getenv("RIG_KERNEL");
   const kernel* preferred = nullptr;
-  if (preferred_name != nullptr && *preferred_name != '\0') preferred = find(p, preferred_name, "RIG_KERNEL");
+  if (preferred_name != nullptr && *preferred_name != '\0')
+    preferred = find(p, preferred_name, "RIG_KERNEL");
 
   if (!p.desc->kernel.empty()) {
     const kernel* named = find(p, p.desc->kernel, "the descriptor");
     if (named == nullptr)
-      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+      fail(errc::cannot,
+           {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
     if (named->answers(p).says == verdict::cannot) {
       p.reasons = true;
-      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel, "' cannot serve: ", named->answers(p).reason});
+      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
+                          "' cannot serve: ", named->answers(p).reason});
     }
     return {named, "named by the descriptor"};
   }
-  if (preferred != nullptr && !preferred->approximate && preferred->answers(p).says != verdict::cannot)
+  if (preferred != nullptr && !preferred->approximate &&
+      preferred->answers(p).says != verdict::cannot)
     return {preferred, "preferred by RIG_KERNEL"};
 
+  // Among those that can, the cheapest; those that are slower serve only where none can.
   const kernel* cheapest = nullptr;
-  double seconds = 0;
+  answer best;
   for (const kernel& k : kernels()) {
     if (k.where != p.a.where.where || k.approximate) continue;
     const answer says = k.answers(p);
     if (says.says == verdict::cannot) continue;
-    if (cheapest == nullptr || says.seconds < seconds) {
+    if (cheapest == nullptr || says.says < best.says ||
+        (says.says == best.says && says.seconds < best.seconds)) {
       cheapest = &k;
-      seconds = says.seconds;
+      best = says;
     }
   }
-  if (cheapest == nullptr)
-    fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ", p.algebra->name});
+  if (cheapest == nullptr) refuse(p);
   return {cheapest, "cheapest by estimate"};
 }
 
 std::string in_words(const problem& p) {
-  std::string words = std::string(p.operation) + " " + p.algebra->name + ": A " + std::to_string(p.a.rows) + "x" +
-                      std::to_string(p.a.columns) + " with " + std::to_string(p.a.nnz) + " entries";
+  std::string words = std::string(p.operation) + " " + p.algebra->name + ": A " +
+                      std::to_string(p.a.rows) + "x" + std::to_string(p.a.columns) + " with " +
+                      std::to_string(p.a.nnz) + " entries";
   if (p.desc->transpose_a) words += " (transposed)";
   words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
@@ -244,7 +282,8 @@ std::string in_words(const problem& p) {
 
 void check(problem& p) {
   p.oriented = p.structure;
-  // Shapes first, on the operands as the product sees them; the work of transposing only once they fit.
+  // Shapes first, on the operands as the product sees them; the work of transposing only once they
+  // fit.
   problem seen = p;
   if (p.desc->transpose_a) std::swap(seen.a.rows, seen.a.columns);
   if (p.desc->transpose_b) std::swap(seen.b.rows, seen.b.columns);
@@ -264,8 +303,10 @@ void run(problem& p) {
   if (p.a.rows == 0 || p.b.columns == 0) return;
   std::optional<on_cuda::stream_order> order;
   if (p.a.where != cpu()) order.emplace(p);
-  if (!p.fresh && is_aliased(p)) run_apart(p, chosen);
-  else chosen.run(p);
+  if (!p.fresh && is_aliased(p))
+    run_apart(p, chosen);
+  else
+    chosen.run(p);
 }
 
 explanation explain(problem& p) {
@@ -278,8 +319,10 @@ explanation explain(problem& p) {
   out.reason = made.reason;
   for (const kernel& k : kernels()) {
     explained line{k.name, k.where, k.approximate, &k == made.chosen, {}};
-    if (k.where == p.a.where.where) line.says = k.answers(p);
-    else line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
+    if (k.where == p.a.where.where)
+      line.says = k.answers(p);
+    else
+      line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
     out.kernels.push_back(std::move(line));
   }
   return out;

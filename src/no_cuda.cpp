@@ -8,7 +8,8 @@ namespace rig {
 namespace {
 
 [[noreturn]] void absent(int device) {
-  fail(errc::place, {to_string(cuda(device)), " is not available: this rig was built without CUDA"});
+  fail(errc::place,
+       {to_string(cuda(device)), " is not available: this rig was built without CUDA"});
 }
 
 }  // namespace
@@ -22,12 +23,19 @@ void synchronise(int device) { absent(device); }
 void* stream_for(int device, void*) { absent(device); }
 std::shared_ptr<void> allocate(std::size_t, int device, void*) { absent(device); }
 void copy(const buffer&, const buffer& to) { absent(to.where().device); }
-void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device, void*) { absent(device); }
+void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device,
+               void*) {
+  absent(device);
+}
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
 void prepare_forms(const pattern& of) { absent(of.where().device); }
-std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) { absent(original.where().device); }
+std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
+  absent(original.where().device);
+}
 
-stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(nullptr) { absent(device_); }
+stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(nullptr) {
+  absent(device_);
+}
 stream_order::~stream_order() = default;
 
 }  // namespace on_cuda

@@ -67,7 +67,8 @@ class dictionary {
   }
   bool take(char c) { return take(std::string_view(&c, 1)); }
   void expect(char c) {
-    if (!take(c)) refuse({"expected ", in_quotes(std::string_view(&c, 1)), " at ", in_quotes(text_)});
+    if (!take(c))
+      refuse({"expected ", in_quotes(std::string_view(&c, 1)), " at ", in_quotes(text_)});
   }
   std::string string() {
     const char quote = take('\'') ? '\'' : '"';

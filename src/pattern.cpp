@@ -12,20 +12,25 @@ namespace {
 std::size_t size(int64 count) { return static_cast<std::size_t>(count); }
 
 void check_shape(index rows, index columns) {
-  if (rows < 0 || columns < 0) fail(errc::shape, {"matrix: ", rows, "x", columns, " is not a shape"});
+  if (rows < 0 || columns < 0)
+    fail(errc::shape, {"matrix: ", rows, "x", columns, " is not a shape"});
 }
 
 template <class Offset>
-void check_offsets(index rows, index columns, std::span<const Offset> offsets, std::size_t entries) {
+void check_offsets(index rows, index columns, std::span<const Offset> offsets,
+                   std::size_t entries) {
   check_shape(rows, columns);
   if (offsets.size() != size(rows) + 1)
-    fail(errc::shape, {"matrix: ", rows, " rows need ", size(rows) + 1, " offsets, got ", offsets.size()});
+    fail(errc::shape,
+         {"matrix: ", rows, " rows need ", size(rows) + 1, " offsets, got ", offsets.size()});
   if (offsets[0] != 0) fail(errc::range, {"matrix: the first offset is ", offsets[0], ", not 0"});
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
     if (offsets[i + 1] < offsets[i])
-      fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than ", offsets[i], " before it"});
+      fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than ",
+                         offsets[i], " before it"});
   if (size(offsets.back()) != entries)
-    fail(errc::shape, {"matrix: the last offset is ", offsets.back(), ", but there are ", entries, " entries"});
+    fail(errc::shape,
+         {"matrix: the last offset is ", offsets.back(), ", but there are ", entries, " entries"});
 }
 
 template <class Offset>
@@ -44,9 +49,11 @@ void check_columns(index columns, std::span<const Offset> offsets, std::span<con
   }
 }
 
-/// Sorts each row by column; `order` becomes the permutation, or stays empty if every row ascends already.
+/// Sorts each row by column; `order` becomes the permutation, or stays empty if every row ascends
+/// already.
 template <class Offset>
-void sort_rows(std::span<const Offset> offsets, std::span<index> entries, std::vector<int64>& order) {
+void sort_rows(std::span<const Offset> offsets, std::span<index> entries,
+               std::vector<int64>& order) {
   order.clear();
   for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
     const auto begin = size(offsets[i]), end = size(offsets[i + 1]);
@@ -66,8 +73,11 @@ template <class Offset>
 buffer copy_offsets(std::span<const Offset> offsets, bool& wide) {
   wide = offsets.back() > highest<int32>();
   buffer out = buffer::allocate(offsets.size() * (wide ? sizeof(int64) : sizeof(int32)));
-  if (wide) std::copy(offsets.begin(), offsets.end(), out.data<int64>());
-  else std::transform(offsets.begin(), offsets.end(), out.data<int32>(), [](Offset x) { return static_cast<int32>(x); });
+  if (wide)
+    std::copy(offsets.begin(), offsets.end(), out.data<int64>());
+  else
+    std::transform(offsets.begin(), offsets.end(), out.data<int32>(),
+                   [](Offset x) { return static_cast<int32>(x); });
   return out;
 }
 
@@ -95,9 +105,11 @@ std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<con
 
 template <class Offset>
 std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, input how, place where, void* stream) {
+                                        std::span<const index> entries, input how, place where,
+                                        void* stream) {
   if (how == input::sorted)
-    fail(errc::order, {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
+    fail(errc::order,
+         {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
   if (where != cpu() && how != input::trusted)
     fail(errc::place, {"matrix: a view of ", rows, "x", columns, " on ", to_string(where),
                        " cannot be checked there; say input::trusted"});
@@ -114,14 +126,20 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<con
 
 }  // namespace
 
-pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide, buffer columns_of_entries)
-    : rows_(rows), columns_(columns), nnz_(nnz), wide_(wide), offsets_(std::move(offsets)),
+pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide,
+                 buffer columns_of_entries)
+    : rows_(rows),
+      columns_(columns),
+      nnz_(nnz),
+      wide_(wide),
+      offsets_(std::move(offsets)),
       entries_(std::move(columns_of_entries)) {}
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
   const std::lock_guard lock(mutex_);
   const auto find = [&] {
-    return std::find_if(forms_.begin(), forms_.end(), [&](const auto& kept) { return kept.first == name; });
+    return std::find_if(forms_.begin(), forms_.end(),
+                        [&](const auto& kept) { return kept.first == name; });
   };
   if (const auto kept = find(); kept != forms_.end()) return kept->second;
   forms_.emplace_back(name, make(*this));
@@ -143,7 +161,8 @@ void pattern::drop_forms() const {
 }
 
 std::shared_ptr<const pattern> pattern::to(place target) const {
-  return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_, entries_.to(target));
+  return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_,
+                                         entries_.to(target));
 }
 
 transposed::transposed(const pattern& original) {
@@ -164,18 +183,22 @@ transposed::transposed(const pattern& original) {
     for (int64 p = original.offset(i); p < original.offset(i + 1); ++p) {
       const int64 q = next[size(entries[p])]++;
       kept.data<index>()[q] = i;
-      if (wide) permutation.data<int64>()[q] = p;
-      else permutation.data<int32>()[q] = static_cast<int32>(p);
+      if (wide)
+        permutation.data<int64>()[q] = p;
+      else
+        permutation.data<int32>()[q] = static_cast<int32>(p);
     }
   }
-  structure = std::make_shared<const pattern>(rows, columns, original.nnz(), std::move(offsets), wide,
-                                              std::move(kept));
+  structure = std::make_shared<const pattern>(rows, columns, original.nnz(), std::move(offsets),
+                                              wide, std::move(kept));
 }
 
 void prepare_forms(const pattern& structure, bool transpose) {
   if (transpose) return prepare_forms(*structure.form_of<transposed>()->structure, false);
-  if (structure.where() == cpu()) structure.form_of<row_lengths>();
-  else on_cuda::prepare_forms(structure);
+  if (structure.where() == cpu())
+    structure.form_of<row_lengths>();
+  else
+    on_cuda::prepare_forms(structure);
 }
 
 std::size_t transposed::bytes() const {
@@ -192,66 +215,84 @@ row_lengths::row_lengths(const pattern& original) {
   }
 }
 
-buffer pack_offsets(std::span<const int64> offsets, bool& wide) { return copy_offsets(offsets, wide); }
-
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
-                                                std::span<const index> entries, input how,
-                                                std::vector<int64>* order) {
-  return or_out_of_memory("matrix", [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
+buffer pack_offsets(std::span<const int64> offsets, bool& wide) {
+  return copy_offsets(offsets, wide);
 }
 
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int64> offsets,
                                                 std::span<const index> entries, input how,
                                                 std::vector<int64>* order) {
-  return or_out_of_memory("matrix", [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
+  return or_out_of_memory("matrix",
+                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int32> offsets,
+                                                std::span<const index> entries, input how,
+                                                std::vector<int64>* order) {
+  return or_out_of_memory("matrix",
+                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
+}
+
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int64> offsets,
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order) {
   return or_out_of_memory("matrix", [&] {
     std::vector<index> narrow(entries.size());
     for (std::size_t p = 0; p < entries.size(); ++p) {
       if (entries[p] < 0 || entries[p] >= columns)
-        fail(errc::range, {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
+        fail(errc::range,
+             {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
       narrow[p] = static_cast<index>(entries[p]);
     }
     return copy_csr(rows, columns, offsets, std::span<const index>(narrow), how, order);
   });
 }
 
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
-                                            std::span<const index> entries, input how, place where, void* stream) {
-  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
+std::shared_ptr<const pattern> pattern_view(index rows, index columns,
+                                            std::span<const int64> offsets,
+                                            std::span<const index> entries, input how, place where,
+                                            void* stream) {
+  return or_out_of_memory(
+      "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }
 
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
-                                            std::span<const index> entries, input how, place where, void* stream) {
-  return or_out_of_memory("matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
+std::shared_ptr<const pattern> pattern_view(index rows, index columns,
+                                            std::span<const int32> offsets,
+                                            std::span<const index> entries, input how, place where,
+                                            void* stream) {
+  return or_out_of_memory(
+      "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }
 
 namespace {
 
-sorted_tuples sort_checked(index rows, index columns, std::span<const index> i, std::span<const index> j,
-                           bool duplicates_allowed) {
+sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
+                           std::span<const index> j, bool duplicates_allowed) {
   check_shape(rows, columns);
   if (i.size() != j.size())
     fail(errc::shape, {"matrix: ", i.size(), " row indices, ", j.size(), " column indices"});
   std::vector<int64> next(size(rows) + 1, 0);
   for (std::size_t p = 0; p < i.size(); ++p) {
     if (i[p] < 0 || i[p] >= rows || j[p] < 0 || j[p] >= columns)
-      fail(errc::range, {"matrix: tuple ", p, " at (", i[p], ", ", j[p], ") is outside ", rows, "x", columns});
+      fail(errc::range,
+           {"matrix: tuple ", p, " at (", i[p], ", ", j[p], ") is outside ", rows, "x", columns});
     ++next[size(i[p]) + 1];
   }
   std::partial_sum(next.begin(), next.end(), next.begin());
   const std::vector<int64> begin = next;
 
-  // By row, then within a row by (column, place in the input): stable, so duplicates keep the input's order.
+  // By row, then within a row by (column, place in the input): stable, so duplicates keep the
+  // input's order.
   sorted_tuples out;
   out.order.resize(i.size());
-  for (std::size_t p = 0; p < i.size(); ++p) out.order[size(next[size(i[p])]++)] = static_cast<int64>(p);
+  for (std::size_t p = 0; p < i.size(); ++p)
+    out.order[size(next[size(i[p])]++)] = static_cast<int64>(p);
   for (index row = 0; row < rows; ++row) {
-    const auto first = out.order.begin() + begin[size(row)], last = out.order.begin() + begin[size(row) + 1];
+    const auto first = out.order.begin() + begin[size(row)],
+               last = out.order.begin() + begin[size(row) + 1];
     const auto before = [&](int64 p, int64 q) { return j[size(p)] < j[size(q)]; };
     if (!std::is_sorted(first, last, before)) std::stable_sort(first, last, before);
   }
@@ -263,10 +304,12 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i, 
   for (index row = 0; row < rows; ++row) {
     for (int64 q = begin[size(row)]; q < begin[size(row) + 1]; ++q) {
       const index column = j[size(out.order[size(q)])];
-      const bool repeated = static_cast<int64>(entries.size()) > offsets[size(row)] && entries.back() == column;
+      const bool repeated =
+          static_cast<int64>(entries.size()) > offsets[size(row)] && entries.back() == column;
       if (repeated && !duplicates_allowed)
-        fail(errc::duplicate, {"matrix: tuples ", out.order[size(q) - 1], " and ", out.order[size(q)],
-                               " are both at (", row, ", ", column, "); give a combiner to fold them"});
+        fail(errc::duplicate,
+             {"matrix: tuples ", out.order[size(q) - 1], " and ", out.order[size(q)],
+              " are both at (", row, ", ", column, "); give a combiner to fold them"});
       if (repeated) continue;
       out.groups.push_back(q);
       entries.push_back(column);
@@ -281,9 +324,10 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i, 
 
 }  // namespace
 
-sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j,
-                          bool duplicates_allowed) {
-  return or_out_of_memory("matrix", [&] { return sort_checked(rows, columns, i, j, duplicates_allowed); });
+sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i,
+                          std::span<const index> j, bool duplicates_allowed) {
+  return or_out_of_memory("matrix",
+                          [&] { return sort_checked(rows, columns, i, j, duplicates_allowed); });
 }
 
 }  // namespace rig

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tests of the CUDA side share. Where there is no GPU they end at once, with a notice and the code that ctest
-// reports as skipped.
+// What the tests of the CUDA side share. Where there is no GPU they end at once, with a notice and
+// the code that ctest reports as skipped.
 
 #include <cstdio>
 #include <cstdlib>

@@ -1,4 +1,5 @@
-// The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the CPU's.
+// The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the
+// CPU's.
 
 #include "gpu.hpp"
 #include "rig/semirings.hpp"
@@ -52,7 +53,8 @@ TEST_CASE("rows of all lengths, widths of every launch shape") {
 template <class S, class TA, class TB, class TC>
 void walk_types(const shape& rows, const char* name, tally& met) {
   int step = 0;
-  for (const char* which : {"plain", "transpose_a", "complement values", "plus", "strided", "iso"}) {
+  for (const char* which :
+       {"plain", "transpose_a", "complement values", "plus", "strided", "iso"}) {
     for (const variant& v : variants()) {
       if (v.name != std::string(which)) continue;
       trial_spec spec;

@@ -1,4 +1,5 @@
-// The CUDA side around its kernels: places, streams, capture, memory, run-time compilation and its caches.
+// The CUDA side around its kernels: places, streams, capture, memory, run-time compilation and its
+// caches.
 
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
@@ -15,18 +16,18 @@
 #include "rig/mxm.hpp"
 #include "rig/user_semiring.hpp"
 
-RIG_SEMIRING(sum_of_squares,
-             using left = float; using right = float; using accum = float;
-             static constexpr bool ignores_left = true;
-             static constexpr float zero() { return 0; }
-             static constexpr float add(float x, float y) { return x + y; }
-             static constexpr float multiply(float, float b) { return b * b; });
+RIG_SEMIRING(
+    sum_of_squares, using left = float; using right = float; using accum = float;
+    static constexpr bool ignores_left = true;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float, float b) { return b * b; });
 
-RIG_SEMIRING(does_not_compile_on_a_gpu,
-             using left = float; using right = float; using accum = float;
-             static constexpr float zero() { return 0; }
-             static float add(float x, float y) { return x + static_cast<float>(getpid() * 0) + y; }
-             static float multiply(float a, float b) { return a * b; });
+RIG_SEMIRING(
+    does_not_compile_on_a_gpu, using left = float; using right = float; using accum = float;
+    static constexpr float zero() { return 0; } static float add(float x, float y) {
+      return x + static_cast<float>(getpid() * 0) + y;
+    } static float multiply(float a, float b) { return a * b; });
 
 struct without_text {
   using left = float;
@@ -57,7 +58,8 @@ rig::matrix<float> banded(int n) {
 rig::dense<float> waves(int rows, int columns) {
   rig::dense<float> out(rows, columns);
   for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < columns; ++j) out(i, j) = std::sin(0.37f * static_cast<float>(i) + 1.13f * static_cast<float>(j));
+    for (int j = 0; j < columns; ++j)
+      out(i, j) = std::sin(0.37f * static_cast<float>(i) + 1.13f * static_cast<float>(j));
   return out;
 }
 
@@ -66,7 +68,8 @@ double distance(const rig::dense<float>& x, const rig::dense<float>& y) {
   REQUIRE(x.columns() == y.columns());
   double most = 0;
   for (int i = 0; i < x.rows(); ++i)
-    for (int j = 0; j < x.columns(); ++j) most = std::max(most, static_cast<double>(std::fabs(x(i, j) - y(i, j))));
+    for (int j = 0; j < x.columns(); ++j)
+      most = std::max(most, static_cast<double>(std::fabs(x(i, j) - y(i, j))));
   return most;
 }
 
@@ -114,7 +117,8 @@ TEST_CASE("operands in two places are refused by name") {
   const auto b = waves(10, 4);
   CHECK(message_of([&] { rig::mxm(a.to(gpu), b, rig::plus_times<float>{}); }, rig::errc::place) ==
         "mxm: A is on cuda:0, B is on cpu");
-  CHECK(message_of([&] { b.to(rig::cuda(40)); }, rig::errc::place).find("cuda:40") != std::string::npos);
+  CHECK(message_of([&] { b.to(rig::cuda(40)); }, rig::errc::place).find("cuda:40") !=
+        std::string::npos);
 }
 
 TEST_CASE("the caller's algebra runs on both places") {
@@ -128,19 +132,23 @@ TEST_CASE("the caller's algebra runs on both places") {
 TEST_CASE("what the GPU's compiler rejects comes back in its words, with file and line") {
   const auto a = banded(10).to(gpu);
   const auto b = waves(10, 4).to(gpu);
-  const std::string said = message_of([&] { rig::mxm(a, b, does_not_compile_on_a_gpu{}); }, rig::errc::cannot);
+  const std::string said =
+      message_of([&] { rig::mxm(a, b, does_not_compile_on_a_gpu{}); }, rig::errc::cannot);
   CHECK(said.find("gpu_runtime.cpp:") != std::string::npos);
   CHECK(said.find("getpid") != std::string::npos);
-  const std::string refused = message_of([&] { rig::mxm(a, b, without_text{}, {.kernel = "row"}); }, rig::errc::cannot);
+  const std::string refused =
+      message_of([&] { rig::mxm(a, b, without_text{}, {.kernel = "row"}); }, rig::errc::cannot);
   CHECK(refused.find("RIG_SEMIRING") != std::string::npos);
 }
 
 TEST_CASE("out of memory states the bytes and leaves the device usable") {
   const auto a = banded(1000).to(gpu);
   std::vector<rig::dense<float>> full;
-  const std::string said = message_of([&] {
-    for (;;) full.push_back(rig::dense<float>::uninitialised(1 << 20, 1 << 12, gpu));
-  }, rig::errc::out_of_memory);
+  const std::string said = message_of(
+      [&] {
+        for (;;) full.push_back(rig::dense<float>::uninitialised(1 << 20, 1 << 12, gpu));
+      },
+      rig::errc::out_of_memory);
   CHECK(said.find(std::to_string((1l << 32) * 4)) != std::string::npos);
   full.clear();
   const auto b = waves(1000, 8);
@@ -154,7 +162,8 @@ TEST_CASE("two streams: what one makes the other reads") {
   REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
   const auto a = banded(20000), on_gpu = a.to(gpu);
   const auto b = waves(20000, 96);
-  const auto expected = rig::mxm(a, rig::mxm(a, b, rig::max_second<float>{}), rig::max_second<float>{});
+  const auto expected =
+      rig::mxm(a, rig::mxm(a, b, rig::max_second<float>{}), rig::max_second<float>{});
   for (int round = 0; round < 20; ++round) {
     const auto middle = rig::mxm(on_gpu, b.to(gpu), rig::max_second<float>{}, {.stream = first});
     const auto last = rig::mxm(on_gpu, middle, rig::max_second<float>{}, {.stream = second});
@@ -174,18 +183,21 @@ TEST_CASE("a prepared product can be captured and replayed") {
   const auto features = b.to(gpu);
   auto c = rig::dense<float>(3000, 64, -1).to(gpu);
   on_gpu.prepare();
-  rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{}, {.stream = stream});  // loads the kernel
+  rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{},
+           {.stream = stream});  // loads the kernel
   rig::synchronise(gpu);
   cudaGraph_t graph = nullptr;
   REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-  rig::mxm(c, rig::accumulator::plus, on_gpu, features, rig::plus_times<float>{}, {.stream = stream});
+  rig::mxm(c, rig::accumulator::plus, on_gpu, features, rig::plus_times<float>{},
+           {.stream = stream});
   REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
   cudaGraphExec_t replay = nullptr;
   REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
   for (int run = 0; run < 3; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   auto expected = rig::mxm(a, b, rig::plus_times<float>{});
-  for (int run = 0; run < 3; ++run) rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{});
+  for (int run = 0; run < 3; ++run)
+    rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{});
   CHECK(distance(expected, c.to(rig::cpu())) < 1e-3);
   cudaGraphExecDestroy(replay);
   cudaGraphDestroy(graph);
@@ -198,16 +210,19 @@ struct counted {
 
 TEST_CASE("device memory may come from the caller") {
   static counted calls;
-  rig::set_device_allocator({[](std::size_t bytes, int, void* stream, void* context) -> void* {
-                               ++static_cast<counted*>(context)->taken;
-                               void* data = nullptr;
-                               return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess ? data : nullptr;
-                             },
-                             [](void* data, std::size_t, int, void* stream, void* context) {
-                               ++static_cast<counted*>(context)->given;
-                               cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
-                             },
-                             &calls});
+  rig::set_device_allocator(
+      {[](std::size_t bytes, int, void* stream, void* context) -> void* {
+         ++static_cast<counted*>(context)->taken;
+         void* data = nullptr;
+         return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+                    ? data
+                    : nullptr;
+       },
+       [](void* data, std::size_t, int, void* stream, void* context) {
+         ++static_cast<counted*>(context)->given;
+         cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+       },
+       &calls});
   { const auto a = banded(100).to(gpu); }
   rig::set_device_allocator({});
   CHECK(calls.taken > 0);
@@ -229,7 +244,8 @@ int product_in_a_child() {
 TEST_CASE("child: one product") {
   const auto a = banded(200);
   const auto b = waves(200, 32);
-  CHECK(distance(rig::mxm(a, b, sum_of_squares{}), rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu())) < 1e-4);
+  CHECK(distance(rig::mxm(a, b, sum_of_squares{}),
+                 rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu())) < 1e-4);
 }
 
 TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where it cannot be") {

@@ -21,8 +21,8 @@ enum class accumulator : unsigned char {
 };
 inline constexpr accumulator none = accumulator::none;
 
-/// c ⊙ t. Integers wrap; an integer divided by 0 is the end of its range that has its sign, 0/0 is 0; on bool plus and
-/// maximum are "or", times and minimum "and", minus is "xor", divide is c.
+/// c ⊙ t. Integers wrap; an integer divided by 0 is the end of its range that has its sign, 0/0 is
+/// 0; on bool plus and maximum are "or", times and minimum "and", minus is "xor", divide is c.
 template <class T>
 constexpr T accumulate(accumulator how, T c, T t) {
   switch (how) {
@@ -35,20 +35,24 @@ constexpr T accumulate(accumulator how, T c, T t) {
     case accumulator::plus:
       return plus(c, t);
     case accumulator::minus:
-      if constexpr (is_same<T, bool>) return c != t;
+      if constexpr (is_same<T, bool>)
+        return c != t;
       else if constexpr (is_integer<T>) {
         using U = typename unsigned_twin<T>::type;
         return static_cast<T>(static_cast<U>(c) - static_cast<U>(t));
-      } else return c - t;
+      } else
+        return c - t;
     case accumulator::times:
       return times(c, t);
     case accumulator::divide:
-      if constexpr (is_same<T, bool>) return c;
+      if constexpr (is_same<T, bool>)
+        return c;
       else if constexpr (is_integer<T>) {
         if (t == 0) return c == 0 ? T(0) : c > 0 ? highest<T>() : lowest<T>();
         if (t == -1) return times(c, T(-1));
         return c / t;
-      } else return c / t;
+      } else
+        return c / t;
     case accumulator::minimum:
       return minimum(c, t);
     case accumulator::maximum:

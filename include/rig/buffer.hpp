@@ -12,14 +12,15 @@ class buffer {
  public:
   buffer() = default;
 
-  /// `bytes` uninitialised bytes, aligned to 64. On a device they come and go in the order of `stream` (null: the
-  /// device's stream of rig). Throws error(out_of_memory) with the bytes asked.
+  /// `bytes` uninitialised bytes, aligned to 64. On a device they come and go in the order of
+  /// `stream` (null: the device's stream of rig). Throws error(out_of_memory) with the bytes asked.
   static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
   /// Memory of the caller, who keeps it alive; on a device, used in the order of `stream`.
   static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
-  /// The same bytes in another place. To the CPU it waits for the copy; to a device `data` is read before it returns.
+  /// The same bytes in another place. To the CPU it waits for the copy; to a device `data` is read
+  /// before it returns.
   buffer to(place target, void* stream = nullptr) const;
 
   template <class T = void>
@@ -38,15 +39,16 @@ class buffer {
   void* stream_ = nullptr;
 };
 
-/// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order of `stream`
-/// (a cudaStream_t). `allocate` returns null where it fails.
+/// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order
+/// of `stream` (a cudaStream_t). `allocate` returns null where it fails.
 struct device_allocator {
   void* (*allocate)(std::size_t bytes, int device, void* stream, void* context);
   void (*release)(void* data, std::size_t bytes, int device, void* stream, void* context);
   void* context;
 };
 
-/// Sets the allocator for later allocations; {} restores the pool. A buffer is freed by the allocator that made it.
+/// Sets the allocator for later allocations; {} restores the pool. A buffer is freed by the
+/// allocator that made it.
 void set_device_allocator(device_allocator allocator);
 
 }  // namespace rig

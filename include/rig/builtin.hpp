@@ -3,7 +3,8 @@
 #include "rig/cpu/run.hpp"
 #include "rig/semirings.hpp"
 
-// The CPU kernels of the builtin pairs live in the library: users' builds do not compile them again.
+// The CPU kernels of the builtin pairs live in the library: users' builds do not compile them
+// again.
 
 namespace rig::on_cpu {
 

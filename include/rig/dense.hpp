@@ -11,15 +11,16 @@
 
 namespace rig {
 
-/// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place and in the order of
-/// a stream.
-void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
-               index rows, place where, void* stream);
+/// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place
+/// and in the order of a stream.
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, place where, void* stream);
 
 /// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. n×1 is a dense vector.
 ///
-/// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory of the caller, who keeps it
-/// alive; writing through a view of const memory is error(read_only).
+/// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory of
+/// the caller, who keeps it alive; asking a view of const memory for memory to write is
+/// error(read_only).
 template <class T>
 class dense {
  public:
@@ -31,7 +32,8 @@ class dense {
     std::fill_n(data_, element_count(), value);
   }
   /// rows×columns, elements indeterminate.
-  static dense uninitialised(index rows, index columns, place where = cpu(), void* stream = nullptr) {
+  static dense uninitialised(index rows, index columns, place where = cpu(),
+                             void* stream = nullptr) {
     check_shape(rows, columns, columns);
     dense made;
     made.rows_ = rows;
@@ -39,7 +41,8 @@ class dense {
     made.stride_ = columns;
     // Fewer than 2^62 elements may still be more bytes than a size_t counts.
     if (made.element_count() > SIZE_MAX / sizeof(T))
-      fail(errc::out_of_memory, {"dense: out of memory: ", rows, "x", columns, " elements of ", sizeof(T), " bytes"});
+      fail(errc::out_of_memory,
+           {"dense: out of memory: ", rows, "x", columns, " elements of ", sizeof(T), " bytes"});
     made.owner_ = buffer::allocate(made.element_count() * sizeof(T), where, stream);
     made.data_ = made.owner_.template data<T>();
     return made;
@@ -49,7 +52,8 @@ class dense {
     check_shape(rows, columns, columns);
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
     if (elements.size() != count)
-      fail(errc::shape, {"dense: ", rows, "x", columns, " needs ", count, " elements, got ", elements.size()});
+      fail(errc::shape,
+           {"dense: ", rows, "x", columns, " needs ", count, " elements, got ", elements.size()});
     dense made = uninitialised(rows, columns);
     std::copy(elements.begin(), elements.end(), made.data_);
     return made;
@@ -94,7 +98,8 @@ class dense {
   std::size_t extent() const {
     if (rows_ == 0 || columns_ == 0) return 0;
     return (static_cast<std::size_t>(rows_ - 1) * static_cast<std::size_t>(stride_) +
-            static_cast<std::size_t>(columns_)) * sizeof(T);
+            static_cast<std::size_t>(columns_)) *
+           sizeof(T);
   }
 
   const T* data() const { return data_; }
@@ -124,17 +129,19 @@ class dense {
 
  private:
   static void check_shape(index rows, index columns, int64 stride) {
-    if (rows < 0 || columns < 0) fail(errc::shape, {"dense: ", rows, "x", columns, " is not a shape"});
+    if (rows < 0 || columns < 0)
+      fail(errc::shape, {"dense: ", rows, "x", columns, " is not a shape"});
     if (stride < columns)
       fail(errc::shape, {"dense: stride ", stride, " is less than ", columns, " columns"});
   }
   dense packed() const {
     dense made = uninitialised(rows_, columns_, where(), stream());
     if (where() == cpu())
-      for (index i = 0; i < rows_; ++i) std::copy_n(row(i), columns_, made.data_ + i * made.stride_);
+      for (index i = 0; i < rows_; ++i)
+        std::copy_n(row(i), columns_, made.data_ + i * made.stride_);
     else
-      copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T), columns_ * sizeof(T), rows_,
-                where(), stream());
+      copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
+                columns_ * sizeof(T), rows_, where(), stream());
     return made;
   }
   std::size_t element_count() const {
@@ -156,7 +163,8 @@ class dense {
   bool read_only_ = false;
 };
 
-/// What arg-max and arg-min give: two arrays of one shape. An index of −1 marks a place without products.
+/// What arg-max and arg-min give: two arrays of one shape. An index of −1 marks a place without
+/// products.
 template <class T>
 struct indexed_dense {
   dense<T> values;

@@ -7,7 +7,8 @@
 
 namespace rig {
 
-/// A number of any storage type, kept exactly: what `descriptor::fill` holds. Empty unless given one.
+/// A number of any storage type, kept exactly: what `descriptor::fill` holds. Empty unless given
+/// one.
 class scalar {
  public:
   constexpr scalar() = default;
@@ -31,18 +32,19 @@ class scalar {
   int64 integer_ = 0;
 };
 
-/// Everything a call may say beyond its operands. The meaning fields change the result; the tuning fields never
-/// do beyond rounding, unless `kernel` names an approximate one. Field order is part of the API.
+/// Everything a call may say beyond its operands. The meaning fields change the result; the tuning
+/// fields never do beyond rounding, unless `kernel` names an approximate one. Field order is part
+/// of the API.
 struct descriptor {
   // meaning
   bool transpose_a = false;  ///< use Aᵀ; builds the form "transpose" once
   bool transpose_b = false;  ///< use Bᵀ; costs one transposed copy of B a call
   bool replace = false;      ///< outside the mask, C becomes fill instead of staying
-  scalar fill = {};          ///< value where a row has no products; default: the semiring's zero, finished
+  scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished
   // tuning
-  std::string kernel = {};   ///< name from the list of kernels; empty: the cheapest that can
-  int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
-  void* stream = nullptr;    ///< cudaStream_t to work on; null: the device's stream of rig
+  std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
+  int threads = 0;          ///< CPU threads; 0: as many as OpenMP gives
+  void* stream = nullptr;   ///< cudaStream_t to work on; null: the device's stream of rig
 };
 
 }  // namespace rig

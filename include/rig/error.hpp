@@ -36,8 +36,8 @@ class error : public std::runtime_error {
   errc code_;
 };
 
-/// A piece of an error message: text or a number, formatted without locale. It refers to its text and allocates
-/// nothing, for some errors are raised where memory has run out.
+/// A piece of an error message: text or a number, formatted without locale. It refers to its text
+/// and allocates nothing, for some errors are raised where memory has run out.
 class message_piece {
  public:
   message_piece(const char* text) : text_(text) {}
@@ -66,7 +66,8 @@ class message_piece {
 /// Throws `error(code, …)` with the pieces joined; the only way rig reports a mistake.
 [[noreturn]] void fail(errc code, std::initializer_list<message_piece> pieces);
 
-/// Runs `work`; a standard allocation failure inside it becomes `error(out_of_memory)` that starts with `what`.
+/// Runs `work`; a standard allocation failure inside it becomes `error(out_of_memory)` that starts
+/// with `what`.
 template <class Work>
 decltype(auto) or_out_of_memory(const char* what, Work&& work) {
   try {

@@ -14,15 +14,15 @@ enum class verdict : unsigned char { can, slower, cannot };
 
 struct answer {
   verdict says = verdict::can;
-  std::string reason;   ///< why slower or cannot; filled where problem::reasons asks for it
-  double seconds = 0;   ///< the cost rule's estimate; only its order among kernels matters
+  std::string reason;  ///< why slower or cannot; filled where problem::reasons asks for it
+  double seconds = 0;  ///< the cost rule's estimate; only its order among kernels matters
 };
 
 /// A line of the list of kernels: one name in one place.
 struct kernel {
   const char* name;
   place::kind where;
-  bool approximate;     ///< runs only where the descriptor names it
+  bool approximate;  ///< runs only where the descriptor names it
   const char* summary;
   answer (*answers)(const problem&);
   void (*run)(const problem&);
@@ -44,8 +44,8 @@ struct explained {
 struct explanation {
   std::string operation;  ///< the problem in words
   std::vector<explained> kernels;
-  std::string chosen;     ///< name of the kernel that would run
-  std::string reason;     ///< why it was chosen: cheapest, named, preferred
+  std::string chosen;  ///< name of the kernel that would run
+  std::string reason;  ///< why it was chosen: cheapest, named, preferred
   std::string text() const;
   std::string json() const;
 };

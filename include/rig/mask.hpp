@@ -5,8 +5,8 @@
 
 namespace rig {
 
-/// Which places of the result may be written: a non-owning view, made by `structure`, `values` and `complement`
-/// for one call and never stored.
+/// Which places of the result may be written: a non-owning view, made by `structure`, `values` and
+/// `complement` for one call and never stored.
 template <class Container>
 struct mask {
   const Container& container;

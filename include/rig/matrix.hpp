@@ -12,11 +12,13 @@
 
 namespace rig {
 
-/// A sparse matrix: immutable, cheap to copy (copies share everything), CSR with ascending columns. An iso
-/// matrix has no value array: all its entries have one value. An unweighted graph is an iso matrix of ones.
+/// A sparse matrix: immutable, cheap to copy (copies share everything), CSR with ascending columns.
+/// An iso matrix has no value array: all its entries have one value. An unweighted graph is an iso
+/// matrix of ones.
 ///
-/// Shapes: rows and columns < 2^31, entries as many as memory holds. Explicit zeros are entries. A matrix lives
-/// in one place; `to` is the only copy between places. Concurrent use of shared matrices is safe.
+/// Shapes: rows and columns < 2^31, entries as many as memory holds. Explicit zeros are entries. A
+/// matrix lives in one place; `to` is the only copy between places. Concurrent use of shared
+/// matrices is safe.
 template <class T>
 class matrix {
  public:
@@ -57,19 +59,22 @@ class matrix {
   }
   /// The same; duplicates are folded by `combine(x, y)` in the order of the input.
   template <class Combine>
-    requires std::invocable<Combine, T, T>
+  requires std::invocable<Combine, T, T>
   static matrix from_tuples(index rows, index columns, std::span<const index> i,
                             std::span<const index> j, std::span<const T> v, Combine combine) {
     return build(rows, columns, i, j, v, true, combine);
   }
 
-  /// An iso matrix from positions; with `merge_duplicates`, repeated positions are one entry, else an error.
+  /// An iso matrix from positions; with `merge_duplicates`, repeated positions are one entry, else
+  /// an error.
   static matrix from_positions(index rows, index columns, std::span<const index> i,
-                               std::span<const index> j, T iso = T(1), bool merge_duplicates = false) {
+                               std::span<const index> j, T iso = T(1),
+                               bool merge_duplicates = false) {
     return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
   }
 
-  /// Copies CSR arrays: offsets (int32 or int64), columns (int32, or int64 which are narrowed with a check).
+  /// Copies CSR arrays: offsets (int32 or int64), columns (int32, or int64 which are narrowed with
+  /// a check).
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
                          std::span<const Column> entries, std::span<const T> values,
@@ -86,21 +91,22 @@ class matrix {
   /// The same without values: an iso matrix.
   template <class Offset, class Column>
   static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
-                         std::span<const Column> entries, input how = input::checked, T iso = T(1)) {
+                         std::span<const Column> entries, input how = input::checked,
+                         T iso = T(1)) {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
 
-  /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy of the
-  /// matrix lives. `input::sorted` is refused: sorting would write. Arrays on a device are
+  /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy
+  /// of the matrix lives. `input::sorted` is refused: sorting would write. Arrays on a device are
   /// `input::trusted` only, and used in the order of `stream` (a cudaStream_t).
   template <class Offset>
-  static matrix view(index rows, index columns, std::span<const Offset> offsets, std::span<const index> entries,
-                     std::span<const T> values, input how = input::checked, place where = cpu(),
-                     void* stream = nullptr) {
+  static matrix view(index rows, index columns, std::span<const Offset> offsets,
+                     std::span<const index> entries, std::span<const T> values,
+                     input how = input::checked, place where = cpu(), void* stream = nullptr) {
     auto structure = pattern_view(rows, columns, offsets, entries, how, where, stream);
     check_length(*structure, values.size());
-    return matrix(std::move(structure),
-                  buffer::borrow(const_cast<T*>(values.data()), values.size_bytes(), where, stream));
+    return matrix(std::move(structure), buffer::borrow(const_cast<T*>(values.data()),
+                                                       values.size_bytes(), where, stream));
   }
 
   index rows() const { return structure_->rows(); }
@@ -117,7 +123,8 @@ class matrix {
   const pattern& structure() const { return *structure_; }
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
-  /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix is).
+  /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix
+  /// is).
   template <class U>
   matrix<U> with_values(std::span<const U> values) const {
     check_length(*structure_, values.size());
@@ -138,7 +145,8 @@ class matrix {
     if (target == where()) return *this;
     return or_out_of_memory("to", [&] {
       auto structure = structure_->to(target);
-      return is_iso_ ? matrix(std::move(structure), iso_) : matrix(std::move(structure), values_.to(target));
+      return is_iso_ ? matrix(std::move(structure), iso_)
+                     : matrix(std::move(structure), values_.to(target));
     });
   }
 

@@ -9,7 +9,8 @@
 
 namespace rig_type_key {
 
-/// A string that holds the full name of S. Outside namespace rig, where the compiler would leave that name out.
+/// A string that holds the full name of S. Outside namespace rig, where the compiler would leave
+/// that name out.
 template <class S>
 constexpr const char* of() {
   return __PRETTY_FUNCTION__;
@@ -26,7 +27,7 @@ struct result_element {
   using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
 };
 template <class Named, semiring S>
-  requires is_indexed<output<S>>
+requires is_indexed<output<S>>
 struct result_element<Named, S> {
   using natural = decltype(output<S>::value);
   using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
@@ -36,8 +37,10 @@ struct result_element<Named, S> {
 template <semiring S>
 void take_left(const void* from, type stored, void* out) {
   using left = typename S::left;
-  if constexpr (is_storage<left>) on_cpu::convert_row<left>(from, stored, static_cast<left*>(out), 1);
-  else __builtin_memcpy(out, from, sizeof(left));
+  if constexpr (is_storage<left>)
+    on_cpu::convert_row<left>(from, stored, static_cast<left*>(out), 1);
+  else
+    __builtin_memcpy(out, from, sizeof(left));
 }
 
 /// The fill of a problem over S, in the storage type of its C.
@@ -52,34 +55,48 @@ void write_fill(const problem& p, void* out) {
         __builtin_memcpy(out, &filled, sizeof(To));
       };
       switch (p.c.value_type) {
-        case type::boolean: return as(bool());
-        case type::int32: return as(int32());
-        case type::int64: return as(int64());
-        case type::float32: return as(float());
-        case type::float64: return as(double());
-        case type::half: return as(half());
-        case type::bfloat16: return as(bfloat16());
-        case type::other: return;
+        case type::boolean:
+          return as(bool());
+        case type::int32:
+          return as(int32());
+        case type::int64:
+          return as(int64());
+        case type::float32:
+          return as(float());
+        case type::float64:
+          return as(double());
+        case type::half:
+          return as(half());
+        case type::bfloat16:
+          return as(bfloat16());
+        case type::other:
+          return;
       }
     } else {
       __builtin_memcpy(out, &value, sizeof(value));
     }
   };
-  if constexpr (is_indexed<output<S>>) in_type(zero.value);
-  else in_type(zero);
+  if constexpr (is_indexed<output<S>>)
+    in_type(zero.value);
+  else
+    in_type(zero);
 }
 
 /// The one record of a semiring that the library sees.
 template <semiring S>
 inline constexpr semiring_info info_of = {
     [] {
-      if constexpr (requires { S::name; }) return S::name;
-      else return "a semiring of the caller";
+      if constexpr (requires { S::name; })
+        return S::name;
+      else
+        return "a semiring of the caller";
     }(),
     rig_type_key::of<S>(),
     [] {
-      if constexpr (requires { S::rig_source; }) return &S::rig_source;
-      else return static_cast<const source_text*>(nullptr);
+      if constexpr (requires { S::rig_source; })
+        return &S::rig_source;
+      else
+        return static_cast<const source_text*>(nullptr);
     }(),
     type_of<typename S::left>,
     type_of<typename S::right>,
@@ -98,20 +115,24 @@ inline constexpr semiring_info info_of = {
 };
 
 template <class Named, semiring S>
-using mxm_result = std::conditional_t<is_indexed<output<S>>, indexed_dense<typename result_element<Named, S>::type>,
+using mxm_result = std::conditional_t<is_indexed<output<S>>,
+                                      indexed_dense<typename result_element<Named, S>::type>,
                                       dense<typename result_element<Named, S>::type>>;
 
 /// A storage type converts to every arithmetic algebra type; any other type serves only as itself.
 template <class Stored, class Algebra>
-inline constexpr bool is_loadable = is_same<Stored, Algebra> || (is_storage<Stored> && is_storage<Algebra>);
+inline constexpr bool is_loadable = is_same<Stored, Algebra> ||
+                                    (is_storage<Stored> && is_storage<Algebra>);
 
 struct no_mask {};
 
 template <semiring S, class TA, class TB, class Mask>
-problem make_problem(const char* operation, const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
-                     const descriptor& desc) {
-  static_assert(is_loadable<TA, typename S::left>, "A's storage type does not convert to the semiring's left type");
-  static_assert(is_loadable<TB, typename S::right>, "B's storage type does not convert to the semiring's right type");
+problem make_problem(const char* operation, const matrix<TA>& a, const dense<TB>& b,
+                     const Mask& mask, const descriptor& desc) {
+  static_assert(is_loadable<TA, typename S::left>,
+                "A's storage type does not convert to the semiring's left type");
+  static_assert(is_loadable<TB, typename S::right>,
+                "B's storage type does not convert to the semiring's right type");
   problem p;
   p.operation = operation;
   p.algebra = &info_of<S>;
@@ -127,7 +148,8 @@ template <semiring S, class T>
 void fill_in_result(problem& p, dense<T>& c) {
   using element = typename result_element<void, S>::type;
   static_assert(!is_indexed<output<S>>, "this semiring yields two arrays: give an indexed_dense");
-  static_assert(is_loadable<T, element>, "C's storage type does not convert from the semiring's output type");
+  static_assert(is_loadable<T, element>,
+                "C's storage type does not convert from the semiring's output type");
   static_cast<void>(c.data());  // refuses read-only views
   fill_in(p.c, c);
 }
@@ -145,13 +167,16 @@ void fill_in_result(problem& p, indexed_dense<T>& c) {
 template <class Result>
 Result make_result(const problem& p) {
   if constexpr (requires { Result().indices; })
-    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
-            dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
-  else return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
+    return {
+        decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
+        dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
+  else
+    return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
 }
 
 template <class Named, semiring S, class TA, class TB, class Mask>
-mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask, const descriptor& desc) {
+mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+                               const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.fresh = true;
@@ -164,8 +189,8 @@ mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Ma
 }
 
 template <semiring S, class Result, class TA, class TB, class Mask>
-void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
-              const descriptor& desc) {
+void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b,
+              const Mask& mask, const descriptor& desc) {
   or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.accum = accum;
@@ -179,15 +204,17 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>
 ///
 ///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
 ///
-/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose where the descriptor says so. A row without entries
-/// yields `desc.fill`, by default the finished zero of S. Operands convert to S::left and S::right as they are
-/// loaded, results to the element type, which is S's output unless named: mxm<half>(A, B, s).
-/// Order: the entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for any
-/// number of threads. Places: all operands in one. Cost: O(nnz · f), no memory but the result.
-/// Throws error: shape, place, unknown_kernel, cannot, out_of_memory; nothing was written then.
-/// Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose where the descriptor says so. A row
+/// without entries yields `desc.fill`, by default the finished zero of S. Operands convert to
+/// S::left and S::right as they are loaded, results to the element type, which is S's output unless
+/// named: mxm<half>(A, B, s). Order: the entries of a row ascend, or are folded in a fixed tree;
+/// same inputs and machine, same bits, for any number of threads. Places: all operands in one.
+/// Cost: O(nnz · f), no memory but the result. Throws error: shape, place, unknown_kernel, cannot,
+/// out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product
+/// with any reduction.
 template <class Element = void, class TA, class TB, semiring S>
-mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
+mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S,
+                           const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
 
@@ -200,10 +227,11 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const mas
 
 /// Into an existing result: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B), or = A ⊕.⊗ B with accumulator `none`.
 ///
-/// Where the product has no entry (its row of op(A) is empty): without accumulator C becomes fill, with one C
-/// stays. Outside the mask: with desc.replace C becomes fill, else it stays. C may be a dense of any storage type,
-/// or an indexed_dense for arg-max and arg-min, and may share memory with any operand: the result is as if the
-/// inputs were copied first (and then costs a copy of C). Throws as the first form, and read_only.
+/// Where the product has no entry (its row of op(A) is empty): without accumulator C becomes fill,
+/// with one C stays. Outside the mask: with desc.replace C becomes fill, else it stays. C may be a
+/// dense of any storage type, or an indexed_dense for arg-max and arg-min, and may share memory
+/// with any operand: the result is as if the inputs were copied first (and then costs a copy of C).
+/// Throws as the first form, and read_only.
 template <class Result, class TA, class TB, semiring S, class Container>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, S,
          const mask<Container>& mask, const descriptor& desc = {}) {
@@ -216,7 +244,8 @@ void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, 
 }
 
 template <semiring S, class TA, class TB, class Mask>
-explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask, const descriptor& desc) {
+explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+                          const descriptor& desc) {
   return or_out_of_memory("explain", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.fresh = true;
@@ -225,7 +254,8 @@ explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& m
   });
 }
 
-/// What the product would do: every kernel's answer and the choice. Nothing is computed; forms may be built.
+/// What the product would do: every kernel's answer and the choice. Nothing is computed; forms may
+/// be built.
 template <class TA, class TB, semiring S>
 explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);

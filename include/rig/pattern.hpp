@@ -32,15 +32,17 @@ struct form_info {
 /// How far caller data is believed.
 enum class input {
   checked,  ///< offsets, column ranges, order and duplicates are verified: O(nnz)
-  sorted,   ///< as checked, and rows whose columns do not ascend are sorted first (copies; views refuse)
+  sorted,   ///< as checked, and rows whose columns do not ascend are sorted first (copies; views
+            ///< refuse)
   trusted,  ///< nothing is verified
 };
 
-/// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared; forms derived
-/// from it are built on first need, by one thread, and live until `drop_forms`.
+/// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared; forms
+/// derived from it are built on first need, by one thread, and live until `drop_forms`.
 class pattern {
  public:
-  pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide, buffer columns_of_entries);
+  pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide,
+          buffer columns_of_entries);
 
   index rows() const { return rows_; }
   index columns() const { return columns_; }
@@ -65,7 +67,8 @@ class pattern {
   template <class F>
   std::shared_ptr<const F> form_of() const {
     return std::static_pointer_cast<const F>(find_or_build(
-        F::name, [](const pattern& p) -> std::shared_ptr<const form> { return std::make_shared<F>(p); }));
+        F::name,
+        [](const pattern& p) -> std::shared_ptr<const form> { return std::make_shared<F>(p); }));
   }
   std::vector<form_info> forms() const;
   void drop_forms() const;
@@ -105,35 +108,41 @@ struct row_lengths : form {
   index empty = 0;
 };
 
-/// Copies and checks CSR arrays of the caller. `order`, where given, receives the permutation that sorting
-/// applied (entry p of the result was entry order[p]), empty if nothing moved.
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
+/// Copies and checks CSR arrays of the caller. `order`, where given, receives the permutation that
+/// sorting applied (entry p of the result was entry order[p]), empty if nothing moved.
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int64> offsets,
                                                 std::span<const index> entries, input how,
                                                 std::vector<int64>* order = nullptr);
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int32> offsets,
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int32> offsets,
                                                 std::span<const index> entries, input how,
                                                 std::vector<int64>* order = nullptr);
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, std::span<const int64> offsets,
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int64> offsets,
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order = nullptr);
 
-/// The same without a copy: the caller keeps the arrays alive and unchanged. On a device only `trusted`, and the arrays are
-/// used in the order of `stream`.
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int64> offsets,
+/// The same without a copy: the caller keeps the arrays alive and unchanged. On a device only
+/// `trusted`, and the arrays are used in the order of `stream`.
+std::shared_ptr<const pattern> pattern_view(index rows, index columns,
+                                            std::span<const int64> offsets,
                                             std::span<const index> entries, input how,
                                             place where = cpu(), void* stream = nullptr);
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, std::span<const int32> offsets,
+std::shared_ptr<const pattern> pattern_view(index rows, index columns,
+                                            std::span<const int32> offsets,
                                             std::span<const index> entries, input how,
                                             place where = cpu(), void* stream = nullptr);
 
-/// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the tuples
-/// order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a duplicate.
+/// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the
+/// tuples order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a
+/// duplicate.
 struct sorted_tuples {
   std::shared_ptr<const pattern> structure;
   std::vector<int64> order, groups;
 };
-sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j,
-                          bool duplicates_allowed);
+sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i,
+                          std::span<const index> j, bool duplicates_allowed);
 
 /// Offsets of `count + 1` numbers as a pattern keeps them: int32 where nnz fits, else int64.
 buffer pack_offsets(std::span<const int64> offsets, bool& wide);

@@ -22,15 +22,17 @@ std::string to_string(place where);
 /// One place this process can compute in.
 struct device_info {
   place where;
-  std::string name;   ///< instruction set of a CPU ("avx512", "avx2", "baseline"), name of a GPU
-  int threads = 0;    ///< hardware threads of a CPU, multiprocessors of a GPU
-  long memory = 0;    ///< bytes of memory the place has
+  std::string name;  ///< instruction set of a CPU ("avx512", "avx2", "baseline"), name of a GPU
+  int threads = 0;   ///< hardware threads of a CPU, multiprocessors of a GPU
+  long memory = 0;   ///< bytes of memory the place has
 };
 
-/// Every place that can be used, the CPU first. A build without CUDA, or a machine without a GPU, lists the CPU alone.
+/// Every place that can be used, the CPU first. A build without CUDA, or a machine without a GPU,
+/// lists the CPU alone.
 std::vector<device_info> devices();
 
-/// Waits for all work of rig on a place and reports its faults: error(device). Nothing to wait for on the CPU.
+/// Waits for all work of rig on a place and reports its faults: error(device). Nothing to wait for
+/// on the CPU.
 void synchronise(place where);
 
 /// The version of the library that is loaded, "major.minor.patch".

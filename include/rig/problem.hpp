@@ -21,16 +21,16 @@ struct source_text {
   int line;
 };
 
-/// What the list of kernels knows of a semiring without its type. One static instance a type: its address is
-/// the semiring's identity.
+/// What the list of kernels knows of a semiring without its type. One static instance a type: its
+/// address is the semiring's identity.
 struct semiring_info {
   const char* name;
-  const char* key;               ///< holds the type's full name: its identity across libraries
-  const source_text* source;     ///< the definition as text, null unless RIG_SEMIRING made it
-  type left, right, result;      ///< algebra types; result is that of finish, of its values if indexed
+  const char* key;            ///< holds the type's full name: its identity across libraries
+  const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
+  type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
-  void (*run_cpu)(int kernel, const problem&);          ///< the semiring's CPU kernels
+  void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
   /// The fill of a problem in the storage type of its C, 16 bytes.
   void (*fill)(const problem&, void* out);
@@ -40,16 +40,17 @@ struct semiring_info {
 struct sparse_operand {
   index rows = 0, columns = 0;
   int64 nnz = 0;
-  const void* offsets = nullptr;      ///< rows + 1 numbers: int64 if wide, else int32
-  const index* entries = nullptr;     ///< column of each entry, ascending within a row
-  const void* permutation = nullptr;  ///< value of entry p is values[permutation[p]]; null: values[p]
-  const void* values = nullptr;       ///< null: every entry is `iso`
+  const void* offsets = nullptr;   ///< rows + 1 numbers: int64 if wide, else int32
+  const index* entries = nullptr;  ///< column of each entry, ascending within a row
+  const void* permutation =
+      nullptr;                   ///< value of entry p is values[permutation[p]]; null: values[p]
+  const void* values = nullptr;  ///< null: every entry is `iso`
   alignas(16) unsigned char iso[16] = {};
   std::size_t value_bytes = 0;
   type value_type = type::other;
   bool wide = false;
   place where;
-  void* stream = nullptr;         ///< of offsets and entries
+  void* stream = nullptr;  ///< of offsets and entries
   void* values_stream = nullptr;
 
   int64 offset(index row) const {
@@ -57,7 +58,8 @@ struct sparse_operand {
   }
   int64 value_at(int64 p) const {
     if (permutation == nullptr) return p;
-    return wide ? static_cast<const int64*>(permutation)[p] : static_cast<const int32*>(permutation)[p];
+    return wide ? static_cast<const int64*>(permutation)[p]
+                : static_cast<const int32*>(permutation)[p];
   }
 };
 
@@ -74,7 +76,8 @@ struct dense_operand {
   std::size_t extent() const {
     if (rows == 0 || columns == 0) return 0;
     return (static_cast<std::size_t>(rows - 1) * static_cast<std::size_t>(stride) +
-            static_cast<std::size_t>(columns)) * value_bytes;
+            static_cast<std::size_t>(columns)) *
+           value_bytes;
   }
 };
 
@@ -98,20 +101,21 @@ struct problem {
   dense_operand indices;  ///< second array of an indexed result
   mask_operand mask;
   accumulator accum = accumulator::none;
-  bool fresh = false;     ///< the result is new: outside the mask it becomes fill
+  bool fresh = false;                  ///< the result is new: outside the mask it becomes fill
   const pattern* structure = nullptr;  ///< the pattern A was made from
   const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
-  bool reasons = false;   ///< answers are to be put in words, which allocates
-  std::shared_ptr<const form> held;    ///< keeps the transpose alive during the call
-  buffer held_b;                       ///< the transposed copy of B
+  bool reasons = false;              ///< answers are to be put in words, which allocates
+  std::shared_ptr<const form> held;  ///< keeps the transpose alive during the call
+  buffer held_b;                     ///< the transposed copy of B
 };
 
-/// Hop 1, first half: throws before anything is written if the problem is not well formed, and orients the
-/// operands (forms the transposes the descriptor asks for).
+/// Hop 1, first half: throws before anything is written if the problem is not well formed, and
+/// orients the operands (forms the transposes the descriptor asks for).
 void check(problem& p);
 
-/// Hop 1, second half: asks the list of kernels and runs the cheapest that can, or the one that is named.
+/// Hop 1, second half: asks the list of kernels and runs the cheapest that can, or the one that is
+/// named.
 void run(problem& p);
 
 /// Fills the operand records. The containers must outlive the problem.

@@ -3,8 +3,10 @@
 /// Everything of rig.
 
 #include "rig/error.hpp"
+#include "rig/generate.hpp"
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/place.hpp"
 #include "rig/semirings.hpp"
+#include "rig/user_semiring.hpp"

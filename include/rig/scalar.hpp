@@ -22,7 +22,8 @@ struct half {
     const unsigned exponent = (bits >> 10) & 0x1fu;
     const unsigned fraction = bits & 0x3ffu;
     if (exponent == 31) return __builtin_bit_cast(float, sign | 0x7f800000u | (fraction << 13));
-    if (exponent != 0) return __builtin_bit_cast(float, sign | ((exponent + 112) << 23) | (fraction << 13));
+    if (exponent != 0)
+      return __builtin_bit_cast(float, sign | ((exponent + 112) << 23) | (fraction << 13));
     const float magnitude = static_cast<float>(fraction) * (1.0f / 16777216.0f);
     return sign != 0 ? -magnitude : magnitude;
   }
@@ -51,7 +52,8 @@ struct half {
   }
 };
 
-/// The upper half of a float, a storage type: it converts to and from float, rounding to nearest even.
+/// The upper half of a float, a storage type: it converts to and from float, rounding to nearest
+/// even.
 struct bfloat16 {
   unsigned short bits = 0;
   constexpr bfloat16() = default;
@@ -63,7 +65,8 @@ struct bfloat16 {
  private:
   static constexpr unsigned short round(float value) {
     const unsigned word = __builtin_bit_cast(unsigned, value);
-    if ((word & 0x7fffffffu) > 0x7f800000u) return static_cast<unsigned short>((word >> 16) | 0x40u);
+    if ((word & 0x7fffffffu) > 0x7f800000u)
+      return static_cast<unsigned short>((word >> 16) | 0x40u);
     return static_cast<unsigned short>((word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
   }
 };
@@ -81,48 +84,85 @@ struct indexed {
 /// The storage types by name; `other` is any further type, stored and computed as it is.
 enum class type : unsigned char { boolean, int32, int64, float32, float64, half, bfloat16, other };
 
-template <class T> inline constexpr type type_of = type::other;
-template <> inline constexpr type type_of<bool> = type::boolean;
-template <> inline constexpr type type_of<int32> = type::int32;
-template <> inline constexpr type type_of<int64> = type::int64;
-template <> inline constexpr type type_of<float> = type::float32;
-template <> inline constexpr type type_of<double> = type::float64;
-template <> inline constexpr type type_of<half> = type::half;
-template <> inline constexpr type type_of<bfloat16> = type::bfloat16;
+template <class T>
+inline constexpr type type_of = type::other;
+template <>
+inline constexpr type type_of<bool> = type::boolean;
+template <>
+inline constexpr type type_of<int32> = type::int32;
+template <>
+inline constexpr type type_of<int64> = type::int64;
+template <>
+inline constexpr type type_of<float> = type::float32;
+template <>
+inline constexpr type type_of<double> = type::float64;
+template <>
+inline constexpr type type_of<half> = type::half;
+template <>
+inline constexpr type type_of<bfloat16> = type::bfloat16;
 
-template <class T> inline constexpr bool is_storage = type_of<T> != type::other;
-template <class T> inline constexpr bool is_small_float = false;
-template <> inline constexpr bool is_small_float<half> = true;
-template <> inline constexpr bool is_small_float<bfloat16> = true;
-template <class T> inline constexpr bool is_float = false;
-template <> inline constexpr bool is_float<float> = true;
-template <> inline constexpr bool is_float<double> = true;
-template <class T> inline constexpr bool is_integer = false;
-template <> inline constexpr bool is_integer<int32> = true;
-template <> inline constexpr bool is_integer<int64> = true;
-template <class T, class U> inline constexpr bool is_same = false;
-template <class T> inline constexpr bool is_same<T, T> = true;
+template <class T>
+inline constexpr bool is_storage = type_of<T> != type::other;
+template <class T>
+inline constexpr bool is_small_float = false;
+template <>
+inline constexpr bool is_small_float<half> = true;
+template <>
+inline constexpr bool is_small_float<bfloat16> = true;
+template <class T>
+inline constexpr bool is_float = false;
+template <>
+inline constexpr bool is_float<float> = true;
+template <>
+inline constexpr bool is_float<double> = true;
+template <class T>
+inline constexpr bool is_integer = false;
+template <>
+inline constexpr bool is_integer<int32> = true;
+template <>
+inline constexpr bool is_integer<int64> = true;
+template <class T, class U>
+inline constexpr bool is_same = false;
+template <class T>
+inline constexpr bool is_same<T, T> = true;
 
-template <class T> struct unsigned_twin { using type = T; };
-template <> struct unsigned_twin<int32> { using type = unsigned; };
-template <> struct unsigned_twin<int64> { using type = unsigned long; };
+template <class T>
+struct unsigned_twin {
+  using type = T;
+};
+template <>
+struct unsigned_twin<int32> {
+  using type = unsigned;
+};
+template <>
+struct unsigned_twin<int64> {
+  using type = unsigned long;
+};
 
 /// The least value of T: -inf for floats, so that it is the identity of max.
 template <class T>
 constexpr T lowest() {
-  if constexpr (is_same<T, float>) return __builtin_bit_cast(float, 0xff800000u);
-  else if constexpr (is_same<T, double>) return __builtin_bit_cast(double, 0xfff0000000000000ul);
-  else if constexpr (is_same<T, bool>) return false;
-  else return static_cast<T>(static_cast<typename unsigned_twin<T>::type>(1) << (8 * sizeof(T) - 1));
+  if constexpr (is_same<T, float>)
+    return __builtin_bit_cast(float, 0xff800000u);
+  else if constexpr (is_same<T, double>)
+    return __builtin_bit_cast(double, 0xfff0000000000000ul);
+  else if constexpr (is_same<T, bool>)
+    return false;
+  else
+    return static_cast<T>(static_cast<typename unsigned_twin<T>::type>(1) << (8 * sizeof(T) - 1));
 }
 
 /// The greatest value of T: +inf for floats, so that it is the identity of min.
 template <class T>
 constexpr T highest() {
-  if constexpr (is_same<T, float>) return __builtin_bit_cast(float, 0x7f800000u);
-  else if constexpr (is_same<T, double>) return __builtin_bit_cast(double, 0x7ff0000000000000ul);
-  else if constexpr (is_same<T, bool>) return true;
-  else return static_cast<T>(~static_cast<typename unsigned_twin<T>::type>(lowest<T>()));
+  if constexpr (is_same<T, float>)
+    return __builtin_bit_cast(float, 0x7f800000u);
+  else if constexpr (is_same<T, double>)
+    return __builtin_bit_cast(double, 0x7ff0000000000000ul);
+  else if constexpr (is_same<T, bool>)
+    return true;
+  else
+    return static_cast<T>(~static_cast<typename unsigned_twin<T>::type>(lowest<T>()));
 }
 
 /// max(x, y); NaN wins. The sign of a zero tie is unspecified.
@@ -156,25 +196,29 @@ constexpr T minimum(T x, T y) {
 /// x + y; integers wrap, bool is "or".
 template <class T>
 constexpr T plus(T x, T y) {
-  if constexpr (is_same<T, bool>) return x | y;
+  if constexpr (is_same<T, bool>)
+    return x | y;
   else if constexpr (is_integer<T>) {
     using U = typename unsigned_twin<T>::type;
     return static_cast<T>(static_cast<U>(x) + static_cast<U>(y));
-  } else return x + y;
+  } else
+    return x + y;
 }
 
 /// x · y; integers wrap, bool is "and".
 template <class T>
 constexpr T times(T x, T y) {
-  if constexpr (is_same<T, bool>) return x & y;
+  if constexpr (is_same<T, bool>)
+    return x & y;
   else if constexpr (is_integer<T>) {
     using U = typename unsigned_twin<T>::type;
     return static_cast<T>(static_cast<U>(x) * static_cast<U>(y));
-  } else return x * y;
+  } else
+    return x * y;
 }
 
-/// x + y for shortest and longest paths: `zero`, the path that is not there, absorbs; integers clamp at
-/// their ends; floats follow IEEE.
+/// x + y for shortest and longest paths: `zero`, the path that is not there, absorbs; integers
+/// clamp at their ends; floats follow IEEE.
 template <class T>
 constexpr T saturating_plus(T x, T y, T zero) {
   if constexpr (is_integer<T> || is_same<T, bool>)
@@ -186,21 +230,26 @@ constexpr T saturating_plus(T x, T y, T zero) {
   return plus(x, y);
 }
 
-/// Conversion between storage and algebra types: to bool is "not 0"; a float becomes the nearest integer
-/// toward zero, clamped, NaN becomes 0; integers wrap; half and bfloat16 go through float.
+/// Conversion between storage and algebra types: to bool is "not 0"; a float becomes the nearest
+/// integer toward zero, clamped, NaN becomes 0; integers wrap; half and bfloat16 go through float.
 template <class To, class From>
 constexpr To convert(const From& x) {
-  if constexpr (is_same<To, From>) return x;
-  else if constexpr (is_small_float<From>) return convert<To>(static_cast<float>(x));
-  else if constexpr (is_small_float<To>) return To(static_cast<float>(x));
-  else if constexpr (is_same<To, bool>) return x != From(0);
+  if constexpr (is_same<To, From>)
+    return x;
+  else if constexpr (is_small_float<From>)
+    return convert<To>(static_cast<float>(x));
+  else if constexpr (is_small_float<To>)
+    return To(static_cast<float>(x));
+  else if constexpr (is_same<To, bool>)
+    return x != From(0);
   else if constexpr (is_integer<To> && is_float<From>) {
     // 2^31 and 2^63 are exact in both float types; highest<To>() itself need not be.
     const From limit = -static_cast<From>(lowest<To>());
     if (x >= limit) return highest<To>();
     if (x <= -limit) return lowest<To>();
     return x == x ? static_cast<To>(x) : To(0);
-  } else return static_cast<To>(x);
+  } else
+    return static_cast<To>(x);
 }
 
 }  // namespace rig

@@ -11,62 +11,85 @@ struct position {
 };
 
 template <class S>
-concept plain_multiply = requires(typename S::left a, typename S::right b) { S::multiply(a, b); };
+concept plain_multiply = requires(typename S::left a, typename S::right b) {
+  S::multiply(a, b);
+};
 
 /// A multiply that also sees the position: arg-max, parents of a search.
 template <class S>
-concept positional =
-    requires(typename S::left a, typename S::right b, position at) { S::multiply(a, b, at); };
+concept positional = requires(typename S::left a, typename S::right b, position at) {
+  S::multiply(a, b, at);
+};
 
-/// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add; multiply. Optional:
-/// finish(x, n), terminal(), ignores_left, ignores_right, annihilates, logical, name.
+/// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
+/// multiply. Optional: finish(x, n), terminal(), ignores_left, ignores_right, annihilates, logical,
+/// name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
   typename S::left;
   typename S::right;
   S::zero();
   S::add(x, x);
-} && (plain_multiply<S> || positional<S>);
+}
+&&(plain_multiply<S> || positional<S>);
 
 template <class S>
-concept has_finish = requires(typename S::accum x, int64 n) { S::finish(x, n); };
+concept has_finish = requires(typename S::accum x, int64 n) {
+  S::finish(x, n);
+};
 
 /// add(terminal(), x) = terminal() for every x: a reduction that reached it may stop.
 template <class S>
-concept has_terminal = requires { S::terminal(); };
+concept has_terminal = requires {
+  S::terminal();
+};
 
 template <class S>
-concept is_ignoring_left = requires { requires S::ignores_left; };
+concept is_ignoring_left = requires {
+  requires S::ignores_left;
+};
 template <class S>
-concept is_ignoring_right = requires { requires S::ignores_right; };
+concept is_ignoring_right = requires {
+  requires S::ignores_right;
+};
 
 /// multiply(a, b) = zero() where either operand is it, among ordered finite numbers.
 template <class S>
-concept is_annihilating = requires { requires S::annihilates; };
+concept is_annihilating = requires {
+  requires S::annihilates;
+};
 
 /// Its values are 0 and 1 only, in whatever type.
 template <class S>
-concept is_logical = requires { requires S::logical; };
+concept is_logical = requires {
+  requires S::logical;
+};
 
 /// finish(x, n), or x where the semiring has none; n counts the products of the row.
 template <semiring S>
 constexpr auto finished(typename S::accum x, int64 n) {
-  if constexpr (has_finish<S>) return S::finish(x, n);
-  else return x;
+  if constexpr (has_finish<S>)
+    return S::finish(x, n);
+  else
+    return x;
 }
 
 /// a ⊗ b, positional or not.
 template <semiring S>
 constexpr typename S::accum product(typename S::left a, typename S::right b, position at) {
-  if constexpr (positional<S>) return S::multiply(a, b, at);
-  else return S::multiply(a, b);
+  if constexpr (positional<S>)
+    return S::multiply(a, b, at);
+  else
+    return S::multiply(a, b);
 }
 
 /// What a product over S yields.
 template <semiring S>
 using output = decltype(finished<S>(S::zero(), int64{0}));
 
-template <class T> inline constexpr bool is_indexed = false;
-template <class T> inline constexpr bool is_indexed<indexed<T>> = true;
+template <class T>
+inline constexpr bool is_indexed = false;
+template <class T>
+inline constexpr bool is_indexed<indexed<T>> = true;
 
 }  // namespace rig

@@ -2,8 +2,8 @@
 
 #include "rig/problem.hpp"
 
-/// Defines a semiring of the caller's that runs on the CPU and, without nvcc, on CUDA: a struct `name` with the members
-/// that follow, and their text for the run-time compiler.
+/// Defines a semiring of the caller's that runs on the CPU and, without nvcc, on CUDA: a struct
+/// `name` with the members that follow, and their text for the run-time compiler.
 ///
 ///   RIG_SEMIRING(log_plus,
 ///     using left = float; using right = float; using accum = float;
@@ -11,11 +11,12 @@
 ///     static constexpr float add(float x, float y) { … }
 ///     static constexpr float multiply(float a, float b) { return a + b; })
 ///
-/// The body may use the language and what rig/scalar.hpp declares, qualified by rig::, and nothing else of the caller's: the
-/// GPU's compiler sees this text alone. Place it in a namespace or at file scope.
-#define RIG_SEMIRING(name_, ...)                                                                          \
-  struct name_ {                                                                                          \
-    __VA_ARGS__                                                                                           \
-    static constexpr const char* name = #name_;                                                           \
-    static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, __FILE__, __LINE__};          \
+/// The body may use the language and what rig/scalar.hpp declares, qualified by rig::, and nothing
+/// else of the caller's: the GPU's compiler sees this text alone. Place it in a namespace or at
+/// file scope.
+#define RIG_SEMIRING(name_, ...)                                                                 \
+  struct name_ {                                                                                 \
+    __VA_ARGS__                                                                                  \
+    static constexpr const char* name = #name_;                                                  \
+    static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, __FILE__, __LINE__}; \
   }

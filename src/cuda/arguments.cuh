@@ -1,7 +1,8 @@
 #pragma once
 
-// What every kernel is told: one trivially copyable struct, so that kernels compiled ahead and kernels compiled at run
-// time launch alike. Kernel files compile under NVRTC: no header but rig's own.
+// What every kernel is told: one trivially copyable struct, so that kernels compiled ahead and
+// kernels compiled at run time launch alike. Kernel files compile under NVRTC: no header but rig's
+// own.
 
 #include "rig/accumulate.hpp"
 #include "rig/semiring.hpp"
@@ -34,7 +35,7 @@ struct mask_arguments {
   const index* entries = nullptr;
   const void* values = nullptr;  ///< null: every entry is `iso`
   any_value iso = {};
-  int64 stride = 0;              ///< of a dense mask, whose elements are `values`
+  int64 stride = 0;  ///< of a dense mask, whose elements are `values`
 };
 
 struct arguments {
@@ -45,8 +46,10 @@ struct arguments {
   type a_type = type::other;
   const void* offsets = nullptr;
   const index* entries = nullptr;
-  const void* permutation = nullptr;  ///< value of entry p is a_values[permutation[p]]; only `take_values` follows it
-  const void* a_values = nullptr;     ///< null: every entry is `iso`; else of the semiring's left type, in order
+  const void* permutation =
+      nullptr;  ///< value of entry p is a_values[permutation[p]]; only `take_values` follows it
+  const void* a_values =
+      nullptr;  ///< null: every entry is `iso`; else of the semiring's left type, in order
   any_value iso = {};
   // B
   index columns = 0;
@@ -60,16 +63,16 @@ struct arguments {
   type c_type = type::other;
   accumulator accum = accumulator::none;
   bool outside_fills = false;
-  bool c_packed = false;     ///< C may be stored by packs of the width B is loaded in
-  any_value fill = {};       ///< in C's storage type
+  bool c_packed = false;  ///< C may be stored by packs of the width B is loaded in
+  any_value fill = {};    ///< in C's storage type
   mask_arguments mask;
   // Which entries: whole rows, or also pieces of the rows that were cut
-  int64 cut = 0;                     ///< rows longer than this come as pieces; 0: no row is cut
+  int64 cut = 0;  ///< rows longer than this come as pieces; 0: no row is cut
   const piece* pieces = nullptr;
   index piece_count = 0;
-  const index* order = nullptr;      ///< rows in this order; null: as they are
+  const index* order = nullptr;  ///< rows in this order; null: as they are
   const cut_row* cut_rows = nullptr;
-  void* piece_sums = nullptr;        ///< piece_count × columns accumulators
+  void* piece_sums = nullptr;  ///< piece_count × columns accumulators
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

@@ -36,7 +36,8 @@ struct nvrtc {
 };
 
 nvrtc load_nvrtc() {
-  const std::string plain = "libnvrtc.so", numbered = plain + "." + std::to_string(CUDART_VERSION / 1000);
+  const std::string plain = "libnvrtc.so",
+                    numbered = plain + "." + std::to_string(CUDART_VERSION / 1000);
   void* library = nullptr;
   std::string why;
   for (const std::string& name : {numbered, plain, "/usr/local/cuda/lib64/" + numbered}) {
@@ -80,19 +81,21 @@ void check_compiler(nvrtcResult status, const char* what) {
 std::string program_text(const std::string& file, const source_text* source) {
   std::string text = "#include \"" + file + "\"\n";
   if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
-  return text + "namespace rig::user {\n#line " + std::to_string(source->line) + " \"" + source->file + "\"\nstruct " +
-         source->name + " { " + source->body + " };\n}\n";
+  return text + "namespace rig::user {\n#line " + std::to_string(source->line) + " \"" +
+         source->file + "\"\nstruct " + source->name + " { " + source->body + " };\n}\n";
 }
 
 std::vector<std::string> flags(int architecture) {
-  return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture), "--device-as-default-execution-space"};
+  return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture),
+          "--device-as-default-execution-space"};
 }
 
 struct program {
   std::string cubin, lowered_name;
 };
 
-program compile_now(const std::string& file, const std::string& expression, const source_text* source, int architecture) {
+program compile_now(const std::string& file, const std::string& expression,
+                    const source_text* source, int architecture) {
   const nvrtc& c = compiler();
   std::vector<const char*> names, texts;
   for (const kernel_text& t : kernel_texts()) {
@@ -101,8 +104,9 @@ program compile_now(const std::string& file, const std::string& expression, cons
   }
   const std::string text = program_text(file, source);
   nvrtcProgram made = nullptr;
-  check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()), texts.data(), names.data()),
-        "nvrtcCreateProgram");
+  check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()),
+                          texts.data(), names.data()),
+                 "nvrtcCreateProgram");
   struct guard {
     nvrtcProgram* program;
     ~guard() { compiler().destroy(program); }
@@ -111,16 +115,18 @@ program compile_now(const std::string& file, const std::string& expression, cons
   const std::vector<std::string> options = flags(architecture);
   std::vector<const char*> option_pointers;
   for (const std::string& option : options) option_pointers.push_back(option.c_str());
-  const nvrtcResult status = c.compile(made, static_cast<int>(option_pointers.size()), option_pointers.data());
+  const nvrtcResult status =
+      c.compile(made, static_cast<int>(option_pointers.size()), option_pointers.data());
   if (status != NVRTC_SUCCESS) {
     std::size_t size = 0;
     c.log_size(made, &size);
     std::string log(size, '\0');
     if (size > 0) c.log(made, log.data());
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
-    const std::string subject = source != nullptr ? std::string(source->name) + " (" + source->file + ":" +
-                                                        std::to_string(source->line) + ")"
-                                                  : expression;
+    const std::string subject = source != nullptr
+                                    ? std::string(source->name) + " (" + source->file + ":" +
+                                          std::to_string(source->line) + ")"
+                                    : expression;
     fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log});
   }
   program out;
@@ -135,7 +141,8 @@ program compile_now(const std::string& file, const std::string& expression, cons
 }
 
 // -- The disk cache ------------------------------------------------------------------------------
-// A file: magic, then four strings with their lengths (key, lowered name, cubin) and a checksum of all before it.
+// A file: magic, then three strings with their lengths (key, lowered name, cubin) and a checksum of
+// all before it.
 
 constexpr char magic[8] = {'r', 'i', 'g', 'k', 'e', 'r', 'n', '1'};
 
@@ -145,7 +152,8 @@ std::uint64_t hash(std::string_view text, std::uint64_t start = 1469598103934665
 }
 
 /// Everything the machine code depends on.
-std::string cache_key(const std::string& file, const std::string& expression, const source_text* source, int architecture) {
+std::string cache_key(const std::string& file, const std::string& expression,
+                      const source_text* source, int architecture) {
   static const std::uint64_t files = [] {
     std::uint64_t h = hash("");
     for (const kernel_text& t : kernel_texts()) h = hash(t.text, hash(t.name, h));
@@ -153,7 +161,8 @@ std::string cache_key(const std::string& file, const std::string& expression, co
   }();
   int major = 0, minor = 0;
   check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
-  std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." + std::to_string(minor);
+  std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." +
+                    std::to_string(minor);
   for (const std::string& flag : flags(architecture)) key += " " + flag;
   return key + "\n" + expression + "\n" + program_text(file, source);
 }
@@ -165,14 +174,17 @@ std::filesystem::path cache_folder() {
   };
   if (variable("RIG_CACHE") == "off") return {};
   if (const std::string chosen = variable("RIG_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty()) return std::filesystem::path(xdg) / "rig";
-  if (const std::string home = variable("HOME"); !home.empty()) return std::filesystem::path(home) / ".cache" / "rig";
+  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
+    return std::filesystem::path(xdg) / "rig";
+  if (const std::string home = variable("HOME"); !home.empty())
+    return std::filesystem::path(home) / ".cache" / "rig";
   return {};
 }
 
 std::filesystem::path cache_file(const std::filesystem::path& folder, const std::string& key) {
   char name[48];
-  std::snprintf(name, sizeof(name), "%016llx%016llx.kernel", static_cast<unsigned long long>(hash(key)),
+  std::snprintf(name, sizeof(name), "%016llx%016llx.kernel",
+                static_cast<unsigned long long>(hash(key)),
                 static_cast<unsigned long long>(hash(key, 0x9e3779b97f4a7c15ull)));
   return folder / name;
 }
@@ -199,18 +211,20 @@ bool read_cached(const std::filesystem::path& path, const std::string& key, prog
   if (!in) return false;
   const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
   std::string_view rest = all;
-  if (rest.size() < sizeof(magic) + 8 || std::memcmp(rest.data(), magic, sizeof(magic)) != 0) return false;
+  if (rest.size() < sizeof(magic) + 8 || std::memcmp(rest.data(), magic, sizeof(magic)) != 0)
+    return false;
   std::uint64_t checksum = 0;
   std::memcpy(&checksum, rest.data() + rest.size() - 8, 8);
   rest.remove_suffix(8);
   if (hash(rest) != checksum) return false;
   rest.remove_prefix(sizeof(magic));
   std::string kept_key;
-  return take(rest, kept_key) && kept_key == key && take(rest, out.lowered_name) && take(rest, out.cubin) && rest.empty();
+  return take(rest, kept_key) && kept_key == key && take(rest, out.lowered_name) &&
+         take(rest, out.cubin) && rest.empty();
 }
 
-/// Written under a name of its own and renamed: readers see a whole file or none. A folder that cannot be written
-/// only means compiling again next time.
+/// Written under a name of its own and renamed: readers see a whole file or none. A folder that
+/// cannot be written only means compiling again next time.
 void write_cached(const std::filesystem::path& path, const std::string& key, const program& made) {
   static std::atomic<int> serial = 0;
   std::error_code ignored;
@@ -236,8 +250,8 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
   if (ignored) std::filesystem::remove(temporary, ignored);
 }
 
-program cached_or_compiled(const std::string& file, const std::string& expression, const source_text* source,
-                           int architecture) {
+program cached_or_compiled(const std::string& file, const std::string& expression,
+                           const source_text* source, int architecture) {
   const std::string key = cache_key(file, expression, source, architecture);
   const std::filesystem::path folder = cache_folder();
   program out;
@@ -264,32 +278,39 @@ slot& slot_for(const std::string& key) {
 
 int architecture_of(int device) {
   int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device), "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device), "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
   return 10 * major + minor;
 }
 
 }  // namespace
 
-std::string compile_to_cubin(const std::string& file, const std::string& expression, const source_text* source,
-                             int architecture, std::string& lowered_name) {
+std::string compile_to_cubin(const std::string& file, const std::string& expression,
+                             const source_text* source, int architecture,
+                             std::string& lowered_name) {
   program made = compile_now(file, expression, source, architecture);
   lowered_name = made.lowered_name;
   return made.cubin;
 }
 
-const void* compile(const std::string& file, const std::string& expression, const source_text* source, int device) {
+const void* compile(const std::string& file, const std::string& expression,
+                    const source_text* source, int device) {
   const int architecture = architecture_of(device);
-  slot& kept = slot_for(std::to_string(architecture) + " " + expression + "\n" + program_text(file, source));
+  slot& kept =
+      slot_for(std::to_string(architecture) + " " + expression + "\n" + program_text(file, source));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;
   program made = cached_or_compiled(file, expression, source, architecture);
   cudaLibrary_t library = nullptr;
   const auto load = [&] {
-    return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr, 0);
+    return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
+                               0);
   };
   cudaError_t status = load();
-  if (status != cudaSuccess) {  // machine code the driver refuses: a file that was damaged in a way the checksum missed
+  if (status != cudaSuccess) {  // machine code the driver refuses: a file that was damaged in a way
+                                // the checksum missed
     cudaGetLastError();
     made = compile_now(file, expression, source, architecture);
     status = load();

@@ -1,6 +1,7 @@
 #pragma once
 
-// The run-time compiler: kernels of semirings that were not compiled ahead, from the very text of the kernel files.
+// The run-time compiler: kernels of semirings that were not compiled ahead, from the very text of
+// the kernel files.
 
 #include <span>
 #include <string>
@@ -16,14 +17,17 @@ struct kernel_text {
 };
 std::span<const kernel_text> kernel_texts();
 
-/// The kernel that `expression` names in `file`, for the architecture of a device. From memory; else from the disk cache; else
-/// compiled by NVRTC (loaded on first need) and kept in both. The disk cache is $RIG_CACHE_DIR, else $XDG_CACHE_HOME/rig, else
-/// ~/.cache/rig; RIG_CACHE=off does without. Files are written whole and renamed, so processes may share a folder; a
-/// damaged one is rebuilt. Throws error(cannot) with the compiler's words.
-const void* compile(const std::string& file, const std::string& expression, const source_text* source, int device);
+/// The kernel that `expression` names in `file`, for the architecture of a device. From memory;
+/// else from the disk cache; else compiled by NVRTC (loaded on first need) and kept in both. The
+/// disk cache is $RIG_CACHE_DIR, else $XDG_CACHE_HOME/rig, else
+/// ~/.cache/rig; RIG_CACHE=off does without. Files are written whole and renamed, so processes may
+/// share a folder; a damaged one is rebuilt. Throws error(cannot) with the compiler's words.
+const void* compile(const std::string& file, const std::string& expression,
+                    const source_text* source, int device);
 
 /// The same up to machine code, without a device: for tests. `architecture` such as 90.
-std::string compile_to_cubin(const std::string& file, const std::string& expression, const source_text* source,
-                             int architecture, std::string& lowered_name);
+std::string compile_to_cubin(const std::string& file, const std::string& expression,
+                             const source_text* source, int architecture,
+                             std::string& lowered_name);
 
 }  // namespace rig::on_cuda

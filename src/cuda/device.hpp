@@ -1,7 +1,7 @@
 #pragma once
 
-// What the rest of the library asks of CUDA, without a CUDA header. A build without CUDA has the same functions: they
-// throw error(place), and no device is listed.
+// What the rest of the library asks of CUDA, without a CUDA header. A build without CUDA has the
+// same functions: they throw error(place), and no device is listed.
 
 #include <memory>
 #include <vector>
@@ -21,8 +21,8 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream);
 
 /// Between places, through pinned memory; waits where the target is the host.
 void copy(const buffer& from, const buffer& to);
-void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
-               index rows, int device, void* stream);
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, int device, void* stream);
 
 /// to = fromᵀ, packed.
 void transpose_elements(const dense_operand& from, void* to, void* stream);
@@ -34,7 +34,8 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 void prepare_forms(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
-/// Orders a call's stream after the streams its buffers belong to, and on destruction those after the call's.
+/// Orders a call's stream after the streams its buffers belong to, and on destruction those after
+/// the call's.
 class stream_order {
  public:
   explicit stream_order(const problem& p);

@@ -6,27 +6,32 @@
 
 namespace rig::on_cuda {
 
-/// sum[c][v] = ⊕ over entries [begin, end) of `row`, for the columns of this lane. G lanes work together: L of them
-/// cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U entries a team are in flight.
-/// Lane `lane` holds columns first + v and, L·V further, the next pack. Teams meet in a fixed tree, so the result is the
-/// same each time; all lanes of the group must call.
+/// sum[c][v] = ⊕ over entries [begin, end) of `row`, for the columns of this lane. G lanes work
+/// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
+/// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
+/// next pack. Teams meet in a fixed tree, so the result is the same each time; all lanes of the
+/// group must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso>
-__device__ __forceinline__ void gather_from(const arguments& args, index row, int64 begin, int64 end, int lane, index first,
-                                       typename S::accum (&sum)[CF][V]) {
+__device__ __forceinline__ void gather_from(const arguments& args, index row, int64 begin,
+                                            int64 end, int lane, index first,
+                                            typename S::accum (&sum)[CF][V]) {
   using left = typename S::left;
   using right = typename S::right;
   constexpr int teams = G / L;
-  // A lane beyond the last column reads the first one for nothing: a load without a question does not hold up others.
+  // A lane beyond the last column reads the first one for nothing: a load without a question does
+  // not hold up others.
   [[maybe_unused]] const TB* b[CF];
   for (int c = 0; c < CF; ++c) {
-    b[c] = static_cast<const TB*>(args.b) + (first + c * L * V < args.columns ? first + c * L * V : 0);
+    b[c] =
+        static_cast<const TB*>(args.b) + (first + c * L * V < args.columns ? first + c * L * V : 0);
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
   [[maybe_unused]] const auto* values = static_cast<const left*>(args.a_values);
   [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
-  // All loads of a batch are issued before its first sum: their latencies overlap. Past the end, two packs a lane load the
-  // last entry again, for nothing, and one asks first: road-like, f = 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
+  // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
+  // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
+  // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
   constexpr bool again = CF > 1;
   const auto batch = [&](int64 p, auto checked) {
     bool there[U];
@@ -65,34 +70,42 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
         }
     }
   };
-  struct no { constexpr operator bool() const { return false; } };
-  struct yes { constexpr operator bool() const { return true; } };
+  struct no {
+    constexpr operator bool() const { return false; }
+  };
+  struct yes {
+    constexpr operator bool() const { return true; }
+  };
   int64 p = begin + lane / L;
   for (; p + (U - 1) * teams < end; p += U * teams) batch(p, no());
   if (p < end) batch(p, yes());
   if constexpr (teams > 1) {
-    const unsigned members = G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
+    const unsigned members =
+        G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
 #pragma unroll
     for (int distance = L; distance < G; distance *= 2)
 #pragma unroll
       for (int c = 0; c < CF; ++c)
 #pragma unroll
-        for (int v = 0; v < V; ++v) sum[c][v] = S::add(sum[c][v], shuffle_xor(members, sum[c][v], distance));
+        for (int v = 0; v < V; ++v)
+          sum[c][v] = S::add(sum[c][v], shuffle_xor(members, sum[c][v], distance));
   }
 }
 
 /// `gather_from` with or without values to load: asked once, not in the loop.
 template <class S, class TB, int V, int L, int G, int U, int CF>
-__device__ __forceinline__ void gather(const arguments& args, index row, int64 begin, int64 end, int lane, index first,
-                                       typename S::accum (&sum)[CF][V]) {
+__device__ __forceinline__ void gather(const arguments& args, index row, int64 begin, int64 end,
+                                       int lane, index first, typename S::accum (&sum)[CF][V]) {
   if constexpr (!is_ignoring_left<S>)
-    if (args.a_values == nullptr) return gather_from<S, TB, V, L, G, U, CF, true>(args, row, begin, end, lane, first, sum);
+    if (args.a_values == nullptr)
+      return gather_from<S, TB, V, L, G, U, CF, true>(args, row, begin, end, lane, first, sum);
   gather_from<S, TB, V, L, G, U, CF, false>(args, row, begin, end, lane, first, sum);
 }
 
 /// One pack of C, at once where C's rows begin and end on packs.
 template <class T, int V>
-__device__ __forceinline__ void store(const arguments& args, T* to, index column, const pack<T, V>& from) {
+__device__ __forceinline__ void store(const arguments& args, T* to, index column,
+                                      const pack<T, V>& from) {
   if constexpr (V > 1) {
     if (!args.c_packed) {
 #pragma unroll
@@ -126,13 +139,15 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
         values.element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
         indices.element[v] = n > 0 ? out.index : -1;
       }
-      store<value, V>(args, static_cast<value*>(args.c) + row * args.c_stride + column, column, values);
+      store<value, V>(args, static_cast<value*>(args.c) + row * args.c_stride + column, column,
+                      values);
       store<int32, V>(args, args.indices + row * args.indices_stride + column, column, indices);
     } else {
       pack<O, V> out;
 #pragma unroll
       for (int v = 0; v < V; ++v)
-        out.element[v] = n > 0 ? finished<S>(sum[c][v], n) : *reinterpret_cast<const O*>(args.fill.bytes);
+        out.element[v] =
+            n > 0 ? finished<S>(sum[c][v], n) : *reinterpret_cast<const O*>(args.fill.bytes);
       store<O, V>(args, static_cast<O*>(args.c) + row * args.c_stride + column, column, out);
     }
   }

@@ -12,7 +12,9 @@
 namespace rig::on_cuda {
 namespace {
 
-void copy_bits(any_value& to, const void* from, std::size_t bytes) { std::memcpy(to.bytes, from, bytes); }
+void copy_bits(any_value& to, const void* from, std::size_t bytes) {
+  std::memcpy(to.bytes, from, bytes);
+}
 
 mask_arguments mask_arguments_of(const mask_operand& mask) {
   mask_arguments out;
@@ -37,27 +39,39 @@ mask_arguments mask_arguments_of(const mask_operand& mask) {
 
 const char* element_name(type stored) {
   switch (stored) {
-    case type::boolean: return "bool";
-    case type::int32: return "rig::int32";
-    case type::int64: return "rig::int64";
-    case type::float32: return "float";
-    case type::float64: return "double";
-    case type::half: return "rig::half";
-    case type::bfloat16: return "rig::bfloat16";
-    case type::other: return nullptr;
+    case type::boolean:
+      return "bool";
+    case type::int32:
+      return "rig::int32";
+    case type::int64:
+      return "rig::int64";
+    case type::float32:
+      return "float";
+    case type::float64:
+      return "double";
+    case type::half:
+      return "rig::half";
+    case type::bfloat16:
+      return "rig::bfloat16";
+    case type::other:
+      return nullptr;
   }
   return nullptr;
 }
 
-const void* find_ahead(const problem& p, const kernel_request& wanted, const std::string& semiring) {
-  if (p.algebra->source != nullptr || (!p.algebra->ignores_right && p.b.value_type != p.algebra->right)) return nullptr;
+const void* find_ahead(const problem& p, const kernel_request& wanted,
+                       const std::string& semiring) {
+  if (p.algebra->source != nullptr ||
+      (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
+    return nullptr;
   static const std::string names[] = {
 #define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   };
   for (std::size_t pair = 0; pair < std::size(names); ++pair)
-    if (names[pair] == semiring) return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
+    if (names[pair] == semiring)
+      return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
   return nullptr;
 }
 
@@ -98,23 +112,27 @@ arguments arguments_of(const problem& p) {
 }
 
 bool is_plain(const problem& p) {
-  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none && p.c.value_type == p.algebra->result;
+  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none &&
+         p.c.value_type == p.algebra->result;
 }
 
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {
   pack = pack < 16 ? pack : 16;
-  return reinterpret_cast<std::size_t>(data) % pack == 0 && static_cast<std::size_t>(stride) * element_bytes % pack == 0;
+  return reinterpret_cast<std::size_t>(data) % pack == 0 &&
+         static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
 double estimate(const problem& p) {
-  // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory; only the order of
-  // estimates matters.
+  // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory;
+  // only the order of estimates matters.
   constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
   const double f = static_cast<double>(p.b.columns);
   const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
   const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
-  return launch_seconds + (static_cast<double>(p.a.nnz) * (sizeof(index) + a_bytes + f * b_bytes) +
-                           static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes)) / bytes_a_second;
+  return launch_seconds +
+         (static_cast<double>(p.a.nnz) * (sizeof(index) + a_bytes + f * b_bytes) +
+          static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes)) /
+             bytes_a_second;
 }
 
 std::string type_name(const semiring_info& s) {
@@ -137,15 +155,19 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   {
     const std::shared_lock lock(resolved_mutex);
     const auto found = resolved_kernels.find(place);
-    if (found != resolved_kernels.end() && found->second.key == p.algebra->key) return found->second.kernel;
+    if (found != resolved_kernels.end() && found->second.key == p.algebra->key)
+      return found->second.kernel;
   }
   const std::string semiring = type_name(*p.algebra);
   const void* kernel = find_ahead(p, wanted, semiring);
   if (kernel == nullptr) {
-    const std::string name = p.algebra->source != nullptr ? "rig::user::" + std::string(p.algebra->source->name) : semiring;
+    const std::string name = p.algebra->source != nullptr
+                                 ? "rig::user::" + std::string(p.algebra->source->name)
+                                 : semiring;
     const char* element = element_name(b_type);
     const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
-    kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source, device);
+    kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
+                     device);
   }
   const std::lock_guard lock(resolved_mutex);
   resolved_kernels[place] = {p.algebra->key, kernel};

@@ -18,18 +18,19 @@ bool is_plain(const problem& p);
 /// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
 
-/// One kernel of a family: file and template for the run-time compiler, and what was compiled ahead.
+/// One kernel of a family: file and template for the run-time compiler, and what was compiled
+/// ahead.
 struct kernel_request {
-  const char* name;                       ///< of the kernel: "row"
-  const char* file;                       ///< that holds it: "row.cu"
-  int shape;                              ///< position in the family's table of shapes
-  std::size_t shapes;                     ///< length of that table
+  const char* name;    ///< of the kernel: "row"
+  const char* file;    ///< that holds it: "row.cu"
+  int shape;           ///< position in the family's table of shapes
+  std::size_t shapes;  ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
-  const void* const* ahead;               ///< compiled kernels: [pair of builtin.def · shapes + shape]
+  const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape]
 };
 
-/// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws error(cannot) with the
-/// compiler's words, or where there is no compiler.
+/// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws
+/// error(cannot) with the compiler's words, or where there is no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
 
 /// Why no kernel can be had for this problem, or null.
@@ -41,6 +42,7 @@ double estimate(const problem& p);
 /// The full name of a semiring's type, from its key.
 std::string type_name(const semiring_info& s);
 
-void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads, const arguments& args);
+void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
+            const arguments& args);
 
 }  // namespace rig::on_cuda

@@ -6,19 +6,28 @@
 
 namespace rig::on_cuda {
 
-/// Element `at` of an array of any storage type, converted; an algebra type that is no storage type is read as it is.
+/// Element `at` of an array of any storage type, converted; an algebra type that is no storage type
+/// is read as it is.
 template <class To>
 __device__ To load_as(const void* from, type stored, int64 at) {
   if constexpr (is_storage<To>) {
     switch (stored) {
-      case type::boolean: return convert<To>(static_cast<const bool*>(from)[at]);
-      case type::int32: return convert<To>(static_cast<const int32*>(from)[at]);
-      case type::int64: return convert<To>(static_cast<const int64*>(from)[at]);
-      case type::float32: return convert<To>(static_cast<const float*>(from)[at]);
-      case type::float64: return convert<To>(static_cast<const double*>(from)[at]);
-      case type::half: return convert<To>(static_cast<const half*>(from)[at]);
-      case type::bfloat16: return convert<To>(static_cast<const bfloat16*>(from)[at]);
-      case type::other: break;
+      case type::boolean:
+        return convert<To>(static_cast<const bool*>(from)[at]);
+      case type::int32:
+        return convert<To>(static_cast<const int32*>(from)[at]);
+      case type::int64:
+        return convert<To>(static_cast<const int64*>(from)[at]);
+      case type::float32:
+        return convert<To>(static_cast<const float*>(from)[at]);
+      case type::float64:
+        return convert<To>(static_cast<const double*>(from)[at]);
+      case type::half:
+        return convert<To>(static_cast<const half*>(from)[at]);
+      case type::bfloat16:
+        return convert<To>(static_cast<const bfloat16*>(from)[at]);
+      case type::other:
+        break;
     }
     return To();
   } else {
@@ -34,7 +43,8 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
     return left();
   } else {
     if (args.permutation != nullptr)
-      p = args.wide ? static_cast<const int64*>(args.permutation)[p] : static_cast<const int32*>(args.permutation)[p];
+      p = args.wide ? static_cast<const int64*>(args.permutation)[p]
+                    : static_cast<const int32*>(args.permutation)[p];
     return load_as<left>(args.a_values, args.a_type, p);
   }
 }

@@ -1,11 +1,12 @@
 // Devices as places: memory in the order of streams, copies through pinned memory.
 
+#include "rig/place.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <cstring>
 #include <mutex>
 
-#include "rig/place.hpp"
 #include "runtime.hpp"
 
 namespace rig {
@@ -14,7 +15,8 @@ namespace {
 
 constexpr int most_devices = 64;
 
-/// Copies between host and device go through two pinned pieces of this size, one filled while the other travels.
+/// Copies between host and device go through two pinned pieces of this size, one filled while the
+/// other travels.
 constexpr std::size_t pinned_bytes = 4u << 20;
 
 /// What rig keeps for one device: a stream, and pinned memory from the first copy on.
@@ -44,7 +46,8 @@ int device_count() {
 
 context& context_of(int device) {
   if (device < 0 || device >= device_count())
-    fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(), " CUDA devices"});
+    fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
+                       " CUDA devices"});
   context& c = contexts[device];
   std::call_once(c.once, [&] {
     const device_scope scope(device);
@@ -53,7 +56,8 @@ context& context_of(int device) {
     cudaMemPool_t pool = nullptr;
     check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
     unsigned long long keep = ~0ull;
-    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep), "cudaMemPoolSetAttribute");
+    check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
+          "cudaMemPoolSetAttribute");
   });
   return c;
 }
@@ -75,7 +79,8 @@ void to_device(const char* from, char* to, std::size_t bytes, int device, cudaSt
     const std::size_t count = std::min(pinned_bytes, bytes - at);
     check(cudaEventSynchronize(c.travelled[piece]), "copy to the device");
     std::memcpy(c.pinned[piece], from + at, count);
-    check(cudaMemcpyAsync(to + at, c.pinned[piece], count, cudaMemcpyHostToDevice, stream), "copy to the device");
+    check(cudaMemcpyAsync(to + at, c.pinned[piece], count, cudaMemcpyHostToDevice, stream),
+          "copy to the device");
     check(cudaEventRecord(c.travelled[piece], stream), "copy to the device");
   }
 }
@@ -86,11 +91,13 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   pin(c);
   const auto start = [&](std::size_t at, std::size_t piece) {
     const std::size_t count = std::min(pinned_bytes, bytes - at);
-    check(cudaMemcpyAsync(c.pinned[piece], from + at, count, cudaMemcpyDeviceToHost, stream), "copy to the host");
+    check(cudaMemcpyAsync(c.pinned[piece], from + at, count, cudaMemcpyDeviceToHost, stream),
+          "copy to the host");
     check(cudaEventRecord(c.travelled[piece], stream), "copy to the host");
   };
   for (int piece = 0; piece < 2; ++piece)
-    check(cudaEventSynchronize(c.travelled[piece]), "copy to the host");  // of an earlier copy, maybe on another stream
+    check(cudaEventSynchronize(c.travelled[piece]),
+          "copy to the host");  // of an earlier copy, maybe on another stream
   start(0, 0);
   for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
     if (at + pinned_bytes < bytes) start(at + pinned_bytes, piece ^ 1);
@@ -165,11 +172,15 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
     cudaGetLastError();
     data = nullptr;
   }
-  if (data == nullptr) fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
+  if (data == nullptr)
+    fail(errc::out_of_memory,
+         {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
   return std::shared_ptr<void>(data, [=](void* p) {
     // At exit the driver may be gone before the last buffer: then the memory is, too.
-    if (from.release != nullptr) from.release(p, bytes, device, stream, from.context);
-    else if (cudaFreeAsync(p, static_cast<cudaStream_t>(stream)) != cudaSuccess) cudaGetLastError();
+    if (from.release != nullptr)
+      from.release(p, bytes, device, stream, from.context);
+    else if (cudaFreeAsync(p, static_cast<cudaStream_t>(stream)) != cudaSuccess)
+      cudaGetLastError();
   });
 }
 
@@ -187,26 +198,31 @@ void copy(const buffer& from, const buffer& to) {
     const device_scope scope(to.where().device);
     order(static_cast<cudaStream_t>(from.stream()), static_cast<cudaStream_t>(to.stream()));
     check(cudaMemcpyPeerAsync(target, to.where().device, source, from.where().device, bytes,
-                              static_cast<cudaStream_t>(to.stream())), "copy between devices");
+                              static_cast<cudaStream_t>(to.stream())),
+          "copy between devices");
     order(static_cast<cudaStream_t>(to.stream()), static_cast<cudaStream_t>(from.stream()));
   }
 }
 
-void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride, std::size_t bytes,
-               index rows, int device, void* stream) {
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, int device, void* stream) {
   const device_scope scope(device);
   check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
-                          cudaMemcpyDeviceToDevice, static_cast<cudaStream_t>(stream_for(device, stream))),
+                          cudaMemcpyDeviceToDevice,
+                          static_cast<cudaStream_t>(stream_for(device, stream))),
         "copy of rows");
 }
 
-stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
-  // While a graph is captured nothing outside it may be waited for; what it replays on must be ready then.
+stream_order::stream_order(const problem& p)
+    : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
+  // While a graph is captured nothing outside it may be waited for; what it replays on must be
+  // ready then.
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream_), &capturing), "cudaStreamIsCapturing");
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream_), &capturing),
+        "cudaStreamIsCapturing");
   if (capturing != cudaStreamCaptureStatusNone) return;
-  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.c.stream, p.indices.stream, p.mask.sparse.stream,
-                       p.mask.sparse.values_stream, p.mask.full.stream})
+  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.c.stream, p.indices.stream,
+                       p.mask.sparse.stream, p.mask.sparse.values_stream, p.mask.full.stream})
     add(stream);
 }
 

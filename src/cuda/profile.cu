@@ -1,8 +1,7 @@
 // The look at a pattern and the lists that `split` works from.
 
-#include "profile.hpp"
-
 #include "arguments.cuh"
+#include "profile.hpp"
 #include "runtime.hpp"
 
 namespace rig::on_cuda {
@@ -25,7 +24,8 @@ constexpr int sum_count = sizeof(sums) / sizeof(unsigned long long);
 constexpr index sampled_rows = 16;
 constexpr index near_share = 32;  // near: within 1/32 of the columns
 
-__global__ void look(const void* offsets, bool wide, const index* entries, index rows, index columns, sums* out) {
+__global__ void look(const void* offsets, bool wide, const index* entries, index rows,
+                     index columns, sums* out) {
   sums mine = {};
   const int64 rounded = (static_cast<int64>(rows) + 31) / 32 * 32;
   for (int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x; i < rounded;
@@ -45,7 +45,8 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
     mine.longest = length > mine.longest ? length : mine.longest;
     mine.rows += length > 0 ? 1 : 0;
     for (int c = 0; c < 2; ++c) {
-      const unsigned long long cut = static_cast<unsigned long long>(c == 0 ? fine_cut : coarse_cut);
+      const unsigned long long cut =
+          static_cast<unsigned long long>(c == 0 ? fine_cut : coarse_cut);
       if (length <= cut) continue;
       ++mine.cut_rows[c];
       mine.pieces[c] += (length + cut - 1) / cut;
@@ -70,12 +71,16 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
       numbers[s] = s > 0 ? numbers[s] + other : numbers[s] > other ? numbers[s] : other;
     }
     if (threadIdx.x % 32 != 0) continue;
-    if (s == 0) atomicMax(together, numbers[0]);
-    else atomicAdd(together + s, numbers[s]);
+    if (s == 0)
+      atomicMax(together, numbers[0]);
+    else
+      atomicAdd(together + s, numbers[s]);
   }
   __syncthreads();
-  if (threadIdx.x == 0) atomicMax(result, together[0]);
-  else if (threadIdx.x < sum_count) atomicAdd(result + threadIdx.x, together[threadIdx.x]);
+  if (threadIdx.x == 0)
+    atomicMax(result, together[0]);
+  else if (threadIdx.x < sum_count)
+    atomicAdd(result + threadIdx.x, together[threadIdx.x]);
 }
 
 struct counters {
@@ -103,18 +108,20 @@ __device__ int before_me(int x, int& total) {
   return before + sum - x;
 }
 
-/// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so that pieces of
-/// neighbours run together. Blocks take their places in any order: sums do not depend on where they lie. With null
-/// lists only counts.
-__global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cut, counters* taken, piece* pieces,
-                            cut_row* cut_rows) {
+/// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so
+/// that pieces of neighbours run together. Blocks take their places in any order: sums do not
+/// depend on where they lie. With null lists only counts.
+__global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cut, counters* taken,
+                            piece* pieces, cut_row* cut_rows) {
   __shared__ int first_piece, first_row;
   const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
   const auto row = static_cast<index>(i);
-  const int64 length = i < rows ? offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row) : 0;
+  const int64 length =
+      i < rows ? offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row) : 0;
   const int count = length > cut ? static_cast<int>((length + cut - 1) / cut) : 0;
   int all_pieces = 0, all_rows = 0;
-  const int my_piece = before_me(count, all_pieces), my_row = before_me(count > 0 ? 1 : 0, all_rows);
+  const int my_piece = before_me(count, all_pieces),
+            my_row = before_me(count > 0 ? 1 : 0, all_rows);
   if (all_rows == 0) return;
   if (threadIdx.x == 0) {
     first_piece = atomicAdd(&taken->pieces, all_pieces);
@@ -187,7 +194,8 @@ unsigned blocks_for(int64 count) {
 
 buffer zeroed(std::size_t bytes, const pattern& of) {
   buffer made = buffer::allocate(bytes, of.where(), of.stream());
-  check(cudaMemsetAsync(made.data(), 0, bytes, static_cast<cudaStream_t>(of.stream())), "a look at a matrix");
+  check(cudaMemsetAsync(made.data(), 0, bytes, static_cast<cudaStream_t>(of.stream())),
+        "a look at a matrix");
   return made;
 }
 
@@ -221,8 +229,9 @@ row_pieces::row_pieces(const pattern& of) {
   cut = cut_for(*look, of.nnz());
   const auto blocks = static_cast<unsigned>((static_cast<int64>(of.rows()) + block - 1) / block);
   const auto walk = [&](const buffer& taken) {
-    cut_rows_of<<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), cut, taken.data<counters>(),
-                                              pieces.data<piece>(), rows.data<cut_row>());
+    cut_rows_of<<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), cut,
+                                              taken.data<counters>(), pieces.data<piece>(),
+                                              rows.data<cut_row>());
     check(cudaGetLastError(), "cutting rows");
   };
   const buffer taken = zeroed(sizeof(counters), of);
@@ -235,8 +244,10 @@ row_pieces::row_pieces(const pattern& of) {
     piece_count = seen.data<counters>()->pieces;
     row_count = seen.data<counters>()->rows;
   }
-  pieces = buffer::allocate(static_cast<std::size_t>(piece_count) * sizeof(piece), of.where(), of.stream());
-  rows = buffer::allocate(static_cast<std::size_t>(row_count) * sizeof(cut_row), of.where(), of.stream());
+  pieces = buffer::allocate(static_cast<std::size_t>(piece_count) * sizeof(piece), of.where(),
+                            of.stream());
+  rows = buffer::allocate(static_cast<std::size_t>(row_count) * sizeof(cut_row), of.where(),
+                          of.stream());
   check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
   walk(taken);
 }
@@ -244,12 +255,16 @@ row_pieces::row_pieces(const pattern& of) {
 rows_by_length::rows_by_length(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
-  rows = buffer::allocate(static_cast<std::size_t>(of.rows()) * sizeof(index), of.where(), of.stream());
+  rows = buffer::allocate(static_cast<std::size_t>(of.rows()) * sizeof(index), of.where(),
+                          of.stream());
   const buffer next = zeroed(classes * sizeof(int), of);
-  const auto blocks = static_cast<unsigned>((static_cast<int64>(of.rows()) + block_rows - 1) / block_rows);
-  sort_rows<false><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), nullptr);
+  const auto blocks =
+      static_cast<unsigned>((static_cast<int64>(of.rows()) + block_rows - 1) / block_rows);
+  sort_rows<false>
+      <<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), nullptr);
   start_classes<<<1, 512, 0, stream>>>(next.data<int>());
-  sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), rows.data<index>());
+  sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(),
+                                                next.data<int>(), rows.data<index>());
   check(cudaGetLastError(), "rows by length");
 }
 

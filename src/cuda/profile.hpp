@@ -1,6 +1,7 @@
 #pragma once
 
-// One look at a pattern on a device: O(n), once, and what the choice of kernels and shapes is made from.
+// One look at a pattern on a device: O(n), once, and what the choice of kernels and shapes is made
+// from.
 
 #include "device.hpp"
 
@@ -16,9 +17,11 @@ struct profile : form {
 
   int64 longest = 0;
   double mean_length = 0;  ///< of the rows that are not empty
-  double imbalance = 1;    ///< of four neighbouring rows, the longest over their mean, weighted by entries
-  index cut_rows[2] = {}, pieces[2] = {};  ///< rows longer than the fine and the coarse cut, and their pieces
-  bool local = false;      ///< most entries lie near the diagonal: neighbouring rows share neighbours
+  double imbalance =
+      1;  ///< of four neighbouring rows, the longest over their mean, weighted by entries
+  index cut_rows[2] = {},
+        pieces[2] = {};  ///< rows longer than the fine and the coarse cut, and their pieces
+  bool local = false;    ///< most entries lie near the diagonal: neighbouring rows share neighbours
 };
 
 /// Rows cut into pieces of `cut` entries, and the rows in order of length.

@@ -1,9 +1,10 @@
 // row: a group of lanes takes a row, a tile of columns at a time.
 //
-// Wins where no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR as it is, any
-// reduction; coarsening, so that an entry that was read serves several columns; its coalesced row caching became loads that
-// all lanes of a team share, several in flight. No atomics, one owner an output: same bits.
-// O(nnz · f), no memory but the result. Measured: docs/measured.md, suite exact.
+// Wins where no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR as
+// it is, any reduction; coarsening, so that an entry that was read serves several columns; its
+// coalesced row caching became loads that all lanes of a team share, several in flight. No atomics,
+// one owner an output: same bits. O(nnz · f), no memory but the result. Measured: docs/measured.md,
+// suite exact.
 
 #include "gather.cuh"
 
@@ -11,9 +12,10 @@ namespace rig::on_cuda {
 
 constexpr int block_threads = 128;
 
-/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile, so that a slice of B stays in the L2 cache. The first
-/// blocks of a tile take the pieces of rows that were cut and leave their sums for `combine`; the others take rows.
-/// Plain: no mask, no accumulator, A and C stored as the semiring has them.
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile, so that a slice of B stays in the
+/// L2 cache. The first blocks of a tile take the pieces of rows that were cut and leave their sums
+/// for `combine`; the others take rows. Plain: no mask, no accumulator, A and C stored as the
+/// semiring has them.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
 __global__ void __launch_bounds__(block_threads) row(const arguments args) {
   constexpr int groups = block_threads / G;
@@ -27,11 +29,13 @@ __global__ void __launch_bounds__(block_threads) row(const arguments args) {
     const unsigned number = block * groups + threadIdx.x / G;
     if (number >= static_cast<unsigned>(args.piece_count)) return;
     const piece some = args.pieces[number];
-    const int64 begin = args.offset(some.row) + some.number * args.cut, row_end = args.offset(some.row + 1);
+    const int64 begin = args.offset(some.row) + some.number * args.cut,
+                row_end = args.offset(some.row + 1);
     const int64 end = begin + args.cut < row_end ? begin + args.cut : row_end;
     gather<S, TB, V, L, G, U, CF>(args, some.row, begin, end, lane, first, sum);
     if (lane >= L) return;
-    auto* sums = static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+    auto* sums = static_cast<typename S::accum*>(args.piece_sums) +
+                 static_cast<int64>(number) * args.columns;
     for (int c = 0; c < CF; ++c)
       for (int v = 0; v < V; ++v)
         if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
@@ -46,8 +50,9 @@ __global__ void __launch_bounds__(block_threads) row(const arguments args) {
   if (lane < L) write_tile<S, V, L, CF, Plain>(args, i, first, end - begin, sum);
 }
 
-/// A's values as the semiring's left type, in the order of its entries: where they are stored otherwise, a pass of its own
-/// keeps the loops over them free of questions. `out` takes the place of C.
+/// A's values as the semiring's left type, in the order of its entries: where they are stored
+/// otherwise, a pass of its own keeps the loops over them free of questions. `out` takes the place
+/// of C.
 template <class S>
 __global__ void __launch_bounds__(block_threads) take_values(const arguments args) {
   for (int64 p = static_cast<int64>(blockIdx.x) * block_threads + threadIdx.x; p < args.nnz;
@@ -65,7 +70,8 @@ __global__ void __launch_bounds__(block_threads) combine(const arguments args) {
   for (index j = static_cast<index>(threadIdx.x); j < args.columns; j += block_threads) {
     typename S::accum sum[1][1] = {{sums[j]}};
 #pragma unroll 8
-    for (int32 p = 1; p < whole.count; ++p) sum[0][0] = S::add(sum[0][0], sums[static_cast<int64>(p) * args.columns + j]);
+    for (int32 p = 1; p < whole.count; ++p)
+      sum[0][0] = S::add(sum[0][0], sums[static_cast<int64>(p) * args.columns + j]);
     write_tile<S, 1, 1, 1, Plain>(args, whole.row, j, n, sum);
   }
 }
@@ -85,18 +91,20 @@ __global__ void __launch_bounds__(block_threads) combine(const arguments args) {
 namespace rig::on_cuda {
 namespace {
 
-/// A launch shape: packs of 16 bytes a load or single elements; L, G, U, CF of `row`; plain or any write-back.
+/// A launch shape: packs of 16 bytes a load or single elements; L, G, U, CF of `row`; plain or any
+/// write-back.
 struct row_shape {
   bool packs;
   int l, g, u, cf;
   bool plain;
 };
 
-// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md has the full table):
+// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md
+// has the full table):
 constexpr row_shape shapes[] = {
-    {true, 8, 8, 4, 1, true},     // road-like, f = 32: 0.255 (U = 8: 0.400); arxiv-like 0.059 (0.074)
-    {true, 8, 32, 4, 1, true},    // products-like, f = 32: 2.69 (G = 8: 3.28)
-    {true, 8, 8, 4, 2, true},     // arxiv-like, f = 64: 0.095 (L = 16: 0.103)
+    {true, 8, 8, 4, 1, true},   // road-like, f = 32: 0.255 (U = 8: 0.400); arxiv-like 0.059 (0.074)
+    {true, 8, 32, 4, 1, true},  // products-like, f = 32: 2.69 (G = 8: 3.28)
+    {true, 8, 8, 4, 2, true},   // arxiv-like, f = 64: 0.095 (L = 16: 0.103)
     {true, 16, 32, 4, 1, true},   // products-like, f = 64: 4.40 (L = 8, CF = 2: 5.77)
     {true, 16, 16, 4, 2, true},   // road-like, f = 128: 0.69 (L = 8: 0.75)
     {true, 32, 32, 8, 1, true},   // products-like, f = 128: 7.67 (L = 16: 8.30)
@@ -107,15 +115,28 @@ constexpr row_shape shapes[] = {
     {false, 1, 8, 4, 1, true},    // one column, short rows
     {false, 1, 32, 4, 1, true},   // one column, long rows
     {true, 8, 8, 2, 2, false},    // masks, accumulators, conversions
-    {false, 8, 8, 2, 1, false},
-    {false, 16, 16, 2, 3, false},
+    {false, 8, 8, 2, 1, false},  {false, 16, 16, 2, 3, false},
 };
 enum shape_number : int {
-  packs_8, packs_8_dense, packs_16, packs_16_dense, packs_32, packs_32_dense, packs_64, odd_8, odd_40, odd_wide,
-  one_short, one_long, any_packs, any_8, any_wide
+  packs_8,
+  packs_8_dense,
+  packs_16,
+  packs_16_dense,
+  packs_32,
+  packs_32_dense,
+  packs_64,
+  odd_8,
+  odd_40,
+  odd_wide,
+  one_short,
+  one_long,
+  any_packs,
+  any_8,
+  any_wide
 };
 
-/// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still gained, of 67 MB did not.
+/// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still
+/// gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
 
 int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
@@ -124,8 +145,8 @@ int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
   const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
   const bool sparse = mean < 6, skewed = is_skewed(look, p.a.nnz), dense = mean >= 40 && !skewed;
   if (packs <= 8) return few || dense ? packs_8_dense : packs_8;
-  // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of rows that do not begin
-  // on cache lines would read more lines than they hold.
+  // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of
+  // rows that do not begin on cache lines would read more lines than they hold.
   const auto fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
   if (!few && !sparse && stride_bytes % 128 == 0 && !(skewed && look.local)) {
     if (packs > 16 && !fits(32) && fits(16)) return skewed ? packs_16 : packs_16_dense;
@@ -137,12 +158,15 @@ int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
 }
 
 /// Elements of a pack of B, or 1 where B's elements fill one.
-int pack_width(const problem& p) { return p.b.value_bytes < 16 ? static_cast<int>(16 / p.b.value_bytes) : 1; }
+int pack_width(const problem& p) {
+  return p.b.value_bytes < 16 ? static_cast<int>(16 / p.b.value_bytes) : 1;
+}
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
   const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_stride, p.b.value_bytes) && (p.b.columns % width == 0 || args.b != p.b.data);
+  return width > 1 && is_packed(args.b, args.b_stride, p.b.value_bytes) &&
+         (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
 int shape_for(const problem& p, const profile& look, const arguments& args) {
@@ -151,7 +175,8 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   if (plain && f == 1) return look.mean_length <= 48 ? one_short : one_long;
   const int width = pack_width(p);
   if (f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
-    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(p.b.value_bytes)) : any_packs;
+    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(p.b.value_bytes))
+                 : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
@@ -187,7 +212,8 @@ kernels_of_a_pair kernels_of(std::index_sequence<I...>) {
 
 // In the order of builtin.def.
 const kernels_of_a_pair ahead[] = {
-#define RIG_BUILTIN(semiring, type) kernels_of<semiring<type>>(std::make_index_sequence<std::size(shapes)>()),
+#define RIG_BUILTIN(semiring, type) \
+  kernels_of<semiring<type>>(std::make_index_sequence<std::size(shapes)>()),
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
@@ -197,37 +223,45 @@ const void* const values_ahead[] = {
 #undef RIG_BUILTIN
 };
 const std::array<const void*, 2> combine_ahead[] = {
-#define RIG_BUILTIN(semiring, type)                                     \
+#define RIG_BUILTIN(semiring, type)                                \
   {reinterpret_cast<const void*>(&combine<semiring<type>, false>), \
    reinterpret_cast<const void*>(&combine<semiring<type>, true>)},
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
 
-/// A's values in algebra type and order, where they are not: a temporary that lives as long as the launches need it.
+/// A's values in algebra type and order, where they are not: a temporary that lives as long as the
+/// launches need it.
 buffer ordered_values(const problem& p, arguments& args) {
   const semiring_info& s = *p.algebra;
-  if (s.ignores_left || p.a.values == nullptr || (p.a.permutation == nullptr && p.a.value_type == s.left)) return {};
-  buffer taken = buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
+  if (s.ignores_left || p.a.values == nullptr ||
+      (p.a.permutation == nullptr && p.a.value_type == s.left))
+    return {};
+  buffer taken =
+      buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
   arguments conversion = args;
   conversion.c = taken.data();
   const int64 blocks = (p.a.nnz + block_threads - 1) / block_threads;
-  launch(p, "take_values", kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
+  launch(p, "take_values",
+         kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
          dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), block_threads, conversion);
   args.permutation = nullptr;
   args.a_values = taken.data();
   return taken;
 }
 
-/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: scalar loads take three to
-/// five times as many instructions and cache lines (uniform:262144:32, f = 33: 0.57 ms, f = 32: 0.15 ms).
+/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves:
+/// scalar loads take three to five times as many instructions and cache lines (uniform:262144:32, f
+/// = 33: 0.57 ms, f = 32: 0.15 ms).
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   const int width = pack_width(p);
-  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width || reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
+  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
+      reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
     return {};
   const int64 sector = 32 / bytes, stride = (f + sector - 1) / sector * sector;
-  buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where, p.desc->stream);
+  buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
+                                   p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p));
   args.b = padded.data();
   args.b_stride = stride;
@@ -242,25 +276,33 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
   const int shape = shape_for(p, *p.oriented->form_of<profile>(), args);
   const row_shape& s = shapes[shape];
   const std::size_t pack_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
-  args.c_packed = p.b.columns % pack_width(p) == 0 && is_packed(args.c, args.c_stride, p.c.value_bytes, pack_bytes) &&
-                  (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * static_cast<std::size_t>(pack_width(p))));
-  const void* kernel = kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
+  args.c_packed =
+      p.b.columns % pack_width(p) == 0 &&
+      is_packed(args.c, args.c_stride, p.c.value_bytes, pack_bytes) &&
+      (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
+                                            4 * static_cast<std::size_t>(pack_width(p))));
+  const void* kernel =
+      kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? 16 / static_cast<int64>(p.b.value_bytes) : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 blocks = (args.piece_count + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
   const int64 tiles = (p.b.columns + tile - 1) / tile;
   if (blocks * tiles > highest<int32>())
-    fail(errc::cannot, {"mxm: ", p.a.rows, " rows of ", p.b.columns, " columns need ", blocks * tiles, " blocks"});
+    fail(errc::cannot, {"mxm: ", p.a.rows, " rows of ", p.b.columns, " columns need ",
+                        blocks * tiles, " blocks"});
   launch(p, "row", kernel, dim3(static_cast<unsigned>(blocks * tiles)), block_threads, args);
   if (cut_rows == 0) return;
   const int plain = is_plain(p) ? 1 : 0;
-  launch(p, "combine", kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression, combine_ahead[0].data()}),
-         dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
+  launch(
+      p, "combine",
+      kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression, combine_ahead[0].data()}),
+      dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
 }
 
 std::size_t row_entries() {
-  return std::size(ahead) * std::size(shapes) + std::size(values_ahead) + std::size(combine_ahead) * combine_ahead[0].size();
+  return std::size(ahead) * std::size(shapes) + std::size(values_ahead) +
+         std::size(combine_ahead) * combine_ahead[0].size();
 }
 
 answer row_answer(const problem& p) {
@@ -274,10 +316,12 @@ answer row_answer(const problem& p) {
   out.seconds = estimate(p) + lone_row_seconds(look->longest);
   if (split_helps(p, *look)) {
     out.says = verdict::slower;
-    out.seconds += estimate(p) * look->imbalance;  // lanes that wait for the longest row of their warp
+    out.seconds +=
+        estimate(p) * look->imbalance;  // lanes that wait for the longest row of their warp
     if (p.reasons)
-      out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " + std::to_string(look->longest) +
-                   " entries, the mean is " + std::to_string(static_cast<int64>(look->mean_length));
+      out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
+                   std::to_string(look->longest) + " entries, the mean is " +
+                   std::to_string(static_cast<int64>(look->mean_length));
   }
   return out;
 }

@@ -1,9 +1,11 @@
-// split: rows longer than a cut become pieces, so that no group works long; short rows may go by length.
+// split: rows longer than a cut become pieces, so that no group works long; short rows may go by
+// length.
 //
-// Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The pieces run through `row`'s
-// kernel and are combined in their order, so results are the same each time and no float is added atomically. Source: the
-// idea of merge- and nnz-splitting (Merrill & Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators
-// of scratch. Measured: docs/measured.md, suite exact.
+// Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The
+// pieces run through `row`'s kernel and are combined in their order, so results are the same each
+// time and no float is added atomically. Source: the idea of merge- and nnz-splitting (Merrill &
+// Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators of scratch.
+// Measured: docs/measured.md, suite exact.
 
 #include "families.hpp"
 #include "launch.hpp"
@@ -12,8 +14,9 @@
 namespace rig::on_cuda {
 
 int64 cut_for(const profile& look, int64 nnz) {
-  // Pieces of 512, or of 128 where those would not fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29 at
-  // 128; arxiv-like 1.20 and 1.59. Dense graphs: within 2 %. A row of millions: at most 4 096 pieces to combine.
+  // Pieces of 512, or of 128 where those would not fill the GPU: rmat:18:16, f = 32: 2.46× the best
+  // cuSPARSE at 512, 2.29 at 128; arxiv-like 1.20 and 1.59. Dense graphs: within 2 %. A row of
+  // millions: at most 4 096 pieces to combine.
   constexpr int64 groups_to_fill = 12000;
   int64 cut = nnz / coarse_cut < groups_to_fill ? fine_cut : coarse_cut;
   while (look.longest / cut > 4096) cut *= 2;
@@ -23,9 +26,11 @@ int64 cut_for(const profile& look, int64 nnz) {
 bool is_skewed(const profile& look, int64 nnz) { return look.imbalance > 1.6 && nnz < 30000000; }
 
 bool order_helps(const problem& p, const profile& look) {
-  // Lanes of a warp that hold rows of unlike lengths wait for each other; but neighbouring rows that share
-  // neighbours find them in the caches if they run together, unless all of B stays there anyway.
-  const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
+  // Lanes of a warp that hold rows of unlike lengths wait for each other; but neighbouring rows
+  // that share neighbours find them in the caches if they run together, unless all of B stays there
+  // anyway.
+  const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
+                         static_cast<double>(p.b.value_bytes);
   return is_skewed(look, p.a.nnz) && (!look.local || b_bytes < 50e6);
 }
 
@@ -69,9 +74,10 @@ void split_run(const problem& p) {
   }
   if (look->longest <= cut_for(*look, p.a.nnz)) return launch_row(p, args, 0);
   const auto pieces = p.oriented->form_of<row_pieces>();
-  const buffer sums = buffer::allocate(static_cast<std::size_t>(pieces->piece_count) *
-                                       static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                                       p.a.where, p.desc->stream);
+  const buffer sums =
+      buffer::allocate(static_cast<std::size_t>(pieces->piece_count) *
+                           static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
   args.cut = pieces->cut;
   args.pieces = pieces->pieces.data<const piece>();
   args.piece_count = pieces->piece_count;

@@ -1,4 +1,5 @@
-// Structural work on the device: forms of a pattern, transposed copies. No hot loop: CUB does the sorting and scanning.
+// Structural work on the device: forms of a pattern, transposed copies. No hot loop: CUB does the
+// sorting and scanning.
 
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
@@ -34,16 +35,18 @@ __global__ void number(Offset* out, int64 count) {
 
 /// rows_of[q] = the row that holds entry permutation[q]: a search in the offsets.
 template <class Offset>
-__global__ void find_rows(const void* offsets, bool wide, index rows, const Offset* permutation, int64 nnz,
-                          index* rows_of) {
+__global__ void find_rows(const void* offsets, bool wide, index rows, const Offset* permutation,
+                          int64 nnz, index* rows_of) {
   for (int64 q = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; q < nnz;
        q += static_cast<int64>(gridDim.x) * blockDim.x) {
     const int64 p = permutation[q];
     index low = 0, high = rows;  // the last row that begins at or before p
     while (high - low > 1) {
       const index middle = low + (high - low) / 2;
-      if (offset_at(offsets, wide, middle) <= p) low = middle;
-      else high = middle;
+      if (offset_at(offsets, wide, middle) <= p)
+        low = middle;
+      else
+        high = middle;
     }
     rows_of[q] = low;
   }
@@ -62,12 +65,15 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const buffer counts = room((rows + 1) * sizeof(unsigned long long));
   buffer offsets = room((rows + 1) * sizeof(Offset));
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
-  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz, counts.data<unsigned long long>());
+  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz,
+                                                       counts.data<unsigned long long>());
   check(cudaGetLastError(), "transpose");
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
-    check(cub::DeviceScan::ExclusiveSum(scratch, bytes, counts.data<const unsigned long long>(), offsets.data<Offset>(),
-                                        static_cast<int64>(rows + 1), stream), "transpose");
+    check(
+        cub::DeviceScan::ExclusiveSum(scratch, bytes, counts.data<const unsigned long long>(),
+                                      offsets.data<Offset>(), static_cast<int64>(rows + 1), stream),
+        "transpose");
   };
   scan(nullptr);
   scan(room(bytes).data());
@@ -83,36 +89,43 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
     int bits = 1;
     while (bits < 31 && (int64{1} << bits) < original.columns()) ++bits;
     const auto sort = [&](void* scratch) {
-      check(cub::DeviceRadixSort::SortPairs(scratch, bytes, original.entries(), sorted_columns.data<index>(),
-                                            numbers.data<const Offset>(), permutation.data<Offset>(), nnz, 0, bits, stream),
+      check(cub::DeviceRadixSort::SortPairs(
+                scratch, bytes, original.entries(), sorted_columns.data<index>(),
+                numbers.data<const Offset>(), permutation.data<Offset>(), nnz, 0, bits, stream),
             "transpose");
     };
     sort(nullptr);
     sort(room(bytes).data());
-    find_rows<<<blocks_for(nnz), block, 0, stream>>>(original.offsets(), original.wide(), original.rows(),
-                                                     permutation.data<const Offset>(), nnz, rows_of.data<index>());
+    find_rows<<<blocks_for(nnz), block, 0, stream>>>(
+        original.offsets(), original.wide(), original.rows(), permutation.data<const Offset>(), nnz,
+        rows_of.data<index>());
     check(cudaGetLastError(), "transpose");
   }
-  return std::make_shared<const pattern>(original.columns(), original.rows(), nnz, std::move(offsets),
-                                         sizeof(Offset) == sizeof(int64), std::move(rows_of));
+  return std::make_shared<const pattern>(original.columns(), original.rows(), nnz,
+                                         std::move(offsets), sizeof(Offset) == sizeof(int64),
+                                         std::move(rows_of));
 }
 
 template <class Word>
-__global__ void transpose_words(const Word* from, int64 stride, index rows, index columns, Word* to) {
+__global__ void transpose_words(const Word* from, int64 stride, index rows, index columns,
+                                Word* to) {
   __shared__ Word tile[32][33];
   for (int64 block_row = blockIdx.y; block_row * 32 < rows; block_row += gridDim.y) {
     const int64 i0 = block_row * 32, j0 = static_cast<int64>(blockIdx.x) * 32;
     for (int64 y = threadIdx.y; y < 32; y += 8)
-      if (i0 + y < rows && j0 + threadIdx.x < columns) tile[y][threadIdx.x] = from[(i0 + y) * stride + j0 + threadIdx.x];
+      if (i0 + y < rows && j0 + threadIdx.x < columns)
+        tile[y][threadIdx.x] = from[(i0 + y) * stride + j0 + threadIdx.x];
     __syncthreads();
     for (int64 y = threadIdx.y; y < 32; y += 8)
-      if (j0 + y < columns && i0 + threadIdx.x < rows) to[(j0 + y) * rows + i0 + threadIdx.x] = tile[threadIdx.x][y];
+      if (j0 + y < columns && i0 + threadIdx.x < rows)
+        to[(j0 + y) * rows + i0 + threadIdx.x] = tile[threadIdx.x][y];
     __syncthreads();
   }
 }
 
 template <class Word>
-__global__ void pad_words(const Word* from, int64 stride, index rows, index columns, Word* to, int64 to_stride) {
+__global__ void pad_words(const Word* from, int64 stride, index rows, index columns, Word* to,
+                          int64 to_stride) {
   for (int64 i = static_cast<int64>(blockIdx.x) * blockDim.y + threadIdx.y; i < rows;
        i += static_cast<int64>(gridDim.x) * blockDim.y)
     for (int64 j = threadIdx.x; j < to_stride; j += blockDim.x)
@@ -139,18 +152,25 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
   const auto run = [&](auto word) {
     using Word = decltype(word);
     transpose_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
-        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns, static_cast<Word*>(to));
+        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
+        static_cast<Word*>(to));
     check(cudaGetLastError(), "transpose of a dense");
   };
   if (from.rows == 0 || from.columns == 0) return;
   switch (from.value_bytes) {
-    case 1: return run(static_cast<unsigned char>(0));
-    case 2: return run(static_cast<unsigned short>(0));
-    case 4: return run(0u);
-    case 8: return run(0ul);
-    case 16: return run(word16());
+    case 1:
+      return run(static_cast<unsigned char>(0));
+    case 2:
+      return run(static_cast<unsigned short>(0));
+    case 4:
+      return run(0u);
+    case 8:
+      return run(0ul);
+    case 16:
+      return run(word16());
     default:
-      fail(errc::type, {"mxm: a dense with elements of ", from.value_bytes, " bytes cannot be transposed on a device"});
+      fail(errc::type, {"mxm: a dense with elements of ", from.value_bytes,
+                        " bytes cannot be transposed on a device"});
   }
 }
 
@@ -160,15 +180,20 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
   const dim3 grid(static_cast<unsigned>(wanted < 65536 ? wanted : 65536));
   const auto run = [&](auto word) {
     using Word = decltype(word);
-    pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const Word*>(from.data), from.stride, from.rows,
-                                                                       from.columns, static_cast<Word*>(to), stride);
+    pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
+        static_cast<Word*>(to), stride);
     check(cudaGetLastError(), "padding of a dense");
   };
   switch (from.value_bytes) {
-    case 1: return run(static_cast<unsigned char>(0));
-    case 2: return run(static_cast<unsigned short>(0));
-    case 4: return run(0u);
-    default: return run(0ul);
+    case 1:
+      return run(static_cast<unsigned char>(0));
+    case 2:
+      return run(static_cast<unsigned short>(0));
+    case 4:
+      return run(0u);
+    default:
+      return run(0ul);
   }
 }
 

@@ -1,7 +1,8 @@
 // vendor: cuSPARSE's SpMM, for plus_times in the types it serves.
 //
-// Here so that users can name it and benchmarks share its path; rig's own kernels are faster and serve every semiring, so it is
-// never chosen by itself. Source: cuSPARSE, cusparseSpMM. Measured: docs/measured.md, suite exact.
+// Here so that users can name it and benchmarks share its path; rig's own kernels are faster and
+// serve every semiring, so it is never chosen by itself. Source: cuSPARSE, cusparseSpMM. Measured:
+// docs/measured.md, suite exact.
 
 #include <cusparse.h>
 
@@ -17,7 +18,8 @@ namespace rig::on_cuda {
 namespace {
 
 void check(cusparseStatus_t status, const char* what) {
-  if (status != CUSPARSE_STATUS_SUCCESS) fail(errc::device, {what, ": ", cusparseGetErrorString(status)});
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    fail(errc::device, {what, ": ", cusparseGetErrorString(status)});
 }
 
 /// One handle a thread and device: cuSPARSE's handles are not for sharing.
@@ -36,34 +38,47 @@ cusparseHandle_t handle_for(int device) {
 
 bool data_type(type stored, cudaDataType& out) {
   switch (stored) {
-    case type::float32: out = CUDA_R_32F; return true;
-    case type::float64: out = CUDA_R_64F; return true;
-    case type::half: out = CUDA_R_16F; return true;
-    case type::bfloat16: out = CUDA_R_16BF; return true;
-    default: return false;
+    case type::float32:
+      out = CUDA_R_32F;
+      return true;
+    case type::float64:
+      out = CUDA_R_64F;
+      return true;
+    case type::half:
+      out = CUDA_R_16F;
+      return true;
+    case type::bfloat16:
+      out = CUDA_R_16BF;
+      return true;
+    default:
+      return false;
   }
 }
 
 const char* cannot_because(const problem& p) {
   cudaDataType ignored;
   const std::string_view key = p.algebra->key;
-  if (key != info_of<plus_times<float>>.key && key != info_of<plus_times<double>>.key) return "cuSPARSE serves plus_times in float and double";
+  if (key != info_of<plus_times<float>>.key && key != info_of<plus_times<double>>.key)
+    return "cuSPARSE serves plus_times in float and double";
   if (p.a.values == nullptr) return "cuSPARSE needs a value an entry, and A is iso";
   if (p.a.permutation != nullptr) return "cuSPARSE would need A's transpose with its values";
-  if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type || !data_type(p.b.value_type, ignored))
+  if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type ||
+      !data_type(p.b.value_type, ignored))
     return "cuSPARSE needs A, B and C in one floating type";
-  if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64)) return "cuSPARSE would sum in another type";
+  if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64))
+    return "cuSPARSE would sum in another type";
   if (p.a.wide) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
   if (p.mask.over != mask_operand::kind::absent) return "cuSPARSE has no masks";
-  if (p.accum != accumulator::none && p.accum != accumulator::plus) return "cuSPARSE accumulates by plus alone";
-  if (p.desc->fill.has_value() && p.desc->fill.as<double>() != 0) return "cuSPARSE fills empty rows with 0";
+  if (p.accum != accumulator::none && p.accum != accumulator::plus)
+    return "cuSPARSE accumulates by plus alone";
+  if (p.desc->fill.has_value() && p.desc->fill.as<double>() != 0)
+    return "cuSPARSE fills empty rows with 0";
   return nullptr;
 }
 
-/// The algorithms by width, as measured on the benchmark graphs: 3 up to f = 64, 2 above.
-cusparseSpMMAlg_t algorithm_for(const problem& p) {
-  return p.b.columns <= 64 ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG2;
-}
+/// The one that gives the same bits each time. (The faster of the others is what the benchmark
+/// compares with.)
+constexpr cusparseSpMMAlg_t algorithm = CUSPARSE_SPMM_CSR_ALG3;
 
 }  // namespace
 
@@ -96,11 +111,17 @@ void vendor_run(const problem& p) {
       if (c != nullptr) cusparseDestroyDnMat(c);
     }
   } d;
-  check(cusparseCreateCsr(&d.a, p.a.rows, p.a.columns, p.a.nnz, const_cast<void*>(p.a.offsets),
-                          const_cast<index*>(p.a.entries), const_cast<void*>(p.a.values), CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I,
-                          CUSPARSE_INDEX_BASE_ZERO, element), "cusparseCreateCsr");
-  check(cusparseCreateDnMat(&d.b, p.b.rows, p.b.columns, p.b.stride, p.b.data, element, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
-  check(cusparseCreateDnMat(&d.c, p.c.rows, p.c.columns, p.c.stride, p.c.data, element, CUSPARSE_ORDER_ROW), "cusparseCreateDnMat");
+  check(
+      cusparseCreateCsr(&d.a, p.a.rows, p.a.columns, p.a.nnz, const_cast<void*>(p.a.offsets),
+                        const_cast<index*>(p.a.entries), const_cast<void*>(p.a.values),
+                        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, element),
+      "cusparseCreateCsr");
+  check(cusparseCreateDnMat(&d.b, p.b.rows, p.b.columns, p.b.stride, p.b.data, element,
+                            CUSPARSE_ORDER_ROW),
+        "cusparseCreateDnMat");
+  check(cusparseCreateDnMat(&d.c, p.c.rows, p.c.columns, p.c.stride, p.c.data, element,
+                            CUSPARSE_ORDER_ROW),
+        "cusparseCreateDnMat");
   const double one_double = 1, beta_double = p.accum == accumulator::plus ? 1 : 0;
   const float one_float = 1, beta_float = static_cast<float>(beta_double);
   const bool wide = compute == CUDA_R_64F;
@@ -108,10 +129,12 @@ void vendor_run(const problem& p) {
   const void* beta = wide ? static_cast<const void*>(&beta_double) : &beta_float;
   const cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
   std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute, algorithm_for(p), &bytes),
+  check(cusparseSpMM_bufferSize(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute,
+                                algorithm, &bytes),
         "cusparseSpMM_bufferSize");
   const buffer scratch = buffer::allocate(bytes, p.a.where, p.desc->stream);
-  check(cusparseSpMM(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute, algorithm_for(p), scratch.data()),
+  check(cusparseSpMM(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute, algorithm,
+                     scratch.data()),
         "cusparseSpMM");
 }
 

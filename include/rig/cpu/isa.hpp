@@ -13,12 +13,13 @@ const char* to_string(isa which);
 
 }  // namespace rig::on_cpu
 
-// Attributes of the functions compiled for one instruction set. They name features, not architectures, because
-// only then may the compiler inline a semiring's functions into them.
+// Attributes of the functions compiled for one instruction set. They name features, not
+// architectures, because only then may the compiler inline a semiring's functions into them.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RIG_TARGET_AVX2 [[gnu::target("avx2,fma,f16c,bmi,bmi2")]]
 #define RIG_TARGET_AVX512 \
-  [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2,prefer-vector-width=512")]]
+  [[gnu::target(          \
+      "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2,prefer-vector-width=512")]]
 #else
 #define RIG_TARGET_AVX2
 #define RIG_TARGET_AVX512

@@ -15,21 +15,30 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
     for (int64 j = 0; j < count; ++j) to[j] = convert<To>(typed[j]);
   };
   switch (stored) {
-    case type::boolean: return each(static_cast<const bool*>(from));
-    case type::int32: return each(static_cast<const int32*>(from));
-    case type::int64: return each(static_cast<const int64*>(from));
-    case type::float32: return each(static_cast<const float*>(from));
-    case type::float64: return each(static_cast<const double*>(from));
+    case type::boolean:
+      return each(static_cast<const bool*>(from));
+    case type::int32:
+      return each(static_cast<const int32*>(from));
+    case type::int64:
+      return each(static_cast<const int64*>(from));
+    case type::float32:
+      return each(static_cast<const float*>(from));
+    case type::float64:
+      return each(static_cast<const double*>(from));
     case type::half:
-      if constexpr (is_same<To, float>) return widen(static_cast<const half*>(from), to, count);
-      else return each(static_cast<const half*>(from));
-    case type::bfloat16: return each(static_cast<const bfloat16*>(from));
-    case type::other: return;
+      if constexpr (is_same<To, float>)
+        return widen(static_cast<const half*>(from), to, count);
+      else
+        return each(static_cast<const half*>(from));
+    case type::bfloat16:
+      return each(static_cast<const bfloat16*>(from));
+    case type::other:
+      return;
   }
 }
 
-/// Reads A and B of one problem for the inner loops: in place where stored and algebra types agree, else through small buffers
-/// on the stack of the thread. One reader a thread.
+/// Reads A and B of one problem for the inner loops: in place where stored and algebra types agree,
+/// else through small buffers on the stack of the thread. One reader a thread.
 template <class S>
 class reader {
  public:
@@ -38,10 +47,14 @@ class reader {
   using accum = typename S::accum;
 
   explicit reader(const problem& p)
-      : p_(p), full_(shape_for(2 * half_tile<S>)), rest_(shape_for(p.b.columns % (2 * half_tile<S>))) {
+      : p_(p),
+        full_(shape_for(2 * half_tile<S>)),
+        rest_(shape_for(p.b.columns % (2 * half_tile<S>))) {
     a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
-    if constexpr (is_ignoring_left<S>) same_ = left{};
-    else if (a_equal_) read_a(p.a.iso, 0, same_);
+    if constexpr (is_ignoring_left<S>)
+      same_ = left{};
+    else if (a_equal_)
+      read_a(p.a.iso, 0, same_);
     a_staged_ = !a_equal_ && (p.a.permutation != nullptr || !stored_as<left>(p.a.value_type));
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
@@ -59,11 +72,13 @@ class reader {
     return some;
   }
 
-  /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there is one at least, with
-  /// columns first … first + columns of B: as many as a tile has, or the rest of a row of B. `out` has room for a tile.
+  /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there
+  /// is one at least, with columns first … first + columns of B: as many as a tile has, or the rest
+  /// of a row of B. `out` has room for a tile.
   void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
     const auto [width, tile] = columns == 2 * half_tile<S> ? full_ : rest_;
-    // The second half starts inside the first where columns < 2 · width; the gap in `out` is closed at the end.
+    // The second half starts inside the first where columns < 2 · width; the gap in `out` is closed
+    // at the end.
     const int64 overlap = columns > 1 ? 2 * width - columns : 0;
     const int64 step = b_staged_ ? staged_b : a_staged_ || has_terminal<S> ? staged_a : end - begin;
     for (int64 e = begin; e < end; e += step) {
@@ -108,9 +123,12 @@ class reader {
     return type_of<T> == stored;
   }
   void read_a(const void* values, int64 at, left& to) const {
-    const auto* bytes = static_cast<const unsigned char*>(values) + static_cast<std::size_t>(at) * p_.a.value_bytes;
-    if constexpr (is_storage<left>) convert_row<left>(bytes, p_.a.value_type, &to, 1);
-    else __builtin_memcpy(&to, bytes, sizeof(left));
+    const auto* bytes =
+        static_cast<const unsigned char*>(values) + static_cast<std::size_t>(at) * p_.a.value_bytes;
+    if constexpr (is_storage<left>)
+      convert_row<left>(bytes, p_.a.value_type, &to, 1);
+    else
+      __builtin_memcpy(&to, bytes, sizeof(left));
   }
   const left* stage_a(int64 begin, int64 count) {
     if (p_.a.permutation == nullptr) {
@@ -127,8 +145,9 @@ class reader {
     if constexpr (is_storage<right>)
       for (int64 e = 0; e < count; ++e) {
         counting_[e] = static_cast<index>(e);
-        const auto* from = static_cast<const unsigned char*>(p_.b.data) +
-                           static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
+        const auto* from =
+            static_cast<const unsigned char*>(p_.b.data) +
+            static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
         convert_row<right>(from, p_.b.value_type, b_buffer_ + e * 2 * half_tile<S>, columns);
       }
   }

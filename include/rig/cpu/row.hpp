@@ -2,9 +2,9 @@
 
 // row: a thread takes whole rows, a tile of columns at a time.
 //
-// Wins wherever no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC 2020): CSR as it
-// is, any reduction, the row's entries shared by all columns of a tile. O(nnz · f), no memory but the result.
-// Measured: docs/measured.md, suite cpu.
+// Wins wherever no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC
+// 2020): CSR as it is, any reduction, the row's entries shared by all columns of a tile. O(nnz ·
+// f), no memory but the result. Measured: docs/measured.md, suite cpu.
 
 #include <omp.h>
 
@@ -64,7 +64,8 @@ void process_all_rows(const problem& p, int64 longest) {
     const writer<S> write(p);
 #pragma omp for schedule(dynamic, 1)
     for (int piece = 0; piece < pieces; ++piece) {
-      const index begin = first_row_of(p.a, piece, pieces), end = first_row_of(p.a, piece + 1, pieces);
+      const index begin = first_row_of(p.a, piece, pieces),
+                  end = first_row_of(p.a, piece + 1, pieces);
       if constexpr (is_storage<output<S>>)
         if (is_plain_column<S>(p) && read.is_in_place()) {
           process_column<S>(p, read.in_place(0), begin, end, longest);

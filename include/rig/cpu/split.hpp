@@ -1,11 +1,12 @@
 #pragma once
 
-// split: rows longer than `long_row` are cut into pieces that all threads share; the others go as in `row`.
+// split: rows longer than `long_row` are cut into pieces that all threads share; the others go as
+// in `row`.
 //
-// Wins where a few rows hold a large share of the entries: the hub of a star, a dense row. Pieces are cut at the same
-// places whatever the number of threads, and their sums are added in order: same bits on any number of threads.
-// O(nnz · f); scratch: pieces · f accumulators.
-// Measured: docs/measured.md, suite cpu.
+// Wins where a few rows hold a large share of the entries: the hub of a star, a dense row. Pieces
+// are cut at the same places whatever the number of threads, and their sums are added in order:
+// same bits on any number of threads. O(nnz · f); scratch: pieces · f accumulators. Measured:
+// docs/measured.md, suite cpu.
 
 #include <vector>
 

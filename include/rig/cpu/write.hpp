@@ -15,9 +15,11 @@ class mask_row {
     end_ = mask.sparse.offset(row + 1);
   }
 
-  /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask all are, and
-  /// `allowed` stays untouched.
-  bool read(int64 first, int count, bool* allowed) { return absent() || walk(first, count, allowed); }
+  /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask
+  /// all are, and `allowed` stays untouched.
+  bool read(int64 first, int count, bool* allowed) {
+    return absent() || walk(first, count, allowed);
+  }
   bool absent() const { return mask_.over == mask_operand::kind::absent; }
 
  private:
@@ -30,9 +32,11 @@ class mask_row {
 
 /// The write-back of `count` places of one row, in C's storage type:
 ///   C⟨allowed, replace⟩ = C ⊙ t.
-/// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where the descriptor has none.
+/// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where the
+/// descriptor has none.
 template <class O>
-void write_tile(const problem& p, index row, int64 first, int count, const O* t, O zero, const bool* allowed) {
+void write_tile(const problem& p, index row, int64 first, int count, const O* t, O zero,
+                const bool* allowed) {
   const bool outside_fills = p.fresh || p.desc->replace;
   const auto store = [&](auto* c, auto fill) {
     using element = decltype(fill);
@@ -61,10 +65,13 @@ void write_tile(const problem& p, index row, int64 first, int count, const O* t,
     for (int j = 0; j < count; ++j) {
       if (allowed == nullptr || allowed[j]) {
         if constexpr (is_storage<O>)
-          c[j] = p.accum == accumulator::none ? convert<element>(t[j])
-                                              : convert<element>(accumulate(p.accum, convert<O>(c[j]), t[j]));
-        else c[j] = t[j];
-      } else if (outside_fills) c[j] = fill;
+          c[j] = p.accum == accumulator::none
+                     ? convert<element>(t[j])
+                     : convert<element>(accumulate(p.accum, convert<O>(c[j]), t[j]));
+        else
+          c[j] = t[j];
+      } else if (outside_fills)
+        c[j] = fill;
     }
   };
   if constexpr (is_storage<O>) {
@@ -73,25 +80,38 @@ void write_tile(const problem& p, index row, int64 first, int count, const O* t,
       store(c, p.desc->fill.has_value() ? p.desc->fill.as<element>() : convert<element>(zero));
     };
     switch (p.c.value_type) {
-      case type::boolean: return as(static_cast<bool*>(p.c.data));
-      case type::int32: return as(static_cast<int32*>(p.c.data));
-      case type::int64: return as(static_cast<int64*>(p.c.data));
-      case type::float32: return as(static_cast<float*>(p.c.data));
-      case type::float64: return as(static_cast<double*>(p.c.data));
-      case type::half: return as(static_cast<half*>(p.c.data));
-      case type::bfloat16: return as(static_cast<bfloat16*>(p.c.data));
-      case type::other: return;
+      case type::boolean:
+        return as(static_cast<bool*>(p.c.data));
+      case type::int32:
+        return as(static_cast<int32*>(p.c.data));
+      case type::int64:
+        return as(static_cast<int64*>(p.c.data));
+      case type::float32:
+        return as(static_cast<float*>(p.c.data));
+      case type::float64:
+        return as(static_cast<double*>(p.c.data));
+      case type::half:
+        return as(static_cast<half*>(p.c.data));
+      case type::bfloat16:
+        return as(static_cast<bfloat16*>(p.c.data));
+      case type::other:
+        return;
     }
   } else {
     store(static_cast<O*>(p.c.data), zero);
   }
 }
 
-extern template void write_tile<bool>(const problem&, index, int64, int, const bool*, bool, const bool*);
-extern template void write_tile<int32>(const problem&, index, int64, int, const int32*, int32, const bool*);
-extern template void write_tile<int64>(const problem&, index, int64, int, const int64*, int64, const bool*);
-extern template void write_tile<float>(const problem&, index, int64, int, const float*, float, const bool*);
-extern template void write_tile<double>(const problem&, index, int64, int, const double*, double, const bool*);
+extern template void write_tile<bool>(const problem&, index, int64, int, const bool*, bool,
+                                      const bool*);
+extern template void write_tile<int32>(const problem&, index, int64, int, const int32*, int32,
+                                       const bool*);
+extern template void write_tile<int64>(const problem&, index, int64, int, const int64*, int64,
+                                       const bool*);
+extern template void write_tile<float>(const problem&, index, int64, int, const float*, float,
+                                       const bool*);
+extern template void write_tile<double>(const problem&, index, int64, int, const double*, double,
+                                        const bool*);
 
 /// Finishes and writes tiles of one problem; one writer a thread.
 template <class S>
@@ -111,7 +131,8 @@ class writer {
   writer(const writer&) = delete;
 
   /// Writes ⊕-sums `x` of a row with n ≥ 1 products.
-  void write(index row, int64 first, int count, const accum* x, int64 n, const bool* allowed) const {
+  void write(index row, int64 first, int count, const accum* x, int64 n,
+             const bool* allowed) const {
     if constexpr (is_indexed<output<S>>) {
       using value = decltype(output<S>::value);
       value values[2 * half_tile<S>];
@@ -157,12 +178,15 @@ class writer {
     if constexpr (is_indexed<output<S>>) {
       decltype(output<S>::value) value;
       convert_row(at, p_.c.value_type, &value, 1);
-      const int32 index = static_cast<const int32*>(p_.indices.data)[row * p_.indices.stride + column];
+      const int32 index =
+          static_cast<const int32*>(p_.indices.data)[row * p_.indices.stride + column];
       return {value, index < 0 ? highest<int32>() : index};
     } else {
       accum value;
-      if constexpr (is_storage<accum>) convert_row(at, p_.c.value_type, &value, 1);
-      else __builtin_memcpy(&value, at, sizeof(value));
+      if constexpr (is_storage<accum>)
+        convert_row(at, p_.c.value_type, &value, 1);
+      else
+        __builtin_memcpy(&value, at, sizeof(value));
       return value;
     }
   }

@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench.hpp"
+
+/// What measuring on a GPU needs. The bench's own kernels are compiled at run time, so that no file
+/// of it needs nvcc.
+namespace bench::gpu {
+
+/// Throws rig::error(device) with CUDA's words.
+void check(cudaError_t status, const char* what);
+
+/// rig's own stream of the first GPU. Everything measured runs in it: no call waits for another
+/// stream.
+cudaStream_t stream();
+void synchronise();
+
+/// Median milliseconds of each contender, which take turns. What is timed is a batch of calls that
+/// lasts a millisecond or more, all of them enqueued before the first may start, so that the time
+/// of the host is not in it.
+std::vector<double> race(std::span<const contender> field, int repeat);
+
+/// Gigabytes a second: "copy" counts reads and writes of a device-to-device copy of 1 GiB;
+/// "gather_cached" and "gather_memory" read random rows of 128 floats of a table of 20 MB and of
+/// 2 GB by a kernel of the bench's own (a warp a row, a float4 a lane, eight rows in flight) and
+/// count the bytes of the rows alone.
+std::map<std::string, double> measure_ceilings(int repeat);
+
+/// The driver, and the toolkit this program was built with.
+std::string driver();
+std::string toolkit();
+
+/// Uniform in (-0.5, 0.5), a function of the seed and of the position alone.
+void fill_random(float* out, rig::int64 count, unsigned seed);
+
+/// to = from, rounded to the nearest; `to` has the element type `stored`, half or bfloat16.
+void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
+
+/// Link-time code of one device function, for cuSPARSE.
+std::string compile_to_lto(const char* text);
+
+}  // namespace bench::gpu
