@@ -65,8 +65,10 @@ void spmm(const example::options& given, const settings& my) {
                     desc);  // the first call is not timed; the others write into its result
   std::vector<double> times;
   for (int repeat = 0; repeat < my.repeat; ++repeat) {
+    rig::synchronise(a.where());
     const example::stopwatch watch;
     rig::mxm(c, rig::none, a, b, algebra, desc);
+    rig::synchronise(a.where());
     times.push_back(watch.ms());
   }
   std::nth_element(times.begin(), times.begin() + my.repeat / 2, times.end());
