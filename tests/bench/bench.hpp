@@ -15,6 +15,7 @@ namespace bench {
 /// What the command line says; empty and 0 leave it to the suite.
 struct options {
   std::string command;  ///< the command line itself
+  std::vector<std::string> suites;
   std::vector<std::string> graphs;
   std::vector<int> features;
   int threads = 0;
@@ -44,6 +45,7 @@ std::map<std::string, double> measure_ceilings(int threads);
 /// A line of a record. `ratio` is how many times as long the best peer takes: cuSPARSE's best where
 /// there is one, else the best of `peer_ms` that is a library.
 struct row {
+  std::string suite;  ///< empty: the record's own
   std::string operation = "mxm";
   std::string graph;
   rig::int64 n = 0, nnz = 0;
@@ -66,6 +68,10 @@ class record {
   record(std::string suite, const options& given);
 
   void ceilings(std::map<std::string, double> measured) { ceilings_ = std::move(measured); }
+  void device(std::string driver, std::string toolkit) {
+    driver_ = std::move(driver);
+    toolkit_ = std::move(toolkit);
+  }
   /// What stands behind a name in `peer_ms`.
   void peer(const std::string& name, const std::string& version) { peers_[name] = version; }
   /// The share of the ceiling that `bytes` in `ms` are, gathered from a table of `table_bytes`.
@@ -83,6 +89,7 @@ class record {
 
  private:
   std::string suite_, command_, started_;
+  std::string driver_, toolkit_;  ///< empty where no device was measured
   int threads_, repeat_;
   double load_;
   std::map<std::string, double> ceilings_;
@@ -92,6 +99,7 @@ class record {
   std::vector<std::string> missed_;
 };
 
+/// A command may name several suites that have one function; they share its graphs.
 struct suite {
   const char* name;
   const char* summary;

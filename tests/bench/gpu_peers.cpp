@@ -4,6 +4,7 @@
 
 #include <cusparse.h>
 
+#include <algorithm>
 #include <memory>
 
 #include "gpu.hpp"
@@ -77,6 +78,11 @@ struct call {
   }
 };
 
+/// Never null: some functions refuse a null pointer even where they ask for no bytes.
+rig::buffer workspace(std::size_t bytes) {
+  return rig::buffer::allocate(std::max<std::size_t>(bytes, 64), rig::cuda());
+}
+
 std::function<void()> spmm(const csr& a, const void* b, void* c, int features,
                            cusparseSpMMAlg_t algorithm) {
   auto with = std::make_shared<call>(a, b, c, features);
@@ -84,7 +90,7 @@ std::function<void()> spmm(const csr& a, const void* b, void* c, int features,
   check(cusparseSpMM_bufferSize(handle(), as_is, as_is, &one, with->a, with->b, &zero, with->c,
                                 CUDA_R_32F, algorithm, &bytes),
         "cusparseSpMM_bufferSize");
-  with->scratch = rig::buffer::allocate(bytes, rig::cuda());
+  with->scratch = workspace(bytes);
   check(cusparseSpMM_preprocess(handle(), as_is, as_is, &one, with->a, with->b, &zero, with->c,
                                 CUDA_R_32F, algorithm, with->scratch.data()),
         "cusparseSpMM_preprocess");
@@ -104,7 +110,7 @@ std::function<void()> spmv(const csr& a, const void* b, void* c, cusparseSpMVAlg
   check(cusparseSpMV_bufferSize(handle(), as_is, &one, with->a, with->x, &zero, with->y, CUDA_R_32F,
                                 algorithm, &bytes),
         "cusparseSpMV_bufferSize");
-  with->scratch = rig::buffer::allocate(bytes, rig::cuda());
+  with->scratch = workspace(bytes);
   check(cusparseSpMV_preprocess(handle(), as_is, &one, with->a, with->x, &zero, with->y, CUDA_R_32F,
                                 algorithm, with->scratch.data()),
         "cusparseSpMV_preprocess");
@@ -129,7 +135,7 @@ std::function<void()> spmm_op_max(const csr& a, const void* b, void* c, int feat
                                   multiply.data(), multiply.size(), epilogue.data(),
                                   epilogue.size(), &bytes),
         "cusparseSpMMOp_createPlan");
-  with->scratch = rig::buffer::allocate(bytes, rig::cuda());
+  with->scratch = workspace(bytes);
   return [with] { check(cusparseSpMMOp(with->plan, with->scratch.data()), "cusparseSpMMOp"); };
 }
 

@@ -9,6 +9,9 @@
 #include <sstream>
 
 #include "bench.hpp"
+#ifdef RIG_HAS_CUDA
+#include "gpu_suites.hpp"
+#endif
 
 namespace bench {
 namespace {
@@ -19,6 +22,15 @@ constexpr suite table[] = {
     {"cpu", "rig beside SuiteSparse:GraphBLAS and a plain OpenMP loop", cpu},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
+#ifdef RIG_HAS_CUDA
+    {"exact", "GPU: sums in fp32 beside cuSPARSE", gpu_suites},
+    {"max", "GPU: greatest, least, mean and arg-max beside rig's sum and cusparseSpMMOp",
+     gpu_suites},
+    {"types", "GPU: half and bfloat16 features beside cuSPARSE", gpu_suites},
+    {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
+    {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
+     gpu_suites},
+#endif
 };
 
 /// The command line is wrong: exit 2.
@@ -55,15 +67,21 @@ void list() {
 
 int run_suite(const std::string& name, const options& given, const std::string& path) {
   const auto all = suites();
-  const auto which =
-      std::find_if(all.begin(), all.end(), [&](const suite& of) { return name == of.name; });
-  if (which == all.end()) throw usage_error("there is no suite '" + name + "'; see bench --list");
+  void (*work)(const options&, record&) = nullptr;
+  for (const std::string& one : given.suites) {
+    const auto which =
+        std::find_if(all.begin(), all.end(), [&](const suite& of) { return one == of.name; });
+    if (which == all.end()) throw usage_error("there is no suite '" + one + "'; see bench --list");
+    if (work != nullptr && work != which->run)
+      throw usage_error("the suites of '" + name + "' do not run together");
+    work = which->run;
+  }
   // Asked before the work, not after; the old record stays until there is a new one.
   if (!path.empty() && !std::ofstream(path, std::ios::app))
     throw std::runtime_error(path + ": cannot be written");
   omp_set_num_threads(threads_of(given));
   record out(name, given);
-  which->run(given, out);
+  work(given, out);
   if (!path.empty() && !(std::ofstream(path) << out.text()).flush())
     throw std::runtime_error(path + ": cannot be written");
   for (const std::string& what : out.missed()) std::fprintf(stderr, "bench: %s\n", what.c_str());
@@ -72,7 +90,7 @@ int run_suite(const std::string& name, const options& given, const std::string& 
 
 int run(int count, char** arguments) {
   options given;
-  std::string name, graph_list, feature_list, path, notes;
+  std::string name, graph_list, feature_list, path, notes, child;
   std::vector<std::string> records;
   po::options_description shown("bench SUITE [options], bench report RECORD…: options", 100),
       hidden;
@@ -87,7 +105,8 @@ int run(int count, char** arguments) {
       "report: where the notes to each suite are");
   add("list", "list suites and graphs");
   add("help", "this text");
-  hidden.add_options()("suite", po::value(&name))("records", po::value(&records));
+  hidden.add_options()("suite", po::value(&name))("records", po::value(&records))(
+      "start-child", po::value(&child));
   po::positional_options_description order;
   order.add("suite", 1).add("records", -1);
 
@@ -107,6 +126,9 @@ int run(int count, char** arguments) {
     return 0;
   }
   if (name.empty()) throw usage_error("no suite; see bench --list");
+#ifdef RIG_HAS_CUDA
+  if (!child.empty()) return gpu::start_child(child);
+#endif
   if (name == "report") {
     std::printf("%s", report(records, notes).c_str());
     return 0;
@@ -121,6 +143,8 @@ int run(int count, char** arguments) {
     else if (!word.starts_with("--record="))
       given.command.append(" ").append(word);
   }
+  given.suites = split(name);
+  if (given.suites.empty()) throw usage_error("'" + name + "' names no suite");
   given.graphs = split(graph_list);
   for (const std::string& width : split(feature_list)) given.features.push_back(positive(width));
   if (seen.count("threads") != 0) given.threads = positive(seen["threads"].as<std::string>());

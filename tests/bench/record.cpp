@@ -43,9 +43,10 @@ std::string now() {
 }
 
 json or_null(const std::optional<double>& number) { return number ? json(*number) : json(); }
+json or_null(const std::string& text) { return text.empty() ? json() : json(text); }
 
 json to_json(const row& line, const std::string& suite) {
-  return {{"suite", suite},
+  return {{"suite", line.suite.empty() ? suite : line.suite},
           {"operation", line.operation},
           {"graph", line.graph},
           {"n", line.n},
@@ -127,8 +128,8 @@ std::string record::text() const {
               {"load", {load_, load}},
               {"compiler", "g++ " __VERSION__},
               {"gpu", gpu != places.end() ? json(gpu->name) : json()},
-              {"driver", nullptr},
-              {"toolkit", nullptr},
+              {"driver", or_null(driver_)},
+              {"toolkit", or_null(toolkit_)},
               {"repeat", repeat_},
               {"peers", peers_},
               {"ceilings", ceilings_},

@@ -47,6 +47,7 @@ void process_rows(const problem& p, index begin, index end, int64 longest, reade
         write.write_empty(row, first, count, allowed);
         continue;
       }
+      write.fetch(row, first, count);
       read.sum(row, first_entry, last_entry, first, count, sums);
       write.write(row, first, count, sums, n, allowed);
     }

@@ -1,0 +1,178 @@
+// Suites exact and spmv: plus_times in fp32 beside cuSPARSE, by each of rig's kernels and by the
+// one that the library chooses.
+
+#include <algorithm>
+
+#include "gpu_suites.hpp"
+#include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
+
+namespace bench::gpu {
+namespace {
+
+const rig::plus_times<float> sum;
+
+/// Milliseconds that the forms of A take, on the host's clock until the device is done.
+double prepare_time(const rig::matrix<float>& a) {
+  std::vector<double> times;
+  for (int i = 0; i < 6; ++i) {
+    a.drop_forms();
+    synchronise();
+    times.push_back(wall_clock([&] {
+      a.prepare();
+      synchronise();
+    }));
+  }
+  // The first one loads the code of the device too.
+  std::sort(times.begin() + 1, times.end());
+  return times[3];
+}
+
+struct outcome {
+  std::string chosen;
+  double chosen_ms = 0, best_ms = 0;  ///< of the automatic choice, and of rig's best kernel
+  std::vector<std::pair<std::string, double>> named_ms;
+  std::map<std::string, double> peer_ms;
+};
+
+/// rig's exact kernels, the automatic choice and the peers, in one race.
+outcome compare(setting& with, product& of, std::vector<peer> peers) {
+  const rig::matrix<float>& a = of.graph.weighted;
+  const rig::explanation told = rig::explain(a, of.b, sum);
+  std::vector<contender> field;
+  const auto run_by = [&](const std::string& kernel) {
+    return [&of, &a, desc = rig::descriptor{.kernel = kernel}] {
+      rig::mxm(of.c, rig::none, a, of.b, sum, desc);
+    };
+  };
+  field.push_back({"automatic", run_by("")});
+  field[0].run();
+  const std::vector<float> expected = sample(of.c);
+  std::vector<peer> named;
+  for (const rig::explained& one : told.kernels)
+    if (one.where == rig::place::kind::cuda && !one.approximate && one.name != "vendor" &&
+        one.says.says != rig::verdict::cannot)
+      named.push_back({one.name, run_by(one.name), {}});
+  verify(named, of.c, expected, of, float_rounding, with);
+  verify(peers, of.c, expected, of, float_rounding, with);
+  with.enter(named, of, field);
+  const std::size_t ours = field.size();
+  with.enter(peers, of, field);
+
+  const std::vector<double> ms = with.race(field);
+  outcome out;
+  out.chosen = told.chosen;
+  out.chosen_ms = out.best_ms = ms[0];
+  for (std::size_t i = 1; i < ours; ++i) {
+    out.named_ms.emplace_back(field[i].name, ms[i]);
+    out.best_ms = std::min(out.best_ms, ms[i]);
+  }
+  for (std::size_t i = ours; i < field.size(); ++i) {
+    out.peer_ms[field[i].name] = ms[i];
+    of.best_cusparse_ms = std::min(of.best_cusparse_ms.value_or(ms[i]), ms[i]);
+  }
+  return out;
+}
+
+class exact : public suite {
+ public:
+  using suite::suite;
+
+  void meet(const subject& graph) override { prepare_ms_ = prepare_time(graph.weighted); }
+
+  void measure(product& of) override {
+    const rig::matrix<float>& a = of.graph.weighted;
+    const outcome found = compare(
+        with_, of, spmm_peers("cusparse_", csr_of(a), of.b.data(), of.c.data(), of.features));
+    row line = with_.line("exact", of, 4, 4);
+    line.chosen = found.chosen;
+    line.prepare_ms = prepare_ms_;
+    line.best_cusparse_ms = of.best_cusparse_ms;
+    line.peer_ms = found.peer_ms;
+    const auto add = [&](const std::string& operation, const std::string& kernel, double ms) {
+      line.operation = operation;
+      line.kernel = kernel;
+      line.ms = ms;
+      line.share_of_ceiling = with_.out.share(line.bytes, ms, a.columns() * 4.0 * of.features);
+      if (of.best_cusparse_ms) line.ratio = *of.best_cusparse_ms / ms;
+      with_.out.add(line);
+    };
+    add("mxm", found.chosen, found.chosen_ms);
+    for (const auto& [kernel, ms] : found.named_ms) add("mxm, kernel named", kernel, ms);
+    if (of.best_cusparse_ms) ratios_.push_back(*of.best_cusparse_ms / found.chosen_ms);
+    ++rows_;
+    if (found.chosen_ms <= 1.05 * found.best_ms) ++well_chosen_;
+    if (of.features == 64) looks_.push_back(prepare_ms_ / std::max(0.06, 0.1 * found.chosen_ms));
+  }
+
+  void summarise() override {
+    sum_up("exact_over_cusparse", ratios_, 1.45, 1.05);
+    if (rows_ > 0)
+      with_.out.summarise("exact_choice_within_5_percent",
+                          static_cast<double>(well_chosen_) / rows_, 0.95);
+    if (looks_.empty()) return;
+    const double worst = *std::max_element(looks_.begin(), looks_.end());
+    with_.out.summarise("exact_prepare_over_allowed_greatest", worst);
+    if (worst > 1) with_.out.miss("prepare takes more than 60 us and 10 % of a product at F = 64");
+  }
+
+ private:
+  double prepare_ms_ = 0;
+  std::vector<double> ratios_, looks_;
+  int rows_ = 0, well_chosen_ = 0;
+};
+
+class spmv : public suite {
+ public:
+  using suite::suite;
+
+  std::vector<std::string> usual_graphs() const override {
+    std::vector<std::string> names = suite::usual_graphs();
+    names.insert(names.end(), {"uniform:3276800:32", "rmat:20:16"});
+    return names;
+  }
+  std::vector<int> features() const override { return {1}; }
+
+  void measure(product& of) override {
+    const rig::matrix<float>& a = of.graph.weighted;
+    const outcome found = compare(with_, of, spmv_peers(csr_of(a), of.b.data(), of.c.data()));
+    row line = with_.line("spmv", of, 4, 4);
+    // What must move: A once, and each element of B and C once.
+    line.bytes = 8.0 * static_cast<double>(of.nnz()) + 4.0 * (a.rows() + 1.0) + 4.0 * a.columns() +
+                 4.0 * a.rows();
+    line.chosen = found.chosen;
+    line.best_cusparse_ms = of.best_cusparse_ms;
+    line.peer_ms = found.peer_ms;
+    const auto add = [&](const std::string& operation, const std::string& kernel, double ms) {
+      line.operation = operation;
+      line.kernel = kernel;
+      line.ms = ms;
+      line.share_of_ceiling = line.bytes / (ms * 1e6) / with_.ceilings.at("copy");
+      if (of.best_cusparse_ms) line.ratio = *of.best_cusparse_ms / ms;
+      with_.out.add(line);
+      return *line.share_of_ceiling;
+    };
+    const double share = add("mxv", found.chosen, found.chosen_ms);
+    for (const auto& [kernel, ms] : found.named_ms) add("mxv, kernel named", kernel, ms);
+    if (of.best_cusparse_ms) ratios_.push_back(*of.best_cusparse_ms / found.chosen_ms);
+    if (of.graph.name.starts_with("uniform:") && of.nnz() >= 100'000'000) uniform_.push_back(share);
+    // A small graph fits in the caches, where the bandwidth of memory is no ceiling.
+    if (of.graph.name.starts_with("rmat:") && of.nnz() >= 20'000'000) rmat_.push_back(share);
+  }
+
+  void summarise() override {
+    sum_up("spmv_over_cusparse", ratios_, {}, {});
+    sum_up("spmv_share_of_copy_uniform", uniform_, {}, 0.85);
+    sum_up("spmv_share_of_copy_rmat", rmat_, {}, 0.70);
+  }
+
+ private:
+  std::vector<double> ratios_, uniform_, rmat_;
+};
+
+}  // namespace
+
+std::unique_ptr<suite> make_exact(setting& with) { return std::make_unique<exact>(with); }
+std::unique_ptr<suite> make_spmv(setting& with) { return std::make_unique<spmv>(with); }
+
+}  // namespace bench::gpu

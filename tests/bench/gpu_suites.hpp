@@ -1,0 +1,101 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "gpu.hpp"
+#include "gpu_peers.hpp"
+#include "rig/dense.hpp"
+#include "rig/matrix.hpp"
+
+namespace bench::gpu {
+
+/// A graph, on the GPU.
+struct subject {
+  std::string name;
+  std::shared_ptr<const rig::pattern> on_host;
+  rig::matrix<float> weighted;  ///< random values
+  rig::matrix<float> pattern;   ///< the same pattern and forms, every entry 1
+};
+
+/// C = A·B on a subject: B in (-0.5, 0.5), C overwritten by whoever runs.
+struct product {
+  const subject& graph;
+  int features;
+  rig::dense<float> b, c;
+  std::optional<double> best_cusparse_ms;  ///< fp32, once somebody has measured it
+
+  product(const subject& graph, int features);
+  rig::int64 nnz() const { return graph.weighted.nnz(); }
+  rig::index n() const { return graph.weighted.rows(); }
+};
+
+/// What all suites of a run share.
+struct setting {
+  const options& given;
+  record& out;
+  std::map<std::string, double> ceilings;
+
+  /// A line with what a product says of itself; `bytes` of values an entry, and of an element.
+  row line(const char* suite, const product& of, double entry_bytes, double element_bytes) const;
+  /// Milliseconds of each of `field`, after a race.
+  std::vector<double> race(std::span<const contender> field) const;
+  /// Adds the peers that work to `field`; of the others, the record keeps the errors.
+  void enter(const std::vector<peer>& peers, const product& at, std::vector<contender>& field);
+  /// The fastest of cuSPARSE's fp32 algorithms; raced if nobody has yet.
+  std::optional<double> best_cusparse(product& of);
+};
+
+/// A suite of the GPU. The run makes each graph once, and each suite has its turn on it.
+class suite {
+ public:
+  explicit suite(setting& with) : with_(with) {}
+  virtual ~suite() = default;
+  virtual std::vector<std::string> usual_graphs() const;
+  virtual std::vector<int> features() const;  ///< those given, else 32, 64, 128, 256
+  virtual void meet(const subject&) {}        ///< before the products with it
+  virtual void measure(product& of) = 0;
+  virtual void summarise() = 0;
+
+ protected:
+  /// Geometric mean and least of `numbers`, with what they must reach.
+  void sum_up(const std::string& name, const std::vector<double>& numbers,
+              std::optional<double> mean_at_least, std::optional<double> least_at_least);
+  setting& with_;
+};
+
+std::unique_ptr<suite> make_exact(setting& with);
+std::unique_ptr<suite> make_max(setting& with);
+std::unique_ptr<suite> make_types(setting& with);
+std::unique_ptr<suite> make_spmv(setting& with);
+std::unique_ptr<suite> make_start(setting& with);
+
+/// Elements of some rows of C, from its beginning, middle and end.
+template <class T>
+std::vector<float> sample(const rig::dense<T>& c);
+
+/// The rounding that a sum of fp32 products may have; half and bfloat16 store with less.
+constexpr double float_rounding = 1e-6;
+
+/// Runs a peer on an emptied C and compares samples: where these differ by more than `rounding` a
+/// term, the peer gets an error instead of a time, and the record misses.
+template <class T>
+void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>& expected,
+            const product& at, double rounding, setting& with);
+
+std::vector<rig::index> sampled_rows(rig::index rows);
+
+/// What a process of its own measures for suite start: milliseconds of the first call and of the
+/// second, printed. `semiring` is "ahead" or "run_time".
+int start_child(const std::string& semiring);
+
+}  // namespace bench::gpu
+
+namespace bench {
+
+/// All suites of the GPU that `given` names.
+void gpu_suites(const options& given, record& out);
+
+}  // namespace bench
