@@ -295,7 +295,7 @@ class checker {
   }
   bool loses_nan(const accum& x, const accum& sum) const {
     if constexpr (std::is_floating_point_v<accum> || is_indexed<accum>)
-      return !s_.is_logical && is_unordered(x) && !is_unordered(sum);
+      return is_unordered(x) && !is_unordered(sum);
     else
       return false;
   }

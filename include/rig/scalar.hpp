@@ -18,6 +18,13 @@ struct half {
   constexpr half() = default;
   constexpr explicit half(float value) : bits(round(value)) {}
   constexpr explicit operator float() const {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) {
+      float wide;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+      return wide;
+    }
+#endif
     const unsigned sign = (bits & 0x8000u) << 16;
     const unsigned exponent = (bits >> 10) & 0x1fu;
     const unsigned fraction = bits & 0x3ffu;
@@ -30,6 +37,13 @@ struct half {
 
  private:
   static constexpr unsigned short round(float value) {
+#ifdef __CUDA_ARCH__
+    if (!__builtin_is_constant_evaluated()) {
+      unsigned short narrow;
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(narrow) : "f"(value));
+      return narrow;
+    }
+#endif
     const unsigned word = __builtin_bit_cast(unsigned, value);
     const unsigned sign = (word >> 16) & 0x8000u;
     const unsigned magnitude = word & 0x7fffffffu;

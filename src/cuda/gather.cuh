@@ -117,6 +117,18 @@ __device__ __forceinline__ void store(const arguments& args, T* to, index column
   store_pack<T, V>(to, from);
 }
 
+/// One pack of sums, finished, as C stores them.
+template <class S, class T, int V>
+__device__ __forceinline__ void write_pack(const arguments& args, index row, index column, int64 n,
+                                           const typename S::accum (&sum)[V]) {
+  pack<T, V> out;
+#pragma unroll
+  for (int v = 0; v < V; ++v)
+    out.element[v] =
+        n > 0 ? convert<T>(finished<S>(sum[v], n)) : *reinterpret_cast<const T*>(args.fill.bytes);
+  store<T, V>(args, static_cast<T*>(args.c) + row * args.c_stride + column, column, out);
+}
+
 /// The sums of one row, n of its products, to C: whole packs where the call is plain.
 template <class S, int V, int L, int CF, bool Plain>
 __device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
@@ -143,12 +155,17 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
                       values);
       store<int32, V>(args, args.indices + row * args.indices_stride + column, column, indices);
     } else {
-      pack<O, V> out;
-#pragma unroll
-      for (int v = 0; v < V; ++v)
-        out.element[v] =
-            n > 0 ? finished<S>(sum[c][v], n) : *reinterpret_cast<const O*>(args.fill.bytes);
-      store<O, V>(args, static_cast<O*>(args.c) + row * args.c_stride + column, column, out);
+      if constexpr (is_same<O, float>) {  // features often stay in the type they came in
+        if (args.c_type == type::half) {
+          write_pack<S, half, V>(args, row, column, n, sum[c]);
+          continue;
+        }
+        if (args.c_type == type::bfloat16) {
+          write_pack<S, bfloat16, V>(args, row, column, n, sum[c]);
+          continue;
+        }
+      }
+      write_pack<S, O, V>(args, row, column, n, sum[c]);
     }
   }
 }

@@ -112,8 +112,11 @@ arguments arguments_of(const problem& p) {
 }
 
 bool is_plain(const problem& p) {
+  const bool as_it_is = p.c.value_type == p.algebra->result;
+  const bool narrowed = p.algebra->result == type::float32 && !p.algebra->is_indexed &&
+                        (p.c.value_type == type::half || p.c.value_type == type::bfloat16);
   return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none &&
-         p.c.value_type == p.algebra->result;
+         (as_it_is || narrowed);
 }
 
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {

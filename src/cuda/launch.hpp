@@ -12,7 +12,8 @@ namespace rig::on_cuda {
 /// The problem as kernels read it.
 arguments arguments_of(const problem& p);
 
-/// No mask, no accumulator, and C stores what the semiring yields: kernels may write whole packs.
+/// No mask, no accumulator, and C stores what the semiring yields, or floats narrowed: kernels may
+/// write whole packs.
 bool is_plain(const problem& p);
 
 /// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?

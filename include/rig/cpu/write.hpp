@@ -130,10 +130,12 @@ class writer {
   }
   writer(const writer&) = delete;
 
-  /// Asks for places that `write` will come to, before the sums are formed: a store that misses holds up those behind it.
+  /// Asks for places that `write` will come to, before the sums are formed: a store that misses
+  /// holds up those behind it.
   void fetch(index row, int64 first, int count) const {
     const auto bytes = static_cast<int64>(p_.c.value_bytes);
-    const auto* const places = static_cast<const char*>(p_.c.data) + (row * p_.c.stride + first) * bytes;
+    const auto* const places =
+        static_cast<const char*>(p_.c.data) + (row * p_.c.stride + first) * bytes;
     for (int64 at = 0; at < count * bytes; at += 64) __builtin_prefetch(places + at, 1);
   }
 
