@@ -235,19 +235,38 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
                           [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
+namespace {
+
+std::vector<index> narrow(std::span<const int64> entries, index columns) {
+  std::vector<index> out(entries.size());
+  for (std::size_t p = 0; p < entries.size(); ++p) {
+    if (entries[p] < 0 || entries[p] >= columns)
+      fail(errc::range,
+           {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
+    out[p] = static_cast<index>(entries[p]);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
                                                 std::span<const int64> offsets,
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order) {
   return or_out_of_memory("matrix", [&] {
-    std::vector<index> narrow(entries.size());
-    for (std::size_t p = 0; p < entries.size(); ++p) {
-      if (entries[p] < 0 || entries[p] >= columns)
-        fail(errc::range,
-             {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
-      narrow[p] = static_cast<index>(entries[p]);
-    }
-    return copy_csr(rows, columns, offsets, std::span<const index>(narrow), how, order);
+    const std::vector<index> kept = narrow(entries, columns);
+    return copy_csr(rows, columns, offsets, std::span<const index>(kept), how, order);
+  });
+}
+
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int32> offsets,
+                                                std::span<const int64> entries, input how,
+                                                std::vector<int64>* order) {
+  return or_out_of_memory("matrix", [&] {
+    const std::vector<index> kept = narrow(entries, columns);
+    return copy_csr(rows, columns, offsets, std::span<const index>(kept), how, order);
   });
 }
 

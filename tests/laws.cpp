@@ -182,7 +182,9 @@ struct index_without_nan : rig::arg_max_second<float> {
 };
 /// Reads the position where only the left operand may matter: no law forbids it.
 struct row_of_entry : rig::plus_first<long> {
-  static constexpr long multiply(long a, long, rig::position at) { return a + at.row; }
+  static constexpr long multiply(long a, long, rig::position at) {
+    return rig::plus<long>(a, at.row);
+  }
 };
 
 template <class S>

@@ -470,16 +470,16 @@ class checker {
 /// Checks that S keeps the laws without which results would depend on order, threads or kernel: the
 /// first that is broken, in words; nothing if all hold on the values drawn.
 ///
-///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN,  finish(0, 0) ≠
-///   NaN; where claimed:  ∞ ⊕ x = x ⊕ ∞ = ∞;  0 ⊗ b = a ⊗ 0 = 0;  ⊗ ignores an operand;  all values
-///   0 or 1
+///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
+///   finish(0, 0) ≠ NaN; where claimed: ∞ ⊕ x = x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored,
+///   all values 0 or 1
 ///
-/// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a and b are special and
-/// random numbers (0 and 1 if S is logical), or what left and right make from 64 random bits; `{}`
-/// is a default. equal(x, y) replaces ==, as structures of floats need. Floats associate within 4
-/// epsilon of all magnitudes met, or overflow; 0 annihilates finite operands; NaN may vanish if S
-/// is logical. A function of `seed`. Host only; some 10^5 additions: milliseconds. Throws
-/// std::bad_alloc, and what its arguments throw.
+/// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
+/// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a
+/// default. equal(x, y) replaces ==, as structures of floats need. Floats associate within 4
+/// epsilons of all magnitudes met, unless they overflow; 0 annihilates what is finite.
+/// A function of `seed`. Host only; some 10^5 additions: milliseconds. Throws std::bad_alloc, and
+/// what S and the arguments throw.
 ///
 ///   if (auto wrong = rig::check_semiring<my_algebra>()) std::puts(wrong->c_str());
 template <semiring S, class Left = laws::numbers, class Right = laws::numbers,

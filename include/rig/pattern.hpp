@@ -122,6 +122,10 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
                                                 std::span<const int64> offsets,
                                                 std::span<const int64> entries, input how,
                                                 std::vector<int64>* order = nullptr);
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
+                                                std::span<const int32> offsets,
+                                                std::span<const int64> entries, input how,
+                                                std::vector<int64>* order = nullptr);
 
 /// The same without a copy: the caller keeps the arrays alive and unchanged. On a device only
 /// `trusted`, and the arrays are used in the order of `stream`.
