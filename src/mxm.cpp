@@ -120,6 +120,8 @@ void transpose_b(problem& p) {
   if (!p.algebra->ignores_right) {
     p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.held_b.data();
+    std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
+    if (p.b.where != cpu()) order.emplace(p);
     transpose_elements(p.b, flipped.data, p.held_b.stream());
     flipped.stream = p.held_b.stream();
   }

@@ -250,6 +250,8 @@ row_pieces::row_pieces(const pattern& of) {
                           of.stream());
   check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
   walk(taken);
+  // Once: whoever finds the form, on whatever stream, finds it made.
+  check(cudaStreamSynchronize(stream), "cutting rows");
 }
 
 rows_by_length::rows_by_length(const pattern& of) {
@@ -266,6 +268,7 @@ rows_by_length::rows_by_length(const pattern& of) {
   sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(),
                                                 next.data<int>(), rows.data<index>());
   check(cudaGetLastError(), "rows by length");
+  check(cudaStreamSynchronize(stream), "rows by length");
 }
 
 }  // namespace rig::on_cuda
