@@ -15,9 +15,7 @@ struct mean_times {
   static constexpr T zero() { return T(0); }
   static constexpr T add(T x, T y) { return plus(x, y); }
   static constexpr T multiply(T a, T b) { return times(a, b); }
-  static constexpr T finish(T x, int64 n) {
-    return n > 0 ? static_cast<T>(x / static_cast<T>(n)) : x;
-  }
+  static constexpr T finish(T x, int64 n) { return n > 0 ? mean_of(x, n) : x; }
 };
 
 }  // namespace rig

@@ -26,6 +26,8 @@ constexpr kernel list[] = {
     {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
      on_cuda::split_run},
+    {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,
+     on_cuda::spmv_run},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer,
      on_cuda::vendor_run},
 #endif

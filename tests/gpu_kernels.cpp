@@ -46,6 +46,8 @@ TEST_CASE("rows of all lengths, widths of every launch shape") {
   walk_variants<rig::mean_second<float>, float>(lengths, 100, met);
   walk_variants<rig::plus_times<double>, double>(lengths, 33, met);
   walk_variants<rig::lor_land<bool>, bool>(lengths, 64, met);
+  walk_variants<rig::plus_times<float>, float>(longest, 1, met);
+  walk_variants<rig::mean_second<double>, double>(lengths, 1, met);
   walk_variants<rig::plus_times<float>, float>(longest, 3, met);
   walk_variants<rig::arg_min_second<float>, float>(longest, 2, met);
 }
@@ -83,6 +85,10 @@ TEST_CASE("pairs and types compiled at run time") {
   walk_types<rig::max_second<float>, float, half, half>(rows, "half through", met);
   walk_types<rig::plus_times<float>, double, int32, double>(rows, "double, int32, double", met);
   walk_types<rig::plus_times<float>, bool, bool, int64>(rows, "bool, bool, int64", met);
+  // B is not read, so its type must not matter.
+  walk_types<rig::plus_first<float>, float, double, float>(rows, "plus_first, B double", met);
+  walk_types<rig::plus_pair<float>, float, half, float>(rows, "plus_pair, B half", met);
+  walk_types<rig::any_pair<bool>, bool, int64, bool>(rows, "any_pair, B int64", met);
 }
 
 TEST_CASE("a hundred runs, the same bits") {
@@ -90,12 +96,12 @@ TEST_CASE("a hundred runs, the same bits") {
   for (const shape* of : {&rows, &lengths}) {
     trial_spec spec;
     spec.of = of;
-    spec.features = 33;
     spec.seed = test_seed();
     spec.values = draw::reals;
     spec.where = gpu;
-    trial<rig::plus_times<float>, float, float, float> t(spec);
-    for (const char* kernel : {"row", "split"}) {
+    for (const char* kernel : {"row", "split", "spmv"}) {
+      spec.features = std::string(kernel) == "spmv" ? 1 : 33;
+      trial<rig::plus_times<float>, float, float, float> t(spec);
       std::vector<unsigned char> once, again;
       CHECK(t.run(kernel, 0, &once) == "");
       for (int run = 0; run < 100; ++run) {

@@ -13,9 +13,10 @@ namespace {
 
 using rig::on_cuda::compile_to_cubin;
 
-void check_compiles(const std::string& expression, const rig::source_text* source = nullptr) {
+void check_compiles(const std::string& expression, const rig::source_text* source = nullptr,
+                    const char* file = "row.cu") {
   std::string name;
-  const std::string cubin = compile_to_cubin("row.cu", expression, source, 90, name);
+  const std::string cubin = compile_to_cubin(file, expression, source, 90, name);
   CHECK_MESSAGE(cubin.substr(0, 4) == "\177ELF", expression);
   CHECK_MESSAGE(cubin.find(name) != std::string::npos, expression,
                 " is not in the machine code as ", name);
@@ -25,7 +26,7 @@ TEST_CASE("every kernel file compiles from its text") {
   int files = 0;
   for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
     if (std::string(text.name).ends_with(".cu")) ++files;
-  CHECK(files == 1);
+  CHECK(files == 2);
   for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                         "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
     const std::string semiring = s;
@@ -35,6 +36,8 @@ TEST_CASE("every kernel file compiles from its text") {
     check_compiles("rig::on_cuda::combine<" + semiring + ", true>");
     check_compiles("rig::on_cuda::combine<" + semiring + ", false>");
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
+    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
+    check_compiles("rig::on_cuda::spmv_across<" + semiring + ", false>", nullptr, "spmv.cu");
   }
 }
 
@@ -75,9 +78,10 @@ TEST_CASE("the number of kernels compiled ahead is a decision") {
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
-  // 15 shapes, take_values, two of combine a pair. Growth costs build time and bytes: change it
-  // knowingly.
-  CHECK(rig::on_cuda::row_entries() == pairs * (15 + 1 + 2));
+  // row: 19 shapes, take_values, two of combine a pair. spmv: three shapes, two of spmv_across.
+  // Growth costs build time and bytes: change it knowingly.
+  CHECK(rig::on_cuda::row_entries() == pairs * (19 + 1 + 2));
+  CHECK(rig::on_cuda::spmv_entries() == pairs * (3 + 2));
 }
 
 }  // namespace

@@ -22,8 +22,8 @@ concept positional = requires(typename S::left a, typename S::right b, position 
 };
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
-/// multiply. Optional: finish(x, n), terminal(), ignores_left, ignores_right, annihilates, logical,
-/// name.
+/// multiply. Optional: finish(x, n), terminal(), prepend(sum, x), ignores_left, ignores_right,
+/// annihilates, logical, name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
   typename S::left;
@@ -42,6 +42,13 @@ concept has_finish = requires(typename S::accum x, int64 n) {
 template <class S>
 concept has_terminal = requires {
   S::terminal();
+};
+
+/// prepend(sum, x) = add(sum, x) where x is a product of a lower inner index than all of `sum`, or
+/// `sum` is zero(): an add that asks which of two came first need not ask.
+template <class S>
+concept has_prepend = requires(typename S::accum x) {
+  S::prepend(x, x);
 };
 
 template <class S>

@@ -15,6 +15,9 @@ struct piece {
   int32 number;
 };
 
+/// Rows and entries of a chunk of `spmv`, together.
+constexpr int chunk_items = 2044;
+
 /// A row that was cut: its pieces are first_piece … first_piece + count, in order.
 struct cut_row {
   index row;
@@ -72,7 +75,8 @@ struct arguments {
   index piece_count = 0;
   const index* order = nullptr;  ///< rows in this order; null: as they are
   const cut_row* cut_rows = nullptr;
-  void* piece_sums = nullptr;  ///< piece_count × columns accumulators
+  void* piece_sums = nullptr;  ///< piece_count × columns accumulators; of `spmv` 2 × piece_count
+  const index* chunk_rows = nullptr;  ///< of `spmv`: the first row of each chunk, and one more
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

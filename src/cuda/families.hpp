@@ -7,6 +7,18 @@
 
 namespace rig::on_cuda {
 
+/// A launch shape of `row`: packs of 16 bytes a load or single elements; L, G, U, CF of its kernel;
+/// plain or any write-back.
+struct row_shape {
+  bool packs;
+  int l, g, u, cf;
+  bool plain;
+};
+
+/// Null, or the shape that plain products take instead of the one of the rules: the benchmark's
+/// ablation measures with it what each shape is worth.
+extern const row_shape* forced_shape;
+
 answer row_answer(const problem& p);
 void row_run(const problem& p);
 
@@ -16,8 +28,16 @@ std::size_t row_entries();
 answer split_answer(const problem& p);
 void split_run(const problem& p);
 
+answer spmv_answer(const problem& p);
+void spmv_run(const problem& p);
+std::size_t spmv_entries();
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p);
+
+/// A's values in algebra type and order, where they are not: a temporary that lives as long as the
+/// launches need it, and takes their place in `args`.
+buffer ordered_values(const problem& p, arguments& args);
 
 /// `row`'s kernel with the lists in `args`, then `combine` for the rows that were cut.
 void launch_row(const problem& p, arguments args, index cut_rows);

@@ -9,8 +9,8 @@ namespace rig::on_cuda {
 /// sum[c][v] = ⊕ over entries [begin, end) of `row`, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
-/// next pack. Teams meet in a fixed tree, so the result is the same each time; all lanes of the
-/// group must call.
+/// next pack. A semiring with `prepend` is summed from the last entry to the first. Teams meet in a
+/// fixed tree, so the result is the same each time; all lanes of the group must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso>
 __device__ __forceinline__ void gather_from(const arguments& args, index row, int64 begin,
                                             int64 end, int lane, index first,
@@ -32,7 +32,9 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  constexpr bool again = CF > 1;
+  // `prepend` wants the last entry first: entry e is then `mirror` − e.
+  constexpr bool again = CF > 1, backward = has_prepend<S>;
+  [[maybe_unused]] const int64 mirror = begin + end - 1;
   const auto batch = [&](int64 p, auto checked) {
     bool there[U];
     index k[U] = {};
@@ -43,6 +45,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
       int64 e = p + u * teams;
       there[u] = !checked || e < end;
       if (again && !there[u]) e = end - 1;
+      if constexpr (backward) e = mirror - e;
       if (again || there[u]) k[u] = __ldg(args.entries + e);
       if constexpr (Iso) {
         a[u] = iso;
@@ -66,7 +69,11 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
         for (int v = 0; v < V; ++v) {
           right value = right();
           if constexpr (!is_ignoring_right<S>) value = convert<right>(from[u][c].element[v]);
-          sum[c][v] = S::add(sum[c][v], product<S>(a[u], value, position{row, k[u]}));
+          const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
+          if constexpr (backward)
+            sum[c][v] = S::prepend(sum[c][v], x);
+          else
+            sum[c][v] = S::add(sum[c][v], x);
         }
     }
   };

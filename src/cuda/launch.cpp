@@ -61,7 +61,7 @@ const char* element_name(type stored) {
 
 const void* find_ahead(const problem& p, const kernel_request& wanted,
                        const std::string& semiring) {
-  if (p.algebra->source != nullptr ||
+  if (wanted.ahead == nullptr || p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
   static const std::string names[] = {
@@ -117,6 +117,10 @@ bool is_plain(const problem& p) {
                         (p.c.value_type == type::half || p.c.value_type == type::bfloat16);
   return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none &&
          (as_it_is || narrowed);
+}
+
+std::size_t b_bytes(const problem& p) {
+  return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
 }
 
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {

@@ -16,6 +16,10 @@ arguments arguments_of(const problem& p);
 /// write whole packs.
 bool is_plain(const problem& p);
 
+/// Bytes of an element of B as kernels are compiled for it: a semiring that ignores B is compiled
+/// for its own right type, whatever B holds.
+std::size_t b_bytes(const problem& p);
+
 /// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
 
@@ -27,7 +31,7 @@ struct kernel_request {
   int shape;           ///< position in the family's table of shapes
   std::size_t shapes;  ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
-  const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape]
+  const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
 };
 
 /// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws

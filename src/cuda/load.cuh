@@ -60,9 +60,9 @@ __device__ T shuffle_xor(unsigned members, T x, int distance) {
   return x;
 }
 
-/// V neighbouring elements, loaded and stored at once.
+/// V neighbouring elements, loaded and stored at once where they are numbers.
 template <class T, int V>
-struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
+struct alignas(!is_storage<T> ? alignof(T) : sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
   T element[V];
 };
 
@@ -70,10 +70,10 @@ struct alignas(sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
 template <class T, int V>
 __device__ pack<T, V> load_pack(const T* from) {
   pack<T, V> out;
-  if constexpr (sizeof(out) == 16) {
+  if constexpr (is_storage<T> && sizeof(out) == 16) {
     const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
     memcpy(&out, &words, 16);
-  } else if constexpr (sizeof(out) == 4) {
+  } else if constexpr (is_storage<T> && sizeof(out) == 4) {
     const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
     memcpy(&out, &word, 4);
   } else {
@@ -85,7 +85,7 @@ __device__ pack<T, V> load_pack(const T* from) {
 /// A pack that is not read again soon: it should not push B out of the caches.
 template <class T, int V>
 __device__ void store_pack(T* to, const pack<T, V>& from) {
-  if constexpr (sizeof(from) % 16 == 0) {
+  if constexpr (is_storage<T> && sizeof(from) % 16 == 0) {
     for (int w = 0; w < static_cast<int>(sizeof(from) / 16); ++w) {
       uint4 words;
       memcpy(&words, reinterpret_cast<const char*>(&from) + 16 * w, 16);

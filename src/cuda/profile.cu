@@ -187,6 +187,22 @@ __global__ void start_classes(int* counts) {
   if (c < classes) counts[c] = sum[c] - mine;
 }
 
+/// out[c] = the first row that begins at item c · chunk_items or later, where row i is item
+/// i + offset(i) and its entries follow it; out[chunks] = rows.
+__global__ void find_chunks(const void* offsets, bool wide, index rows, index chunks, index* out) {
+  const int64 c = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
+  if (c > chunks) return;
+  index low = 0, high = rows;
+  while (low < high) {
+    const index middle = low + (high - low) / 2;
+    if (offset_at(offsets, wide, middle) + middle < c * chunk_items)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  out[c] = c < chunks ? low : rows;
+}
+
 unsigned blocks_for(int64 count) {
   const int64 wanted = (count + block - 1) / block, most = 132 * 8;
   return static_cast<unsigned>(wanted < most ? (wanted > 0 ? wanted : 1) : most);
@@ -269,6 +285,18 @@ rows_by_length::rows_by_length(const pattern& of) {
                                                 next.data<int>(), rows.data<index>());
   check(cudaGetLastError(), "rows by length");
   check(cudaStreamSynchronize(stream), "rows by length");
+}
+
+row_chunks::row_chunks(const pattern& of) {
+  const device_scope scope(of.where().device);
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
+  rows = buffer::allocate((static_cast<std::size_t>(count) + 1) * sizeof(index), of.where(),
+                          of.stream());
+  find_chunks<<<static_cast<unsigned>(count / block + 1), block, 0, stream>>>(
+      of.offsets(), of.wide(), of.rows(), count, rows.data<index>());
+  check(cudaGetLastError(), "cutting rows");
+  check(cudaStreamSynchronize(stream), "cutting rows");
 }
 
 }  // namespace rig::on_cuda

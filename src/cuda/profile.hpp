@@ -43,6 +43,16 @@ struct rows_by_length : form {
   buffer rows;  ///< row numbers, longest first, to an eighth of an octave
 };
 
+/// Chunks of `spmv`: the first row of each, and the number of rows.
+struct row_chunks : form {
+  static constexpr const char* name = "row chunks";
+  explicit row_chunks(const pattern& of);
+  std::size_t bytes() const override { return rows.bytes(); }
+
+  index count = 0;
+  buffer rows;  ///< of `index`
+};
+
 /// Entries a row may have before it is cut.
 int64 cut_for(const profile& look, int64 nnz);
 

@@ -89,45 +89,48 @@ __global__ void __launch_bounds__(block_threads) combine(const arguments args) {
 #include "rig/semirings.hpp"
 
 namespace rig::on_cuda {
+
+const row_shape* forced_shape = nullptr;
+
 namespace {
 
-/// A launch shape: packs of 16 bytes a load or single elements; L, G, U, CF of `row`; plain or any
-/// write-back.
-struct row_shape {
-  bool packs;
-  int l, g, u, cf;
-  bool plain;
-};
-
-// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md
-// has the full table):
+// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md,
+// suite ablation, has them all):
 constexpr row_shape shapes[] = {
-    {true, 8, 8, 4, 1, true},   // road-like, f = 32: 0.255 (U = 8: 0.400); arxiv-like 0.059 (0.074)
-    {true, 8, 32, 4, 1, true},  // products-like, f = 32: 2.69 (G = 8: 3.28)
-    {true, 8, 8, 4, 2, true},   // arxiv-like, f = 64: 0.095 (L = 16: 0.103)
-    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 4.40 (L = 8, CF = 2: 5.77)
-    {true, 16, 16, 4, 2, true},   // road-like, f = 128: 0.69 (L = 8: 0.75)
-    {true, 32, 32, 8, 1, true},   // products-like, f = 128: 7.67 (L = 16: 8.30)
-    {true, 32, 32, 4, 2, true},   // road-like, f = 256: 1.27 (L = 16: 1.38)
+    {true, 8, 8, 2, 1, true},     // road-like, f = 32: 0.194 (U = 4: 0.227)
+    {true, 8, 8, 4, 1, true},     // arxiv-like, f = 32: 0.051 (U = 2: 0.060)
+    {true, 8, 16, 4, 1, true},    // uniform:262144:32, f = 32: 0.138 (G = 8: 0.143)
+    {true, 8, 32, 4, 1, true},    // reddit-like, f = 32: 1.50 (G = 16: 1.57)
+    {true, 8, 8, 2, 2, true},     // road-like, f = 64: 0.355 (U = 4: 0.401)
+    {true, 16, 16, 4, 1, true},   // rmat:18:16, f = 64: 0.219 (L = 8, CF = 2: 0.242)
+    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 3.82 (G = 16: 4.01)
+    {true, 8, 8, 2, 4, true},     // road-like, f = 100: 0.591 (L = 16, U = 4, CF = 2: 0.695)
+    {true, 32, 32, 4, 1, true},   // arxiv-like, f = 128: 0.168 (L = 16: 0.181, U = 8: 0.206)
+    {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
     {false, 8, 8, 4, 5, true},    // … f ≤ 40
     {false, 16, 16, 4, 5, true},  // … wider
-    {false, 1, 8, 4, 1, true},    // one column, short rows
-    {false, 1, 32, 4, 1, true},   // one column, long rows
+    {false, 1, 1, 4, 1, true},    // one column: road-like 0.032 (G = 2: 0.047)
+    {false, 1, 8, 4, 1, true},    // … rmat:20:16 0.231 (G = 16: 0.243)
+    {false, 1, 32, 4, 1, true},   // … reddit-like 0.455 (G = 16: 0.485)
     {true, 8, 8, 2, 2, false},    // masks, accumulators, conversions
     {false, 8, 8, 2, 1, false},  {false, 16, 16, 2, 3, false},
 };
 enum shape_number : int {
-  packs_8,
+  packs_8_sparse,
+  packs_8_skewed,
+  packs_8_even,
   packs_8_dense,
-  packs_16,
+  packs_16_sparse,
+  packs_16_skewed,
   packs_16_dense,
+  packs_32_sparse,
   packs_32,
-  packs_32_dense,
-  packs_64,
+  packs_64_sparse,
   odd_8,
   odd_40,
   odd_wide,
+  one_sparse,
   one_short,
   one_long,
   any_packs,
@@ -139,54 +142,72 @@ enum shape_number : int {
 /// gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
 
+/// May slices of `packs` packs of all of B's rows stay in the L2 cache?
+bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <= slice_bytes; }
+
 int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
-  const double packs = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes) / 16;
+  const double packs = static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
   const double mean = look.mean_length;
   const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
-  const bool sparse = mean < 6, skewed = is_skewed(look, p.a.nnz), dense = mean >= 40 && !skewed;
-  if (packs <= 8) return few || dense ? packs_8_dense : packs_8;
+  const bool sparse = mean < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
+             dense = mean >= 40 && !skewed;
+  // Where teams of an indexed semiring meet, they compare and exchange twice as much.
+  const bool indexed = p.algebra->is_indexed;
+  const int narrow = few       ? indexed ? packs_8_even : packs_8_dense
+                     : sparse  ? packs_8_sparse
+                     : dense   ? packs_8_dense
+                     : indexed ? packs_8_skewed
+                     : skewed  ? packs_8_skewed
+                               : packs_8_even;
+  const int wider = few || dense ? packs_16_dense : sparse ? packs_16_sparse : packs_16_skewed;
+  if (packs <= 8) return narrow;
   // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of
   // rows that do not begin on cache lines would read more lines than they hold.
-  const auto fits = [&](int slice) { return p.b.rows * 16.0 * slice <= slice_bytes; };
   if (!few && !sparse && stride_bytes % 128 == 0 && !(skewed && look.local)) {
-    if (packs > 16 && !fits(32) && fits(16)) return skewed ? packs_16 : packs_16_dense;
-    if (!skewed && !fits(16) && fits(8)) return packs_8;
+    if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return wider;
+    if (!skewed && !slices_fit(p, 16) && slices_fit(p, 8)) return narrow;
   }
-  if (packs <= 16) return few || dense ? packs_16_dense : packs_16;
-  if (packs <= 32) return few || dense || !(sparse || skewed) ? packs_32_dense : packs_32;
-  return few || dense ? packs_32_dense : skewed && !look.local ? packs_32 : packs_64;
+  if (packs <= 16) return wider;
+  if (skewed && !look.local) return packs_16_skewed;
+  return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
 }
 
-/// Elements of a pack of B, or 1 where B's elements fill one.
+/// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
 int pack_width(const problem& p) {
-  return p.b.value_bytes < 16 ? static_cast<int>(16 / p.b.value_bytes) : 1;
+  if (p.algebra->right == type::other) return 1;
+  return b_bytes(p) < 16 ? static_cast<int>(16 / b_bytes(p)) : 1;
 }
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
   const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_stride, p.b.value_bytes) &&
+  return width > 1 && is_packed(args.b, args.b_stride, b_bytes(p)) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
 int shape_for(const problem& p, const profile& look, const arguments& args) {
   const index f = p.b.columns;
   const bool plain = is_plain(p);
-  if (plain && f == 1) return look.mean_length <= 48 ? one_short : one_long;
+  if (plain && f == 1)
+    return look.mean_length < 6 ? one_sparse : look.mean_length <= 100 ? one_short : one_long;
   const int width = pack_width(p);
-  if (f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
-    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(p.b.value_bytes))
-                 : any_packs;
+  if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
+    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(b_bytes(p))) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
-std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
-  const row_shape& s = shapes[shape];
+std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type) {
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
   out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true>" : ", false>");
+}
+std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shapes[shape], semiring, b_type);
+}
+std::string forced_expression(int, const std::string& semiring, const std::string& b_type) {
+  return expression(*forced_shape, semiring, b_type);
 }
 std::string values_expression(int, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::take_values<" + semiring + ">";
@@ -230,26 +251,6 @@ const std::array<const void*, 2> combine_ahead[] = {
 #undef RIG_BUILTIN
 };
 
-/// A's values in algebra type and order, where they are not: a temporary that lives as long as the
-/// launches need it.
-buffer ordered_values(const problem& p, arguments& args) {
-  const semiring_info& s = *p.algebra;
-  if (s.ignores_left || p.a.values == nullptr ||
-      (p.a.permutation == nullptr && p.a.value_type == s.left))
-    return {};
-  buffer taken =
-      buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
-  arguments conversion = args;
-  conversion.c = taken.data();
-  const int64 blocks = (p.a.nnz + block_threads - 1) / block_threads;
-  launch(p, "take_values",
-         kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
-         dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), block_threads, conversion);
-  args.permutation = nullptr;
-  args.a_values = taken.data();
-  return taken;
-}
-
 /// B with its rows on pack boundaries, where they are not and a copy costs less than it saves:
 /// scalar loads take three to five times as many instructions and cache lines (uniform:262144:32, f
 /// = 33: 0.57 ms, f = 32: 0.15 ms).
@@ -270,11 +271,31 @@ buffer padded_b(const problem& p, arguments& args) {
 
 }  // namespace
 
+buffer ordered_values(const problem& p, arguments& args) {
+  const semiring_info& s = *p.algebra;
+  if (s.ignores_left || p.a.values == nullptr ||
+      (p.a.permutation == nullptr && p.a.value_type == s.left))
+    return {};
+  buffer taken =
+      buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
+  arguments conversion = args;
+  conversion.c = taken.data();
+  const int64 blocks = (p.a.nnz + block_threads - 1) / block_threads;
+  launch(p, "take_values",
+         kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
+         dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), block_threads, conversion);
+  args.permutation = nullptr;
+  args.a_values = taken.data();
+  return taken;
+}
+
 void launch_row(const problem& p, arguments args, index cut_rows) {
   const device_scope scope(p.a.where.device);
   const buffer values = ordered_values(p, args), b = padded_b(p, args);
-  const int shape = shape_for(p, *p.oriented->form_of<profile>(), args);
-  const row_shape& s = shapes[shape];
+  const bool forced = forced_shape != nullptr && is_plain(p) &&
+                      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
+  const int shape = forced ? 0 : shape_for(p, *p.oriented->form_of<profile>(), args);
+  const row_shape& s = forced ? *forced_shape : shapes[shape];
   const std::size_t pack_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p) == 0 &&
@@ -282,9 +303,12 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
                                             4 * static_cast<std::size_t>(pack_width(p))));
   const void* kernel =
-      kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
+      forced
+          ? kernel_for(p, {"row", "row.cu", -(((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf), 0,
+                           forced_expression, nullptr})
+          : kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
-  const int64 v = s.packs ? 16 / static_cast<int64>(p.b.value_bytes) : 1;
+  const int64 v = s.packs ? pack_width(p) : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 blocks = (args.piece_count + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
   const int64 tiles = (p.b.columns + tile - 1) / tile;

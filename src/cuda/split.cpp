@@ -42,6 +42,7 @@ void prepare_forms(const pattern& of) {
   const auto look = of.form_of<profile>();
   if (look->longest > cut_for(*look, of.nnz())) of.form_of<row_pieces>();
   if (is_skewed(*look, of.nnz())) of.form_of<rows_by_length>();
+  of.form_of<row_chunks>();
 }
 
 answer split_answer(const problem& p) {

@@ -1,0 +1,340 @@
+// spmv: one column of B. A block takes a chunk of entries, whatever rows they belong to.
+//
+// Wins at f = 1: chunks are even whatever the rows, loads of A run on end, and every lane gathers.
+// Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016), summed by rows from
+// shared memory as CSR-stream does (Greathouse & Daga, SC 2014). No atomics, a fixed order: same
+// bits. O(nnz + n), two accumulators a chunk of scratch. Measured: docs/measured.md, suite spmv.
+
+#include "gather.cuh"
+
+namespace rig::on_cuda {
+
+constexpr int spmv_threads = 256;
+
+/// V neighbouring entries' columns or values, read once: they should not push B out of the caches.
+template <class T, int V>
+__device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (is_storage<T> && sizeof(out) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(out) / 16); ++w) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(from) + w);
+      memcpy(reinterpret_cast<char*>(&out) + 16 * w, &words, 16);
+    }
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
+/// A register of any size from the lane `distance` before; lanes that have none keep theirs.
+template <class T>
+__device__ __forceinline__ T shuffle_up(T x, int distance) {
+  constexpr int words = (sizeof(T) + 3) / 4;
+  unsigned parts[words] = {};
+  memcpy(parts, &x, sizeof(T));
+  for (int w = 0; w < words; ++w) parts[w] = __shfl_up_sync(0xffffffffu, parts[w], distance);
+  memcpy(&x, parts, sizeof(T));
+  return x;
+}
+
+/// What the entries of the lanes up to this one add up to since the last row's end: a segmented
+/// scan over the warp, in a fixed tree. `ended`: a row ends among a lane's entries, then among
+/// those of the lanes before and its own.
+template <class S>
+__device__ __forceinline__ void scan_warp(typename S::accum& sum, bool& ended) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const typename S::accum before = shuffle_up(sum, distance);
+    const bool before_ended = __shfl_up_sync(0xffffffffu, ended ? 1 : 0, distance) != 0;
+    if (lane < distance) continue;
+    if (!ended) sum = S::add(before, sum);
+    ended = ended || before_ended;
+  }
+}
+
+/// Entries [begin, end) of A belong to the chunk, and rows [first, last) begin in it: rows and
+/// entries together are `chunk_items`.
+struct chunk_range {
+  int64 begin, end;
+  index first, last;
+
+  __device__ chunk_range(const arguments& args, int64 chunk)
+      : first(args.chunk_rows[chunk]), last(args.chunk_rows[chunk + 1]) {
+    begin = chunk * chunk_items - first;
+    end = (chunk + 1) * chunk_items - last;
+    if (end > args.nnz) end = args.nnz;
+  }
+};
+
+/// C(i) = ⊕_k A(i,k) ⊗ B(k) for the rows that begin and end in a chunk. Of a row that goes on, the
+/// chunk leaves what it has: with the tails if the row began here, else with the heads.
+/// V entries a load.
+template <class S, class TB, int V, bool Plain>
+__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  constexpr int room = chunk_items + 4, own = room / spmv_threads, packs = own / V;
+  static_assert(packs * spmv_threads * V == room && own <= 32);
+  __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
+  __shared__ unsigned ends[room / 32];  // a bit an entry: the last of its row
+  __shared__ unsigned warp_ended;
+  auto* const terms = reinterpret_cast<accum*>(raw);
+  accum* const warp_sums = terms + room;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const chunk_range chunk(args, blockIdx.x);
+  // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
+  // of the chunk before come along, and as many of the one after. They end up in no row of C.
+  const int64 base = chunk.begin / V * V;
+  const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
+  const index* const entries = args.entries + base;
+  const auto* const values =
+      args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
+  const bool has_packs = base + (end + V - 1) / V * V <= args.nnz;
+
+  pack<index, V> k[packs] = {};
+  [[maybe_unused]] pack<left, V> a[packs];
+#pragma unroll
+  for (int p = 0; p < packs; ++p) {
+    const int at = (p * spmv_threads + thread) * V;
+    if (at >= end) continue;
+    if (has_packs || at + V <= end)
+      k[p] = stream_pack<index, V>(entries + at);
+    else
+      for (int v = 0; v < V; ++v)
+        if (at + v < end) k[p].element[v] = entries[at + v];
+  }
+  if constexpr (!is_ignoring_left<S>) {
+    const left iso = *reinterpret_cast<const left*>(args.iso.bytes);
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+      const int at = (p * spmv_threads + thread) * V;
+      if (values == nullptr) {
+        for (int v = 0; v < V; ++v) a[p].element[v] = iso;
+      } else if (at < end) {
+        if (has_packs || at + V <= end)
+          a[p] = stream_pack<left, V>(values + at);
+        else
+          for (int v = 0; v < V; ++v)
+            if (at + v < end) a[p].element[v] = values[at + v];
+      }
+    }
+  }
+  for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
+  if (thread == 0) warp_ended = 0;
+  __syncthreads();
+  const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
+  // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
+  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
+    const int64 last = args.offset(row) - base;
+    if (last > 0) mark(static_cast<int>(last) - 1);
+  }
+  if (thread == 0) {
+    if (begin > 0) mark(begin - 1);
+    if (end > begin) mark(end - 1);
+  }
+  [[maybe_unused]] const auto* const b = static_cast<const TB*>(args.b);
+#pragma unroll
+  for (int p = 0; p < packs; ++p) {
+    const int at = (p * spmv_threads + thread) * V;
+    [[maybe_unused]] right from[V];
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if constexpr (!is_ignoring_right<S>)
+        if (at < end)
+          from[v] =
+              convert<right>(load_pack<TB, 1>(b + k[p].element[v] * args.b_stride).element[0]);
+    pack<accum, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      left x = left();
+      right y = right();
+      if constexpr (!is_ignoring_left<S>) x = a[p].element[v];
+      if constexpr (!is_ignoring_right<S>) y = from[v];
+      out.element[v] = at < end ? product<S>(x, y, position{0, k[p].element[v]}) : S::zero();
+    }
+    *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
+  }
+  __syncthreads();
+
+  // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
+  // the row ends; what came before its first end follows from the scan.
+  const unsigned bits = ends[thread * own / 32] >> thread * own % 32;
+  const auto mine = *reinterpret_cast<const pack<accum, own>*>(terms + thread * own);
+  accum sum = S::zero(), first_sum = S::zero();
+  int first_end = -1;
+#pragma unroll
+  for (int e = 0; e < own; ++e) {
+    sum = S::add(sum, mine.element[e]);
+    if ((bits >> e & 1u) == 0) continue;
+    if (first_end < 0) {
+      first_end = e;
+      first_sum = sum;
+    } else {
+      terms[thread * own + e] = sum;
+    }
+    sum = S::zero();
+  }
+  bool ended = first_end >= 0;
+  scan_warp<S>(sum, ended);
+  if (lane == 31) {
+    warp_sums[warp] = sum;
+    if (ended) atomicOr(&warp_ended, 1u << warp);
+  }
+  accum before = shuffle_up(sum, 1);
+  const bool before_ended = __shfl_up_sync(0xffffffffu, ended ? 1 : 0, 1) != 0;
+  if (lane == 0) before = S::zero();
+  __syncthreads();
+  if (first_end >= 0) {
+    if (lane == 0 || !before_ended)
+      for (int w = warp - 1; w >= 0; --w) {
+        before = S::add(warp_sums[w], before);
+        if ((warp_ended >> w & 1u) != 0) break;
+      }
+    terms[thread * own + first_end] = S::add(before, first_sum);
+  }
+  __syncthreads();
+
+  auto* const heads = static_cast<accum*>(args.piece_sums);
+  auto* const tails = heads + args.piece_count;
+  if (thread == 0) {
+    const int64 next = args.offset(chunk.first) - base;
+    const int stop = next < end ? static_cast<int>(next) : end;
+    heads[blockIdx.x] = stop > begin ? terms[stop - 1] : S::zero();
+  }
+  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
+    const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
+    const int64 stop = row_end - base;
+    if (stop > end) {
+      tails[blockIdx.x] = row_begin < chunk.end ? terms[end - 1] : S::zero();
+    } else {
+      const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
+      write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+    }
+  }
+}
+
+/// The rows that go on beyond the chunk they begin in: its tail, then the heads. A warp a chunk.
+template <class S, bool Plain>
+__global__ void __launch_bounds__(spmv_threads) spmv_across(const arguments args) {
+  using accum = typename S::accum;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 number =
+      static_cast<int64>(blockIdx.x) * (spmv_threads / 32) + static_cast<int>(threadIdx.x) / 32;
+  if (number >= args.piece_count) return;
+  const chunk_range chunk(args, number);
+  const index row = chunk.last - 1;
+  if (chunk.first == chunk.last || args.offset(row + 1) <= chunk.end) return;
+  const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
+  const auto* const heads = static_cast<const accum*>(args.piece_sums);
+  const auto* const tails = heads + args.piece_count;
+  accum sum = S::zero();
+  for (int64 c = number + 1 + lane;
+       c < args.piece_count && c * chunk_items - args.chunk_rows[c] < row_end; c += 32)
+    sum = S::add(sum, heads[c]);
+  for (int distance = 1; distance < 32; distance *= 2)
+    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+  const accum whole[1][1] = {{S::add(tails[number], sum)}};
+  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+}
+
+}  // namespace rig::on_cuda
+
+#ifndef __CUDACC_RTC__
+
+#include <array>
+
+#include "families.hpp"
+#include "launch.hpp"
+#include "profile.hpp"
+#include "rig/semirings.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// Plain in packs of four entries; plain, or with any write-back, one by one.
+enum shape_number : int { in_packs, singly, any };
+constexpr std::size_t shapes = 3;
+
+std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return "rig::on_cuda::spmv<" + semiring + ", " + b_type + (shape == in_packs ? ", 4" : ", 1") +
+         (shape == any ? ", false>" : ", true>");
+}
+std::string across_expression(int plain, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::spmv_across<" + semiring + (plain != 0 ? ", true>" : ", false>");
+}
+
+template <class... Kernel>
+constexpr auto addresses(Kernel*... kernel) {
+  return std::array{reinterpret_cast<const void*>(kernel)...};
+}
+
+// In the order of builtin.def; a positional semiring is never asked for.
+template <class S>
+std::array<const void*, shapes> kernels_of_a_pair() {
+  using B = typename S::right;
+  if constexpr (positional<S>)
+    return {};
+  else
+    return addresses(&spmv<S, B, 4, true>, &spmv<S, B, 1, true>, &spmv<S, B, 1, false>);
+}
+const std::array<const void*, shapes> ahead[] = {
+#define RIG_BUILTIN(semiring, type) kernels_of_a_pair<semiring<type>>(),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
+const std::array<const void*, 2> across_ahead[] = {
+#define RIG_BUILTIN(semiring, type) \
+  addresses(&spmv_across<semiring<type>, false>, &spmv_across<semiring<type>, true>),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
+
+}  // namespace
+
+std::size_t spmv_entries() {
+  return std::size(ahead) * shapes + std::size(across_ahead) * across_ahead[0].size();
+}
+
+answer spmv_answer(const problem& p) {
+  answer out;
+  const char* why = no_kernel_because(p);
+  if (why == nullptr && p.b.columns != 1) why = "B has more than one column";
+  if (why == nullptr && p.algebra->is_positional)
+    why = "a chunk of entries does not know their rows, and the semiring asks for them";
+  if (why != nullptr) {
+    out.says = verdict::cannot;
+    if (p.reasons) out.reason = why;
+    return out;
+  }
+  out.seconds = estimate(p);
+  return out;
+}
+
+void spmv_run(const problem& p) {
+  const device_scope scope(p.a.where.device);
+  const auto chunks = p.oriented->form_of<row_chunks>();
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const buffer sums =
+      buffer::allocate(2 * static_cast<std::size_t>(chunks->count) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
+  args.chunk_rows = chunks->rows.data<const index>();
+  args.piece_count = chunks->count;
+  args.piece_sums = sums.data();
+  const bool plain = is_plain(p);
+  const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
+                      (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
+  const int shape = !plain ? any : packed ? in_packs : singly;
+  launch(p, "spmv", kernel_for(p, {"spmv", "spmv.cu", shape, shapes, expression, ahead[0].data()}),
+         dim3(static_cast<unsigned>(chunks->count)), spmv_threads, args);
+  constexpr int warps = spmv_threads / 32;
+  launch(p, "spmv_across",
+         kernel_for(p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression,
+                        across_ahead[0].data()}),
+         dim3(static_cast<unsigned>((chunks->count + warps - 1) / warps)), spmv_threads, args);
+}
+
+}  // namespace rig::on_cuda
+
+#endif
