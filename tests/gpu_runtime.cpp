@@ -1,4 +1,4 @@
-// The CUDA side around its kernels: places, streams, capture, memory, run-time compilation and its
+// The CUDA side around its kernels: places, memory, faults, run-time compilation and its
 // caches.
 
 #include <cuda_runtime_api.h>
@@ -6,13 +6,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "gpu.hpp"
+#include "gpu_cases.hpp"
 #include "rig/mxm.hpp"
 #include "rig/user_semiring.hpp"
 
@@ -41,48 +40,6 @@ struct without_text {
 namespace {
 
 namespace files = std::filesystem;
-
-/// Row i of n holds columns i, i + 1, … of every third.
-rig::matrix<float> banded(int n) {
-  std::vector<int> i, j;
-  std::vector<float> v;
-  for (int row = 0; row < n; ++row)
-    for (int column = row; column < std::min(n, row + 30); column += 3) {
-      i.push_back(row);
-      j.push_back(column);
-      v.push_back(1.0f + static_cast<float>((row + column) % 5));
-    }
-  return rig::matrix<float>::from_tuples(n, n, i, j, v);
-}
-
-rig::dense<float> waves(int rows, int columns) {
-  rig::dense<float> out(rows, columns);
-  for (int i = 0; i < rows; ++i)
-    for (int j = 0; j < columns; ++j)
-      out(i, j) = std::sin(0.37f * static_cast<float>(i) + 1.13f * static_cast<float>(j));
-  return out;
-}
-
-double distance(const rig::dense<float>& x, const rig::dense<float>& y) {
-  REQUIRE(x.rows() == y.rows());
-  REQUIRE(x.columns() == y.columns());
-  double most = 0;
-  for (int i = 0; i < x.rows(); ++i)
-    for (int j = 0; j < x.columns(); ++j)
-      most = std::max(most, static_cast<double>(std::fabs(x(i, j) - y(i, j))));
-  return most;
-}
-
-std::string message_of(const auto& work, rig::errc code) {
-  try {
-    work();
-  } catch (const rig::error& e) {
-    CHECK(e.code() == code);
-    return e.what();
-  }
-  FAIL("no error");
-  return {};
-}
 
 struct folder {
   folder() : path(files::temp_directory_path() / ("rig_cache_" + std::to_string(getpid()))) {
@@ -154,54 +111,6 @@ TEST_CASE("out of memory states the bytes and leaves the device usable") {
   const auto b = waves(1000, 8);
   CHECK(distance(rig::mxm(banded(1000), b, rig::plus_times<float>{}),
                  rig::mxm(a, b.to(gpu), rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
-}
-
-TEST_CASE("two streams: what one makes the other reads") {
-  cudaStream_t first = nullptr, second = nullptr;
-  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
-  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
-  const auto a = banded(20000), on_gpu = a.to(gpu);
-  const auto b = waves(20000, 96);
-  const auto expected =
-      rig::mxm(a, rig::mxm(a, b, rig::max_second<float>{}), rig::max_second<float>{});
-  for (int round = 0; round < 20; ++round) {
-    const auto middle = rig::mxm(on_gpu, b.to(gpu), rig::max_second<float>{}, {.stream = first});
-    const auto last = rig::mxm(on_gpu, middle, rig::max_second<float>{}, {.stream = second});
-    REQUIRE(distance(expected, last.to(rig::cpu())) == 0);
-  }
-  rig::synchronise(gpu);
-  cudaStreamDestroy(first);
-  cudaStreamDestroy(second);
-}
-
-TEST_CASE("a prepared product can be captured and replayed") {
-  cudaStream_t stream = nullptr;
-  REQUIRE(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess);
-  const auto a = banded(3000);
-  const auto b = waves(3000, 64);
-  const auto on_gpu = a.to(gpu);
-  const auto features = b.to(gpu);
-  auto c = rig::dense<float>(3000, 64, -1).to(gpu);
-  on_gpu.prepare();
-  rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{},
-           {.stream = stream});  // loads the kernel
-  rig::synchronise(gpu);
-  cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-  rig::mxm(c, rig::accumulator::plus, on_gpu, features, rig::plus_times<float>{},
-           {.stream = stream});
-  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-  cudaGraphExec_t replay = nullptr;
-  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
-  for (int run = 0; run < 3; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
-  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-  auto expected = rig::mxm(a, b, rig::plus_times<float>{});
-  for (int run = 0; run < 3; ++run)
-    rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{});
-  CHECK(distance(expected, c.to(rig::cpu())) < 1e-3);
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-  cudaStreamDestroy(stream);
 }
 
 struct counted {
