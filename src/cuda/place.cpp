@@ -23,6 +23,8 @@ constexpr std::size_t pinned_bytes = 4u << 20;
 struct context {
   std::once_flag once;
   cudaStream_t stream = nullptr;
+  std::mutex ordering;
+  cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
   std::mutex copying;
   void* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
@@ -51,7 +53,10 @@ context& context_of(int device) {
   context& c = contexts[device];
   std::call_once(c.once, [&] {
     const device_scope scope(device);
-    check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (c.stream == nullptr)
+      check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (c.reached == nullptr)
+      check(cudaEventCreateWithFlags(&c.reached, cudaEventDisableTiming), "cudaEventCreate");
     // Keep freed memory in the pool: the next product needs it again.
     cudaMemPool_t pool = nullptr;
     check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
@@ -106,15 +111,17 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-/// Makes `later` wait for what `earlier` holds now.
-void order(cudaStream_t earlier, cudaStream_t later) {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  const cudaError_t recorded = cudaEventRecord(event, earlier);
-  const cudaError_t waiting = cudaStreamWaitEvent(later, event, 0);
-  cudaEventDestroy(event);
-  check(recorded, "cudaEventRecord");
-  check(waiting, "cudaStreamWaitEvent");
+/// Makes `later` wait for what `earlier` holds now. An event is recorded on its own device only; a
+/// wait keeps to what was recorded when it was asked for, so one event a device serves all.
+void order(void* earlier, int device, void* later, int later_device) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.ordering);
+  {
+    const device_scope scope(device);
+    check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
+  }
+  const device_scope scope(later_device);
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), c.reached, 0), "cudaStreamWaitEvent");
 }
 
 }  // namespace
@@ -195,12 +202,13 @@ void copy(const buffer& from, const buffer& to) {
     const device_scope scope(from.where().device);
     to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
   } else {
-    const device_scope scope(to.where().device);
-    order(static_cast<cudaStream_t>(from.stream()), static_cast<cudaStream_t>(to.stream()));
-    check(cudaMemcpyPeerAsync(target, to.where().device, source, from.where().device, bytes,
+    const int here = from.where().device, there = to.where().device;
+    const device_scope scope(there);
+    order(from.stream(), here, to.stream(), there);
+    check(cudaMemcpyPeerAsync(target, there, source, here, bytes,
                               static_cast<cudaStream_t>(to.stream())),
           "copy between devices");
-    order(static_cast<cudaStream_t>(to.stream()), static_cast<cudaStream_t>(from.stream()));
+    order(to.stream(), there, from.stream(), here);
   }
 }
 
@@ -215,6 +223,7 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
+  const device_scope scope(device_);
   // While a graph is captured nothing outside it may be waited for; what it replays on must be
   // ready then.
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
@@ -230,19 +239,17 @@ void stream_order::add(void* stream) {
   if (stream == nullptr || stream == stream_) return;
   for (int i = 0; i < count_; ++i)
     if (others_[i] == stream) return;
+  order(stream, device_, stream_, device_);
   others_[count_++] = stream;
-  order(static_cast<cudaStream_t>(stream), static_cast<cudaStream_t>(stream_));
 }
 
 stream_order::~stream_order() {
-  // A buffer's own stream frees it: it must not run ahead of the call.
-  for (int i = 0; i < count_; ++i) {
-    cudaEvent_t event = nullptr;
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) continue;
-    cudaEventRecord(event, static_cast<cudaStream_t>(stream_));
-    cudaStreamWaitEvent(static_cast<cudaStream_t>(others_[i]), event, 0);
-    cudaEventDestroy(event);
-  }
+  // A buffer's own stream frees it: it must not run ahead of the call. What fails here is a fault
+  // of the device, which the next call that waits reports.
+  for (int i = 0; i < count_; ++i) try {
+      order(stream_, device_, others_[i], device_);
+    } catch (...) {
+    }
 }
 
 }  // namespace on_cuda
