@@ -26,7 +26,7 @@ struct context {
   std::mutex ordering;
   cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
   std::mutex copying;
-  void* pinned[2] = {};
+  char* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
 };
 
@@ -67,13 +67,23 @@ context& context_of(int device) {
   return c;
 }
 
-/// The pinned pieces of a device; the caller holds `copying`.
+/// The pinned pieces of a device; the caller holds `copying`. They come in one allocation, after
+/// their events: a failure leaves nothing that a later copy would take for both.
 void pin(context& c) {
   if (c.pinned[0] != nullptr) return;
-  for (int piece = 0; piece < 2; ++piece) {
-    check(cudaHostAlloc(&c.pinned[piece], pinned_bytes, cudaHostAllocDefault), "cudaHostAlloc");
-    check(cudaEventCreateWithFlags(&c.travelled[piece], cudaEventDisableTiming), "cudaEventCreate");
+  for (cudaEvent_t& event : c.travelled)
+    if (event == nullptr)
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  void* both = nullptr;
+  const cudaError_t status = cudaHostAlloc(&both, 2 * pinned_bytes, cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    fail(errc::out_of_memory,
+         {"out of memory: ", 2 * pinned_bytes, " bytes asked of pinned memory on cpu"});
   }
+  check(status, "cudaHostAlloc");
+  c.pinned[0] = static_cast<char*>(both);
+  c.pinned[1] = c.pinned[0] + pinned_bytes;
 }
 
 void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
