@@ -28,6 +28,20 @@ inline rig::matrix<float> banded(int n) {
   return rig::matrix<float>::from_tuples(n, n, i, j, v);
 }
 
+/// `banded`, with every hundredth row full up to column 2000: rows that are cut.
+inline rig::matrix<float> hubs(int n) {
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int row = 0; row < n; ++row)
+    for (int column = row % 100 == 7 ? 0 : row;
+         column < std::min(n, row % 100 == 7 ? 2000 : row + 9); column += 3) {
+      i.push_back(row);
+      j.push_back(column);
+      v.push_back(1.0f + static_cast<float>((row + column) % 5));
+    }
+  return rig::matrix<float>::from_tuples(n, n, i, j, v);
+}
+
 inline rig::dense<float> waves(int rows, int columns) {
   rig::dense<float> out(rows, columns);
   for (int i = 0; i < rows; ++i)
@@ -76,7 +90,11 @@ class own_stream {
     const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
     REQUIRE(cudaLaunchHostFunc(stream_, wait, nullptr) == cudaSuccess);
   }
-  bool is_idle() const { return cudaStreamQuery(stream_) == cudaSuccess; }
+  /// Nothing is left to do, but what takes a moment.
+  bool is_done() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return cudaStreamQuery(stream_) == cudaSuccess;
+  }
 
  private:
   cudaStream_t stream_ = nullptr;

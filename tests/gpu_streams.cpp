@@ -5,9 +5,7 @@
 namespace {
 
 TEST_CASE("two streams: what one makes the other reads") {
-  cudaStream_t first = nullptr, second = nullptr;
-  REQUIRE(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking) == cudaSuccess);
-  REQUIRE(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking) == cudaSuccess);
+  const own_stream first, second;
   const auto a = banded(20000), on_gpu = a.to(gpu);
   const auto b = waves(20000, 96);
   const auto expected =
@@ -17,9 +15,64 @@ TEST_CASE("two streams: what one makes the other reads") {
     const auto last = rig::mxm(on_gpu, middle, rig::max_second<float>{}, {.stream = second});
     REQUIRE(distance(expected, last.to(rig::cpu())) == 0);
   }
+}
+
+/// B = `late` once the writer's stream has come that far; then a product; then B is overwritten in
+/// the order of the writer's stream again.
+void check_order_around(const rig::descriptor& desc) {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto early = waves(2000, 2000), late = waves(2001, 2000);
+  const auto source = rig::dense<float>::view(late.row(1), 2000, 2000);
+  auto c = rig::dense<float>(2000, 2000).to(gpu), b = early.to(gpu);
+  const auto late_there = source.to(gpu), early_there = early.to(gpu);
+  const own_stream writer, caller;
+  const auto view = rig::dense<float>::view(b.data(), 2000, 2000, 0, gpu, writer);
+  rig::descriptor there = desc;
+  there.stream = caller;
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);  // loads the kernels
   rig::synchronise(gpu);
-  cudaStreamDestroy(first);
-  cudaStreamDestroy(second);
+
+  const auto overwrite = [&](const rig::dense<float>& with) {
+    REQUIRE(cudaMemcpyAsync(b.data(), with.data(), with.extent(), cudaMemcpyDeviceToDevice,
+                            writer) == cudaSuccess);
+  };
+  writer.hold_back();
+  overwrite(late_there);
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);
+  const auto expected = rig::mxm(a, source, rig::max_second<float>{}, desc);
+  REQUIRE(distance(expected, c.to(rig::cpu())) == 0);
+
+  rig::synchronise(gpu);
+  caller.hold_back();
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);
+  overwrite(early_there);
+  REQUIRE(distance(expected, c.to(rig::cpu())) == 0);
+}
+
+TEST_CASE("B's stream is waited for, and waits for the product") { check_order_around({}); }
+
+TEST_CASE("B's stream is waited for, and waits for the transposed copy of B") {
+  check_order_around({.transpose_b = true});
+}
+
+TEST_CASE("a form that can be found is finished") {
+  const auto a = hubs(5000), on_gpu = a.to(gpu);
+  const own_stream stream;
+  const rig::pattern& s = on_gpu.structure();
+  const auto view = rig::pattern_view(
+      s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), 5001),
+      std::span(s.entries(), static_cast<std::size_t>(s.nnz())), rig::input::trusted, gpu, stream);
+  rig::synchronise(gpu);
+  stream.hold_back();
+  view->form_of<rig::transposed>();
+  CHECK(stream.is_done());
+  view->drop_forms();
+  for (const bool transpose : {false, true}) {
+    stream.hold_back();
+    rig::prepare_forms(*view, transpose);
+    CHECK(stream.is_done());
+  }
+  CHECK(view->forms().size() == 4);  // profile, row pieces, rows by length; transpose
 }
 
 TEST_CASE("a prepared product can be captured and replayed") {

@@ -101,6 +101,8 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
         rows_of.data<index>());
     check(cudaGetLastError(), "transpose");
   }
+  // Once: whoever finds the form, on whatever stream, finds it made.
+  check(cudaStreamSynchronize(stream), "transpose");
   return std::make_shared<const pattern>(original.columns(), original.rows(), nnz,
                                          std::move(offsets), sizeof(Offset) == sizeof(int64),
                                          std::move(rows_of));
