@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -138,17 +139,26 @@ TEST_CASE("device memory may come from the caller") {
   CHECK(calls.taken == calls.given);
 }
 
-/// In a process of its own: an empty memory cache. 0 if the product is right.
-int product_in_a_child() {
+/// Starts a test case of this file in a process of its own.
+pid_t start_child(const std::string& test_case) {
   const pid_t child = fork();
   if (child == 0) {
-    execl("/proc/self/exe", "gpu_runtime", "--test-case=child: one product", nullptr);
+    execl("/proc/self/exe", "gpu_runtime", "--no-skip", ("--test-case=" + test_case).c_str(),
+          nullptr);
     _exit(99);
   }
+  return child;
+}
+
+/// 0 if it passed.
+int result_of(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
+
+/// With an empty memory cache.
+int product_in_a_child() { return result_of(start_child("child: one product")); }
 
 TEST_CASE("child: one product") {
   const auto a = banded(200);
@@ -190,21 +200,39 @@ TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where
 TEST_CASE("eight processes on an empty cache") {
   const folder cache;
   std::vector<pid_t> children;
-  for (int i = 0; i < 8; ++i) {
-    const pid_t child = fork();
-    if (child == 0) {
-      execl("/proc/self/exe", "gpu_runtime", "--test-case=child: one product", nullptr);
-      _exit(99);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    CHECK(WIFEXITED(status));
-    CHECK(WEXITSTATUS(status) == 0);
-  }
+  for (int i = 0; i < 8; ++i) children.push_back(start_child("child: one product"));
+  for (const pid_t child : children) CHECK(result_of(child) == 0);
   CHECK(cache.kept().size() == 1);
+}
+
+/// The fault leaves the device unusable for the process.
+TEST_CASE("child: a fault" * doctest::skip()) {
+  // A trusted view whose column is far outside B.
+  const std::vector<rig::int32> offsets = {0, 1};
+  const std::vector<rig::index> columns = {1 << 30};
+  void *there = nullptr, *starts = nullptr;
+  REQUIRE(cudaMalloc(&there, sizeof(rig::index)) == cudaSuccess);
+  REQUIRE(cudaMalloc(&starts, 2 * sizeof(rig::int32)) == cudaSuccess);
+  REQUIRE(cudaMemcpy(there, columns.data(), sizeof(rig::index), cudaMemcpyHostToDevice) ==
+          cudaSuccess);
+  REQUIRE(cudaMemcpy(starts, offsets.data(), 2 * sizeof(rig::int32), cudaMemcpyHostToDevice) ==
+          cudaSuccess);
+  const rig::matrix<float> a(rig::pattern_view(
+      1, 2, std::span(static_cast<const rig::int32*>(starts), 2),
+      std::span(static_cast<const rig::index*>(there), 1), rig::input::trusted, gpu));
+  const auto b = waves(2, 64).to(gpu);
+  const auto c = rig::mxm(a, b, rig::plus_second<float>{}, {.kernel = "row"});
+  for (const auto& look : {std::function<void()>([] { rig::synchronise(gpu); }),
+                           std::function<void()>([&] { c.to(rig::cpu()); }),
+                           std::function<void()>([] { waves(2, 64).to(gpu); })}) {
+    const std::string said = message_of(look, rig::errc::device);
+    CHECK_MESSAGE(said.find("cudaErrorIllegalAddress") != std::string::npos, said);
+    CHECK_MESSAGE(said.find("rig's last kernel on cuda:0 is row") != std::string::npos, said);
+  }
+}
+
+TEST_CASE("a fault is reported by the next call that waits, with the kernel's name") {
+  CHECK(result_of(start_child("child: a fault")) == 0);
 }
 
 }  // namespace

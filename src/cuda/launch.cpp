@@ -181,6 +181,7 @@ void launch(const problem& p, const char* name, const void* kernel, dim3 grid, u
             const arguments& args) {
   void* parameters[] = {const_cast<arguments*>(&args)};
   check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, 0, stream_of(p)), name);
+  launched(p.a.where.device, name);
 }
 
 }  // namespace rig::on_cuda

@@ -25,6 +25,7 @@ struct context {
   cudaStream_t stream = nullptr;
   std::mutex ordering;
   cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
+  std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;
   char* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
@@ -136,11 +137,48 @@ void order(void* earlier, int device, void* later, int later_device) {
 
 }  // namespace
 
+namespace {
+
+/// Is this a kernel's doing, told by whichever call waits next?
+bool is_fault(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorAssert:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
+  if (is_fault(status)) {
+    int device = 0;
+    cudaGetDevice(&device);
+    const char* kernel = device < most_devices
+                             ? contexts[device].last_kernel.load(std::memory_order_relaxed)
+                             : nullptr;
+    if (kernel != nullptr)
+      fail(errc::device, {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status),
+                          "; rig's last kernel on ", to_string(cuda(device)), " is ", kernel});
+  }
   fail(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device,
        {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status)});
+}
+
+void launched(int device, const char* kernel) {
+  contexts[device].last_kernel.store(kernel, std::memory_order_relaxed);
 }
 
 device_scope::device_scope(int device) : device_(device) {
@@ -185,9 +223,13 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
   void* data = nullptr;
   if (from.allocate != nullptr) {
     data = from.allocate(bytes, device, stream, from.context);
-  } else if (cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess) {
-    cudaGetLastError();
-    data = nullptr;
+  } else {
+    const cudaError_t status = cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream));
+    if (status != cudaErrorMemoryAllocation) check(status, "cudaMallocAsync");
+    if (status != cudaSuccess) {
+      cudaGetLastError();
+      data = nullptr;
+    }
   }
   if (data == nullptr)
     fail(errc::out_of_memory,
