@@ -1,5 +1,7 @@
 // Streams and capture: what is ordered without being asked, and what a graph replays.
 
+#include <atomic>
+
 #include "gpu_cases.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
@@ -81,6 +83,29 @@ TEST_CASE("a form that can be found is finished") {
     CHECK(stream.is_done());
   }
   CHECK(view->forms().size() == 4);  // profile, row pieces, rows by length; transpose
+}
+
+TEST_CASE("forms may be dropped while products that read them run") {
+  const auto a = hubs(4000), on_gpu = a.to(gpu);
+  const auto b = waves(4000, 64);
+  const auto features = b.to(gpu);
+  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
+  std::atomic<bool> over = false;
+  std::thread dropper([&] {
+    // What is dropped is written over at once, if somebody else gets its memory.
+    while (!over) {
+      on_gpu.drop_forms();
+      for (const int columns : {1, 2, 8}) rig::dense<float>(4000, columns, 1e9f).to(gpu);
+    }
+  });
+  const own_stream stream;
+  for (int round = 0; round < 200; ++round) {
+    const auto c =
+        rig::mxm(on_gpu, features, rig::max_second<float>{}, {.kernel = "split", .stream = stream});
+    CHECK(distance(expected, c.to(rig::cpu())) == 0);
+  }
+  over = true;
+  dropper.join();
 }
 
 /// Captures a product after prepare() and one call like it, and replays it: the same bits as calls.

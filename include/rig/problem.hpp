@@ -108,6 +108,9 @@ struct problem {
   bool reasons = false;              ///< answers are to be put in words, which allocates
   std::shared_ptr<const form> held;  ///< keeps the transpose alive during the call
   buffer held_b;                     ///< the transposed copy of B
+  /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
+  /// stream, and that waits for the call only when the call has been ordered before it.
+  mutable std::shared_ptr<const form> held_lists[2];
 };
 
 /// Hop 1, first half: throws before anything is written if the problem is not well formed, and
