@@ -29,6 +29,22 @@ RIG_SEMIRING(
       return x + static_cast<float>(getpid() * 0) + y;
     } static float multiply(float a, float b) { return a * b; });
 
+RIG_SEMIRING(
+    moments_of_neighbours,
+    struct moments {
+      double count;
+      double sum;
+      double squares;
+    };
+    using left = float; using right = float; using accum = moments;
+    static constexpr bool ignores_left = true; static constexpr moments zero() {
+      return {0, 0, 0};
+    } static constexpr moments add(moments x, moments y) {
+      return {x.count + y.count, x.sum + y.sum, x.squares + y.squares};
+    } static constexpr moments multiply(float, float b) {
+      return {1, b, double(b) * b};
+    });
+
 struct without_text {
   using left = float;
   using right = float;
@@ -85,6 +101,15 @@ TEST_CASE("the caller's algebra runs on both places") {
   const auto here = rig::mxm(a, b, sum_of_squares{});
   const auto there = rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu());
   CHECK(distance(here, there) < 1e-4);
+}
+
+TEST_CASE("results that do not fit the kernels' arguments are refused") {
+  const auto a = banded(10);
+  const auto b = waves(10, 4);
+  CHECK(rig::mxm(a, b, moments_of_neighbours{})(0, 0).count == 4);
+  const std::string said = message_of(
+      [&] { rig::mxm(a.to(gpu), b.to(gpu), moments_of_neighbours{}); }, rig::errc::cannot);
+  CHECK_MESSAGE(said.find("more than 16 bytes") != std::string::npos, said);
 }
 
 TEST_CASE("what the GPU's compiler rejects comes back in its words, with file and line") {

@@ -28,11 +28,12 @@ struct semiring_info {
   const char* key;            ///< holds the type's full name: its identity across libraries
   const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
   type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
-  std::size_t left_bytes, right_bytes, accum_bytes;
+  std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
-  /// The fill of a problem in the storage type of its C, 16 bytes.
+  /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
+  /// has more.
   void (*fill)(const problem&, void* out);
 };
 

@@ -145,6 +145,8 @@ std::string type_name(const semiring_info& s) {
 }
 
 const char* no_kernel_because(const problem& p) {
+  if (p.algebra->result_bytes > sizeof(arguments::fill))
+    return "its results have more than 16 bytes each, which CUDA kernels do not store";
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
   if (type_name(*p.algebra).starts_with("rig::")) return nullptr;
