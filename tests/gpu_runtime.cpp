@@ -1,4 +1,4 @@
-// The CUDA side around its kernels: places, memory, faults, run-time compilation and its
+// The CUDA side around its kernels: places, faults, run-time compilation and its
 // caches.
 
 #include <cuda_runtime_api.h>
@@ -122,46 +122,6 @@ TEST_CASE("what the GPU's compiler rejects comes back in its words, with file an
   const std::string refused =
       message_of([&] { rig::mxm(a, b, without_text{}, {.kernel = "row"}); }, rig::errc::cannot);
   CHECK(refused.find("RIG_SEMIRING") != std::string::npos);
-}
-
-TEST_CASE("out of memory states the bytes and leaves the device usable") {
-  const auto a = banded(1000).to(gpu);
-  std::vector<rig::dense<float>> full;
-  const std::string said = message_of(
-      [&] {
-        for (;;) full.push_back(rig::dense<float>::uninitialised(1 << 20, 1 << 12, gpu));
-      },
-      rig::errc::out_of_memory);
-  CHECK(said.find(std::to_string((1l << 32) * 4)) != std::string::npos);
-  full.clear();
-  const auto b = waves(1000, 8);
-  CHECK(distance(rig::mxm(banded(1000), b, rig::plus_times<float>{}),
-                 rig::mxm(a, b.to(gpu), rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
-}
-
-struct counted {
-  int taken = 0, given = 0;
-};
-
-TEST_CASE("device memory may come from the caller") {
-  static counted calls;
-  rig::set_device_allocator(
-      {[](std::size_t bytes, int, void* stream, void* context) -> void* {
-         ++static_cast<counted*>(context)->taken;
-         void* data = nullptr;
-         return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
-                    ? data
-                    : nullptr;
-       },
-       [](void* data, std::size_t, int, void* stream, void* context) {
-         ++static_cast<counted*>(context)->given;
-         cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
-       },
-       &calls});
-  { const auto a = banded(100).to(gpu); }
-  rig::set_device_allocator({});
-  CHECK(calls.taken > 0);
-  CHECK(calls.taken == calls.given);
 }
 
 /// Starts a test case of this file in a process of its own.
