@@ -15,7 +15,7 @@ sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '
 cora := $(wildcard $(or $(RIG_DATA),../shared/data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 
-.PHONY: build demo test test-gpu bench lint format format-check
+.PHONY: build demo test test-gpu test-gpu-sanitize bench lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -42,7 +42,13 @@ test-gpu:
 	.ci/packages $(test_packages)
 	$(configure) -DRIG_TESTS=ON
 	cmake --build build -j $(JOBS)
-	ctest --test-dir build --output-on-failure --no-tests=error -L gpu
+	ctest --test-dir build --output-on-failure --no-tests=error -L '^gpu$$'
+
+test-gpu-sanitize:
+	.ci/packages $(test_packages)
+	$(configure) -DRIG_TESTS=ON
+	cmake --build build -j $(JOBS) --target gpu_small_battery
+	ctest --test-dir build --output-on-failure --no-tests=error -L '^sanitize-gpu$$'
 
 bench:
 	.ci/packages $(bench_packages)

@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <vector>
@@ -224,6 +225,43 @@ TEST_CASE("a type of the caller: accumulators, masks, transposes, iso") {
   CHECK(rig::mxm(a.with_value(gaussian{0, 1}), b, s)(0, 0) == gaussian{-1, 4});
   for (const auto how : {rig::accumulator::plus, rig::accumulator::second})
     CHECK_THROWS_AS(rig::mxm(c, how, a, b, s), rig::error);
+}
+
+/// Results of 24 bytes: more than the record of a problem holds of an element.
+struct moments {
+  double count, sum, squares;
+  friend constexpr bool operator==(const moments&, const moments&) = default;
+};
+struct moments_of_neighbours {
+  using left = float;
+  using right = float;
+  using accum = moments;
+  static constexpr moments zero() { return {0, 0, 0}; }
+  static constexpr moments add(moments x, moments y) {
+    return {x.count + y.count, x.sum + y.sum, x.squares + y.squares};
+  }
+  static constexpr moments multiply(float, float b) { return {1, b, double(b) * b}; }
+};
+
+TEST_CASE("results of more than 16 bytes") {
+  const auto a =
+      matrix<float>::from_positions(2, 3, std::vector<index>{0, 0}, std::vector<index>{0, 2});
+  const auto b = dense<float>::from(3, 1, std::vector<float>{2, 100, 5});
+  const moments_of_neighbours s;
+  for (const char* kernel : {"row", "split"}) {
+    const auto c = rig::mxm(a, b, s, {.kernel = kernel});
+    CHECK(c(0, 0) == moments{2, 7, 29});
+    CHECK(c(1, 0) == moments{0, 0, 0});
+  }
+  // What the record of a problem gets of the fill: nothing, and nothing beyond it.
+  rig::problem p;
+  const rig::descriptor desc;
+  p.desc = &desc;
+  unsigned char out[64];
+  std::fill_n(out, 64, static_cast<unsigned char>(7));
+  rig::info_of<moments_of_neighbours>.fill(p, out);
+  CHECK(std::count(out + 16, out + 64, 7) == 48);
+  CHECK(rig::info_of<moments_of_neighbours>.result_bytes == 24);
 }
 
 TEST_CASE("positional multiplies see row and inner index of op(A)") {

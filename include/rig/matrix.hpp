@@ -150,7 +150,9 @@ class matrix {
     });
   }
 
-  /// Builds now the forms that a product with this descriptor would build on its first call.
+  /// Builds now, and waits for, the forms that a product with this descriptor would build on its
+  /// first call. Before a product is captured in a CUDA graph, make one call like it too: it loads
+  /// the kernels, which depend on semiring, types and width.
   const matrix& prepare(const descriptor& desc = {}) const {
     or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a); });
     return *this;

@@ -72,7 +72,7 @@ void write_fill(const problem& p, void* out) {
         case type::other:
           return;
       }
-    } else {
+    } else if constexpr (sizeof(value) <= 16) {
       __builtin_memcpy(out, &value, sizeof(value));
     }
   };
@@ -104,6 +104,7 @@ inline constexpr semiring_info info_of = {
     sizeof(typename S::left),
     sizeof(typename S::right),
     sizeof(typename S::accum),
+    sizeof(typename result_element<void, S>::natural),
     is_ignoring_left<S>,
     is_ignoring_right<S>,
     positional<S>,

@@ -31,8 +31,8 @@ struct device_info {
 /// lists the CPU alone.
 std::vector<device_info> devices();
 
-/// Waits for all work of rig on a place and reports its faults: error(device). Nothing to wait for
-/// on the CPU.
+/// Waits for all work of rig on a place and reports its faults: error(device), with the name of the
+/// last kernel that rig launched there. Nothing to wait for on the CPU.
 void synchronise(place where);
 
 /// The version of the library that is loaded, "major.minor.patch".

@@ -28,11 +28,12 @@ struct semiring_info {
   const char* key;            ///< holds the type's full name: its identity across libraries
   const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
   type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
-  std::size_t left_bytes, right_bytes, accum_bytes;
+  std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
-  /// The fill of a problem in the storage type of its C, 16 bytes.
+  /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
+  /// has more.
   void (*fill)(const problem&, void* out);
 };
 
@@ -108,6 +109,9 @@ struct problem {
   bool reasons = false;              ///< answers are to be put in words, which allocates
   std::shared_ptr<const form> held;  ///< keeps the transpose alive during the call
   buffer held_b;                     ///< the transposed copy of B
+  /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
+  /// stream, and that waits for the call only when the call has been ordered before it.
+  mutable std::shared_ptr<const form> held_lists[2];
 };
 
 /// Hop 1, first half: throws before anything is written if the problem is not well formed, and

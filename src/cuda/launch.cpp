@@ -149,6 +149,8 @@ std::string type_name(const semiring_info& s) {
 }
 
 const char* no_kernel_because(const problem& p) {
+  if (p.algebra->result_bytes > sizeof(arguments::fill))
+    return "its results have more than 16 bytes each, which CUDA kernels do not store";
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
   if (type_name(*p.algebra).starts_with("rig::")) return nullptr;
@@ -185,6 +187,7 @@ void launch(const problem& p, const char* name, const void* kernel, dim3 grid, u
             const arguments& args) {
   void* parameters[] = {const_cast<arguments*>(&args)};
   check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, 0, stream_of(p)), name);
+  launched(p.a.where.device, name);
 }
 
 }  // namespace rig::on_cuda

@@ -23,8 +23,11 @@ constexpr std::size_t pinned_bytes = 4u << 20;
 struct context {
   std::once_flag once;
   cudaStream_t stream = nullptr;
+  std::mutex ordering;
+  cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
+  std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;
-  void* pinned[2] = {};
+  char* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
 };
 
@@ -51,7 +54,10 @@ context& context_of(int device) {
   context& c = contexts[device];
   std::call_once(c.once, [&] {
     const device_scope scope(device);
-    check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (c.stream == nullptr)
+      check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
+    if (c.reached == nullptr)
+      check(cudaEventCreateWithFlags(&c.reached, cudaEventDisableTiming), "cudaEventCreate");
     // Keep freed memory in the pool: the next product needs it again.
     cudaMemPool_t pool = nullptr;
     check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
@@ -62,13 +68,23 @@ context& context_of(int device) {
   return c;
 }
 
-/// The pinned pieces of a device; the caller holds `copying`.
+/// The pinned pieces of a device; the caller holds `copying`. They come in one allocation, after
+/// their events: a failure leaves nothing that a later copy would take for both.
 void pin(context& c) {
   if (c.pinned[0] != nullptr) return;
-  for (int piece = 0; piece < 2; ++piece) {
-    check(cudaHostAlloc(&c.pinned[piece], pinned_bytes, cudaHostAllocDefault), "cudaHostAlloc");
-    check(cudaEventCreateWithFlags(&c.travelled[piece], cudaEventDisableTiming), "cudaEventCreate");
+  for (cudaEvent_t& event : c.travelled)
+    if (event == nullptr)
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  void* both = nullptr;
+  const cudaError_t status = cudaHostAlloc(&both, 2 * pinned_bytes, cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    fail(errc::out_of_memory,
+         {"out of memory: ", 2 * pinned_bytes, " bytes asked of pinned memory on cpu"});
   }
+  check(status, "cudaHostAlloc");
+  c.pinned[0] = static_cast<char*>(both);
+  c.pinned[1] = c.pinned[0] + pinned_bytes;
 }
 
 void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
@@ -106,15 +122,40 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-/// Makes `later` wait for what `earlier` holds now.
-void order(cudaStream_t earlier, cudaStream_t later) {
-  cudaEvent_t event = nullptr;
-  check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
-  const cudaError_t recorded = cudaEventRecord(event, earlier);
-  const cudaError_t waiting = cudaStreamWaitEvent(later, event, 0);
-  cudaEventDestroy(event);
-  check(recorded, "cudaEventRecord");
-  check(waiting, "cudaStreamWaitEvent");
+/// Makes `later` wait for what `earlier` holds now. An event is recorded on its own device only; a
+/// wait keeps to what was recorded when it was asked for, so one event a device serves all.
+void order(void* earlier, int device, void* later, int later_device) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.ordering);
+  {
+    const device_scope scope(device);
+    check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
+  }
+  const device_scope scope(later_device);
+  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), c.reached, 0), "cudaStreamWaitEvent");
+}
+
+}  // namespace
+
+namespace {
+
+/// Is this a kernel's doing, told by whichever call waits next?
+bool is_fault(cudaError_t status) {
+  switch (status) {
+    case cudaErrorIllegalAddress:
+    case cudaErrorMisalignedAddress:
+    case cudaErrorInvalidAddressSpace:
+    case cudaErrorInvalidPc:
+    case cudaErrorIllegalInstruction:
+    case cudaErrorHardwareStackError:
+    case cudaErrorAssert:
+    case cudaErrorLaunchFailure:
+    case cudaErrorLaunchTimeout:
+    case cudaErrorECCUncorrectable:
+      return true;
+    default:
+      return false;
+  }
 }
 
 }  // namespace
@@ -122,8 +163,22 @@ void order(cudaStream_t earlier, cudaStream_t later) {
 void check(cudaError_t status, const char* what) {
   if (status == cudaSuccess) return;
   cudaGetLastError();
+  if (is_fault(status)) {
+    int device = 0;
+    cudaGetDevice(&device);
+    const char* kernel = device < most_devices
+                             ? contexts[device].last_kernel.load(std::memory_order_relaxed)
+                             : nullptr;
+    if (kernel != nullptr)
+      fail(errc::device, {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status),
+                          "; rig's last kernel on ", to_string(cuda(device)), " is ", kernel});
+  }
   fail(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device,
        {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status)});
+}
+
+void launched(int device, const char* kernel) {
+  contexts[device].last_kernel.store(kernel, std::memory_order_relaxed);
 }
 
 device_scope::device_scope(int device) : device_(device) {
@@ -168,9 +223,13 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
   void* data = nullptr;
   if (from.allocate != nullptr) {
     data = from.allocate(bytes, device, stream, from.context);
-  } else if (cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) != cudaSuccess) {
-    cudaGetLastError();
-    data = nullptr;
+  } else {
+    const cudaError_t status = cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream));
+    if (status != cudaErrorMemoryAllocation) check(status, "cudaMallocAsync");
+    if (status != cudaSuccess) {
+      cudaGetLastError();
+      data = nullptr;
+    }
   }
   if (data == nullptr)
     fail(errc::out_of_memory,
@@ -195,12 +254,13 @@ void copy(const buffer& from, const buffer& to) {
     const device_scope scope(from.where().device);
     to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
   } else {
-    const device_scope scope(to.where().device);
-    order(static_cast<cudaStream_t>(from.stream()), static_cast<cudaStream_t>(to.stream()));
-    check(cudaMemcpyPeerAsync(target, to.where().device, source, from.where().device, bytes,
+    const int here = from.where().device, there = to.where().device;
+    const device_scope scope(there);
+    order(from.stream(), here, to.stream(), there);
+    check(cudaMemcpyPeerAsync(target, there, source, here, bytes,
                               static_cast<cudaStream_t>(to.stream())),
           "copy between devices");
-    order(static_cast<cudaStream_t>(to.stream()), static_cast<cudaStream_t>(from.stream()));
+    order(to.stream(), there, from.stream(), here);
   }
 }
 
@@ -215,6 +275,7 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
+  const device_scope scope(device_);
   // While a graph is captured nothing outside it may be waited for; what it replays on must be
   // ready then.
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
@@ -230,19 +291,17 @@ void stream_order::add(void* stream) {
   if (stream == nullptr || stream == stream_) return;
   for (int i = 0; i < count_; ++i)
     if (others_[i] == stream) return;
+  order(stream, device_, stream_, device_);
   others_[count_++] = stream;
-  order(static_cast<cudaStream_t>(stream), static_cast<cudaStream_t>(stream_));
 }
 
 stream_order::~stream_order() {
-  // A buffer's own stream frees it: it must not run ahead of the call.
-  for (int i = 0; i < count_; ++i) {
-    cudaEvent_t event = nullptr;
-    if (cudaEventCreateWithFlags(&event, cudaEventDisableTiming) != cudaSuccess) continue;
-    cudaEventRecord(event, static_cast<cudaStream_t>(stream_));
-    cudaStreamWaitEvent(static_cast<cudaStream_t>(others_[i]), event, 0);
-    cudaEventDestroy(event);
-  }
+  // A buffer's own stream frees it: it must not run ahead of the call. What fails here is a fault
+  // of the device, which the next call that waits reports.
+  for (int i = 0; i < count_; ++i) try {
+      order(stream_, device_, others_[i], device_);
+    } catch (...) {
+    }
 }
 
 }  // namespace on_cuda

@@ -223,6 +223,7 @@ profile::profile(const pattern& of) {
   look<<<blocks_for(of.rows()), block, 0, static_cast<cudaStream_t>(of.stream())>>>(
       of.offsets(), of.wide(), of.entries(), of.rows(), of.columns(), found.data<sums>());
   check(cudaGetLastError(), "a look at a matrix");
+  launched(of.where().device, "look");
   const buffer seen = found.to(cpu());
   const sums& all = *seen.data<sums>();
   longest = static_cast<int64>(all.longest);
@@ -249,6 +250,7 @@ row_pieces::row_pieces(const pattern& of) {
                                               taken.data<counters>(), pieces.data<piece>(),
                                               rows.data<cut_row>());
     check(cudaGetLastError(), "cutting rows");
+    launched(of.where().device, "cut_rows_of");
   };
   const buffer taken = zeroed(sizeof(counters), of);
   if (cut <= coarse_cut) {
@@ -284,6 +286,7 @@ rows_by_length::rows_by_length(const pattern& of) {
   sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(),
                                                 next.data<int>(), rows.data<index>());
   check(cudaGetLastError(), "rows by length");
+  launched(of.where().device, "sort_rows");
   check(cudaStreamSynchronize(stream), "rows by length");
 }
 

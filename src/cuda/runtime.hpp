@@ -9,8 +9,13 @@
 
 namespace rig::on_cuda {
 
-/// Throws error(device), or error(place) where there is no device, with CUDA's own words.
+/// Throws error(device), or error(out_of_memory), with CUDA's own words; where a kernel is at
+/// fault, with the name of rig's last one on the device.
 void check(cudaError_t status, const char* what);
+
+/// Remembers a kernel that was launched, for faults that only show later. The name stays where it
+/// is.
+void launched(int device, const char* kernel);
 
 /// Makes a device current for a scope.
 class device_scope {

@@ -72,9 +72,11 @@ void split_run(const problem& p) {
   if (order_helps(p, *look)) {
     order = p.oriented->form_of<rows_by_length>();
     args.order = order->rows.data<const index>();
+    p.held_lists[0] = order;
   }
   if (look->longest <= cut_for(*look, p.a.nnz)) return launch_row(p, args, 0);
   const auto pieces = p.oriented->form_of<row_pieces>();
+  p.held_lists[1] = pieces;
   const buffer sums =
       buffer::allocate(static_cast<std::size_t>(pieces->piece_count) *
                            static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,

@@ -68,6 +68,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz,
                                                        counts.data<unsigned long long>());
   check(cudaGetLastError(), "transpose");
+  launched(where.device, "transpose");
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     check(
@@ -101,6 +102,8 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
         rows_of.data<index>());
     check(cudaGetLastError(), "transpose");
   }
+  // Once: whoever finds the form, on whatever stream, finds it made.
+  check(cudaStreamSynchronize(stream), "transpose");
   return std::make_shared<const pattern>(original.columns(), original.rows(), nnz,
                                          std::move(offsets), sizeof(Offset) == sizeof(int64),
                                          std::move(rows_of));
@@ -155,6 +158,7 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
         static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
         static_cast<Word*>(to));
     check(cudaGetLastError(), "transpose of a dense");
+    launched(from.where.device, "transpose_words");
   };
   if (from.rows == 0 || from.columns == 0) return;
   switch (from.value_bytes) {
@@ -184,6 +188,7 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
         static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
         static_cast<Word*>(to), stride);
     check(cudaGetLastError(), "padding of a dense");
+    launched(from.where.device, "pad_words");
   };
   switch (from.value_bytes) {
     case 1:

@@ -1,0 +1,101 @@
+#pragma once
+
+// Graphs, features and comparisons that tests of the CUDA side share.
+
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "gpu.hpp"
+#include "rig/mxm.hpp"
+
+/// Row i of n holds columns i, i + 1, … of every third.
+inline rig::matrix<float> banded(int n) {
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int row = 0; row < n; ++row)
+    for (int column = row; column < std::min(n, row + 30); column += 3) {
+      i.push_back(row);
+      j.push_back(column);
+      v.push_back(1.0f + static_cast<float>((row + column) % 5));
+    }
+  return rig::matrix<float>::from_tuples(n, n, i, j, v);
+}
+
+/// `banded`, with every hundredth row full up to column 2000: rows that are cut.
+inline rig::matrix<float> hubs(int n) {
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int row = 0; row < n; ++row)
+    for (int column = row % 100 == 7 ? 0 : row;
+         column < std::min(n, row % 100 == 7 ? 2000 : row + 9); column += 3) {
+      i.push_back(row);
+      j.push_back(column);
+      v.push_back(1.0f + static_cast<float>((row + column) % 5));
+    }
+  return rig::matrix<float>::from_tuples(n, n, i, j, v);
+}
+
+inline rig::dense<float> waves(int rows, int columns) {
+  rig::dense<float> out(rows, columns);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      out(i, j) = std::sin(0.37f * static_cast<float>(i) + 1.13f * static_cast<float>(j));
+  return out;
+}
+
+inline double distance(const rig::dense<float>& x, const rig::dense<float>& y) {
+  REQUIRE(x.rows() == y.rows());
+  REQUIRE(x.columns() == y.columns());
+  double most = 0;
+  for (int i = 0; i < x.rows(); ++i)
+    for (int j = 0; j < x.columns(); ++j)
+      most = std::max(most, static_cast<double>(std::fabs(x(i, j) - y(i, j))));
+  return most;
+}
+
+inline std::string message_of(const auto& work, rig::errc code) {
+  try {
+    work();
+  } catch (const rig::error& e) {
+    CHECK(e.code() == code);
+    return e.what();
+  }
+  FAIL("no error");
+  return {};
+}
+
+/// A stream of the caller's on the current device, which no other waits for by itself.
+class own_stream {
+ public:
+  own_stream() {
+    REQUIRE(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking) == cudaSuccess);
+  }
+  own_stream(const own_stream&) = delete;
+  ~own_stream() {
+    cudaStreamSynchronize(stream_);
+    cudaStreamDestroy(stream_);
+  }
+  operator cudaStream_t() const { return stream_; }
+
+  /// Holds back what is asked of the stream from now on, long enough to lose a race that is not
+  /// ordered.
+  void hold_back() const {
+    const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    REQUIRE(cudaLaunchHostFunc(stream_, wait, nullptr) == cudaSuccess);
+  }
+  /// Nothing is left to do, but what takes a moment.
+  bool is_done() const {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    return cudaStreamQuery(stream_) == cudaSuccess;
+  }
+
+ private:
+  cudaStream_t stream_ = nullptr;
+};

@@ -1,0 +1,77 @@
+// Two GPUs: copies between them, and calls on one while the other is current.
+
+#include "gpu_cases.hpp"
+#include "rig/semirings.hpp"
+
+namespace {
+
+const rig::place second = [] {
+  if (gpu.device == 0 && rig::devices().size() < 3) {
+    std::puts("SKIPPED: one CUDA device here, this needs two");
+    std::exit(77);
+  }
+  return rig::cuda(1);
+}();
+
+int current_device() {
+  int device = -1;
+  REQUIRE(cudaGetDevice(&device) == cudaSuccess);
+  return device;
+}
+
+TEST_CASE("copies between devices keep every bit") {
+  const auto a = banded(5000);
+  const auto b = waves(5000, 37);
+  for (const auto& [from, to] : {std::pair(gpu, second), std::pair(second, gpu)}) {
+    const auto moved = a.to(from).to(to);
+    CHECK(moved.where() == to);
+    const auto back = moved.to(rig::cpu());
+    for (rig::int64 p = 0; p < a.nnz(); ++p) REQUIRE(back.value(p) == a.value(p));
+    CHECK(distance(b, b.to(from).to(to).to(rig::cpu())) == 0);
+  }
+  CHECK(current_device() == 0);
+}
+
+TEST_CASE("a copy to the other device waits for what its source's stream still does") {
+  const auto early = waves(4000, 64), late = rig::dense<float>(4000, 64, 3);
+  auto source = early.to(gpu);
+  const auto later = late.to(gpu);
+  rig::synchronise(gpu);
+  const own_stream writer;
+  const auto view = rig::dense<float>::view(source.data(), 4000, 64, 0, gpu, writer);
+  writer.hold_back();
+  REQUIRE(cudaMemcpyAsync(source.data(), later.data(), view.extent(), cudaMemcpyDeviceToDevice,
+                          writer) == cudaSuccess);
+  CHECK(distance(late, view.to(second).to(rig::cpu())) == 0);
+}
+
+TEST_CASE("a product runs where its operands are, whatever device is current") {
+  const auto a = banded(3000);
+  const auto b = waves(3000, 64);
+  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
+  const auto there = a.to(second);
+  REQUIRE(cudaSetDevice(1) == cudaSuccess);
+  {
+    const own_stream first, other;
+    for (const int current : {0, 1}) {
+      REQUIRE(cudaSetDevice(current) == cudaSuccess);
+      const auto middle =
+          rig::mxm(there, b.to(second), rig::max_second<float>{}, {.stream = first});
+      const auto twice = rig::mxm(there, middle, rig::max_second<float>{}, {.stream = other});
+      CHECK(current_device() == current);
+      CHECK(distance(expected, middle.to(rig::cpu())) == 0);
+      CHECK(distance(rig::mxm(a, expected, rig::max_second<float>{}), twice.to(rig::cpu())) == 0);
+    }
+    REQUIRE(cudaSetDevice(1) == cudaSuccess);
+  }
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+}
+
+TEST_CASE("operands on two devices are refused by name") {
+  CHECK(
+      message_of(
+          [&] { rig::mxm(banded(10).to(gpu), waves(10, 4).to(second), rig::max_second<float>{}); },
+          rig::errc::place) == "mxm: A is on cuda:0, B is on cuda:1");
+}
+
+}  // namespace

@@ -1,0 +1,130 @@
+// Device memory: where it runs out, what stays, and who provides it.
+
+#include <cstring>
+#include <optional>
+
+#include "gpu_cases.hpp"
+#include "rig/semirings.hpp"
+
+namespace {
+
+TEST_CASE("out of memory states the bytes and leaves the device usable") {
+  const auto a = banded(1000).to(gpu);
+  std::vector<rig::dense<float>> full;
+  const std::string said = message_of(
+      [&] {
+        for (;;) full.push_back(rig::dense<float>::uninitialised(1 << 20, 1 << 12, gpu));
+      },
+      rig::errc::out_of_memory);
+  CHECK(said.find(std::to_string((1l << 32) * 4)) != std::string::npos);
+  full.clear();
+  const auto b = waves(1000, 8);
+  CHECK(distance(rig::mxm(banded(1000), b, rig::plus_times<float>{}),
+                 rig::mxm(a, b.to(gpu), rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
+}
+
+TEST_CASE("a product whose result cannot fit states its bytes and leaves its inputs") {
+  constexpr rig::index rows = 1 << 21, features = 1 << 16;
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int row = 0; row < rows; row += 1000) {
+    i.push_back(row);
+    j.push_back(row / 1000 % 16);
+    v.push_back(static_cast<float>(row % 7));
+  }
+  const auto a = rig::matrix<float>::from_tuples(rows, 16, i, j, v), on_gpu = a.to(gpu);
+  const auto b = waves(16, features), wide = b.to(gpu);
+  const std::string said = message_of([&] { rig::mxm(on_gpu, wide, rig::plus_times<float>{}); },
+                                      rig::errc::out_of_memory);
+  CHECK_MESSAGE(
+      said.find(std::to_string((1l << 37) * 4) + " bytes asked on cuda:0") != std::string::npos,
+      said);
+  CHECK(distance(b, wide.to(rig::cpu())) == 0);
+  const auto few = rig::dense<float>::view(wide.data(), 16, 8, features, gpu);
+  const auto here = rig::dense<float>::view(b.data(), 16, 8, features);
+  CHECK(distance(rig::mxm(a, here, rig::plus_times<float>{}),
+                 rig::mxm(on_gpu, few, rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
+}
+
+struct failing {
+  std::optional<int> until_failure;
+  int failures = 0;
+};
+
+TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs") {
+  static failing state;
+  rig::set_device_allocator(
+      {[](std::size_t bytes, int, void* stream, void* context) -> void* {
+         auto& of = *static_cast<failing*>(context);
+         if (of.until_failure && (*of.until_failure)-- == 0) {
+           of.until_failure.reset();
+           ++of.failures;
+           return nullptr;
+         }
+         void* data = nullptr;
+         return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+                    ? data
+                    : nullptr;
+       },
+       [](void* data, std::size_t, int, void* stream, void*) {
+         cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+       },
+       &state});
+  {
+    const auto a = hubs(2500), on_gpu = a.to(gpu);
+    const auto b = waves(33, 2500), before = waves(2500, 33);
+    const auto features = b.to(gpu);
+    for (const bool transpose : {false, true}) {
+      const rig::descriptor desc = {
+          .transpose_a = transpose, .transpose_b = true, .kernel = "split"};
+      const auto expected = rig::mxm(a, b, rig::plus_times<float>{}, desc);
+      bool done = false;
+      state.failures = 0;
+      for (int call = 0; !done; ++call) {
+        REQUIRE(call < 100);
+        on_gpu.drop_forms();
+        auto c = before.to(gpu);
+        state.until_failure = call;
+        try {
+          rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{}, desc);
+          done = true;
+        } catch (const rig::error& e) {
+          CHECK_MESSAGE(e.code() == rig::errc::out_of_memory, std::string(e.what()));
+          CHECK(distance(before, c.to(rig::cpu())) == 0);
+        }
+        state.until_failure.reset();
+        if (done) CHECK(distance(expected, c.to(rig::cpu())) < 1e-2);
+      }
+      CHECK(state.failures > 5);
+    }
+    CHECK(distance(b, features.to(rig::cpu())) == 0);
+  }
+  rig::set_device_allocator({});
+}
+
+struct counted {
+  int taken = 0, given = 0;
+};
+
+TEST_CASE("device memory may come from the caller") {
+  static counted calls;
+  rig::set_device_allocator(
+      {[](std::size_t bytes, int, void* stream, void* context) -> void* {
+         ++static_cast<counted*>(context)->taken;
+         void* data = nullptr;
+         return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+                    ? data
+                    : nullptr;
+       },
+       [](void* data, std::size_t, int, void* stream, void* context) {
+         ++static_cast<counted*>(context)->given;
+         cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+       },
+       &calls});
+  { const auto a = banded(100).to(gpu); }
+  rig::set_device_allocator({});
+  CHECK(calls.taken > 0);
+  CHECK(calls.taken == calls.given);
+}
+
+}  // namespace

@@ -1,0 +1,159 @@
+// Streams and capture: what is ordered without being asked, and what a graph replays.
+
+#include <atomic>
+
+#include "gpu_cases.hpp"
+#include "rig/semirings.hpp"
+#include "rig/user_semiring.hpp"
+
+RIG_SEMIRING(
+    sum_of_weighted_squares, using left = float; using right = float; using accum = float;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float a, float b) { return a * b * b; });
+
+namespace {
+
+TEST_CASE("two streams: what one makes the other reads") {
+  const own_stream first, second;
+  const auto a = banded(20000), on_gpu = a.to(gpu);
+  const auto b = waves(20000, 96);
+  const auto expected =
+      rig::mxm(a, rig::mxm(a, b, rig::max_second<float>{}), rig::max_second<float>{});
+  for (int round = 0; round < 20; ++round) {
+    const auto middle = rig::mxm(on_gpu, b.to(gpu), rig::max_second<float>{}, {.stream = first});
+    const auto last = rig::mxm(on_gpu, middle, rig::max_second<float>{}, {.stream = second});
+    REQUIRE(distance(expected, last.to(rig::cpu())) == 0);
+  }
+}
+
+/// B = `late` once the writer's stream has come that far; then a product; then B is overwritten in
+/// the order of the writer's stream again.
+void check_order_around(const rig::descriptor& desc) {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto early = waves(2000, 2000), late = waves(2001, 2000);
+  const auto source = rig::dense<float>::view(late.row(1), 2000, 2000);
+  auto c = rig::dense<float>(2000, 2000).to(gpu), b = early.to(gpu);
+  const auto late_there = source.to(gpu), early_there = early.to(gpu);
+  const own_stream writer, caller;
+  const auto view = rig::dense<float>::view(b.data(), 2000, 2000, 0, gpu, writer);
+  rig::descriptor there = desc;
+  there.stream = caller;
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);  // loads the kernels
+  rig::synchronise(gpu);
+
+  const auto overwrite = [&](const rig::dense<float>& with) {
+    REQUIRE(cudaMemcpyAsync(b.data(), with.data(), with.extent(), cudaMemcpyDeviceToDevice,
+                            writer) == cudaSuccess);
+  };
+  writer.hold_back();
+  overwrite(late_there);
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);
+  const auto expected = rig::mxm(a, source, rig::max_second<float>{}, desc);
+  REQUIRE(distance(expected, c.to(rig::cpu())) == 0);
+
+  rig::synchronise(gpu);
+  caller.hold_back();
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}, there);
+  overwrite(early_there);
+  REQUIRE(distance(expected, c.to(rig::cpu())) == 0);
+}
+
+TEST_CASE("B's stream is waited for, and waits for the product") { check_order_around({}); }
+
+TEST_CASE("B's stream is waited for, and waits for the transposed copy of B") {
+  check_order_around({.transpose_b = true});
+}
+
+TEST_CASE("a form that can be found is finished") {
+  const auto a = hubs(5000), on_gpu = a.to(gpu);
+  const own_stream stream;
+  const rig::pattern& s = on_gpu.structure();
+  const auto view = rig::pattern_view(
+      s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), 5001),
+      std::span(s.entries(), static_cast<std::size_t>(s.nnz())), rig::input::trusted, gpu, stream);
+  rig::synchronise(gpu);
+  stream.hold_back();
+  view->form_of<rig::transposed>();
+  CHECK(stream.is_done());
+  view->drop_forms();
+  for (const bool transpose : {false, true}) {
+    stream.hold_back();
+    rig::prepare_forms(*view, transpose);
+    CHECK(stream.is_done());
+  }
+  CHECK(view->forms().size() == 4);  // profile, row pieces, rows by length; transpose
+}
+
+TEST_CASE("forms may be dropped while products that read them run") {
+  const auto a = hubs(4000), on_gpu = a.to(gpu);
+  const auto b = waves(4000, 64);
+  const auto features = b.to(gpu);
+  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
+  std::atomic<bool> over = false;
+  std::thread dropper([&] {
+    // What is dropped is written over at once, if somebody else gets its memory.
+    while (!over) {
+      on_gpu.drop_forms();
+      for (const int columns : {1, 2, 8}) rig::dense<float>(4000, columns, 1e9f).to(gpu);
+    }
+  });
+  const own_stream stream;
+  for (int round = 0; round < 200; ++round) {
+    const auto c =
+        rig::mxm(on_gpu, features, rig::max_second<float>{}, {.kernel = "split", .stream = stream});
+    CHECK(distance(expected, c.to(rig::cpu())) == 0);
+  }
+  over = true;
+  dropper.join();
+}
+
+/// Captures a product after prepare() and one call like it, and replays it: the same bits as calls.
+template <class S>
+void check_replay(const rig::matrix<float>& a, const S& semiring, rig::accumulator accum,
+                  rig::descriptor desc) {
+  constexpr int replays = 3;
+  const own_stream stream;
+  const auto b = waves(a.rows(), 64).to(gpu);
+  auto called = rig::dense<float>(a.rows(), 64, -1).to(gpu), replayed = called;
+  a.prepare(desc);
+  for (int run = 0; run < 1 + replays; ++run) rig::mxm(called, accum, a, b, semiring, desc);
+
+  desc.stream = stream;
+  const auto product = [&] { rig::mxm(replayed, accum, a, b, semiring, desc); };
+  product();
+  rig::synchronise(gpu);
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  product();
+  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
+  cudaGraphExec_t replay = nullptr;
+  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
+  for (int run = 0; run < replays; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
+  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+  CHECK(distance(called.to(rig::cpu()), replayed.to(rig::cpu())) == 0);
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+}
+
+template <class S>
+void check_replays(const S& semiring) {
+  using enum rig::accumulator;
+  const auto even = banded(3000).to(gpu), skewed = hubs(3000).to(gpu);
+  for (const rig::accumulator accum : {none, plus}) {
+    check_replay(even, semiring, accum, {.kernel = "row"});
+    check_replay(skewed, semiring, accum, {.kernel = "split"});
+    check_replay(skewed, semiring, accum, {.transpose_a = true, .kernel = "split"});
+    check_replay(skewed, semiring, accum, {});
+  }
+}
+
+TEST_CASE("a prepared product can be captured and replayed") {
+  check_replays(rig::plus_times<float>{});
+}
+
+TEST_CASE("so can one over a semiring compiled at run time") {
+  check_replays(sum_of_weighted_squares{});
+}
+
+}  // namespace
