@@ -99,7 +99,7 @@ int threads_for(const problem& p) {
   if (work < parallel_work) return 1;
   // OpenMP ends the process where it cannot start a thread, so a wild number must not reach it.
   const int most = std::max(256, omp_get_num_procs());
-  return p.desc->threads > 0 ? std::min(p.desc->threads, most) : omp_get_max_threads();
+  return std::min(p.desc->threads > 0 ? p.desc->threads : omp_get_max_threads(), most);
 }
 
 index first_row_of(const sparse_operand& a, int piece, int pieces) {

@@ -1,7 +1,9 @@
 // Which kernel serves: names, RIG_KERNEL, explain; and the forms that products build and share.
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -105,6 +107,22 @@ TEST_CASE("a long row is split where it holds a large share") {
   const auto few_threads =
       rig::explain(star, dense<float>(200000, 1), rig::plus_times<float>{}, {.threads = 1});
   CHECK(few_threads.chosen == e.chosen);
+}
+
+TEST_CASE("wild numbers of threads do not reach OpenMP") {
+  const int usual = omp_get_max_threads(), most = std::max(256, omp_get_num_procs());
+  const matrix<float> a = ring(20000);
+  const dense<float> b(20000, 4, 1.0f);
+  const auto threads = [&](const rig::descriptor& desc) {
+    return rig::on_cpu::threads_for(
+        rig::make_problem<rig::plus_times<float>>("mxm", a, b, rig::no_mask{}, desc));
+  };
+  CHECK(threads({.threads = 3}) == 3);
+  CHECK(threads({.threads = 1 << 20}) == most);
+  omp_set_num_threads(1 << 20);
+  CHECK(threads({}) == most);
+  omp_set_num_threads(usual);
+  CHECK(threads({}) == std::min(usual, most));
 }
 
 TEST_CASE("explain as text and as JSON") {

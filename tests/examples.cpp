@@ -313,8 +313,8 @@ TEST_CASE("command lines that make no sense: status 2") {
     for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
       check_fails(program + " --generate " + wrong, 2, wrong == "rmat:77:1" ? "77" : wrong);
     for (const std::string wrong :
-         {"--colour red", "stray", "--generate", "--threads -1", "--threads two", "--device tpu",
-          "--kernel magic", "--json=yes"})
+         {"--colour red", "stray", "--generate", "--threads -1", "--threads two",
+          "--threads 100000", "--device tpu", "--kernel magic", "--json=yes"})
       check_fails(program + " --generate karate " + wrong, 2, program);
   }
   for (const std::string wrong :
