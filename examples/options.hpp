@@ -103,6 +103,12 @@ int run_program(int count, char** arguments, const char* summary,
     std::replace(message.begin(), message.end(), '\n', ' ');
     std::cerr << program << ": " << message << "\n";
   };
+  // A full disk shows only when the text leaves the buffer.
+  const auto finish = [&] {
+    if (std::cout.flush()) return 0;
+    complain("cannot write to the standard output");
+    return 1;
+  };
   try {
     po::options_description all(summary, 100), shared("Graph and machine", 100);
     auto add = shared.add_options();
@@ -127,14 +133,14 @@ int run_program(int count, char** arguments, const char* summary,
     po::store(parser.options(all).positional({}).run(), seen);
     if (seen.count("help") != 0) {
       std::cout << all;
-      return 0;
+      return finish();
     }
     po::notify(seen);
     check(given);
     omp_set_num_threads(given.threads > 0 ? given.threads
                                           : std::min(omp_get_max_threads(), most_threads()));
     work(given);
-    return 0;
+    return finish();
   } catch (const po::error& wrong) {
     complain(std::string(wrong.what()) + "; see --help");
     return 2;

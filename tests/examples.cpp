@@ -192,6 +192,9 @@ TEST_CASE("JSON keys") {
   CHECK(few["rows"]["33"].size() == 3);
   CHECK(few["rows"].size() == 2);
   CHECK(few["device"] == "cpu");
+  const outcome twice = run("spmm --generate karate --features 1 --rows 1,2,1 --json");
+  CHECK(twice.out.find("\"1\": ") == twice.out.rfind("\"1\": "));
+  CHECK(keys_of(ordered_json::parse(twice.out)["rows"]) == keys{"1", "2"});
 }
 
 TEST_CASE("every semiring, in float and double, by every kernel that can") {
@@ -304,6 +307,16 @@ TEST_CASE("run-time errors: status 1, and one line that names the file") {
       check_fails(program + " --generate karate --device cuda", 1, "CUDA");
   }
   check_fails("sage --generate karate --features /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
+}
+
+TEST_CASE("an answer that cannot be written: status 1") {
+  if (!fs::exists("/dev/full")) {
+    MESSAGE("SKIPPED: no /dev/full");
+    return;
+  }
+  for (const std::string program : {"spmm", "pagerank", "sage"})
+    for (const std::string more : {"", " --json", " --explain", " --help"})
+      check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
 }
 
 TEST_CASE("command lines that make no sense: status 2") {
