@@ -46,6 +46,7 @@ void check_places(const problem& p) {
   };
   expect("B", p.b.where);
   if (!p.fresh) expect("C", p.c.where);
+  if (p.indices.data != nullptr) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
   if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.where);
 }

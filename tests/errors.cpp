@@ -113,6 +113,29 @@ TEST_CASE("places that are not there") {
                 [&](operands& o) { rig::buffer::borrow(o.memory.data(), 80, nowhere); });
 }
 
+TEST_CASE("operands in two places") {
+  // Only their records can say so without a GPU.
+  const operands o;
+  const rig::descriptor desc;
+  rig::indexed_dense<float> c{dense<float>(5, 3), dense<int>(5, 3)};
+  const auto records = [&] {
+    auto p =
+        rig::make_problem<rig::arg_max_second<float>>("mxm", o.a, o.b, rig::structure(o.c), desc);
+    rig::fill_in_result<rig::arg_max_second<float>>(p, c);
+    return p;
+  };
+  const auto refused = [](const char* what, rig::problem p) {
+    check_error(errc::place, {"A is on cpu", what, "is on cuda:1"}, [&] { rig::check(p); });
+  };
+  auto fits = records(), b = records(), values = records(), indices = records(), mask = records();
+  rig::check(fits);
+  b.b.where = values.c.where = indices.indices.where = mask.mask.full.where = rig::cuda(1);
+  refused("B", b);
+  refused("C", values);
+  refused("C's index array", indices);
+  refused("the mask", mask);
+}
+
 TEST_CASE("the first mistake is found before forms are built") {
   operands o;
   check_error(errc::shape, {},
