@@ -64,6 +64,9 @@ void check_accumulator(const problem& p) {
 
 void check_descriptor(const problem& p) {
   if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
+  if (p.desc->fill.has_value() && p.algebra->result == type::other)
+    fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
+                      " yields a type that rig does not know as one"});
 }
 
 template <class Word>

@@ -103,6 +103,31 @@ TEST_CASE("descriptors") {
                 [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.threads = -2}); });
 }
 
+/// Sums of a type that rig does not know as a number.
+struct pair {
+  float x, y;
+};
+struct pair_of_sums {
+  using left = float;
+  using right = float;
+  using accum = pair;
+  static constexpr pair zero() { return {0, 0}; }
+  static constexpr pair add(pair s, pair t) { return {s.x + t.x, s.y + t.y}; }
+  static constexpr pair multiply(float a, float b) { return {a, b}; }
+};
+
+TEST_CASE("no number fills a structure") {
+  operands o;
+  dense<pair> c(5, 3, pair{1, 2});
+  check_error(errc::type, {"fill"},
+              [&] { rig::mxm(c, rig::none, o.a, o.b, pair_of_sums{}, {.fill = 0}); });
+  CHECK(c(2, 0).y == 2);
+  check_error(errc::type, {"fill"},
+              [&] { rig::mxm(o.a, o.b, pair_of_sums{}, rig::structure(o.c), {.fill = 0}); });
+  rig::mxm(c, rig::none, o.a, o.b, pair_of_sums{});
+  CHECK(c(2, 0).y == 0);
+}
+
 TEST_CASE("places that are not there") {
   // No machine has so many devices; operands in two places that exist need a GPU (gpu_runtime).
   const rig::place nowhere = rig::cuda(40);
