@@ -1,5 +1,6 @@
 // Bad input: the error names the values, and not a byte of any output has changed.
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -165,6 +166,13 @@ TEST_CASE("the first mistake is found before forms are built") {
   operands o;
   check_error(errc::shape, {},
               [&] { rig::mxm(o.a, dense<float>(3, 2), plus_times, {.transpose_a = true}); });
+  check_error(errc::unknown_kernel, {"the descriptor", "no such"}, [&] {
+    rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true, .kernel = "no such"});
+  });
+  setenv("RIG_KERNEL", "none like this", 1);
+  check_error(errc::unknown_kernel, {"RIG_KERNEL", "none like this"},
+              [&] { rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true}); });
+  unsetenv("RIG_KERNEL");
   CHECK(o.a.forms().empty());
 }
 
