@@ -31,10 +31,10 @@ isa best_isa() {
 isa wanted_isa() {
   const isa best = best_isa();
   const char* wanted = std::getenv("RIG_ISA");
-  if (wanted == nullptr) return best;
+  if (wanted == nullptr || *wanted == '\0') return best;
   for (const isa which : {isa::baseline, isa::avx2, isa::avx512})
     if (std::string_view(wanted) == to_string(which)) return std::min(which, best);
-  return best;
+  fail(errc::range, {"RIG_ISA is '", wanted, "'; there are baseline, avx2, avx512"});
 }
 
 #if defined(__x86_64__)

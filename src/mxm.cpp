@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cuda/device.hpp"
+#include "rig/cpu/isa.hpp"
 #include "rig/kernels.hpp"
 #include "rig/problem.hpp"
 
@@ -107,6 +108,7 @@ void check_descriptor(const problem& p) {
                       " yields a type that rig does not know as one"});
   preferred_kernel(p);
   named_kernel(p);
+  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
 }
 
 template <class Word>

@@ -319,6 +319,15 @@ TEST_CASE("an answer that cannot be written: status 1") {
       check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
 }
 
+TEST_CASE("an instruction set that no machine has: status 1") {
+  setenv("RIG_ISA", "sse9", 1);
+  check_fails("spmm --generate karate --device cpu", 1, "sse9");
+  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2, avx512");
+  setenv("RIG_ISA", "", 1);
+  CHECK(run("spmm --generate karate --device cpu").status == 0);
+  unsetenv("RIG_ISA");
+}
+
 TEST_CASE("command lines that make no sense: status 2") {
   for (const std::string program : {"spmm", "pagerank", "sage"}) {
     check_fails(program, 2, "--graph");

@@ -5,7 +5,8 @@ namespace rig::on_cpu {
 /// Instruction sets the CPU kernels are compiled for, in ascending order.
 enum class isa : int { baseline, avx2, avx512 };
 
-/// The best this machine has, or the one RIG_ISA names if the machine has it. Read once.
+/// The best this machine has, or the one RIG_ISA names if the machine has it. Read once. Throws
+/// error(range) where RIG_ISA names none.
 isa instruction_set();
 
 /// "baseline", "avx2", "avx512".
