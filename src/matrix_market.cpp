@@ -256,8 +256,8 @@ template <class T>
 dense<T> read_matrix_market_dense(input_file& file) {
   const header head = read_header(file);
   if (!head.array) {
-    const matrix<T> sparse = read_sparse<T>(file, head);
     expect_dense<T>(file, head.rows, head.columns);
+    const matrix<T> sparse = read_sparse<T>(file, head);
     dense<T> full(head.rows, head.columns);
     const index* columns = sparse.structure().entries();
     for (index i = 0; i < head.rows; ++i)

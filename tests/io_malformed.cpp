@@ -350,7 +350,8 @@ TEST_CASE("sizes that lie allocate nothing") {
   bomb = scratch() / (bomb + ".gz");
   const std::string many = file_of("lie.mtx", lie), large = file_of("array.mtx", array),
                     nodes = file_of("nodes.txt", "0 2147483646\n"),
-                    wide = file_of("wide.mtx", real + "2000000000 2000000000 1\n1 1 1\n");
+                    wide = file_of("wide.mtx", real + "2000000000 2000000000 1\n1 1 1\n"),
+                    short_one = file_of("short.mtx", real + "2000000 2000000000 3\n1 1 1\n");
   const little_memory limit(64 << 20);
   const auto format = rig::errc::format, memory = rig::errc::out_of_memory;
   CHECK(refusal(format, [&] { rig::read_matrix<double>(many); }).find("after 1 of 1000000000") !=
@@ -364,6 +365,8 @@ TEST_CASE("sizes that lie allocate nothing") {
         std::string::npos);
   CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes); }).starts_with(nodes + ": "));
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
+  // Its size is refused before its entries are read, of which there are too few.
+  CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));
 }
 
 TEST_CASE("every truncation and every damaged byte reads or is refused, nothing else") {
