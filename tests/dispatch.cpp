@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -131,6 +132,19 @@ TEST_CASE("explain as text and as JSON") {
   const std::string text = e.text();
   CHECK(contains(text, "plus_times"));
   CHECK(contains(text, "chosen: row"));
+  // Estimates differ in length; the reasons behind them begin in one column.
+  rig::explanation table;
+  for (const double seconds : {2e-3, 1.2345e-8})
+    table.kernels.push_back(
+        {"row", rig::place::kind::cpu, false, false, {rig::verdict::slower, "because", seconds}});
+  table.kernels.push_back(
+      {"split", rig::place::kind::cpu, false, false, {rig::verdict::cannot, "because", 0}});
+  std::istringstream lines(table.text());
+  std::string line;
+  std::getline(lines, line);
+  std::vector<std::size_t> begins;
+  while (begins.size() < 3 && std::getline(lines, line)) begins.push_back(line.find("because"));
+  CHECK(begins == std::vector<std::size_t>(3, begins[0]));
   const auto json = nlohmann::json::parse(e.json());
   CHECK(json["chosen"] == e.chosen);
   CHECK(json["reason"] == e.reason);
