@@ -41,7 +41,8 @@ matrix<T> read_matrix(const std::string& path);
 /// dimension are n×1. Elements that a coordinate file does not list are 0; memory for them is
 /// allocated on the word of its size line, unless the machine has less, and else only for what the
 /// file is long enough to hold.
-/// Throws as `read_matrix`; errors in a .npy file, which has no lines, name the file alone.
+/// Throws as `read_matrix`; errors in a .npy file, which has no lines, name the file alone, those
+/// of gzip line 1.
 template <class T>
 dense<T> read_dense(const std::string& path);
 
