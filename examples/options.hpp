@@ -72,11 +72,17 @@ struct options {
   }
 };
 
+/// More threads than this never help, and OpenMP ends the process where it cannot start them.
+inline int most_threads() { return std::max(256, omp_get_num_procs()); }
+
 inline void check(const options& given) {
   require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
   require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
           "--device is auto, cpu or cuda, not '" + given.device + "'");
   require(given.threads >= 0, "--threads is at least 1, or 0 for all");
+  require(given.threads <= most_threads(), "--threads is at most " +
+                                               std::to_string(most_threads()) + ", not " +
+                                               std::to_string(given.threads));
   const auto kernels = rig::kernels();
   require(given.kernel.empty() ||
               std::any_of(kernels.begin(), kernels.end(),
@@ -96,6 +102,12 @@ int run_program(int count, char** arguments, const char* summary,
   const auto complain = [&](std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
     std::cerr << program << ": " << message << "\n";
+  };
+  // A full disk shows only when the text leaves the buffer.
+  const auto finish = [&] {
+    if (std::cout.flush()) return 0;
+    complain("cannot write to the standard output");
+    return 1;
   };
   try {
     po::options_description all(summary, 100), shared("Graph and machine", 100);
@@ -121,13 +133,14 @@ int run_program(int count, char** arguments, const char* summary,
     po::store(parser.options(all).positional({}).run(), seen);
     if (seen.count("help") != 0) {
       std::cout << all;
-      return 0;
+      return finish();
     }
     po::notify(seen);
     check(given);
-    if (given.threads > 0) omp_set_num_threads(given.threads);
+    omp_set_num_threads(given.threads > 0 ? given.threads
+                                          : std::min(omp_get_max_threads(), most_threads()));
     work(given);
-    return 0;
+    return finish();
   } catch (const po::error& wrong) {
     complain(std::string(wrong.what()) + "; see --help");
     return 2;

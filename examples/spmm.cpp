@@ -16,7 +16,7 @@ struct settings {
   bool transpose = false;
 };
 
-/// The numbers of a list "i,j,…", each less than n.
+/// The numbers of a list "i,j,…", each less than n, each once.
 std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
   std::vector<rig::index> rows;
   for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
@@ -26,7 +26,7 @@ std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
                      "--rows is a list of numbers as 0,5,7, not '" + text + "'");
     if (row >= n)
       rig::fail(rig::errc::range, {"--rows: there is no row ", row, "; C has ", n, " rows"});
-    rows.push_back(row);
+    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
     at = stop;
   }
   return rows;

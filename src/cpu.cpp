@@ -31,10 +31,10 @@ isa best_isa() {
 isa wanted_isa() {
   const isa best = best_isa();
   const char* wanted = std::getenv("RIG_ISA");
-  if (wanted == nullptr) return best;
+  if (wanted == nullptr || *wanted == '\0') return best;
   for (const isa which : {isa::baseline, isa::avx2, isa::avx512})
     if (std::string_view(wanted) == to_string(which)) return std::min(which, best);
-  return best;
+  fail(errc::range, {"RIG_ISA is '", wanted, "'; there are baseline, avx2, avx512"});
 }
 
 #if defined(__x86_64__)
@@ -99,7 +99,7 @@ int threads_for(const problem& p) {
   if (work < parallel_work) return 1;
   // OpenMP ends the process where it cannot start a thread, so a wild number must not reach it.
   const int most = std::max(256, omp_get_num_procs());
-  return p.desc->threads > 0 ? std::min(p.desc->threads, most) : omp_get_max_threads();
+  return std::min(p.desc->threads > 0 ? p.desc->threads : omp_get_max_threads(), most);
 }
 
 index first_row_of(const sparse_operand& a, int piece, int pieces) {

@@ -47,9 +47,10 @@ std::string padded(std::string text, std::size_t width) {
 std::string explanation::text() const {
   std::string out = operation + "\n";
   for (const explained& k : kernels) {
+    const std::string estimated =
+        k.says.says == verdict::cannot ? "" : "~" + milliseconds(k.says.seconds) + " ms";
     out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
-           padded(word(k.says.says), 8);
-    if (k.says.says != verdict::cannot) out += "~" + milliseconds(k.says.seconds) + " ms";
+           padded(word(k.says.says), 8) + padded(estimated, 14);
     if (k.approximate) out += "  approximate";
     if (!k.says.reason.empty()) out += "  " + k.says.reason;
     while (out.back() == ' ') out.pop_back();

@@ -64,7 +64,7 @@ std::size_t choose(const input_file& file, const char* what, std::string_view wo
   for (const std::string_view name : allowed)
     list += (list.empty() ? "" : ", ") + std::string(name);
   if (word.empty()) file.refuse({"the banner names no ", what, " (", list, ")"});
-  file.refuse({"the ", what, " ", in_quotes(word), " is none of ", list});
+  file.refuse({"the ", what, " ", in_quotes(word), N == 1 ? " is not " : " is none of ", list});
 }
 
 void read_banner(input_file& file, header& head) {
@@ -111,7 +111,7 @@ T read_size(const input_file& file, const char* what, word_reader& words, int64 
   const verdict said = words.integer({0, static_cast<std::uint64_t>(most)}, size);
   if (said == verdict::good) return size;
   if (words.at_end()) file.refuse({"the size line does not say how many ", what});
-  if (said == verdict::does_not_fit)
+  if (said == verdict::does_not_fit && !words.peek().starts_with('-'))
     file.refuse({in_quotes(words.peek()), " ", what, ", but at most ", most, " are possible"});
   file.refuse({in_quotes(words.peek()), " is no number of ", what});
 }
@@ -256,8 +256,8 @@ template <class T>
 dense<T> read_matrix_market_dense(input_file& file) {
   const header head = read_header(file);
   if (!head.array) {
-    const matrix<T> sparse = read_sparse<T>(file, head);
     expect_dense<T>(file, head.rows, head.columns);
+    const matrix<T> sparse = read_sparse<T>(file, head);
     dense<T> full(head.rows, head.columns);
     const index* columns = sparse.structure().entries();
     for (index i = 0; i < head.rows; ++i)

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "cuda/device.hpp"
+#include "rig/cpu/isa.hpp"
 #include "rig/kernels.hpp"
 #include "rig/problem.hpp"
 
@@ -46,6 +47,7 @@ void check_places(const problem& p) {
   };
   expect("B", p.b.where);
   if (!p.fresh) expect("C", p.c.where);
+  if (p.indices.data != nullptr) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
   if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.where);
 }
@@ -61,8 +63,52 @@ void check_accumulator(const problem& p) {
          {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
 }
 
+std::string names_of_kernels() {
+  std::string names;
+  for (const kernel& k : kernels())
+    if (names.find(k.name) == std::string::npos)
+      names += (names.empty() ? "" : ", ") + std::string(k.name);
+  return names;
+}
+
+/// The kernel of this name in the problem's place, or null; a name no place has is an error.
+const kernel* find(const problem& p, std::string_view name, const char* source) {
+  bool known = false;
+  for (const kernel& k : kernels()) {
+    if (name != k.name) continue;
+    if (k.where == p.a.where.where) return &k;
+    known = true;
+  }
+  if (!known)
+    fail(errc::unknown_kernel,
+         {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
+  return nullptr;
+}
+
+/// The kernel RIG_KERNEL names in this place, or null.
+const kernel* preferred_kernel(const problem& p) {
+  const char* name = std::getenv("RIG_KERNEL");
+  return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
+}
+
+/// The kernel the descriptor names, or null where it names none.
+const kernel* named_kernel(const problem& p) {
+  if (p.desc->kernel.empty()) return nullptr;
+  const kernel* named = find(p, p.desc->kernel, "the descriptor");
+  if (named == nullptr)
+    fail(errc::cannot,
+         {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+  return named;
+}
+
 void check_descriptor(const problem& p) {
   if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
+  if (p.desc->fill.has_value() && p.algebra->result == type::other)
+    fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
+                      " yields a type that rig does not know as one"});
+  preferred_kernel(p);
+  named_kernel(p);
+  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
 }
 
 template <class Word>
@@ -192,28 +238,6 @@ void run_apart(problem& p, const kernel& chosen) {
   p.indices = indices;
 }
 
-std::string names_of_kernels() {
-  std::string names;
-  for (const kernel& k : kernels())
-    if (names.find(k.name) == std::string::npos)
-      names += (names.empty() ? "" : ", ") + std::string(k.name);
-  return names;
-}
-
-/// The kernel of this name in the problem's place, or null; a name no place has is an error.
-const kernel* find(const problem& p, std::string_view name, const char* source) {
-  bool known = false;
-  for (const kernel& k : kernels()) {
-    if (name != k.name) continue;
-    if (k.where == p.a.where.where) return &k;
-    known = true;
-  }
-  if (!known)
-    fail(errc::unknown_kernel,
-         {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
-  return nullptr;
-}
-
 struct choice {
   const kernel* chosen;
   const char* reason;
@@ -231,16 +255,7 @@ struct choice {
 }
 
 choice choose(problem& p) {
-  const char* preferred_name = std::getenv("RIG_KERNEL");
-  const kernel* preferred = nullptr;
-  if (preferred_name != nullptr && *preferred_name != '\0')
-    preferred = find(p, preferred_name, "RIG_KERNEL");
-
-  if (!p.desc->kernel.empty()) {
-    const kernel* named = find(p, p.desc->kernel, "the descriptor");
-    if (named == nullptr)
-      fail(errc::cannot,
-           {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+  if (const kernel* named = named_kernel(p)) {
     if (named->answers(p).says == verdict::cannot) {
       p.reasons = true;
       fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
@@ -248,6 +263,7 @@ choice choose(problem& p) {
     }
     return {named, "named by the descriptor"};
   }
+  const kernel* preferred = preferred_kernel(p);
   if (preferred != nullptr && !preferred->approximate &&
       preferred->answers(p).says != verdict::cannot)
     return {preferred, "preferred by RIG_KERNEL"};

@@ -1,9 +1,12 @@
 // Which kernel serves: names, RIG_KERNEL, explain; and the forms that products build and share.
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -107,12 +110,41 @@ TEST_CASE("a long row is split where it holds a large share") {
   CHECK(few_threads.chosen == e.chosen);
 }
 
+TEST_CASE("wild numbers of threads do not reach OpenMP") {
+  const int usual = omp_get_max_threads(), most = std::max(256, omp_get_num_procs());
+  const matrix<float> a = ring(20000);
+  const dense<float> b(20000, 4, 1.0f);
+  const auto threads = [&](const rig::descriptor& desc) {
+    return rig::on_cpu::threads_for(
+        rig::make_problem<rig::plus_times<float>>("mxm", a, b, rig::no_mask{}, desc));
+  };
+  CHECK(threads({.threads = 3}) == 3);
+  CHECK(threads({.threads = 1 << 20}) == most);
+  omp_set_num_threads(1 << 20);
+  CHECK(threads({}) == most);
+  omp_set_num_threads(usual);
+  CHECK(threads({}) == std::min(usual, most));
+}
+
 TEST_CASE("explain as text and as JSON") {
   const auto e = rig::explain(ring(5), ones, rig::plus_times<float>{}, rig::structure(ones),
                               {.transpose_a = true});
   const std::string text = e.text();
   CHECK(contains(text, "plus_times"));
   CHECK(contains(text, "chosen: row"));
+  // Estimates differ in length; the reasons behind them begin in one column.
+  rig::explanation table;
+  for (const double seconds : {2e-3, 1.2345e-8})
+    table.kernels.push_back(
+        {"row", rig::place::kind::cpu, false, false, {rig::verdict::slower, "because", seconds}});
+  table.kernels.push_back(
+      {"split", rig::place::kind::cpu, false, false, {rig::verdict::cannot, "because", 0}});
+  std::istringstream lines(table.text());
+  std::string line;
+  std::getline(lines, line);
+  std::vector<std::size_t> begins;
+  while (begins.size() < 3 && std::getline(lines, line)) begins.push_back(line.find("because"));
+  CHECK(begins == std::vector<std::size_t>(3, begins[0]));
   const auto json = nlohmann::json::parse(e.json());
   CHECK(json["chosen"] == e.chosen);
   CHECK(json["reason"] == e.reason);

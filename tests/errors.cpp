@@ -1,5 +1,6 @@
 // Bad input: the error names the values, and not a byte of any output has changed.
 
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -103,6 +104,31 @@ TEST_CASE("descriptors") {
                 [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.threads = -2}); });
 }
 
+/// Sums of a type that rig does not know as a number.
+struct pair {
+  float x, y;
+};
+struct pair_of_sums {
+  using left = float;
+  using right = float;
+  using accum = pair;
+  static constexpr pair zero() { return {0, 0}; }
+  static constexpr pair add(pair s, pair t) { return {s.x + t.x, s.y + t.y}; }
+  static constexpr pair multiply(float a, float b) { return {a, b}; }
+};
+
+TEST_CASE("no number fills a structure") {
+  operands o;
+  dense<pair> c(5, 3, pair{1, 2});
+  check_error(errc::type, {"fill"},
+              [&] { rig::mxm(c, rig::none, o.a, o.b, pair_of_sums{}, {.fill = 0}); });
+  CHECK(c(2, 0).y == 2);
+  check_error(errc::type, {"fill"},
+              [&] { rig::mxm(o.a, o.b, pair_of_sums{}, rig::structure(o.c), {.fill = 0}); });
+  rig::mxm(c, rig::none, o.a, o.b, pair_of_sums{});
+  CHECK(c(2, 0).y == 0);
+}
+
 TEST_CASE("places that are not there") {
   // No machine has so many devices; operands in two places that exist need a GPU (gpu_runtime).
   const rig::place nowhere = rig::cuda(40);
@@ -113,10 +139,40 @@ TEST_CASE("places that are not there") {
                 [&](operands& o) { rig::buffer::borrow(o.memory.data(), 80, nowhere); });
 }
 
+TEST_CASE("operands in two places") {
+  // Only their records can say so without a GPU.
+  const operands o;
+  const rig::descriptor desc;
+  rig::indexed_dense<float> c{dense<float>(5, 3), dense<int>(5, 3)};
+  const auto records = [&] {
+    auto p =
+        rig::make_problem<rig::arg_max_second<float>>("mxm", o.a, o.b, rig::structure(o.c), desc);
+    rig::fill_in_result<rig::arg_max_second<float>>(p, c);
+    return p;
+  };
+  const auto refused = [](const char* what, rig::problem p) {
+    check_error(errc::place, {"A is on cpu", what, "is on cuda:1"}, [&] { rig::check(p); });
+  };
+  auto fits = records(), b = records(), values = records(), indices = records(), mask = records();
+  rig::check(fits);
+  b.b.where = values.c.where = indices.indices.where = mask.mask.full.where = rig::cuda(1);
+  refused("B", b);
+  refused("C", values);
+  refused("C's index array", indices);
+  refused("the mask", mask);
+}
+
 TEST_CASE("the first mistake is found before forms are built") {
   operands o;
   check_error(errc::shape, {},
               [&] { rig::mxm(o.a, dense<float>(3, 2), plus_times, {.transpose_a = true}); });
+  check_error(errc::unknown_kernel, {"the descriptor", "no such"}, [&] {
+    rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true, .kernel = "no such"});
+  });
+  setenv("RIG_KERNEL", "none like this", 1);
+  check_error(errc::unknown_kernel, {"RIG_KERNEL", "none like this"},
+              [&] { rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true}); });
+  unsetenv("RIG_KERNEL");
   CHECK(o.a.forms().empty());
 }
 

@@ -192,6 +192,9 @@ TEST_CASE("JSON keys") {
   CHECK(few["rows"]["33"].size() == 3);
   CHECK(few["rows"].size() == 2);
   CHECK(few["device"] == "cpu");
+  const outcome twice = run("spmm --generate karate --features 1 --rows 1,2,1 --json");
+  CHECK(twice.out.find("\"1\": ") == twice.out.rfind("\"1\": "));
+  CHECK(keys_of(ordered_json::parse(twice.out)["rows"]) == keys{"1", "2"});
 }
 
 TEST_CASE("every semiring, in float and double, by every kernel that can") {
@@ -306,6 +309,25 @@ TEST_CASE("run-time errors: status 1, and one line that names the file") {
   check_fails("sage --generate karate --features /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
 }
 
+TEST_CASE("an answer that cannot be written: status 1") {
+  if (!fs::exists("/dev/full")) {
+    MESSAGE("SKIPPED: no /dev/full");
+    return;
+  }
+  for (const std::string program : {"spmm", "pagerank", "sage"})
+    for (const std::string more : {"", " --json", " --explain", " --help"})
+      check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
+}
+
+TEST_CASE("an instruction set that no machine has: status 1") {
+  setenv("RIG_ISA", "sse9", 1);
+  check_fails("spmm --generate karate --device cpu", 1, "sse9");
+  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2, avx512");
+  setenv("RIG_ISA", "", 1);
+  CHECK(run("spmm --generate karate --device cpu").status == 0);
+  unsetenv("RIG_ISA");
+}
+
 TEST_CASE("command lines that make no sense: status 2") {
   for (const std::string program : {"spmm", "pagerank", "sage"}) {
     check_fails(program, 2, "--graph");
@@ -313,8 +335,8 @@ TEST_CASE("command lines that make no sense: status 2") {
     for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
       check_fails(program + " --generate " + wrong, 2, wrong == "rmat:77:1" ? "77" : wrong);
     for (const std::string wrong :
-         {"--colour red", "stray", "--generate", "--threads -1", "--threads two", "--device tpu",
-          "--kernel magic", "--json=yes"})
+         {"--colour red", "stray", "--generate", "--threads -1", "--threads two",
+          "--threads 100000", "--device tpu", "--kernel magic", "--json=yes"})
       check_fails(program + " --generate karate " + wrong, 2, program);
   }
   for (const std::string wrong :

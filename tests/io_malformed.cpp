@@ -35,8 +35,7 @@ const std::vector<malformed> matrix_market_files = {
     {"%%matrixmarket matrix coordinate real general\n0 0 0\n", 1,
      "does not begin with %%MatrixMarket"},
     {"%%MatrixMarketmatrix coordinate real general\n", 1, "does not begin with %%MatrixMarket"},
-    {"%%MatrixMarket vector coordinate real general\n", 1,
-     "the object \"vector\" is none of matrix"},
+    {"%%MatrixMarket vector coordinate real general\n", 1, "the object \"vector\" is not matrix"},
     {banner("sparse real general"), 1, "the format \"sparse\" is none of coordinate, array"},
     {banner("coordinate double general"), 1, "the field \"double\""},
     {banner("coordinate complex general"), 1, "complex"},
@@ -53,7 +52,8 @@ const std::vector<malformed> matrix_market_files = {
     {real + "3 3 1 1\n", 2, "\"1\" after the sizes"},
     {real + "a 3 1\n", 2, "\"a\" is no number of rows"},
     {real + "3 3 1.0\n", 2, "\"1.0\" is no number of entries"},
-    {real + "3 -3 1\n", 2, "\"-3\" columns, but at most 2147483647"},
+    {real + "3 -3 1\n", 2, "\"-3\" is no number of columns"},
+    {real + "-1 3 1\n", 2, "\"-1\" is no number of rows"},
     {real + "2147483648 3 1\n", 2, "at most 2147483647 are possible"},
     {real + "3 3 10\n", 2, "\"10\" entries, but at most 9"},
     {real + "3 3 99999999999999999999999\n", 2, "at most 9"},
@@ -350,7 +350,8 @@ TEST_CASE("sizes that lie allocate nothing") {
   bomb = scratch() / (bomb + ".gz");
   const std::string many = file_of("lie.mtx", lie), large = file_of("array.mtx", array),
                     nodes = file_of("nodes.txt", "0 2147483646\n"),
-                    wide = file_of("wide.mtx", real + "2000000000 2000000000 1\n1 1 1\n");
+                    wide = file_of("wide.mtx", real + "2000000000 2000000000 1\n1 1 1\n"),
+                    short_one = file_of("short.mtx", real + "2000000 2000000000 3\n1 1 1\n");
   const little_memory limit(64 << 20);
   const auto format = rig::errc::format, memory = rig::errc::out_of_memory;
   CHECK(refusal(format, [&] { rig::read_matrix<double>(many); }).find("after 1 of 1000000000") !=
@@ -364,6 +365,8 @@ TEST_CASE("sizes that lie allocate nothing") {
         std::string::npos);
   CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes); }).starts_with(nodes + ": "));
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
+  // Its size is refused before its entries are read, of which there are too few.
+  CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));
 }
 
 TEST_CASE("every truncation and every damaged byte reads or is refused, nothing else") {

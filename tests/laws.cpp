@@ -165,6 +165,17 @@ struct counts_in_add : rig::lor_land<int> {
 struct mean_of_nothing : rig::mean_times<float> {
   static constexpr float finish(float x, rig::int64 n) { return x / static_cast<float>(n); }
 };
+struct integer_mean_of_nothing : rig::mean_times<int> {
+  static constexpr int finish(int x, rig::int64 n) { return x / static_cast<int>(n); }
+};
+/// The compiler cannot see whether it divides by 0, so it must not be called.
+struct counted_mean : rig::mean_times<int> {
+  static inline int calls_without_products = 0;
+  static int finish(int x, rig::int64 n) {
+    calls_without_products += n == 0;
+    return n == 0 ? 0 : x / static_cast<int>(n);
+  }
+};
 struct from_nan : rig::plus_times<float> {
   static constexpr float zero() { return std::numeric_limits<float>::quiet_NaN(); }
 };
@@ -227,6 +238,10 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<counts_in_add>() == "logical is claimed, but values leave {0, 1}: add(1, 1) = 2");
   CHECK(violation<mean_of_nothing>() ==
         "the value without products is no number: finish(zero(), 0) = NaN");
+  CHECK(violation<integer_mean_of_nothing>() ==
+        "the value without products is no number: finish(zero(), 0) divides by 0");
+  CHECK(violation<counted_mean>() == "none");
+  CHECK(counted_mean::calls_without_products == 0);
   CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));

@@ -133,6 +133,12 @@ TEST_CASE("scalars keep what they are given") {
   CHECK(rig::scalar(true).as<int>() == 1);
   CHECK(rig::scalar(-1).as<int>() == -1);
   CHECK(rig::scalar(2.5).as<bool>());
+  CHECK(rig::scalar(rig::half(-1.5f)).as<float>() == -1.5f);
+  CHECK(rig::scalar(rig::bfloat16(3.0f)).as<rig::bfloat16>().bits == rig::bfloat16(3.0f).bits);
+  CHECK(rig::scalar(4294967295u).as<long>() == 4294967295l);
+  CHECK(rig::scalar(-(1ll << 62) - 1).as<long>() == -(1l << 62) - 1);
+  const rig::descriptor desc{.fill = rig::half(0.5f)};
+  CHECK(desc.fill.as<double>() == 0.5);
   CHECK(rig::scalar(inf).as<int>() == INT_MAX);
   CHECK(rig::scalar(0.5).as<rig::half>().bits == 0x3800);
 }

@@ -7,8 +7,8 @@
 
 namespace rig {
 
-/// A number of any storage type, kept exactly: what `descriptor::fill` holds. Empty unless given
-/// one.
+/// A number of any storage type, or of another integer type that int64 holds, kept exactly: what
+/// `descriptor::fill` is. Empty unless given one.
 class scalar {
  public:
   constexpr scalar() = default;
@@ -16,7 +16,11 @@ class scalar {
   constexpr scalar(float value) : scalar(static_cast<double>(value)) {}
   constexpr scalar(int32 value) : scalar(static_cast<int64>(value)) {}
   constexpr scalar(int64 value) : state_(state::integer), integer_(value) {}
+  constexpr scalar(long long value) : scalar(static_cast<int64>(value)) {}
+  constexpr scalar(unsigned value) : scalar(static_cast<int64>(value)) {}
   constexpr scalar(bool value) : scalar(static_cast<int64>(value)) {}
+  constexpr scalar(half value) : scalar(static_cast<float>(value)) {}
+  constexpr scalar(bfloat16 value) : scalar(static_cast<float>(value)) {}
 
   constexpr bool has_value() const { return state_ != state::none; }
   /// The number as a T, by `convert`.
@@ -40,7 +44,8 @@ struct descriptor {
   bool transpose_a = false;  ///< use Aᵀ; builds the form "transpose" once
   bool transpose_b = false;  ///< use Bᵀ; costs one transposed copy of B a call
   bool replace = false;      ///< outside the mask, C becomes fill instead of staying
-  scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished
+  scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished;
+                     ///< not for results of a type of the caller's
   // tuning
   std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
   int threads = 0;          ///< CPU threads; 0: as many as OpenMP gives

@@ -26,9 +26,10 @@ namespace rig {
 ///
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
 /// element that an array lists is an entry, zeros too. An edge list is square, as large as its
-/// greatest node asks; an edge that comes twice is one entry, with values an error. Linear time,
-/// memory for the entries read: no size in a file is believed before its data are there. A read of
-/// more than 2 s shows its progress if stderr is a terminal.
+/// greatest node asks; an edge that comes twice is one entry, with values an error. Linear time.
+/// Memory for the entries read, whose number is not believed before they are there; and 4 bytes a
+/// row, 8 beyond 2^31 entries, for as many rows as the file claims, unless the machine has less. A
+/// read of more than 2 s shows its progress if stderr is a terminal.
 /// Throws error(format) "file:line: reason" for all that a file can do wrong, duplicates and
 /// damaged gzip included; error(io); error(out_of_memory), as a node of two billion may cause.
 template <class T>
@@ -37,8 +38,11 @@ matrix<T> read_matrix(const std::string& path);
 /// Reads a dense matrix: .npy or Matrix Market by content, gzip too; a regular file, not a pipe.
 ///
 /// Of .npy: versions 1 to 3; <f2, <f4, <f8, <i4, <i8 and |b1; C or Fortran order; n elements in one
-/// dimension are n×1. Elements that a coordinate file does not list are 0.
-/// Throws as `read_matrix`.
+/// dimension are n×1. Elements that a coordinate file does not list are 0; memory for them is
+/// allocated on the word of its size line, unless the machine has less, and else only for what the
+/// file is long enough to hold.
+/// Throws as `read_matrix`; errors in a .npy file, which has no lines, name the file alone, those
+/// of gzip line 1.
 template <class T>
 dense<T> read_dense(const std::string& path);
 

@@ -255,8 +255,9 @@ explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& m
   });
 }
 
-/// What the product would do: every kernel's answer and the choice. Nothing is computed; forms may
-/// be built.
+/// What a product into a new result of S's own type would do: every kernel's answer and the choice.
+/// Nothing is computed; forms may be built. An existing result, its type and an accumulator are not
+/// asked for; they can change the answers. Throws as `mxm`.
 template <class TA, class TB, semiring S>
 explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);

@@ -125,7 +125,7 @@ void run(problem& p);
 /// Fills the operand records. The containers must outlive the problem.
 template <class T>
 void fill_in(sparse_operand& out, const matrix<T>& from) {
-  static_assert(sizeof(T) <= sizeof(out.iso));
+  static_assert(sizeof(T) <= sizeof(out.iso), "a matrix's values have at most 16 bytes");
   const pattern& s = from.structure();
   out.rows = s.rows();
   out.columns = s.columns();

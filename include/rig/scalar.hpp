@@ -190,7 +190,7 @@ constexpr T maximum(T x, T y) {
     }
   }
 #endif
-  return (x > y) | (x != x) ? x : y;
+  return ((x > y) | (x != x)) ? x : y;
 }
 
 /// min(x, y); NaN wins. The sign of a zero tie is unspecified.
@@ -204,7 +204,7 @@ constexpr T minimum(T x, T y) {
     }
   }
 #endif
-  return (x < y) | (x != x) ? x : y;
+  return ((x < y) | (x != x)) ? x : y;
 }
 
 /// x + y; integers wrap, bool is "or".

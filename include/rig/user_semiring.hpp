@@ -14,9 +14,10 @@
 /// The body may use the language and what rig/scalar.hpp declares, qualified by rig::, and nothing
 /// else of the caller's: the GPU's compiler sees this text alone. Place it in a namespace or at
 /// file scope.
-#define RIG_SEMIRING(name_, ...)                                                                 \
-  struct name_ {                                                                                 \
-    __VA_ARGS__                                                                                  \
-    static constexpr const char* name = #name_;                                                  \
-    static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, __FILE__, __LINE__}; \
+#define RIG_SEMIRING(name_, ...)                                                             \
+  struct name_ {                                                                             \
+    __VA_ARGS__                                                                              \
+    [[maybe_unused]] static constexpr const char* name = #name_;                             \
+    [[maybe_unused]] static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, \
+                                                                       __FILE__, __LINE__};  \
   }

@@ -5,7 +5,8 @@ namespace rig::on_cpu {
 /// Instruction sets the CPU kernels are compiled for, in ascending order.
 enum class isa : int { baseline, avx2, avx512 };
 
-/// The best this machine has, or the one RIG_ISA names if the machine has it. Read once.
+/// The best this machine has, or the one RIG_ISA names if the machine has it. Read once. Throws
+/// error(range) where RIG_ISA names none.
 isa instruction_set();
 
 /// "baseline", "avx2", "avx512".
@@ -17,9 +18,14 @@ const char* to_string(isa which);
 // architectures, because only then may the compiler inline a semiring's functions into them.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RIG_TARGET_AVX2 [[gnu::target("avx2,fma,f16c,bmi,bmi2")]]
+#if defined(__clang__)  // ignores the whole attribute where one word is unknown to it
+#define RIG_TARGET_AVX512 \
+  [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2")]]
+#else
 #define RIG_TARGET_AVX512 \
   [[gnu::target(          \
       "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2,prefer-vector-width=512")]]
+#endif
 #else
 #define RIG_TARGET_AVX2
 #define RIG_TARGET_AVX512

@@ -59,48 +59,78 @@ class reader {
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
 
-  /// Can A and B be read where they are, in the types they have?
-  bool is_in_place() const { return !a_staged_ && !b_staged_; }
-  /// Entries from `e` on, where they are.
-  entries<S> in_place(int64 e) const {
-    entries<S> some{};
-    some.a = a_equal_ ? &same_ : static_cast<const left*>(p_.a.values) + e;
-    some.a_step = a_equal_ ? 0 : 1;
-    some.inner = some.b_rows = p_.a.entries + e;
-    some.b = static_cast<const right*>(p_.b.data);
-    some.b_stride = p_.b.stride;
-    return some;
-  }
-
   /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there
   /// is one at least, with columns first … first + columns of B: as many as a tile has, or the rest
-  /// of a row of B. `out` has room for a tile.
+  /// of a row of B.
   void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
-    const auto [width, tile] = columns == 2 * half_tile<S> ? full_ : rest_;
-    // The second half starts inside the first where columns < 2 · width; the gap in `out` is closed
-    // at the end.
-    const int64 overlap = columns > 1 ? 2 * width - columns : 0;
+    block<S> rows = tile_of(first, columns);
+    rows.wide = true;
+    rows.row = row;
+    rows.rows = 1;
+    rows.out = out;
+    rows.longest = end - begin;
+    if (b_staged_) {
+      rows.b = b_buffer_;
+      rows.b_rows = counting_;
+      rows.b_stride = 2 * half_tile<S>;
+    }
     const int64 step = b_staged_ ? staged_b : a_staged_ || has_terminal<S> ? staged_a : end - begin;
     for (int64 e = begin; e < end; e += step) {
-      const int64 count = e + step < end ? step : end - e;
-      entries<S> some = in_place(e);
-      if (a_staged_) some.a = stage_a(e, count);
-      some.count = count;
-      some.row = row;
-      some.starts = e == begin;
-      int64 at = first;
-      if (b_staged_) {
-        stage_b(some.inner, count, first, columns);
-        at = 0;
-        some.b = b_buffer_;
-        some.b_rows = counting_;
-        some.b_stride = 2 * half_tile<S>;
-      }
-      tile(out, some, at, at + width - overlap);
+      const int64 offsets[] = {0, e + step < end ? step : end - e};
+      rows.offsets = offsets;
+      rows.a = a_equal_ ? &same_ : a_staged_ ? stage_a(e, offsets[1]) : stored_a() + e;
+      rows.inner = p_.a.entries + e;
+      if (b_staged_)
+        stage_b(rows.inner, offsets[1], first, columns);
+      else
+        rows.b_rows = rows.inner;
+      rows.continues = e > begin;
+      run(rows, columns);
       if constexpr (has_terminal<S>)
-        if (all_terminal(out, columns > 1 ? 2 * width : 1)) break;
+        if (all_terminal(out, columns)) break;
     }
-    for (int j = columns - width; overlap > 0 && j < columns; ++j) out[j] = out[j + overlap];
+  }
+
+  /// Can sums go straight to C: nothing is converted on the way, no mask, C = T or C += T?
+  bool is_direct() const {
+    if constexpr (!is_direct_output<S> || has_terminal<S>)
+      return false;
+    else
+      return !a_staged_ && !b_staged_ && stored_as<accum>(p_.c.value_type) &&
+             p_.mask.over == mask_operand::kind::absent &&
+             (p_.accum == accumulator::none || p_.accum == accumulator::plus);
+  }
+
+  /// Rows [begin, end) that have at most `longest` entries, straight to C.
+  void sum_to_c(index begin, index end, int64 longest) {
+    if constexpr (is_direct_output<S>) {
+      constexpr int width = 2 * half_tile<S>;
+      const index f = p_.b.columns;
+      // Rows of several tiles go one by one: what the next tile gathers lies beside what this one
+      // did.
+      const index rows_a_time = f <= width ? end - begin : 1;
+      for (index row = begin; row < end; row += rows_a_time)
+        for (index first = 0; first < f; first += width) {
+          const int columns = f - first < width ? f - first : width;
+          block<S> rows = tile_of(first, columns);
+          rows.a = a_equal_ ? &same_ : stored_a();
+          rows.inner = rows.b_rows = p_.a.entries;
+          rows.wide = p_.a.wide;
+          rows.offsets =
+              static_cast<const unsigned char*>(p_.a.offsets) +
+              static_cast<std::size_t>(row) * (p_.a.wide ? sizeof(int64) : sizeof(int32));
+          rows.row = row;
+          rows.rows = rows_a_time;
+          rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
+          rows.out_stride = p_.c.stride;
+          rows.is_final = true;
+          rows.adds = p_.accum == accumulator::plus;
+          rows.fill = p_.desc->fill.has_value() ? p_.desc->fill.template as<accum>()
+                                                : finished<S>(S::zero(), 0);
+          rows.longest = longest;
+          run(rows, columns);
+        }
+    }
   }
 
  private:
@@ -117,6 +147,20 @@ class reader {
     while (2 * width < columns) width *= 2;
     return {width, tile_for<S>(width)};
   }
+
+  /// A tile of `columns` columns of B in place; rows and places are the caller's.
+  block<S> tile_of(int64 first, int columns) const {
+    block<S> rows{};
+    rows.a_step = a_equal_ ? 0 : 1;
+    rows.b = static_cast<const right*>(p_.b.data) + first;
+    rows.b_stride = p_.b.stride;
+    // The second half starts inside the first where columns < 2 · width.
+    rows.gap = columns == 1 ? 0 : columns - shape_of(columns).width;
+    return rows;
+  }
+  const shape& shape_of(int columns) const { return columns == 2 * half_tile<S> ? full_ : rest_; }
+  void run(const block<S>& rows, int columns) const { shape_of(columns).tile(rows); }
+  const left* stored_a() const { return static_cast<const left*>(p_.a.values); }
 
   template <class T>
   static bool stored_as(type stored) {

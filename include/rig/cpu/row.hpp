@@ -8,7 +8,6 @@
 
 #include <omp.h>
 
-#include "rig/cpu/column.hpp"
 #include "rig/cpu/write.hpp"
 #include "rig/kernels.hpp"
 
@@ -67,11 +66,10 @@ void process_all_rows(const problem& p, int64 longest) {
     for (int piece = 0; piece < pieces; ++piece) {
       const index begin = first_row_of(p.a, piece, pieces),
                   end = first_row_of(p.a, piece + 1, pieces);
-      if constexpr (is_storage<output<S>>)
-        if (is_plain_column<S>(p) && read.is_in_place()) {
-          process_column<S>(p, read.in_place(0), begin, end, longest);
-          continue;
-        }
+      if (read.is_direct()) {
+        read.sum_to_c(begin, end, longest);
+        continue;
+      }
       process_rows<S>(p, begin, end, longest, read, write);
     }
   }

@@ -5,19 +5,35 @@
 
 namespace rig::on_cpu {
 
-/// Some entries of one row with everything the inner loop reads, already in algebra types.
+/// Some rows of A with everything the inner loop reads, already in algebra types, and where the
+/// sums of one tile of columns go.
 template <class S>
-struct entries {
-  const typename S::left*
-      a;  ///< value of entry e is a[e · a_step]; a_step is 0 where all are equal
-  int64 a_step;
+struct block {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+
+  const left* a;        ///< value of entry e is a[e · a_step]
+  int64 a_step;         ///< 0 where all values are equal
   const index* inner;   ///< k of entry e
   const index* b_rows;  ///< row of `b` that holds B(k, ·): `inner`, unless B was staged
-  const typename S::right* b;
+  const right* b;       ///< at the tile's first column
   int64 b_stride;
-  int64 count;
-  index row;
-  bool starts;  ///< the sums start here; else they go on from what `out` holds
+  int64 gap;            ///< the second half of the tile starts so many columns after the first
+  const void* offsets;  ///< row i has the entries offset(i) … offset(i + 1)
+  bool wide;            ///< offsets are int64, else int32
+  index row, rows;      ///< rows row … row + rows of A; i counts from the first of them
+  accum* out;           ///< row i goes to out + i · out_stride
+  int64 out_stride;
+  bool continues;  ///< the sums go on from what `out` holds
+  bool is_final;   ///< `out` is C itself: finish the sums, and treat empty rows
+  bool adds;       ///< final: C += the sums, and empty rows stay
+  accum fill;      ///< final: what an empty row becomes
+  int64 longest;   ///< longer rows are left out
+
+  int64 offset(index i) const {
+    return wide ? static_cast<const int64*>(offsets)[i] : static_cast<const int32*>(offsets)[i];
+  }
 };
 
 /// Accumulators of half a tile: two halves of 256 bytes are eight AVX-512 registers or all sixteen
@@ -34,34 +50,72 @@ inline constexpr int half_tile = [] {
   return width;
 }();
 
-/// Two halves of W columns, from `first` and from `second`, over all entries in order. Overlapping
-/// halves compute the shared columns twice, to the same bits; so any width from W to 2W is one
-/// pass.
-///   out[j] = ⊕_e a(e) ⊗ b(e, first + j),  out[W + j] = ⊕_e a(e) ⊗ b(e, second + j)
+/// Can sums of S be C's elements? Then blocks may be final.
+template <class S>
+inline constexpr bool is_direct_output =
+    is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
+
+/// Row i, whose n entries start at `begin`: two halves of W columns over all entries in order.
+/// Overlapping halves compute the shared columns twice, to the same bits; so any width from W to 2W
+/// is one pass.
+///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
 template <class S, int W>
-[[gnu::always_inline]] inline void accumulate_tile(typename S::accum* out, const entries<S>& some,
-                                                   int64 first, int64 second) {
-  typename S::accum x[W], y[W];
-  if (some.starts) {
-    for (int j = 0; j < W; ++j) x[j] = y[j] = S::zero();
-  } else {
-    for (int j = 0; j < W; ++j) x[j] = out[j];
-    for (int j = 0; j < W; ++j) y[j] = out[W + j];
+[[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
+  using accum = typename S::accum;
+  const int64 gap = rows.gap;
+  accum* const out = rows.out + i * rows.out_stride;
+  // A store that misses the cache would hold up those behind it: ask for the places now.
+  if constexpr (is_direct_output<S>) {
+    constexpr int64 line = 64 / sizeof(accum);
+    for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
   }
-  for (int64 e = 0; e < some.count; ++e) {
-    const typename S::left a = some.a[e * some.a_step];
-    const position at{some.row, some.inner[e]};
+  accum x[W], y[W];
+  if (rows.continues) {
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = out[j];
+#pragma omp simd
+    for (int j = 0; j < W; ++j) y[j] = out[gap + j];
+  } else {
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = y[j] = S::zero();
+  }
+  for (int64 e = begin; e < begin + n; ++e) {
+    const typename S::left a = rows.a[e * rows.a_step];
+    const position at{rows.row + i, rows.inner[e]};
     if constexpr (is_ignoring_right<S>) {
+#pragma omp simd
       for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
+#pragma omp simd
       for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
     } else {
-      const typename S::right* b = some.b + some.b_rows[e] * some.b_stride;
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[first + j], at));
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[second + j], at));
+      const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
     }
   }
+  if constexpr (is_direct_output<S> && has_finish<S>) {
+    if (rows.is_final) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::finish(x[j], n);
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::finish(y[j], n);
+    }
+  }
+  if constexpr (is_direct_output<S>) {
+    if (rows.adds) {
+      // Both halves read C before either writes: they may share columns.
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = plus(out[j], x[j]);
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = plus(out[gap + j], y[j]);
+    }
+  }
+#pragma omp simd
   for (int j = 0; j < W; ++j) out[j] = x[j];
-  for (int j = 0; j < W; ++j) out[W + j] = y[j];
+#pragma omp simd
+  for (int j = 0; j < W; ++j) out[gap + j] = y[j];
 }
 
 /// Keeps g++ from packing scalars that were loaded one by one into a vector: that costs more than
@@ -77,85 +131,126 @@ template <class T>
   static_cast<void>(x);
 }
 
-/// sum ⊕= one column of the products, in four strands so that the adds of a row do not wait for
+/// x ⊕= entry e of row i, in the first column.
+template <class S>
+[[gnu::always_inline]] inline void add_entry(typename S::accum& x, const block<S>& rows, index i,
+                                             int64 e) {
+  const typename S::left a = rows.a[e * rows.a_step];
+  const position at{rows.row + i, rows.inner[e]};
+  if constexpr (is_ignoring_right<S>)
+    x = S::add(x, product<S>(a, typename S::right{}, at));
+  else
+    x = S::add(x, product<S>(a, rows.b[rows.b_rows[e] * rows.b_stride], at));
+  keep_scalar(x);
+}
+
+/// The same as `sum_row` for one column, in four strands so that the adds of a row do not wait for
 /// each other. They are four names, not an array: g++ keeps an array of strands in memory.
 template <class S>
-[[gnu::always_inline]] inline typename S::accum add_column(typename S::accum sum,
-                                                           const entries<S>& some, int64 first,
-                                                           int64 a_step, int64 b_stride) {
-  const auto add = [&](typename S::accum& x, int64 e) {
-    const position at{some.row, some.inner[e]};
-    if constexpr (is_ignoring_right<S>)
-      x = S::add(x, product<S>(some.a[e * a_step], typename S::right{}, at));
-    else
-      x = S::add(x, product<S>(some.a[e * a_step], some.b[some.b_rows[e] * b_stride + first], at));
-    keep_scalar(x);
-  };
-  typename S::accum x = sum, y = S::zero(), z = S::zero(), w = S::zero();
+[[gnu::always_inline]] inline void sum_column(block<S> rows, index i, int64 begin, int64 n) {
+  using accum = typename S::accum;
+  rows.a += begin * rows.a_step;
+  rows.inner += begin;
+  rows.b_rows += begin;
+  accum& out = rows.out[i * rows.out_stride];
+  accum x = rows.continues ? out : S::zero(), y = S::zero(), z = S::zero(), w = S::zero();
   int64 e = 0;
-  for (; e + 4 <= some.count; e += 4) {
-    add(x, e);
-    add(y, e + 1);
-    add(z, e + 2);
-    add(w, e + 3);
+  for (; e + 4 <= n; e += 4) {
+    add_entry(x, rows, i, e);
+    add_entry(y, rows, i, e + 1);
+    add_entry(z, rows, i, e + 2);
+    add_entry(w, rows, i, e + 3);
   }
-  if (e < some.count) add(x, e);
-  if (e + 1 < some.count) add(y, e + 1);
-  if (e + 2 < some.count) add(z, e + 2);
-  return S::add(S::add(x, y), S::add(z, w));
+  // Nested: a row of four entries asks once.
+  if (e < n) {
+    add_entry(x, rows, i, e);
+    if (e + 1 < n) {
+      add_entry(y, rows, i, e + 1);
+      if (e + 2 < n) add_entry(z, rows, i, e + 2);
+    }
+  }
+  x = S::add(S::add(x, y), S::add(z, w));
+  if constexpr (is_direct_output<S>) {
+    if (rows.is_final) x = finished<S>(x, n);
+    if (rows.adds) x = plus(out, x);
+  }
+  out = x;
 }
 
-/// out[0] = the sum of one column. Steps known to be 1 spare two multiplications a term.
+/// All rows of a block, in halves of W columns; W = 0 is a single column.
+template <class S, int W>
+[[gnu::always_inline]] inline void sum_each(block<S> rows) {
+  int64 begin = rows.offset(0);
+  for (index i = 0; i < rows.rows; ++i) {
+    const int64 end = rows.offset(i + 1), n = end - begin;
+    if (n > 0 && n <= rows.longest) {
+      if constexpr (W == 0)
+        sum_column<S>(rows, i, begin, n);
+      else
+        sum_row<S, W>(rows, i, begin, n);
+    } else if (n == 0 && rows.is_final && !rows.adds) {
+      typename S::accum* const out = rows.out + i * rows.out_stride;
+      for (int j = 0; j < W; ++j) out[j] = rows.fill;
+      for (int j = 0; j < (W > 0 ? W : 1); ++j) out[rows.gap + j] = rows.fill;
+    }
+    begin = end;
+  }
+}
+
+/// The same. Most rows of many graphs have three or four entries: in the usual cases of a single
+/// column, what each row would ask is told to the compiler.
+template <class S, int W>
+[[gnu::always_inline]] inline void sum_rows(block<S> rows) {
+  if constexpr (W == 0) {
+    constexpr int64 a_step = is_ignoring_left<S> ? 0 : 1;
+    if (rows.is_final && rows.a_step == a_step && rows.b_stride == 1 && rows.out_stride == 1 &&
+        !rows.wide && !rows.continues && rows.b_rows == rows.inner) {
+      rows.is_final = true;
+      rows.b_rows = rows.inner;
+      rows.a_step = a_step;
+      rows.b_stride = rows.out_stride = 1;
+      rows.wide = rows.continues = false;
+      if (rows.adds) {
+        rows.adds = true;
+        return sum_each<S, W>(rows);
+      }
+      rows.adds = false;
+      return sum_each<S, W>(rows);
+    }
+  }
+  sum_each<S, W>(rows);
+}
+
+template <class S, int W>
+void tile_baseline(const block<S>& rows) {
+  sum_rows<S, W>(rows);
+}
+template <class S, int W>
+RIG_TARGET_AVX2 void tile_avx2(const block<S>& rows) {
+  sum_rows<S, W>(rows);
+}
+template <class S, int W>
+RIG_TARGET_AVX512 void tile_avx512(const block<S>& rows) {
+  sum_rows<S, W>(rows);
+}
+
 template <class S>
-[[gnu::always_inline]] inline void accumulate_column(typename S::accum* out, const entries<S>& some,
-                                                     int64 first, int64) {
-  const typename S::accum sum = some.starts ? S::zero() : out[0];
-  if (some.b_stride == 1 && (some.a_step == 1 || is_ignoring_left<S>))
-    out[0] = add_column<S>(sum, some, first, is_ignoring_left<S> ? 0 : 1, 1);
-  else
-    out[0] = add_column<S>(sum, some, first, some.a_step, some.b_stride);
-}
-
-template <class S, int W>
-void tile_baseline(typename S::accum* out, const entries<S>& some, int64 first, int64 second) {
-  if constexpr (W == 0)
-    accumulate_column<S>(out, some, first, second);
-  else
-    accumulate_tile<S, W>(out, some, first, second);
-}
-template <class S, int W>
-RIG_TARGET_AVX2 void tile_avx2(typename S::accum* out, const entries<S>& some, int64 first,
-                               int64 second) {
-  if constexpr (W == 0)
-    accumulate_column<S>(out, some, first, second);
-  else
-    accumulate_tile<S, W>(out, some, first, second);
-}
-template <class S, int W>
-RIG_TARGET_AVX512 void tile_avx512(typename S::accum* out, const entries<S>& some, int64 first,
-                                   int64 second) {
-  if constexpr (W == 0)
-    accumulate_column<S>(out, some, first, second);
-  else
-    accumulate_tile<S, W>(out, some, first, second);
-}
-
-template <class S>
-using tile_function = void (*)(typename S::accum*, const entries<S>&, int64, int64);
+using tile_function = void (*)(const block<S>&);
 
 /// The function for halves of `width` columns (0: a single column) on this machine.
 template <class S>
 tile_function<S> tile_for(int width) {
-  // Position log2(width) + 1; widths above half_tile repeat it and are never asked for.
+  // Position log2(width) + 1; widths above half_tile repeat it and are never asked for. Loads bound
+  // a single column, so no instruction set is chosen there.
   constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
   static constexpr tile_function<S> table[3][8] = {
       {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>,
        tile_baseline<S, clamp(4)>, tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>,
        tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>},
-      {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
+      {tile_baseline<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
        tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
        tile_avx2<S, clamp(64)>},
-      {tile_avx512<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
+      {tile_baseline<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
        tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>,
        tile_avx512<S, clamp(64)>},
   };

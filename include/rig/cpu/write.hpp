@@ -30,34 +30,41 @@ class mask_row {
   int64 next_ = 0, end_ = 0;
 };
 
+/// An array that results go to: C, or the indices of an indexed C.
+struct target {
+  const dense_operand& c;
+  accumulator accum;
+  bool outside_fills;
+  scalar fill;
+};
+
 /// The write-back of `count` places of one row, in C's storage type:
 ///   C⟨allowed, replace⟩ = C ⊙ t.
-/// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where the
-/// descriptor has none.
+/// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where `to` has
+/// none.
 template <class O>
-void write_tile(const problem& p, index row, int64 first, int count, const O* t, O zero,
+void write_tile(const target& to, index row, int64 first, int count, const O* t, O zero,
                 const bool* allowed) {
-  const bool outside_fills = p.fresh || p.desc->replace;
   const auto store = [&](auto* c, auto fill) {
     using element = decltype(fill);
-    c += row * p.c.stride + first;
+    c += row * to.c.stride + first;
     if (t == nullptr) {
-      if (p.accum == accumulator::none && allowed == nullptr) {
+      if (to.accum == accumulator::none && allowed == nullptr) {
         for (int j = 0; j < count; ++j) c[j] = fill;
         return;
       }
       for (int j = 0; j < count; ++j) {
         const bool in = allowed == nullptr || allowed[j];
-        if (in ? p.accum == accumulator::none : outside_fills) c[j] = fill;
+        if (in ? to.accum == accumulator::none : to.outside_fills) c[j] = fill;
       }
       return;
     }
-    if (p.accum == accumulator::none && allowed == nullptr) {
+    if (to.accum == accumulator::none && allowed == nullptr) {
       for (int j = 0; j < count; ++j) c[j] = convert<element>(t[j]);
       return;
     }
     if constexpr (is_storage<O>) {
-      if (p.accum == accumulator::plus && allowed == nullptr) {
+      if (to.accum == accumulator::plus && allowed == nullptr) {
         for (int j = 0; j < count; ++j) c[j] = convert<element>(plus(convert<O>(c[j]), t[j]));
         return;
       }
@@ -65,52 +72,52 @@ void write_tile(const problem& p, index row, int64 first, int count, const O* t,
     for (int j = 0; j < count; ++j) {
       if (allowed == nullptr || allowed[j]) {
         if constexpr (is_storage<O>)
-          c[j] = p.accum == accumulator::none
+          c[j] = to.accum == accumulator::none
                      ? convert<element>(t[j])
-                     : convert<element>(accumulate(p.accum, convert<O>(c[j]), t[j]));
+                     : convert<element>(accumulate(to.accum, convert<O>(c[j]), t[j]));
         else
           c[j] = t[j];
-      } else if (outside_fills)
+      } else if (to.outside_fills)
         c[j] = fill;
     }
   };
   if constexpr (is_storage<O>) {
     const auto as = [&](auto* c) {
       using element = std::remove_pointer_t<decltype(c)>;
-      store(c, p.desc->fill.has_value() ? p.desc->fill.as<element>() : convert<element>(zero));
+      store(c, to.fill.has_value() ? to.fill.as<element>() : convert<element>(zero));
     };
-    switch (p.c.value_type) {
+    switch (to.c.value_type) {
       case type::boolean:
-        return as(static_cast<bool*>(p.c.data));
+        return as(static_cast<bool*>(to.c.data));
       case type::int32:
-        return as(static_cast<int32*>(p.c.data));
+        return as(static_cast<int32*>(to.c.data));
       case type::int64:
-        return as(static_cast<int64*>(p.c.data));
+        return as(static_cast<int64*>(to.c.data));
       case type::float32:
-        return as(static_cast<float*>(p.c.data));
+        return as(static_cast<float*>(to.c.data));
       case type::float64:
-        return as(static_cast<double*>(p.c.data));
+        return as(static_cast<double*>(to.c.data));
       case type::half:
-        return as(static_cast<half*>(p.c.data));
+        return as(static_cast<half*>(to.c.data));
       case type::bfloat16:
-        return as(static_cast<bfloat16*>(p.c.data));
+        return as(static_cast<bfloat16*>(to.c.data));
       case type::other:
         return;
     }
   } else {
-    store(static_cast<O*>(p.c.data), zero);
+    store(static_cast<O*>(to.c.data), zero);
   }
 }
 
-extern template void write_tile<bool>(const problem&, index, int64, int, const bool*, bool,
+extern template void write_tile<bool>(const target&, index, int64, int, const bool*, bool,
                                       const bool*);
-extern template void write_tile<int32>(const problem&, index, int64, int, const int32*, int32,
+extern template void write_tile<int32>(const target&, index, int64, int, const int32*, int32,
                                        const bool*);
-extern template void write_tile<int64>(const problem&, index, int64, int, const int64*, int64,
+extern template void write_tile<int64>(const target&, index, int64, int, const int64*, int64,
                                        const bool*);
-extern template void write_tile<float>(const problem&, index, int64, int, const float*, float,
+extern template void write_tile<float>(const target&, index, int64, int, const float*, float,
                                        const bool*);
-extern template void write_tile<double>(const problem&, index, int64, int, const double*, double,
+extern template void write_tile<double>(const target&, index, int64, int, const double*, double,
                                         const bool*);
 
 /// Finishes and writes tiles of one problem; one writer a thread.
@@ -119,15 +126,10 @@ class writer {
  public:
   using accum = typename S::accum;
 
-  explicit writer(const problem& p) : p_(p) {
-    if constexpr (is_indexed<output<S>>) {
-      indices_ = p;
-      indices_fill_ = *p.desc;
-      indices_fill_.fill = -1;
-      indices_.desc = &indices_fill_;
-      indices_.c = p.indices;
-    }
-  }
+  explicit writer(const problem& p)
+      : p_(p),
+        values_{p.c, p.accum, p.fresh || p.desc->replace, p.desc->fill},
+        indices_{p.indices, p.accum, p.fresh || p.desc->replace, -1} {}
   writer(const writer&) = delete;
 
   /// Asks for places that `write` will come to, before the sums are formed: a store that misses
@@ -153,18 +155,18 @@ class writer {
         values[j] = out.value;
         indices[j] = out.index;
       }
-      write_tile<value>(p_, row, first, count, values, S::zero().value, allowed);
+      write_tile<value>(values_, row, first, count, values, S::zero().value, allowed);
       write_tile<int32>(indices_, row, first, count, indices, -1, allowed);
     } else {
       if constexpr (!has_finish<S>)
         if (p_.accum != accumulator::own)
-          return write_tile<output<S>>(p_, row, first, count, x, S::zero(), allowed);
+          return write_tile<output<S>>(values_, row, first, count, x, S::zero(), allowed);
       output<S> t[2 * half_tile<S>];
       for (int j = 0; j < count; ++j) t[j] = finished<S>(x[j], n);
       if constexpr (is_same<output<S>, accum>)
         if (p_.accum == accumulator::own)
           for (int j = 0; j < count; ++j) t[j] = S::add(held(row, first + j), t[j]);
-      write_tile<output<S>>(p_, row, first, count, t, finished<S>(S::zero(), 0), allowed);
+      write_tile<output<S>>(values_, row, first, count, t, finished<S>(S::zero(), 0), allowed);
     }
   }
 
@@ -172,10 +174,11 @@ class writer {
   void write_empty(index row, int64 first, int count, const bool* allowed) const {
     if constexpr (is_indexed<output<S>>) {
       using value = decltype(output<S>::value);
-      write_tile<value>(p_, row, first, count, nullptr, S::zero().value, allowed);
+      write_tile<value>(values_, row, first, count, nullptr, S::zero().value, allowed);
       write_tile<int32>(indices_, row, first, count, nullptr, -1, allowed);
     } else {
-      write_tile<output<S>>(p_, row, first, count, nullptr, finished<S>(S::zero(), 0), allowed);
+      write_tile<output<S>>(values_, row, first, count, nullptr, finished<S>(S::zero(), 0),
+                            allowed);
     }
   }
 
@@ -201,8 +204,7 @@ class writer {
   }
 
   const problem& p_;
-  problem indices_;  // C's second array as a problem of its own, where there is one
-  descriptor indices_fill_;
+  const target values_, indices_;
 };
 
 }  // namespace rig::on_cpu
