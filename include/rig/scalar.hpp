@@ -238,8 +238,8 @@ constexpr T mean_of(T x, int64 n) {
   // A row divides all its columns by the same n: one reciprocal, correctly rounded, and a residual
   // that makes each quotient so (Markstein 1990). 6·10^8 random cases: the bits of x / n.
   if constexpr (is_same<T, float>) {
-    const float d = n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n))
-                                          : static_cast<float>(n);
+    const float d =
+        n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n)) : static_cast<float>(n);
     const float size = x < 0 ? -x : x;
     if (size >= 0x1p-60f && size <= 0x1.fffffep127f) {
       float r, rest;

@@ -62,7 +62,9 @@ __device__ T shuffle_xor(unsigned members, T x, int distance) {
 
 /// V neighbouring elements, loaded and stored at once where they are numbers.
 template <class T, int V>
-struct alignas(!is_storage<T> ? alignof(T) : sizeof(T) * V <= 16 ? sizeof(T) * V : 16) pack {
+struct alignas(!is_storage<T>        ? alignof(T)
+               : sizeof(T) * V <= 16 ? sizeof(T) * V
+                                     : 16) pack {
   T element[V];
 };
 

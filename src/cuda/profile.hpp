@@ -10,6 +10,9 @@ namespace rig::on_cuda {
 /// Pieces of a row, unless it has millions of entries.
 constexpr int64 fine_cut = 128, coarse_cut = 512;
 
+/// Too little work to fill the GPU: more lanes a row.
+constexpr int64 few_entries = 300000;
+
 struct profile : form {
   static constexpr const char* name = "profile";
   explicit profile(const pattern& of);

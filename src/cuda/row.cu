@@ -148,7 +148,7 @@ bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <=
 int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
   const double packs = static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
   const double mean = look.mean_length;
-  const bool few = p.a.nnz < 300000;  // too little work to fill the GPU: more lanes a row
+  const bool few = p.a.nnz < few_entries;
   const bool sparse = mean < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
              dense = mean >= 40 && !skewed;
   // Where teams of an indexed semiring meet, they compare and exchange twice as much.
@@ -189,7 +189,9 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   const index f = p.b.columns;
   const bool plain = is_plain(p);
   if (plain && f == 1)
-    return look.mean_length < 6 ? one_sparse : look.mean_length <= 100 ? one_short : one_long;
+    return look.mean_length > 100                           ? one_long
+           : look.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
+                                                            : one_short;
   const int width = pack_width(p);
   if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
     return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(b_bytes(p))) : any_packs;
