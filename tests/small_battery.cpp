@@ -56,6 +56,12 @@ TEST_CASE("one column") {
   walk_small<rig::max_second<float>, float, float, float>(shapes, 1, 1);
 }
 
+TEST_CASE("a B of several tiles that has no rows") {
+  const auto c = rig::mxm(rig::matrix<float>(5, 0), rig::dense<float>(0, 300),
+                          rig::plus_times<float>{}, {.fill = 2});
+  for (const rig::index j : {0, 127, 128, 299}) CHECK(c(4, j) == 2);
+}
+
 TEST_CASE("a row that is cut") {
   random_bits random(test_seed());
   const shape rows{"one long row", pattern_of_lengths({2, 65540, 0}, 65540, random)};

@@ -152,7 +152,8 @@ class reader {
   block<S> tile_of(int64 first, int columns) const {
     block<S> rows{};
     rows.a_step = a_equal_ ? 0 : 1;
-    rows.b = static_cast<const right*>(p_.b.data) + first;
+    // A B without rows has no memory to point into.
+    if (p_.b.rows > 0) rows.b = static_cast<const right*>(p_.b.data) + first;
     rows.b_stride = p_.b.stride;
     // The second half starts inside the first where columns < 2 · width.
     rows.gap = columns == 1 ? 0 : columns - shape_of(columns).width;
