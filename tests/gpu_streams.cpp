@@ -82,7 +82,7 @@ TEST_CASE("a form that can be found is finished") {
     rig::prepare_forms(*view, transpose);
     CHECK(stream.is_done());
   }
-  CHECK(view->forms().size() == 4);  // profile, row pieces, rows by length; transpose
+  CHECK(view->forms().size() == 3);  // profile, row lists, transpose
 }
 
 TEST_CASE("forms may be dropped while products that read them run") {

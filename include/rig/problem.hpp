@@ -111,7 +111,7 @@ struct problem {
   buffer held_b;                     ///< the transposed copy of B
   /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
   /// stream, and that waits for the call only when the call has been ordered before it.
-  mutable std::shared_ptr<const form> held_lists[2];
+  mutable std::shared_ptr<const form> held_lists;
 };
 
 /// Hop 1, first half: throws before anything is written if the problem is not well formed, and

@@ -231,26 +231,26 @@ constexpr T times(T x, T y) {
     return x * y;
 }
 
-/// x / n, of n > 0 terms; integers round toward zero.
+/// x / n, of n > 0 terms; integers round toward zero. On CUDA a float is the nearest one down to
+/// 2^-60 in size, below that within one unit of the last place, and −0 becomes 0.
 template <class T>
 constexpr T mean_of(T x, int64 n) {
 #ifdef __CUDA_ARCH__
   // A row divides all its columns by the same n: one reciprocal, correctly rounded, and a residual
-  // that makes each quotient so (Markstein 1990). 6·10^8 random cases: the bits of x / n.
+  // that makes each quotient so (Markstein 1990), in five instructions. For all n to 2^24, 64 x
+  // each: the bits of a division.
   if constexpr (is_same<T, float>) {
-    const float d =
-        n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n)) : static_cast<float>(n);
-    const float size = x < 0 ? -x : x;
-    if (size >= 0x1p-60f && size <= 0x1.fffffep127f) {
-      float r, rest;
-      asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-      asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(rest) : "f"(-d), "f"(r));
-      asm("fma.rn.f32 %0, %1, %0, %0;" : "+f"(r) : "f"(rest));
-      float q = x * r;
-      asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(rest) : "f"(-q), "f"(d), "f"(x));
-      asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(q) : "f"(rest), "f"(r));
-      return q;
-    }
+    const float d = n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n))
+                                          : static_cast<float>(n);
+    float r, rest;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
+    asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(rest) : "f"(-d), "f"(r));
+    asm("fma.rn.f32 %0, %1, %0, %0;" : "+f"(r) : "f"(rest));
+    const float q = x * r;
+    float refined = q;
+    asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(rest) : "f"(-q), "f"(d), "f"(x));
+    asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(refined) : "f"(rest), "f"(r));
+    return refined == refined ? refined : q;  // of an infinity the residual is no number
   }
 #endif
   return static_cast<T>(x / static_cast<T>(n));

@@ -57,7 +57,7 @@ struct arguments {
   // B
   index columns = 0;
   const void* b = nullptr;
-  int64 b_stride = 0;
+  unsigned b_row_bytes = 0;  ///< from one row of B to the next
   // C
   void* c = nullptr;
   int64 c_stride = 0;

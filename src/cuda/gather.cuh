@@ -6,51 +6,64 @@
 
 namespace rig::on_cuda {
 
-/// sum[c][v] = ⊕ over entries [begin, end) of `row`, for the columns of this lane. G lanes work
+/// Entries of one row, or a piece of one.
+template <class S>
+struct entry_range {
+  const index* entries;
+  const typename S::left* values;  ///< null: every value is `iso` of the arguments
+  unsigned count;
+
+  __device__ entry_range(const arguments& args, int64 begin, int64 end)
+      : entries(args.entries + begin),
+        values(args.a_values != nullptr
+                   ? static_cast<const typename S::left*>(args.a_values) + begin
+                   : nullptr),
+        count(static_cast<unsigned>(end - begin)) {}
+};
+
+/// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
 /// next pack. A semiring with `prepend` is summed from the last entry to the first. Teams meet in a
 /// fixed tree, so the result is the same each time; all lanes of the group must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso>
-__device__ __forceinline__ void gather_from(const arguments& args, index row, int64 begin,
-                                            int64 end, int lane, index first,
+__device__ __forceinline__ void gather_from(const arguments& args, index row,
+                                            const entry_range<S>& of, int lane, index first,
                                             typename S::accum (&sum)[CF][V]) {
   using left = typename S::left;
   using right = typename S::right;
-  constexpr int teams = G / L;
+  constexpr unsigned teams = G / L;
   // A lane beyond the last column reads the first one for nothing: a load without a question does
   // not hold up others.
-  [[maybe_unused]] const TB* b[CF];
+  [[maybe_unused]] const char* b[CF];
   for (int c = 0; c < CF; ++c) {
-    b[c] =
-        static_cast<const TB*>(args.b) + (first + c * L * V < args.columns ? first + c * L * V : 0);
+    const index column = first + c * L * V;
+    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
+                                         (column < args.columns ? column : 0));
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
-  [[maybe_unused]] const auto* values = static_cast<const left*>(args.a_values);
   [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  // `prepend` wants the last entry first: entry e is then `mirror` − e.
   constexpr bool again = CF > 1, backward = has_prepend<S>;
-  [[maybe_unused]] const int64 mirror = begin + end - 1;
-  const auto batch = [&](int64 p, auto checked) {
+  const auto batch = [&](unsigned p, auto checked) {
     bool there[U];
     index k[U] = {};
     [[maybe_unused]] left a[U];
     [[maybe_unused]] pack<TB, V> from[U][CF];
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      int64 e = p + u * teams;
-      there[u] = !checked || e < end;
-      if (again && !there[u]) e = end - 1;
-      if constexpr (backward) e = mirror - e;
-      if (again || there[u]) k[u] = __ldg(args.entries + e);
+      unsigned e = p + u * teams;
+      there[u] = !checked || e < of.count;
+      if (again && !there[u]) e = of.count - 1;
+      if constexpr (backward) e = of.count - 1 - e;
+      if (again || there[u]) k[u] = __ldg(of.entries + e);
       if constexpr (Iso) {
         a[u] = iso;
       } else if constexpr (!is_ignoring_left<S>) {
-        if (again || there[u]) a[u] = load_pack<left, 1>(values + e).element[0];
+        if (again || there[u]) a[u] = load_pack<left, 1>(of.values + e).element[0];
       }
     }
     if constexpr (!is_ignoring_right<S>) {
@@ -58,7 +71,12 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
       for (int u = 0; u < U; ++u)
 #pragma unroll
         for (int c = 0; c < CF; ++c)
-          if (again || there[u]) from[u][c] = load_pack<TB, V>(b[c] + k[u] * args.b_stride);
+          if (again || there[u])
+            from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], args.b_row_bytes));
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int c = 0; c < CF; ++c) hold(from[u][c]);
     }
 #pragma unroll
     for (int u = 0; u < U; ++u) {
@@ -83,9 +101,9 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
   struct yes {
     constexpr operator bool() const { return true; }
   };
-  int64 p = begin + lane / L;
-  for (; p + (U - 1) * teams < end; p += U * teams) batch(p, no());
-  if (p < end) batch(p, yes());
+  unsigned p = lane / L;
+  for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, no());
+  if (p < of.count) batch(p, yes());
   if constexpr (teams > 1) {
     const unsigned members =
         G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
@@ -101,12 +119,12 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, in
 
 /// `gather_from` with or without values to load: asked once, not in the loop.
 template <class S, class TB, int V, int L, int G, int U, int CF>
-__device__ __forceinline__ void gather(const arguments& args, index row, int64 begin, int64 end,
+__device__ __forceinline__ void gather(const arguments& args, index row, const entry_range<S>& of,
                                        int lane, index first, typename S::accum (&sum)[CF][V]) {
   if constexpr (!is_ignoring_left<S>)
-    if (args.a_values == nullptr)
-      return gather_from<S, TB, V, L, G, U, CF, true>(args, row, begin, end, lane, first, sum);
-  gather_from<S, TB, V, L, G, U, CF, false>(args, row, begin, end, lane, first, sum);
+    if (of.values == nullptr)
+      return gather_from<S, TB, V, L, G, U, CF, true>(args, row, of, lane, first, sum);
+  gather_from<S, TB, V, L, G, U, CF, false>(args, row, of, lane, first, sum);
 }
 
 /// One pack of C, at once where C's rows begin and end on packs.

@@ -98,7 +98,7 @@ arguments arguments_of(const problem& p) {
   if (p.a.values == nullptr) p.algebra->take_left(p.a.iso, p.a.value_type, out.iso.bytes);
   out.columns = p.b.columns;
   out.b = p.b.data;
-  out.b_stride = p.b.stride;
+  if (!p.algebra->ignores_right) out.b_row_bytes = row_bytes(p.b.stride, p.b.value_bytes);
   out.c = p.c.data;
   out.c_stride = p.c.stride;
   out.indices = static_cast<int32*>(p.indices.data);
@@ -121,6 +121,15 @@ bool is_plain(const problem& p) {
 
 std::size_t b_bytes(const problem& p) {
   return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
+}
+
+unsigned row_bytes(int64 stride, std::size_t element_bytes) {
+  constexpr std::size_t most = 0xffffffff;
+  const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
+  if (bytes > most)
+    fail(errc::cannot,
+         {"mxm: rows of B begin ", bytes, " bytes apart, and CUDA kernels reach ", most});
+  return static_cast<unsigned>(bytes);
 }
 
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {

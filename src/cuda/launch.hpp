@@ -20,6 +20,9 @@ bool is_plain(const problem& p);
 /// for its own right type, whatever B holds.
 std::size_t b_bytes(const problem& p);
 
+/// Bytes from one row of B to the next, or error(cannot).
+unsigned row_bytes(int64 stride, std::size_t element_bytes);
+
 /// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
 bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
 

@@ -1,6 +1,8 @@
 // The look at a pattern and the lists that `split` works from.
 
-#include "arguments.cuh"
+#include <map>
+#include <mutex>
+
 #include "profile.hpp"
 #include "runtime.hpp"
 
@@ -24,8 +26,10 @@ constexpr int sum_count = sizeof(sums) / sizeof(unsigned long long);
 constexpr index sampled_rows = 16;
 constexpr index near_share = 32;  // near: within 1/32 of the columns
 
+/// The last block to finish hands the sums to the host and leaves `out` and `finished` zero for the
+/// next look.
 __global__ void look(const void* offsets, bool wide, const index* entries, index rows,
-                     index columns, sums* out) {
+                     index columns, sums* out, unsigned* finished, sums* on_host) {
   sums mine = {};
   const int64 rounded = (static_cast<int64>(rows) + 31) / 32 * 32;
   for (int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x; i < rounded;
@@ -81,6 +85,45 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
     atomicMax(result, together[0]);
   else if (threadIdx.x < sum_count)
     atomicAdd(result + threadIdx.x, together[threadIdx.x]);
+  __threadfence();
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last && threadIdx.x < sum_count)
+    reinterpret_cast<unsigned long long*>(on_host)[threadIdx.x] =
+        atomicExch(result + threadIdx.x, 0);
+}
+
+/// What looks at a device's matrices share: one at a time. Lives as long as the process.
+struct look_space {
+  std::mutex busy;
+  sums* out = nullptr;
+  unsigned* finished = nullptr;
+  sums* on_host = nullptr;  ///< pinned; the device writes it
+
+  /// With `busy` locked, on the current device.
+  void make() {
+    if (on_host != nullptr) return;
+    void *device = nullptr, *host = nullptr;
+    check(cudaHostAlloc(&host, sizeof(sums), cudaHostAllocMapped), "a look at a matrix");
+    if (const cudaError_t status = cudaMalloc(&device, sizeof(sums) + sizeof(unsigned));
+        status != cudaSuccess) {
+      cudaFreeHost(host);
+      check(status, "a look at a matrix");
+    }
+    check(cudaMemset(device, 0, sizeof(sums) + sizeof(unsigned)), "a look at a matrix");
+    out = static_cast<sums*>(device);
+    finished = reinterpret_cast<unsigned*>(out + 1);
+    on_host = static_cast<sums*>(host);
+  }
+};
+
+look_space& look_space_of(int device) {
+  static std::mutex mutex;
+  static std::map<int, look_space> spaces;
+  const std::lock_guard lock(mutex);
+  return spaces[device];
 }
 
 struct counters {
@@ -208,24 +251,24 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < most ? (wanted > 0 ? wanted : 1) : most);
 }
 
-buffer zeroed(std::size_t bytes, const pattern& of) {
-  buffer made = buffer::allocate(bytes, of.where(), of.stream());
-  check(cudaMemsetAsync(made.data(), 0, bytes, static_cast<cudaStream_t>(of.stream())),
-        "a look at a matrix");
-  return made;
-}
-
 }  // namespace
 
 profile::profile(const pattern& of) {
   const device_scope scope(of.where().device);
-  const buffer found = zeroed(sizeof(sums), of);
-  look<<<blocks_for(of.rows()), block, 0, static_cast<cudaStream_t>(of.stream())>>>(
-      of.offsets(), of.wide(), of.entries(), of.rows(), of.columns(), found.data<sums>());
-  check(cudaGetLastError(), "a look at a matrix");
-  launched(of.where().device, "look");
-  const buffer seen = found.to(cpu());
-  const sums& all = *seen.data<sums>();
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  sums all;
+  {
+    look_space& space = look_space_of(of.where().device);
+    const std::lock_guard lock(space.busy);
+    space.make();
+    look<<<blocks_for(of.rows()), block, 0, stream>>>(of.offsets(), of.wide(), of.entries(),
+                                                      of.rows(), of.columns(), space.out,
+                                                      space.finished, space.on_host);
+    check(cudaGetLastError(), "a look at a matrix");
+    launched(of.where().device, "look");
+    check(cudaStreamSynchronize(stream), "a look at a matrix");
+    all = *space.on_host;
+  }
   longest = static_cast<int64>(all.longest);
   const auto nnz = static_cast<double>(of.nnz());
   if (all.rows > 0) {
@@ -239,67 +282,75 @@ profile::profile(const pattern& of) {
   local = all.near * 2 > all.looked_at;
 }
 
-row_pieces::row_pieces(const pattern& of) {
+row_lists::row_lists(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const auto look = of.form_of<profile>();
-  cut = cut_for(*look, of.nnz());
-  const auto blocks = static_cast<unsigned>((static_cast<int64>(of.rows()) + block - 1) / block);
-  const auto walk = [&](const buffer& taken) {
-    cut_rows_of<<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), cut,
-                                              taken.data<counters>(), pieces.data<piece>(),
-                                              rows.data<cut_row>());
-    check(cudaGetLastError(), "cutting rows");
-    launched(of.where().device, "cut_rows_of");
-  };
-  const buffer taken = zeroed(sizeof(counters), of);
-  if (cut <= coarse_cut) {
-    row_count = look->cut_rows[cut == coarse_cut];
+  const index n = of.rows();
+  const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
+  const auto sort_blocks =
+      static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
+  const bool cuts = look->longest > cut_for(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
+  if (cuts) cut = cut_for(*look, of.nnz());
+  if (cuts && cut <= coarse_cut) {
+    cut_count = look->cut_rows[cut == coarse_cut];
     piece_count = look->pieces[cut == coarse_cut];
-  } else {
-    walk(taken);
+  } else if (cuts) {
+    const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
+    check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut,
+                                                  taken.data<counters>(), nullptr, nullptr);
+    check(cudaGetLastError(), "cutting rows");
     const buffer seen = taken.to(cpu());
     piece_count = seen.data<counters>()->pieces;
-    row_count = seen.data<counters>()->rows;
+    cut_count = seen.data<counters>()->rows;
   }
-  pieces = buffer::allocate(static_cast<std::size_t>(piece_count) * sizeof(piece), of.where(),
-                            of.stream());
-  rows = buffer::allocate(static_cast<std::size_t>(row_count) * sizeof(cut_row), of.where(),
-                          of.stream());
-  check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
-  walk(taken);
+  chunk_count = static_cast<index>((of.nnz() + n + chunk_items - 1) / chunk_items);
+
+  struct counts {
+    counters taken;
+    int next[classes];
+  };
+  std::size_t size = 0;
+  const auto reserve = [&](std::size_t bytes) {
+    const std::size_t at = size;
+    size += (bytes + 15) / 16 * 16;
+    return at;
+  };
+  const std::size_t at_counts = reserve(sizeof(counts)),
+                    at_pieces = reserve(static_cast<std::size_t>(piece_count) * sizeof(piece)),
+                    at_cut = reserve(static_cast<std::size_t>(cut_count) * sizeof(cut_row)),
+                    at_chunks =
+                        reserve((static_cast<std::size_t>(chunk_count) + 1) * sizeof(index)),
+                    at_order = reserve(sorts ? static_cast<std::size_t>(n) * sizeof(index) : 0);
+  memory = buffer::allocate(size, of.where(), of.stream());
+  auto* const bytes = memory.data<unsigned char>();
+  auto* const numbers = reinterpret_cast<counts*>(bytes + at_counts);
+  check(cudaMemsetAsync(numbers, 0, sizeof(counts), stream), "lists of rows");
+  if (cuts) {
+    auto* const of_pieces = reinterpret_cast<piece*>(bytes + at_pieces);
+    auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at_cut);
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut, &numbers->taken,
+                                                  of_pieces, of_rows);
+    pieces = of_pieces;
+    cut_rows = of_rows;
+  }
+  auto* const of_chunks = reinterpret_cast<index*>(bytes + at_chunks);
+  find_chunks<<<static_cast<unsigned>(chunk_count / block + 1), block, 0, stream>>>(
+      of.offsets(), of.wide(), n, chunk_count, of_chunks);
+  chunk_rows = of_chunks;
+  if (sorts) {
+    auto* const order = reinterpret_cast<index*>(bytes + at_order);
+    sort_rows<false>
+        <<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, nullptr);
+    start_classes<<<1, 512, 0, stream>>>(numbers->next);
+    sort_rows<true>
+        <<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);
+    by_length = order;
+  }
+  check(cudaGetLastError(), "lists of rows");
   // Once: whoever finds the form, on whatever stream, finds it made.
-  check(cudaStreamSynchronize(stream), "cutting rows");
-}
-
-rows_by_length::rows_by_length(const pattern& of) {
-  const device_scope scope(of.where().device);
-  const auto stream = static_cast<cudaStream_t>(of.stream());
-  rows = buffer::allocate(static_cast<std::size_t>(of.rows()) * sizeof(index), of.where(),
-                          of.stream());
-  const buffer next = zeroed(classes * sizeof(int), of);
-  const auto blocks =
-      static_cast<unsigned>((static_cast<int64>(of.rows()) + block_rows - 1) / block_rows);
-  sort_rows<false>
-      <<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(), next.data<int>(), nullptr);
-  start_classes<<<1, 512, 0, stream>>>(next.data<int>());
-  sort_rows<true><<<blocks, block, 0, stream>>>(of.offsets(), of.wide(), of.rows(),
-                                                next.data<int>(), rows.data<index>());
-  check(cudaGetLastError(), "rows by length");
-  launched(of.where().device, "sort_rows");
-  check(cudaStreamSynchronize(stream), "rows by length");
-}
-
-row_chunks::row_chunks(const pattern& of) {
-  const device_scope scope(of.where().device);
-  const auto stream = static_cast<cudaStream_t>(of.stream());
-  count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
-  rows = buffer::allocate((static_cast<std::size_t>(count) + 1) * sizeof(index), of.where(),
-                          of.stream());
-  find_chunks<<<static_cast<unsigned>(count / block + 1), block, 0, stream>>>(
-      of.offsets(), of.wide(), of.rows(), count, rows.data<index>());
-  check(cudaGetLastError(), "cutting rows");
-  check(cudaStreamSynchronize(stream), "cutting rows");
+  check(cudaStreamSynchronize(stream), "lists of rows");
 }
 
 }  // namespace rig::on_cuda

@@ -3,6 +3,7 @@
 // One look at a pattern on a device: O(n), once, and what the choice of kernels and shapes is made
 // from.
 
+#include "arguments.cuh"
 #include "device.hpp"
 
 namespace rig::on_cuda {
@@ -27,33 +28,22 @@ struct profile : form {
   bool local = false;    ///< most entries lie near the diagonal: neighbouring rows share neighbours
 };
 
-/// Rows cut into pieces of `cut` entries, and the rows in order of length.
-struct row_pieces : form {
-  static constexpr const char* name = "row pieces";
-  explicit row_pieces(const pattern& of);
-  std::size_t bytes() const override { return pieces.bytes() + rows.bytes(); }
+/// The lists that `split` and `spmv` work from, in one allocation. Null: not worth having here.
+struct row_lists : form {
+  static constexpr const char* name = "row lists";
+  explicit row_lists(const pattern& of);
+  std::size_t bytes() const override { return memory.bytes(); }
 
-  int64 cut = 0;
-  index piece_count = 0, row_count = 0;
-  buffer pieces, rows;  ///< of `piece`, of `cut_row`
-};
+  int64 cut = 0;  ///< rows longer than this are cut into pieces of so many entries
+  index piece_count = 0, cut_count = 0;
+  const piece* pieces = nullptr;
+  const cut_row* cut_rows = nullptr;
+  const index* by_length = nullptr;   ///< row numbers, longest first, to an eighth of an octave
+  index chunk_count = 0;              ///< of `spmv`
+  const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
 
-struct rows_by_length : form {
-  static constexpr const char* name = "rows by length";
-  explicit rows_by_length(const pattern& of);
-  std::size_t bytes() const override { return rows.bytes(); }
-
-  buffer rows;  ///< row numbers, longest first, to an eighth of an octave
-};
-
-/// Chunks of `spmv`: the first row of each, and the number of rows.
-struct row_chunks : form {
-  static constexpr const char* name = "row chunks";
-  explicit row_chunks(const pattern& of);
-  std::size_t bytes() const override { return rows.bytes(); }
-
-  index count = 0;
-  buffer rows;  ///< of `index`
+ private:
+  buffer memory;
 };
 
 /// Entries a row may have before it is cut.

@@ -12,42 +12,61 @@ namespace rig::on_cuda {
 
 constexpr int block_threads = 128;
 
-/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile, so that a slice of B stays in the
-/// L2 cache. The first blocks of a tile take the pieces of rows that were cut and leave their sums
-/// for `combine`; the others take rows. Plain: no mask, no accumulator, A and C stored as the
-/// semiring has them.
+/// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
+/// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
+/// quarter of the speed (road-like, f = 32, max: 0.184 ms, 0.240) or a twentieth
+/// (uniform:262144:32, f = 32, sum: 0.137, 0.144).
+template <class S, int V, int U, int CF>
+constexpr int least_blocks() {
+  constexpr int left_words =
+      is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
+  constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
+  constexpr int registers = 12 + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
+  constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
+  return blocks > 0 ? blocks : 1;
+}
+
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
+/// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
+/// cut and leave their sums for `combine`; the others take rows. Plain: no mask, no accumulator, A
+/// and C stored as the semiring has them.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
-__global__ void __launch_bounds__(block_threads) row(const arguments args) {
+__global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S, V, U, CF>() : 1)
+    row(const arguments args) {
   constexpr int groups = block_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
   const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
-  const unsigned blocks = piece_blocks + (static_cast<unsigned>(args.rows) + groups - 1) / groups;
-  const unsigned block = blockIdx.x % blocks;
-  const index first = static_cast<index>(blockIdx.x / blocks) * (L * V * CF) + lane % L * V;
-  typename S::accum sum[CF][V];
-  if (block < piece_blocks) {
-    const unsigned number = block * groups + threadIdx.x / G;
-    if (number >= static_cast<unsigned>(args.piece_count)) return;
-    const piece some = args.pieces[number];
-    const int64 begin = args.offset(some.row) + some.number * args.cut,
-                row_end = args.offset(some.row + 1);
-    const int64 end = begin + args.cut < row_end ? begin + args.cut : row_end;
-    gather<S, TB, V, L, G, U, CF>(args, some.row, begin, end, lane, first, sum);
-    if (lane >= L) return;
-    auto* sums = static_cast<typename S::accum*>(args.piece_sums) +
-                 static_cast<int64>(number) * args.columns;
-    for (int c = 0; c < CF; ++c)
-      for (int v = 0; v < V; ++v)
-        if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+  const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
+  if (tile * static_cast<unsigned long>(L * V * CF) >= static_cast<unsigned long>(args.columns))
     return;
+  const index first = static_cast<index>(tile) * (L * V * CF) + lane % L * V;
+  const bool is_piece = block < piece_blocks;
+  const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
+  if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
+  index i = static_cast<index>(number);
+  int64 begin, end;
+  if (is_piece) {
+    const piece some = args.pieces[number];
+    i = some.row;
+    begin = args.offset(i) + some.number * args.cut;
+    end = args.offset(i + 1);
+    if (end - begin > args.cut) end = begin + args.cut;
+  } else {
+    if (args.order != nullptr) i = args.order[number];
+    begin = args.offset(i);
+    end = args.offset(i + 1);
+    if (args.cut > 0 && end - begin > args.cut) return;
   }
-  const unsigned number = (block - piece_blocks) * groups + threadIdx.x / G;
-  if (number >= static_cast<unsigned>(args.rows)) return;
-  const index i = args.order != nullptr ? args.order[number] : static_cast<index>(number);
-  const int64 begin = args.offset(i), end = args.offset(i + 1);
-  if (args.cut > 0 && end - begin > args.cut) return;
-  gather<S, TB, V, L, G, U, CF>(args, i, begin, end, lane, first, sum);
-  if (lane < L) write_tile<S, V, L, CF, Plain>(args, i, first, end - begin, sum);
+  const entry_range<S> of(args, begin, end);
+  typename S::accum sum[CF][V];
+  gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+  if (lane >= L) return;
+  if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
+  auto* const sums =
+      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+  for (int c = 0; c < CF; ++c)
+    for (int v = 0; v < V; ++v)
+      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
@@ -104,8 +123,9 @@ constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 2, true},     // road-like, f = 64: 0.355 (U = 4: 0.401)
     {true, 16, 16, 4, 1, true},   // rmat:18:16, f = 64: 0.219 (L = 8, CF = 2: 0.242)
     {true, 16, 32, 4, 1, true},   // products-like, f = 64: 3.82 (G = 16: 4.01)
-    {true, 8, 8, 2, 4, true},     // road-like, f = 100: 0.591 (L = 16, U = 4, CF = 2: 0.695)
+    {true, 16, 16, 2, 2, true},   // road-like, f = 128: 0.633 (L = 8, CF = 4: 0.690)
     {true, 32, 32, 4, 1, true},   // arxiv-like, f = 128: 0.168 (L = 16: 0.181, U = 8: 0.206)
+    {true, 32, 32, 8, 1, true},   // pubmed-like, f = 128: 0.0111 (U = 4: 0.0124)
     {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
     {false, 8, 8, 4, 5, true},    // … f ≤ 40
@@ -126,6 +146,7 @@ enum shape_number : int {
   packs_16_dense,
   packs_32_sparse,
   packs_32,
+  packs_32_few,
   packs_64_sparse,
   odd_8,
   odd_40,
@@ -137,20 +158,35 @@ enum shape_number : int {
   any_8,
   any_wide
 };
+static_assert(std::size(shapes) == any_wide + 1);
 
 /// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still
 /// gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
+constexpr unsigned line_bytes = 128;
+
+double packs_of(const problem& p) {
+  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
+}
 
 /// May slices of `packs` packs of all of B's rows stay in the L2 cache?
 bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <= slice_bytes; }
 
-int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
-  const double packs = static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
-  const double mean = look.mean_length;
+/// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
+/// none is worth reading A again, or neighbouring rows share neighbours anyway.
+int slice_of(const problem& p, const profile& look) {
+  const bool skewed = is_skewed(look, p.a.nnz);
+  if (p.a.nnz < few_entries || look.mean_length < 6 || (skewed && look.local)) return 0;
+  const double packs = packs_of(p);
+  if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
+  return packs > 8 && !skewed && !slices_fit(p, 16) && slices_fit(p, 8) ? 8 : 0;
+}
+
+int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
+  const double packs = packs_of(p);
   const bool few = p.a.nnz < few_entries;
-  const bool sparse = mean < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
-             dense = mean >= 40 && !skewed;
+  const bool sparse = look.mean_length < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
+             dense = look.mean_length >= 40 && !skewed;
   // Where teams of an indexed semiring meet, they compare and exchange twice as much.
   const bool indexed = p.algebra->is_indexed;
   const int narrow = few       ? indexed ? packs_8_even : packs_8_dense
@@ -161,14 +197,12 @@ int plain_packs(const problem& p, const profile& look, int64 stride_bytes) {
                                : packs_8_even;
   const int wider = few || dense ? packs_16_dense : sparse ? packs_16_sparse : packs_16_skewed;
   if (packs <= 8) return narrow;
-  // Slices of B that fit the L2 cache, unless neighbouring rows share neighbours anyway. Slices of
-  // rows that do not begin on cache lines would read more lines than they hold.
-  if (!few && !sparse && stride_bytes % 128 == 0 && !(skewed && look.local)) {
-    if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return wider;
-    if (!skewed && !slices_fit(p, 16) && slices_fit(p, 8)) return narrow;
-  }
+  // Slices of rows that do not begin on cache lines would read more lines than they hold.
+  const int slice = row_bytes % line_bytes == 0 ? slice_of(p, look) : 0;
+  if (slice > 0) return slice == 8 ? narrow : wider;
   if (packs <= 16) return wider;
   if (skewed && !look.local) return packs_16_skewed;
+  if (few) return packs_32_few;
   return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
 }
 
@@ -181,7 +215,7 @@ int pack_width(const problem& p) {
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
   const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_stride, b_bytes(p)) &&
+  return width > 1 && is_packed(args.b, args.b_row_bytes, 1) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
@@ -194,7 +228,7 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
                                                             : one_short;
   const int width = pack_width(p);
   if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
-    return plain ? plain_packs(p, look, args.b_stride * static_cast<int64>(b_bytes(p))) : any_packs;
+    return plain ? plain_packs(p, look, args.b_row_bytes) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
@@ -253,21 +287,24 @@ const std::array<const void*, 2> combine_ahead[] = {
 #undef RIG_BUILTIN
 };
 
-/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves:
-/// scalar loads take three to five times as many instructions and cache lines (uniform:262144:32, f
-/// = 33: 0.57 ms, f = 32: 0.15 ms).
+/// B with its rows on packs, or on cache lines where it goes slice by slice, if they are not and a
+/// copy costs less than it saves: scalar loads take three to five times as many instructions and
+/// cache lines (uniform:262144:32, f = 33: 0.57 ms, f = 32: 0.15 ms).
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   const int width = pack_width(p);
-  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
-      reads_packs(p, args) || p.a.nnz < 4 * static_cast<int64>(p.b.rows))
+  if (p.algebra->ignores_right || width == 1 || f <= 2 * width ||
+      p.a.nnz < 4 * static_cast<int64>(p.b.rows))
     return {};
-  const int64 sector = 32 / bytes, stride = (f + sector - 1) / sector * sector;
+  const bool by_lines = args.b_row_bytes % line_bytes != 0 && is_plain(p) &&
+                        slice_of(p, *p.oriented->form_of<profile>()) > 0;
+  if (!by_lines && reads_packs(p, args)) return {};
+  const int64 unit = (by_lines ? line_bytes : 32) / bytes, stride = (f + unit - 1) / unit * unit;
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                    p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p));
   args.b = padded.data();
-  args.b_stride = stride;
+  args.b_row_bytes = row_bytes(stride, p.b.value_bytes);
   return padded;
 }
 
@@ -313,11 +350,10 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
   const int64 v = s.packs ? pack_width(p) : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 blocks = (args.piece_count + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
-  const int64 tiles = (p.b.columns + tile - 1) / tile;
-  if (blocks * tiles > highest<int32>())
-    fail(errc::cannot, {"mxm: ", p.a.rows, " rows of ", p.b.columns, " columns need ",
-                        blocks * tiles, " blocks"});
-  launch(p, "row", kernel, dim3(static_cast<unsigned>(blocks * tiles)), block_threads, args);
+  const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
+  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
+                  static_cast<unsigned>((tiles + most - 1) / most));
+  launch(p, "row", kernel, grid, block_threads, args);
   if (cut_rows == 0) return;
   const int plain = is_plain(p) ? 1 : 0;
   launch(

@@ -39,10 +39,8 @@ bool split_helps(const problem& p, const profile& look) {
 }
 
 void prepare_forms(const pattern& of) {
-  const auto look = of.form_of<profile>();
-  if (look->longest > cut_for(*look, of.nnz())) of.form_of<row_pieces>();
-  if (is_skewed(*look, of.nnz())) of.form_of<rows_by_length>();
-  of.form_of<row_chunks>();
+  of.form_of<profile>();
+  of.form_of<row_lists>();
 }
 
 answer split_answer(const problem& p) {
@@ -68,25 +66,20 @@ void split_run(const problem& p) {
   const device_scope scope(p.a.where.device);
   const auto look = p.oriented->form_of<profile>();
   arguments args = arguments_of(p);
-  std::shared_ptr<const rows_by_length> order;
-  if (order_helps(p, *look)) {
-    order = p.oriented->form_of<rows_by_length>();
-    args.order = order->rows.data<const index>();
-    p.held_lists[0] = order;
-  }
-  if (look->longest <= cut_for(*look, p.a.nnz)) return launch_row(p, args, 0);
-  const auto pieces = p.oriented->form_of<row_pieces>();
-  p.held_lists[1] = pieces;
+  const auto lists = p.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  if (order_helps(p, *look)) args.order = lists->by_length;
+  if (lists->cut == 0) return launch_row(p, args, 0);
   const buffer sums =
-      buffer::allocate(static_cast<std::size_t>(pieces->piece_count) *
+      buffer::allocate(static_cast<std::size_t>(lists->piece_count) *
                            static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
                        p.a.where, p.desc->stream);
-  args.cut = pieces->cut;
-  args.pieces = pieces->pieces.data<const piece>();
-  args.piece_count = pieces->piece_count;
-  args.cut_rows = pieces->rows.data<const cut_row>();
+  args.cut = lists->cut;
+  args.pieces = lists->pieces;
+  args.piece_count = lists->piece_count;
+  args.cut_rows = lists->cut_rows;
   args.piece_sums = sums.data();
-  launch_row(p, args, pieces->row_count);
+  launch_row(p, args, lists->cut_count);
 }
 
 }  // namespace rig::on_cuda
