@@ -95,7 +95,7 @@ TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs
         state.until_failure.reset();
         if (done) CHECK(distance(expected, c.to(rig::cpu())) < 1e-2);
       }
-      CHECK(state.failures > 5);
+      CHECK(state.failures >= 4);  // B transposed, lists of A's rows, B padded, sums of pieces
     }
     CHECK(distance(b, features.to(rig::cpu())) == 0);
   }

@@ -128,7 +128,7 @@ constexpr row_shape shapes[] = {
     {true, 32, 32, 8, 1, true},   // pubmed-like, f = 128: 0.0111 (U = 4: 0.0124)
     {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
-    {false, 8, 8, 4, 5, true},    // … f ≤ 40
+    {false, 8, 8, 2, 5, true},    // … f ≤ 40: road-like, f = 33: 0.346 (U = 4: 0.406)
     {false, 16, 16, 4, 5, true},  // … wider
     {false, 1, 1, 4, 1, true},    // one column: road-like 0.032 (G = 2: 0.047)
     {false, 1, 8, 4, 1, true},    // … rmat:20:16 0.231 (G = 16: 0.243)
@@ -197,7 +197,8 @@ int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
                                : packs_8_even;
   const int wider = few || dense ? packs_16_dense : sparse ? packs_16_sparse : packs_16_skewed;
   if (packs <= 8) return narrow;
-  // Slices of rows that do not begin on cache lines would read more lines than they hold.
+  // Slices of rows that do not begin on cache lines would read more lines than they hold. A copy of
+  // B on lines costs more than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75.
   const int slice = row_bytes % line_bytes == 0 ? slice_of(p, look) : 0;
   if (slice > 0) return slice == 8 ? narrow : wider;
   if (packs <= 16) return wider;
@@ -287,19 +288,18 @@ const std::array<const void*, 2> combine_ahead[] = {
 #undef RIG_BUILTIN
 };
 
-/// B with its rows on packs, or on cache lines where it goes slice by slice, if they are not and a
-/// copy costs less than it saves: scalar loads take three to five times as many instructions and
-/// cache lines (uniform:262144:32, f = 33: 0.57 ms, f = 32: 0.15 ms).
+/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: up
+/// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
+/// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
+/// twice as long (reddit-like, f = 101: 5.1, 9).
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   const int width = pack_width(p);
-  if (p.algebra->ignores_right || width == 1 || f <= 2 * width ||
-      p.a.nnz < 4 * static_cast<int64>(p.b.rows))
+  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
+      reads_packs(p, args) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
+      (forced_shape != nullptr && !forced_shape->packs))
     return {};
-  const bool by_lines = args.b_row_bytes % line_bytes != 0 && is_plain(p) &&
-                        slice_of(p, *p.oriented->form_of<profile>()) > 0;
-  if (!by_lines && reads_packs(p, args)) return {};
-  const int64 unit = (by_lines ? line_bytes : 32) / bytes, stride = (f + unit - 1) / unit * unit;
+  const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                    p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p));
@@ -353,13 +353,15 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
   const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
                   static_cast<unsigned>((tiles + most - 1) / most));
-  launch(p, "row", kernel, grid, block_threads, args);
-  if (cut_rows == 0) return;
+  // Both kernels, before C is written: the second may not compile.
   const int plain = is_plain(p) ? 1 : 0;
-  launch(
-      p, "combine",
-      kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression, combine_ahead[0].data()}),
-      dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
+  const void* const adds = cut_rows == 0
+                               ? nullptr
+                               : kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression,
+                                                combine_ahead[0].data()});
+  launch(p, "row", kernel, grid, block_threads, args);
+  if (cut_rows > 0)
+    launch(p, "combine", adds, dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
 }
 
 std::size_t row_entries() {

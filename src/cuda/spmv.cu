@@ -346,11 +346,11 @@ void spmv_run(const problem& p) {
   check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent),
       "spmv");
+  const void* const across = kernel_for(
+      p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression, across_ahead[0].data()});
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(lists->chunk_count)), spmv_threads, args);
   constexpr int warps = spmv_threads / 32;
-  launch(p, "spmv_across",
-         kernel_for(p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression,
-                        across_ahead[0].data()}),
+  launch(p, "spmv_across", across,
          dim3(static_cast<unsigned>((lists->chunk_count + warps - 1) / warps)), spmv_threads, args);
 }
 

@@ -20,6 +20,12 @@ constexpr row_shape shapes[] = {
     {true, 32, 32, 4, 1, true}, {true, 32, 32, 8, 1, true}, {true, 32, 32, 2, 2, true},
     {true, 32, 32, 4, 2, true}};
 
+/// Without packs, for rows of B that begin anywhere.
+constexpr row_shape unaligned_shapes[] = {
+    {false, 8, 8, 2, 5, true},   {false, 8, 8, 4, 5, true},   {false, 16, 16, 2, 3, true},
+    {false, 16, 16, 4, 3, true}, {false, 32, 32, 2, 2, true}, {false, 32, 32, 4, 2, true},
+    {false, 32, 32, 8, 2, true}, {false, 16, 32, 4, 3, true}, {false, 32, 32, 4, 4, true}};
+
 /// Of one column.
 constexpr row_shape column_shapes[] = {
     {false, 1, 1, 4, 1, true},  {false, 1, 2, 2, 1, true},  {false, 1, 2, 4, 1, true},
@@ -28,8 +34,8 @@ constexpr row_shape column_shapes[] = {
     {false, 1, 32, 2, 1, true}, {false, 1, 32, 4, 1, true}, {false, 1, 32, 8, 1, true}};
 
 std::string name_of(const row_shape& s) {
-  return "L " + std::to_string(s.l) + ", G " + std::to_string(s.g) + ", U " + std::to_string(s.u) +
-         ", CF " + std::to_string(s.cf);
+  return (s.packs ? "L " : "singly, L ") + std::to_string(s.l) + ", G " + std::to_string(s.g) +
+         ", U " + std::to_string(s.u) + ", CF " + std::to_string(s.cf);
 }
 
 /// Launches by a forced shape while it lives.
@@ -58,6 +64,9 @@ class ablation : public suite {
       rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{},
                of.features == 1 ? column : rig::descriptor{});
     });
+    if (of.features % 4 != 0 && of.features > 1)
+      race_shapes(of, "plus_times", unaligned_shapes,
+                  [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
     if (of.features > 1)
       race_shapes(of, "arg_max_second", tried, [&] {
         rig::mxm(with_indices, rig::none, pattern, of.b, rig::arg_max_second<float>{});
@@ -71,8 +80,8 @@ class ablation : public suite {
                    const std::function<void()>& call) {
     std::vector<contender> field = {{"by the rules", call}};
     for (const row_shape& s : tried) {
-      if (of.features > 1 && s.l * s.cf * 4 >= 2 * of.features && s.l > 8)
-        continue;  // half of its lanes idle
+      const int tile = s.l * s.cf * (s.packs ? 4 : 1);
+      if (of.features > 1 && tile >= 2 * of.features && s.l > 8) continue;  // half its lanes idle
       field.push_back({name_of(s), [&s, &call] {
                          const forced by(s);
                          call();
