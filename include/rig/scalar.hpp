@@ -240,8 +240,8 @@ constexpr T mean_of(T x, int64 n) {
   // that makes each quotient so (Markstein 1990), in five instructions. For all n to 2^24, 64 x
   // each: the bits of a division.
   if constexpr (is_same<T, float>) {
-    const float d = n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n))
-                                          : static_cast<float>(n);
+    const float d =
+        n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n)) : static_cast<float>(n);
     float r, rest;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
     asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(rest) : "f"(-d), "f"(r));
