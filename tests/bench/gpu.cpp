@@ -61,6 +61,48 @@ extern "C" __global__ void gather(const float4* table, const unsigned* rows, lon
   }
   if (sum == 1e30f) *out = sum;  // never, but the compiler must think it may be
 }
+
+// C = A·B as GE-SpMM has it: a warp a row, a lane a column and, coarsened, the 32nd after it and so
+// on; with row caching the warp loads 32 entries at once and hands them round.
+template <int Coarsening, bool Caching>
+__device__ void ge_spmm(const int* offsets, const int* entries, const float* values, int rows,
+                        const float* b, int columns, float* c) {
+  const int row = blockIdx.x * blockDim.y + threadIdx.y, lane = threadIdx.x;
+  if (row >= rows) return;
+  const int first = blockIdx.y * 32 * Coarsening + lane;
+  float sum[Coarsening] = {};
+  const int end = offsets[row + 1];
+  for (int p = offsets[row]; p < end; p += 32) {
+    int cached_k = 0;
+    float cached_a = 0;
+    if (Caching && p + lane < end) {
+      cached_k = entries[p + lane];
+      cached_a = values[p + lane];
+    }
+    const int count = end - p < 32 ? end - p : 32;
+    for (int e = 0; e < count; ++e) {
+      const int k = Caching ? __shfl_sync(~0u, cached_k, e) : entries[p + e];
+      const float a = Caching ? __shfl_sync(~0u, cached_a, e) : values[p + e];
+#pragma unroll
+      for (int i = 0; i < Coarsening; ++i)
+        if (first + 32 * i < columns) sum[i] += a * b[static_cast<long>(k) * columns + first + 32 * i];
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < Coarsening; ++i)
+    if (first + 32 * i < columns) c[static_cast<long>(row) * columns + first + 32 * i] = sum[i];
+}
+#define GE_SPMM(name, coarsening, caching)                                                        \
+  extern "C" __global__ void name(const int* offsets, const int* entries, const float* values,    \
+                                  int rows, const float* b, int columns, float* c) {              \
+    ge_spmm<coarsening, caching>(offsets, entries, values, rows, b, columns, c);                  \
+  }
+GE_SPMM(ge_spmm_1, 1, false)
+GE_SPMM(ge_spmm_2, 2, false)
+GE_SPMM(ge_spmm_4, 4, false)
+GE_SPMM(ge_spmm_1_cached, 1, true)
+GE_SPMM(ge_spmm_2_cached, 2, true)
+GE_SPMM(ge_spmm_4_cached, 4, true)
 )~~~";
 
 void check(nvrtcResult status, const char* what) {
@@ -117,11 +159,11 @@ cudaKernel_t kernel(const char* name) {
 }
 
 template <class... Arguments>
-void launch(const char* name, unsigned blocks, unsigned threads, Arguments... arguments) {
+void launch(const std::string& name, dim3 blocks, dim3 threads, Arguments... arguments) {
   void* pointers[] = {&arguments...};
-  gpu::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel(name)), dim3(blocks),
-                              dim3(threads), pointers, 0, stream()),
-             name);
+  gpu::check(cudaLaunchKernel(reinterpret_cast<const void*>(kernel(name.c_str())), blocks, threads,
+                              pointers, 0, stream()),
+             name.c_str());
 }
 
 unsigned enough_blocks() {
@@ -277,6 +319,17 @@ void fill_random(float* out, rig::int64 count, unsigned seed) {
 
 void round_to(rig::type stored, const float* from, void* to, rig::int64 count) {
   launch("round_to", enough_blocks(), 256, from, to, count, stored == rig::type::half ? 1 : 0);
+}
+
+void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const float* b, int columns,
+             float* c) {
+  constexpr unsigned rows_a_block = 4;
+  const auto rows = static_cast<unsigned>(a.rows()), width = static_cast<unsigned>(columns);
+  const unsigned tile = 32 * static_cast<unsigned>(coarsening);
+  launch("ge_spmm_" + std::to_string(coarsening) + (caching ? "_cached" : ""),
+         dim3((rows + rows_a_block - 1) / rows_a_block, (width + tile - 1) / tile),
+         dim3(32, rows_a_block), a.structure().offsets(), a.structure().entries(), a.values(),
+         static_cast<int>(a.rows()), b, columns, c);
 }
 
 std::string compile_to_lto(const char* text) { return compile(text, true); }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bench.hpp"
+#include "rig/matrix.hpp"
 
 /// What measuring on a GPU needs. The bench's own kernels are compiled at run time, so that no file
 /// of it needs nvcc.
@@ -41,6 +42,12 @@ void fill_random(float* out, rig::int64 count, unsigned seed);
 
 /// to = from, rounded to the nearest; `to` has the element type `stored`, half or bfloat16.
 void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
+
+/// C = A·B by the kernel of GE-SpMM, a warp a row, B and C packed by row: `coarsening` columns a
+/// lane (1, 2, 4), with or without coalesced row caching. A has 32-bit offsets and values of its
+/// own.
+void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const float* b, int columns,
+             float* c);
 
 /// Link-time code of one device function, for cuSPARSE.
 std::string compile_to_lto(const char* text);

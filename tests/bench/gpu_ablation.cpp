@@ -64,6 +64,7 @@ class ablation : public suite {
       rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{},
                of.features == 1 ? column : rig::descriptor{});
     });
+    if (of.features > 1) race_ge_spmm(of);
     if (of.features % 4 != 0 && of.features > 1)
       race_shapes(of, "plus_times", unaligned_shapes,
                   [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
@@ -76,6 +77,26 @@ class ablation : public suite {
   void summarise() override {}
 
  private:
+  void race_ge_spmm(product& of) {
+    const rig::matrix<float>& a = of.graph.weighted;
+    std::vector<contender> field = {
+        {"by the rules", [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); }}};
+    field[0].run();
+    const std::vector<float> expected = sample(of.c);
+    std::vector<peer> kernels;
+    for (const bool caching : {false, true})
+      for (const int coarsening : {1, 2, 4})
+        kernels.push_back({std::string("GE-SpMM, ") + (caching ? "CRC, " : "") + "CF " +
+                               std::to_string(coarsening),
+                           [&of, &a, caching, coarsening] {
+                             ge_spmm(coarsening, caching, a, of.b.data(), of.features, of.c.data());
+                           },
+                           {}});
+    verify(kernels, of.c, expected, of, float_rounding, with_);
+    with_.enter(kernels, of, field);
+    enter(of, "plus_times", field);
+  }
+
   void race_shapes(product& of, const char* semiring, std::span<const row_shape> tried,
                    const std::function<void()>& call) {
     std::vector<contender> field = {{"by the rules", call}};
@@ -87,6 +108,10 @@ class ablation : public suite {
                          call();
                        }});
     }
+    enter(of, semiring, field);
+  }
+
+  void enter(product& of, const char* semiring, const std::vector<contender>& field) {
     const std::vector<double> ms = with_.race(field);
     row line = with_.line("ablation", of, 4, 4);
     line.semiring = semiring;
