@@ -72,7 +72,7 @@ TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs
        &state});
   {
     const auto a = hubs(2500), on_gpu = a.to(gpu);
-    const auto b = waves(33, 2500), before = waves(2500, 33);
+    const auto b = waves(41, 2500), before = waves(2500, 41);
     const auto features = b.to(gpu);
     for (const bool transpose : {false, true}) {
       const rig::descriptor desc = {
