@@ -231,6 +231,7 @@ struct algebra {
   using accum = Accum;
   Accum (*add)(const Accum&, const Accum&);
   Accum (*multiply)(const Left&, const Right&, position);
+  Accum (*prepend)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
   bool is_positional, ignores_left, ignores_right, annihilates, is_logical;
@@ -243,8 +244,12 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
   using right = typename S::right;
   std::optional<accum> terminal;
   if constexpr (has_terminal<S>) terminal = S::terminal();
+  accum (*prepend)(const accum&, const accum&) = nullptr;
+  if constexpr (has_prepend<S>)
+    prepend = [](const accum& sum, const accum& x) -> accum { return S::prepend(sum, x); };
   return {[](const accum& x, const accum& y) -> accum { return S::add(x, y); },
           [](const left& a, const right& b, position at) { return product<S>(a, b, at); },
+          prepend,
           S::zero(),
           terminal,
           positional<S>,
@@ -291,6 +296,7 @@ class checker {
     check_identity();
     check_pairs();
     check_triples();
+    if (s_.prepend != nullptr) check_prepend();
     return wrong_;
   }
 
@@ -369,6 +375,25 @@ class checker {
       if (s_.is_logical && !is_zero_or_one(p.value))
         report({"logical is claimed, but values leave {0, 1}: ",
                 product_of(p.a.words, p.b.words, p.at), equals(p.value)});
+    }
+  }
+  /// Of two products of one element the one of the lower inner index comes in front.
+  void check_prepend() {
+    for (const product_drawn& p : products_) {
+      const product_drawn& other = products_[random_.below(products_.size())];
+      const position early{p.at.row, 1}, late{p.at.row, 5};
+      const accum x = s_.multiply(p.a.value, p.b.value, early),
+                  sum = s_.multiply(other.a.value, other.b.value, late);
+      const std::string x_words = product_of(p.a.words, p.b.words, early),
+                        sum_words = product_of(other.a.words, other.b.words, late);
+      const auto compare = [&](const accum& before, const std::string& words) {
+        const accum one = s_.prepend(before, x), expected = s_.add(before, x);
+        if (!same(one, expected))
+          report_unlike("prepend is not add", joined({"prepend(", words, ", ", x_words, ")"}), one,
+                        joined({"add(", words, ", ", x_words, ")"}), expected);
+      };
+      compare(s_.zero, "zero()");
+      compare(sum, sum_words);
     }
   }
   void check_ignored(const char* side, const product_drawn& p, const drawn<left>& a,
@@ -493,7 +518,7 @@ class checker {
 ///
 ///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
 ///   finish(0, 0) is a number; where claimed: ∞ ⊕ x = x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands
-///   ignored, all values 0 or 1
+///   ignored, all values 0 or 1; prepend(x, y) = x ⊕ y for products y of a lower inner index than x
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
 /// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a
