@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
@@ -111,9 +112,20 @@ void cpu(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
 
+struct plot {
+  std::string name;
+  std::string alternative;  ///< in words
+  std::string svg;
+};
+
+/// Those that the rows of a record allow; the same record makes the same bytes.
+std::vector<plot> plots_of(const nlohmann::json& record);
+
 /// docs/measured.md from records (paths of JSON files); under each suite stand the notes of
-/// `notes`/SUITE.md.
-std::string report(std::span<const std::string> records, const std::string& notes);
+/// `notes`/SUITE.md. Writes the plots into the folder `plots`, which the page takes to be beside
+/// it; makes none where that is empty.
+std::string report(std::span<const std::string> records, const std::string& notes,
+                   const std::string& plots);
 
 /// Threads and rounds after defaults.
 int threads_of(const options& given);

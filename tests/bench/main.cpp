@@ -91,7 +91,7 @@ int run_suite(const std::string& name, const options& given, const std::string& 
 
 int run(int count, char** arguments) {
   options given;
-  std::string name, graph_list, feature_list, path, notes, child;
+  std::string name, graph_list, feature_list, path, notes, plots, child;
   std::vector<std::string> records;
   po::options_description shown("bench SUITE [options], bench report RECORD…: options", 100),
       hidden;
@@ -104,6 +104,8 @@ int run(int count, char** arguments) {
   add("record", po::value(&path), "write the record here");
   add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/notes", "docs/notes"),
       "report: where the notes to each suite are");
+  add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
+      "report: where plots are written, a folder beside the page; '' makes none");
   add("list", "list suites and graphs");
   add("help", "this text");
   hidden.add_options()("suite", po::value(&name))("records", po::value(&records))(
@@ -131,7 +133,7 @@ int run(int count, char** arguments) {
   if (!child.empty()) return gpu::start_child(child);
 #endif
   if (name == "report") {
-    std::printf("%s", report(records, notes).c_str());
+    std::printf("%s", report(records, notes, plots).c_str());
     return 0;
   }
   if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");

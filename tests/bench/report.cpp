@@ -106,10 +106,25 @@ std::string table_of_race(const std::vector<json>& rows) {
   return table_of(rows, std::move(columns));
 }
 
-std::string section(const json& record, const std::string& notes) {
+/// Writes the plots of a record; gives what shows them.
+std::string show_plots(const json& record, const std::string& folder) {
+  std::string out;
+  for (const plot& one : plots_of(record)) {
+    const std::filesystem::path to = std::filesystem::path(folder) / (one.name + ".svg");
+    std::filesystem::create_directories(to.parent_path());
+    if (!(std::ofstream(to) << one.svg).flush())
+      throw std::runtime_error(to.string() + ": cannot be written");
+    const std::string link = (to.parent_path().filename() / to.filename()).string();
+    out += "![" + one.alternative + "](" + link + ")\n\n";
+  }
+  return out;
+}
+
+std::string section(const json& record, const std::string& notes, const std::string& plots) {
   const std::string suite = record.at("suite");
   const std::string date = record.at("date");
   std::string out = "\n## " + suite + "\n\n";
+  if (!plots.empty()) out += show_plots(record, plots);
   out += "`" + text(record.at("command")) + "`, " + date.substr(0, 10) + ", commit " +
          text(record.at("commit")) + ", " + text(record.at("cpu")) + ", " +
          text(record.at("threads")) + " threads";
@@ -155,17 +170,18 @@ std::string section(const json& record, const std::string& notes) {
 
 }  // namespace
 
-std::string report(std::span<const std::string> records, const std::string& notes) {
+std::string report(std::span<const std::string> records, const std::string& notes,
+                   const std::string& plots) {
   std::string out =
       "# Measured\n\nMade by `build/bench report docs/records/*.json > docs/measured.md`; the "
       "notes are from "
-      "docs/notes.\n\n"
+      "docs/notes, the\nplots in docs/plots are made by the same command.\n\n"
       "ms are medians; a ratio says how many times as long the best peer takes, so more than 1 is "
       "faster than "
       "it. Bytes are those of\nA, of a row of B an entry, and of C, as if nothing were cached: "
       "with caches a "
       "share of the ceiling may exceed 1.\n";
-  for (const std::string& path : records) out += section(load(path), notes);
+  for (const std::string& path : records) out += section(load(path), notes, plots);
   return out;
 }
 
