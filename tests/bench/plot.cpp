@@ -12,84 +12,71 @@ namespace {
 
 using json = nlohmann::json;
 
+/// Missing where the record has none.
+using value = std::optional<double>;
+
 /// One quantity of a row, drawn as bars from 0 beside a line at 1.
 struct panel {
   const char* axis;
-  const char* one;               ///< what the line at 1 stands for
-  std::optional<double> target;  ///< of the geometric mean, which is drawn where there is a target
-  json (*value)(const json& row);
+  const char* one;  ///< what the line at 1 stands for
+  value target;     ///< of the geometric mean, which is drawn where there is a target
+  value (*of)(const json& row);
 };
 
 /// The rows of one suite that are the library's own choice, in panels side by side.
 struct figure {
-  const char* name;
-  const char* suite;
-  const char* semiring;
-  const char* title;
-  std::vector<panel> panels;
+  const char *name, *suite, *semiring, *title;
+  std::span<const panel> panels;
 };
 
-json over_ms(const json& peer_ms, const json& row) {
-  if (!peer_ms.is_number()) return {};
-  return peer_ms.get<double>() / row.at("ms").get<double>();
+value over_ms(const json& from, const char* key, const json& row) {
+  if (!from.contains(key) || !from.at(key).is_number()) return {};
+  return from.at(key).get<double>() / row.at("ms").get<double>();
 }
 
-template <const char* name>
-json over_peer(const json& row) {
-  return over_ms(row.at("peer_ms").value(name, json()), row);
+value over_cusparse(const json& row) { return over_ms(row, "best_cusparse_ms", row); }
+value over_spmm_op(const json& row) { return over_ms(row.at("peer_ms"), "cusparse_spmm_op", row); }
+value over_own_sum(const json& row) { return over_ms(row.at("peer_ms"), "rig_plus_times", row); }
+value share_of_ceiling(const json& row) {
+  if (!row.at("share_of_ceiling").is_number()) return {};
+  return row.at("share_of_ceiling").get<double>();
 }
 
-constexpr char spmm_op[] = "cusparse_spmm_op", own_sum[] = "rig_plus_times";
-
+const panel speedup[] = {{"best cuSPARSE ms / rig ms", "1: as fast", 1.45, over_cusparse}};
+const panel roofline[] = {
+    {"GB/s over GB/s of the measured gather, from a cached table where B has at "
+     "most 32 MiB, else from memory",
+     "1: the ceiling",
+     {},
+     share_of_ceiling}};
+const panel max_speedup[] = {
+    {"cusparseSpMMOp ms / rig ms", "1: as fast", 2.0, over_spmm_op},
+    {"ms of rig's own sum / rig ms", "1: as fast", 1.0, over_own_sum},
+};
 const figure figures[] = {
-    {"exact_speedup",
-     "exact",
-     "plus_times",
-     "Sums in fp32: speed-up over the best cuSPARSE",
-     {{"best cuSPARSE ms / rig ms", "1: as fast", 1.45,
-       [](const json& row) { return over_ms(row.at("best_cusparse_ms"), row); }}}},
-    {"exact_roofline",
-     "exact",
-     "plus_times",
-     "Sums in fp32: share of the gather ceiling",
-     {{"GB/s / GB/s of the gather ceiling (above 1: rows of B found in a cache)",
-       "1: the ceiling",
-       {},
-       [](const json& row) { return row.at("share_of_ceiling"); }}}},
-    {"max_speedup",
-     "max",
-     "max_second",
-     "Greatest of neighbours in fp32: speed-up",
-     {{"cusparseSpMMOp ms / rig ms", "1: as fast", 2.0, over_peer<spmm_op>},
-      {"ms of rig's own sum / rig ms", "1: as fast", 1.0, over_peer<own_sum>}}},
+    {"exact_speedup", "exact", "plus_times", "Sums in fp32: speed-up over the best cuSPARSE",
+     speedup},
+    {"exact_roofline", "exact", "plus_times", "Sums in fp32: share of the gather ceiling",
+     roofline},
+    {"max_speedup", "max", "max_second", "Greatest of neighbours in fp32: speed-up", max_speedup},
 };
 
 constexpr double width = 900, bar_height = 10, line_height = 14, group_gap = 9;
-constexpr double top = 92, below = 46;     ///< above the first bar; below the last one
+constexpr double top = 92, below = 52;     ///< above the first bar; below the last one
 constexpr double edge = 20, letter = 6.3;  ///< of the picture; the width of a letter, about
 constexpr double features_column = 32;     ///< between the graphs' names and the bars
 constexpr double value_column = 40;        ///< between the longest bar and the next panel
 constexpr const char* middle = "text-anchor=\"middle\"";
 constexpr const char* end = "text-anchor=\"end\"";
-constexpr const char* bold = "font-weight=\"bold\"";
 constexpr const char* over_lines = "paint-order=\"stroke\" stroke=\"white\" stroke-width=\"3\"";
 
 std::string escaped(const std::string& text) {
   std::string out;
-  for (const char letter : text) {
-    if (letter == '&')
-      out += "&amp;";
-    else if (letter == '<')
-      out += "&lt;";
-    else if (letter == '>')
-      out += "&gt;";
-    else
-      out += letter;
-  }
+  for (const char one : text)
+    out += one == '&' ? "&amp;" : one == '<' ? "&lt;" : std::string(1, one);
   return out;
 }
 
-/// An attribute that is a length.
 std::string length(const char* name, double pixels) {
   return std::string(" ") + name + "=\"" + digits(pixels, 1) + "\"";
 }
@@ -114,11 +101,10 @@ double step_to(double greatest) {
 
 struct bar {
   std::string graph, features;
-  double y;                                   ///< its middle
-  std::vector<std::optional<double>> values;  ///< of each panel
+  std::vector<value> values;  ///< of each panel
+  double y = 0;               ///< its middle
 };
 
-/// The values of a panel, in the order of the bars.
 std::vector<double> values_of(const std::vector<bar>& bars, std::size_t panel) {
   std::vector<double> out;
   for (const bar& of : bars)
@@ -126,31 +112,34 @@ std::vector<double> values_of(const std::vector<bar>& bars, std::size_t panel) {
   return out;
 }
 
+/// Those of the rows, and of the geometric means where there are targets.
 std::vector<bar> bars_of(const figure& of, const json& record) {
   std::vector<bar> bars;
-  double y = top;
+  const auto add = [&](bar one) {
+    const auto given = [](const value& x) { return x.has_value(); };
+    if (std::none_of(one.values.begin(), one.values.end(), given)) return;
+    one.y = top;
+    if (!bars.empty())
+      one.y = bars.back().y + line_height + (bars.back().graph == one.graph ? 0 : group_gap);
+    bars.push_back(std::move(one));
+  };
   for (const json& row : record.at("rows")) {
     if (row.at("suite") != of.suite || row.at("operation") != "mxm" ||
         row.at("semiring") != of.semiring)
       continue;
-    bar one{row.at("graph"), row.at("features").dump(), 0, {}};
-    bool any = false;
-    for (const panel& in : of.panels) {
-      const json value = in.value(row);
-      const bool is_drawn = value.is_number() && std::isfinite(value.get<double>());
-      one.values.push_back(is_drawn ? std::optional(value.get<double>()) : std::nullopt);
-      any = any || is_drawn;
-    }
-    if (!any) continue;
-    if (!bars.empty()) y += line_height + (bars.back().graph == one.graph ? 0 : group_gap);
-    one.y = y;
-    bars.push_back(std::move(one));
+    bar one{row.at("graph"), row.at("features").dump(), {}};
+    for (const panel& in : of.panels) one.values.push_back(in.of(row));
+    add(std::move(one));
   }
+  bar mean{"geometric mean", "", {}};
+  for (std::size_t i = 0; i < of.panels.size(); ++i) {
+    const std::vector<double> values = values_of(bars, i);
+    const bool has_mean = of.panels[i].target && !values.empty();
+    mean.values.push_back(has_mean ? value(geometric_mean(values)) : value());
+  }
+  add(std::move(mean));
   return bars;
 }
-
-/// Where the bar of the geometric mean is.
-double mean_after(const std::vector<bar>& bars) { return bars.back().y + group_gap + line_height; }
 
 /// Bars and axis of a panel between `left` and `right`.
 std::string draw(const panel& of, std::size_t index, const std::vector<bar>& bars, double left,
@@ -161,10 +150,7 @@ std::string draw(const panel& of, std::size_t index, const std::vector<bar>& bar
   const double step = step_to(greatest);
   const int steps = static_cast<int>(std::ceil(greatest / step));
   const auto x_of = [&](double value) { return left + value / (steps * step) * (right - left); };
-  const bool with_mean = of.target && !values.empty();
-  const double mean = with_mean ? geometric_mean(values) : 0;
-  const double first = top - line_height;
-  const double last = (of.target ? mean_after(bars) : bars.back().y) + bar_height;
+  const double first = top - line_height, last = bars.back().y + bar_height;
 
   std::string out;
   for (int i = 0; i <= steps; ++i) {
@@ -173,28 +159,23 @@ std::string draw(const panel& of, std::size_t index, const std::vector<bar>& bar
   }
   out += text_at((left + right) / 2, last + 32, of.axis, middle);
 
-  const auto draw_bar = [&](double value, double y, const char* colour) {
-    out += "<rect" + length("x", left) + length("y", y - bar_height / 2) +
-           length("width", x_of(value) - left) + length("height", bar_height) + " fill=\"" +
-           colour + "\"/>\n";
-  };
   for (const bar& one : bars)
-    if (one.values[index]) draw_bar(*one.values[index], one.y, "#4a86c5");
-  if (with_mean) draw_bar(mean, mean_after(bars), "#1f4e86");
+    if (one.values[index])
+      out += "<rect" + length("x", left) + length("y", one.y - bar_height / 2) +
+             length("width", x_of(*one.values[index]) - left) + length("height", bar_height) +
+             (one.features.empty() ? " fill=\"#1f4e86\"/>\n" : " fill=\"#4a86c5\"/>\n");
 
   out += upright(x_of(1), first, last, "stroke=\"black\"");
   out += text_at(x_of(1) - 4, first - 4, of.one, end);
   if (of.target && *of.target != 1) {
     out += upright(x_of(*of.target), first, last, "stroke=\"#b3401e\" stroke-dasharray=\"4 3\"");
-    out += text_at(x_of(*of.target) - 4, first - 4, digits(*of.target, 2) + ": mean's target",
+    out += text_at(x_of(*of.target), first - 4, digits(*of.target, 2) + ": target of the mean",
                    "fill=\"#b3401e\"");
   }
-  const auto write_value = [&](double value, double y) {
-    out += text_at(x_of(value) + 4, y + 4, digits(value, 2), over_lines);
-  };
   for (const bar& one : bars)
-    if (one.values[index]) write_value(*one.values[index], one.y);
-  if (with_mean) write_value(mean, mean_after(bars));
+    if (one.values[index])
+      out += text_at(x_of(*one.values[index]) + 4, one.y + 4, digits(*one.values[index], 2),
+                     over_lines);
   return out;
 }
 
@@ -204,7 +185,7 @@ std::string summary_of(const figure& of, const std::vector<bar>& bars) {
   for (std::size_t i = 0; i < of.panels.size(); ++i) {
     const std::vector<double> values = values_of(bars, i);
     if (values.empty()) continue;
-    out += std::string(" ") + of.panels[i].axis + ": ";
+    out += std::string(" ").append(of.panels[i].axis) + ": ";
     if (of.panels[i].target) out += "geometric mean " + digits(geometric_mean(values), 2) + ", ";
     out += "least " + digits(*std::min_element(values.begin(), values.end()), 2) + ", greatest " +
            digits(*std::max_element(values.begin(), values.end()), 2) + ".";
@@ -213,23 +194,20 @@ std::string summary_of(const figure& of, const std::vector<bar>& bars) {
 }
 
 /// The graph's name at the first of its bars, F at each.
-std::string draw_names(const std::vector<bar>& bars, double right, bool with_mean) {
+std::string draw_names(const std::vector<bar>& bars, double right) {
   const double head = top - line_height - 4;
-  std::string out = text_at(edge, head, "graph", bold) + text_at(right, head, "F", end);
+  std::string out = text_at(edge, head, "graph") + text_at(right, head, "F", end);
   std::string graph;
   for (const bar& one : bars) {
     if (one.graph != graph) out += text_at(edge, one.y + 4, one.graph);
     out += text_at(right, one.y + 4, one.features, end);
     graph = one.graph;
   }
-  if (with_mean) out += text_at(edge, mean_after(bars) + 4, "geometric mean", bold);
   return out;
 }
 
 std::string draw(const figure& of, const std::vector<bar>& bars, const json& record) {
-  const bool with_mean = std::any_of(of.panels.begin(), of.panels.end(),
-                                     [](const panel& in) { return in.target.has_value(); });
-  std::size_t longest = std::string_view("geometric mean").size();
+  std::size_t longest = 0;
   for (const bar& one : bars) longest = std::max(longest, one.graph.size());
   const double names = edge + letter * static_cast<double>(longest) + features_column;
   const double share = (width - edge - names) / static_cast<double>(of.panels.size());
@@ -239,16 +217,16 @@ std::string draw(const figure& of, const std::vector<bar>& bars, const json& rec
   for (const char* key : {"toolkit", "gpu"})
     if (record.at(key).is_string()) made = record.at(key).get<std::string>() + ", " + made;
 
-  const std::string size =
-      digits(width, 0) + " " + digits((with_mean ? mean_after(bars) : bars.back().y) + below, 0);
-  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 " + size +
-                    "\" font-family=\"sans-serif\" font-size=\"11\" role=\"img\">\n<title>" +
-                    escaped(of.title) + "</title>\n<desc>" + escaped(summary_of(of, bars)) +
+  const std::string size[] = {digits(width, 0), digits(bars.back().y + below, 0)};
+  std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size[0] +
+                    "\" height=\"" + size[1] + "\" viewBox=\"0 0 " + size[0] + " " + size[1] +
+                    "\" font-family=\"sans-serif\" font-size=\"11\">\n<title>" + escaped(of.title) +
+                    "</title>\n<desc>" + escaped(summary_of(of, bars)) +
                     "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   out += text_at(edge, 26, of.title, "font-size=\"16\" font-weight=\"bold\"");
   out +=
       text_at(edge, 44, made + "; medians of " + record.at("repeat").dump() + "; more is better");
-  out += draw_names(bars, names - 8, with_mean);
+  out += draw_names(bars, names - 8);
   for (std::size_t i = 0; i < of.panels.size(); ++i) {
     const double left = names + share * static_cast<double>(i);
     out += draw(of.panels[i], i, bars, left, left + share - value_column);

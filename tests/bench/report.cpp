@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "bench.hpp"
@@ -106,25 +107,28 @@ std::string table_of_race(const std::vector<json>& rows) {
   return table_of(rows, std::move(columns));
 }
 
-/// Writes the plots of a record; gives what shows them.
-std::string show_plots(const json& record, const std::string& folder) {
+/// Writes the plots of a record, by names that are not taken; gives what shows them.
+std::string show_plots(const json& record, const std::string& folder,
+                       std::set<std::string>& taken) {
+  const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();
+  std::filesystem::create_directories(in);
   std::string out;
   for (const plot& one : plots_of(record)) {
-    const std::filesystem::path to = std::filesystem::path(folder) / (one.name + ".svg");
-    std::filesystem::create_directories(to.parent_path());
-    if (!(std::ofstream(to) << one.svg).flush())
-      throw std::runtime_error(to.string() + ": cannot be written");
-    const std::string link = (to.parent_path().filename() / to.filename()).string();
-    out += "![" + one.alternative + "](" + link + ")\n\n";
+    std::string name = one.name;
+    for (int i = 2; !taken.insert(name).second; ++i) name = one.name + "_" + std::to_string(i);
+    const std::filesystem::path path = in / (name + ".svg");
+    if (!(std::ofstream(path) << one.svg).flush())
+      throw std::runtime_error(path.string() + ": cannot be written");
+    out += "![" + one.alternative + "](" + (in.filename() / path.filename()).string() + ")\n\n";
   }
   return out;
 }
 
+/// `plots` is what shows them.
 std::string section(const json& record, const std::string& notes, const std::string& plots) {
   const std::string suite = record.at("suite");
   const std::string date = record.at("date");
-  std::string out = "\n## " + suite + "\n\n";
-  if (!plots.empty()) out += show_plots(record, plots);
+  std::string out = "\n## " + suite + "\n\n" + plots;
   out += "`" + text(record.at("command")) + "`, " + date.substr(0, 10) + ", commit " +
          text(record.at("commit")) + ", " + text(record.at("cpu")) + ", " +
          text(record.at("threads")) + " threads";
@@ -181,7 +185,11 @@ std::string report(std::span<const std::string> records, const std::string& note
       "it. Bytes are those of\nA, of a row of B an entry, and of C, as if nothing were cached: "
       "with caches a "
       "share of the ceiling may exceed 1.\n";
-  for (const std::string& path : records) out += section(load(path), notes, plots);
+  std::set<std::string> taken;
+  for (const std::string& path : records) {
+    const json record = load(path);
+    out += section(record, notes, plots.empty() ? "" : show_plots(record, plots, taken));
+  }
   return out;
 }
 
