@@ -91,6 +91,26 @@ TEST_CASE("pairs and types compiled at run time") {
   walk_types<rig::any_pair<bool>, bool, int64, bool>(rows, "any_pair, B int64", met);
 }
 
+TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
+  const std::vector<int> lengths = {600000, 200, 130, 0, 300};
+  std::vector<int> offsets = {0}, columns;
+  for (const int length : lengths) {
+    for (int k = 0; k < length; ++k) columns.push_back(k);
+    offsets.push_back(static_cast<int>(columns.size()));
+  }
+  const auto a = rig::matrix<float>::from_csr(5, 600000, std::span<const int>(offsets),
+                                              std::span<const int>(columns))
+                     .to(gpu);
+  for (const int features : {1, 33}) {
+    const auto b = rig::dense<float>(600000, features, 1.0f).to(gpu);
+    const auto c =
+        rig::mxm(a, b, rig::plus_second<float>{}, {.fill = 0, .kernel = "split"}).to(rig::cpu());
+    for (int i = 0; i < 5; ++i)
+      for (int j = 0; j < features; ++j)
+        CHECK(c(i, j) == static_cast<float>(lengths[static_cast<std::size_t>(i)]));
+  }
+}
+
 TEST_CASE("a hundred runs, the same bits") {
   const shape rows = long_rows_shape(), lengths = row_lengths_shape();
   for (const shape* of : {&rows, &lengths}) {

@@ -98,7 +98,8 @@ arguments arguments_of(const problem& p) {
   if (p.a.values == nullptr) p.algebra->take_left(p.a.iso, p.a.value_type, out.iso.bytes);
   out.columns = p.b.columns;
   out.b = p.b.data;
-  if (!p.algebra->ignores_right) out.b_row_bytes = row_bytes(p.b.stride, p.b.value_bytes);
+  if (!p.algebra->ignores_right && p.b.rows > 1)
+    out.b_row_bytes = row_bytes(p.b.stride, p.b.value_bytes);
   out.c = p.c.data;
   out.c_stride = p.c.stride;
   out.indices = static_cast<int32*>(p.indices.data);
@@ -160,6 +161,12 @@ std::string type_name(const semiring_info& s) {
 const char* no_kernel_because(const problem& p) {
   if (p.algebra->result_bytes > sizeof(arguments::fill))
     return "its results have more than 16 bytes each, which CUDA kernels do not store";
+  constexpr index widest_tile = 4096;
+  if (p.b.columns > highest<index>() - widest_tile)
+    return "B has more columns than its last tile could count to";
+  if (!p.algebra->ignores_right && p.b.rows > 1 &&
+      static_cast<std::size_t>(p.b.stride) * p.b.value_bytes > 0xffffffff)
+    return "rows of B begin more than 4 GiB apart";
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
   if (type_name(*p.algebra).starts_with("rig::")) return nullptr;

@@ -102,8 +102,8 @@ struct look_space {
   unsigned* finished = nullptr;
   sums* on_host = nullptr;  ///< pinned; the device writes it
 
-  /// With `busy` locked, on the current device.
-  void make() {
+  /// With `busy` locked, on the current device; zeroed in the order of the look's stream.
+  void make(cudaStream_t stream) {
     if (on_host != nullptr) return;
     void *device = nullptr, *host = nullptr;
     check(cudaHostAlloc(&host, sizeof(sums), cudaHostAllocMapped), "a look at a matrix");
@@ -112,7 +112,13 @@ struct look_space {
       cudaFreeHost(host);
       check(status, "a look at a matrix");
     }
-    check(cudaMemset(device, 0, sizeof(sums) + sizeof(unsigned)), "a look at a matrix");
+    if (const cudaError_t status =
+            cudaMemsetAsync(device, 0, sizeof(sums) + sizeof(unsigned), stream);
+        status != cudaSuccess) {
+      cudaFree(device);
+      cudaFreeHost(host);
+      check(status, "a look at a matrix");
+    }
     out = static_cast<sums*>(device);
     finished = reinterpret_cast<unsigned*>(out + 1);
     on_host = static_cast<sums*>(host);
@@ -260,13 +266,15 @@ profile::profile(const pattern& of) {
   {
     look_space& space = look_space_of(of.where().device);
     const std::lock_guard lock(space.busy);
-    space.make();
+    space.make(stream);
     look<<<blocks_for(of.rows()), block, 0, stream>>>(of.offsets(), of.wide(), of.entries(),
                                                       of.rows(), of.columns(), space.out,
                                                       space.finished, space.on_host);
-    check(cudaGetLastError(), "a look at a matrix");
+    // Waited for whatever was said before: nobody else may look while this one runs.
+    const cudaError_t status = cudaGetLastError();
     launched(of.where().device, "look");
     check(cudaStreamSynchronize(stream), "a look at a matrix");
+    check(status, "a look at a matrix");
     all = *space.on_host;
   }
   longest = static_cast<int64>(all.longest);
@@ -292,7 +300,8 @@ row_lists::row_lists(const pattern& of) {
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
   const bool cuts = look->longest > cut_for(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
   if (cuts) cut = cut_for(*look, of.nnz());
-  if (cuts && cut <= coarse_cut) {
+  // The look counted for two cuts; rows of half a million entries are cut otherwise.
+  if (cuts && (cut == fine_cut || cut == coarse_cut)) {
     cut_count = look->cut_rows[cut == coarse_cut];
     piece_count = look->pieces[cut == coarse_cut];
   } else if (cuts) {

@@ -23,7 +23,8 @@ constexpr int least_blocks() {
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
   constexpr int registers = 12 + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
-  return blocks > 0 ? blocks : 1;
+  constexpr int most = 2048 / block_threads;  // threads that a multiprocessor holds
+  return blocks > most ? most : blocks > 0 ? blocks : 1;
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
@@ -114,7 +115,7 @@ const row_shape* forced_shape = nullptr;
 namespace {
 
 // Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md,
-// suite ablation, has them all):
+// suite ablation, has the others at f = 32 and 128):
 constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 1, true},     // road-like, f = 32: 0.194 (U = 4: 0.227)
     {true, 8, 8, 4, 1, true},     // arxiv-like, f = 32: 0.051 (U = 2: 0.060)
@@ -343,8 +344,9 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
                                             4 * static_cast<std::size_t>(pack_width(p))));
   const void* kernel =
       forced
-          ? kernel_for(p, {"row", "row.cu", -(((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf), 0,
-                           forced_expression, nullptr})
+          ? kernel_for(p, {"row", "row.cu",
+                           -((((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf) * 2 + (s.packs ? 1 : 0)),
+                           0, forced_expression, nullptr})
           : kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? pack_width(p) : 1;

@@ -302,18 +302,22 @@ answer spmv_answer(const problem& p) {
   if (why == nullptr && p.b.columns != 1) why = "B has more than one column";
   if (why == nullptr && p.algebra->is_positional)
     why = "a chunk of entries does not know their rows, and the semiring asks for them";
+  constexpr std::size_t static_shared_bytes = 48 * 1024, kept_back = 1024;
+  if (why == nullptr && p.algebra->accum_bytes * (chunk_items + 4 + spmv_threads / 32) >
+                            static_shared_bytes - kept_back)
+    why = "the sums of a chunk do not fit in a block's shared memory";
   if (why != nullptr) {
     out.says = verdict::cannot;
     if (p.reasons) out.reason = why;
     return out;
   }
   // Two launches, and sums through shared memory: where rows are even, and short or long, a lane or
-  // a warp a row does without. Milliseconds of spmv and of those: road-like 0.038, 0.032;
-  // uniform:32768:3200 0.389, 0.207; reddit-like 0.483, 0.455; pubmed-like 0.009, 0.005.
+  // a warp a row does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
+  // uniform:32768:3200 0.284, 0.222; pubmed-like 0.009, 0.004; but reddit-like 0.402, 0.459.
   const auto look = p.oriented->form_of<profile>();
   out.seconds = estimate(p);
   if (p.a.nnz < few_entries || (look->mean_length < 6 && look->imbalance < 1.6) ||
-      look->mean_length > 200) {
+      (look->mean_length > 200 && look->imbalance < 1.2)) {
     out.says = verdict::slower;
     out.seconds *= 2;
     if (p.reasons) out.reason = "a lane or a warp a row has less to do";
