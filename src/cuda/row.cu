@@ -14,8 +14,8 @@ constexpr int block_threads = 128;
 
 /// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
-/// quarter of the speed (road-like, f = 32, max: 0.184 ms, 0.240) or a twentieth
-/// (uniform:262144:32, f = 32, sum: 0.137, 0.144).
+/// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
+/// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
 template <class S, int V, int U, int CF>
 constexpr int least_blocks() {
   constexpr int left_words =
