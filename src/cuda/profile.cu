@@ -298,7 +298,7 @@ row_lists::row_lists(const pattern& of) {
   const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
   const auto sort_blocks =
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
-  const bool cuts = look->longest > cut_for(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
+  const bool cuts = cut_helps(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
   if (cuts) cut = cut_for(*look, of.nnz());
   // The look counted for two cuts; rows of half a million entries are cut otherwise.
   if (cuts && (cut == fine_cut || cut == coarse_cut)) {

@@ -49,6 +49,9 @@ struct row_lists : form {
 /// Entries a row may have before it is cut.
 int64 cut_for(const profile& look, int64 nnz);
 
+/// Are there rows that one group of lanes would work on while others wait?
+bool cut_helps(const profile& look, int64 nnz);
+
 /// Are neighbouring rows of unlike lengths, in a matrix small enough for that to show?
 bool is_skewed(const profile& look, int64 nnz);
 

@@ -129,7 +129,7 @@ class spmv : public suite {
   std::vector<std::string> usual_graphs() const override {
     std::vector<std::string> names = suite::usual_graphs();
     // Of 10⁸ entries: a vector that fits in the L1 cache, in a quarter of L2, and in all of it.
-    names.insert(names.end(), {"uniform:32768:3200", "uniform:262144:400", "uniform:3276800:32",
+    names.insert(names.end(), {"uniform:32768:3400", "uniform:262144:400", "uniform:3276800:32",
                                "rmat:20:16", "rmat:22:16"});
     return names;
   }
