@@ -320,7 +320,7 @@ void run(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (p.a.rows == 0 || p.b.columns == 0) return;
   std::optional<on_cuda::stream_order> order;
-  if (p.a.where != cpu()) order.emplace(p);
+  if (p.a.where != cpu()) p.captured = order.emplace(p).is_captured();
   if (!p.fresh && is_aliased(p))
     run_apart(p, chosen);
   else

@@ -9,10 +9,10 @@
 
 namespace rig::on_cuda {
 
-/// Entries number · cut … of one row.
+/// Entries number · cut … of one row, which is the cut_row of that number.
 struct piece {
   index row;
-  int32 number;
+  int32 number, cut_row;
 };
 
 /// Rows and entries of a chunk of `spmv`, together.
@@ -75,8 +75,15 @@ struct arguments {
   index piece_count = 0;
   const index* order = nullptr;  ///< rows in this order; null: as they are
   const cut_row* cut_rows = nullptr;
-  void* piece_sums = nullptr;  ///< piece_count × columns accumulators; of `spmv` 2 × piece_count
-  const index* chunk_rows = nullptr;  ///< of `spmv`: the first row of each chunk, and one more
+  index cut_count = 0;
+  void* piece_sums = nullptr;  ///< piece_count × columns accumulators
+  // or even chunks of entries: of `spmv`
+  const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
+  index chunk_count = 0;
+  void* chunk_sums = nullptr;  ///< 2 × chunk_count accumulators
+  /// Pieces that are done, cut_count of these a tile; or chunks, of the row that leaves each. Zero
+  /// between launches.
+  unsigned* arrived = nullptr;
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

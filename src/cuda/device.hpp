@@ -41,9 +41,12 @@ class stream_order {
   explicit stream_order(const problem& p);
   ~stream_order();
   stream_order(const stream_order&) = delete;
+  /// Is the call's stream recording a graph?
+  bool is_captured() const { return captured_; }
 
  private:
   void add(void* stream);
+  bool captured_ = false;
   int device_;
   void* stream_;
   void* others_[8] = {};

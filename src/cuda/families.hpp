@@ -39,7 +39,9 @@ void vendor_run(const problem& p);
 /// launches need it, and takes their place in `args`.
 buffer ordered_values(const problem& p, arguments& args);
 
-/// `row`'s kernel with the lists in `args`, then `combine` for the rows that were cut.
-void launch_row(const problem& p, arguments args, index cut_rows);
+struct row_lists;
+
+/// `row`'s kernel; with lists, the rows that they cut in pieces.
+void launch_row(const problem& p, arguments args, const row_lists* lists);
 
 }  // namespace rig::on_cuda

@@ -60,6 +60,25 @@ __device__ T shuffle_xor(unsigned members, T x, int distance) {
   return x;
 }
 
+/// What another block stored during this launch: from the L2 cache, for L1 may hold what was there
+/// before.
+template <class T>
+__device__ T load_written(const T* from) {
+  T out;
+  if constexpr (alignof(T) % 4 == 0) {
+    unsigned words[sizeof(T) / 4];
+    for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+      words[w] = __ldcg(reinterpret_cast<const unsigned*>(from) + w);
+    memcpy(&out, words, sizeof(T));
+  } else {
+    unsigned char bytes[sizeof(T)];
+    for (unsigned w = 0; w < sizeof(T); ++w)
+      bytes[w] = __ldcg(reinterpret_cast<const unsigned char*>(from) + w);
+    memcpy(&out, bytes, sizeof(T));
+  }
+  return out;
+}
+
 /// V neighbouring elements, loaded and stored at once where they are numbers.
 template <class T, int V>
 struct alignas(!is_storage<T>        ? alignof(T)

@@ -281,7 +281,8 @@ stream_order::stream_order(const problem& p)
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
   check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream_), &capturing),
         "cudaStreamIsCapturing");
-  if (capturing != cudaStreamCaptureStatusNone) return;
+  captured_ = capturing != cudaStreamCaptureStatusNone;
+  if (captured_) return;
   for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.c.stream, p.indices.stream,
                        p.mask.sparse.stream, p.mask.sparse.values_stream, p.mask.full.stream})
     add(stream);

@@ -1,5 +1,6 @@
 // The look at a pattern and the lists that `split` works from.
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 
@@ -179,7 +180,7 @@ __global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cu
   __syncthreads();
   if (pieces == nullptr || count == 0) return;
   cut_rows[first_row + my_row] = {row, first_piece + my_piece, count};
-  for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p};
+  for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p, first_row + my_row};
 }
 
 /// Longest first, eight classes an octave.
@@ -360,6 +361,20 @@ row_lists::row_lists(const pattern& of) {
   check(cudaGetLastError(), "lists of rows");
   // Once: whoever finds the form, on whatever stream, finds it made.
   check(cudaStreamSynchronize(stream), "lists of rows");
+}
+
+buffer row_lists::counters_of(void* stream, std::size_t count) const {
+  const std::lock_guard lock(mutex_);
+  auto at = std::find_if(counters_.begin(), counters_.end(),
+                         [&](const auto& some) { return some.first == stream; });
+  if (at != counters_.end() && at->second.bytes() >= count * sizeof(unsigned)) return at->second;
+  // Freed like the lists: in the order of A's stream, which every call is ordered before.
+  buffer made = buffer::allocate(count * sizeof(unsigned), memory.where(), memory.stream());
+  const auto order = static_cast<cudaStream_t>(memory.stream());
+  check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "counters of pieces");
+  check(cudaStreamSynchronize(order), "counters of pieces");
+  if (at == counters_.end()) at = counters_.insert(at, {stream, buffer()});
+  return at->second = made;
 }
 
 }  // namespace rig::on_cuda

@@ -3,6 +3,10 @@
 // One look at a pattern on a device: O(n), once, and what the choice of kernels and shapes is made
 // from.
 
+#include <mutex>
+#include <utility>
+#include <vector>
+
 #include "arguments.cuh"
 #include "device.hpp"
 
@@ -42,9 +46,20 @@ struct row_lists : form {
   index chunk_count = 0;              ///< of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
 
+  /// `count` counters that are zero, for kernels on `stream` that leave them so: whoever asks on
+  /// the same stream gets the same ones.
+  buffer counters_of(void* stream, std::size_t count) const;
+
  private:
   buffer memory;
+  mutable std::mutex mutex_;
+  mutable std::vector<std::pair<void*, buffer>> counters_;
 };
+
+/// `bytes` of scratch for the sums of pieces or chunks, to be kept until the launch, and in `args`
+/// counters of those that are done.
+buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
+                   arguments& args);
 
 /// Entries a row may have before it is cut.
 int64 cut_for(const profile& look, int64 nnz);

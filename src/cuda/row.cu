@@ -27,10 +27,50 @@ constexpr int least_blocks() {
   return blocks > most ? most : blocks > 0 ? blocks : 1;
 }
 
+/// Leaves the sums of a piece for its row. True for the lanes of the piece that is done last, of
+/// the `count` its row has: all sums are there then.
+template <class S, int V, int L, int G, int CF>
+__device__ __forceinline__ bool is_last_piece(const arguments& args, int lane, index first,
+                                              unsigned number, unsigned* arrived, int32 count,
+                                              const typename S::accum (&sum)[CF][V]) {
+  auto* const sums =
+      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+  for (int c = 0; c < CF; ++c)
+    for (int v = 0; v < V; ++v)
+      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+  __threadfence();
+  const unsigned members =
+      L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << (threadIdx.x % 32 / G * G);
+  __syncwarp(members);
+  unsigned before = 0;
+  if (lane == 0) before = atomicInc(arrived, static_cast<unsigned>(count) - 1);
+  before = __shfl_sync(members, before, static_cast<int>(threadIdx.x) % 32 / G * G);
+  __threadfence();
+  return before + 1 == static_cast<unsigned>(count);
+}
+
+/// The sums of a row's pieces, added in their order.
+template <class S, int V, int L, int CF>
+__device__ __forceinline__ void add_pieces(const arguments& args, const cut_row& whole, index first,
+                                           typename S::accum (&sum)[CF][V]) {
+  for (int c = 0; c < CF; ++c)
+    for (int v = 0; v < V; ++v) {
+      const index column = first + c * L * V + v;
+      if (column >= args.columns) continue;
+      const auto* const sums = static_cast<const typename S::accum*>(args.piece_sums) +
+                               static_cast<int64>(whole.first_piece) * args.columns + column;
+      typename S::accum all = load_written(sums);
+#pragma unroll 8
+      for (int32 p = 1; p < whole.count; ++p)
+        all = S::add(all, load_written(sums + static_cast<int64>(p) * args.columns));
+      sum[c][v] = all;
+    }
+}
+
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
 /// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
-/// cut and leave their sums for `combine`; the others take rows. Plain: no mask, no accumulator, A
-/// and C stored as the semiring has them.
+/// cut, and the last piece of a row to be done adds all of them; the others take rows. Plain: no
+/// mask, no accumulator, A and C stored as the semiring has them.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
 __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S, V, U, CF>() : 1)
     row(const arguments args) {
@@ -45,10 +85,12 @@ __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S,
   const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
   if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
   index i = static_cast<index>(number);
+  int32 cut_row_number = 0;
   int64 begin, end;
   if (is_piece) {
     const piece some = args.pieces[number];
     i = some.row;
+    cut_row_number = some.cut_row;
     begin = args.offset(i) + some.number * args.cut;
     end = args.offset(i + 1);
     if (end - begin > args.cut) end = begin + args.cut;
@@ -62,12 +104,17 @@ __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S,
   typename S::accum sum[CF][V];
   gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
   if (lane >= L) return;
-  if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
-  auto* const sums =
-      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
-  for (int c = 0; c < CF; ++c)
-    for (int v = 0; v < V; ++v)
-      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+  int64 n = of.count;
+  if (is_piece) {
+    const cut_row whole = args.cut_rows[cut_row_number];
+    unsigned* const arrived =
+        args.arrived + static_cast<int64>(tile) * args.cut_count + cut_row_number;
+    if (!is_last_piece<S, V, L, G, CF>(args, lane, first, number, arrived, whole.count, sum))
+      return;
+    add_pieces<S, V, L, CF>(args, whole, first, sum);
+    n = args.offset(i + 1) - args.offset(i);
+  }
+  write_tile<S, V, L, CF, Plain>(args, i, first, n, sum);
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
@@ -78,22 +125,6 @@ __global__ void __launch_bounds__(block_threads) take_values(const arguments arg
   for (int64 p = static_cast<int64>(blockIdx.x) * block_threads + threadIdx.x; p < args.nnz;
        p += static_cast<int64>(gridDim.x) * block_threads)
     static_cast<typename S::left*>(args.c)[p] = load_a<S>(args, p);
-}
-
-/// The pieces of a cut row, added in their order: a block a row.
-template <class S, bool Plain>
-__global__ void __launch_bounds__(block_threads) combine(const arguments args) {
-  const cut_row whole = args.cut_rows[blockIdx.x];
-  const auto* sums = static_cast<const typename S::accum*>(args.piece_sums) +
-                     static_cast<int64>(whole.first_piece) * args.columns;
-  const int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
-  for (index j = static_cast<index>(threadIdx.x); j < args.columns; j += block_threads) {
-    typename S::accum sum[1][1] = {{sums[j]}};
-#pragma unroll 8
-    for (int32 p = 1; p < whole.count; ++p)
-      sum[0][0] = S::add(sum[0][0], sums[static_cast<int64>(p) * args.columns + j]);
-    write_tile<S, 1, 1, 1, Plain>(args, whole.row, j, n, sum);
-  }
 }
 
 }  // namespace rig::on_cuda
@@ -250,9 +281,6 @@ std::string forced_expression(int, const std::string& semiring, const std::strin
 std::string values_expression(int, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::take_values<" + semiring + ">";
 }
-std::string combine_expression(int plain, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::combine<" + semiring + (plain != 0 ? ", true>" : ", false>");
-}
 
 /// Every shape of one builtin pair; packs of elements that fill 16 bytes themselves do not exist.
 template <class S, std::size_t I>
@@ -278,13 +306,6 @@ const kernels_of_a_pair ahead[] = {
 };
 const void* const values_ahead[] = {
 #define RIG_BUILTIN(semiring, type) reinterpret_cast<const void*>(&take_values<semiring<type>>),
-#include "rig/builtin.def"
-#undef RIG_BUILTIN
-};
-const std::array<const void*, 2> combine_ahead[] = {
-#define RIG_BUILTIN(semiring, type)                                \
-  {reinterpret_cast<const void*>(&combine<semiring<type>, false>), \
-   reinterpret_cast<const void*>(&combine<semiring<type>, true>)},
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
@@ -329,7 +350,7 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-void launch_row(const problem& p, arguments args, index cut_rows) {
+void launch_row(const problem& p, arguments args, const row_lists* lists) {
   const device_scope scope(p.a.where.device);
   const buffer values = ordered_values(p, args), b = padded_b(p, args);
   const bool forced = forced_shape != nullptr && is_plain(p) &&
@@ -351,25 +372,29 @@ void launch_row(const problem& p, arguments args, index cut_rows) {
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? pack_width(p) : 1;
   const int64 tile = v * s.l * s.cf;
-  const int64 blocks = (args.piece_count + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
+  const int64 pieces = lists != nullptr ? lists->piece_count : 0;
+  const int64 blocks = (pieces + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
   const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
                   static_cast<unsigned>((tiles + most - 1) / most));
-  // Both kernels, before C is written: the second may not compile.
-  const int plain = is_plain(p) ? 1 : 0;
-  const void* const adds = cut_rows == 0
-                               ? nullptr
-                               : kernel_for(p, {"combine", "row.cu", plain, 2, combine_expression,
-                                                combine_ahead[0].data()});
+  buffer sums;
+  if (pieces > 0) {
+    args.cut = lists->cut;
+    args.pieces = lists->pieces;
+    args.piece_count = lists->piece_count;
+    args.cut_rows = lists->cut_rows;
+    args.cut_count = lists->cut_count;
+    sums = scratch_for(p, *lists,
+                       static_cast<std::size_t>(pieces) * static_cast<std::size_t>(p.b.columns) *
+                           p.algebra->accum_bytes,
+                       static_cast<std::size_t>(lists->cut_count) * static_cast<std::size_t>(tiles),
+                       args);
+    args.piece_sums = sums.data();
+  }
   launch(p, "row", kernel, grid, block_threads, args);
-  if (cut_rows > 0)
-    launch(p, "combine", adds, dim3(static_cast<unsigned>(cut_rows)), block_threads, args);
 }
 
-std::size_t row_entries() {
-  return std::size(ahead) * std::size(shapes) + std::size(values_ahead) +
-         std::size(combine_ahead) * combine_ahead[0].size();
-}
+std::size_t row_entries() { return std::size(ahead) * std::size(shapes) + std::size(values_ahead); }
 
 answer row_answer(const problem& p) {
   answer out;
@@ -392,7 +417,7 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) { launch_row(p, arguments_of(p), 0); }
+void row_run(const problem& p) { launch_row(p, arguments_of(p), nullptr); }
 
 }  // namespace rig::on_cuda
 

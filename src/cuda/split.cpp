@@ -53,6 +53,23 @@ void prepare_forms(const pattern& of) {
   of.form_of<row_lists>();
 }
 
+buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
+                   arguments& args) {
+  cudaStream_t const stream = stream_of(p);
+  if (!p.captured && stream != cudaStreamPerThread) {
+    p.held_counters = lists.counters_of(stream, count);
+    args.arrived = p.held_counters.data<unsigned>();
+    return buffer::allocate(bytes, p.a.where, p.desc->stream);
+  }
+  // Graphs that replay at once, and threads that give one name to streams of their own, do not
+  // share counters.
+  bytes = (bytes + 15) / 16 * 16;
+  buffer both = buffer::allocate(bytes + count * sizeof(unsigned), p.a.where, p.desc->stream);
+  args.arrived = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
+  check(cudaMemsetAsync(args.arrived, 0, count * sizeof(unsigned), stream), "counters of pieces");
+  return both;
+}
+
 answer split_answer(const problem& p) {
   answer out;
   if (const char* why = no_kernel_because(p)) {
@@ -79,17 +96,7 @@ void split_run(const problem& p) {
   const auto lists = p.oriented->form_of<row_lists>();
   p.held_lists = lists;
   if (order_helps(p, *look)) args.order = lists->by_length;
-  if (lists->cut == 0) return launch_row(p, args, 0);
-  const buffer sums =
-      buffer::allocate(static_cast<std::size_t>(lists->piece_count) *
-                           static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                       p.a.where, p.desc->stream);
-  args.cut = lists->cut;
-  args.pieces = lists->pieces;
-  args.piece_count = lists->piece_count;
-  args.cut_rows = lists->cut_rows;
-  args.piece_sums = sums.data();
-  launch_row(p, args, lists->cut_count);
+  launch_row(p, args, lists.get());
 }
 
 }  // namespace rig::on_cuda

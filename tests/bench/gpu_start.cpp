@@ -195,6 +195,14 @@ class start : public suite {
     report(hubs, ", split", "plus_times", "host_us_split", [&] {
       rig::mxm(skewed.c, rig::none, hubs.weighted, skewed.b, ahead, {.kernel = "split"});
     });
+    report(hubs, ", split, a stream of the caller's", "plus_times", "host_us_split_stream", [&] {
+      rig::mxm(skewed.c, rig::none, hubs.weighted, skewed.b, ahead,
+               {.kernel = "split", .stream = stream});
+    });
+    product vector(hubs, 1);
+    report(hubs, ", spmv", "plus_times", "host_us_spmv", [&] {
+      rig::mxm(vector.c, rig::none, hubs.weighted, vector.b, ahead, {.kernel = "spmv"});
+    });
     check(cudaStreamDestroy(stream), "cudaStreamDestroy");
   }
 
