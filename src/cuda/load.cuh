@@ -60,6 +60,24 @@ __device__ T shuffle_xor(unsigned members, T x, int distance) {
   return x;
 }
 
+/// Counts one of `count` that are awaited, whose `members` stored before. True for the last: what
+/// the others stored can be read by `load_written`. The counter is zero again then.
+__device__ __forceinline__ bool arrive(unsigned* arrived, int64 count, unsigned members, int leader,
+                                       bool leads) {
+  __syncwarp(members);
+  unsigned before = 0;
+  // Releases without acquiring: a fence both ways would empty the L1 cache for all of the
+  // multiprocessor (reddit-like, f = 1: 0.40 ms, 0.81 with a fence a chunk).
+  if (leads)
+    asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(arrived), "r"(static_cast<unsigned>(count) - 1)
+                 : "memory");
+  if (__shfl_sync(members, before, leader) != static_cast<unsigned>(count) - 1) return false;
+  __threadfence();
+  return true;
+}
+
 /// What another block stored during this launch: from the L2 cache, for L1 may hold what was there
 /// before.
 template <class T>

@@ -27,44 +27,46 @@ constexpr int least_blocks() {
   return blocks > most ? most : blocks > 0 ? blocks : 1;
 }
 
-/// Leaves the sums of a piece for its row. True for the lanes of the piece that is done last, of
-/// the `count` its row has: all sums are there then.
+/// Leaves the sums of a piece for its row. True for the lanes of the piece that is done last: the
+/// sums of all are there then.
 template <class S, int V, int L, int G, int CF>
-__device__ __forceinline__ bool is_last_piece(const arguments& args, int lane, index first,
-                                              unsigned number, unsigned* arrived, int32 count,
+__device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned number, unsigned tile,
+                                              int lane, index first,
                                               const typename S::accum (&sum)[CF][V]) {
   auto* const sums =
       static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
   for (int c = 0; c < CF; ++c)
     for (int v = 0; v < V; ++v)
       if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
-  __threadfence();
-  const unsigned members =
-      L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << (threadIdx.x % 32 / G * G);
-  __syncwarp(members);
-  unsigned before = 0;
-  if (lane == 0) before = atomicInc(arrived, static_cast<unsigned>(count) - 1);
-  before = __shfl_sync(members, before, static_cast<int>(threadIdx.x) % 32 / G * G);
-  __threadfence();
-  return before + 1 == static_cast<unsigned>(count);
+  const int32 of = args.pieces[number].cut_row;
+  unsigned* const arrived = args.arrived + static_cast<int64>(tile) * args.cut_count + of;
+  const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
+  const unsigned members = L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << leader;
+  return arrive(arrived, args.cut_rows[of].count, members, leader, lane == 0);
 }
 
-/// The sums of a row's pieces, added in their order.
-template <class S, int V, int L, int CF>
-__device__ __forceinline__ void add_pieces(const arguments& args, const cut_row& whole, index first,
-                                           typename S::accum (&sum)[CF][V]) {
+/// C(row, tile) from the sums of its pieces, added in their order. A function of its own: it is
+/// rare, and would cost every row registers.
+template <class S, int V, int L, int CF, bool Plain>
+__device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_number, index first) {
+  const cut_row whole = args.cut_rows[cut_row_number];
+  typename S::accum sum[CF][V];
+#pragma unroll
   for (int c = 0; c < CF; ++c)
+#pragma unroll
     for (int v = 0; v < V; ++v) {
       const index column = first + c * L * V + v;
+      sum[c][v] = S::zero();
       if (column >= args.columns) continue;
       const auto* const sums = static_cast<const typename S::accum*>(args.piece_sums) +
                                static_cast<int64>(whole.first_piece) * args.columns + column;
-      typename S::accum all = load_written(sums);
+      sum[c][v] = load_written(sums);
 #pragma unroll 8
       for (int32 p = 1; p < whole.count; ++p)
-        all = S::add(all, load_written(sums + static_cast<int64>(p) * args.columns));
-      sum[c][v] = all;
+        sum[c][v] = S::add(sum[c][v], load_written(sums + static_cast<int64>(p) * args.columns));
     }
+  const int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
+  write_tile<S, V, L, CF, Plain>(args, whole.row, first, n, sum);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
@@ -73,7 +75,7 @@ __device__ __forceinline__ void add_pieces(const arguments& args, const cut_row&
 /// mask, no accumulator, A and C stored as the semiring has them.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
 __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S, V, U, CF>() : 1)
-    row(const arguments args) {
+    row(const __grid_constant__ arguments args) {
   constexpr int groups = block_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
   const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
@@ -85,12 +87,10 @@ __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S,
   const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
   if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
   index i = static_cast<index>(number);
-  int32 cut_row_number = 0;
   int64 begin, end;
   if (is_piece) {
     const piece some = args.pieces[number];
     i = some.row;
-    cut_row_number = some.cut_row;
     begin = args.offset(i) + some.number * args.cut;
     end = args.offset(i + 1);
     if (end - begin > args.cut) end = begin + args.cut;
@@ -104,17 +104,9 @@ __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S,
   typename S::accum sum[CF][V];
   gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
   if (lane >= L) return;
-  int64 n = of.count;
-  if (is_piece) {
-    const cut_row whole = args.cut_rows[cut_row_number];
-    unsigned* const arrived =
-        args.arrived + static_cast<int64>(tile) * args.cut_count + cut_row_number;
-    if (!is_last_piece<S, V, L, G, CF>(args, lane, first, number, arrived, whole.count, sum))
-      return;
-    add_pieces<S, V, L, CF>(args, whole, first, sum);
-    n = args.offset(i + 1) - args.offset(i);
-  }
-  write_tile<S, V, L, CF, Plain>(args, i, first, n, sum);
+  if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
+  if (is_last_piece<S, V, L, G, CF>(args, number, tile, lane, first, sum))
+    add_pieces<S, V, L, CF, Plain>(args, args.pieces[number].cut_row, first);
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored

@@ -69,17 +69,13 @@ struct chunk_range {
 /// Counts a chunk of a row that several share, for a warp; of the last one to be done, adds all of
 /// them: the tail of the chunk the row begins in, then the heads.
 template <class S, bool Plain>
-__device__ __forceinline__ void add_chunks(const arguments& args, index row) {
+__device__ __noinline__ void add_chunks(const arguments& args, index row) {
   using accum = typename S::accum;
   const int lane = static_cast<int>(threadIdx.x) % 32;
   // Row i is item i + offset(i), and its entries follow it.
   const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
   const int64 first = (row_begin + row) / chunk_items, last = (row_end + row) / chunk_items;
-  unsigned before = 0;
-  __threadfence();
-  if (lane == 0) before = atomicInc(args.arrived + first, static_cast<unsigned>(last - first));
-  if (__shfl_sync(0xffffffffu, before, 0) != static_cast<unsigned>(last - first)) return;
-  __threadfence();
+  if (!arrive(args.arrived + first, last - first + 1, 0xffffffffu, 0, lane == 0)) return;
   const auto* const heads = static_cast<const accum*>(args.chunk_sums);
   const auto* const tails = heads + args.chunk_count;
   accum sum = S::zero();
@@ -94,7 +90,7 @@ __device__ __forceinline__ void add_chunks(const arguments& args, index row) {
 /// chunk leaves what it has: with the tails if the row began here, else with the heads; the last
 /// chunk of such a row to be done adds them. V entries a load.
 template <class S, class TB, int V, bool Plain>
-__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
+__global__ void __launch_bounds__(spmv_threads) spmv(const __grid_constant__ arguments args) {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
