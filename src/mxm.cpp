@@ -160,15 +160,15 @@ void transpose_a(problem& p) {
 }
 
 void transpose_b(problem& p) {
-  dense_operand flipped = p.b;
-  std::swap(flipped.rows, flipped.columns);
+  dense_operand stored = p.b, flipped = p.b;
+  std::swap(stored.rows, stored.columns);
   flipped.stride = flipped.columns;
   if (!p.algebra->ignores_right) {
     p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.held_b.data();
     std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
     if (p.b.where != cpu()) order.emplace(p);
-    transpose_elements(p.b, flipped.data, p.held_b.stream());
+    transpose_elements(stored, flipped.data, p.held_b.stream());
     flipped.stream = p.held_b.stream();
   }
   p.b = flipped;
@@ -302,17 +302,13 @@ void check(problem& p) {
   p.oriented = p.structure;
   // Shapes first, on the operands as the product sees them; the work of transposing only once they
   // fit.
-  problem seen = p;
-  if (p.desc->transpose_a) std::swap(seen.a.rows, seen.a.columns);
-  if (p.desc->transpose_b) std::swap(seen.b.rows, seen.b.columns);
-  check_shapes(seen);
+  if (p.desc->transpose_a) std::swap(p.a.rows, p.a.columns);
+  if (p.desc->transpose_b) std::swap(p.b.rows, p.b.columns);
+  check_shapes(p);
   check_places(p);
   check_accumulator(p);
   check_descriptor(p);
-  if (p.desc->transpose_a) {
-    std::swap(p.a.rows, p.a.columns);
-    transpose_a(p);
-  }
+  if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);
 }
 

@@ -37,6 +37,12 @@ mask_arguments mask_arguments_of(const mask_operand& mask) {
   return out;
 }
 
+/// The type that a semiring's key names.
+std::string_view type_of_key(std::string_view key) {
+  const std::size_t begin = key.find("S = ") + 4;
+  return key.substr(begin, key.rfind(']') - begin);
+}
+
 const char* element_name(type stored) {
   switch (stored) {
     case type::boolean:
@@ -152,11 +158,7 @@ double estimate(const problem& p) {
              bytes_a_second;
 }
 
-std::string type_name(const semiring_info& s) {
-  const std::string_view key = s.key;
-  const std::size_t begin = key.find("S = ") + 4;
-  return std::string(key.substr(begin, key.rfind(']') - begin));
-}
+std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }
 
 const char* no_kernel_because(const problem& p) {
   if (p.algebra->result_bytes > sizeof(arguments::fill))
@@ -169,7 +171,7 @@ const char* no_kernel_because(const problem& p) {
     return "rows of B begin more than 4 GiB apart";
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
-  if (type_name(*p.algebra).starts_with("rig::")) return nullptr;
+  if (type_of_key(p.algebra->key).starts_with("rig::")) return nullptr;
   return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
 }
 

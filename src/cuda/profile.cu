@@ -19,7 +19,7 @@ __device__ int64 offset_at(const void* offsets, bool wide, index row) {
 /// Sums over all rows; `quads` adds up four times the longest of each four neighbouring rows.
 struct sums {
   unsigned long long longest, quads, near, looked_at, rows;
-  unsigned long long cut_rows[2], pieces[2];  // for cuts of 128 and 512
+  unsigned long long cut_rows[cut_kinds], pieces[cut_kinds];
 };
 constexpr int sum_count = sizeof(sums) / sizeof(unsigned long long);
 
@@ -49,9 +49,9 @@ __global__ void look(const void* offsets, bool wide, const index* entries, index
     }
     mine.longest = length > mine.longest ? length : mine.longest;
     mine.rows += length > 0 ? 1 : 0;
-    for (int c = 0; c < 2; ++c) {
-      const unsigned long long cut =
-          static_cast<unsigned long long>(c == 0 ? fine_cut : coarse_cut);
+#pragma unroll
+    for (int c = 0; c < cut_kinds; ++c) {
+      const auto cut = static_cast<unsigned long long>(cut_of(c));
       if (length <= cut) continue;
       ++mine.cut_rows[c];
       mine.pieces[c] += (length + cut - 1) / cut;
@@ -284,7 +284,7 @@ profile::profile(const pattern& of) {
     mean_length = nnz / static_cast<double>(all.rows);
     imbalance = static_cast<double>(all.quads) / nnz;
   }
-  for (int c = 0; c < 2; ++c) {
+  for (int c = 0; c < cut_kinds; ++c) {
     cut_rows[c] = static_cast<index>(all.cut_rows[c]);
     pieces[c] = static_cast<index>(all.pieces[c]);
   }
@@ -299,13 +299,15 @@ row_lists::row_lists(const pattern& of) {
   const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
   const auto sort_blocks =
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
-  const bool cuts = cut_helps(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
-  if (cuts) cut = cut_for(*look, of.nnz());
-  // The look counted for two cuts; rows of half a million entries are cut otherwise.
-  if (cuts && (cut == fine_cut || cut == coarse_cut)) {
-    cut_count = look->cut_rows[cut == coarse_cut];
-    piece_count = look->pieces[cut == coarse_cut];
-  } else if (cuts) {
+  const bool is_cut = cut_helps(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
+  if (is_cut) cut = cut_for(*look, of.nnz());
+  // The look counted for these; rows of half a million entries are cut otherwise.
+  int kind = 0;
+  while (kind < cut_kinds && cut_of(kind) != cut) ++kind;
+  if (is_cut && kind < cut_kinds) {
+    cut_count = look->cut_rows[kind];
+    piece_count = look->pieces[kind];
+  } else if (is_cut) {
     const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
     check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
     cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut,
@@ -337,7 +339,7 @@ row_lists::row_lists(const pattern& of) {
   auto* const bytes = memory.data<unsigned char>();
   auto* const numbers = reinterpret_cast<counts*>(bytes + at_counts);
   check(cudaMemsetAsync(numbers, 0, sizeof(counts), stream), "lists of rows");
-  if (cuts) {
+  if (is_cut) {
     auto* const of_pieces = reinterpret_cast<piece*>(bytes + at_pieces);
     auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at_cut);
     cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut, &numbers->taken,

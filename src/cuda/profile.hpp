@@ -12,8 +12,9 @@
 
 namespace rig::on_cuda {
 
-/// Pieces of a row, unless it has millions of entries.
-constexpr int64 fine_cut = 128, coarse_cut = 512;
+/// Entries a piece may have, unless a row has millions.
+constexpr int cut_kinds = 3;
+constexpr int64 cut_of(int kind) { return kind == 0 ? 128 : kind == 1 ? 512 : 1024; }
 
 /// Too little work to fill the GPU: more lanes a row.
 constexpr int64 few_entries = 300000;
@@ -27,9 +28,9 @@ struct profile : form {
   double mean_length = 0;  ///< of the rows that are not empty
   double imbalance =
       1;  ///< of four neighbouring rows, the longest over their mean, weighted by entries
-  index cut_rows[2] = {},
-        pieces[2] = {};  ///< rows longer than the fine and the coarse cut, and their pieces
-  bool local = false;    ///< most entries lie near the diagonal: neighbouring rows share neighbours
+  index cut_rows[cut_kinds] = {},
+        pieces[cut_kinds] = {};  ///< rows longer than each cut, and their pieces
+  bool local = false;  ///< most entries lie near the diagonal: neighbouring rows share neighbours
 };
 
 /// The lists that `split` and `spmv` work from, in one allocation. Null: not worth having here.
@@ -56,7 +57,7 @@ struct row_lists : form {
   mutable std::vector<std::pair<void*, buffer>> counters_;
 };
 
-/// `bytes` of scratch for the sums of pieces or chunks, to be kept until the launch, and in `args`
+/// `bytes` of scratch for the sums of pieces, to be kept until the launch, and in `args` `count`
 /// counters of those that are done.
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args);

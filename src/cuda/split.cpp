@@ -17,10 +17,11 @@ namespace rig::on_cuda {
 constexpr int64 groups_to_fill = 12000;
 
 int64 cut_for(const profile& look, int64 nnz) {
-  // Pieces of 512, or of 128 where those would not fill the GPU: rmat:18:16, f = 32: 2.46× the best
-  // cuSPARSE at 512, 2.29 at 128; arxiv-like 1.20 and 1.59. Dense graphs: within 2 %. A row of
-  // millions: at most 4 096 pieces to combine.
-  int64 cut = nnz / coarse_cut < groups_to_fill ? fine_cut : coarse_cut;
+  // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
+  // at 128; arxiv-like 1.20 and 1.59. A row of millions: at most 4 096 pieces to combine.
+  int64 cut = cut_of(0);
+  for (int kind = 1; kind < cut_kinds; ++kind)
+    if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
   while (look.longest / cut > 4096) cut *= 2;
   return cut;
 }

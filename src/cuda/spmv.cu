@@ -66,31 +66,11 @@ struct chunk_range {
   }
 };
 
-/// Counts a chunk of a row that several share, for a warp; of the last one to be done, adds all of
-/// them: the tail of the chunk the row begins in, then the heads.
-template <class S, bool Plain>
-__device__ __noinline__ void add_chunks(const arguments& args, index row) {
-  using accum = typename S::accum;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  // Row i is item i + offset(i), and its entries follow it.
-  const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
-  const int64 first = (row_begin + row) / chunk_items, last = (row_end + row) / chunk_items;
-  if (!arrive(args.arrived + first, last - first + 1, 0xffffffffu, 0, lane == 0)) return;
-  const auto* const heads = static_cast<const accum*>(args.chunk_sums);
-  const auto* const tails = heads + args.chunk_count;
-  accum sum = S::zero();
-  for (int64 c = first + 1 + lane; c <= last; c += 32) sum = S::add(sum, load_written(heads + c));
-  for (int distance = 1; distance < 32; distance *= 2)
-    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
-  const accum whole[1][1] = {{S::add(load_written(tails + first), sum)}};
-  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
-}
-
 /// C(i) = ⊕_k A(i,k) ⊗ B(k) for the rows that begin and end in a chunk. Of a row that goes on, the
-/// chunk leaves what it has: with the tails if the row began here, else with the heads; the last
-/// chunk of such a row to be done adds them. V entries a load.
+/// chunk leaves what it has: with the tails if the row began here, else with the heads.
+/// V entries a load.
 template <class S, class TB, int V, bool Plain>
-__global__ void __launch_bounds__(spmv_threads) spmv(const __grid_constant__ arguments args) {
+__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
@@ -215,25 +195,49 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const __grid_constant__ arg
   }
   __syncthreads();
 
+  auto* const heads = static_cast<accum*>(args.chunk_sums);
+  auto* const tails = heads + args.chunk_count;
+  if (thread == 0) {
+    const int64 next = args.offset(chunk.first) - base;
+    const int stop = next < end ? static_cast<int>(next) : end;
+    heads[blockIdx.x] = stop > begin ? terms[stop - 1] : S::zero();
+  }
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
     const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
     const int64 stop = row_end - base;
-    if (stop > end) continue;
-    const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
-    write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+    if (stop > end) {
+      tails[blockIdx.x] = row_begin < chunk.end ? terms[end - 1] : S::zero();
+    } else {
+      const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
+      write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+    }
   }
-  if (warp > 0) return;
-  auto* const heads = static_cast<accum*>(args.chunk_sums);
-  auto* const tails = heads + args.chunk_count;
-  const int64 next = args.offset(chunk.first) - base;
-  const bool has_head = chunk.first > 0 && next > begin,
-             has_tail = chunk.last > chunk.first && args.offset(chunk.last) > chunk.end;
-  if (lane == 0 && has_head)
-    heads[blockIdx.x] = terms[(next < end ? static_cast<int>(next) : end) - 1];
-  if (lane == 0 && has_tail)
-    tails[blockIdx.x] = args.offset(chunk.last - 1) < chunk.end ? terms[end - 1] : S::zero();
-  if (has_head) add_chunks<S, Plain>(args, chunk.first - 1);
-  if (has_tail) add_chunks<S, Plain>(args, chunk.last - 1);
+}
+
+/// The rows that go on beyond the chunk they begin in: its tail, then the heads. A warp a chunk. In
+/// a launch of its own: that the last chunk of a row adds them up costs each chunk a wait for its
+/// stores and a counter (reddit-like 0.40 ms, so 0.52; rmat:20:16 0.19, 0.25).
+template <class S, bool Plain>
+__global__ void __launch_bounds__(spmv_threads) spmv_across(const arguments args) {
+  using accum = typename S::accum;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 number =
+      static_cast<int64>(blockIdx.x) * (spmv_threads / 32) + static_cast<int>(threadIdx.x) / 32;
+  if (number >= args.chunk_count) return;
+  const chunk_range chunk(args, number);
+  const index row = chunk.last - 1;
+  if (chunk.first == chunk.last || args.offset(row + 1) <= chunk.end) return;
+  const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
+  const auto* const heads = static_cast<const accum*>(args.chunk_sums);
+  const auto* const tails = heads + args.chunk_count;
+  accum sum = S::zero();
+  for (int64 c = number + 1 + lane;
+       c < args.chunk_count && c * chunk_items - args.chunk_rows[c] < row_end; c += 32)
+    sum = S::add(sum, heads[c]);
+  for (int distance = 1; distance < 32; distance *= 2)
+    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+  const accum whole[1][1] = {{S::add(tails[number], sum)}};
+  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
 }
 
 }  // namespace rig::on_cuda
@@ -258,6 +262,9 @@ std::string expression(int shape, const std::string& semiring, const std::string
   return "rig::on_cuda::spmv<" + semiring + ", " + b_type + (shape == in_packs ? ", 4" : ", 1") +
          (shape == any ? ", false>" : ", true>");
 }
+std::string across_expression(int plain, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::spmv_across<" + semiring + (plain != 0 ? ", true>" : ", false>");
+}
 
 template <class... Kernel>
 constexpr auto addresses(Kernel*... kernel) {
@@ -278,10 +285,18 @@ const std::array<const void*, shapes> ahead[] = {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
+const std::array<const void*, 2> across_ahead[] = {
+#define RIG_BUILTIN(semiring, type) \
+  addresses(&spmv_across<semiring<type>, false>, &spmv_across<semiring<type>, true>),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
 
 }  // namespace
 
-std::size_t spmv_entries() { return std::size(ahead) * shapes; }
+std::size_t spmv_entries() {
+  return std::size(ahead) * shapes + std::size(across_ahead) * across_ahead[0].size();
+}
 
 answer spmv_answer(const problem& p) {
   answer out;
@@ -298,7 +313,7 @@ answer spmv_answer(const problem& p) {
     if (p.reasons) out.reason = why;
     return out;
   }
-  // Sums go through shared memory: where rows are even, and short or long, a lane or
+  // Two launches, and sums through shared memory: where rows are even, and short or long, a lane or
   // a warp a row does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
   // uniform:32768:3200 0.284, 0.222; pubmed-like 0.009, 0.004; but reddit-like 0.402, 0.459.
   const auto look = p.oriented->form_of<profile>();
@@ -318,8 +333,9 @@ void spmv_run(const problem& p) {
   p.held_lists = lists;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  const auto chunks = static_cast<std::size_t>(lists->chunk_count);
-  const buffer sums = scratch_for(p, *lists, 2 * chunks * p.algebra->accum_bytes, chunks, args);
+  const buffer sums =
+      buffer::allocate(2 * static_cast<std::size_t>(lists->chunk_count) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
   args.chunk_rows = lists->chunk_rows;
   args.chunk_count = lists->chunk_count;
   args.chunk_sums = sums.data();
@@ -336,7 +352,12 @@ void spmv_run(const problem& p) {
   check(
       cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent),
       "spmv");
+  const void* const across = kernel_for(
+      p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression, across_ahead[0].data()});
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(lists->chunk_count)), spmv_threads, args);
+  constexpr int warps = spmv_threads / 32;
+  launch(p, "spmv_across", across,
+         dim3(static_cast<unsigned>((lists->chunk_count + warps - 1) / warps)), spmv_threads, args);
 }
 
 }  // namespace rig::on_cuda
