@@ -111,6 +111,24 @@ TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
   }
 }
 
+TEST_CASE("vendor by either algorithm") {
+  const shape rows = row_lengths_shape();
+  for (const int features : {1, 32, 64, 65, 128, 257})
+    for (const bool reproducible : {true, false}) {
+      trial_spec spec;
+      spec.of = &rows;
+      spec.seed = test_seed();
+      spec.values = draw::reals;
+      spec.where = gpu;
+      spec.features = features;
+      spec.reproducible = reproducible;
+      trial<rig::plus_times<float>, float, float, float> t(spec);
+      CAPTURE(features);
+      CAPTURE(reproducible);
+      CHECK(t.run("vendor") == "");
+    }
+}
+
 TEST_CASE("a hundred runs, the same bits") {
   const shape rows = long_rows_shape(), lengths = row_lengths_shape();
   for (const shape* of : {&rows, &lengths}) {

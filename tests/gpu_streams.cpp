@@ -148,6 +148,50 @@ void check_replays(const S& semiring) {
   }
 }
 
+TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
+  constexpr int streams = 4, rounds = 20;
+  const auto a = hubs(3000).to(gpu);
+  const auto b = waves(3000, 70).to(gpu);
+  const rig::dense<float> expected =
+      rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"}).to(rig::cpu());
+  std::vector<rig::dense<float>> results, of_graphs;
+  for (int s = 0; s < streams; ++s) {
+    results.push_back(rig::dense<float>(3000, 70, 0.0f).to(gpu));
+    of_graphs.push_back(rig::dense<float>(3000, 70, 0.0f).to(gpu));
+  }
+  rig::synchronise(gpu);
+  std::vector<std::thread> threads;
+  for (int s = 0; s < streams; ++s)
+    threads.emplace_back([&, s] {
+      const auto mine = static_cast<std::size_t>(s);
+      cudaStream_t stream = nullptr;
+      cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
+      const auto product = [&](rig::dense<float>& c, cudaStream_t on) {
+        rig::mxm(c, rig::none, a, b, rig::plus_times<float>{}, {.kernel = "split", .stream = on});
+      };
+      product(results[mine], stream);
+      cudaGraph_t graph = nullptr;
+      cudaGraphExec_t replay = nullptr;
+      cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
+      product(of_graphs[mine], stream);
+      cudaStreamEndCapture(stream, &graph);
+      cudaGraphInstantiate(&replay, graph, 0);
+      for (int round = 0; round < rounds; ++round) {
+        product(results[mine], stream);
+        product(results[mine], cudaStreamPerThread);
+        cudaGraphLaunch(replay, stream);
+      }
+      cudaStreamSynchronize(cudaStreamPerThread);
+      cudaStreamSynchronize(stream);
+      cudaGraphExecDestroy(replay);
+      cudaGraphDestroy(graph);
+      cudaStreamDestroy(stream);
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (const auto* made : {&results, &of_graphs})
+    for (const rig::dense<float>& c : *made) CHECK(distance(c.to(rig::cpu()), expected) == 0);
+}
+
 TEST_CASE("a prepared product can be captured and replayed") {
   check_replays(rig::plus_times<float>{});
 }

@@ -138,6 +138,7 @@ struct trial_spec {
   bool fresh = true;  ///< the result is new; else C holds something
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
+  bool reproducible = true;
   rig::place where = rig::cpu();
 };
 
@@ -210,6 +211,7 @@ class trial {
     desc.replace = spec_.replace;
     if (spec_.fill) desc.fill = *spec_.fill;
     desc.kernel = kernel;
+    desc.reproducible = spec_.reproducible;
     desc.threads = threads;
     const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);

@@ -47,9 +47,10 @@ struct descriptor {
   scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished;
                      ///< not for results of a type of the caller's
   // tuning
-  std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
-  int threads = 0;          ///< CPU threads; 0: as many as OpenMP gives
-  void* stream = nullptr;   ///< cudaStream_t to work on; null: the device's stream of rig
+  std::string kernel = {};   ///< name from the list of kernels; empty: the cheapest that can
+  bool reproducible = true;  ///< the same bits each time; false: `vendor` may take what is faster
+  int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
+  void* stream = nullptr;    ///< cudaStream_t to work on; null: the device's stream of rig
 };
 
 }  // namespace rig
