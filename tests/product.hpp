@@ -139,6 +139,9 @@ struct trial_spec {
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   rig::place where = rig::cpu();
+  oracle::sparse (*sample)(const oracle::sparse&, int width) = nullptr;  ///< what a kernel reads
+  int width = 0;
+  bool rescale = false;
 };
 
 inline std::optional<oracle::op> operator_of(rig::accumulator how) {
@@ -211,6 +214,8 @@ class trial {
     if (spec_.fill) desc.fill = *spec_.fill;
     desc.kernel = kernel;
     desc.threads = threads;
+    desc.width = spec_.width;
+    desc.rescale = spec_.rescale;
     const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);
     if (spec_.over == mask_over::matrix) {
@@ -258,7 +263,9 @@ class trial {
     oracle::call q;
     q.semiring = S::name;
     q.type = kind_of<algebra_type>;
-    q.a = &a_;
+    const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
+    q.a = &sampled;
+    if (spec_.rescale) q.rescaled_to = &a_;
     q.b = &b_;
     q.a_kind = kind_of<TA>;
     q.b_kind = kind_of<TB>;

@@ -110,6 +110,8 @@ inline constexpr semiring_info info_of = {
     positional<S>,
     has_finish<S>,
     is_indexed<output<S>>,
+    samples_as<S>,
+    is_rescaling<S>,
     &on_cpu::run<S>,
     &take_left<S>,
     &write_fill<S>,
