@@ -44,19 +44,18 @@ struct row_sample {
 /// Deterministic: the sample depends on nothing but the arguments. Source: bucket and fastrand,
 /// Huang et al., ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
 constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
-  constexpr unsigned all = ~0u, no_place = 31;  // every slot is a run of its own
   if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 0, 1};
   if (how == sampling::bucket) return {width, 0, 0, 0, 1};
-  // slot · prime is less than 2^23: a modulus above that changes nothing, so 32 bits do.
-  const auto modulus = [](int64 starts) {
-    return starts < highest<int32>() ? static_cast<unsigned>(starts) : 1u << 31;
-  };
-  if (how == sampling::fastrand) return {width, all, no_place, 577, modulus(row_nnz)};
+  const bool in_runs = how == sampling::adaptive;
   const int64 w = width;
   const unsigned log = row_nnz <= 2 * w ? 2 : row_nnz <= 36 * w ? 3 : row_nnz <= 54 * w ? 4 : 5;
-  const int64 n = w >> log;
-  if (n == 0) return {w, all, no_place, 1429, modulus(row_nnz)};
-  return {n << log, (1u << log) - 1, log, 1429, modulus(row_nnz - n + 1)};
+  const int64 n = in_runs ? w >> log : 0;  // 0: every slot is a run of its own
+  const int64 starts = n > 0 ? row_nnz - n + 1 : row_nnz;
+  // slot · prime is less than 2^23: a modulus above that changes nothing, so 32 bits do.
+  const unsigned modulus = starts < highest<int32>() ? static_cast<unsigned>(starts) : 1u << 31;
+  const unsigned prime = in_runs ? 1429 : 577;
+  if (n == 0) return {w, ~0u, 31, prime, modulus};
+  return {n << log, (1u << log) - 1, log, prime, modulus};
 }
 
 /// sum · row_nnz / staged: what the sum of all entries would be if the others were like the staged

@@ -83,12 +83,10 @@ concept is_logical = requires {
 /// What sampled kernels make of S: its member samples_as; `none`, where it has none, keeps them
 /// off.
 template <class S>
-inline constexpr reduction samples_as = [] {
-  if constexpr (requires { S::samples_as; })
-    return S::samples_as;
-  else
-    return reduction::none;
-}();
+inline constexpr reduction samples_as = reduction::none;
+template <class S>
+requires requires { S::samples_as; }
+inline constexpr reduction samples_as<S> = S::samples_as;
 
 /// Can its sums be multiplied by row_nnz / staged?
 template <class S>
