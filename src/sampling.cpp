@@ -58,6 +58,7 @@ class distinct_counter {
 struct rows_of_share {
   double share;
   int64 rows;
+  auto operator<=>(const rows_of_share&) const = default;
 };
 
 /// The share that `part` of the rows do not exceed.
@@ -108,8 +109,7 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
     shares.push_back({static_cast<double>(sample.count) / static_cast<double>(length), rows});
   }
   if (filled == 0) return out;
-  std::sort(shares.begin(), shares.end(),
-            [](const auto& x, const auto& y) { return x.share < y.share; });
+  std::sort(shares.begin(), shares.end());  // by rows too: the mean must not depend on the order
   out.least_share = shares.front().share;
   out.percent_1_share = quantile(shares, filled, 0.01);
   out.percent_10_share = quantile(shares, filled, 0.1);
@@ -159,7 +159,7 @@ answer sampling_answer(sampling how, const problem& p) {
                        ? " divides by the staged entries already"
                        : " forms none"});
   if (p.desc->width < 1 || p.desc->width > widest_sample)
-    return cannot({"the descriptor gives no width"});
+    return cannot({"needs a width of 1 to ", std::to_string(widest_sample).c_str()});
   answer out;
   if (p.reasons && !p.desc->kernel.empty() && named_kernel(p)->samples == how)
     out.reason = statistics_of(*p.oriented, how, p.desc->width).text();

@@ -48,9 +48,9 @@ struct descriptor {
                      ///< not for results of a type of the caller's
   // tuning
   std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
-  int width = 0;            ///< entries a row keeps under a sampled kernel: 1 … 4096
-  bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged. Weights of a GCN hold
-                         ///< whole degrees, so its inference needs it; a mean divides by the staged
+  int width = 0;  ///< entries a row keeps under a sampled kernel: 1 … 4096; others ignore it
+  bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
+                         ///< degrees, so GCN inference needs it. Means divide by staged anyway
   int threads = 0;       ///< CPU threads; 0: as many as OpenMP gives
   void* stream = nullptr;  ///< cudaStream_t to work on; null: the device's stream of rig
 };

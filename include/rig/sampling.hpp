@@ -29,8 +29,6 @@ struct row_sample {
   constexpr unsigned entry(unsigned slot) const {
     return (slot & mask) * prime % modulus + (slot >> shift);
   }
-  /// Runs of neighbouring entries the sample is made of, all of count / runs() entries.
-  constexpr unsigned runs() const { return mask < count ? mask + 1 : static_cast<unsigned>(count); }
 };
 
 /// The sample of a row of `row_nnz` entries, `width` from 1 to `widest_sample`.
