@@ -7,13 +7,14 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "rig/mxm.hpp"
+#include "rig/sampling_report.hpp"
 
 namespace {
 
 struct settings {
   std::string semiring, type, rows;
-  int features, repeat;
-  bool transpose = false;
+  int features, repeat, width;
+  bool transpose = false, rescale = false;
 };
 
 /// The numbers of a list "i,j,…", each less than n, each once.
@@ -32,6 +33,14 @@ std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
   return rows;
 }
 
+/// Does the kernel that is named read a sample of each row?
+bool is_sampled(const std::string& kernel) {
+  const auto kernels = rig::kernels();
+  return std::any_of(kernels.begin(), kernels.end(), [&](const rig::kernel& k) {
+    return k.name == kernel && k.samples != rig::sampling::none;
+  });
+}
+
 /// The part of a result that is reported: arg-max and arg-min have indices beside it.
 template <class T>
 const rig::dense<T>& values_of(const rig::dense<T>& c) {
@@ -48,6 +57,8 @@ void spmm(const example::options& given, const settings& my) {
   const auto a = given.load<T>().to(given.where());
   auto desc = given.describe();
   desc.transpose_a = my.transpose;
+  desc.width = my.width;
+  desc.rescale = my.rescale;
   desc.fill = 0;
   const auto rows = parse_rows(my.rows, my.transpose ? a.columns() : a.rows());
 
@@ -94,6 +105,12 @@ void spmm(const example::options& given, const settings& my) {
   out.add("device", std::string(a.where() == rig::cpu() ? "cpu" : "cuda"));
   out.add("kernel", why.chosen);
   out.note("why", why.reason);
+  if (is_sampled(why.chosen)) {
+    const rig::sampling_statistics sample = rig::sampling_report(a, desc);
+    out.add("kept", sample.staged);
+    out.add("distinct", sample.distinct);
+    out.add("kept_share", sample.kept_share());
+  }
   out.add("ms", times[static_cast<std::size_t>(my.repeat) / 2]);
   out.add("fro", sums.fro);
   out.add("total", sums.total);
@@ -127,6 +144,10 @@ int main(int count, char** arguments) {
   add("features", po::value(&my.features)->default_value(32)->value_name("F"), "columns of B");
   add("type", po::value(&my.type)->default_value("float"), "float or double");
   add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
+  add("width", po::value(&my.width)->default_value(0)->value_name("W"),
+      "entries a row keeps under a sampled kernel");
+  add("rescale", po::bool_switch(&my.rescale),
+      "multiply sampled sums by entries of the row / entries kept");
   add("repeat", po::value(&my.repeat)->default_value(1)->value_name("R"),
       "timed calls; the median is reported");
   add("rows", po::value(&my.rows)->value_name("I,J,..."),
@@ -143,6 +164,13 @@ int main(int count, char** arguments) {
                          "--type is float or double, not '" + my.type + "'");
         example::require(my.features >= 1, "--features is at least 1");
         example::require(my.repeat >= 1, "--repeat is at least 1");
+        if (is_sampled(given.kernel))
+          example::require(my.width >= 1 && my.width <= rig::widest_sample,
+                           "--kernel " + given.kernel + " keeps 1 to " +
+                               std::to_string(rig::widest_sample) + " entries a row: give --width");
+        else
+          example::require(my.width == 0 && !my.rescale,
+                           "--width and --rescale are for a --kernel that samples rows");
         (my.type == "float" ? found->in_float : found->in_double)(given, my);
       });
 }

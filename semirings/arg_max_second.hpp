@@ -14,6 +14,7 @@ struct arg_second {
   using accum = indexed<T>;
   static constexpr const char* name = Greatest ? "arg_max_second" : "arg_min_second";
   static constexpr bool ignores_left = true;
+  static constexpr reduction samples_as = reduction::extreme;
   static constexpr accum zero() {
     return {Greatest ? lowest<T>() : highest<T>(), highest<int32>()};
   }

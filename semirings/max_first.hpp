@@ -12,6 +12,7 @@ struct max_first {
   using accum = T;
   static constexpr const char* name = "max_first";
   static constexpr bool ignores_right = true;
+  static constexpr reduction samples_as = reduction::extreme;
   static constexpr T zero() { return lowest<T>(); }
   static constexpr T add(T x, T y) { return maximum(x, y); }
   static constexpr T multiply(T a, T) { return a; }

@@ -12,6 +12,7 @@ struct min_first {
   using accum = T;
   static constexpr const char* name = "min_first";
   static constexpr bool ignores_right = true;
+  static constexpr reduction samples_as = reduction::extreme;
   static constexpr T zero() { return highest<T>(); }
   static constexpr T add(T x, T y) { return minimum(x, y); }
   static constexpr T multiply(T a, T) { return a; }

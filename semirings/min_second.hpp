@@ -12,6 +12,7 @@ struct min_second {
   using accum = T;
   static constexpr const char* name = "min_second";
   static constexpr bool ignores_left = true;
+  static constexpr reduction samples_as = reduction::extreme;
   static constexpr T zero() { return highest<T>(); }
   static constexpr T add(T x, T y) { return minimum(x, y); }
   static constexpr T multiply(T, T b) { return b; }

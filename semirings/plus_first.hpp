@@ -12,6 +12,7 @@ struct plus_first {
   using accum = T;
   static constexpr const char* name = "plus_first";
   static constexpr bool ignores_right = true;
+  static constexpr reduction samples_as = reduction::sum;
   static constexpr T zero() { return T(0); }
   static constexpr T add(T x, T y) { return plus(x, y); }
   static constexpr T multiply(T a, T) { return a; }

@@ -13,6 +13,7 @@ struct plus_pair {
   static constexpr const char* name = "plus_pair";
   static constexpr bool ignores_left = true;
   static constexpr bool ignores_right = true;
+  static constexpr reduction samples_as = reduction::sum;
   static constexpr T zero() { return T(0); }
   static constexpr T add(T x, T y) { return plus(x, y); }
   static constexpr T multiply(T, T) { return T(1); }

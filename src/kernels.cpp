@@ -4,6 +4,7 @@
 
 #include "cuda/families.hpp"
 #include "rig/cpu/run.hpp"
+#include "rig/cpu/sampled.hpp"
 
 namespace rig {
 namespace {
@@ -12,6 +13,8 @@ template <int Family>
 void family(const problem& p) {
   p.algebra->run_cpu(Family, p);
 }
+
+using enum sampling;
 
 constexpr auto here = place::kind::cpu;
 #ifdef RIG_HAS_CUDA
@@ -22,6 +25,12 @@ constexpr kernel list[] = {
     {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
     {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer,
      family<on_cpu::split_family>},
+    {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
+     on_cpu::sampled<bucket>, bucket},
+    {"fastrand", here, true, "entries scattered over long rows", on_cpu::sampled_answer<fastrand>,
+     on_cpu::sampled<fastrand>, fastrand},
+    {"adaptive", here, true, "runs of entries of long rows", on_cpu::sampled_answer<adaptive>,
+     on_cpu::sampled<adaptive>, adaptive},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,

@@ -91,15 +91,21 @@ const kernel* preferred_kernel(const problem& p) {
   return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
 }
 
-/// The kernel the descriptor names, or null where it names none.
+}  // namespace
+
 const kernel* named_kernel(const problem& p) {
   if (p.desc->kernel.empty()) return nullptr;
   const kernel* named = find(p, p.desc->kernel, "the descriptor");
   if (named == nullptr)
     fail(errc::cannot,
          {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+  if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
+    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "' keeps 1 … ", widest_sample,
+                       " entries a row, but width is ", p.desc->width});
   return named;
 }
+
+namespace {
 
 void check_descriptor(const problem& p) {
   if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});

@@ -171,8 +171,9 @@ TEST_CASE("products") {
   const rig::plus_times<float> s;
   for (const bool ta : {false, true})
     for (const bool tb : {false, true})
-      for (const char* kernel : {"", "row", "split"}) {
-        const rig::descriptor desc{.transpose_a = ta, .transpose_b = tb, .kernel = kernel};
+      for (const char* kernel : {"", "row", "split", "adaptive"}) {
+        const rig::descriptor desc{
+            .transpose_a = ta, .transpose_b = tb, .kernel = kernel, .width = 2, .rescale = true};
         check_every_failure(
             2 + ta * 4 + tb, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); },
             intact);

@@ -182,6 +182,9 @@ TEST_CASE("JSON keys") {
   CHECK(keys_of(answer("spmm --generate karate --semiring plus_times --features 3")) ==
         keys{"n", "m", "nnz", "features", "semiring", "type", "device", "kernel", "ms", "fro",
              "total", "rows"});
+  CHECK(keys_of(answer("spmm --generate karate --device cpu --kernel fastrand --width 4")) ==
+        keys{"n", "m", "nnz", "features", "semiring", "type", "device", "kernel", "kept",
+             "distinct", "kept_share", "ms", "fro", "total", "rows"});
   CHECK(keys_of(answer("pagerank --generate karate")) ==
         keys{"n", "iterations", "sum", "norm2", "top", "ms"});
   const auto layer = answer("sage --generate karate --aggregate mean --hidden 8");
@@ -238,6 +241,24 @@ TEST_CASE("a graph with values, an edge list, and more columns than rows") {
   const auto ranks = answer("pagerank --graph " + edges.path.string());
   CHECK(ranks["n"] == 3);
   CHECK(ranks["top"][0][0] == 2);
+}
+
+TEST_CASE("spmm: sampled kernels say what they keep") {
+  const std::string count = "spmm --generate rmat:10:8 --device cpu --semiring plus_pair ";
+  const auto exact = answer(count);
+  for (const std::string kernel : {"bucket", "fastrand", "adaptive"}) {
+    const std::string sampled = count + "--kernel " + kernel + " --width ";
+    const auto few = answer(sampled + "16"), whole = answer(sampled + "4096");
+    const auto features = few["features"].get<double>();
+    CHECK(few["kernel"] == kernel);
+    CHECK(few["kept"] < few["nnz"]);
+    CHECK(few["distinct"] <= few["kept"]);
+    // This semiring counts the products.
+    CHECK(few["total"].get<double>() == few["kept"].get<double>() * features);
+    CHECK(close(answer(sampled + "16 --rescale")["fro"], exact["fro"], 1e-6));
+    CHECK(whole["kept_share"] == 1);
+    CHECK(whole["fro"] == exact["fro"]);
+  }
 }
 
 TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are stored") {
@@ -341,7 +362,8 @@ TEST_CASE("command lines that make no sense: status 2") {
   }
   for (const std::string wrong :
        {"spmm --semiring plus", "spmm --type half", "spmm --features 0", "spmm --features x",
-        "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a", "spmm --rows -1",
+        "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a", "spmm --rows -1", "spmm --width 4",
+        "spmm --rescale", "spmm --kernel bucket", "spmm --kernel adaptive --width 4097",
         "pagerank --damping 1", "pagerank --damping nan", "pagerank --tolerance 0",
         "sage --aggregate sum", "sage --hidden 0", "sage --seed x"})
     check_fails(wrong + " --generate karate", 2, "--");

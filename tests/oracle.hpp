@@ -108,7 +108,8 @@ struct call {
   bool transpose_a = false, transpose_b = false, replace = false;
   std::optional<double> fill;
   std::optional<op> accumulator;
-  bool own = false;  ///< accumulate by the semiring's own add
+  bool own = false;                     ///< accumulate by the semiring's own add
+  const sparse* rescaled_to = nullptr;  ///< `a` is a sample of its rows: sums grow in proportion
   oracle::mask mask;
   const full* c = nullptr;  ///< what C held; null: the result is new
   const full* c_indices = nullptr;
@@ -155,6 +156,15 @@ inline void add_term(const algebra& s, kind k, sum& to, number term, int inner) 
   } else {
     to.value = apply(s.add, k, to.value, term);
   }
+}
+
+/// The sum of n of `whole` terms, as if it were that of all.
+inline sum rescaled(kind k, sum x, long whole, long n) {
+  const number ratio = static_cast<number>(whole) / static_cast<number>(n);
+  x.value = is_integral(k) ? convert(kind::float64, k, x.value * whole / n) : x.value * ratio;
+  x.magnitude *= ratio;
+  x.dyadic = false;
+  return x;
 }
 
 /// The sum as an interval: n·eps·Σ|terms| wide, or a point where no rounding can have happened.
@@ -233,6 +243,11 @@ inline result multiply(const call& q) {
     for (long p = a.offsets[i]; p < a.offsets[i + 1]; ++p)
       for (int j = 0; j < b.columns; ++j)
         add_term(s, k, sums[j], s.product(k, a.values[p], b.at(a.inner[p], j)), a.inner[p]);
+    if (q.rescaled_to != nullptr) {
+      const long whole = q.rescaled_to->offsets[i + 1] - q.rescaled_to->offsets[i];
+      for (sum& x : sums)
+        if (whole != n) x = rescaled(k, x, whole, n);
+    }
     const std::vector<char> allowed = allowed_in_row(q.mask, i, b.columns);
     for (int j = 0; j < b.columns; ++j) {
       place& here = out.places[static_cast<std::size_t>(i) * b.columns + j];

@@ -140,6 +140,9 @@ struct trial_spec {
   std::optional<double> fill;
   bool reproducible = true;
   rig::place where = rig::cpu();
+  oracle::sparse (*sample)(const oracle::sparse&, int width) = nullptr;  ///< what a kernel reads
+  int width = 0;
+  bool rescale = false;
 };
 
 inline std::optional<oracle::op> operator_of(rig::accumulator how) {
@@ -213,6 +216,8 @@ class trial {
     desc.kernel = kernel;
     desc.reproducible = spec_.reproducible;
     desc.threads = threads;
+    desc.width = spec_.width;
+    desc.rescale = spec_.rescale;
     const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);
     if (spec_.over == mask_over::matrix) {
@@ -260,7 +265,9 @@ class trial {
     oracle::call q;
     q.semiring = S::name;
     q.type = kind_of<algebra_type>;
-    q.a = &a_;
+    const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
+    q.a = &sampled;
+    if (spec_.rescale) q.rescaled_to = &a_;
     q.b = &b_;
     q.a_kind = kind_of<TA>;
     q.b_kind = kind_of<TB>;

@@ -47,7 +47,10 @@ struct descriptor {
   scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished;
                      ///< not for results of a type of the caller's
   // tuning
-  std::string kernel = {};   ///< name from the list of kernels; empty: the cheapest that can
+  std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
+  int width = 0;  ///< entries a row keeps under a sampled kernel: 1 … 4096; others ignore it
+  bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
+                         ///< degrees, so GCN inference needs it. Means divide by staged anyway
   bool reproducible = true;  ///< the same bits each time; false: `vendor` may take what is faster
   int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
   void* stream = nullptr;    ///< cudaStream_t to work on; null: the device's stream of rig

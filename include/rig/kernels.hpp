@@ -6,6 +6,7 @@
 
 #include "rig/place.hpp"
 #include "rig/problem.hpp"
+#include "rig/sampling.hpp"
 
 namespace rig {
 
@@ -26,10 +27,19 @@ struct kernel {
   const char* summary;
   answer (*answers)(const problem&);
   void (*run)(const problem&);
+  sampling samples = sampling::none;  ///< it reads a sample of each row: needs descriptor.width
 };
 
 /// The list. It drives dispatch, `explain`, tests and benchmarks.
 std::span<const kernel> kernels();
+
+/// The kernel the descriptor names, or null where it names none. Throws error: unknown_kernel,
+/// cannot (not in this place), range (a sampled kernel without a width).
+const kernel* named_kernel(const problem& p);
+
+/// What sampled kernels of all places answer alike, without an estimate. The reason says how much
+/// of op(A) is staged where the descriptor names this kernel and reasons are asked for.
+answer sampling_answer(sampling how, const problem& p);
 
 /// One kernel's answer to one problem.
 struct explained {

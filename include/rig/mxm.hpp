@@ -110,6 +110,8 @@ inline constexpr semiring_info info_of = {
     positional<S>,
     has_finish<S>,
     is_indexed<output<S>>,
+    samples_as<S>,
+    is_rescaling<S>,
     &on_cpu::run<S>,
     &take_left<S>,
     &write_fill<S>,
@@ -210,9 +212,9 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>
 /// S::left and S::right as they are loaded, results to the element type, which is S's output unless
 /// named: mxm<half>(A, B, s). Order: the entries of a row ascend, or are folded in a fixed tree;
 /// same inputs and machine, same bits, for any number of threads. Places: all operands in one.
-/// Cost: O(nnz · f), no memory but the result. Throws error: shape, place, unknown_kernel, cannot,
-/// out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product
-/// with any reduction.
+/// Cost: O(nnz · f), no memory but the result. Throws error: shape, place, range, unknown_kernel,
+/// cannot, out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one
+/// product with any reduction.
 template <class Element = void, class TA, class TB, semiring S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S,
                            const descriptor& desc = {}) {

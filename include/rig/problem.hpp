@@ -30,6 +30,8 @@ struct semiring_info {
   type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
+  reduction samples_as;
+  bool rescales;  ///< it sums numbers, which can be multiplied by row_nnz / staged
   void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
   /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
@@ -106,9 +108,10 @@ struct problem {
   const pattern* structure = nullptr;  ///< the pattern A was made from
   const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
-  bool reasons = false;              ///< answers are to be put in words, which allocates
-  std::shared_ptr<const form> held;  ///< keeps the transpose alive during the call
-  buffer held_b;                     ///< the transposed copy of B
+  bool reasons = false;                         ///< answers are to be put in words, which allocates
+  const sparse_operand* rescaled_to = nullptr;  ///< `a` is a sample of it, and sums are rescaled
+  std::shared_ptr<const form> held;             ///< keeps the transpose alive during the call
+  buffer held_b;                                ///< the transposed copy of B
   /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
   /// stream, and that waits for the call only when the call has been ordered before it.
   mutable std::shared_ptr<const form> held_lists;

@@ -10,6 +10,14 @@ struct position {
   index inner;
 };
 
+/// What a sample of a row's products says of the whole row.
+enum class reduction : unsigned char {
+  none,     ///< nothing that is worth having: a path that was not looked at may be the one
+  sum,      ///< its share of the sum
+  mean,     ///< an estimate of the mean
+  extreme,  ///< a bound of the greatest or least
+};
+
 template <class S>
 concept plain_multiply = requires(typename S::left a, typename S::right b) {
   S::multiply(a, b);
@@ -23,7 +31,7 @@ concept positional = requires(typename S::left a, typename S::right b, position 
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), prepend(sum, x), ignores_left, ignores_right,
-/// annihilates, logical, name.
+/// annihilates, logical, samples_as, name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
   typename S::left;
@@ -71,6 +79,19 @@ template <class S>
 concept is_logical = requires {
   requires S::logical;
 };
+
+/// What sampled kernels make of S: its member samples_as; `none`, where it has none, keeps them
+/// off.
+template <class S>
+inline constexpr reduction samples_as = reduction::none;
+template <class S>
+requires requires { S::samples_as; }
+inline constexpr reduction samples_as<S> = S::samples_as;
+
+/// Can its sums be multiplied by row_nnz / staged?
+template <class S>
+inline constexpr bool is_rescaling =
+    samples_as<S> == reduction::sum&& is_storage<typename S::accum>;
 
 /// finish(x, n), or x where the semiring has none; n counts the products of the row.
 template <semiring S>

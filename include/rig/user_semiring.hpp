@@ -11,9 +11,9 @@
 ///     static constexpr float add(float x, float y) { … }
 ///     static constexpr float multiply(float a, float b) { return a + b; })
 ///
-/// The body may use the language and what rig/scalar.hpp declares, qualified by rig::, and nothing
-/// else of the caller's: the GPU's compiler sees this text alone. Place it in a namespace or at
-/// file scope.
+/// The body may use the language and what rig/scalar.hpp declares, and rig::reduction, qualified by
+/// rig::, and nothing else of the caller's: the GPU's compiler sees this text alone. Place it in a
+/// namespace or at file scope.
 #define RIG_SEMIRING(name_, ...)                                                             \
   struct name_ {                                                                             \
     __VA_ARGS__                                                                              \

@@ -97,7 +97,7 @@ class reader {
       return false;
     else
       return !a_staged_ && !b_staged_ && stored_as<accum>(p_.c.value_type) &&
-             p_.mask.over == mask_operand::kind::absent &&
+             p_.mask.over == mask_operand::kind::absent && p_.rescaled_to == nullptr &&
              (p_.accum == accumulator::none || p_.accum == accumulator::plus);
   }
 

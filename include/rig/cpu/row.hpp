@@ -10,6 +10,7 @@
 
 #include "rig/cpu/write.hpp"
 #include "rig/kernels.hpp"
+#include "rig/sampling.hpp"
 
 namespace rig::on_cpu {
 
@@ -48,6 +49,13 @@ void process_rows(const problem& p, index begin, index end, int64 longest, reade
       }
       write.fetch(row, first, count);
       read.sum(row, first_entry, last_entry, first, count, sums);
+      if constexpr (is_rescaling<S>) {
+        if (p.rescaled_to != nullptr) {
+          const int64 whole = p.rescaled_to->offset(row + 1) - p.rescaled_to->offset(row);
+          if (whole != n)
+            for (int j = 0; j < count; ++j) sums[j] = rescaled(sums[j], whole, n);
+        }
+      }
       write.write(row, first, count, sums, n, allowed);
     }
   }

@@ -1,0 +1,49 @@
+#pragma once
+
+#include <string>
+
+#include "rig/matrix.hpp"
+
+namespace rig {
+
+/// What a sampled kernel reads of a matrix. A row's share is its staged entries over all its
+/// entries; rows without entries have none.
+struct sampling_statistics {
+  int64 entries = 0;   ///< of the matrix
+  int64 staged = 0;    ///< entries read, those that repeat counted each time
+  int64 distinct = 0;  ///< different ones among them
+  index rows = 0;
+  index whole_rows = 0;  ///< rows not longer than the width, empty ones included
+  double least_share = 1, percent_1_share = 1, percent_10_share = 1, median_share = 1,
+         mean_share = 1;  ///< over rows with entries; p % of them keep that share or less
+
+  /// staged / entries and distinct / entries; 1 where there are no entries.
+  double kept_share() const { return share_of(staged); }
+  double distinct_share() const { return share_of(distinct); }
+  /// "stages 26.0 % of 114 M entries (25.1 % distinct), 12.0 % of rows whole"
+  std::string text() const;
+
+ private:
+  double share_of(int64 part) const {
+    return entries > 0 ? static_cast<double>(part) / static_cast<double>(entries) : 1;
+  }
+};
+
+/// How much of op(A) the sampled kernel that `desc` names would read, without a product.
+///
+/// Follows from kernel, width, transpose_a and the row lengths alone, so it says the same for any B
+/// and semiring. Deterministic. Places: any; from a device the offsets are copied, and the call
+/// waits. Cost: O(rows + distinct lengths · width), a transpose where one is asked for. Throws
+/// error: unknown_kernel, range (width), cannot (no sampled kernel is named), out_of_memory.
+template <class T>
+sampling_statistics sampling_report(const matrix<T>& a, const descriptor& desc);
+
+/// The same of a pattern; `transpose_a` is heeded.
+sampling_statistics sampling_report(const pattern& structure, const descriptor& desc);
+
+template <class T>
+sampling_statistics sampling_report(const matrix<T>& a, const descriptor& desc) {
+  return sampling_report(a.structure(), desc);
+}
+
+}  // namespace rig
