@@ -9,5 +9,6 @@
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/place.hpp"
+#include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
