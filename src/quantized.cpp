@@ -1,5 +1,7 @@
 #include "rig/quantized.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cfloat>
 #include <cmath>
@@ -10,8 +12,20 @@
 namespace rig {
 namespace {
 
+/// Threads for a pass over so many numbers: a small one is over before a second thread wakes, and
+/// OpenMP ends the process where it cannot start a wild number of them.
+int threads_for(index rows, index columns) {
+  if (static_cast<int64>(rows) * columns < 65536) return 1;
+  return std::min(omp_get_max_threads(), std::max(256, omp_get_num_procs()));
+}
+
 struct extent {
   double least = highest<double>(), greatest = lowest<double>();
+
+  void join(const extent& other) {
+    least = std::min(least, other.least);
+    greatest = std::max(greatest, other.greatest);
+  }
 };
 
 /// The least and the greatest number of every range.
@@ -21,25 +35,31 @@ std::vector<extent> extents_of(const dense<T>& x, index range_count) {
   const int64 width = x.columns();
   std::vector<extent> all(static_cast<std::size_t>(range_count));
   int64 first_bad = highest<int64>();
-#pragma omp parallel
+  const int threads = threads_for(x.rows(), x.columns());
+  // Before the threads start, since no exception may leave one.
+  std::vector<std::vector<extent>> of_thread(static_cast<std::size_t>(threads), all);
+#pragma omp parallel num_threads(threads)
   {
-    std::vector<extent> mine = all;
+    std::vector<extent>& mine = of_thread[static_cast<std::size_t>(omp_get_thread_num())];
     int64 my_bad = highest<int64>();
+    const auto see = [&](extent& e, index i, index j) {
+      const double number = convert<double>(x(i, j));
+      if (!(std::fabs(number) <= FLT_MAX)) my_bad = std::min(my_bad, i * width + j);
+      e.join({number, number});
+    };
 #pragma omp for schedule(static) nowait
-    for (index i = 0; i < x.rows(); ++i)
-      for (index j = 0; j < x.columns(); ++j) {
-        const double number = convert<double>(x(i, j));
-        if (!(std::fabs(number) <= FLT_MAX)) my_bad = std::min(my_bad, i * width + j);
-        extent& e = mine[static_cast<std::size_t>(per_column ? j : 0)];
-        e.least = std::min(e.least, number);
-        e.greatest = std::max(e.greatest, number);
+    for (index i = 0; i < x.rows(); ++i) {
+      if (per_column) {
+        for (index j = 0; j < x.columns(); ++j) see(mine[static_cast<std::size_t>(j)], i, j);
+        continue;
       }
+      extent row;
+      for (index j = 0; j < x.columns(); ++j) see(row, i, j);
+      mine[0].join(row);
+    }
 #pragma omp critical
     {
-      for (std::size_t r = 0; r < all.size(); ++r) {
-        all[r].least = std::min(all[r].least, mine[r].least);
-        all[r].greatest = std::max(all[r].greatest, mine[r].greatest);
-      }
+      for (std::size_t r = 0; r < all.size(); ++r) all[r].join(mine[r]);
       first_bad = std::min(first_bad, my_bad);
     }
   }
@@ -92,7 +112,7 @@ requires(is_float<T> || is_small_float<T>) quantized quantized::from(const dense
     }
     const double offset = how == rounding::nearest ? 0.5 : 0;
     const bool per_column = count != 1;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads_for(x.rows(), x.columns()))
     for (index i = 0; i < x.rows(); ++i) {
       unsigned char* const codes = out.codes + static_cast<int64>(i) * x.columns();
       for (index j = 0; j < x.columns(); ++j) {
@@ -139,7 +159,8 @@ const {
   return or_out_of_memory("quantized", [&] {
     auto out = dense<T>::uninitialised(rows_, columns_);
     constexpr index piece = 1024;
-#pragma omp parallel for schedule(static)
+    on_cpu::instruction_set();  // throws where RIG_ISA names none, which no thread may
+#pragma omp parallel for schedule(static) num_threads(threads_for(rows_, columns_))
     for (index i = 0; i < rows_; ++i)
       for (int64 first = 0; first < columns_; first += piece) {
         float numbers[piece];

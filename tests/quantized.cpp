@@ -143,7 +143,10 @@ TEST_CASE("codes are the published ones") {
 
 TEST_CASE("codes do not depend on the number of threads, and views with gaps are read") {
   const int threads = omp_get_max_threads();
-  for (const input& in : inputs) {
+  std::vector<input> all(std::begin(inputs), std::end(inputs));
+  all.push_back({"large", 1300, 61, unit});
+  all.push_back({"large, of zeros", 1300, 61, inputs[6].at});
+  for (const input& in : all) {
     const rig::dense<float> x = dense_of<float>(in);
     std::vector<float> memory(static_cast<std::size_t>(in.rows) * (in.columns + 3) + 1, NAN);
     auto gaps = rig::dense<float>::view(memory.data(), in.rows, in.columns, in.columns + 3);
