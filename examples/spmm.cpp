@@ -7,12 +7,13 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "rig/mxm.hpp"
+#include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
 
 namespace {
 
 struct settings {
-  std::string semiring, type, rows;
+  std::string semiring, type, feature_type, rows;
   int features, repeat, width;
   bool transpose = false, rescale = false;
 };
@@ -51,23 +52,27 @@ const rig::dense<T>& values_of(const rig::indexed_dense<T>& c) {
   return c.values;
 }
 
-template <template <class> class Semiring, class T>
-void spmm(const example::options& given, const settings& my) {
-  const Semiring<T> algebra;
-  const auto a = given.load<T>().to(given.where());
+template <class T>
+rig::dense<T> features(rig::index rows, rig::index columns) {
+  auto b = rig::dense<T>::uninitialised(rows, columns);
+#pragma omp parallel for
+  for (rig::index i = 0; i < rows; ++i)
+    for (rig::index j = 0; j < columns; ++j)
+      b(i, j) = rig::convert<T>(std::sin(0.37 * i + 1.13 * j));
+  return b;
+}
+
+/// The product with features that are stored as B has them; `step` is that of int8.
+template <class Semiring, class T, class B>
+void multiply(const example::options& given, const settings& my, const rig::matrix<T>& a,
+              const B& b, double step = 0) {
+  const Semiring algebra;
   auto desc = given.describe();
   desc.transpose_a = my.transpose;
   desc.width = my.width;
   desc.rescale = my.rescale;
   desc.fill = 0;
   const auto rows = parse_rows(my.rows, my.transpose ? a.columns() : a.rows());
-
-  auto b_here = rig::dense<T>::uninitialised(my.transpose ? a.rows() : a.columns(), my.features);
-#pragma omp parallel for
-  for (rig::index i = 0; i < b_here.rows(); ++i)
-    for (rig::index j = 0; j < my.features; ++j)
-      b_here(i, j) = static_cast<T>(std::sin(0.37 * i + 1.13 * j));
-  const auto b = b_here.to(a.where());
 
   a.prepare(desc);
   const auto why = rig::explain(a, b, algebra, desc);
@@ -102,6 +107,8 @@ void spmm(const example::options& given, const settings& my) {
   out.add("features", my.features);
   out.add("semiring", my.semiring);
   out.add("type", my.type);
+  out.add("feature_type", my.feature_type);
+  if (my.feature_type == "int8") out.add("step", step);
   out.add("device", std::string(a.where() == rig::cpu() ? "cpu" : "cuda"));
   out.add("kernel", why.chosen);
   out.note("why", why.reason);
@@ -116,6 +123,21 @@ void spmm(const example::options& given, const settings& my) {
   out.add("total", sums.total);
   out.add_json("rows", example::json_object(shown));
   out.print(given.json);
+}
+
+template <template <class> class Semiring, class T>
+void spmm(const example::options& given, const settings& my) {
+  const auto a = given.load<T>().to(given.where());
+  const rig::index n = my.transpose ? a.rows() : a.columns();
+  const auto with = [&]<class Stored>(Stored) {
+    multiply<Semiring<T>>(given, my, a, features<Stored>(n, my.features).to(a.where()));
+  };
+  if (my.feature_type == "float") return with(float());
+  if (my.feature_type == "double") return with(double());
+  if (my.feature_type == "half") return with(rig::half());
+  if (my.feature_type == "bfloat16") return with(rig::bfloat16());
+  const auto codes = rig::quantized::from(features<T>(n, my.features));
+  multiply<Semiring<T>>(given, my, a, codes.to(a.where()), codes.step()[0]);
 }
 
 struct choice {
@@ -143,6 +165,8 @@ int main(int count, char** arguments) {
       (names + "; of arg_* the values are reported").c_str());
   add("features", po::value(&my.features)->default_value(32)->value_name("F"), "columns of B");
   add("type", po::value(&my.type)->default_value("float"), "float or double");
+  add("feature-type", po::value(&my.feature_type)->value_name("TYPE"),
+      "how B is stored: float, double, half, bfloat16 or int8; default: the type");
   add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
   add("width", po::value(&my.width)->default_value(0)->value_name("W"),
       "entries a row keeps under a sampled kernel");
@@ -162,6 +186,13 @@ int main(int count, char** arguments) {
                          "no semiring is named '" + my.semiring + "'; there are " + names);
         example::require(my.type == "float" || my.type == "double",
                          "--type is float or double, not '" + my.type + "'");
+        settings full = my;
+        if (full.feature_type.empty()) full.feature_type = my.type;
+        static constexpr const char* stored[] = {"float", "double", "half", "bfloat16", "int8"};
+        example::require(
+            std::find(std::begin(stored), std::end(stored), full.feature_type) != std::end(stored),
+            "--feature-type is float, double, half, bfloat16 or int8, not '" + my.feature_type +
+                "'");
         example::require(my.features >= 1, "--features is at least 1");
         example::require(my.repeat >= 1, "--repeat is at least 1");
         if (is_sampled(given.kernel))
@@ -171,6 +202,6 @@ int main(int count, char** arguments) {
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");
-        (my.type == "float" ? found->in_float : found->in_double)(given, my);
+        (my.type == "float" ? found->in_float : found->in_double)(given, full);
       });
 }

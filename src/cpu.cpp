@@ -47,6 +47,23 @@ RIG_TARGET_AVX2 void widen_f16c(const half* from, float* to, int64 count) {
 }
 #endif
 
+[[gnu::always_inline]] inline void dequantise_each(const unsigned char* codes, const float* low,
+                                                   const float* step, bool per_column, float* to,
+                                                   int64 count) {
+  if (per_column) {
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(step[j], codes[j], low[j]);
+  } else {
+    const float l = *low, s = *step;
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(s, codes[j], l);
+  }
+}
+RIG_TARGET_AVX2 void dequantise_fma(const unsigned char* codes, const float* low, const float* step,
+                                    bool per_column, float* to, int64 count) {
+  dequantise_each(codes, low, step, per_column, to, count);
+}
+
 }  // namespace
 
 isa instruction_set() {
@@ -64,6 +81,14 @@ void widen(const half* from, float* to, int64 count) {
   if (instruction_set() >= isa::avx2) return widen_f16c(from, to, count);
 #endif
   for (int64 j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]);
+}
+
+void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
+                float* to, int64 count) {
+  // Without the instruction this is a call for each number, and the same bits.
+  if (instruction_set() >= isa::avx2)
+    return dequantise_fma(codes, low, step, per_column, to, count);
+  dequantise_each(codes, low, step, per_column, to, count);
 }
 
 bool mask_row::walk(int64 first, int count, bool* allowed) {

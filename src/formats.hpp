@@ -1,10 +1,12 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "input_file.hpp"
 #include "rig/dense.hpp"
 #include "rig/matrix.hpp"
+#include "rig/quantized.hpp"
 
 namespace rig::io {
 
@@ -20,6 +22,24 @@ template <class T>
 matrix<T> read_edge_list(input_file& file);
 template <class T>
 dense<T> read_npy(input_file& file);
+
+quantized read_npz(input_file& file);
+
+/// What a .npy file says before its numbers; one dimension is one column.
+struct npy_header {
+  std::string type;
+  bool fortran_order = false;
+  index rows = 0, columns = 1;
+};
+npy_header read_npy_header(input_file& file);
+/// Refuses a size that the rest of the file, or the machine's memory, is too small for.
+template <class T>
+void expect_npy_numbers(const input_file& file, const npy_header& head);
+/// The numbers behind a header, which are stored as T, and the end of the file behind them.
+template <class T>
+void read_npy_numbers(input_file& file, const npy_header& head, T* out);
+/// All of a .npy file up to its numbers; `shape` as in "3, 4".
+std::string npy_text(std::string_view type, std::string_view shape);
 
 template <class T>
 void expect_dense(const input_file& file, index rows, index columns) {

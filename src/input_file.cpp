@@ -37,9 +37,7 @@ std::string in_quotes(std::string_view text) {
 
 input_file::input_file(const std::string& path)
     : path_(path), text_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {
-  next_report_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
-  descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor_ < 0) fail(errc::io, {path, ": cannot open: ", reason_of(errno)});
+  open();
   try {
     struct stat status;
     if (::fstat(descriptor_, &status) == 0 && S_ISREG(status.st_mode)) size_ = status.st_size;
@@ -49,18 +47,46 @@ input_file::input_file(const std::string& path)
       end_ += got;
     }
     if (end_ >= 2 && text_[0] == '\x1f' && text_[1] == '\x8b') {
-      raw_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
-      raw_.swap(text_);
-      inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
-      inflater_.avail_in = static_cast<uInt>(end_);
-      end_ = 0;
       constexpr int gzip_only = 16;
-      if (inflateInit2(&inflater_, gzip_only + MAX_WBITS) != Z_OK) throw std::bad_alloc();
+      start_inflating(gzip_only + MAX_WBITS);
     }
   } catch (...) {
     close();
     throw;
   }
+}
+
+input_file::input_file(const std::string& path, const file_part& part)
+    : path_(path),
+      size_(part.bytes),
+      text_(std::make_unique_for_overwrite<char[]>(buffer_bytes)),
+      is_part_(true) {
+  open();
+  try {
+    if (::lseek(descriptor_, part.offset, SEEK_SET) < 0)
+      fail(errc::io, {path, ": cannot read: ", reason_of(errno)});
+    path_ += ": " + part.name;
+    if (part.deflated) start_inflating(-MAX_WBITS);
+  } catch (...) {
+    close();
+    throw;
+  }
+}
+
+void input_file::open() {
+  next_report_ = std::chrono::steady_clock::now() + std::chrono::seconds(2);
+  descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+  if (descriptor_ < 0) fail(errc::io, {path_, ": cannot open: ", reason_of(errno)});
+}
+
+/// What was read so far was not text.
+void input_file::start_inflating(int window_bits) {
+  raw_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
+  raw_.swap(text_);
+  inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
+  inflater_.avail_in = static_cast<uInt>(end_);
+  end_ = 0;
+  if (inflateInit2(&inflater_, window_bits) != Z_OK) throw std::bad_alloc();
 }
 
 input_file::~input_file() { close(); }
@@ -161,17 +187,24 @@ bool input_file::fill() {
 }
 
 std::size_t input_file::pull(char* out, std::size_t room) {
-  return raw_ == nullptr ? read_raw(out, room) : inflate_into(out, room);
+  const std::size_t got = raw_ == nullptr ? read_raw(out, room) : inflate_into(out, room);
+  if (is_part_) crc_ = crc32_z(crc_, reinterpret_cast<const Bytef*>(out), got);
+  return got;
 }
 
 std::size_t input_file::inflate_into(char* out, std::size_t room) {
   inflater_.next_out = reinterpret_cast<Bytef*>(out);
   inflater_.avail_out = static_cast<uInt>(room);
   while (inflater_.avail_out == room && room > 0) {
+    if (is_part_ && member_done_) {
+      if (inflater_.avail_in > 0 || raw_read_ < size_) refuse({"bytes follow the deflated data"});
+      return 0;
+    }
     if (inflater_.avail_in == 0) {
       const std::size_t got = read_raw(raw_.get(), buffer_bytes);
       if (got == 0) {
         if (member_done_) return 0;
+        if (is_part_) refuse({"the deflated data end too early"});
         refuse_at(line_ + 1, {"the gzip data end too early"});
       }
       inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
@@ -183,13 +216,15 @@ std::size_t input_file::inflate_into(char* out, std::size_t room) {
     member_done_ = result == Z_STREAM_END;
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
     if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-      refuse_at(line_ + 1, {"damaged gzip data: ",
-                            inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
+      refuse_at(is_part_ ? 0 : line_ + 1,
+                {is_part_ ? "damaged deflated data: " : "damaged gzip data: ",
+                 inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
   }
   return room - inflater_.avail_out;
 }
 
 std::size_t input_file::read_raw(char* out, std::size_t room) {
+  if (is_part_) room = std::min(room, static_cast<std::size_t>(size_ - raw_read_));
   while (true) {
     const ssize_t got = ::read(descriptor_, out, room);
     if (got >= 0) {

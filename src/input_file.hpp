@@ -14,12 +14,21 @@
 
 namespace rig::io {
 
-/// A file read once, front to back, and gunzipped where its first bytes are gzip's. Memory is two
-/// fixed buffers, whatever the file says or inflates to. Reads that take long show their progress
-/// on stderr if that is a terminal.
+/// Some bytes of a file, as an archive has them for its members.
+struct file_part {
+  std::string name;
+  int64 offset = 0, bytes = 0;  ///< in the file
+  bool deflated = false;        ///< by raw deflate
+};
+
+/// A file, or a part of one, read once, front to back. A file is gunzipped where its first bytes
+/// are gzip's, a part is inflated where it says so. Memory is two fixed buffers, whatever the file
+/// says or inflates to. Reads that take long show their progress on stderr if that is a terminal.
 class input_file {
  public:
   explicit input_file(const std::string& path);
+  /// Messages name the part behind the path.
+  input_file(const std::string& path, const file_part& part);
   ~input_file();
   input_file(const input_file&) = delete;
   input_file& operator=(const input_file&) = delete;
@@ -37,6 +46,8 @@ class input_file {
   const std::string& path() const { return path_; }
   /// Bytes on disk, 0 where that is unknown (a pipe).
   int64 size() const { return size_; }
+  /// CRC-32 of the bytes that came so far, those still unread included; of a part only.
+  unsigned long crc() const { return crc_; }
 
   /// Throws error(format) where fewer bytes can still come, by the file's size and what deflate can
   /// reach.
@@ -48,6 +59,8 @@ class input_file {
   [[noreturn]] void refuse_at(int64 line, std::initializer_list<message_piece> reason) const;
 
  private:
+  void open();
+  void start_inflating(int window_bits);
   bool fill();
   std::size_t pull(char* out, std::size_t room);
   std::size_t inflate_into(char* out, std::size_t room);
@@ -61,7 +74,9 @@ class input_file {
   std::unique_ptr<char[]> text_, raw_;  // raw_ is there for a gzip file only
   std::size_t begin_ = 0, end_ = 0;     // what of text_ is still to be handed out
   z_stream inflater_ = {};
-  bool member_done_ = false;  // between two members of a gzip file
+  bool member_done_ = false;  // between two members of a gzip file, or behind a deflated part
+  bool is_part_ = false;
+  unsigned long crc_ = 0;
   std::chrono::steady_clock::time_point next_report_;
   bool reported_ = false;
 };

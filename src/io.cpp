@@ -54,6 +54,13 @@ dense<T> read_dense(const std::string& path) {
   });
 }
 
+quantized read_quantized(const std::string& path) {
+  return naming(path, [&] {
+    io::input_file file(path);
+    return io::read_npz(file);
+  });
+}
+
 template matrix<float> read_matrix(const std::string&);
 template matrix<double> read_matrix(const std::string&);
 template matrix<int32> read_matrix(const std::string&);

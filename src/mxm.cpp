@@ -107,6 +107,14 @@ const kernel* named_kernel(const problem& p) {
 
 namespace {
 
+void check_codes(const problem& p) {
+  if (p.b.value_type != type::code || p.algebra->ignores_right) return;
+  if (p.desc->transpose_b && p.b.per_column)
+    fail(errc::cannot, {p.operation,
+                        ": B is quantized with a range for each column, so its "
+                        "transpose would have one for each row"});
+}
+
 void check_descriptor(const problem& p) {
   if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
@@ -298,6 +306,7 @@ std::string in_words(const problem& p) {
   if (p.desc->transpose_a) words += " (transposed)";
   words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
+  if (p.b.value_type == type::code) words += " of int8 codes";
   if (p.mask.over != mask_operand::kind::absent) words += ", masked";
   return words + ", on " + to_string(p.a.where);
 }
@@ -314,6 +323,7 @@ void check(problem& p) {
   check_places(p);
   check_accumulator(p);
   check_descriptor(p);
+  check_codes(p);
   if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);
 }

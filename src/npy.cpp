@@ -16,19 +16,13 @@ static_assert(std::endian::native == std::endian::little,
 namespace rig::io {
 namespace {
 
-struct header {
-  std::string type;
-  bool fortran_order = false;
-  index rows = 0, columns = 1;
-};
-
 /// The header's Python dictionary, from left to right.
 class dictionary {
  public:
   dictionary(const input_file& file, std::string_view text) : file_(file), text_(text) {}
 
-  header read() {
-    header made;
+  npy_header read() {
+    npy_header made;
     std::vector<std::string> seen;
     expect('{');
     while (!take('}')) {
@@ -95,7 +89,7 @@ class dictionary {
     take('L');  // as Python 2 wrote it
     return value;
   }
-  void shape(header& made) {
+  void shape(npy_header& made) {
     expect('(');
     if (take(')')) refuse({"a single number has no dimension; one or two are supported"});
     made.rows = size();
@@ -114,7 +108,62 @@ class dictionary {
   std::string_view text_;
 };
 
-header read_header(input_file& file) {
+template <class T, class From>
+T load(const input_file& file, From x) {
+  if constexpr (is_small_float<From>) {
+    return load<T>(file, static_cast<float>(x));
+  } else {
+    if (!fits<T>(x)) file.refuse({x, " does not fit ", name_of<T>});
+    return convert<T>(x);
+  }
+}
+template <class T>
+T load(const input_file& file, unsigned char x) {
+  if constexpr (is_same<T, unsigned char>) return x;
+  if (x > 1) file.refuse({int(x), " is not a bool"});
+  return convert<T>(x == 1);
+}
+
+/// Refuses sizes that the file or the memory is too small for.
+template <class T, class From>
+void expect_elements(const input_file& file, const npy_header& head) {
+  const int64 count = int64(head.rows) * head.columns;
+  constexpr int64 bytes = sizeof(From);
+  file.expect_bytes(count > highest<int64>() / bytes ? highest<int64>() : count * bytes);
+  expect_dense<T>(file, head.rows, head.columns);
+}
+
+/// Reads numbers of type From in the file's order, block by block.
+template <class T, class From>
+void read_elements(input_file& file, const npy_header& head, T* out) {
+  const int64 count = int64(head.rows) * head.columns;
+  std::vector<From> block(static_cast<std::size_t>(std::min<int64>(count, 1 << 15)));
+  index i = 0, j = 0;  // of the next number in Fortran's order
+  for (int64 done = 0; done < count;) {
+    block.resize(static_cast<std::size_t>(std::min<int64>(count - done, 1 << 15)));
+    const std::size_t wanted = block.size() * sizeof(From);
+    if (file.read(block.data(), wanted) != wanted)
+      file.refuse({"the file ends within its ", count, " numbers"});
+    for (const From x : block) {
+      out[head.fortran_order ? int64(i) * head.columns + j : done] = load<T>(file, x);
+      ++done;
+      if (++i == head.rows) i = 0, ++j;
+    }
+  }
+  if (!file.peek(1).empty()) file.refuse({"bytes follow the ", count, " numbers"});
+}
+
+template <class T, class From>
+dense<T> read_dense_of(input_file& file, const npy_header& head) {
+  expect_elements<T, From>(file, head);
+  dense<T> result = dense<T>::uninitialised(head.rows, head.columns);
+  read_elements<T, From>(file, head, result.data());
+  return result;
+}
+
+}  // namespace
+
+npy_header read_npy_header(input_file& file) {
   struct {
     char magic[6];
     unsigned char major, minor;
@@ -135,58 +184,28 @@ header read_header(input_file& file) {
   return dictionary(file, text).read();
 }
 
-template <class T, class From>
-T load(const input_file& file, From x) {
-  if constexpr (is_small_float<From>) {
-    return load<T>(file, static_cast<float>(x));
-  } else {
-    if (!fits<T>(x)) file.refuse({x, " does not fit ", name_of<T>});
-    return convert<T>(x);
-  }
+template <class T>
+void expect_npy_numbers(const input_file& file, const npy_header& head) {
+  expect_elements<T, T>(file, head);
 }
 template <class T>
-T load(const input_file& file, unsigned char x) {
-  if (x > 1) file.refuse({int(x), " is not a bool"});
-  return convert<T>(x == 1);
+void read_npy_numbers(input_file& file, const npy_header& head, T* out) {
+  read_elements<T, T>(file, head, out);
 }
-
-/// Reads numbers of type From in the file's order, block by block.
-template <class T, class From>
-dense<T> read_elements(input_file& file, const header& head) {
-  const int64 count = int64(head.rows) * head.columns;
-  constexpr int64 bytes = sizeof(From);
-  file.expect_bytes(count > highest<int64>() / bytes ? highest<int64>() : count * bytes);
-  expect_dense<T>(file, head.rows, head.columns);
-  dense<T> result = dense<T>::uninitialised(head.rows, head.columns);
-  T* const out = result.data();
-  std::vector<From> block(static_cast<std::size_t>(std::min<int64>(count, 1 << 15)));
-  index i = 0, j = 0;  // of the next number in Fortran's order
-  for (int64 done = 0; done < count;) {
-    block.resize(static_cast<std::size_t>(std::min<int64>(count - done, 1 << 15)));
-    const std::size_t wanted = block.size() * sizeof(From);
-    if (file.read(block.data(), wanted) != wanted)
-      file.refuse({"the file ends within its ", count, " numbers"});
-    for (const From x : block) {
-      out[head.fortran_order ? int64(i) * head.columns + j : done] = load<T>(file, x);
-      ++done;
-      if (++i == head.rows) i = 0, ++j;
-    }
-  }
-  if (!file.peek(1).empty()) file.refuse({"bytes follow the ", count, " numbers"});
-  return result;
-}
-
-}  // namespace
+template void expect_npy_numbers<float>(const input_file&, const npy_header&);
+template void expect_npy_numbers<unsigned char>(const input_file&, const npy_header&);
+template void read_npy_numbers(input_file&, const npy_header&, float*);
+template void read_npy_numbers(input_file&, const npy_header&, unsigned char*);
 
 template <class T>
 dense<T> read_npy(input_file& file) {
-  const header head = read_header(file);
-  if (head.type == "<f4") return read_elements<T, float>(file, head);
-  if (head.type == "<f8") return read_elements<T, double>(file, head);
-  if (head.type == "<f2") return read_elements<T, half>(file, head);
-  if (head.type == "<i4") return read_elements<T, int32>(file, head);
-  if (head.type == "<i8") return read_elements<T, int64>(file, head);
-  if (head.type == "|b1") return read_elements<T, unsigned char>(file, head);
+  const npy_header head = read_npy_header(file);
+  if (head.type == "<f4") return read_dense_of<T, float>(file, head);
+  if (head.type == "<f8") return read_dense_of<T, double>(file, head);
+  if (head.type == "<f2") return read_dense_of<T, half>(file, head);
+  if (head.type == "<i4") return read_dense_of<T, int32>(file, head);
+  if (head.type == "<i8") return read_dense_of<T, int64>(file, head);
+  if (head.type == "|b1") return read_dense_of<T, unsigned char>(file, head);
   file.refuse({"the type ", in_quotes(head.type),
                head.type.starts_with('>') ? " is big-endian" : " is not supported",
                "; <f2, <f4, <f8, <i4, <i8 and |b1 are"});
@@ -198,6 +217,18 @@ template dense<int32> read_npy(input_file&);
 template dense<int64> read_npy(input_file&);
 template dense<bool> read_npy(input_file&);
 
+std::string npy_text(std::string_view type, std::string_view shape) {
+  std::string text = "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (" +
+                     std::string(shape) + "), }";
+  // Spaces up to a multiple of 64, so that the numbers can be mapped.
+  constexpr std::size_t before = 10, alignment = 64;
+  text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
+  text += '\n';
+  const char version_and_length[] = {1, 0, static_cast<char>(text.size()), 0};
+  static_assert(sizeof(version_and_length) == before - npy_magic.size());
+  return std::string(npy_magic).append(version_and_length, sizeof(version_and_length)) + text;
+}
+
 }  // namespace rig::io
 
 namespace rig {
@@ -207,18 +238,8 @@ void write_dense(const std::string& path, const dense<T>& a) {
   if (a.where() != cpu()) return write_dense(path, a.to(cpu()));
   const std::string descr =
       is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
-  std::string text = "{'descr': '" + descr + "', 'fortran_order': False, 'shape': (" +
-                     std::to_string(a.rows()) + ", " + std::to_string(a.columns()) + "), }";
-  // Spaces up to a multiple of 64, so that the numbers can be mapped.
-  constexpr std::size_t before = 10, alignment = 64;
-  text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
-  text += '\n';
   io::output_file out(path);
-  out.text(io::npy_magic);
-  const char version_and_length[] = {1, 0, static_cast<char>(text.size()), 0};
-  static_assert(sizeof(version_and_length) == before - io::npy_magic.size());
-  out.write(version_and_length, sizeof(version_and_length));
-  out.text(text);
+  out.text(io::npy_text(descr, std::to_string(a.rows()) + ", " + std::to_string(a.columns())));
   for (index i = 0; i < a.rows(); ++i)
     out.write(a.row(i), static_cast<std::size_t>(a.columns()) * sizeof(T));
   out.close();

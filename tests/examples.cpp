@@ -180,11 +180,14 @@ TEST_CASE("pagerank of the data sets") {
 TEST_CASE("JSON keys") {
   using keys = std::vector<std::string>;
   CHECK(keys_of(answer("spmm --generate karate --semiring plus_times --features 3")) ==
-        keys{"n", "m", "nnz", "features", "semiring", "type", "device", "kernel", "ms", "fro",
-             "total", "rows"});
+        keys{"n", "m", "nnz", "features", "semiring", "type", "feature_type", "device", "kernel",
+             "ms", "fro", "total", "rows"});
+  CHECK(keys_of(answer("spmm --generate karate --feature-type int8 --device cpu")) ==
+        keys{"n", "m", "nnz", "features", "semiring", "type", "feature_type", "step", "device",
+             "kernel", "ms", "fro", "total", "rows"});
   CHECK(keys_of(answer("spmm --generate karate --device cpu --kernel fastrand --width 4")) ==
-        keys{"n", "m", "nnz", "features", "semiring", "type", "device", "kernel", "kept",
-             "distinct", "kept_share", "ms", "fro", "total", "rows"});
+        keys{"n", "m", "nnz", "features", "semiring", "type", "feature_type", "device", "kernel",
+             "kept", "distinct", "kept_share", "ms", "fro", "total", "rows"});
   CHECK(keys_of(answer("pagerank --generate karate")) ==
         keys{"n", "iterations", "sum", "norm2", "top", "ms"});
   const auto layer = answer("sage --generate karate --aggregate mean --hidden 8");
@@ -217,6 +220,31 @@ TEST_CASE("every semiring, in float and double, by every kernel that can") {
       CHECK(got["kernel"] == kernel);
       CHECK(close(got["fro"], exact["fro"], 1e-5));
       CHECK(std::abs(got["total"].get<double>() - exact["total"].get<double>()) < 1e-4);
+    }
+  }
+}
+
+TEST_CASE("features in other types: off by no more than their rounding") {
+  const std::string command =
+      "spmm --device cpu --generate karate --semiring mean_second --features 40 --rows 0,33";
+  for (const std::string type : {"float", "double"}) {
+    const auto exact = answer(command + " --type " + type);
+    CHECK(exact["feature_type"] == type);
+    for (const std::string stored : {"float", "double", "half", "bfloat16", "int8"}) {
+      const auto got = answer(command + " --type " + type + " --feature-type " + stored);
+      CAPTURE(stored);
+      CHECK(got["type"] == type);
+      CHECK(got["feature_type"] == stored);
+      CHECK(got.contains("step") == (stored == "int8"));
+      if (stored == "int8") CHECK(close(got["step"], 2.0 / 255, 1e-2));
+      const double off = stored == "int8"       ? got["step"].get<double>() / 2
+                         : stored == "bfloat16" ? 0x1p-9
+                         : stored == "half"     ? 0x1p-12
+                                                : 0;
+      for (const char* row : {"0", "33"})
+        for (int j = 0; j < 4; ++j)
+          CHECK(std::abs(got["rows"][row][j].get<double>() - exact["rows"][row][j].get<double>()) <=
+                off + 1e-6);
     }
   }
 }
@@ -361,10 +389,10 @@ TEST_CASE("command lines that make no sense: status 2") {
       check_fails(program + " --generate karate " + wrong, 2, program);
   }
   for (const std::string wrong :
-       {"spmm --semiring plus", "spmm --type half", "spmm --features 0", "spmm --features x",
-        "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a", "spmm --rows -1", "spmm --width 4",
-        "spmm --rescale", "spmm --kernel bucket", "spmm --kernel adaptive --width 4097",
-        "pagerank --damping 1", "pagerank --damping nan", "pagerank --tolerance 0",
-        "sage --aggregate sum", "sage --hidden 0", "sage --seed x"})
+       {"spmm --semiring plus", "spmm --type half", "spmm --feature-type int4", "spmm --features 0",
+        "spmm --features x", "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a",
+        "spmm --rows -1", "spmm --width 4", "spmm --rescale", "spmm --kernel bucket",
+        "spmm --kernel adaptive --width 4097", "pagerank --damping 1", "pagerank --damping nan",
+        "pagerank --tolerance 0", "sage --aggregate sum", "sage --hidden 0", "sage --seed x"})
     check_fails(wrong + " --generate karate", 2, "--");
 }

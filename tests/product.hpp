@@ -139,6 +139,7 @@ struct trial_spec {
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   bool reproducible = true;
+  std::optional<rig::ranges> codes;  ///< B, of float, is quantized with such ranges
   rig::place where = rig::cpu();
   oracle::sparse (*sample)(const oracle::sparse&, int width) = nullptr;  ///< what a kernel reads
   int width = 0;
@@ -188,6 +189,7 @@ class trial {
     for (auto& x : a_.values) x = spec.iso ? same : draw_number(kind_of<TA>, spec.values, random);
     iso_value_ = from_number<TA>(same);
     b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
+    if (spec.codes) draw_codes(random);
     c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
     for (auto& x : indices_.values) x = random.below(4) - 1;
@@ -234,6 +236,34 @@ class trial {
   }
 
  private:
+  /// Codes and ranges; B becomes what they stand for.
+  void draw_codes(random_bits& random) {
+    const draw how = spec_.values == draw::extremes ? draw::reals : spec_.values;
+    const int ranges = *spec_.codes == rig::ranges::column ? b_.columns : 1;
+    for (int r = 0; r < ranges; ++r) {
+      low_.push_back(static_cast<float>(draw_number(oracle::kind::float32, how, random)));
+      const auto step = static_cast<float>(draw_number(oracle::kind::float32, how, random));
+      // Reals keep their size: the oracle takes large ones for exact.
+      step_.push_back(std::fabs(step) * (how == draw::quarters ? 1 : 1 / 256.0f));
+    }
+    for (std::size_t p = 0; p < b_.values.size(); ++p) {
+      const std::size_t range = ranges == 1 ? 0 : p % static_cast<std::size_t>(ranges);
+      codes_.push_back(static_cast<unsigned char>(random.below(256)));
+      b_.values[p] = std::fma(step_[range], static_cast<float>(codes_[p]), low_[range]);
+    }
+  }
+  /// B as the call gets it.
+  rig::quantized quantized_b() const {
+    std::vector<unsigned char> codes = codes_;
+    if (spec_.transpose_b)  // b_ is turned already
+      for (std::size_t p = 0; p < codes.size(); ++p) {
+        const std::size_t rows = static_cast<std::size_t>(b_.rows),
+                          columns = static_cast<std::size_t>(b_.columns);
+        codes[p] = codes_[p % columns * rows + p / columns];
+      }
+    return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
+  }
+
   oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
     oracle::full out{rows, columns,
                      std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
@@ -288,9 +318,17 @@ class trial {
   template <class Mask>
   std::string product(const rig::matrix<TA>& a, padded<TB>& b, const Mask& mask,
                       const rig::descriptor& desc, std::vector<unsigned char>* bytes) {
-    constexpr bool masked = !std::is_same_v<Mask, rig::no_mask>;
+    if constexpr (std::is_same_v<TB, float>)
+      if (spec_.codes) return product_with(a, quantized_b(), mask, desc, bytes);
     const std::vector<unsigned char> before = b.memory;
-    const rig::dense<TB> right = placed(b.view(), spec_.where);
+    const std::string wrong = product_with(a, placed(b.view(), spec_.where), mask, desc, bytes);
+    return b.memory != before ? "B was written" : wrong;
+  }
+
+  template <class Right, class Mask>
+  std::string product_with(const rig::matrix<TA>& a, const Right& right, const Mask& mask,
+                           const rig::descriptor& desc, std::vector<unsigned char>* bytes) {
+    constexpr bool masked = !std::is_same_v<Mask, rig::no_mask>;
     rig::mxm_result<TC, S> made;
     padded<TC> c(c_, spec_.strided ? 5 : 0);
     padded<int> indices(indices_, spec_.strided ? 2 : 0);
@@ -312,7 +350,6 @@ class trial {
         rig::mxm(made, spec_.accumulator, a, right, S{}, desc);
       if (!c.gaps_untouched() || !indices.gaps_untouched()) return "a gap after a row was written";
     }
-    if (b.memory != before) return "B was written";
     if constexpr (indexed) {
       const rig::dense<int> found = placed(std::move(made.indices), rig::cpu());
       return compare(placed(std::move(made.values), rig::cpu()), &found, bytes);
@@ -356,6 +393,8 @@ class trial {
   trial_spec spec_;
   oracle::sparse a_, mask_;
   oracle::full b_, c_, indices_, full_mask_;
+  std::vector<unsigned char> codes_;
+  std::vector<float> low_, step_;
   array<TA> values_;
   TA iso_value_{};
   oracle::result expected_;

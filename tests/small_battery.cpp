@@ -12,7 +12,8 @@ constexpr auto here = rig::place::kind::cpu;
 
 /// Every variant and shape once, on one thread each.
 template <class S, class TA, class TB, class TC>
-void walk_small(const std::vector<shape>& shapes, int number, int features = -1) {
+void walk_small(const std::vector<shape>& shapes, int number, int features = -1,
+                std::optional<rig::ranges> codes = {}) {
   const auto count = static_cast<int>(variants().size());
   for (int step = 0; step < count; ++step) {
     const variant& v = variants()[static_cast<std::size_t>(step)];
@@ -27,6 +28,8 @@ void walk_small(const std::vector<shape>& shapes, int number, int features = -1)
     spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
     v.apply(spec);
     settle<S>(spec);
+    spec.codes = codes;
+    if (codes == rig::ranges::column) spec.transpose_b = false;
     trial<S, TA, TB, TC> t(spec);
     for (const rig::kernel& k : rig::kernels()) {
       if (k.where != here || k.approximate) continue;
@@ -45,6 +48,12 @@ TEST_CASE("small battery") {
   walk_small<rig::mean_times<double>, rig::bfloat16, double, int>(shapes, 3);
   walk_small<rig::arg_max_second<float>, float, float, float>(shapes, 4);
   walk_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5);
+}
+
+TEST_CASE("int8 codes") {
+  const std::vector<shape> shapes = small_battery();
+  walk_small<rig::plus_times<float>, float, float, float>(shapes, 0, -1, rig::ranges::matrix);
+  walk_small<rig::max_second<float>, float, float, rig::half>(shapes, 1, -1, rig::ranges::column);
 }
 
 TEST_CASE("one column") {

@@ -4,6 +4,7 @@
 
 #include "rig/dense.hpp"
 #include "rig/matrix.hpp"
+#include "rig/quantized.hpp"
 
 // What the formats mean here.
 //
@@ -55,5 +56,17 @@ void write_matrix(const std::string& path, const matrix<T>& a);
 /// Writes .npy, version 1.0, C order. Throws as `write_matrix`.
 template <class T>
 void write_dense(const std::string& path, const dense<T>& a);
+
+/// Reads a quantized from a NumPy archive, .npz, stored or deflated: codes.npy, |u1, rows×columns;
+/// low.npy and step.npy, <f4, 1 or `columns` numbers; nothing else. A regular file.
+///
+/// Memory for the codes only where the file is long enough to hold them. Throws as `read_matrix`,
+/// errors without a line: error(format) for damage of every kind, a CRC-32 that does not fit
+/// included, and for ranges that are none.
+quantized read_quantized(const std::string& path);
+
+/// Writes such an archive as numpy.savez does, which numpy.load reads: members stored as they are,
+/// sizes in 64 bits. The same bytes for the same numbers. Throws as `write_matrix`.
+void write_quantized(const std::string& path, const quantized& q);
 
 }  // namespace rig

@@ -69,6 +69,7 @@ void write_fill(const problem& p, void* out) {
           return as(half());
         case type::bfloat16:
           return as(bfloat16());
+        case type::code:
         case type::other:
           return;
       }
@@ -127,14 +128,30 @@ template <class Stored, class Algebra>
 inline constexpr bool is_loadable = is_same<Stored, Algebra> ||
                                     (is_storage<Stored> && is_storage<Algebra>);
 
+/// What B can be, and the type that its elements are read as.
+template <class B>
+struct right_operand {};
+template <class T>
+struct right_operand<dense<T>> {
+  using element = T;
+};
+template <>
+struct right_operand<quantized> {
+  using element = float;
+};
+template <class B>
+concept dense_like = requires {
+  typename right_operand<B>::element;
+};
+
 struct no_mask {};
 
-template <semiring S, class TA, class TB, class Mask>
-problem make_problem(const char* operation, const matrix<TA>& a, const dense<TB>& b,
-                     const Mask& mask, const descriptor& desc) {
+template <semiring S, class TA, dense_like B, class Mask>
+problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
+                     const descriptor& desc) {
   static_assert(is_loadable<TA, typename S::left>,
                 "A's storage type does not convert to the semiring's left type");
-  static_assert(is_loadable<TB, typename S::right>,
+  static_assert(is_loadable<typename right_operand<B>::element, typename S::right>,
                 "B's storage type does not convert to the semiring's right type");
   problem p;
   p.operation = operation;
@@ -177,8 +194,8 @@ Result make_result(const problem& p) {
     return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
 }
 
-template <class Named, semiring S, class TA, class TB, class Mask>
-mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+template <class Named, semiring S, class TA, dense_like B, class Mask>
+mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                                const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
@@ -191,9 +208,9 @@ mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const dense<TB>& b, const Ma
   });
 }
 
-template <semiring S, class Result, class TA, class TB, class Mask>
-void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b,
-              const Mask& mask, const descriptor& desc) {
+template <semiring S, class Result, class TA, dense_like B, class Mask>
+void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
+              const descriptor& desc) {
   or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.accum = accum;
@@ -203,27 +220,27 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>
   });
 }
 
-/// Sparse × dense over a semiring, into a new dense result.
+/// Sparse × dense over a semiring, into a new dense result. B is a `dense` or a `quantized`, whose
+/// elements are floats.
 ///
 ///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
 ///
 /// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose where the descriptor says so. A row
 /// without entries yields `desc.fill`, by default the finished zero of S. Operands convert to
 /// S::left and S::right as they are loaded, results to the element type, which is S's output unless
-/// named: mxm<half>(A, B, s). Order: the entries of a row ascend, or are folded in a fixed tree;
-/// same inputs and machine, same bits, for any number of threads. Places: all operands in one.
-/// Cost: O(nnz · f), no memory but the result. Throws error: shape, place, range, unknown_kernel,
-/// cannot, out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one
-/// product with any reduction.
-template <class Element = void, class TA, class TB, semiring S>
-mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S,
-                           const descriptor& desc = {}) {
+/// named: mxm<half>(A, B, s). A quantized with a range for each column has no transpose. Order: the
+/// entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for
+/// any number of threads. Places: all operands in one. Cost: O(nnz · f), no memory but the result.
+/// Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was written
+/// then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+template <class Element = void, class TA, dense_like B, semiring S>
+mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
 
 /// The same under a mask: outside it, the new result is `desc.fill`. See the first form.
-template <class Element = void, class TA, class TB, semiring S, class Container>
-mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const mask<Container>& mask,
+template <class Element = void, class TA, dense_like B, semiring S, class Container>
+mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
                            const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, mask, desc);
 }
@@ -235,19 +252,19 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const dense<TB>& b, S, const mas
 /// dense of any storage type, or an indexed_dense for arg-max and arg-min, and may share memory
 /// with any operand: the result is as if the inputs were copied first (and then costs a copy of C).
 /// Throws as the first form, and read_only.
-template <class Result, class TA, class TB, semiring S, class Container>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, S,
+template <class Result, class TA, dense_like B, semiring S, class Container>
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const mask<Container>& mask, const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, mask, desc);
 }
-template <class Result, class TA, class TB, semiring S>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const dense<TB>& b, S,
+template <class Result, class TA, dense_like B, semiring S>
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, no_mask{}, desc);
 }
 
-template <semiring S, class TA, class TB, class Mask>
-explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& mask,
+template <semiring S, class TA, dense_like B, class Mask>
+explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                           const descriptor& desc) {
   return or_out_of_memory("explain", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
@@ -260,12 +277,12 @@ explanation explain_fresh(const matrix<TA>& a, const dense<TB>& b, const Mask& m
 /// What a product into a new result of S's own type would do: every kernel's answer and the choice.
 /// Nothing is computed; forms may be built. An existing result, its type and an accumulator are not
 /// asked for; they can change the answers. Throws as `mxm`.
-template <class TA, class TB, semiring S>
-explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const descriptor& desc = {}) {
+template <class TA, dense_like B, semiring S>
+explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);
 }
-template <class TA, class TB, semiring S, class Container>
-explanation explain(const matrix<TA>& a, const dense<TB>& b, S, const mask<Container>& mask,
+template <class TA, dense_like B, semiring S, class Container>
+explanation explain(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
                     const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, mask, desc);
 }

@@ -7,6 +7,7 @@
 #include "rig/descriptor.hpp"
 #include "rig/mask.hpp"
 #include "rig/matrix.hpp"
+#include "rig/quantized.hpp"
 #include "rig/semiring.hpp"
 
 namespace rig {
@@ -66,13 +67,18 @@ struct sparse_operand {
   }
 };
 
-/// A dense operand or result, row-major.
+/// A dense operand or result, row-major. Of a `quantized`, which only B can be, `data` are codes, a
+/// byte each, value_type is `code`, and element (i, j) is the float nearest to
+///   low[r] + step[r] · code(i, j),  r = j if per_column, else 0.
 struct dense_operand {
   void* data = nullptr;
   index rows = 0, columns = 0;
   int64 stride = 0;
   std::size_t value_bytes = 0;
   type value_type = type::other;
+  bool per_column = false;
+  const float* low = nullptr;  ///< in the operand's place and of its stream, like `step`
+  const float* step = nullptr;
   place where;
   void* stream = nullptr;
 
@@ -156,6 +162,20 @@ void fill_in(dense_operand& out, const dense<T>& from) {
   out.stride = from.stride();
   out.value_bytes = sizeof(T);
   out.value_type = type_of<T>;
+  out.where = from.where();
+  out.stream = from.stream();
+}
+
+inline void fill_in(dense_operand& out, const quantized& from) {
+  out.data = const_cast<unsigned char*>(from.data());
+  out.rows = from.rows();
+  out.columns = from.columns();
+  out.stride = from.columns();
+  out.value_bytes = 1;
+  out.value_type = type::code;
+  out.per_column = from.per_column();
+  out.low = from.low();
+  out.step = from.step();
   out.where = from.where();
   out.stream = from.stream();
 }

@@ -9,6 +9,7 @@
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/place.hpp"
+#include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"

@@ -95,8 +95,19 @@ struct indexed {
   }
 };
 
-/// The storage types by name; `other` is any further type, stored and computed as it is.
-enum class type : unsigned char { boolean, int32, int64, float32, float64, half, bfloat16, other };
+/// The storage types by name. `code` is a byte of a `quantized`: it means a float by the ranges
+/// beside it, and only a B has it. `other` is any further type, stored and computed as it is.
+enum class type : unsigned char {
+  boolean,
+  int32,
+  int64,
+  float32,
+  float64,
+  half,
+  bfloat16,
+  code,
+  other
+};
 
 template <class T>
 inline constexpr type type_of = type::other;

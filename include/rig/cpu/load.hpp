@@ -8,6 +8,10 @@ namespace rig::on_cpu {
 /// Widens `count` halves to floats with the machine's conversion instructions.
 void widen(const half* from, float* to, int64 count);
 
+/// to[j] = low[r] + step[r] · codes[j], rounded once; r = j if per_column, else 0.
+void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
+                float* to, int64 count);
+
 /// to[j] = convert(from[j]): a row of one storage type in another type.
 template <class To>
 void convert_row(const void* from, type stored, To* to, int64 count) {
@@ -32,6 +36,7 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
         return each(static_cast<const half*>(from));
     case type::bfloat16:
       return each(static_cast<const bfloat16*>(from));
+    case type::code:  // means nothing without its range
     case type::other:
       return;
   }
@@ -193,8 +198,25 @@ class reader {
         const auto* from =
             static_cast<const unsigned char*>(p_.b.data) +
             static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
-        convert_row<right>(from, p_.b.value_type, b_buffer_ + e * 2 * half_tile<S>, columns);
+        right* const to = b_buffer_ + e * 2 * half_tile<S>;
+        if (p_.b.value_type == type::code)
+          stage_codes(from, first, columns, to);
+        else
+          convert_row<right>(from, p_.b.value_type, to, columns);
       }
+  }
+  void stage_codes(const unsigned char* codes, int64 first, int columns, right* to) const {
+    const int64 range = p_.b.per_column ? first : 0;
+    const auto floats = [&](float* out) {
+      dequantise(codes, p_.b.low + range, p_.b.step + range, p_.b.per_column, out, columns);
+    };
+    if constexpr (is_same<right, float>) {
+      floats(to);
+    } else {
+      float numbers[2 * half_tile<S>];
+      floats(numbers);
+      convert_row<right>(numbers, type::float32, to, columns);
+    }
   }
   static bool all_terminal(const accum* out, int count) {
     for (int j = 0; j < count; ++j)

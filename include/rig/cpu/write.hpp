@@ -101,6 +101,7 @@ void write_tile(const target& to, index row, int64 first, int count, const O* t,
         return as(static_cast<half*>(to.c.data));
       case type::bfloat16:
         return as(static_cast<bfloat16*>(to.c.data));
+      case type::code:
       case type::other:
         return;
     }
