@@ -37,6 +37,12 @@ constexpr kernel list[] = {
      on_cuda::split_run},
     {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,
      on_cuda::spmv_run},
+    {"bucket", gpu, true, "the first entries of long rows", on_cuda::sampled_answer<bucket>,
+     on_cuda::sampled_run<bucket>, bucket},
+    {"fastrand", gpu, true, "entries scattered over long rows", on_cuda::sampled_answer<fastrand>,
+     on_cuda::sampled_run<fastrand>, fastrand},
+    {"adaptive", gpu, true, "runs of entries of long rows", on_cuda::sampled_answer<adaptive>,
+     on_cuda::sampled_run<adaptive>, adaptive},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer,
      on_cuda::vendor_run},
 #endif

@@ -23,11 +23,16 @@ inline constexpr int widest_sample = 4096;
 struct row_sample {
   int64 count;  ///< entries staged
   unsigned mask, shift, prime, modulus;
+  unsigned reciprocal = 0xffffffffu / modulus + 1;  ///< of the modulus, times 2^32, rounded up
 
   /// Entry, counted from the start of the row, that goes to `slot`:
   ///   (run · prime) mod modulus + place, run = slot & mask, place = slot >> shift.
   constexpr unsigned entry(unsigned slot) const {
-    return (slot & mask) * prime % modulus + (slot >> shift);
+    // Without a division, as this is asked for each entry: the quotient is right or one too much.
+    const unsigned x = (slot & mask) * prime;
+    const auto quotient = static_cast<unsigned>(static_cast<unsigned long>(x) * reciprocal >> 32);
+    const unsigned rest = x - quotient * modulus;
+    return (rest >> 31 != 0 ? rest + modulus : rest) + (slot >> shift);
   }
 };
 

@@ -5,6 +5,7 @@
 // own.
 
 #include "rig/accumulate.hpp"
+#include "rig/sampling.hpp"
 #include "rig/semiring.hpp"
 
 namespace rig::on_cuda {
@@ -57,7 +58,8 @@ struct arguments {
   // B
   index columns = 0;
   const void* b = nullptr;
-  unsigned b_row_bytes = 0;  ///< from one row of B to the next
+  unsigned b_row_bytes = 0;                     ///< from one row of B to the next
+  const float *low = nullptr, *step = nullptr;  ///< of B's codes: one of each, or one a column
   // C
   void* c = nullptr;
   int64 c_stride = 0;
@@ -69,8 +71,11 @@ struct arguments {
   bool c_packed = false;  ///< C may be stored by packs of the width B is loaded in
   any_value fill = {};    ///< in C's storage type
   mask_arguments mask;
-  // Which entries: whole rows, or also pieces of the rows that were cut
-  int64 cut = 0;  ///< rows longer than this come as pieces; 0: no row is cut
+  // Which entries: whole rows or samples of them, or also pieces of those that were cut
+  sampling samples = sampling::none;
+  int width = 0;
+  bool rescales = false;  ///< sums of a sample stand for the whole row
+  int64 cut = 0;          ///< rows longer than this come as pieces; 0: no row is cut
   const piece* pieces = nullptr;
   index piece_count = 0;
   const index* order = nullptr;  ///< rows in this order; null: as they are

@@ -32,6 +32,17 @@ answer spmv_answer(const problem& p);
 void spmv_run(const problem& p);
 std::size_t spmv_entries();
 
+answer sampled_answer(sampling how, const problem& p);
+void sampled_run(sampling how, const problem& p);
+template <sampling How>
+answer sampled_answer(const problem& p) {
+  return sampled_answer(How, p);
+}
+template <sampling How>
+void sampled_run(const problem& p) {
+  sampled_run(How, p);
+}
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p);
 

@@ -6,29 +6,53 @@
 
 namespace rig::on_cuda {
 
-/// Entries of one row, or a piece of one.
+/// Entries first … first + count of one row that begins at entry `begin`.
 template <class S>
 struct entry_range {
+  static constexpr bool ascends = true;
   const index* entries;
   const typename S::left* values;  ///< null: every value is `iso` of the arguments
   unsigned count;
 
-  __device__ entry_range(const arguments& args, int64 begin, int64 end)
+  __device__ entry_range(const arguments& args, int64 begin, int64 first, int64 count)
+      : entries(args.entries + begin + first),
+        values(args.a_values != nullptr
+                   ? static_cast<const typename S::left*>(args.a_values) + begin + first
+                   : nullptr),
+        count(static_cast<unsigned>(count)) {}
+  __device__ unsigned at(unsigned e) const { return e; }
+};
+
+/// Slots first … first + count of a sample of the row.
+template <class S>
+struct sampled_range {
+  static constexpr bool ascends = false;
+  const index* entries;
+  const typename S::left* values;
+  unsigned count, first;
+  row_sample sample;
+
+  __device__ sampled_range(const arguments& args, int64 begin, int64 first, int64 count,
+                           const row_sample& sample)
       : entries(args.entries + begin),
         values(args.a_values != nullptr
                    ? static_cast<const typename S::left*>(args.a_values) + begin
                    : nullptr),
-        count(static_cast<unsigned>(end - begin)) {}
+        count(static_cast<unsigned>(count)),
+        first(static_cast<unsigned>(first)),
+        sample(sample) {}
+  __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
 };
 
 /// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
-/// next pack. A semiring with `prepend` is summed from the last entry to the first. Teams meet in a
-/// fixed tree, so the result is the same each time; all lanes of the group must call.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso>
-__device__ __forceinline__ void gather_from(const arguments& args, index row,
-                                            const entry_range<S>& of, int lane, index first,
+/// next pack. A semiring with `prepend` is summed from the last entry to the first, if they ascend.
+/// Teams meet in a fixed tree, so the result is the same each time; all lanes of the group must
+/// call.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Range>
+__device__ __forceinline__ void gather_from(const arguments& args, index row, const Range& of,
+                                            int lane, index first,
                                             typename S::accum (&sum)[CF][V]) {
   using left = typename S::left;
   using right = typename S::right;
@@ -36,10 +60,11 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row,
   // A lane beyond the last column reads the first one for nothing: a load without a question does
   // not hold up others.
   [[maybe_unused]] const char* b[CF];
+  index columns[CF];
   for (int c = 0; c < CF; ++c) {
-    const index column = first + c * L * V;
-    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
-                                         (column < args.columns ? column : 0));
+    columns[c] = first + c * L * V;
+    if (columns[c] >= args.columns) columns[c] = 0;
+    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + columns[c]);
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
   [[maybe_unused]] left iso = left();
@@ -47,7 +72,8 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row,
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  constexpr bool again = CF > 1, backward = has_prepend<S>;
+  constexpr bool again = CF > 1, backward = has_prepend<S> && Range::ascends;
+  [[maybe_unused]] const b_reader<TB, V, CF> reader(args, columns);
   const auto batch = [&](unsigned p, auto checked) {
     bool there[U];
     index k[U] = {};
@@ -59,6 +85,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row,
       there[u] = !checked || e < of.count;
       if (again && !there[u]) e = of.count - 1;
       if constexpr (backward) e = of.count - 1 - e;
+      if (again || there[u]) e = of.at(e);
       if (again || there[u]) k[u] = __ldg(of.entries + e);
       if constexpr (Iso) {
         a[u] = iso;
@@ -86,7 +113,8 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row,
 #pragma unroll
         for (int v = 0; v < V; ++v) {
           right value = right();
-          if constexpr (!is_ignoring_right<S>) value = convert<right>(from[u][c].element[v]);
+          if constexpr (!is_ignoring_right<S>)
+            value = reader.template value<right>(from[u][c], c, v);
           const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
           if constexpr (backward)
             sum[c][v] = S::prepend(sum[c][v], x);
@@ -118,9 +146,9 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row,
 }
 
 /// `gather_from` with or without values to load: asked once, not in the loop.
-template <class S, class TB, int V, int L, int G, int U, int CF>
-__device__ __forceinline__ void gather(const arguments& args, index row, const entry_range<S>& of,
-                                       int lane, index first, typename S::accum (&sum)[CF][V]) {
+template <class S, class TB, int V, int L, int G, int U, int CF, class Range>
+__device__ __forceinline__ void gather(const arguments& args, index row, const Range& of, int lane,
+                                       index first, typename S::accum (&sum)[CF][V]) {
   if constexpr (!is_ignoring_left<S>)
     if (of.values == nullptr)
       return gather_from<S, TB, V, L, G, U, CF, true>(args, row, of, lane, first, sum);

@@ -43,7 +43,7 @@ std::string_view type_of_key(std::string_view key) {
   return key.substr(begin, key.rfind(']') - begin);
 }
 
-const char* element_name(type stored) {
+const char* element_name(type stored, bool per_column) {
   switch (stored) {
     case type::boolean:
       return "bool";
@@ -59,6 +59,8 @@ const char* element_name(type stored) {
       return "rig::half";
     case type::bfloat16:
       return "rig::bfloat16";
+    case type::code:
+      return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
     case type::other:
       return nullptr;
   }
@@ -87,7 +89,8 @@ struct resolved {
   const void* kernel;
 };
 std::shared_mutex resolved_mutex;
-std::map<std::tuple<const semiring_info*, const char*, int, type, int>, resolved> resolved_kernels;
+std::map<std::tuple<const semiring_info*, const char*, int, type, bool, int>, resolved>
+    resolved_kernels;
 
 }  // namespace
 
@@ -106,6 +109,8 @@ arguments arguments_of(const problem& p) {
   out.b = p.b.data;
   if (!p.algebra->ignores_right && p.b.rows > 1)
     out.b_row_bytes = row_bytes(p.b.stride, p.b.value_bytes);
+  out.low = p.b.low;
+  out.step = p.b.step;
   out.c = p.c.data;
   out.c_stride = p.c.stride;
   out.indices = static_cast<int32*>(p.indices.data);
@@ -178,7 +183,8 @@ const char* no_kernel_because(const problem& p) {
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
   const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
-  const std::tuple place(p.algebra, wanted.name, wanted.shape, b_type, device);
+  const bool per_column = b_type == type::code && p.b.per_column;
+  const std::tuple place(p.algebra, wanted.name, wanted.shape, b_type, per_column, device);
   {
     const std::shared_lock lock(resolved_mutex);
     const auto found = resolved_kernels.find(place);
@@ -191,7 +197,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     const std::string name = p.algebra->source != nullptr
                                  ? "rig::user::" + std::string(p.algebra->source->name)
                                  : semiring;
-    const char* element = element_name(b_type);
+    const char* element = element_name(b_type, per_column);
     const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
     kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
                      device);

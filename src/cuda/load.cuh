@@ -26,6 +26,7 @@ __device__ To load_as(const void* from, type stored, int64 at) {
         return convert<To>(static_cast<const half*>(from)[at]);
       case type::bfloat16:
         return convert<To>(static_cast<const bfloat16*>(from)[at]);
+      case type::code:
       case type::other:
         break;
     }
@@ -97,9 +98,23 @@ __device__ T load_written(const T* from) {
   return out;
 }
 
+/// An element of a `quantized` B, with one range for all of it or one a column.
+struct code {
+  unsigned char bits;
+};
+struct column_code {
+  unsigned char bits;
+};
+template <class T>
+inline constexpr bool is_code = is_same<T, code> || is_same<T, column_code>;
+
+/// Neighbouring elements of this type are loaded at once.
+template <class T>
+inline constexpr bool is_packable = is_storage<T> || is_code<T>;
+
 /// V neighbouring elements, loaded and stored at once where they are numbers.
 template <class T, int V>
-struct alignas(!is_storage<T>        ? alignof(T)
+struct alignas(!is_packable<T>       ? alignof(T)
                : sizeof(T) * V <= 16 ? sizeof(T) * V
                                      : 16) pack {
   T element[V];
@@ -109,9 +124,12 @@ struct alignas(!is_storage<T>        ? alignof(T)
 template <class T, int V>
 __device__ pack<T, V> load_pack(const T* from) {
   pack<T, V> out;
-  if constexpr (is_storage<T> && sizeof(out) == 16) {
+  if constexpr (is_packable<T> && sizeof(out) == 16) {
     const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
     memcpy(&out, &words, 16);
+  } else if constexpr (is_code<T> && sizeof(out) == 8) {
+    const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
+    memcpy(&out, &words, 8);
   } else if constexpr (is_storage<T> && sizeof(out) == 4) {
     const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
     memcpy(&out, &word, 4);
@@ -136,8 +154,55 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
     memcpy(&words, &loaded, 16);
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
     memcpy(&loaded, &words, 16);
+  } else if constexpr (is_code<T> && sizeof(loaded) == 8) {
+    uint2 words;
+    memcpy(&words, &loaded, 8);
+    asm volatile("" : "+r"(words.x), "+r"(words.y));
+    memcpy(&loaded, &words, 8);
   }
 }
+
+/// Elements of packs of B as the semiring takes them, for the columns of one lane: converted.
+template <class TB, int V, int CF>
+struct b_reader {
+  __device__ b_reader(const arguments&, const index (&)[CF]) {}
+  template <class To>
+  __device__ __forceinline__ To value(const pack<TB, V>& from, int, int v) const {
+    return convert<To>(from.element[v]);
+  }
+};
+
+/// Codes, dequantised: the float nearest to low + step · code.
+template <class TB, int V, int CF>
+requires is_code<TB>
+struct b_reader<TB, V, CF> {
+  static constexpr int ranges = is_same<TB, column_code> ? V * CF : 1;
+  float low[ranges], step[ranges];
+
+  __device__ b_reader(const arguments& args, const index (&columns)[CF]) {
+    for (int r = 0; r < ranges; ++r) {
+      const index column = columns[r / V] + r % V;
+      const index at = ranges > 1 && column < args.columns ? column : 0;
+      low[r] = args.low[at];
+      step[r] = args.step[at];
+    }
+  }
+  template <class To>
+  __device__ __forceinline__ To value(const pack<TB, V>& from, int c, int v) const {
+    // A byte in the low bits of 2^23, less 2^23: a conversion of integers runs at an eighth of the
+    // speed.
+    unsigned word = 0;
+    if constexpr (V % 4 == 0)
+      memcpy(&word, &from.element[v / 4 * 4], 4);
+    else
+      word = from.element[v].bits;
+    constexpr unsigned of_2_23 = 0x4b000000u;
+    const unsigned place = V % 4 == 0 ? static_cast<unsigned>(v) % 4 : 0;
+    const float code = __uint_as_float(__byte_perm(word, of_2_23, 0x7440u | place)) - 8388608.0f;
+    const int r = ranges > 1 ? c * V + v : 0;
+    return convert<To>(__fmaf_rn(step[r], code, low[r]));
+  }
+};
 
 /// A pack that is not read again soon: it should not push B out of the caches.
 template <class T, int V>

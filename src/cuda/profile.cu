@@ -291,6 +291,17 @@ profile::profile(const pattern& of) {
   local = all.near * 2 > all.looked_at;
 }
 
+profile profile::sampled(int width) const {
+  profile out = *this;
+  out.longest = std::min<int64>(longest, width);
+  // Rows cut down to one length are even.
+  if (width < mean_length) {
+    out.mean_length = width;
+    out.imbalance = 1;
+  }
+  return out;
+}
+
 row_lists::row_lists(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());

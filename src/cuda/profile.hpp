@@ -23,6 +23,8 @@ struct profile : form {
   static constexpr const char* name = "profile";
   explicit profile(const pattern& of);
   std::size_t bytes() const override { return sizeof(*this); }
+  /// What a look at samples of the rows would see, about.
+  profile sampled(int width) const;
 
   int64 longest = 0;
   double mean_length = 0;  ///< of the rows that are not empty

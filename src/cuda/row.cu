@@ -27,9 +27,33 @@ constexpr int least_blocks() {
   return blocks > most ? most : blocks > 0 ? blocks : 1;
 }
 
+/// The sample of a row of n entries.
+__device__ __forceinline__ row_sample sample_of(const arguments& args, int64 n) {
+  return rig::sample_of(args.samples, n, args.width);
+}
+
+/// Sums of `staged` entries of a row of n, as C is to have them.
+template <class S, int V, int CF>
+__device__ __forceinline__ void rescale(const arguments& args, int64 n, int64 staged,
+                                        typename S::accum (&sum)[CF][V]) {
+  if constexpr (is_rescaling<S>) {
+    if (!args.rescales || staged == n) return;
+    for (int c = 0; c < CF; ++c)
+      for (int v = 0; v < V; ++v) sum[c][v] = rescaled(sum[c][v], n, staged);
+  }
+}
+
+/// Pieces of a row that was cut: of a sample, those that hold slots.
+template <bool Sampled>
+__device__ __forceinline__ int32 pieces_of(const arguments& args, const cut_row& whole) {
+  if constexpr (!Sampled) return whole.count;
+  const int64 staged = sample_of(args, args.offset(whole.row + 1) - args.offset(whole.row)).count;
+  return static_cast<int32>((staged + args.cut - 1) / args.cut);
+}
+
 /// Leaves the sums of a piece for its row. True for the lanes of the piece that is done last: the
 /// sums of all are there then.
-template <class S, int V, int L, int G, int CF>
+template <class S, int V, int L, int G, int CF, bool Sampled>
 __device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned number, unsigned tile,
                                               int lane, index first,
                                               const typename S::accum (&sum)[CF][V]) {
@@ -42,14 +66,16 @@ __device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned nu
   unsigned* const arrived = args.arrived + static_cast<int64>(tile) * args.cut_count + of;
   const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
   const unsigned members = L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << leader;
-  return arrive(arrived, args.cut_rows[of].count, members, leader, lane == 0);
+  const int32 count = pieces_of<Sampled>(args, args.cut_rows[of]);
+  return arrive(arrived, count, members, leader, lane == 0);
 }
 
 /// C(row, tile) from the sums of its pieces, added in their order. A function of its own: it is
 /// rare, and would cost every row registers.
-template <class S, int V, int L, int CF, bool Plain>
+template <class S, int V, int L, int CF, bool Plain, bool Sampled>
 __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_number, index first) {
   const cut_row whole = args.cut_rows[cut_row_number];
+  const int32 count = pieces_of<Sampled>(args, whole);
   typename S::accum sum[CF][V];
 #pragma unroll
   for (int c = 0; c < CF; ++c)
@@ -62,18 +88,24 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
                                static_cast<int64>(whole.first_piece) * args.columns + column;
       sum[c][v] = load_written(sums);
 #pragma unroll 8
-      for (int32 p = 1; p < whole.count; ++p)
+      for (int32 p = 1; p < count; ++p)
         sum[c][v] = S::add(sum[c][v], load_written(sums + static_cast<int64>(p) * args.columns));
     }
-  const int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
+  int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
+  if constexpr (Sampled) {
+    const int64 staged = sample_of(args, n).count;
+    rescale<S>(args, n, staged, sum);
+    n = staged;
+  }
   write_tile<S, V, L, CF, Plain>(args, whole.row, first, n, sum);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
 /// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
 /// cut, and the last piece of a row to be done adds all of them; the others take rows. Plain: no
-/// mask, no accumulator, A and C stored as the semiring has them.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
+/// mask, no accumulator, A and C stored as the semiring has them. Sampled: of rows longer than the
+/// width a sample, which takes the place of the row in all of this.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, bool Sampled = false>
 __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S, V, U, CF>() : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = block_threads / G;
@@ -87,26 +119,42 @@ __global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S,
   const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
   if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
   index i = static_cast<index>(number);
-  int64 begin, end;
+  int64 first_entry = 0;
   if (is_piece) {
     const piece some = args.pieces[number];
     i = some.row;
-    begin = args.offset(i) + some.number * args.cut;
-    end = args.offset(i + 1);
-    if (end - begin > args.cut) end = begin + args.cut;
-  } else {
-    if (args.order != nullptr) i = args.order[number];
-    begin = args.offset(i);
-    end = args.offset(i + 1);
-    if (args.cut > 0 && end - begin > args.cut) return;
+    first_entry = some.number * args.cut;
+  } else if (args.order != nullptr) {
+    i = args.order[number];
   }
-  const entry_range<S> of(args, begin, end);
+  const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
   typename S::accum sum[CF][V];
-  gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
-  if (lane >= L) return;
-  if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
-  if (is_last_piece<S, V, L, G, CF>(args, number, tile, lane, first, sum))
-    add_pieces<S, V, L, CF, Plain>(args, args.pieces[number].cut_row, first);
+  if constexpr (Sampled) {
+    const row_sample sample = sample_of(args, n);
+    const bool is_cut = args.cut > 0 && sample.count > args.cut;
+    if (is_piece ? !is_cut || first_entry >= sample.count : is_cut) return;
+    int64 count = sample.count - first_entry;
+    if (is_piece && count > args.cut) count = args.cut;
+    const sampled_range<S> of(args, begin, first_entry, count, sample);
+    gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    if (lane >= L) return;
+    if (!is_piece) {
+      rescale<S>(args, n, count, sum);
+      return write_tile<S, V, L, CF, Plain>(args, i, first, count, sum);
+    }
+  } else {
+    int64 count = n - first_entry;
+    if (args.cut > 0 && count > args.cut) {
+      if (!is_piece) return;
+      count = args.cut;
+    }
+    const entry_range<S> of(args, begin, first_entry, count);
+    gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    if (lane >= L) return;
+    if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
+  }
+  if (is_last_piece<S, V, L, G, CF, Sampled>(args, number, tile, lane, first, sum))
+    add_pieces<S, V, L, CF, Plain, Sampled>(args, args.pieces[number].cut_row, first);
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
@@ -189,12 +237,20 @@ static_assert(std::size(shapes) == any_wide + 1);
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
+/// Bytes of a pack of B; of codes eight, each a number to sum.
+std::size_t pack_bytes(const problem& p) {
+  return p.b.value_type == type::code && !p.algebra->ignores_right ? 8 : 16;
+}
+
 double packs_of(const problem& p) {
-  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
+  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) /
+         static_cast<double>(pack_bytes(p));
 }
 
 /// May slices of `packs` packs of all of B's rows stay in the L2 cache?
-bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <= slice_bytes; }
+bool slices_fit(const problem& p, int packs) {
+  return static_cast<double>(p.b.rows) * static_cast<double>(pack_bytes(p)) * packs <= slice_bytes;
+}
 
 /// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
 /// none is worth reading A again, or neighbouring rows share neighbours anyway.
@@ -234,13 +290,13 @@ int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
 /// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
 int pack_width(const problem& p) {
   if (p.algebra->right == type::other) return 1;
-  return b_bytes(p) < 16 ? static_cast<int>(16 / b_bytes(p)) : 1;
+  return b_bytes(p) < 16 ? static_cast<int>(pack_bytes(p) / b_bytes(p)) : 1;
 }
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
   const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_row_bytes, 1) &&
+  return width > 1 && is_packed(args.b, args.b_row_bytes, 1, pack_bytes(p)) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
@@ -258,14 +314,19 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
-std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type) {
+std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
+                       bool sampled = false) {
+  const bool codes = b_type.ends_with("code");
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
-  out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
+  out += !s.packs ? "1" : codes ? "8" : "static_cast<int>(16 / sizeof(" + b_type + "))";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
-  return out + (s.plain ? ", true>" : ", false>");
+  return out + (s.plain ? ", true" : ", false") + (sampled ? ", true>" : ">");
 }
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shapes[shape], semiring, b_type);
+}
+std::string sampled_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shapes[shape], semiring, b_type, true);
 }
 std::string forced_expression(int, const std::string& semiring, const std::string& b_type) {
   return expression(*forced_shape, semiring, b_type);
@@ -345,14 +406,16 @@ buffer ordered_values(const problem& p, arguments& args) {
 void launch_row(const problem& p, arguments args, const row_lists* lists) {
   const device_scope scope(p.a.where.device);
   const buffer values = ordered_values(p, args), b = padded_b(p, args);
-  const bool forced = forced_shape != nullptr && is_plain(p) &&
+  const bool forced = forced_shape != nullptr && is_plain(p) && args.samples == sampling::none &&
                       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
-  const int shape = forced ? 0 : shape_for(p, *p.oriented->form_of<profile>(), args);
+  const auto look = p.oriented->form_of<profile>();
+  const bool samples = args.samples != sampling::none;
+  const int shape = forced ? 0 : shape_for(p, samples ? look->sampled(args.width) : *look, args);
   const row_shape& s = forced ? *forced_shape : shapes[shape];
-  const std::size_t pack_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
+  const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p) == 0 &&
-      is_packed(args.c, args.c_stride, p.c.value_bytes, pack_bytes) &&
+      is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
                                             4 * static_cast<std::size_t>(pack_width(p))));
   const void* kernel =
@@ -360,6 +423,8 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
           ? kernel_for(p, {"row", "row.cu",
                            -((((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf) * 2 + (s.packs ? 1 : 0)),
                            0, forced_expression, nullptr})
+      : samples
+          ? kernel_for(p, {"row, sampled", "row.cu", shape, 0, sampled_expression, nullptr})
           : kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? pack_width(p) : 1;
@@ -383,7 +448,7 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
                        args);
     args.piece_sums = sums.data();
   }
-  launch(p, "row", kernel, grid, block_threads, args);
+  launch(p, samples ? "row, sampled" : "row", kernel, grid, block_threads, args);
 }
 
 std::size_t row_entries() { return std::size(ahead) * std::size(shapes) + std::size(values_ahead); }

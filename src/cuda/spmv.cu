@@ -302,6 +302,8 @@ answer spmv_answer(const problem& p) {
   answer out;
   const char* why = no_kernel_because(p);
   if (why == nullptr && p.b.columns != 1) why = "B has more than one column";
+  if (why == nullptr && p.b.value_type == type::code && !p.algebra->ignores_right)
+    why = "it reads numbers, and B is of codes";
   if (why == nullptr && p.algebra->is_positional)
     why = "a chunk of entries does not know their rows, and the semiring asks for them";
   constexpr std::size_t static_shared_bytes = 48 * 1024, kept_back = 1024;

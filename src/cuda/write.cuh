@@ -60,6 +60,7 @@ __device__ void store_as(void* to, type stored, int64 at, From x) {
       case type::bfloat16:
         static_cast<bfloat16*>(to)[at] = convert<bfloat16>(x);
         break;
+      case type::code:
       case type::other:
         break;
     }
@@ -90,6 +91,7 @@ __device__ void store_fill(const arguments& args, int64 at) {
         static_cast<unsigned long*>(args.c)[at] =
             *reinterpret_cast<const unsigned long*>(args.fill.bytes);
         break;
+      case type::code:
       case type::other:
         break;
     }

@@ -1,0 +1,52 @@
+// bucket, fastrand, adaptive: of rows longer than the width, a sample; `row`'s kernel with another
+// answer to "which entries".
+//
+// For inference on graphs of long rows, where a known loss buys time: work and bytes fall to the
+// share of entries staged. Slots are turned into entries in registers, by one multiplication and
+// a remainder without division, so nothing is staged in shared memory and every width runs. Samples
+// longer than a cut come in pieces, as in `split`; where no row is longer than the width, the exact
+// kernels run. No atomics on floats: same bits. O(min(nnz, rows · width) · f), the scratch of
+// `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
+// Measured: docs/measured.md, suite sampled.
+
+#include "families.hpp"
+#include "launch.hpp"
+#include "profile.hpp"
+
+namespace rig::on_cuda {
+
+answer sampled_answer(sampling how, const problem& p) {
+  answer out = sampling_answer(how, p);
+  if (out.says == verdict::cannot) return out;
+  if (const char* why = no_kernel_because(p)) {
+    out.says = verdict::cannot;
+    if (p.reasons) out.reason = why;
+    return out;
+  }
+  problem staged = p;
+  const int64 most = static_cast<int64>(p.a.rows) * p.desc->width;
+  if (staged.a.nnz > most) staged.a.nnz = most;
+  out.seconds = estimate(staged);
+  return out;
+}
+
+void sampled_run(sampling how, const problem& p) {
+  const auto look = p.oriented->form_of<profile>();
+  if (look->longest <= p.desc->width) {
+    if (spmv_answer(p).says == verdict::can) return spmv_run(p);
+    return split_helps(p, *look) ? split_run(p) : row_run(p);
+  }
+  const device_scope scope(p.a.where.device);
+  arguments args = arguments_of(p);
+  args.samples = how;
+  args.width = p.desc->width;
+  args.rescales = p.desc->rescale;
+  const auto lists = p.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  // Samples that fill the width are even.
+  if (p.desc->width > look->mean_length && order_helps(p, *look)) args.order = lists->by_length;
+  const bool cuts = lists->cut > 0 && p.desc->width > lists->cut;
+  launch_row(p, args, cuts ? lists.get() : nullptr);
+}
+
+}  // namespace rig::on_cuda
