@@ -13,6 +13,7 @@ struct plus_second {
   static constexpr const char* name = "plus_second";
   static constexpr bool ignores_left = true;
   static constexpr reduction samples_as = reduction::sum;
+  static constexpr bool linear = true;
   static constexpr T zero() { return T(0); }
   static constexpr T add(T x, T y) { return plus(x, y); }
   static constexpr T multiply(T, T b) { return b; }

@@ -13,6 +13,7 @@ struct plus_times {
   static constexpr const char* name = "plus_times";
   static constexpr bool annihilates = true;
   static constexpr reduction samples_as = reduction::sum;
+  static constexpr bool linear = true;
   static constexpr T zero() { return T(0); }
   static constexpr T add(T x, T y) { return plus(x, y); }
   static constexpr T multiply(T a, T b) { return times(a, b); }

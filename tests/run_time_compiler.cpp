@@ -34,7 +34,8 @@ TEST_CASE("every kernel file compiles from its text") {
                    "::right, 1, 8, 8, 4, 1, true>");
     check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
     check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 4, 1, true, true>");
-    check_compiles("rig::on_cuda::row<" + semiring + ", rig::on_cuda::code, 8, 8, 16, 4, 1, true>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
     check_compiles("rig::on_cuda::row<" + semiring +
                    ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, true>");
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");

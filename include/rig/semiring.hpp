@@ -74,6 +74,13 @@ concept is_annihilating = requires {
   requires S::annihilates;
 };
 
+/// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y): sums may be formed of codes, and dequantised
+/// once.
+template <class S>
+concept is_linear = requires {
+  requires S::linear;
+};
+
 /// Its values are 0 and 1 only, in whatever type.
 template <class S>
 concept is_logical = requires {

@@ -73,7 +73,9 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
   constexpr bool again = CF > 1, backward = has_prepend<S> && Range::ascends;
-  [[maybe_unused]] const b_reader<TB, V, CF> reader(args, columns);
+  using b_reader = b_reader<S, TB, V, CF>;
+  [[maybe_unused]] const b_reader reader(args, columns);
+  [[maybe_unused]] typename S::accum factors = S::zero();
   const auto batch = [&](unsigned p, auto checked) {
     bool there[U];
     index k[U] = {};
@@ -108,13 +110,14 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       if (!there[u]) continue;
+      if constexpr (b_reader::folds)
+        factors = S::add(factors, product<S>(a[u], 1.0f, position{row, k[u]}));
 #pragma unroll
       for (int c = 0; c < CF; ++c)
 #pragma unroll
         for (int v = 0; v < V; ++v) {
           right value = right();
-          if constexpr (!is_ignoring_right<S>)
-            value = reader.template value<right>(from[u][c], c, v);
+          if constexpr (!is_ignoring_right<S>) value = reader.value(from[u][c], c, v);
           const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
           if constexpr (backward)
             sum[c][v] = S::prepend(sum[c][v], x);
@@ -142,7 +145,16 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
 #pragma unroll
         for (int v = 0; v < V; ++v)
           sum[c][v] = S::add(sum[c][v], shuffle_xor(members, sum[c][v], distance));
+    if constexpr (b_reader::folds)
+#pragma unroll
+      for (int distance = L; distance < G; distance *= 2)
+        factors = S::add(factors, shuffle_xor(members, factors, distance));
   }
+  if constexpr (b_reader::folds)
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum[c][v] = reader.unfold(sum[c][v], factors, c, v);
 }
 
 /// `gather_from` with or without values to load: asked once, not in the loop.

@@ -127,9 +127,6 @@ __device__ pack<T, V> load_pack(const T* from) {
   if constexpr (is_packable<T> && sizeof(out) == 16) {
     const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
     memcpy(&out, &words, 16);
-  } else if constexpr (is_code<T> && sizeof(out) == 8) {
-    const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
-    memcpy(&out, &words, 8);
   } else if constexpr (is_storage<T> && sizeof(out) == 4) {
     const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
     memcpy(&out, &word, 4);
@@ -149,35 +146,35 @@ __device__ __forceinline__ const T* at_row(const char* first, index k, unsigned 
 /// Keeps the compiler from putting off a load until its value is asked for.
 template <class T, int V>
 __device__ __forceinline__ void hold(pack<T, V>& loaded) {
-  if constexpr (is_storage<T> && sizeof(loaded) == 16) {
+  if constexpr (is_packable<T> && sizeof(loaded) == 16) {
     uint4 words;
     memcpy(&words, &loaded, 16);
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
     memcpy(&loaded, &words, 16);
-  } else if constexpr (is_code<T> && sizeof(loaded) == 8) {
-    uint2 words;
-    memcpy(&words, &loaded, 8);
-    asm volatile("" : "+r"(words.x), "+r"(words.y));
-    memcpy(&loaded, &words, 8);
   }
 }
 
 /// Elements of packs of B as the semiring takes them, for the columns of one lane: converted.
-template <class TB, int V, int CF>
+template <class S, class TB, int V, int CF>
 struct b_reader {
+  static constexpr bool folds = false;
   __device__ b_reader(const arguments&, const index (&)[CF]) {}
-  template <class To>
-  __device__ __forceinline__ To value(const pack<TB, V>& from, int, int v) const {
-    return convert<To>(from.element[v]);
+  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int, int v) const {
+    return convert<typename S::right>(from.element[v]);
   }
 };
 
-/// Codes, dequantised: the float nearest to low + step · code.
-template <class TB, int V, int CF>
+/// Codes, dequantised: the float nearest to low + step · code. Of a linear semiring the sums are of
+/// code − zero, where zero is the code nearest to the number 0, and `unfold` makes numbers of them:
+/// one operation less an element, and terms that are 0 stay it.
+template <class S, class TB, int V, int CF>
 requires is_code<TB>
-struct b_reader<TB, V, CF> {
+struct b_reader<S, TB, V, CF> {
+  static constexpr bool folds =
+      is_linear<S> && is_same<typename S::right, float> && is_same<typename S::accum, float>;
   static constexpr int ranges = is_same<TB, column_code> ? V * CF : 1;
-  float low[ranges], step[ranges];
+  static constexpr float bias = 8388608.0f;  // 2^23
+  float low[ranges], step[ranges], less[ranges];
 
   __device__ b_reader(const arguments& args, const index (&columns)[CF]) {
     for (int r = 0; r < ranges; ++r) {
@@ -185,10 +182,13 @@ struct b_reader<TB, V, CF> {
       const index at = ranges > 1 && column < args.columns ? column : 0;
       low[r] = args.low[at];
       step[r] = args.step[at];
+      const float nearest = step[r] > 0 ? rintf(-low[r] / step[r]) : 0.0f;
+      const float zero = folds ? fminf(fmaxf(nearest, 0.0f), 255.0f) : 0.0f;
+      less[r] = bias + zero;
+      if (folds) low[r] = __fmaf_rn(step[r], zero, low[r]);
     }
   }
-  template <class To>
-  __device__ __forceinline__ To value(const pack<TB, V>& from, int c, int v) const {
+  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int c, int v) const {
     // A byte in the low bits of 2^23, less 2^23: a conversion of integers runs at an eighth of the
     // speed.
     unsigned word = 0;
@@ -196,11 +196,18 @@ struct b_reader<TB, V, CF> {
       memcpy(&word, &from.element[v / 4 * 4], 4);
     else
       word = from.element[v].bits;
-    constexpr unsigned of_2_23 = 0x4b000000u;
     const unsigned place = V % 4 == 0 ? static_cast<unsigned>(v) % 4 : 0;
-    const float code = __uint_as_float(__byte_perm(word, of_2_23, 0x7440u | place)) - 8388608.0f;
     const int r = ranges > 1 ? c * V + v : 0;
-    return convert<To>(__fmaf_rn(step[r], code, low[r]));
+    const float code = __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u | place)) - less[r];
+    if constexpr (folds)
+      return code;
+    else
+      return convert<typename S::right>(__fmaf_rn(step[r], code, low[r]));
+  }
+  /// What a sum of codes stands for, with the sum of the factors before them.
+  __device__ __forceinline__ float unfold(float sum, float factors, int c, int v) const {
+    const int r = ranges > 1 ? c * V + v : 0;
+    return __fmaf_rn(step[r], sum, low[r] * factors);
   }
 };
 

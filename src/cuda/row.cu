@@ -16,12 +16,13 @@ constexpr int block_threads = 128;
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
 /// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
-template <class S, int V, int U, int CF>
+template <class S, int V, int U, int CF, bool Sampled>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
-  constexpr int registers = 12 + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
+  constexpr int sample_words = Sampled ? 16 : 0;
+  constexpr int registers = 12 + sample_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / block_threads;  // threads that a multiprocessor holds
   return blocks > most ? most : blocks > 0 ? blocks : 1;
@@ -106,7 +107,8 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
 /// mask, no accumulator, A and C stored as the semiring has them. Sampled: of rows longer than the
 /// width a sample, which takes the place of the row in all of this.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, bool Sampled = false>
-__global__ void __launch_bounds__(block_threads, Plain&& V > 1 ? least_blocks<S, V, U, CF>() : 1)
+__global__ void __launch_bounds__(block_threads,
+                                  Plain&& V > 1 ? least_blocks<S, V, U, CF, Sampled>() : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = block_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
@@ -237,20 +239,12 @@ static_assert(std::size(shapes) == any_wide + 1);
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-/// Bytes of a pack of B; of codes eight, each a number to sum.
-std::size_t pack_bytes(const problem& p) {
-  return p.b.value_type == type::code && !p.algebra->ignores_right ? 8 : 16;
-}
-
 double packs_of(const problem& p) {
-  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) /
-         static_cast<double>(pack_bytes(p));
+  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
 }
 
 /// May slices of `packs` packs of all of B's rows stay in the L2 cache?
-bool slices_fit(const problem& p, int packs) {
-  return static_cast<double>(p.b.rows) * static_cast<double>(pack_bytes(p)) * packs <= slice_bytes;
-}
+bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <= slice_bytes; }
 
 /// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
 /// none is worth reading A again, or neighbouring rows share neighbours anyway.
@@ -290,13 +284,13 @@ int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
 /// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
 int pack_width(const problem& p) {
   if (p.algebra->right == type::other) return 1;
-  return b_bytes(p) < 16 ? static_cast<int>(pack_bytes(p) / b_bytes(p)) : 1;
+  return b_bytes(p) < 16 ? static_cast<int>(16 / b_bytes(p)) : 1;
 }
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
   const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_row_bytes, 1, pack_bytes(p)) &&
+  return width > 1 && is_packed(args.b, args.b_row_bytes, 1) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
@@ -314,22 +308,41 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
+/// Samples and codes, which are compiled at run time alone.
+row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
+  row_shape s = shapes[shape_for(p, look, args)];
+  if (!s.plain || !s.packs || p.b.columns == 1) return s;
+  const double packs = packs_of(p);
+  const bool codes = p.b.value_type == type::code;
+  s.l = packs <= 4 && codes ? 4 : packs <= 8 ? 8 : packs <= 16 ? 16 : 32;
+  if (const char* e = getenv("RIG_EXP_SHAPE"); e != nullptr)
+    sscanf(e, "%d,%d,%d,%d", &s.l, &s.g, &s.u, &s.cf);
+  return s;
+}
+
 std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
                        bool sampled = false) {
-  const bool codes = b_type.ends_with("code");
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
-  out += !s.packs ? "1" : codes ? "8" : "static_cast<int>(16 / sizeof(" + b_type + "))";
+  out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true" : ", false") + (sampled ? ", true>" : ">");
 }
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shapes[shape], semiring, b_type);
 }
-std::string sampled_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shapes[shape], semiring, b_type, true);
+/// A shape that no table holds, as a number below zero, and back.
+int number_of(const row_shape& s) {
+  return -((((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf) * 4 + (s.packs ? 2 : 0) + (s.plain ? 1 : 0));
 }
-std::string forced_expression(int, const std::string& semiring, const std::string& b_type) {
-  return expression(*forced_shape, semiring, b_type);
+row_shape shape_of(int number) {
+  const int n = -number;
+  return {(n & 2) != 0, n >> 20, n >> 14 & 63, n >> 8 & 63, n >> 2 & 63, (n & 1) != 0};
+}
+std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_of(shape), semiring, b_type);
+}
+std::string sampled_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_of(shape), semiring, b_type, true);
 }
 std::string values_expression(int, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::take_values<" + semiring + ">";
@@ -410,22 +423,24 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
                       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
   const auto look = p.oriented->form_of<profile>();
   const bool samples = args.samples != sampling::none;
-  const int shape = forced ? 0 : shape_for(p, samples ? look->sampled(args.width) : *look, args);
-  const row_shape& s = forced ? *forced_shape : shapes[shape];
+  const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
+  const int shape = forced || later ? 0 : shape_for(p, *look, args);
+  const row_shape s =
+      forced  ? *forced_shape
+      : later ? shape_compiled_later(p, samples ? look->sampled(args.width) : *look, args)
+              : shapes[shape];
   const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p) == 0 &&
       is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
                                             4 * static_cast<std::size_t>(pack_width(p))));
-  const void* kernel =
-      forced
-          ? kernel_for(p, {"row", "row.cu",
-                           -((((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf) * 2 + (s.packs ? 1 : 0)),
-                           0, forced_expression, nullptr})
-      : samples
-          ? kernel_for(p, {"row, sampled", "row.cu", shape, 0, sampled_expression, nullptr})
-          : kernel_for(p, {"row", "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
+  const char* const name = samples ? "row, sampled" : "row";
+  const void* const kernel =
+      samples ? kernel_for(p, {name, "row.cu", number_of(s), 0, sampled_expression, nullptr})
+      : forced || later
+          ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
+          : kernel_for(p, {name, "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? pack_width(p) : 1;
   const int64 tile = v * s.l * s.cf;
@@ -448,7 +463,7 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
                        args);
     args.piece_sums = sums.data();
   }
-  launch(p, samples ? "row, sampled" : "row", kernel, grid, block_threads, args);
+  launch(p, name, kernel, grid, block_threads, args);
 }
 
 std::size_t row_entries() { return std::size(ahead) * std::size(shapes) + std::size(values_ahead); }
