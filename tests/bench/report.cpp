@@ -133,7 +133,8 @@ std::string table_of_samples(const std::vector<json>& rows) {
   using figure = std::function<json(const json& row)>;
   const auto add = [&](const std::string& title, const figure& of) {
     for (const std::string& kernel : kernels)
-      columns.push_back({kernel + " " + title, [kernel, of](const json& line) -> std::string {
+      columns.push_back({std::string(kernel).append(" ").append(title),
+                         [kernel, of](const json& line) -> std::string {
                            const json& by = line.at("by");
                            return by.contains(kernel) ? number(of(by.at(kernel))) : "";
                          }});
