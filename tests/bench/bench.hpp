@@ -54,6 +54,11 @@ struct row {
   std::string semiring, type;
   std::string kernel;  ///< the one measured
   std::string chosen;  ///< the one the library chooses if none is named
+  int width = 0;  ///< entries a row keeps; 0: all. The record has what is set of this and below
+  std::optional<double> kept_share;  ///< of A's entries, those that repeat counted each time
+  std::optional<double> exact_ms;    ///< rig's exact kernel in fp32
+  std::optional<double> control_ms;  ///< the same on the entries kept, as a matrix of their own
+  std::optional<double> load_share;  ///< what loading takes of `ms`
   double ms = 0;
   std::optional<double> prepare_ms;
   double bytes = 0;  ///< read and written, as if nothing were cached
@@ -81,6 +86,8 @@ class record {
   void add(const row& line);
   /// A number of the summary; below `at_least` the run misses its target.
   void summarise(const std::string& name, double value, std::optional<double> at_least = {});
+  /// The same where more than `at_most` misses.
+  void limit(const std::string& name, double value, double at_most);
   /// A target that is not a number.
   void miss(const std::string& what);
   const std::vector<std::string>& missed() const { return missed_; }
@@ -98,6 +105,18 @@ class record {
   std::vector<row> rows_;
   std::vector<std::pair<std::string, double>> summary_;
   std::vector<std::string> missed_;
+};
+
+/// A folder of its own for files; it goes with its scope.
+class scratch_folder {
+ public:
+  scratch_folder();
+  scratch_folder(const scratch_folder&) = delete;
+  ~scratch_folder();
+  std::string file(const char* name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
 };
 
 /// A command may name several suites that have one function; they share its graphs.

@@ -227,22 +227,6 @@ batch batch_for(const contender& of, timer& clock) {
   return out;
 }
 
-double gather(std::size_t table_bytes, int repeat) {
-  constexpr rig::int64 reads = rig::int64{1} << 22;
-  constexpr std::size_t row_bytes = 512;
-  const rig::buffer table = rig::buffer::allocate(table_bytes, rig::cuda());
-  const rig::buffer rows = rig::buffer::allocate(reads * sizeof(unsigned), rig::cuda());
-  const rig::buffer out = rig::buffer::allocate(sizeof(float), rig::cuda());
-  fill_random(table.data<float>(), static_cast<rig::int64>(table_bytes / sizeof(float)), 1);
-  launch("fill_rows", enough_blocks(), 256, rows.data<unsigned>(), reads,
-         static_cast<unsigned>(table_bytes / row_bytes));
-  const contender only[] = {{"gather", [&] {
-                               launch("gather", enough_blocks(), 256, table.data(), rows.data(),
-                                      reads, out.data());
-                             }}};
-  return static_cast<double>(reads) * row_bytes / gpu::race(only, repeat)[0] / 1e6;
-}
-
 double copy(int repeat) {
   constexpr std::size_t bytes = std::size_t{1} << 30;
   const rig::buffer from = rig::buffer::allocate(bytes, rig::cuda());
@@ -290,6 +274,22 @@ std::vector<double> race(std::span<const contender> field, int repeat) {
     medians.push_back(*middle);
   }
   return medians;
+}
+
+double gather(std::size_t table_bytes, int repeat) {
+  constexpr rig::int64 reads = rig::int64{1} << 22;
+  constexpr std::size_t row_bytes = 512;
+  const rig::buffer table = rig::buffer::allocate(table_bytes, rig::cuda());
+  const rig::buffer rows = rig::buffer::allocate(reads * sizeof(unsigned), rig::cuda());
+  const rig::buffer out = rig::buffer::allocate(sizeof(float), rig::cuda());
+  fill_random(table.data<float>(), static_cast<rig::int64>(table_bytes / sizeof(float)), 1);
+  launch("fill_rows", enough_blocks(), 256, rows.data<unsigned>(), reads,
+         static_cast<unsigned>(table_bytes / row_bytes));
+  const contender only[] = {{"gather", [&] {
+                               launch("gather", enough_blocks(), 256, table.data(), rows.data(),
+                                      reads, out.data());
+                             }}};
+  return static_cast<double>(reads) * row_bytes / gpu::race(only, repeat)[0] / 1e6;
 }
 
 std::map<std::string, double> measure_ceilings(int repeat) {

@@ -33,6 +33,9 @@ std::vector<double> race(std::span<const contender> field, int repeat);
 /// count the bytes of the rows alone.
 std::map<std::string, double> measure_ceilings(int repeat);
 
+/// Gigabytes a second of the same kernel on a table of so many bytes.
+double gather(std::size_t table_bytes, int repeat);
+
 /// The driver, and the toolkit this program was built with.
 std::string driver();
 std::string toolkit();

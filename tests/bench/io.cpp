@@ -14,23 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A folder of its own that goes with its scope.
-class scratch_folder {
- public:
-  scratch_folder() : path_(fs::temp_directory_path() / ("rig_bench_" + std::to_string(getpid()))) {
-    fs::create_directories(path_);
-  }
-  scratch_folder(const scratch_folder&) = delete;
-  ~scratch_folder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  std::string file(const char* name) const { return (path_ / name).string(); }
-
- private:
-  fs::path path_;
-};
-
 void write_edge_list(const std::string& path, const rig::pattern& s) {
   std::ofstream file(path);
   for (rig::index i = 0; i < s.rows(); ++i)
@@ -39,6 +22,16 @@ void write_edge_list(const std::string& path, const rig::pattern& s) {
 }
 
 }  // namespace
+
+scratch_folder::scratch_folder()
+    : path_((fs::temp_directory_path() / ("rig_bench_" + std::to_string(getpid()))).string()) {
+  fs::create_directories(path_);
+}
+
+scratch_folder::~scratch_folder() {
+  std::error_code ignored;
+  fs::remove_all(path_, ignored);
+}
 
 void io(const options& given, record& out) {
   const scratch_folder folder;

@@ -27,6 +27,7 @@ constexpr suite table[] = {
     {"max", "GPU: greatest, least, mean and arg-max beside rig's sum and cusparseSpMMOp",
      gpu_suites},
     {"types", "GPU: half and bfloat16 features beside cuSPARSE", gpu_suites},
+    {"sampled", "GPU: samples of rows and INT8 features beside exact sums", gpu_suites},
     {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
     {"ablation", "GPU: each launch shape of row, by force", gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",

@@ -46,23 +46,32 @@ json or_null(const std::optional<double>& number) { return number ? json(*number
 json or_null(const std::string& text) { return text.empty() ? json() : json(text); }
 
 json to_json(const row& line, const std::string& suite) {
-  return {{"suite", line.suite.empty() ? suite : line.suite},
-          {"operation", line.operation},
-          {"graph", line.graph},
-          {"n", line.n},
-          {"nnz", line.nnz},
-          {"features", line.features},
-          {"semiring", line.semiring},
-          {"type", line.type},
-          {"kernel", line.kernel},
-          {"chosen", line.chosen},
-          {"ms", line.ms},
-          {"prepare_ms", or_null(line.prepare_ms)},
-          {"bytes", line.bytes},
-          {"share_of_ceiling", or_null(line.share_of_ceiling)},
-          {"best_cusparse_ms", or_null(line.best_cusparse_ms)},
-          {"ratio", or_null(line.ratio)},
-          {"peer_ms", line.peer_ms}};
+  json out = {{"suite", line.suite.empty() ? suite : line.suite},
+              {"operation", line.operation},
+              {"graph", line.graph},
+              {"n", line.n},
+              {"nnz", line.nnz},
+              {"features", line.features},
+              {"semiring", line.semiring},
+              {"type", line.type},
+              {"kernel", line.kernel},
+              {"chosen", line.chosen},
+              {"ms", line.ms},
+              {"prepare_ms", or_null(line.prepare_ms)},
+              {"bytes", line.bytes},
+              {"share_of_ceiling", or_null(line.share_of_ceiling)},
+              {"best_cusparse_ms", or_null(line.best_cusparse_ms)},
+              {"ratio", or_null(line.ratio)},
+              {"peer_ms", line.peer_ms}};
+  if (line.width > 0) out["width"] = line.width;
+  const std::pair<const char*, const std::optional<double>&> more[] = {
+      {"kept_share", line.kept_share},
+      {"exact_ms", line.exact_ms},
+      {"control_ms", line.control_ms},
+      {"load_share", line.load_share}};
+  for (const auto& [key, number] : more)
+    if (number) out[key] = *number;
+  return out;
 }
 
 }  // namespace
@@ -92,9 +101,11 @@ void record::add(const row& line) {
   if (rows_.empty())
     std::printf("%-16s %-20s %4s %-12s %-8s %-6s %9s %6s  %s\n", "operation", "graph", "F",
                 "semiring", "type", "kernel", "ms", "ratio", "peers, ms");
+  const std::string kernel =
+      line.width > 0 ? line.kernel + ":" + std::to_string(line.width) : line.kernel;
   std::printf("%-16s %-20s %4d %-12s %-8s %-6s %9.3f %6s ", line.operation.c_str(),
               line.graph.c_str(), line.features, line.semiring.c_str(), line.type.c_str(),
-              line.kernel.c_str(), line.ms, line.ratio ? digits(*line.ratio, 2).c_str() : "");
+              kernel.c_str(), line.ms, line.ratio ? digits(*line.ratio, 2).c_str() : "");
   for (const auto& [name, ms] : line.peer_ms) std::printf(" %s %.3f", name.c_str(), ms);
   std::printf("\n");
   std::fflush(stdout);
@@ -108,6 +119,13 @@ void record::summarise(const std::string& name, double value, std::optional<doub
   summary_.emplace_back(name, value);
   if (at_least && !(value >= *at_least))
     miss(name + " is " + digits(value, 3) + ", its target is " + digits(*at_least, 3));
+}
+
+void record::limit(const std::string& name, double value, double at_most) {
+  std::printf("%s: %.3g (limit: %g)\n", name.c_str(), value, at_most);
+  summary_.emplace_back(name, value);
+  if (!(value <= at_most))
+    miss(name + " is " + digits(value, 3) + ", its limit is " + digits(at_most, 3));
 }
 
 void record::miss(const std::string& what) { missed_.push_back(what); }

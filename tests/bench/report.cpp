@@ -107,6 +107,63 @@ std::string table_of_race(const std::vector<json>& rows) {
   return table_of(rows, std::move(columns));
 }
 
+/// Rows of sampled kernels: a line for each graph, F, type and width, the kernels side by side.
+std::string table_of_samples(const std::vector<json>& rows) {
+  std::vector<json> lines;
+  std::map<std::vector<json>, std::size_t> places;
+  std::vector<std::string> kernels;
+  for (const json& row : rows) {
+    const std::string kernel = row.at("kernel");
+    if (std::find(kernels.begin(), kernels.end(), kernel) == kernels.end())
+      kernels.push_back(kernel);
+    const auto [at, is_new] = places.try_emplace(
+        {row.at("graph"), row.at("features"), row.at("type"), row.at("width")}, lines.size());
+    if (is_new) lines.push_back(row);
+    lines[at->second]["by"][kernel] = row;
+  }
+  const auto plain = [](const char* key) {
+    return [key](const json& line) { return text(line.at(key)); };
+  };
+  std::vector<column> columns = {{"graph", plain("graph")},
+                                 {"F", plain("features")},
+                                 {"type", plain("type")},
+                                 {"S", plain("width")},
+                                 {"best cuSPARSE ms", plain("best_cusparse_ms")},
+                                 {"exact ms", plain("exact_ms")}};
+  using figure = std::function<json(const json& row)>;
+  const auto add = [&](const std::string& title, const figure& of) {
+    for (const std::string& kernel : kernels)
+      columns.push_back({std::string(kernel).append(" ").append(title),
+                         [kernel, of](const json& line) -> std::string {
+                           const json& by = line.at("by");
+                           return by.contains(kernel) ? number(of(by.at(kernel))) : "";
+                         }});
+  };
+  add("kept", [](const json& row) { return row.at("kept_share"); });
+  add("ms", [](const json& row) { return row.at("ms"); });
+  add("ratio", [](const json& row) { return row.at("ratio"); });
+  add("over control", [](const json& row) -> json {
+    if (!row.contains("control_ms")) return nullptr;
+    return row.at("ms").get<double>() / row.at("control_ms").get<double>();
+  });
+  add("share of ceiling", [](const json& row) { return row.at("share_of_ceiling"); });
+  return table_of(lines, std::move(columns));
+}
+
+std::string table_of_loading(const std::vector<json>& rows) {
+  const auto plain = [](const char* key) {
+    return [key](const json& row) { return row.contains(key) ? text(row.at(key)) : std::string(); };
+  };
+  return table_of(rows, {{"operation", plain("operation")},
+                         {"graph", plain("graph")},
+                         {"F", plain("features")},
+                         {"type", plain("type")},
+                         {"kernel", plain("kernel")},
+                         {"S", plain("width")},
+                         {"ms", plain("ms")},
+                         {"loading", plain("load_share")}});
+}
+
 /// Writes the plots of a record, by names that are not taken; gives what shows them.
 std::string show_plots(const json& record, const std::string& folder,
                        std::set<std::string>& taken) {
@@ -163,12 +220,19 @@ std::string section(const json& record, const std::string& notes, const std::str
 
   std::map<std::vector<std::string>, std::vector<json>> races;
   std::vector<std::vector<std::string>> order;
+  std::vector<json> samples, loads;
   for (const json& row : record.at("rows")) {
+    if (row.contains("load_share") || row.contains("width")) {
+      (row.contains("load_share") ? loads : samples).push_back(row);
+      continue;
+    }
     std::vector<json>& race = races[peers_of(row)];
     if (race.empty()) order.push_back(peers_of(row));
     race.push_back(row);
   }
   for (const auto& peers : order) out += "\n" + table_of_race(races[peers]);
+  if (!samples.empty()) out += "\n" + table_of_samples(samples);
+  if (!loads.empty()) out += "\n" + table_of_loading(loads);
   return out;
 }
 
