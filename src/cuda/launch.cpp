@@ -202,6 +202,10 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
                      device);
   }
+  if (wanted.shared_percent >= 0)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               wanted.shared_percent),
+          wanted.name);
   const std::lock_guard lock(resolved_mutex);
   resolved_kernels[place] = {p.algebra->key, kernel};
   return kernel;

@@ -35,6 +35,7 @@ struct kernel_request {
   std::size_t shapes;  ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
   const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
+  int shared_percent = -1;   ///< of L1 that should be shared memory; below 0: as the driver finds
 };
 
 /// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstring>
 #include <mutex>
+#include <optional>
 
 #include "runtime.hpp"
 
@@ -127,11 +128,10 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
 void order(void* earlier, int device, void* later, int later_device) {
   context& c = context_of(device);
   const std::lock_guard lock(c.ordering);
-  {
-    const device_scope scope(device);
-    check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
-  }
-  const device_scope scope(later_device);
+  const device_scope scope(device);
+  check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
+  std::optional<device_scope> there;
+  if (later_device != device) there.emplace(later_device);
   check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), c.reached, 0), "cudaStreamWaitEvent");
 }
 

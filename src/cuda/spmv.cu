@@ -345,15 +345,12 @@ void spmv_run(const problem& p) {
   const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
                       (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
   const int shape = !plain ? any : packed ? in_packs : singly;
-  const void* const kernel =
-      kernel_for(p, {"spmv", "spmv.cu", shape, shapes, expression, ahead[0].data()});
   // B's elements come out of the L1 cache, and that is what shared memory leaves: four blocks a
   // multiprocessor, instead of six, and more cache (rmat:20:16: 0.189 ms, 0.212; products-like
   // 0.465, 0.472).
   constexpr int shared_percent = 20;
-  check(
-      cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout, shared_percent),
-      "spmv");
+  const void* const kernel = kernel_for(
+      p, {"spmv", "spmv.cu", shape, shapes, expression, ahead[0].data(), shared_percent});
   const void* const across = kernel_for(
       p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression, across_ahead[0].data()});
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(lists->chunk_count)), spmv_threads, args);
