@@ -251,6 +251,18 @@ TEST_CASE("a semiring of the caller, cut") {
     }
 }
 
+TEST_CASE("only these kernels are approximate, and only the descriptor switches them on") {
+  check_listed(gpu);
+  const auto a = one_row(9).to(gpu);
+  const auto b = rig::dense<float>(9, 2, 1.0f).to(gpu);
+  for (const auto& [name, how] : sampled_kernels) {
+    setenv("RIG_KERNEL", name, 1);
+    const auto made = rig::mxm(a, b, rig::plus_times<float>{}, {.width = 4});
+    CHECK(made.to(rig::cpu())(0, 0) == 9);
+    unsetenv("RIG_KERNEL");
+  }
+}
+
 TEST_CASE("repetitions, refusals, widths") {
   check_repetitions(gpu);
   check_widths(gpu);

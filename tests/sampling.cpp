@@ -108,16 +108,7 @@ TEST_CASE("only the descriptor switches a sampled kernel on") {
       if (line.name == name) lines += line.approximate;
     CHECK(lines == 1);
   }
-  // Whoever lists another one is told to name it here.
-  std::size_t listed = 0;
-  for (const rig::kernel& k : rig::kernels()) {
-    CHECK((k.samples == sampling::none || k.approximate));
-    if (k.where != rig::place::kind::cpu || k.samples == sampling::none) continue;
-    ++listed;
-    for (const auto& [name, how] : sampled_kernels)
-      CHECK((k.name == std::string(name)) == (k.samples == how));
-  }
-  CHECK(listed == std::size(sampled_kernels));
+  check_listed(rig::cpu());
 }
 
 /// Sums of a caller, with and without a word on samples.

@@ -219,6 +219,20 @@ void check_refusal(rig::place where) {
   }
 }
 
+/// The approximate kernels of a place are those of the table above: whoever lists another one is
+/// told to name it there.
+inline void check_listed(rig::place where) {
+  std::size_t listed = 0;
+  for (const rig::kernel& k : rig::kernels()) {
+    if (k.where != where.where) continue;
+    CHECK(k.approximate == (k.samples != sampling::none));
+    listed += k.approximate;
+    for (const auto& [name, how] : sampled_kernels)
+      CHECK((k.name == std::string(name)) == (k.samples == how));
+  }
+  CHECK(listed == std::size(sampled_kernels));
+}
+
 /// Widths out of range, and a semiring that cannot: nothing is written.
 inline void check_widths(rig::place where) {
   const auto a = one_row(9).to(where);
