@@ -1,7 +1,9 @@
-// What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery.
+// What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
+// samples and codes.
 
 #include "gpu.hpp"
 #include "rig/semirings.hpp"
+#include "sampling_cases.hpp"
 #include "table.hpp"
 
 namespace {
@@ -47,6 +49,44 @@ TEST_CASE("rows that are cut") {
     trial<rig::plus_times<float>, float, float, float> t(spec);
     met.meet(t, "plus_times", spec);
   }
+}
+
+/// Rows that are cut into two to five pieces.
+shape cut_rows_shape() {
+  random_bits random(test_seed());
+  return {"cut rows", pattern_of_lengths({2, 600, 0, 257, 129}, 600, random)};
+}
+
+TEST_CASE("samples that are cut") {
+  const shape rows = cut_rows_shape();
+  for (const auto& [name, how] : sampled_kernels)
+    for (const bool accumulates : {false, true}) {
+      trial_spec spec;
+      spec.of = &rows;
+      spec.features = 33;
+      spec.where = gpu;
+      spec.rescale = true;
+      spec.fresh = !accumulates;
+      if (accumulates) spec.accumulator = rig::accumulator::plus;
+      sample_with(spec, how, 300);
+      CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run(name) == "");
+    }
+}
+
+TEST_CASE("int8 codes, whole rows, pieces and samples of them") {
+  const shape rows = cut_rows_shape();
+  for (const rig::ranges over : {rig::ranges::matrix, rig::ranges::column})
+    for (const int features : {33, 64}) {
+      trial_spec spec;
+      spec.of = &rows;
+      spec.features = features;
+      spec.where = gpu;
+      spec.codes = over;
+      CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("row") == "");
+      CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("split") == "");
+      sample_with(spec, rig::sampling::adaptive, 300);
+      CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("adaptive") == "");
+    }
 }
 
 }  // namespace

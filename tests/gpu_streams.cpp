@@ -108,34 +108,6 @@ TEST_CASE("forms may be dropped while products that read them run") {
   dropper.join();
 }
 
-/// Captures a product after prepare() and one call like it, and replays it: the same bits as calls.
-template <class S>
-void check_replay(const rig::matrix<float>& a, const S& semiring, rig::accumulator accum,
-                  rig::descriptor desc) {
-  constexpr int replays = 3;
-  const own_stream stream;
-  const auto b = waves(a.rows(), 64).to(gpu);
-  auto called = rig::dense<float>(a.rows(), 64, -1).to(gpu), replayed = called;
-  a.prepare(desc);
-  for (int run = 0; run < 1 + replays; ++run) rig::mxm(called, accum, a, b, semiring, desc);
-
-  desc.stream = stream;
-  const auto product = [&] { rig::mxm(replayed, accum, a, b, semiring, desc); };
-  product();
-  rig::synchronise(gpu);
-  cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-  product();
-  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-  cudaGraphExec_t replay = nullptr;
-  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
-  for (int run = 0; run < replays; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
-  REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
-  CHECK(distance(called.to(rig::cpu()), replayed.to(rig::cpu())) == 0);
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
-}
-
 template <class S>
 void check_replays(const S& semiring) {
   using enum rig::accumulator;

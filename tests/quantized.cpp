@@ -1,7 +1,5 @@
 // INT8 features: how far codes are from their numbers, products with them, and their files.
 
-#include "rig/quantized.hpp"
-
 #include <omp.h>
 
 #include <bit>
@@ -9,9 +7,8 @@
 #include <cstdint>
 
 #include "files.hpp"
+#include "quantized_cases.hpp"
 #include "rig/io.hpp"
-#include "rig/semirings.hpp"
-#include "table.hpp"
 
 namespace {
 
@@ -220,43 +217,29 @@ TEST_CASE("codes from elsewhere") {
   CHECK(attempt(range, 2, {FLT_MAX}, {FLT_MAX / 255}).find("range 0") != std::string::npos);
 }
 
-/// Every shape and variant, against the oracle over what the codes stand for.
-template <class S, class TA, class TC>
-void walk_codes(const std::vector<shape>& shapes, int number, tally& met) {
-  const auto count = static_cast<int>(variants().size());
-  const int rounds = count / static_cast<int>(shapes.size()) + 1;
-  for (int step = 0; step < rounds * static_cast<int>(shapes.size()); ++step) {
-    const variant& v = variants()[static_cast<std::size_t>((step + 5 * number) % count)];
-    trial_spec spec;
-    spec.name = v.name;
-    spec.of = &shapes[static_cast<std::size_t>(step + number) % shapes.size()];
-    spec.features = feature_widths[static_cast<std::size_t>(step * 4 + number + step / 11) %
-                                   feature_widths.size()];
-    spec.seed = test_seed() * 7919 + static_cast<unsigned long>(number * 1000 + step);
-    spec.values = step % 3 == 0 ? draw::reals : draw::quarters;
-    v.apply(spec);
-    settle<S>(spec);
-    spec.codes = step % 2 == 0 ? ranges::matrix : ranges::column;
-    if (spec.transpose_b) spec.codes = ranges::matrix;
-    trial<S, TA, float, TC> t(spec);
-    met.meet(t, S::name, spec);
-  }
-}
-
 TEST_CASE("products with codes") {
   const std::vector<shape> shapes = battery();
   tally met(rig::cpu());
-  walk_codes<rig::plus_times<float>, float, float>(shapes, 0, met);
-  walk_codes<rig::plus_second<float>, float, rig::half>(shapes, 1, met);
-  walk_codes<rig::mean_second<float>, float, float>(shapes, 2, met);
-  walk_codes<rig::max_second<float>, float, float>(shapes, 3, met);
-  walk_codes<rig::min_second<float>, rig::bfloat16, float>(shapes, 4, met);
-  walk_codes<rig::arg_max_second<float>, float, float>(shapes, 5, met);
-  walk_codes<rig::min_plus<float>, float, double>(shapes, 6, met);
-  walk_codes<rig::max_plus<double>, double, double>(shapes, 7, met);
-  walk_codes<rig::min_max<int>, int, int>(shapes, 8, met);
-  walk_codes<rig::lor_land<bool>, bool, bool>(shapes, 9, met);
-  walk_codes<rig::plus_first<float>, float, float>(shapes, 10, met);
+  const auto meet = [&](auto& t, const char* name, const trial_spec& spec) {
+    met.meet(t, name, spec);
+  };
+  walk_codes<rig::plus_times<float>, float, float>(shapes, 0, feature_widths, {}, rig::cpu(), meet);
+  walk_codes<rig::plus_second<float>, float, rig::half>(shapes, 1, feature_widths, {}, rig::cpu(),
+                                                        meet);
+  walk_codes<rig::mean_second<float>, float, float>(shapes, 2, feature_widths, {}, rig::cpu(),
+                                                    meet);
+  walk_codes<rig::max_second<float>, float, float>(shapes, 3, feature_widths, {}, rig::cpu(), meet);
+  walk_codes<rig::min_second<float>, rig::bfloat16, float>(shapes, 4, feature_widths, {},
+                                                           rig::cpu(), meet);
+  walk_codes<rig::arg_max_second<float>, float, float>(shapes, 5, feature_widths, {}, rig::cpu(),
+                                                       meet);
+  walk_codes<rig::min_plus<float>, float, double>(shapes, 6, feature_widths, {}, rig::cpu(), meet);
+  walk_codes<rig::max_plus<double>, double, double>(shapes, 7, feature_widths, {}, rig::cpu(),
+                                                    meet);
+  walk_codes<rig::min_max<int>, int, int>(shapes, 8, feature_widths, {}, rig::cpu(), meet);
+  walk_codes<rig::lor_land<bool>, bool, bool>(shapes, 9, feature_widths, {}, rig::cpu(), meet);
+  walk_codes<rig::plus_first<float>, float, float>(shapes, 10, feature_widths, {}, rig::cpu(),
+                                                   meet);
   met.conclude(11, shapes.size());
 }
 
@@ -277,33 +260,8 @@ TEST_CASE("a long row that is cut, over codes") {
 }
 
 TEST_CASE("a product over codes is one over what they stand for") {
-  random_bits random(test_seed());
-  const oracle::sparse p = random_pattern(60, 80, 0.2, random);
-  std::vector<float> weights(p.inner.size());
-  for (float& w : weights) w = static_cast<float>(random.unit() - 0.5);
-  const auto a =
-      rig::matrix<float>::from_csr(60, 80, std::span<const long>(p.offsets),
-                                   std::span<const int>(p.inner), std::span<const float>(weights));
-  for (const int f : {1, 2, 3, 31, 32, 33, 64, 100, 257})
-    for (const ranges over : {ranges::matrix, ranges::column}) {
-      rig::dense<float> x(80, f);
-      for (int i = 0; i < 80; ++i)
-        for (int j = 0; j < f; ++j) x(i, j) = static_cast<float>(random.unit() * 20 - 10);
-      const quantized q = quantized::from(x, over);
-      const rig::dense<float> back = q.dequantised<float>();
-      const auto same = [&](auto s, double bound) {
-        const auto got = rig::mxm(a, q, s), want = rig::mxm(a, back, s);
-        double off = 0;
-        for (int i = 0; i < 60; ++i)
-          for (int j = 0; j < f; ++j)
-            off = std::max<double>(off, std::fabs(got(i, j) - want(i, j)));
-        CHECK(off <= bound);
-      };
-      same(rig::max_second<float>{}, 0);
-      same(rig::min_plus<float>{}, 0);
-      // A single column is summed in strands, block by block: in another order.
-      same(rig::plus_times<float>{}, f == 1 ? 80 * 5 * 80 * double(FLT_EPSILON) : 0);
-    }
+  // A single column is summed in strands, block by block: in another order.
+  check_dequantised(rig::cpu(), [](int features) { return features == 1; });
 }
 
 TEST_CASE("explain names codes, and what cannot be is refused") {

@@ -4,6 +4,7 @@
 #include <thread>
 
 #include "rig/semirings.hpp"
+#include "sampling_cases.hpp"
 #include "table.hpp"
 
 namespace {
@@ -54,6 +55,25 @@ TEST_CASE("int8 codes") {
   const std::vector<shape> shapes = small_battery();
   walk_small<rig::plus_times<float>, float, float, float>(shapes, 0, -1, rig::ranges::matrix);
   walk_small<rig::max_second<float>, float, float, rig::half>(shapes, 1, -1, rig::ranges::column);
+}
+
+TEST_CASE("samples, of numbers and of int8 codes") {
+  const shape rows = row_lengths_shape();
+  for (const auto& [name, how] : sampled_kernels)
+    for (const int width : {1, 33, 100})
+      for (const bool coded : {false, true}) {
+        trial_spec spec;
+        spec.of = &rows;
+        spec.features = 9;
+        spec.seed = test_seed();
+        spec.transpose_a = width == 33;
+        spec.rescale = width == 100;
+        if (coded) spec.codes = rig::ranges::column;
+        sample_with(spec, how, width);
+        CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run(name, 1) == "");
+        spec.rescale = false;
+        CHECK(trial<rig::arg_max_second<float>, float, float, float>(spec).run(name, 1) == "");
+      }
 }
 
 TEST_CASE("one column") {

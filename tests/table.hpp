@@ -128,6 +128,14 @@ class tally {
   /// ran.
   void conclude(std::size_t semirings, std::size_t shapes) const {
     CHECK(!ran_.empty());
+    std::size_t exact = 0;
+    for (const rig::kernel& k : rig::kernels()) {
+      if (k.where != where_.where) continue;
+      exact += !k.approximate;
+      // Those left out here are compared with samples drawn by the tests.
+      CHECK(k.approximate == (k.samples != rig::sampling::none));
+    }
+    CHECK(ran_.size() == exact);
     CHECK(shapes_.size() == ran_.size() * semirings * shapes);
     CHECK(variants_.size() == ran_.size() * semirings * variants().size());
     for (const auto& [kernel, times] : ran_) {
