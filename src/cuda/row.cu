@@ -16,13 +16,13 @@ constexpr int block_threads = 128;
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
 /// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
-template <class S, int V, int U, int CF, bool Sampled>
+template <class S, class TB, int V, int U, int CF, bool Sampled>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
-  constexpr int sample_words = Sampled ? 16 : 0;
-  constexpr int registers = 12 + sample_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
+  constexpr int other_words = (Sampled ? 16 : 0) + (is_same<TB, column_code> ? 3 * V * CF : 0);
+  constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / block_threads;  // threads that a multiprocessor holds
   return blocks > most ? most : blocks > 0 ? blocks : 1;
@@ -108,7 +108,7 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
 /// width a sample, which takes the place of the row in all of this.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, bool Sampled = false>
 __global__ void __launch_bounds__(block_threads,
-                                  Plain&& V > 1 ? least_blocks<S, V, U, CF, Sampled>() : 1)
+                                  Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Sampled>() : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = block_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
