@@ -13,6 +13,7 @@ struct row_shape {
   bool packs;
   int l, g, u, cf;
   bool plain;
+  int bytes = 16;  ///< of a pack
 };
 
 /// Null, or the shape that plain products take instead of the one of the rules: the benchmark's

@@ -9,7 +9,7 @@ namespace rig::on_cuda {
 /// Entries first … first + count of one row that begins at entry `begin`.
 template <class S>
 struct entry_range {
-  static constexpr bool ascends = true;
+  static constexpr bool is_sample = false;
   const index* entries;
   const typename S::left* values;  ///< null: every value is `iso` of the arguments
   unsigned count;
@@ -20,13 +20,12 @@ struct entry_range {
                    ? static_cast<const typename S::left*>(args.a_values) + begin + first
                    : nullptr),
         count(static_cast<unsigned>(count)) {}
-  __device__ unsigned at(unsigned e) const { return e; }
 };
 
 /// Slots first … first + count of a sample of the row.
 template <class S>
 struct sampled_range {
-  static constexpr bool ascends = false;
+  static constexpr bool is_sample = true;
   const index* entries;
   const typename S::left* values;
   unsigned count, first;
@@ -48,8 +47,9 @@ struct sampled_range {
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
 /// next pack. A semiring with `prepend` is summed from the last entry to the first, if they ascend.
-/// Teams meet in a fixed tree, so the result is the same each time; all lanes of the group must
-/// call.
+/// Of a sample each lane draws one of the next G slots, so that no entry is computed or awaited
+/// twice. Teams meet in a fixed tree, so the result is the same each time; all lanes of the group
+/// must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Range>
 __device__ __forceinline__ void gather_from(const arguments& args, index row, const Range& of,
                                             int lane, index first,
@@ -72,11 +72,15 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  constexpr bool again = CF > 1, backward = has_prepend<S> && Range::ascends;
+  constexpr bool again = CF > 1, backward = has_prepend<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, CF>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
-  const auto batch = [&](unsigned p, auto checked) {
+  [[maybe_unused]] index drawn = 0;
+  [[maybe_unused]] left drawn_a = left();
+  [[maybe_unused]] const unsigned members = group_members<G>();
+  [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
+  const auto batch = [&](unsigned p, unsigned count, auto checked) {
     bool there[U];
     index k[U] = {};
     [[maybe_unused]] left a[U];
@@ -84,10 +88,15 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       unsigned e = p + u * teams;
-      there[u] = !checked || e < of.count;
-      if (again && !there[u]) e = of.count - 1;
-      if constexpr (backward) e = of.count - 1 - e;
-      if (again || there[u]) e = of.at(e);
+      there[u] = !checked || e < count;
+      if constexpr (Range::is_sample) {
+        const int from = leader + static_cast<int>(e) % G;
+        k[u] = __shfl_sync(members, drawn, from);
+        if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, drawn_a, from);
+        continue;
+      }
+      if (again && !there[u]) e = count - 1;
+      if constexpr (backward) e = count - 1 - e;
       if (again || there[u]) k[u] = __ldg(of.entries + e);
       if constexpr (Iso) {
         a[u] = iso;
@@ -132,12 +141,34 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
   struct yes {
     constexpr operator bool() const { return true; }
   };
-  unsigned p = lane / L;
-  for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, no());
-  if (p < of.count) batch(p, yes());
+  if constexpr (Range::is_sample) {
+    index next = 0;
+    [[maybe_unused]] left next_a = iso;
+    const auto draw = [&](unsigned slot) {
+      const unsigned e = of.at(slot < of.count ? slot : of.count - 1);
+      next = __ldg(of.entries + e);
+      if constexpr (!Iso && !is_ignoring_left<S>)
+        next_a = load_pack<left, 1>(of.values + e).element[0];
+    };
+    draw(lane);
+    for (unsigned slot = 0; slot < of.count; slot += G) {
+      drawn = next;
+      drawn_a = next_a;
+      if (slot + G < of.count) draw(slot + G + lane);
+      const unsigned slots = of.count - slot < G ? of.count - slot : G;
+      // All lanes of the group go through the same batches: they hand each other what they drew.
+      for (unsigned p = 0; p < slots; p += U * teams)
+        if (p + U * teams <= slots)
+          batch(p + lane / L, slots, no());
+        else
+          batch(p + lane / L, slots, yes());
+    }
+  } else {
+    unsigned p = lane / L;
+    for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, no());
+    if (p < of.count) batch(p, of.count, yes());
+  }
   if constexpr (teams > 1) {
-    const unsigned members =
-        G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
 #pragma unroll
     for (int distance = L; distance < G; distance *= 2)
 #pragma unroll

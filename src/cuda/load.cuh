@@ -50,15 +50,35 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
   }
 }
 
-/// A register of any size from the lane whose number differs by `distance` in one bit.
-template <class T>
-__device__ T shuffle_xor(unsigned members, T x, int distance) {
+/// A register of any size from another lane, by `move(word)`.
+template <class T, class Move>
+__device__ __forceinline__ T shuffle(T x, Move move) {
   constexpr int words = (sizeof(T) + 3) / 4;
   unsigned parts[words] = {};
   memcpy(parts, &x, sizeof(T));
-  for (int w = 0; w < words; ++w) parts[w] = __shfl_xor_sync(members, parts[w], distance);
+  for (int w = 0; w < words; ++w) parts[w] = move(parts[w]);
   memcpy(&x, parts, sizeof(T));
   return x;
+}
+/// From the lane whose number differs by `distance` in one bit.
+template <class T>
+__device__ __forceinline__ T shuffle_xor(unsigned members, T x, int distance) {
+  return shuffle(x, [=](unsigned word) { return __shfl_xor_sync(members, word, distance); });
+}
+/// From lane `from`.
+template <class T>
+__device__ __forceinline__ T shuffle_from(unsigned members, T x, int from) {
+  return shuffle(x, [=](unsigned word) { return __shfl_sync(members, word, from); });
+}
+/// From the lane `distance` before; lanes that have none keep theirs.
+template <class T>
+__device__ __forceinline__ T shuffle_up(T x, int distance) {
+  return shuffle(x, [=](unsigned word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// Lanes of this thread's group of G.
+template <int G>
+__device__ __forceinline__ unsigned group_members() {
+  return G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
 }
 
 /// Counts one of `count` that are awaited, whose `members` stored before. True for the last: what
@@ -127,7 +147,10 @@ __device__ pack<T, V> load_pack(const T* from) {
   if constexpr (is_packable<T> && sizeof(out) == 16) {
     const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
     memcpy(&out, &words, 16);
-  } else if constexpr (is_storage<T> && sizeof(out) == 4) {
+  } else if constexpr (is_code<T> && sizeof(out) == 8) {
+    const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
+    memcpy(&out, &words, 8);
+  } else if constexpr (is_packable<T> && sizeof(out) == 4) {
     const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
     memcpy(&out, &word, 4);
   } else {
@@ -151,6 +174,11 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
     memcpy(&words, &loaded, 16);
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
     memcpy(&loaded, &words, 16);
+  } else if constexpr (is_code<T> && sizeof(loaded) % 4 == 0) {
+    unsigned words[sizeof(loaded) / 4];
+    memcpy(words, &loaded, sizeof(loaded));
+    for (unsigned& word : words) asm volatile("" : "+r"(word));
+    memcpy(&loaded, words, sizeof(loaded));
   }
 }
 
@@ -172,14 +200,15 @@ requires is_code<TB>
 struct b_reader<S, TB, V, CF> {
   static constexpr bool folds =
       is_linear<S> && is_same<typename S::right, float> && is_same<typename S::accum, float>;
-  static constexpr int ranges = is_same<TB, column_code> ? V * CF : 1;
+  static constexpr bool per_column = is_same<TB, column_code>;
+  static constexpr int ranges = per_column ? V * CF : 1;
   static constexpr float bias = 8388608.0f;  // 2^23
   float low[ranges], step[ranges], less[ranges];
 
   __device__ b_reader(const arguments& args, const index (&columns)[CF]) {
     for (int r = 0; r < ranges; ++r) {
       const index column = columns[r / V] + r % V;
-      const index at = ranges > 1 && column < args.columns ? column : 0;
+      const index at = per_column && column < args.columns ? column : 0;
       low[r] = args.low[at];
       step[r] = args.step[at];
       const float nearest = step[r] > 0 ? rintf(-low[r] / step[r]) : 0.0f;
@@ -197,7 +226,7 @@ struct b_reader<S, TB, V, CF> {
     else
       word = from.element[v].bits;
     const unsigned place = V % 4 == 0 ? static_cast<unsigned>(v) % 4 : 0;
-    const int r = ranges > 1 ? c * V + v : 0;
+    const int r = per_column ? c * V + v : 0;
     const float code = __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u | place)) - less[r];
     if constexpr (folds)
       return code;
@@ -206,7 +235,7 @@ struct b_reader<S, TB, V, CF> {
   }
   /// What a sum of codes stands for, with the sum of the factors before them.
   __device__ __forceinline__ float unfold(float sum, float factors, int c, int v) const {
-    const int r = ranges > 1 ? c * V + v : 0;
+    const int r = per_column ? c * V + v : 0;
     return __fmaf_rn(step[r], sum, low[r] * factors);
   }
 };

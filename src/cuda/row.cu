@@ -137,8 +137,13 @@ __global__ void __launch_bounds__(block_threads,
     if (is_piece ? !is_cut || first_entry >= sample.count : is_cut) return;
     int64 count = sample.count - first_entry;
     if (is_piece && count > args.cut) count = args.cut;
-    const sampled_range<S> of(args, begin, first_entry, count, sample);
-    gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    // The first entries, or all, come as those of any row do.
+    if (sample.mask == 0)
+      gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S>(args, begin, first_entry, count), lane,
+                                    first, sum);
+    else
+      gather<S, TB, V, L, G, U, CF>(
+          args, i, sampled_range<S>(args, begin, first_entry, count, sample), lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) {
       rescale<S>(args, n, count, sum);
@@ -239,8 +244,19 @@ static_assert(std::size(shapes) == any_wide + 1);
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-double packs_of(const problem& p) {
-  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / 16;
+/// Bytes of B that a lane loads at once: 16; of codes fewer, where as many sums a lane would be too
+/// many for short rows. Milliseconds of codes, f = 64, by 16 and fewer bytes: road-like 0.51,
+/// fp32 0.34; arxiv-like 0.075 and by 8 bytes 0.058; reddit-like 1.57, 2.0.
+int pack_bytes(const problem& p, const arguments& args) {
+  if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
+  const auto look = p.oriented->form_of<profile>();
+  if (look->mean_length < 6) return 4;
+  const bool even = args.samples != sampling::none && args.width < look->mean_length;
+  return is_skewed(*look, p.a.nnz) && !even && p.b.columns < 128 ? 8 : 16;
+}
+
+double packs_of(const problem& p, const arguments& args) {
+  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / pack_bytes(p, args);
 }
 
 /// May slices of `packs` packs of all of B's rows stay in the L2 cache?
@@ -248,16 +264,16 @@ bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <=
 
 /// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
 /// none is worth reading A again, or neighbouring rows share neighbours anyway.
-int slice_of(const problem& p, const profile& look) {
+int slice_of(const problem& p, const profile& look, const arguments& args) {
   const bool skewed = is_skewed(look, p.a.nnz);
   if (p.a.nnz < few_entries || look.mean_length < 6 || (skewed && look.local)) return 0;
-  const double packs = packs_of(p);
+  const double packs = packs_of(p, args);
   if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
   return packs > 8 && !skewed && !slices_fit(p, 16) && slices_fit(p, 8) ? 8 : 0;
 }
 
-int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
-  const double packs = packs_of(p);
+int plain_packs(const problem& p, const profile& look, const arguments& args) {
+  const double packs = packs_of(p, args);
   const bool few = p.a.nnz < few_entries;
   const bool sparse = look.mean_length < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
              dense = look.mean_length >= 40 && !skewed;
@@ -273,7 +289,7 @@ int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
   if (packs <= 8) return narrow;
   // Slices of rows that do not begin on cache lines would read more lines than they hold. A copy of
   // B on lines costs more than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75.
-  const int slice = row_bytes % line_bytes == 0 ? slice_of(p, look) : 0;
+  const int slice = args.b_row_bytes % line_bytes == 0 ? slice_of(p, look, args) : 0;
   if (slice > 0) return slice == 8 ? narrow : wider;
   if (packs <= 16) return wider;
   if (skewed && !look.local) return packs_16_skewed;
@@ -282,15 +298,16 @@ int plain_packs(const problem& p, const profile& look, unsigned row_bytes) {
 }
 
 /// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
-int pack_width(const problem& p) {
+int pack_width(const problem& p, const arguments& args) {
   if (p.algebra->right == type::other) return 1;
-  return b_bytes(p) < 16 ? static_cast<int>(16 / b_bytes(p)) : 1;
+  return b_bytes(p) < 16 ? pack_bytes(p, args) / static_cast<int>(b_bytes(p)) : 1;
 }
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
 bool reads_packs(const problem& p, const arguments& args) {
-  const int width = pack_width(p);
-  return width > 1 && is_packed(args.b, args.b_row_bytes, 1) &&
+  const int width = pack_width(p, args);
+  return width > 1 &&
+         is_packed(args.b, args.b_row_bytes, 1, static_cast<std::size_t>(pack_bytes(p, args))) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
@@ -301,9 +318,9 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
     return look.mean_length > 100                           ? one_long
            : look.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
                                                             : one_short;
-  const int width = pack_width(p);
+  const int width = pack_width(p, args);
   if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
-    return plain ? plain_packs(p, look, args.b_row_bytes) : any_packs;
+    return plain ? plain_packs(p, look, args) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
@@ -315,12 +332,13 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
   row_shape s = shapes[shape_for(p, look, args)];
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
-  const bool codes = p.b.value_type == type::code, samples = args.samples != sampling::none;
-  const double packs = packs_of(p);
+  const bool samples = args.samples != sampling::none;
+  const double packs = packs_of(p, args);
   const bool full = samples && look.longest == args.width && look.mean_length >= args.width;
-  if (codes && packs <= 4) {
+  s.bytes = pack_bytes(p, args);
+  if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
     s.l = 4;
-    s.g = full ? 8 : s.g == 8 ? 16 : s.g;
+    if (full) s.g = 8;
   }
   if (!samples || packs <= 4) return s;
   s.l = packs <= 8 ? 8 : packs <= 16 ? 16 : 32;
@@ -343,7 +361,8 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
 std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
                        bool sampled = false) {
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
-  out += s.packs ? "static_cast<int>(16 / sizeof(" + b_type + "))" : "1";
+  out +=
+      s.packs ? "static_cast<int>(" + std::to_string(s.bytes) + " / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true" : ", false") + (sampled ? ", true>" : ">");
 }
@@ -352,11 +371,12 @@ std::string expression(int shape, const std::string& semiring, const std::string
 }
 /// A shape that no table holds, as a number below zero, and back.
 int number_of(const row_shape& s) {
-  return -((((s.l * 64 + s.g) * 64 + s.u) * 64 + s.cf) * 4 + (s.packs ? 2 : 0) + (s.plain ? 1 : 0));
+  return -(((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 4 + (s.packs ? 2 : 0) +
+           (s.plain ? 1 : 0));
 }
 row_shape shape_of(int number) {
   const int n = -number;
-  return {(n & 2) != 0, n >> 20, n >> 14 & 63, n >> 8 & 63, n >> 2 & 63, (n & 1) != 0};
+  return {(n & 2) != 0, n >> 20, n >> 14 & 63, n >> 10 & 15, n >> 7 & 7, (n & 1) != 0, n >> 2 & 31};
 }
 std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type);
@@ -402,7 +422,7 @@ const void* const values_ahead[] = {
 /// twice as long (reddit-like, f = 101: 5.1, 9).
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
-  const int width = pack_width(p);
+  const int width = pack_width(p, args);
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
       reads_packs(p, args) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
       (forced_shape != nullptr && !forced_shape->packs))
@@ -449,12 +469,12 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
       forced  ? *forced_shape
       : later ? shape_compiled_later(p, samples ? look->sampled(args.width) : *look, args)
               : shapes[shape];
-  const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p)) * p.c.value_bytes;
+  const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
   args.c_packed =
-      p.b.columns % pack_width(p) == 0 &&
+      p.b.columns % pack_width(p, args) == 0 &&
       is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
-                                            4 * static_cast<std::size_t>(pack_width(p))));
+                                            4 * static_cast<std::size_t>(pack_width(p, args))));
   const char* const name = samples ? "row, sampled" : "row";
   const void* const kernel =
       samples ? kernel_for(p, {name, "row.cu", number_of(s), 0, sampled_expression, nullptr})
@@ -462,7 +482,7 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
   const int64 groups = block_threads / s.g;
-  const int64 v = s.packs ? pack_width(p) : 1;
+  const int64 v = s.packs ? pack_width(p, args) : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
   const int64 blocks = (pieces + groups - 1) / groups + (p.a.rows + groups - 1) / groups;

@@ -26,17 +26,6 @@ __device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
   return out;
 }
 
-/// A register of any size from the lane `distance` before; lanes that have none keep theirs.
-template <class T>
-__device__ __forceinline__ T shuffle_up(T x, int distance) {
-  constexpr int words = (sizeof(T) + 3) / 4;
-  unsigned parts[words] = {};
-  memcpy(parts, &x, sizeof(T));
-  for (int w = 0; w < words; ++w) parts[w] = __shfl_up_sync(0xffffffffu, parts[w], distance);
-  memcpy(&x, parts, sizeof(T));
-  return x;
-}
-
 /// What the entries of the lanes up to this one add up to since the last row's end: a segmented
 /// scan over the warp, in a fixed tree. `ended`: a row ends among a lane's entries, then among
 /// those of the lanes before and its own.
