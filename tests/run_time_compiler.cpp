@@ -33,11 +33,13 @@ TEST_CASE("every kernel file compiles from its text") {
     check_compiles("rig::on_cuda::row<" + semiring + ", " + semiring +
                    "::right, 1, 8, 8, 4, 1, true>");
     check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
-    check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 4, 1, true, true>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::drawn::start>");
     check_compiles("rig::on_cuda::row<" + semiring +
                    ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
-    check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, true>");
+    check_compiles(
+        "rig::on_cuda::row<" + semiring +
+        ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::drawn::anywhere>");
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
     check_compiles("rig::on_cuda::spmv_across<" + semiring + ", false>", nullptr, "spmv.cu");

@@ -22,14 +22,16 @@ inline constexpr int widest_sample = 4096;
 /// may repeat, and need not ascend.
 struct row_sample {
   int64 count;  ///< entries staged
-  unsigned mask, shift, prime, modulus;
+  unsigned shift, prime, modulus;
   unsigned reciprocal = 0xffffffffu / modulus + 1;  ///< of the modulus, times 2^32, rounded up
 
+  /// Are the entries the first ones, in order?
+  constexpr bool is_start() const { return shift == 0; }
   /// Entry, counted from the start of the row, that goes to `slot`:
-  ///   (run · prime) mod modulus + place, run = slot & mask, place = slot >> shift.
+  ///   (run · prime) mod modulus + place, run = slot mod 2^shift, place = ⌊slot / 2^shift⌋.
   constexpr unsigned entry(unsigned slot) const {
     // Without a division, as this is asked for each entry: the quotient is right or one too much.
-    const unsigned x = (slot & mask) * prime;
+    const unsigned x = (slot & ((1u << shift) - 1)) * prime;
     const auto quotient = static_cast<unsigned>(static_cast<unsigned long>(x) * reciprocal >> 32);
     const unsigned rest = x - quotient * modulus;
     return (rest >> 31 != 0 ? rest + modulus : rest) + (slot >> shift);
@@ -47,8 +49,8 @@ struct row_sample {
 /// Deterministic: the sample depends on nothing but the arguments. Source: bucket and fastrand,
 /// Huang et al., ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
 constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
-  if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 0, 1};
-  if (how == sampling::bucket) return {width, 0, 0, 0, 1};
+  if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 1};
+  if (how == sampling::bucket) return {width, 0, 0, 1};
   const bool in_runs = how == sampling::adaptive;
   const int64 w = width;
   const unsigned log = row_nnz <= 2 * w ? 2 : row_nnz <= 36 * w ? 3 : row_nnz <= 54 * w ? 4 : 5;
@@ -57,8 +59,8 @@ constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
   // slot · prime is less than 2^23: a modulus above that changes nothing, so 32 bits do.
   const unsigned modulus = starts < highest<int32>() ? static_cast<unsigned>(starts) : 1u << 31;
   const unsigned prime = in_runs ? 1429 : 577;
-  if (n == 0) return {w, ~0u, 31, prime, modulus};
-  return {n << log, (1u << log) - 1, log, prime, modulus};
+  if (n == 0) return {w, 31, prime, modulus};
+  return {n << log, log, prime, modulus};
 }
 
 /// sum · row_nnz / staged: what the sum of all entries would be if the others were like the staged

@@ -142,19 +142,14 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
     constexpr operator bool() const { return true; }
   };
   if constexpr (Range::is_sample) {
-    index next = 0;
-    [[maybe_unused]] left next_a = iso;
-    const auto draw = [&](unsigned slot) {
-      const unsigned e = of.at(slot < of.count ? slot : of.count - 1);
-      next = __ldg(of.entries + e);
-      if constexpr (!Iso && !is_ignoring_left<S>)
-        next_a = load_pack<left, 1>(of.values + e).element[0];
-    };
-    draw(lane);
     for (unsigned slot = 0; slot < of.count; slot += G) {
-      drawn = next;
-      drawn_a = next_a;
-      if (slot + G < of.count) draw(slot + G + lane);
+      const unsigned mine = slot + static_cast<unsigned>(lane);
+      const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
+      drawn = __ldg(of.entries + e);
+      if constexpr (Iso)
+        drawn_a = iso;
+      else if constexpr (!is_ignoring_left<S>)
+        drawn_a = load_pack<left, 1>(of.values + e).element[0];
       const unsigned slots = of.count - slot < G ? of.count - slot : G;
       // All lanes of the group go through the same batches: they hand each other what they drew.
       for (unsigned p = 0; p < slots; p += U * teams)

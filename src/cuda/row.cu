@@ -12,16 +12,22 @@ namespace rig::on_cuda {
 
 constexpr int block_threads = 128;
 
+/// Entries of a row that are read: all, the first ones, or of rows longer than the width any.
+enum class drawn { all, start, anywhere };
+
 /// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
 /// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
-template <class S, class TB, int V, int U, int CF, bool Sampled>
+template <class S, class TB, int V, int U, int CF, drawn Drawn>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
-  constexpr int other_words = (Sampled ? 16 : 0) + (is_same<TB, column_code> ? 3 * V * CF : 0);
+  // Of samples: reddit-like, f = 64, fastrand, width 16 and 256: 0.194 and 1.41 ms; with 2 words
+  // 0.203 and 1.49, with 28 0.204 and 1.40; products-like, width 64: 3.07, 3.09, 3.61.
+  constexpr int draw_words = Drawn == drawn::anywhere ? 10 : Drawn == drawn::start ? 4 : 0;
+  constexpr int other_words = draw_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / block_threads;  // threads that a multiprocessor holds
@@ -104,11 +110,12 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
 /// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
 /// cut, and the last piece of a row to be done adds all of them; the others take rows. Plain: no
-/// mask, no accumulator, A and C stored as the semiring has them. Sampled: of rows longer than the
+/// mask, no accumulator, A and C stored as the semiring has them. Drawn: of rows longer than the
 /// width a sample, which takes the place of the row in all of this.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, bool Sampled = false>
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
+          drawn Drawn = drawn::all>
 __global__ void __launch_bounds__(block_threads,
-                                  Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Sampled>() : 1)
+                                  Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Drawn>() : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = block_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
@@ -131,23 +138,27 @@ __global__ void __launch_bounds__(block_threads,
   }
   const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
   typename S::accum sum[CF][V];
-  if constexpr (Sampled) {
+  if constexpr (Drawn != drawn::all) {
     const row_sample sample = sample_of(args, n);
     const bool is_cut = args.cut > 0 && sample.count > args.cut;
     if (is_piece ? !is_cut || first_entry >= sample.count : is_cut) return;
     int64 count = sample.count - first_entry;
     if (is_piece && count > args.cut) count = args.cut;
     // The first entries, or all, come as those of any row do.
-    if (sample.mask == 0)
+    if (Drawn == drawn::start || sample.is_start())
       gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S>(args, begin, first_entry, count), lane,
                                     first, sum);
-    else
+    else if constexpr (Drawn == drawn::anywhere)
       gather<S, TB, V, L, G, U, CF>(
           args, i, sampled_range<S>(args, begin, first_entry, count, sample), lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) {
-      rescale<S>(args, n, count, sum);
-      return write_tile<S, V, L, CF, Plain>(args, i, first, count, sum);
+      // Asked for again, rather than kept in registers meanwhile.
+      asm volatile("" : "+r"(i));
+      const int64 whole = args.offset(i + 1) - args.offset(i),
+                  staged = sample_of(args, whole).count;
+      rescale<S>(args, whole, staged, sum);
+      return write_tile<S, V, L, CF, Plain>(args, i, first, staged, sum);
     }
   } else {
     int64 count = n - first_entry;
@@ -160,8 +171,8 @@ __global__ void __launch_bounds__(block_threads,
     if (lane >= L) return;
     if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
   }
-  if (is_last_piece<S, V, L, G, CF, Sampled>(args, number, tile, lane, first, sum))
-    add_pieces<S, V, L, CF, Plain, Sampled>(args, args.pieces[number].cut_row, first);
+  if (is_last_piece<S, V, L, G, CF, Drawn != drawn::all>(args, number, tile, lane, first, sum))
+    add_pieces<S, V, L, CF, Plain, Drawn != drawn::all>(args, args.pieces[number].cut_row, first);
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
@@ -250,7 +261,7 @@ constexpr unsigned line_bytes = 128;
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
   const auto look = p.oriented->form_of<profile>();
-  if (look->mean_length < 6) return 4;
+  if (look->mean_length < 6) return p.b.columns < 128 ? 4 : 8;
   const bool even = args.samples != sampling::none && args.width < look->mean_length;
   return is_skewed(*look, p.a.nnz) && !even && p.b.columns < 128 ? 8 : 16;
 }
@@ -331,11 +342,11 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
 /// codes, exact, f = 64: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91; width 16: 0.223, 0.125.
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
   row_shape s = shapes[shape_for(p, look, args)];
+  s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
   const bool samples = args.samples != sampling::none;
   const double packs = packs_of(p, args);
   const bool full = samples && look.longest == args.width && look.mean_length >= args.width;
-  s.bytes = pack_bytes(p, args);
   if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
     s.l = 4;
     if (full) s.g = 8;
@@ -345,7 +356,10 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   s.u = 4;
   s.cf = 1;
   if (s.l == 8) s.g = full ? 8 : s.g;
-  if (s.l == 16) s.g = look.mean_length >= 40 && !is_skewed(look, p.a.nnz) ? 32 : 16;
+  if (s.l == 16) {
+    const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
+    s.g = dense || p.a.nnz < few_entries ? 32 : 16;
+  }
   if (s.l == 32) s.g = 32;
   // Entries far apart come late: more of them in flight, where rows have as many.
   const bool long_rows = p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
@@ -359,12 +373,12 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
 }
 
 std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
-                       bool sampled = false) {
+                       const char* drawn = "all") {
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
   out +=
       s.packs ? "static_cast<int>(" + std::to_string(s.bytes) + " / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
-  return out + (s.plain ? ", true" : ", false") + (sampled ? ", true>" : ">");
+  return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
 }
 std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shapes[shape], semiring, b_type);
@@ -381,8 +395,11 @@ row_shape shape_of(int number) {
 std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type);
 }
-std::string sampled_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, true);
+std::string started_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_of(shape), semiring, b_type, "start");
+}
+std::string drawn_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_of(shape), semiring, b_type, "anywhere");
 }
 std::string values_expression(int, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::take_values<" + semiring + ">";
@@ -475,9 +492,11 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
       is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
                                             4 * static_cast<std::size_t>(pack_width(p, args))));
-  const char* const name = samples ? "row, sampled" : "row";
+  const bool starts = args.samples == sampling::bucket;
+  const char* const name = starts ? "row, its start" : samples ? "row, sampled" : "row";
   const void* const kernel =
-      samples ? kernel_for(p, {name, "row.cu", number_of(s), 0, sampled_expression, nullptr})
+      samples ? kernel_for(p, {name, "row.cu", number_of(s), 0,
+                               starts ? started_expression : drawn_expression, nullptr})
       : forced || later
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
@@ -485,7 +504,7 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
   const int64 v = s.packs ? pack_width(p, args) : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
-  const int64 blocks = (pieces + groups - 1) / groups + (p.a.rows + groups - 1) / groups;
+  const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
   const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
                   static_cast<unsigned>((tiles + most - 1) / most));

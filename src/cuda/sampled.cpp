@@ -3,11 +3,11 @@
 //
 // For inference on graphs of long rows, where a known loss buys time: work and bytes fall to the
 // share of entries staged. Slots are turned into entries in registers, by one multiplication and
-// a remainder without division, so nothing is staged in shared memory and every width runs. Samples
-// longer than a cut come in pieces, as in `split`; where no row is longer than the width, the exact
-// kernels run. No atomics on floats: same bits. O(min(nnz, rows · width) · f), the scratch of
-// `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
-// Measured: docs/measured.md, suite sampled.
+// a remainder without division, and handed from lane to lane: nothing is staged in shared memory,
+// and every width runs. Samples longer than a cut come in pieces, as in `split`; where no row is
+// longer than the width, the exact kernels run. No atomics on floats: same bits. O(min(nnz, rows ·
+// width) · f), the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
+// adaptive, AES-SpMM, 2025. Measured: docs/measured.md, suite sampled.
 
 #include "families.hpp"
 #include "launch.hpp"
@@ -45,8 +45,14 @@ void sampled_run(sampling how, const problem& p) {
   p.held_lists = lists;
   // Samples that fill the width are even.
   if (p.desc->width > look->mean_length && order_helps(p, *look)) args.order = lists->by_length;
-  const bool cuts = lists->cut > 0 && p.desc->width > lists->cut;
-  launch_row(p, args, cuts ? lists.get() : nullptr);
+  if (lists->cut == 0 || p.desc->width < lists->cut) return launch_row(p, args, nullptr);
+  // Rows that are not cut are whole; those that are have their samples in pieces.
+  arguments whole = arguments_of(p);
+  whole.order = args.order;
+  whole.cut = lists->cut;
+  launch_row(p, whole, nullptr);
+  args.rows = 0;
+  launch_row(p, args, lists.get());
 }
 
 }  // namespace rig::on_cuda
