@@ -38,7 +38,8 @@ class input_file {
   /// The next line without its LF or CR LF, valid until the next call; false at the end of the
   /// file.
   bool next_line(std::string_view& line);
-  /// Copies the next bytes; fewer than `count` at the end of the file.
+  /// Copies the next bytes; fewer than `count` at the end of the file. Many bytes of a part that is
+  /// not deflated are read by all threads, each straight to its place.
   std::size_t read(void* out, std::size_t count);
 
   /// Number of the line that was read last, from 1; 0 before the first.
@@ -65,12 +66,14 @@ class input_file {
   std::size_t pull(char* out, std::size_t room);
   std::size_t inflate_into(char* out, std::size_t room);
   std::size_t read_raw(char* out, std::size_t room);
+  std::size_t read_in_pieces(char* out, std::size_t count);
   void show_progress();
   void close();
 
   std::string path_;
   int descriptor_ = -1;
   int64 size_ = 0, raw_read_ = 0, line_ = 0;
+  int64 offset_ = 0;                    // of a part
   std::unique_ptr<char[]> text_, raw_;  // raw_ is there for a gzip file only
   std::size_t begin_ = 0, end_ = 0;     // what of text_ is still to be handed out
   z_stream inflater_ = {};

@@ -190,7 +190,12 @@ void expect_npy_numbers(const input_file& file, const npy_header& head) {
 }
 template <class T>
 void read_npy_numbers(input_file& file, const npy_header& head, T* out) {
-  read_elements<T, T>(file, head, out);
+  if (head.fortran_order) return read_elements<T, T>(file, head, out);
+  const int64 count = int64(head.rows) * head.columns;
+  const std::size_t wanted = static_cast<std::size_t>(count) * sizeof(T);
+  if (file.read(out, wanted) != wanted)
+    file.refuse({"the file ends within its ", count, " numbers"});
+  if (!file.peek(1).empty()) file.refuse({"bytes follow the ", count, " numbers"});
 }
 template void expect_npy_numbers<float>(const input_file&, const npy_header&);
 template void expect_npy_numbers<unsigned char>(const input_file&, const npy_header&);

@@ -5,6 +5,8 @@
 #include <bit>
 #include <cfloat>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
 
 #include "files.hpp"
 #include "quantized_cases.hpp"
@@ -398,6 +400,61 @@ TEST_CASE(".npz of other programs") {
                                     {"low.npy", npy_of("<f4", "(1,)", little(1.f)), false},
                                     {"step.npy", npy_of("<f4", "(1,)", little(2.f)), false}})));
   CHECK(large.dequantised<float>()(999, 999) == 15);
+}
+
+TEST_CASE(".npz: codes that threads read together") {
+  const int threads = omp_get_max_threads();
+  // More than is read between two reports of progress, and no whole number of pieces.
+  constexpr int rows = 70001, columns = 1000;
+  std::vector<unsigned char> codes(static_cast<std::size_t>(rows) * columns);
+  for (std::size_t n = 0; n < codes.size(); ++n)
+    codes[n] = static_cast<unsigned char>(n * 0x9e3779b1u >> 24);
+  const quantized q =
+      quantized::from_codes(rows, columns, codes, std::vector{1.f}, std::vector{2.f});
+  const std::string path = scratch() / "large.npz";
+  rig::write_quantized(path, q);
+  for (const int number : {1, 5}) {
+    omp_set_num_threads(number);
+    CHECK(same(rig::read_quantized(path), q));
+  }
+  // The codes end at most 1 KiB before the file does.
+  const std::size_t size = std::filesystem::file_size(path);
+  for (const std::size_t at :
+       {std::size_t(1000), std::size_t(5) << 20, std::size_t(65) << 20, size - 1024}) {
+    std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
+    const auto turn = [&] {
+      file.seekg(static_cast<std::streamoff>(at));
+      const int byte = file.get();
+      file.seekp(static_cast<std::streamoff>(at));
+      file.put(static_cast<char>(byte ^ 4)).flush();
+    };
+    turn();
+    std::string messages[2];
+    for (const int n : {0, 1}) {
+      omp_set_num_threads(n == 0 ? 1 : 5);
+      messages[n] = refusal(rig::errc::format, [&] { rig::read_quantized(path); });
+    }
+    CHECK(messages[0].find("codes.npy: the CRC-32 is ") != std::string::npos);
+    CHECK(messages[0] == messages[1]);
+    turn();
+  }
+  CHECK(same(rig::read_quantized(path), q));
+  omp_set_num_threads(threads);
+  std::filesystem::remove(path);
+
+  const auto of = [](std::size_t bytes) {
+    return file_of("other.npz",
+                   archive({{"codes.npy", npy_of("|u1", "(3000, 999)", std::string(bytes, '\7'))},
+                            {"low.npy", npy_of("<f4", "(1,)", little(1.f))},
+                            {"step.npy", npy_of("<f4", "(1,)", little(2.f))}}));
+  };
+  CHECK(rig::read_quantized(of(2997000)).dequantised<float>()(2999, 998) == 15);
+  CHECK(refusal(rig::errc::format, [&] {
+          rig::read_quantized(of(2997001));
+        }).find("codes.npy: bytes follow the 2997000 numbers") != std::string::npos);
+  CHECK(refusal(rig::errc::format, [&] {
+          rig::read_quantized(of(2996999));
+        }).find("codes.npy: the sizes ask for 2997000 bytes") != std::string::npos);
 }
 
 TEST_CASE("malformed .npz files are refused with the reason") {

@@ -60,9 +60,10 @@ void write_dense(const std::string& path, const dense<T>& a);
 /// Reads a quantized from a NumPy archive, .npz, stored or deflated: codes.npy, |u1, rows×columns;
 /// low.npy and step.npy, <f4, 1 or `columns` numbers; nothing else. A regular file.
 ///
-/// Memory for the codes only where the file is long enough to hold them. Throws as `read_matrix`,
-/// errors without a line: error(format) for damage of every kind, a CRC-32 that does not fit
-/// included, and for ranges that are none.
+/// Memory for the codes only where the file is long enough to hold them; stored ones are read and
+/// checked by all threads of OpenMP, with the same outcome for any number of them. Throws as
+/// `read_matrix`, errors without a line: error(format) for damage of every kind, a CRC-32 that does
+/// not fit included, and for ranges that are none.
 quantized read_quantized(const std::string& path);
 
 /// Writes such an archive as numpy.savez does, which numpy.load reads: members stored as they are,
