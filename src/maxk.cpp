@@ -42,63 +42,75 @@ struct word_of;
 template <>
 struct word_of<2> {
   using type = unsigned short;
+  static constexpr type sign = type(1) << 15;
 };
 template <>
 struct word_of<4> {
   using type = unsigned;
+  static constexpr type sign = type(1) << 31;
 };
 template <>
 struct word_of<8> {
   using type = unsigned long;
+  static constexpr type sign = type(1) << 63;
 };
 
 /// A number that orders as x does: NaN above all, −0 as +0.
 template <class T>
 auto key_of(T x) {
   using word = typename word_of<sizeof(T)>::type;
-  constexpr auto sign = static_cast<word>(word(1) << (8 * sizeof(T) - 1));
+  constexpr word sign = word_of<sizeof(T)>::sign;
   constexpr auto infinity = std::bit_cast<word>(convert<T>(highest<float>()));
   const auto bits = std::bit_cast<word>(x);
   const auto magnitude = static_cast<word>(bits & ~sign);
-  if (magnitude > infinity) return static_cast<word>(~word(0));
-  if (magnitude == 0) return sign;
-  return static_cast<word>(bits & sign ? ~bits : bits | sign);
+  const auto key = static_cast<word>(bits > sign ? ~bits : magnitude | sign);
+  return magnitude > infinity ? static_cast<word>(~word(0)) : key;
 }
 
-/// The k greatest of `columns` numbers, in the order of their columns: a radix selection finds the
-/// least key that is kept, a digit of 8 bits a pass from the top.
-template <class T, class Index>
-void keep_greatest(const T* x, index columns, int k, T* values, Index* indices) {
-  using word = decltype(key_of(*x));
-  word kept = 0, known = 0;  // the key's digits found so far, and their bits
-  int ties = k;              // entries to keep of those that have these digits
-  for (int shift = 8 * sizeof(word) - 8; shift >= 0; shift -= 8) {
-    int counts[256] = {};
-    for (index j = 0; j < columns; ++j) {
-      const word key = key_of(x[j]);
-      if ((key & known) == kept) ++counts[key >> shift & 255];
+/// The k greatest of `columns` numbers, in the order of their columns. A bisection of the bits of
+/// keys finds the least that is kept: a count a bit, which vectorises, and often few of them.
+template <class T, class Index, class Word>
+void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
+  for (index j = 0; j < columns; ++j) keys[j] = key_of(x[j]);
+  const auto count = [&](Word least) {
+    int found = 0;
+    for (index j = 0; j < columns; ++j) found += keys[j] >= least;
+    return found;
+  };
+  Word kept = 0;
+  int reached = columns;  // keys of at least `kept`, never fewer than k
+  for (Word bit = word_of<sizeof(T)>::sign; bit != 0 && reached > k; bit >>= 1) {
+    const auto least = static_cast<Word>(kept | bit);
+    if (const int found = count(least); found >= k) {
+      kept = least;
+      reached = found;
     }
-    int digit = 255;
-    while (ties > counts[digit]) ties -= counts[digit--];
-    kept = static_cast<word>(kept | static_cast<word>(digit) << shift);
-    known = static_cast<word>(known | word(255) << shift);
-    if (ties == counts[digit]) break;  // all of them are kept, whatever follows
   }
+  // Of those that tie with the last, the first in the row.
+  int ties = k;
+  if (reached > k)
+    for (index j = 0; j < columns; ++j) ties -= keys[j] > kept;
+  // Without a branch on what no one can foresee: an entry that is not kept is written over.
   for (index j = 0, p = 0; p < k; ++j) {
-    const auto key = static_cast<word>(key_of(x[j]) & known);
-    if (key < kept || (key == kept && ties-- <= 0)) continue;
+    const bool tied = keys[j] == kept;
     values[p] = x[j];
-    indices[p++] = static_cast<Index>(j);
+    indices[p] = static_cast<Index>(j);
+    p += (keys[j] > kept) | (tied & (ties > 0));
+    ties -= tied;
   }
 }
 
 template <class T, class Index>
 void keep_greatest(const dense_operand& x, int k, int threads, void* values, void* indices) {
+  using word = typename word_of<sizeof(T)>::type;
+  const int64 columns = x.columns;
+  const buffer keys = buffer::allocate(static_cast<std::size_t>(threads * columns) * sizeof(word));
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (index i = 0; i < x.rows; ++i) {
     const int64 to = static_cast<int64>(i) * k;
     keep_greatest(static_cast<const T*>(x.data) + i * x.stride, x.columns, k,
-                  static_cast<T*>(values) + to, static_cast<Index*>(indices) + to);
+                  keys.data<word>() + omp_get_thread_num() * columns, static_cast<T*>(values) + to,
+                  static_cast<Index*>(indices) + to);
   }
 }
 

@@ -10,6 +10,8 @@
 // with atomics. O(nnz · k + rows · f); forward scratch: f accumulators a thread. A row is never
 // cut, so the order of a sum is that of A's entries for any number of threads. No tuning.
 
+#include <algorithm>
+
 #include "rig/cpu/row.hpp"
 
 namespace rig::on_cpu {
