@@ -14,7 +14,7 @@ namespace {
 
 struct settings {
   std::string semiring, type, feature_type, rows;
-  int features, repeat, width;
+  int features, repeat, width, k;
   bool transpose = false, rescale = false;
 };
 
@@ -70,6 +70,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   auto desc = given.describe();
   desc.transpose_a = my.transpose;
   desc.width = my.width;
+  desc.k = my.k;
   desc.rescale = my.rescale;
   desc.fill = 0;
   const auto rows = parse_rows(my.rows, my.transpose ? a.columns() : a.rows());
@@ -112,6 +113,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   out.add("device", std::string(a.where() == rig::cpu() ? "cpu" : "cuda"));
   out.add("kernel", why.chosen);
   out.note("why", why.reason);
+  if (my.k > 0) out.add("k", my.k);
   if (is_sampled(why.chosen)) {
     const rig::sampling_statistics sample = rig::sampling_report(a, desc);
     out.add("kept", sample.staged);
@@ -170,6 +172,8 @@ int main(int count, char** arguments) {
   add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
   add("width", po::value(&my.width)->default_value(0)->value_name("W"),
       "entries a row keeps under a sampled kernel");
+  add("k", po::value(&my.k)->default_value(0)->value_name("K"),
+      "entries of a row of B that --kernel maxk keeps");
   add("rescale", po::bool_switch(&my.rescale),
       "multiply sampled sums by entries of the row / entries kept");
   add("repeat", po::value(&my.repeat)->default_value(1)->value_name("R"),
@@ -195,6 +199,11 @@ int main(int count, char** arguments) {
                 "'");
         example::require(my.features >= 1, "--features is at least 1");
         example::require(my.repeat >= 1, "--repeat is at least 1");
+        if (given.kernel == "maxk")
+          example::require(my.k >= 1 && my.k <= my.features,
+                           "--kernel maxk keeps 1 to --features entries a row: give --k");
+        else
+          example::require(my.k == 0, "--k is for --kernel maxk");
         if (is_sampled(given.kernel))
           example::require(my.width >= 1 && my.width <= rig::widest_sample,
                            "--kernel " + given.kernel + " keeps 1 to " +

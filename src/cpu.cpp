@@ -142,7 +142,7 @@ index first_row_of(const sparse_operand& a, int piece, int pieces) {
   return low;
 }
 
-double estimate(const problem& p, double share) {
+double estimate(const problem& p, double share, int kept) {
   // 17 bytes a nanosecond and thread: what tiles of 64 floats gather from a table in the last cache
   // (rmat:16:16, 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of
   // estimates matters.
@@ -150,9 +150,11 @@ double estimate(const problem& p, double share) {
   const double f = static_cast<double>(p.b.columns);
   const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
   const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
-  const double gathered =
-      static_cast<double>(p.a.nnz) * share * (sizeof(index) + a_bytes + f * b_bytes);
-  const double written = static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes);
+  const double read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
+  const double gathered = static_cast<double>(p.a.nnz) * share * (sizeof(index) + a_bytes + read);
+  const bool makes_cbsr = p.mask.over == mask_operand::kind::cbsr;
+  const double written = static_cast<double>(p.a.rows) * (makes_cbsr ? kept : f) *
+                         static_cast<double>(p.c.value_bytes);
   return (gathered + written) / bytes_a_second;
 }
 

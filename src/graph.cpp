@@ -185,6 +185,17 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
   });
 }
 
+template <class T>
+matrix<T> mean_normalise(const matrix<T>& a) {
+  require_host("mean_normalise", a);
+  return or_out_of_memory("mean_normalise", [&] {
+    const pattern& structure = a.structure();
+    return with_computed_values(a, [&](index i, int64 p) {
+      return a.value(p) / static_cast<T>(structure.offset(i + 1) - structure.offset(i));
+    });
+  });
+}
+
 #define RIG_GRAPH(T)                               \
   template matrix<T> symmetrise(const matrix<T>&); \
   template matrix<T> add_self_loops(const matrix<T>&, T)
@@ -203,5 +214,7 @@ RIG_SCALE(int32);
 RIG_SCALE(int64);
 template matrix<float> gcn_normalise(const matrix<float>&);
 template matrix<double> gcn_normalise(const matrix<double>&);
+template matrix<float> mean_normalise(const matrix<float>&);
+template matrix<double> mean_normalise(const matrix<double>&);
 
 }  // namespace rig

@@ -3,6 +3,7 @@
 #include "rig/kernels.hpp"
 
 #include "cuda/families.hpp"
+#include "rig/cpu/maxk.hpp"
 #include "rig/cpu/run.hpp"
 #include "rig/cpu/sampled.hpp"
 
@@ -31,6 +32,10 @@ constexpr kernel list[] = {
      on_cpu::sampled<fastrand>, fastrand},
     {"adaptive", here, true, "runs of entries of long rows", on_cpu::sampled_answer<adaptive>,
      on_cpu::sampled<adaptive>, adaptive},
+    {"maxk", here, true, "the k greatest of each row of B", on_cpu::maxk_answer, on_cpu::maxk_run,
+     none, operands::cbsr_right},
+    {"maxk_backward", here, false, "the places that a cbsr stores", on_cpu::maxk_backward_answer,
+     family<on_cpu::maxk_backward_family>, none, operands::cbsr_mask},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,

@@ -37,6 +37,8 @@ void check_shapes(const problem& p) {
     expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
   if (p.mask.over == mask_operand::kind::dense)
     expect("the mask", p.mask.full.rows, p.mask.full.columns);
+  if (p.mask.over == mask_operand::kind::cbsr)
+    expect("the cbsr of the mask", p.mask.full.rows, p.mask.full.columns);
 }
 
 void check_places(const problem& p) {
@@ -49,7 +51,8 @@ void check_places(const problem& p) {
   if (!p.fresh) expect("C", p.c.where);
   if (p.indices.data != nullptr) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
-  if (p.mask.over == mask_operand::kind::dense) expect("the mask", p.mask.full.where);
+  if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
+    expect("the mask", p.mask.full.where);
 }
 
 void check_accumulator(const problem& p) {
@@ -93,6 +96,11 @@ const kernel* preferred_kernel(const problem& p) {
 
 }  // namespace
 
+operands operands_of(const problem& p) {
+  if (p.mask.over == mask_operand::kind::cbsr) return operands::cbsr_mask;
+  return p.b.k > 0 ? operands::cbsr_right : operands::dense;
+}
+
 const kernel* named_kernel(const problem& p) {
   if (p.desc->kernel.empty()) return nullptr;
   const kernel* named = find(p, p.desc->kernel, "the descriptor");
@@ -113,6 +121,23 @@ void check_codes(const problem& p) {
     fail(errc::cannot, {p.operation,
                         ": B is quantized with a range for each column, so its "
                         "transpose would have one for each row"});
+}
+
+void check_cbsr(const problem& p) {
+  if (p.b.k > 0) {
+    if (p.desc->transpose_b)
+      fail(errc::cannot, {p.operation, ": B is a cbsr, and its transpose is none"});
+    return;
+  }
+  const kernel* named = named_kernel(p);
+  const int k = p.desc->k;
+  if (named != nullptr && named->takes == operands::cbsr_right &&
+      operands_of(p) == operands::dense && (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr))
+    fail(errc::range, {p.operation, ": kernel '", named->name, "' keeps k of ", p.b.columns,
+                       " columns of B, but k is ", k,
+                       "; k is 1 … columns, of which there are at "
+                       "most ",
+                       widest_cbsr});
 }
 
 void check_descriptor(const problem& p) {
@@ -177,7 +202,10 @@ void transpose_b(problem& p) {
   dense_operand stored = p.b, flipped = p.b;
   std::swap(stored.rows, stored.columns);
   flipped.stride = flipped.columns;
-  if (!p.algebra->ignores_right) {
+  // Which entries MaxK keeps depends on the values of B even where the product does not.
+  const kernel* named = named_kernel(p);
+  const bool selects = named != nullptr && named->takes == operands::cbsr_right;
+  if (!p.algebra->ignores_right || selects) {
     p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.held_b.data();
     std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
@@ -252,6 +280,25 @@ void run_apart(problem& p, const kernel& chosen) {
   p.indices = indices;
 }
 
+/// The kernel's answer, of its family if that is for such operands.
+answer answer_of(const kernel& k, const problem& p) {
+  const operands asked = operands_of(p);
+  if (k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense))
+    return k.answers(p);
+  answer out{verdict::cannot, "", 0};
+  if (p.reasons)
+    out.reason = asked == operands::cbsr_right  ? "B is a cbsr"
+                 : asked == operands::cbsr_mask ? "the mask is the structure of a cbsr"
+                                                : "makes what the structure of a cbsr masks";
+  return out;
+}
+
+/// Does the kernel run only by name? On a cbsr `maxk` leaves out nothing.
+bool is_approximate(const kernel& k, const problem& p) {
+  return k.approximate &&
+         !(k.takes == operands::cbsr_right && operands_of(p) == operands::cbsr_right);
+}
+
 struct choice {
   const kernel* chosen;
   const char* reason;
@@ -262,32 +309,32 @@ struct choice {
   p.reasons = true;
   std::string reasons;
   for (const kernel& k : kernels())
-    if (k.where == p.a.where.where && !k.approximate)
-      reasons += std::string("; ") + k.name + ": " + k.answers(p).reason;
+    if (k.where == p.a.where.where && !is_approximate(k, p))
+      reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
   fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
                       p.algebra->name, reasons});
 }
 
 choice choose(problem& p) {
   if (const kernel* named = named_kernel(p)) {
-    if (named->answers(p).says == verdict::cannot) {
+    if (answer_of(*named, p).says == verdict::cannot) {
       p.reasons = true;
       fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
-                          "' cannot serve: ", named->answers(p).reason});
+                          "' cannot serve: ", answer_of(*named, p).reason});
     }
     return {named, "named by the descriptor"};
   }
   const kernel* preferred = preferred_kernel(p);
-  if (preferred != nullptr && !preferred->approximate &&
-      preferred->answers(p).says != verdict::cannot)
+  if (preferred != nullptr && !is_approximate(*preferred, p) &&
+      answer_of(*preferred, p).says != verdict::cannot)
     return {preferred, "preferred by RIG_KERNEL"};
 
   // Among those that can, the cheapest; those that are slower serve only where none can.
   const kernel* cheapest = nullptr;
   answer best;
   for (const kernel& k : kernels()) {
-    if (k.where != p.a.where.where || k.approximate) continue;
-    const answer says = k.answers(p);
+    if (k.where != p.a.where.where || is_approximate(k, p)) continue;
+    const answer says = answer_of(k, p);
     if (says.says == verdict::cannot) continue;
     if (cheapest == nullptr || says.says < best.says ||
         (says.says == best.says && says.seconds < best.seconds)) {
@@ -307,7 +354,11 @@ std::string in_words(const problem& p) {
   words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
   if (p.b.value_type == type::code) words += " of int8 codes";
-  if (p.mask.over != mask_operand::kind::absent) words += ", masked";
+  if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries a row";
+  if (p.mask.over == mask_operand::kind::cbsr)
+    words += ", masked by " + std::to_string(p.mask.full.k) + " entries a row";
+  else if (p.mask.over != mask_operand::kind::absent)
+    words += ", masked";
   return words + ", on " + to_string(p.a.where);
 }
 
@@ -324,6 +375,7 @@ void check(problem& p) {
   check_accumulator(p);
   check_descriptor(p);
   check_codes(p);
+  check_cbsr(p);
   if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);
 }
@@ -348,9 +400,9 @@ explanation explain(problem& p) {
   out.chosen = made.chosen->name;
   out.reason = made.reason;
   for (const kernel& k : kernels()) {
-    explained line{k.name, k.where, k.approximate, &k == made.chosen, {}};
+    explained line{k.name, k.where, is_approximate(k, p), &k == made.chosen, {}};
     if (k.where == p.a.where.where)
-      line.says = k.answers(p);
+      line.says = answer_of(k, p);
     else
       line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
     out.kernels.push_back(std::move(line));

@@ -188,6 +188,14 @@ TEST_CASE("JSON keys") {
   CHECK(keys_of(answer("spmm --generate karate --device cpu --kernel fastrand --width 4")) ==
         keys{"n", "m", "nnz", "features", "semiring", "type", "feature_type", "device", "kernel",
              "kept", "distinct", "kept_share", "ms", "fro", "total", "rows"});
+  CHECK(keys_of(answer("spmm --generate karate --device cpu --kernel maxk --k 4")) ==
+        keys{"n", "m", "nnz", "features", "semiring", "type", "feature_type", "device", "kernel",
+             "k", "ms", "fro", "total", "rows"});
+  const auto kept = answer("maxk --generate karate");
+  CHECK(keys_of(kept) == keys{"n", "m", "nnz", "features", "k", "aggregate", "device", "forward",
+                              "backward", "ms", "fro", "total", "gradient_fro", "slope",
+                              "difference", "error", "left_out"});
+  CHECK(keys_of(kept["ms"]) == keys{"maxk", "forward", "backward", "dense"});
   CHECK(keys_of(answer("pagerank --generate karate")) ==
         keys{"n", "iterations", "sum", "norm2", "top", "ms"});
   const auto layer = answer("sage --generate karate --aggregate mean --hidden 8");
@@ -289,6 +297,33 @@ TEST_CASE("spmm: sampled kernels say what they keep") {
   }
 }
 
+TEST_CASE("maxk: the product of spmm, and a gradient that is its slope") {
+  const std::string shapes = " --generate rmat:10:8 --features 40 --k ";
+  for (const std::string k : {"1", "7", "40"}) {
+    const auto by_name =
+                   answer("spmm --device cpu --kernel maxk --semiring plus_times" + shapes + k),
+               made = answer("maxk" + shapes + k),
+               mean = answer("maxk --aggregate mean" + shapes + k);
+    CHECK(by_name["k"] == made["k"]);
+    CHECK(made["forward"] == "maxk");
+    CHECK(made["backward"] == "maxk_backward");
+    CHECK(close(made["fro"], by_name["fro"], 1e-6));
+    CHECK(close(mean["fro"],
+                answer("spmm --device cpu --kernel maxk --semiring mean_times" + shapes + k)["fro"],
+                1e-6));
+    for (const auto& got : {made, mean}) {
+      CHECK(got["error"].get<double>() < 1e-7);
+      CHECK(std::abs(got["slope"].get<double>()) > 1e-3);
+      CHECK(got["left_out"] < 20);
+    }
+    if (k != "40") continue;  // all of them: the dense product
+    CHECK(close(made["fro"],
+                answer("spmm --device cpu --semiring plus_times" +
+                       shapes.substr(0, shapes.rfind(" --k")))["fro"],
+                1e-6));
+  }
+}
+
 TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are stored") {
   const auto agree = [](const ordered_json& x, const ordered_json& y, double tolerance) {
     CHECK(close(x["fro"], y["fro"], tolerance));
@@ -328,7 +363,7 @@ TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are
 }
 
 TEST_CASE("what people see: sizes, kernel, why, time; --explain; --help") {
-  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     const outcome shown = run(program + " --generate karate --explain");
     CAPTURE(shown.out);
     CHECK(shown.status == 0);
@@ -347,7 +382,7 @@ TEST_CASE("what people see: sizes, kernel, why, time; --explain; --help") {
 TEST_CASE("run-time errors: status 1, and one line that names the file") {
   const scratch broken("broken.mtx",
                        "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n");
-  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     check_fails(program + " --graph /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
     check_fails(program + " --graph " + broken.path.string(), 1, broken.path.string());
     check_fails(program + " --graph " + fs::temp_directory_path().string(), 1,
@@ -363,7 +398,7 @@ TEST_CASE("an answer that cannot be written: status 1") {
     MESSAGE("SKIPPED: no /dev/full");
     return;
   }
-  for (const std::string program : {"spmm", "pagerank", "sage"})
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"})
     for (const std::string more : {"", " --json", " --explain", " --help"})
       check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
 }
@@ -378,7 +413,7 @@ TEST_CASE("an instruction set that no machine has: status 1") {
 }
 
 TEST_CASE("command lines that make no sense: status 2") {
-  for (const std::string program : {"spmm", "pagerank", "sage"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     check_fails(program, 2, "--graph");
     check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");
     for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
@@ -388,11 +423,31 @@ TEST_CASE("command lines that make no sense: status 2") {
           "--threads 100000", "--device tpu", "--kernel magic", "--json=yes"})
       check_fails(program + " --generate karate " + wrong, 2, program);
   }
-  for (const std::string wrong :
-       {"spmm --semiring plus", "spmm --type half", "spmm --feature-type int4", "spmm --features 0",
-        "spmm --features x", "spmm --repeat 0", "spmm --rows 1,,2", "spmm --rows a",
-        "spmm --rows -1", "spmm --width 4", "spmm --rescale", "spmm --kernel bucket",
-        "spmm --kernel adaptive --width 4097", "pagerank --damping 1", "pagerank --damping nan",
-        "pagerank --tolerance 0", "sage --aggregate sum", "sage --hidden 0", "sage --seed x"})
+  for (const std::string wrong : {"spmm --semiring plus",
+                                  "spmm --type half",
+                                  "spmm --feature-type int4",
+                                  "spmm --features 0",
+                                  "spmm --features x",
+                                  "spmm --repeat 0",
+                                  "spmm --rows 1,,2",
+                                  "spmm --rows a",
+                                  "spmm --rows -1",
+                                  "spmm --width 4",
+                                  "spmm --k 4",
+                                  "spmm --kernel maxk",
+                                  "spmm --kernel maxk --k 33",
+                                  "maxk --k 0",
+                                  "maxk --k 65",
+                                  "maxk --features 65537",
+                                  "maxk --aggregate max",
+                                  "spmm --rescale",
+                                  "spmm --kernel bucket",
+                                  "spmm --kernel adaptive --width 4097",
+                                  "pagerank --damping 1",
+                                  "pagerank --damping nan",
+                                  "pagerank --tolerance 0",
+                                  "sage --aggregate sum",
+                                  "sage --hidden 0",
+                                  "sage --seed x"})
     check_fails(wrong + " --generate karate", 2, "--");
 }

@@ -108,7 +108,8 @@ struct call {
   bool transpose_a = false, transpose_b = false, replace = false;
   std::optional<double> fill;
   std::optional<op> accumulator;
-  bool own = false;                     ///< accumulate by the semiring's own add
+  bool own = false;                             ///< accumulate by the semiring's own add
+  const std::vector<char>* b_stored = nullptr;  ///< elements of op(B) that are entries; null: all
   const sparse* rescaled_to = nullptr;  ///< `a` is a sample of its rows: sums grow in proportion
   oracle::mask mask;
   const full* c = nullptr;  ///< what C held; null: the result is new
@@ -237,12 +238,18 @@ inline result multiply(const call& q) {
   result out{a.rows, b.columns, {}};
   out.places.resize(static_cast<std::size_t>(a.rows) * b.columns);
   std::vector<sum> sums(b.columns);
+  std::vector<long> products(b.columns);
   for (int i = 0; i < a.rows; ++i) {
     const long n = a.offsets[i + 1] - a.offsets[i];
     sums.assign(b.columns, sum{zero});
+    products.assign(b.columns, 0);
     for (long p = a.offsets[i]; p < a.offsets[i + 1]; ++p)
-      for (int j = 0; j < b.columns; ++j)
+      for (int j = 0; j < b.columns; ++j) {
+        const std::size_t at = static_cast<std::size_t>(a.inner[p]) * b.columns + j;
+        if (q.b_stored != nullptr && !(*q.b_stored)[at]) continue;
+        ++products[j];
         add_term(s, k, sums[j], s.product(k, a.values[p], b.at(a.inner[p], j)), a.inner[p]);
+      }
     if (q.rescaled_to != nullptr) {
       const long whole = q.rescaled_to->offsets[i + 1] - q.rescaled_to->offsets[i];
       for (sum& x : sums)
@@ -252,8 +259,9 @@ inline result multiply(const call& q) {
     for (int j = 0; j < b.columns; ++j) {
       place& here = out.places[static_cast<std::size_t>(i) * b.columns + j];
       const bool accumulates = q.accumulator.has_value() || q.own;
-      const bool keeps = allowed[j] ? n == 0 && accumulates : !q.replace && q.c != nullptr;
-      const bool fills = allowed[j] ? n == 0 : true;
+      const bool keeps =
+          allowed[j] ? products[j] == 0 && accumulates : !q.replace && q.c != nullptr;
+      const bool fills = allowed[j] ? products[j] == 0 : true;
       if (keeps) {
         here = exactly(q.c->at(i, j), q.c_indices ? static_cast<int>(q.c_indices->at(i, j)) : -1);
         continue;

@@ -144,6 +144,9 @@ struct trial_spec {
   oracle::sparse (*sample)(const oracle::sparse&, int width) = nullptr;  ///< what a kernel reads
   int width = 0;
   bool rescale = false;
+  int kept = 0;          ///< B is put through MaxK, which keeps so many of each row
+  bool as_cbsr = false;  ///< … by the caller, who passes a cbsr
+  int stored = 0;        ///< the mask is the structure of a cbsr of so many a row: `run_under_cbsr`
 };
 
 inline std::optional<oracle::op> operator_of(rig::accumulator how) {
@@ -190,6 +193,7 @@ class trial {
     iso_value_ = from_number<TA>(same);
     b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
     if (spec.codes) draw_codes(random);
+    if (spec.kept > 0) keep_greatest();
     c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
     for (auto& x : indices_.values) x = random.below(4) - 1;
@@ -199,6 +203,13 @@ class trial {
     full_mask_ =
         draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, kind_of<TM>, random);
     for (auto& x : full_mask_.values) x = random.below(2) * x;
+    for (int i = 0; spec.stored > 0 && i < a_.rows; ++i) {
+      std::vector<int> row = every_column(spec.features);
+      for (int p = 0; p < spec.stored; ++p)
+        std::swap(row[p], row[p + random.below(spec.features - p)]);
+      std::sort(row.begin(), row.begin() + spec.stored);
+      stored_columns_.insert(stored_columns_.end(), row.begin(), row.begin() + spec.stored);
+    }
     expect();
     if (spec.transpose_a) a_ = oracle::transpose(a_);
     if (spec.transpose_b) b_ = oracle::transpose(b_);
@@ -206,10 +217,7 @@ class trial {
   }
   trial(const trial&) = delete;
 
-  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives
-  /// the result's bytes.
-  std::string run(const char* kernel, int threads = 0,
-                  std::vector<unsigned char>* bytes = nullptr) {
+  rig::descriptor describe(const char* kernel, int threads) const {
     rig::descriptor desc;
     desc.transpose_a = spec_.transpose_a;
     desc.transpose_b = spec_.transpose_b;
@@ -220,6 +228,38 @@ class trial {
     desc.threads = threads;
     desc.width = spec_.width;
     desc.rescale = spec_.rescale;
+    desc.k = spec_.kept;
+    return desc;
+  }
+
+  /// The product under the structure of a cbsr of `stored` columns a row, as `run`.
+  std::string run_under_cbsr(const char* kernel, int threads = 0,
+                             std::vector<unsigned char>* bytes = nullptr) {
+    const rig::descriptor desc = describe(kernel, threads);
+    const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
+    padded<TB> b(b_, spec_.strided ? 3 : 0);
+    const std::vector<TM> ones(stored_columns_.size());
+    const auto mask = rig::cbsr<TM>::from(expected_.rows, expected_.columns, spec_.stored,
+                                          std::span<const TM>(ones), stored_columns_)
+                          .to(spec_.where);
+    const auto made =
+        rig::mxm<TC>(a, placed(b.view(), spec_.where), S{}, rig::structure(mask), desc);
+    if (made.indices() != mask.indices()) return "the pattern is not the mask's";
+    const auto got = made.to(rig::cpu());
+    for (std::size_t p = 0; p < stored_columns_.size(); ++p) {
+      const int i = static_cast<int>(p) / spec_.stored, j = stored_columns_[p];
+      if (const std::string wrong = differs(i, j, got.values()[p]); !wrong.empty()) return wrong;
+    }
+    const auto* const first = reinterpret_cast<const unsigned char*>(got.values());
+    if (bytes != nullptr) bytes->assign(first, first + stored_columns_.size() * sizeof(TC));
+    return "";
+  }
+
+  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives
+  /// the result's bytes.
+  std::string run(const char* kernel, int threads = 0,
+                  std::vector<unsigned char>* bytes = nullptr) {
+    const rig::descriptor desc = describe(kernel, threads);
     const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);
     if (spec_.over == mask_over::matrix) {
@@ -264,6 +304,33 @@ class trial {
     return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
   }
 
+  /// What MaxK keeps of every row, by sorting it.
+  void keep_greatest() {
+    kept_.assign(b_.values.size(), 0);
+    for (int i = 0; i < b_.rows; ++i) {
+      std::vector<int> row = every_column(b_.columns);
+      std::stable_sort(row.begin(), row.end(), [&](int j, int l) {
+        const oracle::number x = b_.at(i, j), y = b_.at(i, l);
+        return std::isnan(y) ? false : std::isnan(x) || x > y;
+      });
+      for (int p = 0; p < spec_.kept; ++p)
+        kept_[static_cast<std::size_t>(i) * b_.columns + row[p]] = 1;
+    }
+  }
+  /// B as a cbsr.
+  auto kept_b() const {
+    std::vector<TB> values;
+    std::vector<int> columns;
+    for (std::size_t p = 0; p < kept_.size(); ++p) {
+      if (!kept_[p]) continue;
+      values.push_back(from_number<TB>(b_.values[p]));
+      columns.push_back(static_cast<int>(p) % b_.columns);
+    }
+    return rig::cbsr<TB>::from(b_.rows, b_.columns, spec_.kept, std::span<const TB>(values),
+                               columns)
+        .to(spec_.where);
+  }
+
   oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
     oracle::full out{rows, columns,
                      std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
@@ -299,6 +366,7 @@ class trial {
     q.a = &sampled;
     if (spec_.rescale) q.rescaled_to = &a_;
     q.b = &b_;
+    if (spec_.kept > 0) q.b_stored = &kept_;
     q.a_kind = kind_of<TA>;
     q.b_kind = kind_of<TB>;
     q.c_kind = kind_of<TC>;
@@ -320,6 +388,8 @@ class trial {
                       const rig::descriptor& desc, std::vector<unsigned char>* bytes) {
     if constexpr (std::is_same_v<TB, float>)
       if (spec_.codes) return product_with(a, quantized_b(), mask, desc, bytes);
+    if constexpr (rig::is_float<TB> || rig::is_small_float<TB>)
+      if (spec_.as_cbsr) return product_with(a, kept_b(), mask, desc, bytes);
     const std::vector<unsigned char> before = b.memory;
     const std::string wrong = product_with(a, placed(b.view(), spec_.where), mask, desc, bytes);
     return b.memory != before ? "B was written" : wrong;
@@ -358,6 +428,18 @@ class trial {
     }
   }
 
+  std::string differs(int i, int j, const TC& got, const int* index = nullptr) const {
+    const oracle::place& want = expected_.at(i, j);
+    const oracle::number x = to_number(got);
+    if (want.allows(x) && (index == nullptr || *index == want.index)) return "";
+    std::ostringstream out;
+    out.precision(20);
+    out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … " << want.high
+        << (want.nan ? " NaN" : "");
+    if (index != nullptr) out << "; index " << *index << ", should be " << want.index;
+    return out.str();
+  }
+
   std::string compare(const rig::dense<TC>& got, const rig::dense<int>* indices,
                       std::vector<unsigned char>* bytes) const {
     std::ostringstream out;
@@ -367,15 +449,8 @@ class trial {
     }
     for (int i = 0; i < expected_.rows; ++i)
       for (int j = 0; j < expected_.columns; ++j) {
-        const oracle::place& want = expected_.at(i, j);
-        const oracle::number x = to_number(got(i, j));
-        if (want.allows(x) && (indices == nullptr || (*indices)(i, j) == want.index)) continue;
-        out.precision(20);
-        out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … "
-            << want.high << (want.nan ? " NaN" : "");
-        if (indices != nullptr)
-          out << "; index " << (*indices)(i, j) << ", should be " << want.index;
-        return out.str();
+        const int* const index = indices != nullptr ? &(*indices)(i, j) : nullptr;
+        if (const std::string wrong = differs(i, j, got(i, j), index); !wrong.empty()) return wrong;
       }
     if (bytes == nullptr) return "";
     const auto keep = [&](const auto& d) {
@@ -394,6 +469,8 @@ class trial {
   oracle::sparse a_, mask_;
   oracle::full b_, c_, indices_, full_mask_;
   std::vector<unsigned char> codes_;
+  std::vector<char> kept_;
+  std::vector<int> stored_columns_;
   std::vector<float> low_, step_;
   array<TA> values_;
   TA iso_value_{};

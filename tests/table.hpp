@@ -100,12 +100,12 @@ class tally {
   explicit tally(rig::place where) : where_(where) {}
   rig::place where() const { return where_; }
 
-  /// The trial on every exact kernel of the place.
+  /// The trial on every exact kernel of the place that takes a dense B.
   template <class Trial>
   void meet(Trial& t, const std::string& semiring, const trial_spec& spec) {
     ++cases_;
     for (const rig::kernel& k : rig::kernels()) {
-      if (k.where != where_.where || k.approximate) continue;
+      if (k.where != where_.where || k.approximate || k.takes != rig::operands::dense) continue;
       shapes_.insert({k.name, semiring, spec.of->name});
       variants_.insert({k.name, semiring, spec.name});
       std::string wrong;

@@ -49,6 +49,8 @@ struct descriptor {
   // tuning
   std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
   int width = 0;  ///< entries a row keeps under a sampled kernel: 1 … 4096; others ignore it
+  int k = 0;  ///< entries that the kernel `maxk` keeps of a row of a dense B: 1 … columns; a cbsr
+              ///< has its own; others ignore it
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
   bool reproducible = true;  ///< the same bits each time; false: `vendor` may take what is faster

@@ -48,4 +48,15 @@ matrix<T> scale_columns(const matrix<T>& a, std::span<const T> factors);
 template <class T>
 matrix<T> gcn_normalise(const matrix<T>& a);
 
+/// The operator of mean aggregation: D⁻¹ A, D the entries of each row.
+///
+///   C(i,j) = A(i,j) / n_i,  n_i = entries of row i of A
+///
+/// mxm(C, B, plus_times) is what mean_times is with A, or mean_second where every A(i,j) is 1, and
+/// mxm(C, dC, plus_times, {.transpose_a = true}) the gradient of that by B. Shapes: as A. The
+/// result shares A's pattern and forms and has values of its own. Deterministic. Places: cpu. Cost:
+/// O(rows + nnz). T: float, double. Throws error: place, out_of_memory.
+template <class T>
+matrix<T> mean_normalise(const matrix<T>& a);
+
 }  // namespace rig

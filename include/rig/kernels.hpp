@@ -19,15 +19,24 @@ struct answer {
   double seconds = 0;  ///< the cost rule's estimate; only its order among kernels matters
 };
 
+/// Which products a kernel is for, by the types of B and mask.
+enum class operands : unsigned char {
+  dense,       ///< B a dense or a quantized, and so C dense
+  cbsr_right,  ///< B a cbsr, or a dense that is put through MaxK first
+  cbsr_mask,   ///< B a dense, under the structure of a cbsr, and so C a cbsr
+};
+operands operands_of(const problem& p);
+
 /// A line of the list of kernels: one name in one place.
 struct kernel {
   const char* name;
   place::kind where;
-  bool approximate;  ///< runs only where the descriptor names it
+  bool approximate;  ///< on a dense or quantized B it runs only where the descriptor names it
   const char* summary;
   answer (*answers)(const problem&);
   void (*run)(const problem&);
   sampling samples = sampling::none;  ///< it reads a sample of each row: needs descriptor.width
+  operands takes = operands::dense;   ///< asked for nothing else, but `maxk` for a dense B too
 };
 
 /// The list. It drives dispatch, `explain`, tests and benchmarks.
@@ -40,6 +49,9 @@ const kernel* named_kernel(const problem& p);
 /// What sampled kernels of all places answer alike, without an estimate. The reason says how much
 /// of op(A) is staged where the descriptor names this kernel and reasons are asked for.
 answer sampling_answer(sampling how, const problem& p);
+
+/// What maxk kernels of all places answer alike, without an estimate.
+answer maxk_answer(const problem& p);
 
 /// One kernel's answer to one problem.
 struct explained {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rig/cbsr.hpp"
 #include "rig/dense.hpp"
 #include "rig/matrix.hpp"
 
@@ -24,6 +25,12 @@ mask<dense<T>> structure(const dense<T>& container) {
   return {container, true, false};
 }
 
+/// A product under it is a cbsr with these entries.
+template <class T>
+mask<cbsr<T>> structure(const cbsr<T>& container) {
+  return {container, true, false};
+}
+
 /// True where the container has an entry that is not 0.
 template <class T>
 mask<matrix<T>> values(const matrix<T>& container) {
@@ -39,5 +46,8 @@ template <class Container>
 mask<Container> complement(const mask<Container>& of) {
   return {of.container, of.structural, !of.complemented};
 }
+/// What a cbsr leaves out has no pattern of k entries a row for a result.
+template <class T>
+mask<cbsr<T>> complement(const mask<cbsr<T>>& of) = delete;
 
 }  // namespace rig

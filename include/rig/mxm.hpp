@@ -118,10 +118,32 @@ inline constexpr semiring_info info_of = {
     &write_fill<S>,
 };
 
-template <class Named, semiring S>
-using mxm_result = std::conditional_t<is_indexed<output<S>>,
-                                      indexed_dense<typename result_element<Named, S>::type>,
-                                      dense<typename result_element<Named, S>::type>>;
+struct no_mask {};
+
+template <class Mask>
+inline constexpr bool is_cbsr_mask = false;
+template <class T>
+inline constexpr bool is_cbsr_mask<mask<cbsr<T>>> = true;
+
+/// What a product is: a cbsr under the structure of one, else dense.
+template <class Element, bool Indexed, bool Cbsr>
+struct result_container {
+  using type = dense<Element>;
+};
+template <class Element>
+struct result_container<Element, true, false> {
+  using type = indexed_dense<Element>;
+};
+template <class Element, bool Indexed>
+struct result_container<Element, Indexed, true> {
+  static_assert(!Indexed, "this semiring yields two arrays, and a cbsr has one");
+  static_assert(is_float<Element> || is_small_float<Element>,
+                "a cbsr holds float, double, half or bfloat16: name the result's type");
+  using type = cbsr<Element>;
+};
+template <class Named, semiring S, class Mask = no_mask>
+using mxm_result = typename result_container<typename result_element<Named, S>::type,
+                                             is_indexed<output<S>>, is_cbsr_mask<Mask>>::type;
 
 /// A storage type converts to every arithmetic algebra type; any other type serves only as itself.
 template <class Stored, class Algebra>
@@ -139,12 +161,18 @@ template <>
 struct right_operand<quantized> {
   using element = float;
 };
+template <class T>
+struct right_operand<cbsr<T>> {
+  using element = T;
+};
+template <class B>
+inline constexpr bool is_cbsr = false;
+template <class T>
+inline constexpr bool is_cbsr<cbsr<T>> = true;
 template <class B>
 concept dense_like = requires {
   typename right_operand<B>::element;
 };
-
-struct no_mask {};
 
 template <semiring S, class TA, dense_like B, class Mask>
 problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
@@ -153,6 +181,7 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
                 "A's storage type does not convert to the semiring's left type");
   static_assert(is_loadable<typename right_operand<B>::element, typename S::right>,
                 "B's storage type does not convert to the semiring's right type");
+  static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>, "under the structure of a cbsr B is a dense");
   problem p;
   p.operation = operation;
   p.algebra = &info_of<S>;
@@ -184,9 +213,18 @@ void fill_in_result(problem& p, indexed_dense<T>& c) {
   fill_in(p.indices, c.indices);
 }
 
-template <class Result>
-Result make_result(const problem& p) {
-  if constexpr (requires { Result().indices; })
+template <semiring S, class T>
+void fill_in_result(problem& p, cbsr<T>& c) {
+  static_assert(is_loadable<T, typename result_element<void, S>::type>,
+                "C's storage type does not convert from the semiring's output type");
+  fill_in(p.c, c);
+}
+
+template <class Result, class Mask>
+Result make_result(const problem& p, const Mask& mask) {
+  if constexpr (is_cbsr<Result>)
+    return Result::uninitialised(mask.container.structure(), p.desc->stream);
+  else if constexpr (requires { Result().indices; })
     return {
         decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
         dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
@@ -195,13 +233,13 @@ Result make_result(const problem& p) {
 }
 
 template <class Named, semiring S, class TA, dense_like B, class Mask>
-mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
-                               const descriptor& desc) {
+mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
+                                     const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.fresh = true;
     check(p);
-    auto c = make_result<mxm_result<Named, S>>(p);
+    auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
     fill_in_result<S>(p, c);
     run(p);
     return c;
@@ -211,6 +249,7 @@ mxm_result<Named, S> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask
 template <semiring S, class Result, class TA, dense_like B, class Mask>
 void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
               const descriptor& desc) {
+  static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
   or_out_of_memory("mxm", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.accum = accum;
@@ -220,8 +259,8 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
   });
 }
 
-/// Sparse × dense over a semiring, into a new dense result. B is a `dense` or a `quantized`, whose
-/// elements are floats.
+/// Sparse × dense over a semiring, into a new dense result. B is a `dense`, a `quantized`, whose
+/// elements are floats, or a `cbsr`, of which see below.
 ///
 ///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
 ///
@@ -233,15 +272,38 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// any number of threads. Places: all operands in one. Cost: O(nnz · f), no memory but the result.
 /// Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was written
 /// then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+///
+/// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
+/// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or
+/// with an accumulator what C held. n_i stays the entries of row i of op(A): a mean divides by
+/// degree. The semirings are those with `samples_as`; a cbsr has no transpose. With
+/// {.kernel = "maxk", .k = 32} the product is that of maxk(B, 32), B a dense of float, double, half
+/// or bfloat16. Places: cpu. Cost: O(nnz · k + rows · f), f accumulators a thread. Source:
+/// MaxK-GNN, ASPLOS 2024.
 template <class Element = void, class TA, dense_like B, semiring S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
 
 /// The same under a mask: outside it, the new result is `desc.fill`. See the first form.
+///
+/// Under the structure of a cbsr the result is a cbsr that shares its indices: the places of the
+/// product that it stores, and no others are computed. So the gradient of C = A ⊕.⊗ maxk(X, k) by
+/// what MaxK kept, Y = maxk(X, k), is
+///
+///   dY = mxm(A, dC, s, structure(Y), {.transpose_a = true})
+///
+/// with s = plus_times (plus_second for a sum that ignores A's values), and dX = to_dense(dY). The
+/// mean divides each row of dC by the entries of that row of A, not of Aᵀ: W = mean_normalise(A)
+/// in place of A, with plus_times, gives the mean forward and its gradient backward. B is a dense;
+/// the result's type float, double, half or bfloat16; any semiring of one array. A row of op(A)
+/// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is one
+/// thread's, in the order of A's entries. Places: cpu. Cost: O(nnz · k), and A's form "transpose".
+/// Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
 template <class Element = void, class TA, dense_like B, semiring S, class Container>
-mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
-                           const descriptor& desc = {}) {
+mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
+                                            const mask<Container>& mask,
+                                            const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, mask, desc);
 }
 

@@ -3,6 +3,7 @@
 #include <cstddef>
 #include <memory>
 
+#include "rig/cbsr.hpp"
 #include "rig/dense.hpp"
 #include "rig/descriptor.hpp"
 #include "rig/mask.hpp"
@@ -70,6 +71,9 @@ struct sparse_operand {
 /// A dense operand or result, row-major. Of a `quantized`, which only B can be, `data` are codes, a
 /// byte each, value_type is `code`, and element (i, j) is the float nearest to
 ///   low[r] + step[r] · code(i, j),  r = j if per_column, else 0.
+/// Of a `cbsr`, which B, the mask and then C can be, k > 0: `data` are its values, stride is k, and
+/// stored entry p of row i, value data[i·k + p], lies in column index(i·k + p). The data of a mask
+/// are null.
 struct dense_operand {
   void* data = nullptr;
   index rows = 0, columns = 0;
@@ -79,20 +83,25 @@ struct dense_operand {
   bool per_column = false;
   const float* low = nullptr;  ///< in the operand's place and of its stream, like `step`
   const float* step = nullptr;
+  int k = 0;                      ///< stored entries a row of a cbsr; 0: it is none
+  const void* indices = nullptr;  ///< of a cbsr: unsigned char if narrow, else unsigned short
+  bool narrow = false;
+  void* indices_stream = nullptr;
   place where;
   void* stream = nullptr;
 
   std::size_t extent() const {
     if (rows == 0 || columns == 0) return 0;
     return (static_cast<std::size_t>(rows - 1) * static_cast<std::size_t>(stride) +
-            static_cast<std::size_t>(columns)) *
+            static_cast<std::size_t>(k > 0 ? k : columns)) *
            value_bytes;
   }
 };
 
-/// The mask of a call, over a matrix or a dense.
+/// The mask of a call, over a matrix, a dense or a cbsr; over a cbsr the result is one, and `full`
+/// has no data.
 struct mask_operand {
-  enum class kind : unsigned char { absent, matrix, dense };
+  enum class kind : unsigned char { absent, matrix, dense, cbsr };
   kind over = kind::absent;
   bool structural = false, complemented = false;
   sparse_operand sparse;
@@ -180,6 +189,24 @@ inline void fill_in(dense_operand& out, const quantized& from) {
   out.stream = from.stream();
 }
 
+inline void fill_in(dense_operand& out, const cbsr_pattern& from) {
+  out.rows = from.rows();
+  out.columns = from.columns();
+  out.stride = out.k = from.k();
+  out.indices = from.indices();
+  out.narrow = from.index_bytes() == 1;
+  out.indices_stream = from.stream();
+  out.where = from.where();
+}
+template <class T>
+void fill_in(dense_operand& out, const cbsr<T>& from) {
+  fill_in(out, from.structure());
+  out.data = const_cast<T*>(from.values());
+  out.value_bytes = sizeof(T);
+  out.value_type = type_of<T>;
+  out.stream = from.stream();
+}
+
 template <class T>
 void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
   static_assert(is_storage<T>, "a mask's values must have a storage type");
@@ -195,6 +222,12 @@ void fill_in(mask_operand& out, const mask<dense<T>>& from) {
   out.structural = from.structural;
   out.complemented = from.complemented;
   fill_in(out.full, from.container);
+}
+template <class T>
+void fill_in(mask_operand& out, const mask<cbsr<T>>& from) {
+  out.over = mask_operand::kind::cbsr;
+  out.structural = true;
+  fill_in(out.full, from.container.structure());
 }
 
 }  // namespace rig

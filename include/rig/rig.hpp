@@ -2,6 +2,7 @@
 
 /// Everything of rig.
 
+#include "rig/cbsr.hpp"
 #include "rig/check_semiring.hpp"
 #include "rig/error.hpp"
 #include "rig/generate.hpp"

@@ -83,8 +83,9 @@ void process_all_rows(const problem& p, int64 longest) {
   }
 }
 
-/// Seconds a product takes if no thread gets more than `share` of its entries.
-double estimate(const problem& p, double share);
+/// Seconds a product takes if no thread gets more than `share` of its entries. `kept`: the entries
+/// of a row of the cbsr that it reads or makes.
+double estimate(const problem& p, double share, int kept = 0);
 
 answer row_answer(const problem& p);
 

@@ -41,10 +41,10 @@ struct target {
 /// The write-back of `count` places of one row, in C's storage type:
 ///   C⟨allowed, replace⟩ = C ⊙ t.
 /// `t` null: the row has no products. `allowed` null: no mask. `zero` is the fill where `to` has
-/// none.
+/// none. `present`, where given, says which places have products.
 template <class O>
 void write_tile(const target& to, index row, int64 first, int count, const O* t, O zero,
-                const bool* allowed) {
+                const bool* allowed, const bool* present = nullptr) {
   const auto store = [&](auto* c, auto fill) {
     using element = decltype(fill);
     c += row * to.c.stride + first;
@@ -59,25 +59,27 @@ void write_tile(const target& to, index row, int64 first, int count, const O* t,
       }
       return;
     }
-    if (to.accum == accumulator::none && allowed == nullptr) {
+    const bool everywhere = allowed == nullptr && present == nullptr;
+    if (to.accum == accumulator::none && everywhere) {
       for (int j = 0; j < count; ++j) c[j] = convert<element>(t[j]);
       return;
     }
     if constexpr (is_storage<O>) {
-      if (to.accum == accumulator::plus && allowed == nullptr) {
+      if (to.accum == accumulator::plus && everywhere) {
         for (int j = 0; j < count; ++j) c[j] = convert<element>(plus(convert<O>(c[j]), t[j]));
         return;
       }
     }
     for (int j = 0; j < count; ++j) {
-      if (allowed == nullptr || allowed[j]) {
+      const bool in = allowed == nullptr || allowed[j];
+      if (in && (present == nullptr || present[j])) {
         if constexpr (is_storage<O>)
           c[j] = to.accum == accumulator::none
                      ? convert<element>(t[j])
                      : convert<element>(accumulate(to.accum, convert<O>(c[j]), t[j]));
         else
           c[j] = t[j];
-      } else if (to.outside_fills)
+      } else if (in ? to.accum == accumulator::none : to.outside_fills)
         c[j] = fill;
     }
   };
@@ -111,15 +113,15 @@ void write_tile(const target& to, index row, int64 first, int count, const O* t,
 }
 
 extern template void write_tile<bool>(const target&, index, int64, int, const bool*, bool,
-                                      const bool*);
+                                      const bool*, const bool*);
 extern template void write_tile<int32>(const target&, index, int64, int, const int32*, int32,
-                                       const bool*);
+                                       const bool*, const bool*);
 extern template void write_tile<int64>(const target&, index, int64, int, const int64*, int64,
-                                       const bool*);
+                                       const bool*, const bool*);
 extern template void write_tile<float>(const target&, index, int64, int, const float*, float,
-                                       const bool*);
+                                       const bool*, const bool*);
 extern template void write_tile<double>(const target&, index, int64, int, const double*, double,
-                                        const bool*);
+                                        const bool*, const bool*);
 
 /// Finishes and writes tiles of one problem; one writer a thread.
 template <class S>
@@ -142,9 +144,10 @@ class writer {
     for (int64 at = 0; at < count * bytes; at += 64) __builtin_prefetch(places + at, 1);
   }
 
-  /// Writes ⊕-sums `x` of a row with n ≥ 1 products.
-  void write(index row, int64 first, int count, const accum* x, int64 n,
-             const bool* allowed) const {
+  /// Writes ⊕-sums `x` of a row with n ≥ 1 products; `present`, where given, says where there are
+  /// any.
+  void write(index row, int64 first, int count, const accum* x, int64 n, const bool* allowed,
+             const bool* present = nullptr) const {
     if constexpr (is_indexed<output<S>>) {
       using value = decltype(output<S>::value);
       value values[2 * half_tile<S>];
@@ -156,18 +159,19 @@ class writer {
         values[j] = out.value;
         indices[j] = out.index;
       }
-      write_tile<value>(values_, row, first, count, values, S::zero().value, allowed);
-      write_tile<int32>(indices_, row, first, count, indices, -1, allowed);
+      write_tile<value>(values_, row, first, count, values, S::zero().value, allowed, present);
+      write_tile<int32>(indices_, row, first, count, indices, -1, allowed, present);
     } else {
       if constexpr (!has_finish<S>)
         if (p_.accum != accumulator::own)
-          return write_tile<output<S>>(values_, row, first, count, x, S::zero(), allowed);
+          return write_tile<output<S>>(values_, row, first, count, x, S::zero(), allowed, present);
       output<S> t[2 * half_tile<S>];
       for (int j = 0; j < count; ++j) t[j] = finished<S>(x[j], n);
       if constexpr (is_same<output<S>, accum>)
         if (p_.accum == accumulator::own)
           for (int j = 0; j < count; ++j) t[j] = S::add(held(row, first + j), t[j]);
-      write_tile<output<S>>(values_, row, first, count, t, finished<S>(S::zero(), 0), allowed);
+      write_tile<output<S>>(values_, row, first, count, t, finished<S>(S::zero(), 0), allowed,
+                            present);
     }
   }
 

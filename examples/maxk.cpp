@@ -1,0 +1,176 @@
+// MaxK before an aggregation: the product, its gradient, and a check of one by the other.
+
+#include <cmath>
+#include <cstring>
+
+#include "options.hpp"
+#include "report.hpp"
+#include "rig/cbsr.hpp"
+#include "rig/graph.hpp"
+#include "rig/mxm.hpp"
+
+namespace {
+
+struct settings {
+  std::string aggregate;
+  int features, k;
+};
+
+/// Element (i, j) is sin(p·i + q·j).
+template <class T>
+rig::dense<T> waves(rig::index rows, rig::index columns, double p, double q) {
+  auto x = rig::dense<T>::uninitialised(rows, columns);
+#pragma omp parallel for
+  for (rig::index i = 0; i < rows; ++i)
+    for (rig::index j = 0; j < columns; ++j) x(i, j) = static_cast<T>(std::sin(p * i + q * j));
+  return x;
+}
+
+/// Σ x ∘ y, row by row.
+double inner(const rig::dense<double>& x, const rig::dense<double>& y) {
+  double all = 0;
+  for (rig::index i = 0; i < x.rows(); ++i) {
+    double row = 0;
+    for (rig::index j = 0; j < x.columns(); ++j) row += x(i, j) * y(i, j);
+    all += row;
+  }
+  return all;
+}
+
+/// How fast L(X) = Σ W ∘ (A · maxk(X)) grows along a direction: as the gradient says, and as the
+/// difference of two values of L does.
+struct slopes {
+  double by_gradient, by_difference, error;
+  rig::index rows_left_out = 0;  ///< where a step along the direction changes what is kept
+};
+
+slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
+  const rig::plus_times<double> sum;
+  const rig::index n = a.columns();
+  const auto x = waves<double>(n, features, 0.37, 1.13),
+             w = waves<double>(a.rows(), features, 1, 2);
+  auto direction = waves<double>(n, features, 0.71, 0.53);
+  const double step = 1e-6;
+  const auto moved = [&](double by) {
+    rig::dense<double> at = x;
+    for (rig::index i = 0; i < n; ++i)
+      for (rig::index j = 0; j < features; ++j) at(i, j) += by * direction(i, j);
+    return at;
+  };
+
+  // L is linear as long as the same places are kept.
+  slopes found{};
+  const auto kept = rig::maxk(x, k), above = rig::maxk(moved(step), k),
+             below = rig::maxk(moved(-step), k);
+  const std::size_t row_bytes = static_cast<std::size_t>(k * kept.index_bytes());
+  const auto same = [&](const rig::cbsr<double>& other, rig::index i) {
+    const std::size_t at = row_bytes * static_cast<std::size_t>(i);
+    return std::memcmp(static_cast<const char*>(other.indices()) + at,
+                       static_cast<const char*>(kept.indices()) + at, row_bytes) == 0;
+  };
+  for (rig::index i = 0; i < n; ++i) {
+    if (same(above, i) && same(below, i)) continue;
+    ++found.rows_left_out;
+    std::fill_n(direction.row(i), features, 0.0);
+  }
+
+  const auto gradient =
+      rig::to_dense(rig::mxm(a, w, sum, rig::structure(kept), {.transpose_a = true}));
+  const auto loss = [&](double by) { return inner(w, rig::mxm(a, rig::maxk(moved(by), k), sum)); };
+  found.by_gradient = inner(gradient, direction);
+  found.by_difference = (loss(step) - loss(-step)) / (2 * step);
+  // Of the sum of its terms, which may cancel.
+  double terms = 1;
+  for (rig::index i = 0; i < n; ++i)
+    for (rig::index j = 0; j < features; ++j) terms += std::abs(gradient(i, j) * direction(i, j));
+  found.error = std::abs(found.by_gradient - found.by_difference) / terms;
+  return found;
+}
+
+void maxk(const example::options& given, const settings& my) {
+  // The kernels are on the CPU as yet, so "auto" is that.
+  const rig::place where = given.device == "cuda" ? given.where() : rig::cpu();
+  const auto operand = [&]<class T>(T) {
+    const auto graph = given.load<T>();
+    return my.aggregate == "mean" ? rig::mean_normalise(graph) : graph;
+  };
+  const auto a = operand(float()).to(where);
+  const auto x = waves<float>(a.columns(), my.features, 0.37, 1.13).to(where),
+             grown = waves<float>(a.rows(), my.features, 1, 2).to(where);
+  const rig::plus_times<float> sum;
+  const rig::descriptor plain{.threads = given.threads},
+      transposed{.transpose_a = true, .threads = given.threads}, whole = given.describe();
+  a.prepare(plain);
+  a.prepare(transposed);
+
+  std::vector<std::pair<std::string, std::string>> stages;
+  const auto timed = [&](const char* stage, auto work) {
+    work();  // the first call finds memory
+    const example::stopwatch watch;
+    auto made = work();
+    rig::synchronise(where);
+    stages.emplace_back(stage, example::json(watch.ms()));
+    return made;
+  };
+  const auto y = timed("maxk", [&] { return rig::maxk(x, my.k, plain); });
+  const auto c = timed("forward", [&] { return rig::mxm(a, y, sum, plain); });
+  const auto dy =
+      timed("backward", [&] { return rig::mxm(a, grown, sum, rig::structure(y), transposed); });
+  timed("dense", [&] { return rig::mxm(a, x, sum, whole); });
+  const auto forward = rig::explain(a, y, sum, plain),
+             backward = rig::explain(a, grown, sum, rig::structure(y), transposed);
+  given.show(forward);
+  given.show(backward);
+
+  const slopes slope = check_gradient(operand(double()), my.features, my.k);
+  const example::sums sums = example::sums_of(c.to(rig::cpu())),
+                      back = example::sums_of(rig::to_dense(dy.to(rig::cpu())));
+  example::report out;
+  out.note("graph", given.source());
+  out.add("n", a.rows());
+  out.add("m", a.columns());
+  out.add("nnz", a.nnz());
+  out.add("features", my.features);
+  out.add("k", my.k);
+  out.add("aggregate", my.aggregate);
+  out.add("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
+  out.add("forward", forward.chosen);
+  out.add("backward", backward.chosen);
+  out.add_json("ms", example::json_object(stages));
+  out.add("fro", sums.fro);
+  out.add("total", sums.total);
+  out.add("gradient_fro", back.fro);
+  out.add("slope", slope.by_gradient);
+  out.add("difference", slope.by_difference);
+  out.add("error", slope.error);
+  out.add("left_out", slope.rows_left_out);
+  out.print(given.json);
+  if (!(slope.error < 1e-6))
+    throw std::runtime_error("the gradient is not the slope: off by " + example::json(slope.error));
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  settings my{};
+  namespace po = example::po;
+  po::options_description own("Product", 100);
+  auto add = own.add_options();
+  add("features", po::value(&my.features)->default_value(64)->value_name("F"), "columns of X");
+  add("k", po::value(&my.k)->default_value(16)->value_name("K"),
+      "entries that MaxK keeps of a row");
+  add("aggregate", po::value(&my.aggregate)->default_value("sum"), "sum or mean");
+  return example::run_program(
+      count, arguments,
+      "C = A maxk(X), X[i][j] = sin(0.37 i + 1.13 j), and its gradient, which is checked in "
+      "double; "
+      "--kernel is that of the dense product beside it",
+      own, [&](const example::options& given) {
+        example::require(my.features >= 1 && my.features <= rig::widest_cbsr,
+                         "--features is 1 to " + std::to_string(rig::widest_cbsr));
+        example::require(my.k >= 1 && my.k <= my.features, "--k is 1 to the features");
+        example::require(my.aggregate == "sum" || my.aggregate == "mean",
+                         "--aggregate is sum or mean, not '" + my.aggregate + "'");
+        maxk(given, my);
+      });
+}
