@@ -150,6 +150,12 @@ struct reads_right : rig::plus_first<float> {
 struct max_times_annihilates : rig::max_times<float> {
   static constexpr bool annihilates = true;
 };
+struct squares_are_linear : rig::plus_times<float> {
+  static constexpr float multiply(float a, float b) { return a * b * b; }
+};
+struct maximum_is_linear : rig::max_second<float> {
+  static constexpr bool linear = true;
+};
 struct first_annihilates : rig::plus_first<float> {
   static constexpr bool annihilates = true;
   static constexpr bool ignores_right = false;
@@ -239,6 +245,10 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<max_times_annihilates>() ==
         "annihilates is claimed, but zero() does not: multiply(zero(), 0) = NaN, unlike zero() = "
         "-inf");
+  CHECK(violation<squares_are_linear>().starts_with(
+      "linear is claimed, but a product is not its unit's multiple: multiply("));
+  CHECK(violation<maximum_is_linear>() ==
+        "linear is claimed, but add is not +: add(1, 1) = 1, unlike 1 + 1 = 2");
   CHECK(violation<first_annihilates>() ==
         "annihilates is claimed, but zero() does not: multiply(1, zero()) = 1, unlike zero() = 0");
   CHECK(violation<counts>() == "logical is claimed, but values leave {0, 1}: multiply(1, 1) = 2");

@@ -234,7 +234,7 @@ struct algebra {
   Accum (*prepend)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
-  bool is_positional, ignores_left, ignores_right, annihilates, is_logical;
+  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical;
 };
 
 template <semiring S>
@@ -256,6 +256,7 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
           is_ignoring_left<S>,
           is_ignoring_right<S>,
           is_annihilating<S>,
+          is_linear<S>,
           is_logical<S>};
 }
 
@@ -297,6 +298,8 @@ class checker {
     check_pairs();
     check_triples();
     if (s_.prepend != nullptr) check_prepend();
+    if (s_.is_linear)
+      for (const product_drawn& p : products_) check_linear(p);
     return wrong_;
   }
 
@@ -409,6 +412,25 @@ class checker {
     if (!same(x, s_.zero))
       report_unlike("annihilates is claimed, but zero() does not", product_of(a, b, at), x,
                     "zero()", s_.zero);
+  }
+
+  /// a ⊗ b = (a ⊗ 1) · b and x ⊕ x = x + x, among floats: what kernels that read codes build on.
+  void check_linear(const product_drawn& p) {
+    if constexpr (std::is_floating_point_v<right> && std::same_as<right, accum>) {
+      const accum unit = s_.multiply(p.a.value, right(1), p.at), scaled = unit * p.b.value;
+      const accum off = p.value < scaled ? scaled - p.value : p.value - scaled;
+      const accum least = std::numeric_limits<accum>::min();
+      const accum room = 4 * std::numeric_limits<accum>::epsilon() *
+                         (scaled < 0 ? least - scaled : least + scaled);
+      if (is_finite(scaled) && is_finite(p.value) && off > room)
+        report_unlike("linear is claimed, but a product is not its unit's multiple",
+                      product_of(p.a.words, p.b.words, p.at), p.value,
+                      product_of(p.a.words, "1", p.at) + " * " + p.b.words, scaled);
+      const accum twice = s_.add(p.value, p.value);
+      if (!same(twice, p.value + p.value))
+        report_unlike("linear is claimed, but add is not +", sum(text(p.value), text(p.value)),
+                      twice, text(p.value) + " + " + text(p.value), p.value + p.value);
+    }
   }
 
   void draw_sum(const accum& x, std::string words) {
