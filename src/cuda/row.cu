@@ -140,8 +140,9 @@ __global__ void __launch_bounds__(block_threads,
   typename S::accum sum[CF][V];
   if constexpr (Drawn != drawn::all) {
     const row_sample sample = sample_of(args, n);
-    const bool is_cut = args.cut > 0 && sample.count > args.cut;
-    if (is_piece ? !is_cut || first_entry >= sample.count : is_cut) return;
+    // With a cut, rows and pieces of samples are launched apart: a row that is cut comes in pieces
+    // even where its sample fits in one.
+    if (first_entry >= sample.count && is_piece) return;
     int64 count = sample.count - first_entry;
     if (is_piece && count > args.cut) count = args.cut;
     // The first entries, or all, come as those of any row do.
