@@ -17,10 +17,8 @@ namespace {
 
 void check_k(const char* operation, index columns, int k) {
   if (k < 1 || k > columns || columns > widest_cbsr)
-    fail(errc::range, {operation, ": k is ", k, " of ", columns,
-                       " columns; k is 1 … columns, of "
-                       "which there are at most ",
-                       widest_cbsr});
+    fail(errc::range, {operation, ": k is ", k, " of ", columns, " columns; it is 1 to ",
+                       std::min(columns, widest_cbsr), ", of at most ", widest_cbsr, " columns"});
 }
 
 void check_place(const char* operation, place where) {

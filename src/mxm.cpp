@@ -1,5 +1,6 @@
 // Hop 1: checks a problem, orients its operands, asks the list of kernels, runs the choice.
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
@@ -133,11 +134,10 @@ void check_cbsr(const problem& p) {
   const int k = p.desc->k;
   if (named != nullptr && named->takes == operands::cbsr_right &&
       operands_of(p) == operands::dense && (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr))
-    fail(errc::range, {p.operation, ": kernel '", named->name, "' keeps k of ", p.b.columns,
-                       " columns of B, but k is ", k,
-                       "; k is 1 … columns, of which there are at "
-                       "most ",
-                       widest_cbsr});
+    fail(errc::range,
+         {p.operation, ": kernel '", named->name, "' keeps k of ", p.b.columns,
+          " columns of B, but k is ", k, "; it is 1 to ", std::min(p.b.columns, widest_cbsr),
+          ", of at most ", widest_cbsr, " columns"});
 }
 
 void check_descriptor(const problem& p) {

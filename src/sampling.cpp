@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cstring>
 #include <thread>
+#include <tuple>
 #include <unordered_map>
 #include <vector>
 
@@ -58,7 +59,6 @@ class distinct_counter {
 struct rows_of_share {
   double share;
   int64 rows;
-  auto operator<=>(const rows_of_share&) const = default;
 };
 
 /// The share that `part` of the rows do not exceed.
@@ -109,7 +109,10 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
     shares.push_back({static_cast<double>(sample.count) / static_cast<double>(length), rows});
   }
   if (filled == 0) return out;
-  std::sort(shares.begin(), shares.end());  // by rows too: the mean must not depend on the order
+  // By rows too: the mean must not depend on the order.
+  std::sort(shares.begin(), shares.end(), [](const rows_of_share& x, const rows_of_share& y) {
+    return std::tie(x.share, x.rows) < std::tie(y.share, y.rows);
+  });
   out.least_share = shares.front().share;
   out.percent_1_share = quantile(shares, filled, 0.01);
   out.percent_10_share = quantile(shares, filled, 0.1);
