@@ -52,8 +52,9 @@ void vendor_run(const problem& p);
 buffer ordered_values(const problem& p, arguments& args);
 
 struct row_lists;
+struct row_launch;
 
 /// `row`'s kernel; with lists, the rows that they cut in pieces.
-void launch_row(const problem& p, arguments args, const row_lists* lists);
+row_launch prepare_row(const problem& p, arguments args, const row_lists* lists);
 
 }  // namespace rig::on_cuda

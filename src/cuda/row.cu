@@ -257,14 +257,16 @@ constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
 /// Bytes of B that a lane loads at once: 16; of codes fewer, where as many sums a lane would be too
-/// many for short rows. Milliseconds of codes, f = 64, by 16 and fewer bytes: road-like 0.51,
-/// fp32 0.34; arxiv-like 0.075 and by 8 bytes 0.058; reddit-like 1.57, 2.0.
+/// many for short rows. Milliseconds of codes, by 16 and fewer bytes: f = 64: road-like 0.51, by 4
+/// 0.32; arxiv-like 0.081, by 8 0.059; but f = 128 and 256: road-like 0.55 and 1.06, by 4 0.64 and
+/// 1.17.
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
   const auto look = p.oriented->form_of<profile>();
-  if (look->mean_length < 6) return p.b.columns < 128 ? 4 : 8;
+  if (p.b.columns >= 128) return 16;
+  if (look->mean_length < 6) return 4;
   const bool even = args.samples != sampling::none && args.width < look->mean_length;
-  return is_skewed(*look, p.a.nnz) && !even && p.b.columns < 128 ? 8 : 16;
+  return is_skewed(*look, p.a.nnz) && !even ? 8 : 16;
 }
 
 double packs_of(const problem& p, const arguments& args) {
@@ -365,7 +367,8 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   // Entries far apart come late: more of them in flight, where rows have as many.
   const bool long_rows = p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
   if (s.g == 16 && long_rows && args.samples != sampling::bucket) s.u = 8;
-  // One tile, so that entries are drawn once; unless rows are long and B is read again and again.
+  // One tile, so that entries are drawn once; unless rows are long and B is read again and again:
+  // adaptive, width 128: products-like 11.5 ms, two tiles 12.3; reddit-like 3.21, 3.03.
   if (packs > 32 && (args.width < 64 || look.mean_length < 100)) {
     s.u = 2;
     s.cf = 2;
@@ -474,9 +477,9 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-void launch_row(const problem& p, arguments args, const row_lists* lists) {
+row_launch prepare_row(const problem& p, arguments args, const row_lists* lists) {
   const device_scope scope(p.a.where.device);
-  const buffer values = ordered_values(p, args), b = padded_b(p, args);
+  buffer values = ordered_values(p, args), b = padded_b(p, args);
   const bool forced = forced_shape != nullptr && is_plain(p) && args.samples == sampling::none &&
                       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
   const auto look = p.oriented->form_of<profile>();
@@ -523,6 +526,11 @@ void launch_row(const problem& p, arguments args, const row_lists* lists) {
                        args);
     args.piece_sums = sums.data();
   }
+  return {name, kernel, grid, args, std::move(values), std::move(b), std::move(sums)};
+}
+
+void row_launch::go(const problem& p) const {
+  const device_scope scope(p.a.where.device);
   launch(p, name, kernel, grid, block_threads, args);
 }
 
@@ -549,7 +557,7 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) { launch_row(p, arguments_of(p), nullptr); }
+void row_run(const problem& p) { prepare_row(p, arguments_of(p), nullptr).go(p); }
 
 }  // namespace rig::on_cuda
 
