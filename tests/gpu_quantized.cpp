@@ -11,8 +11,8 @@ namespace {
 using rig::quantized;
 using rig::ranges;
 
-/// Around every width at which packs of eight codes change the launch shape.
-const std::vector<int> all_widths = {0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 64, 100, 128, 257};
+/// Around the widths at which packs of 4, 8 and 16 codes, or none, change the launch shape.
+const std::vector<int> all_widths = {0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 128, 257};
 /// Few, as each pair, kind of ranges and launch shape is compiled here.
 const std::vector<int> some_widths = {1, 33, 64};
 

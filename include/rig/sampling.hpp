@@ -15,7 +15,7 @@ enum class sampling : unsigned char {
   adaptive,  ///< runs of neighbours, the more and the shorter the longer the row
 };
 
-/// Most entries a row may keep: they fit a block's shared memory.
+/// Most entries a row may keep. Places are computed in 32 bits, which hold a slot times a prime.
 inline constexpr int widest_sample = 4096;
 
 /// The sample of one row: entries entry(0) … entry(count − 1), to be added in this order. Entries

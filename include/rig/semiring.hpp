@@ -31,7 +31,7 @@ concept positional = requires(typename S::left a, typename S::right b, position 
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), prepend(sum, x), ignores_left, ignores_right,
-/// annihilates, logical, samples_as, name.
+/// annihilates, linear, logical, samples_as, name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
   typename S::left;

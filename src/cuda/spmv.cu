@@ -205,7 +205,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
 
 /// The rows that go on beyond the chunk they begin in: its tail, then the heads. A warp a chunk. In
 /// a launch of its own: that the last chunk of a row adds them up costs each chunk a wait for its
-/// stores and a counter (reddit-like 0.40 ms, so 0.52; rmat:20:16 0.19, 0.25).
+/// stores and a counter (reddit-like 0.40 ms, so 0.65; rmat:20:16 0.20, 0.24).
 template <class S, bool Plain>
 __global__ void __launch_bounds__(spmv_threads) spmv_across(const arguments args) {
   using accum = typename S::accum;
