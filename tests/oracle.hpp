@@ -111,6 +111,7 @@ struct call {
   bool own = false;                             ///< accumulate by the semiring's own add
   const std::vector<char>* b_stored = nullptr;  ///< elements of op(B) that are entries; null: all
   const sparse* rescaled_to = nullptr;  ///< `a` is a sample of its rows: sums grow in proportion
+  bool rounds = false;                  ///< terms come by other roundings: no sum is a point
   oracle::mask mask;
   const full* c = nullptr;  ///< what C held; null: the result is new
   const full* c_indices = nullptr;
@@ -255,6 +256,8 @@ inline result multiply(const call& q) {
       for (sum& x : sums)
         if (whole != n) x = rescaled(k, x, whole, n);
     }
+    if (q.rounds)
+      for (sum& x : sums) x.dyadic = false;
     const std::vector<char> allowed = allowed_in_row(q.mask, i, b.columns);
     for (int j = 0; j < b.columns; ++j) {
       place& here = out.places[static_cast<std::size_t>(i) * b.columns + j];

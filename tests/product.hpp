@@ -365,6 +365,7 @@ class trial {
     const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
     q.a = &sampled;
     if (spec_.rescale) q.rescaled_to = &a_;
+    q.rounds = spec_.codes && spec_.values != draw::quarters;
     q.b = &b_;
     if (spec_.kept > 0) q.b_stored = &kept_;
     q.a_kind = kind_of<TA>;
