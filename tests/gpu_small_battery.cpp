@@ -1,7 +1,8 @@
 // What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
-// samples and codes.
+// samples and codes, and MaxK.
 
 #include "gpu.hpp"
+#include "maxk_cases.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
 #include "table.hpp"
@@ -87,6 +88,82 @@ TEST_CASE("int8 codes, whole rows, pieces and samples of them") {
       sample_with(spec, rig::sampling::adaptive, 300);
       CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("adaptive") == "");
     }
+}
+
+TEST_CASE_TEMPLATE("MaxK: selection", T, float, double, rig::half, rig::bfloat16) {
+  random_bits random(test_seed());
+  for (const auto& [columns, k] : {std::pair{1, 1},
+                                   {7, 3},
+                                   {33, 33},
+                                   {64, 16},
+                                   {100, 7},
+                                   {256, 32},
+                                   {257, 65},
+                                   {1000, 300},
+                                   {5000, 9}}) {
+    CAPTURE(columns);
+    CHECK(check_selection(drawn<T>(9, columns, draw::extremes, random), k, gpu) == 0);
+  }
+  CHECK(rig::maxk(rig::dense<T>(0, 5).to(gpu), 2).rows() == 0);
+}
+
+/// One product with a cbsr, and one under the structure of a cbsr, added in either way.
+template <class S, class TA, class TB, class TC>
+void walk_maxk(trial_spec spec, int k) {
+  trial_spec backward = spec;
+  settle<S>(spec);
+  spec.kept = std::min(k, spec.features);
+  check_trial(S::name, spec, [&] { return trial<S, TA, TB, TC>(spec).run("maxk"); });
+  spec.as_cbsr = true;
+  spec.transpose_b = false;
+  check_trial(S::name, spec, [&] { return trial<S, TA, TB, TC>(spec).run(""); });
+  if (rig::is_indexed<rig::output<S>> || spec.over != mask_over::nothing || !spec.fresh) return;
+  backward.stored = std::min(k, spec.features);
+  for (const bool reproducible : {true, false}) {
+    backward.reproducible = reproducible;
+    check_trial(S::name, backward, [&]() -> std::string {
+      if constexpr (rig::is_indexed<rig::output<S>>)
+        return "";
+      else
+        return trial<S, TA, TB, TC>(backward).run_under_cbsr("");
+    });
+  }
+}
+
+TEST_CASE("MaxK: forward and backward") {
+  const std::vector<shape> shapes = small_battery();
+  int step = 0;
+  for (const variant& v : variants()) {
+    trial_spec spec;
+    spec.name = v.name;
+    spec.of = &shapes[static_cast<std::size_t>(++step) % shapes.size()];
+    spec.features = feature_widths[1 + static_cast<std::size_t>(step) % 10];
+    spec.seed = test_seed() + static_cast<unsigned long>(step);
+    spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
+    spec.where = gpu;
+    v.apply(spec);
+    walk_maxk<rig::plus_times<float>, float, float, float>(spec, 1 + step % 40);
+    if (step % 4 == 0) walk_maxk<rig::max_second<float>, bool, rig::half, rig::bfloat16>(spec, 3);
+    if (step % 4 == 1) walk_maxk<rig::arg_max_second<float>, float, float, float>(spec, 5);
+  }
+}
+
+TEST_CASE("MaxK: long rows, and more columns than shared memory holds") {
+  random_bits random(test_seed());
+  const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 5000, 129}, 5000, random)};
+  const shape few{"few", pattern_of_lengths({2, 0, 9}, 9, random)};
+  for (const bool transposed : {false, true}) {
+    trial_spec spec;
+    spec.name = "long rows";
+    spec.of = &rows;
+    spec.features = 40;
+    spec.transpose_a = transposed;
+    spec.where = gpu;
+    walk_maxk<rig::plus_times<float>, float, float, float>(spec, 13);
+    spec.of = &few;
+    spec.features = 13000;
+    walk_maxk<rig::plus_times<float>, float, float, float>(spec, 100);
+  }
 }
 
 }  // namespace

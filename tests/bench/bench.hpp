@@ -55,10 +55,12 @@ struct row {
   std::string kernel;  ///< the one measured
   std::string chosen;  ///< the one the library chooses if none is named
   int width = 0;  ///< entries a row keeps; 0: all. The record has what is set of this and below
+  int k = 0;      ///< entries that MaxK keeps of a row of features; 0: all
   std::optional<double> kept_share;  ///< of A's entries, those that repeat counted each time
   std::optional<double> exact_ms;    ///< rig's exact kernel in fp32
   std::optional<double> control_ms;  ///< the same on the entries kept, as a matrix of their own
   std::optional<double> load_share;  ///< what loading takes of `ms`
+  std::optional<double> published;   ///< the ratio that the published kernel has
   double ms = 0;
   std::optional<double> prepare_ms;
   double bytes = 0;  ///< read and written, as if nothing were cached

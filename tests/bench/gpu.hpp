@@ -11,7 +11,7 @@
 #include "rig/matrix.hpp"
 
 /// What measuring on a GPU needs. The bench's own kernels are compiled at run time, so that no file
-/// of it needs nvcc.
+/// of it needs nvcc but the one that calls CUB.
 namespace bench::gpu {
 
 /// Throws rig::error(device) with CUDA's words.

@@ -70,6 +70,7 @@ std::unique_ptr<suite> make_exact(setting& with);
 std::unique_ptr<suite> make_max(setting& with);
 std::unique_ptr<suite> make_types(setting& with);
 std::unique_ptr<suite> make_sampled(setting& with);
+std::unique_ptr<suite> make_maxk(setting& with);
 std::unique_ptr<suite> make_spmv(setting& with);
 std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);

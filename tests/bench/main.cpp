@@ -28,6 +28,8 @@ constexpr suite table[] = {
      gpu_suites},
     {"types", "GPU: half and bfloat16 features beside cuSPARSE", gpu_suites},
     {"sampled", "GPU: samples of rows and INT8 features beside exact sums", gpu_suites},
+    {"maxk", "GPU: MaxK, and products with what it keeps, beside cuSPARSE and exact sums",
+     gpu_suites},
     {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
     {"ablation", "GPU: each launch shape of row, by force", gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",

@@ -64,11 +64,13 @@ json to_json(const row& line, const std::string& suite) {
               {"ratio", or_null(line.ratio)},
               {"peer_ms", line.peer_ms}};
   if (line.width > 0) out["width"] = line.width;
+  if (line.k > 0) out["k"] = line.k;
   const std::pair<const char*, const std::optional<double>&> more[] = {
       {"kept_share", line.kept_share},
       {"exact_ms", line.exact_ms},
       {"control_ms", line.control_ms},
-      {"load_share", line.load_share}};
+      {"load_share", line.load_share},
+      {"published", line.published}};
   for (const auto& [key, number] : more)
     if (number) out[key] = *number;
   return out;
@@ -101,8 +103,8 @@ void record::add(const row& line) {
   if (rows_.empty())
     std::printf("%-16s %-20s %4s %-12s %-8s %-6s %9s %6s  %s\n", "operation", "graph", "F",
                 "semiring", "type", "kernel", "ms", "ratio", "peers, ms");
-  const std::string kernel =
-      line.width > 0 ? line.kernel + ":" + std::to_string(line.width) : line.kernel;
+  const int kept = line.width + line.k;  // one of them is set
+  const std::string kernel = kept > 0 ? line.kernel + ":" + std::to_string(kept) : line.kernel;
   std::printf("%-16s %-20s %4d %-12s %-8s %-6s %9.3f %6s ", line.operation.c_str(),
               line.graph.c_str(), line.features, line.semiring.c_str(), line.type.c_str(),
               kernel.c_str(), line.ms, line.ratio ? digits(*line.ratio, 2).c_str() : "");

@@ -83,6 +83,7 @@ std::string table_of_race(const std::vector<json>& rows) {
       {"entries", plain("nnz")},
       {"F",
        [](const json& row) { return row.at("features") == 0 ? "" : text(row.at("features")); }},
+      {"k", [](const json& row) { return row.contains("k") ? text(row.at("k")) : ""; }},
       {"semiring", plain("semiring")},
       {"type", plain("type")},
       {"kernel",
@@ -148,6 +149,32 @@ std::string table_of_samples(const std::vector<json>& rows) {
   });
   add("share of ceiling", [](const json& row) { return row.at("share_of_ceiling"); });
   return table_of(lines, std::move(columns));
+}
+
+/// Rows of products with what MaxK keeps, of one operation.
+std::string table_of_kept(const std::vector<json>& rows) {
+  const auto plain = [](const char* key) {
+    return [key](const json& row) { return row.contains(key) ? text(row.at(key)) : std::string(); };
+  };
+  const auto over = [](const json& row, double number_above) {
+    return number(number_above / row.at("ms").get<double>());
+  };
+  return table_of(
+      rows,
+      {{"operation", plain("operation")},
+       {"graph", plain("graph")},
+       {"F", plain("features")},
+       {"k", plain("k")},
+       {"ms", plain("ms")},
+       {"best cuSPARSE ms", plain("best_cusparse_ms")},
+       {"ratio", plain("ratio")},
+       {"published ratio", plain("published")},
+       {"exact ms", plain("exact_ms")},
+       {"over exact", [=](const json& row) { return over(row, row.at("exact_ms").get<double>()); }},
+       {"GB", [](const json& row) { return number(row.at("bytes").get<double>() / 1e9); }},
+       {"GB/s", [=](const json& row) { return over(row, row.at("bytes").get<double>() / 1e6); }},
+       {"share of ceiling", plain("share_of_ceiling")},
+       {"prepare ms", plain("prepare_ms")}});
 }
 
 std::string table_of_loading(const std::vector<json>& rows) {
@@ -221,9 +248,18 @@ std::string section(const json& record, const std::string& notes, const std::str
   std::map<std::vector<std::string>, std::vector<json>> races;
   std::vector<std::vector<std::string>> order;
   std::vector<json> samples, loads;
+  std::vector<std::pair<std::string, std::vector<json>>> kept;  // by operation
   for (const json& row : record.at("rows")) {
     if (row.contains("load_share") || row.contains("width")) {
       (row.contains("load_share") ? loads : samples).push_back(row);
+      continue;
+    }
+    if (row.contains("k") && row.contains("exact_ms")) {
+      const std::string operation = row.at("operation");
+      auto at = std::find_if(kept.begin(), kept.end(),
+                             [&](const auto& table) { return table.first == operation; });
+      if (at == kept.end()) at = kept.insert(at, {operation, {}});
+      at->second.push_back(row);
       continue;
     }
     std::vector<json>& race = races[peers_of(row)];
@@ -232,6 +268,7 @@ std::string section(const json& record, const std::string& notes, const std::str
   }
   for (const auto& peers : order) out += "\n" + table_of_race(races[peers]);
   if (!samples.empty()) out += "\n" + table_of_samples(samples);
+  for (const auto& table : kept) out += "\n" + table_of_kept(table.second);
   if (!loads.empty()) out += "\n" + table_of_loading(loads);
   return out;
 }

@@ -1,0 +1,662 @@
+// MaxK on a GPU: the cases of the CPU, the CPU's results bit for bit where sums are exact, rows and
+// tiles of every size, streams and graphs.
+
+#include "gpu_cases.hpp"
+#include "maxk_cases.hpp"
+#include "rig/user_semiring.hpp"
+
+RIG_SEMIRING(
+    sum_of_products_tripled, using left = float; using right = float; using accum = float;
+    static constexpr rig::reduction samples_as = rig::reduction::sum;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float a, float b) { return 3 * a * b; });
+
+namespace {
+
+using rig::cbsr;
+using rig::descriptor;
+using rig::errc;
+
+const descriptor transposed{.transpose_a = true};
+
+TEST_CASE_TEMPLATE("maxk keeps what sorting does", T, float, double, rig::half, rig::bfloat16) {
+  check_selections<T>(gpu);
+}
+
+TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, double, rig::half,
+                   rig::bfloat16) {
+  check_ties<T>(gpu);
+}
+
+TEST_CASE("what maxk and maxk_gradient refuse") {
+  check_selection_refusals(gpu);
+  const rig::dense<float> x(3, 8, 1.0f);
+  const auto kept = rig::maxk(x, 2);
+  const auto there = kept.to(gpu);
+  check_error(errc::place, {to_string(gpu), to_string(rig::cpu())},
+              [&] { rig::maxk_gradient(x, there); });
+  check_error(errc::place, {to_string(gpu), to_string(rig::cpu())},
+              [&] { rig::maxk_gradient(x.to(gpu), kept); });
+}
+
+/// The same values at the same places, bit for bit.
+template <class T>
+bool same(const cbsr<T>& x, const cbsr<T>& y) {
+  const auto equal = [](const void* a, const void* b, std::size_t bytes) {
+    return bytes == 0 || std::memcmp(a, b, bytes) == 0;
+  };
+  const std::size_t nnz = x.structure().nnz();
+  return x.rows() == y.rows() && x.columns() == y.columns() && x.k() == y.k() &&
+         equal(x.values(), y.values(), nnz * sizeof(T)) &&
+         equal(x.indices(), y.indices(), nnz * static_cast<std::size_t>(x.index_bytes()));
+}
+
+/// Equal numbers; zeros of either sign are.
+template <class T>
+bool equal(const rig::dense<T>& x, const rig::dense<T>& y) {
+  bool is_same = x.rows() == y.rows() && x.columns() == y.columns();
+  for (int i = 0; is_same && i < x.rows(); ++i)
+    is_same = std::equal(x.row(i), x.row(i) + x.columns(), y.row(i));
+  return is_same;
+}
+template <class T>
+bool equal(const cbsr<T>& x, const cbsr<T>& y) {
+  return equal(rig::to_dense(x), rig::to_dense(y));
+}
+
+/// maxk, to_dense and maxk_gradient in both places.
+template <class T>
+bool selects_as_cpu(const rig::dense<T>& x, const rig::dense<T>& there, int k) {
+  const auto want = rig::maxk(x, k);
+  const auto made = rig::maxk(there, k);
+  if (!same(want, made.to(rig::cpu()))) return false;
+  const auto full = rig::to_dense(made).to(rig::cpu()), want_full = rig::to_dense(want);
+  if (full.extent() != want_full.extent()) return false;
+  if (full.extent() > 0 && std::memcmp(full.data(), want_full.data(), full.extent()) != 0)
+    return false;
+  return same(rig::maxk_gradient(x, want), rig::maxk_gradient(there, made).to(rig::cpu()));
+}
+
+TEST_CASE_TEMPLATE("maxk as on the CPU, bit for bit, over widths and k", T, float, double,
+                   rig::half, rig::bfloat16) {
+  random_bits random(test_seed() + 1);
+  for (const int columns :
+       {1, 2, 3, 7, 8, 31, 32, 33, 64, 100, 255, 256, 257, 384, 1000, 4096, 20000, 65536}) {
+    std::set<int> kept = {columns / 2, columns - 1, columns};
+    for (const int k : {1, 2, 7, 8, 16, 31, 32, 33, 64, 65, 127, 128, 129, 256, 300})
+      kept.insert(k);
+    const int rows = columns <= 384 ? 20 : columns <= 4096 ? 5 : 2;
+    const rig::dense<T> inputs[] = {drawn<T>(rows, columns, draw::quarters, random),
+                                    drawn<T>(rows, columns, draw::reals, random),
+                                    drawn<T>(rows, columns, draw::extremes, random),
+                                    any_bits<T>(rows, columns, random),
+                                    rig::dense<T>(3, columns, rig::convert<T>(2.5))};
+    for (const rig::dense<T>& x : inputs) {
+      const rig::dense<T> there = x.to(gpu);
+      for (const int k : kept) {
+        if (k < 1 || k > columns) continue;
+        CAPTURE(columns);
+        CAPTURE(k);
+        CAPTURE(&x - inputs);
+        CHECK(selects_as_cpu(x, there, k));
+      }
+    }
+  }
+}
+
+/// A dense on the GPU whose rows lie `gap` elements apart, the first of them `offset` from where
+/// memory begins; the rest is 77.
+template <class T>
+struct apart {
+  int rows, columns, stride, offset;
+  rig::dense<T> memory;
+
+  apart(const rig::dense<T>& from, int gap, int offset)
+      : rows(from.rows()), columns(from.columns()), stride(columns + gap), offset(offset) {
+    rig::dense<T> host(1, offset + rows * stride, rig::convert<T>(77));
+    for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), columns, &host(0, at(i, 0)));
+    memory = host.to(gpu);
+  }
+  int at(int i, int j) const { return offset + i * stride + j; }
+  rig::dense<T> view() {
+    return rig::dense<T>::view(memory.data() + offset, rows, columns, stride, gpu);
+  }
+  bool gaps_untouched() const {
+    const auto host = memory.to(rig::cpu());
+    for (int p = 0; p < host.columns(); ++p) {
+      const int within = p - offset;
+      const bool in_gap = within < 0 || within % stride >= columns;
+      if (in_gap && !same_bits(host(0, p), rig::convert<T>(77))) return false;
+    }
+    return true;
+  }
+};
+
+TEST_CASE_TEMPLATE("maxk and its gradient where rows are padded", T, float, double, rig::half,
+                   rig::bfloat16) {
+  random_bits random(test_seed() + 2);
+  for (const int columns : {1, 7, 64, 100, 256, 300, 1000})
+    for (const auto& [gap, offset] : {std::pair{1, 0}, {3, 1}, {64, 0}, {0, 3}}) {
+      const auto x = drawn<T>(11, columns, draw::quarters, random);
+      apart<T> there(x, gap, offset);
+      CAPTURE(columns);
+      CAPTURE(gap);
+      for (const int k : {1, 5, 32, columns})
+        if (k <= columns) CHECK(selects_as_cpu(x, there.view(), k));
+      CHECK(there.gaps_untouched());
+    }
+}
+
+TEST_CASE("maxk of no rows, of many, and of one of many columns") {
+  for (const int columns : {5, 300}) {
+    const auto none = rig::maxk(rig::dense<float>(0, columns).to(gpu), 2);
+    CHECK(none.rows() == 0);
+    CHECK(none.columns() == columns);
+    CHECK(rig::to_dense(none).to(rig::cpu()).columns() == columns);
+    CHECK(rig::maxk_gradient(rig::dense<float>(0, columns).to(gpu), none).rows() == 0);
+  }
+  for (const auto& [rows, columns, k] :
+       {std::tuple{200000, 8, 3}, {70001, 64, 7}, {20000, 256, 32}, {3000, 384, 64}}) {
+    rig::dense<float> x(rows, columns);
+    for (int i = 0; i < rows; ++i)
+      for (int j = 0; j < columns; ++j)
+        x(i, j) = static_cast<float>(static_cast<int>((i * 2654435761u + j * 40503u) >> 7) % 61);
+    CAPTURE(rows);
+    CHECK(selects_as_cpu(x, x.to(gpu), k));
+  }
+}
+
+/// Widths for semirings whose kernels are compiled here, which costs more than running them.
+const std::vector<int> few_features = {33, 64, 128, 100};
+
+TEST_CASE("forward: sums, every variant") {
+  const std::vector<shape> shapes = battery();
+  for (const int number : {0, 7, 29})
+    walk_forward<rig::plus_times<float>, float, float, float>({gpu}, shapes, number);
+}
+
+TEST_CASE("forward: every builtin semiring that can") {
+  const std::vector<shape> shapes = battery();
+  int number = 0, served = 0;
+#define RIG_BUILTIN(semiring, type)                                                                \
+  served += walk_or_refuse<rig::semiring<type>, type>({gpu, few_features, 3}, shapes, 7 * number); \
+  ++number;
+#include "rig/semirings/builtin.def"
+#undef RIG_BUILTIN
+  CHECK(served > number / 2);
+}
+
+TEST_CASE("forward: storage types") {
+  const std::vector<shape> shapes = battery();
+  const walk_plan some{gpu, few_features, 7};
+  walk_forward<rig::plus_times<float>, float, rig::half, rig::half>(some, shapes, 0);
+  walk_forward<rig::plus_times<float>, bool, rig::half, rig::bfloat16>(some, shapes, 1);
+  walk_forward<rig::max_second<float>, float, rig::bfloat16, double>(some, shapes, 2);
+  walk_forward<rig::mean_times<double>, rig::bfloat16, float, rig::half>(some, shapes, 3);
+  walk_forward<rig::plus_second<int>, float, double, long>(some, shapes, 4);
+  walk_forward<rig::arg_max_second<double>, float, rig::half, float>(some, shapes, 5);
+}
+
+TEST_CASE("forward: more than 256 columns, by 16-bit indices") {
+  const std::vector<shape> shapes = battery();
+  const walk_plan wide{gpu, {257, 300, 384}, 5};
+  walk_forward<rig::plus_times<float>, float, float, float>({gpu, {257, 300, 384}, 3}, shapes, 0);
+  walk_forward<rig::mean_second<float>, float, float, float>(wide, shapes, 1);
+  walk_forward<rig::max_second<float>, float, float, float>(wide, shapes, 2);
+  walk_forward<rig::plus_times<double>, double, double, double>(wide, shapes, 3);
+  walk_forward<rig::plus_times<float>, float, rig::bfloat16, rig::bfloat16>(wide, shapes, 4);
+}
+
+TEST_CASE("backward: sums, reproducible and not") {
+  const std::vector<shape> shapes = battery();
+  for (const bool reproducible : {true, false}) {
+    walk_plan all{gpu};
+    all.reproducible = reproducible;
+    for (int round = 0; round < 6; ++round)
+      walk_backward<rig::plus_times<float>, float, float, float>(all, shapes, 3 * round);
+    walk_plan some = all;
+    some.features = few_features;
+    for (int round = 0; round < 2; ++round) {
+      walk_backward<rig::plus_times<double>, double, double, double>(some, shapes, round);
+      walk_backward<rig::plus_times<float>, float, rig::half, rig::half>(some, shapes, round + 1);
+      walk_backward<rig::plus_second<float>, float, rig::half, rig::bfloat16, rig::half>(
+          some, shapes, round + 2);
+    }
+  }
+}
+
+TEST_CASE("backward: other semirings and storage types") {
+  const std::vector<shape> shapes = battery();
+  walk_plan some{gpu, few_features};
+  for (int round = 0; round < 2; ++round) {
+    walk_backward<rig::max_second<float>, bool, float, float>(some, shapes, 3 * round + 4);
+    walk_backward<rig::min_plus<float>, float, int, double>(some, shapes, 3 * round + 5);
+    walk_backward<rig::mean_times<double>, rig::bfloat16, double, rig::half, double>(some, shapes,
+                                                                                     round);
+    walk_backward<rig::mean_second<float>, float, float, float>(some, shapes, round);
+    walk_backward<rig::plus_first<float>, float, long, float>(some, shapes, 5 * round);
+    walk_backward<rig::plus_times<int>, int, bool, float>(some, shapes, 5 * round + 1);
+    // What no atomic adds stays as it is.
+    some.reproducible = false;
+  }
+}
+
+/// Multiples of 1/4 in [-4, 4], few enough that most are tied: sums of their products are exact.
+float quarter(long number) { return static_cast<float>(number % 33 - 16) / 4; }
+
+template <class T = float>
+rig::dense<T> quarters(int rows, int columns, int salt = 0) {
+  rig::dense<T> x(rows, columns);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      x(i, j) = rig::convert<T>(quarter(i * 31L + j * 17L + i * j % 7 + salt));
+  return x;
+}
+
+template <class T = float>
+rig::matrix<T> quarters_on(const oracle::sparse& p) {
+  std::vector<T> values(p.inner.size());
+  for (std::size_t e = 0; e < values.size(); ++e)
+    values[e] = rig::convert<T>(quarter(static_cast<long>(e) * 29));
+  return rig::matrix<T>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
+                                  std::span<const int>(p.inner), std::span<const T>(values));
+}
+
+template <class Result>
+bool equal_results(const Result& x, const Result& y) {
+  if constexpr (requires { x.indices.row(0); })
+    return equal(x.values, y.values) && equal(x.indices, y.indices);
+  else
+    return equal(x, y);
+}
+template <class T>
+rig::indexed_dense<T> on_cpu(const rig::indexed_dense<T>& x) {
+  return {x.values.to(rig::cpu()), x.indices.to(rig::cpu())};
+}
+auto on_cpu(const auto& x) { return x.to(rig::cpu()); }
+
+/// A graph and features in both places.
+template <class T>
+struct pair_of_places {
+  rig::matrix<T> a, a_there;
+  rig::dense<T> x, x_there;
+
+  pair_of_places(const oracle::sparse& p, int columns)
+      : a(quarters_on<T>(p)),
+        a_there(a.to(gpu)),
+        x(quarters<T>(p.columns, columns)),
+        x_there(x.to(gpu)) {}
+
+  /// A·maxk(X, k), B a cbsr and B a dense, and the CPU's.
+  template <class S>
+  void check_forward(S s, int k, descriptor desc = {}) const {
+    CAPTURE(S::name);
+    CAPTURE(x.columns());
+    CAPTURE(k);
+    const auto want = rig::mxm(a, rig::maxk(x, k), s, desc);
+    CHECK(equal_results(on_cpu(rig::mxm(a_there, rig::maxk(x_there, k), s, desc)), want));
+    desc.kernel = "maxk";
+    desc.k = k;
+    CHECK(equal_results(on_cpu(rig::mxm(a_there, x_there, s, desc)), want));
+  }
+  /// op(A)·dC under the structure of a cbsr, by both ways to add; the CPU's.
+  template <class S>
+  void check_backward(S s, int k, descriptor desc = {}) const {
+    CAPTURE(S::name);
+    CAPTURE(x.columns());
+    CAPTURE(k);
+    CAPTURE(desc.transpose_a);
+    const int rows = desc.transpose_a ? a.columns() : a.rows(),
+              inner = desc.transpose_a ? a.rows() : a.columns();
+    const auto kept = rig::maxk(quarters<T>(rows, x.columns(), 5), k);
+    const auto dc = quarters<T>(inner, x.columns(), 11);
+    const auto there = kept.to(gpu);
+    const auto dc_there = dc.to(gpu);
+    const auto want = rig::mxm(a, dc, s, rig::structure(kept), desc);
+    for (const bool reproducible : {true, false}) {
+      CAPTURE(reproducible);
+      desc.reproducible = reproducible;
+      const auto made = rig::mxm(a_there, dc_there, s, rig::structure(there), desc);
+      CHECK(made.indices() == there.indices());
+      CHECK(equal(made.to(rig::cpu()), want));
+    }
+  }
+};
+
+TEST_CASE("every k, forward and backward: the CPU's results") {
+  const shape rows = row_lengths_shape();
+  const rig::plus_times<float> sum;
+  for (const int columns : {3, 33, 128, 256, 257, 384}) {
+    const pair_of_places<float> at(rows.pattern, columns);
+    for (const int k : {1,  2,  3,  4,  5,  7,  8,   9,   12,  15,  16,  17,  24, 31,
+                        32, 33, 48, 63, 64, 65, 100, 127, 128, 129, 200, 255, 256}) {
+      if (k > columns) continue;
+      at.check_forward(sum, k);
+      at.check_backward(sum, k, transposed);
+    }
+    at.check_forward(sum, columns);
+    at.check_backward(sum, columns);
+  }
+}
+
+TEST_CASE("rows of tens of thousands of entries") {
+  random_bits random(test_seed() + 4);
+  const oracle::sparse p = pattern_of_lengths(
+      {25000, 3, 0, 40000, 1, 20001, 65540, 129, 30000, 300, 700}, 70000, random);
+  for (const auto& [columns, k] : {std::pair{64, 7}, {256, 32}, {256, 64}, {300, 33}}) {
+    const pair_of_places<float> at(p, columns);
+    at.check_forward(rig::plus_times<float>{}, k);
+    at.check_backward(rig::plus_times<float>{}, k);
+    at.check_backward(rig::plus_times<float>{}, k, transposed);
+    if (columns != 64) continue;
+    at.check_forward(rig::max_second<float>{}, k);
+    at.check_forward(rig::mean_second<float>{}, k);
+    at.check_forward(rig::arg_max_second<float>{}, k);
+    at.check_backward(rig::max_second<float>{}, k);
+  }
+  // As the oracle has it, with sums that round.
+  const shape lengths = long_rows_shape();
+  for (const bool reproducible : {true, false}) {
+    trial_spec spec;
+    spec.name = "long rows";
+    spec.of = &lengths;
+    spec.features = 33;
+    spec.seed = test_seed();
+    spec.values = draw::reals;
+    spec.where = gpu;
+    spec.reproducible = reproducible;
+    trial_spec backward = spec;
+    spec.kept = backward.stored = 9;
+    check_trial("plus_times", spec, [&] {
+      return trial<rig::plus_times<float>, float, float, float>(spec).run("maxk");
+    });
+    check_trial("plus_times", backward, [&] {
+      return trial<rig::plus_times<float>, float, float, float>(backward).run_under_cbsr("");
+    });
+  }
+}
+
+TEST_CASE("many rows of tens of thousands of entries") {
+  random_bits random(test_seed() + 5);
+  const oracle::sparse p = pattern_of_lengths(std::vector<int>(150, 20500), 30000, random);
+  const pair_of_places<float> at(p, 64);
+  at.check_forward(rig::plus_times<float>{}, 16);
+  at.check_backward(rig::plus_times<float>{}, 16);
+  at.check_backward(rig::plus_times<float>{}, 16, transposed);
+}
+
+TEST_CASE("a row of C that is more than shared memory holds") {
+  random_bits random(test_seed() + 6);
+  const oracle::sparse p = pattern_of_lengths({3, 0, 40, 1, 7, 33, 2, 64, 17}, 64, random);
+  for (const auto& [columns, k] :
+       {std::pair{12001, 33}, {16385, 7}, {20000, 64}, {20000, 20000}, {65536, 1000}}) {
+    const pair_of_places<float> at(p, columns);
+    at.check_forward(rig::plus_times<float>{}, k);
+    at.check_backward(rig::plus_times<float>{}, k);
+    at.check_backward(rig::plus_times<float>{}, k, transposed);
+  }
+  // Sums of 8 and of 16 bytes, which fill it sooner.
+  for (const auto& [columns, k] : {std::pair{6200, 33}, {20000, 64}, {65536, 100}}) {
+    const pair_of_places<double> doubles(p, columns);
+    doubles.check_forward(rig::plus_times<double>{}, k);
+    doubles.check_backward(rig::plus_times<double>{}, k, transposed);
+    const pair_of_places<float> floats(p, columns);
+    floats.check_forward(rig::arg_max_second<float>{}, k);
+    floats.check_forward(rig::max_second<float>{}, k, {.fill = 0});
+  }
+  // Places without products, masks and accumulators are asked tile by tile.
+  walk_plan tiled{gpu, {12345, 20000}, 5};
+  const shape small{"small", pattern_of_lengths({3, 0, 9, 1}, 12, random)};
+  walk_forward<rig::plus_times<float>, float, float, float>(tiled, {small}, 0);
+}
+
+TEST_CASE("operands whose rows are padded") {
+  random_bits random(test_seed() + 7);
+  const oracle::sparse p = random_pattern(60, 50, 0.15, random);
+  const auto a = quarters_on(p), there = a.to(gpu);
+  const rig::plus_times<float> sum;
+  for (const int columns : {7, 64, 256, 300})
+    for (const auto& [gap, offset] : {std::pair{1, 0}, {3, 1}, {64, 0}}) {
+      CAPTURE(columns);
+      CAPTURE(gap);
+      const int k = std::min(columns, 30);
+      const auto x = quarters(50, columns), dc = quarters(60, columns, 3);
+      apart<float> features(x, gap, offset), gradient(dc, gap, offset), into(dc, gap, offset);
+      auto want = dc;
+      const descriptor named{.kernel = "maxk", .k = k};
+      auto c = into.view();
+      for (const auto accum : {rig::accumulator::plus, rig::accumulator::none}) {
+        rig::mxm(want, accum, a, x, sum, named);
+        rig::mxm(c, accum, there, features.view(), sum, named);
+        CHECK(equal(c.to(rig::cpu()), want));
+      }
+      CHECK(into.gaps_untouched());
+      const auto kept = rig::maxk(x, k);
+      for (const bool reproducible : {true, false}) {
+        descriptor desc = transposed;
+        desc.reproducible = reproducible;
+        CHECK(equal(rig::mxm(there, gradient.view(), sum, rig::structure(kept.to(gpu)), desc)
+                        .to(rig::cpu()),
+                    rig::mxm(a, dc, sum, rig::structure(kept), desc)));
+      }
+    }
+}
+
+TEST_CASE("a hundred runs, the same bits") {
+  random_bits random(test_seed() + 8);
+  const oracle::sparse p = pattern_of_lengths(
+      {0, 1, 31, 300, 5000, 25000, 2, 1000, 64, 65, 40000, 7, 129, 513, 20001}, 45000, random);
+  std::vector<float> values(p.inner.size());
+  for (float& x : values) x = static_cast<float>(2 * random.unit() - 1);
+  const auto a =
+      rig::matrix<float>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
+                                   std::span<const int>(p.inner), std::span<const float>(values))
+          .to(gpu);
+  for (const auto& [columns, k] : {std::pair{256, 32}, {100, 7}, {300, 64}}) {
+    const auto x = drawn<float>(p.columns, columns, draw::reals, random).to(gpu);
+    const auto dc = drawn<float>(p.rows, columns, draw::reals, random).to(gpu);
+    const auto y = rig::maxk(x, k);
+    const auto on_rows = rig::maxk(dc, k);
+    const auto runs = [&] {
+      return std::tuple{
+          rig::maxk(x, k).to(rig::cpu()), rig::mxm(a, y, rig::plus_times<float>{}).to(rig::cpu()),
+          rig::mxm(a, dc, rig::plus_times<float>{}, rig::structure(y), transposed).to(rig::cpu()),
+          rig::mxm(a, x, rig::plus_times<float>{}, rig::structure(on_rows)).to(rig::cpu())};
+    };
+    const auto [kept, forward, backward, along] = runs();
+    for (int run = 0; run < 100; ++run) {
+      const auto again = runs();
+      REQUIRE(same(std::get<0>(again), kept));
+      REQUIRE(std::memcmp(std::get<1>(again).data(), forward.data(), forward.extent()) == 0);
+      REQUIRE(same(std::get<2>(again), backward));
+      REQUIRE(same(std::get<3>(again), along));
+    }
+  }
+}
+
+TEST_CASE("a semiring of the caller") {
+  random_bits random(test_seed() + 9);
+  const pair_of_places<float> at(random_pattern(40, 40, 0.2, random), 64);
+  at.check_forward(sum_of_products_tripled{}, 10);
+  at.check_backward(sum_of_products_tripled{}, 10, transposed);
+}
+
+TEST_CASE("gradients are those of central differences") { check_gradients(gpu); }
+
+TEST_CASE("a place without products: fill, or what C held") { check_absent(gpu); }
+
+TEST_CASE("which kernel serves, and who says no") { check_dispatch(gpu); }
+
+TEST_CASE("C may be the B that MaxK selects from") { check_alias(gpu); }
+
+TEST_CASE("operands in two places are refused, and C stays") {
+  const auto a = row_of_ones(3);
+  const rig::dense<float> x(3, 4, 1.0f);
+  const auto kept = rig::maxk(x, 2), grown = rig::maxk(rig::dense<float>(1, 4), 2);
+  const rig::plus_times<float> sum;
+  auto c = rig::dense<float>(1, 4, 42.0f).to(gpu);
+  const auto places = {to_string(gpu), to_string(rig::cpu())};
+  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a.to(gpu), kept, sum); });
+  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a, kept.to(gpu), sum); });
+  check_error(errc::place, places, [&] { rig::mxm(a.to(gpu), kept, sum); });
+  check_error(errc::place, places,
+              [&] { rig::mxm(a.to(gpu), x.to(gpu), sum, rig::structure(grown)); });
+  const auto after = c.to(rig::cpu());
+  for (int j = 0; j < 4; ++j) CHECK(after(0, j) == 42);
+}
+
+/// Greatest numbers, which round nowhere: the features, what is kept, C and its gradient.
+struct step_of_training {
+  rig::matrix<float> a;
+  int k;
+  rig::max_second<float> greatest{};
+
+  cbsr<float> gradient(const rig::dense<float>& x, void* first, void* second, void* third) const {
+    const auto kept = rig::maxk(x, k, {.stream = first});
+    const auto c = rig::mxm(a, kept, greatest, {.fill = 0, .stream = second});
+    return rig::mxm(a, c, greatest, rig::structure(kept), {.transpose_a = true, .stream = third});
+  }
+};
+
+TEST_CASE("streams: what one makes the next reads") {
+  constexpr int n = 5000, columns = 96;
+  const auto a = banded(n);
+  const step_of_training here{a, 20}, there{a.to(gpu), 20};
+  const rig::dense<float> late = waves(n, columns);
+  const auto late_there = late.to(gpu);
+  const auto want = here.gradient(late, nullptr, nullptr, nullptr);
+  const auto want_full = rig::to_dense(want);
+  auto x = rig::dense<float>(n, columns).to(gpu);
+  const own_stream writer, first, second, third;
+  const auto view = rig::dense<float>::view(x.data(), n, columns, 0, gpu, writer);
+  there.gradient(view, first, second, third);  // loads the kernels
+  rig::synchronise(gpu);
+  for (int round = 0; round < 4; ++round) {
+    REQUIRE(cudaMemsetAsync(x.data(), 0, x.extent(), writer) == cudaSuccess);
+    writer.hold_back();
+    REQUIRE(cudaMemcpyAsync(x.data(), late_there.data(), x.extent(), cudaMemcpyDeviceToDevice,
+                            writer) == cudaSuccess);
+    const auto made = there.gradient(view, first, second, third);
+    // The views' stream goes on only when what reads them is through.
+    REQUIRE(cudaMemsetAsync(x.data(), 0xff, x.extent(), writer) == cudaSuccess);
+    CHECK(equal(rig::to_dense(made).to(rig::cpu()), want_full));
+    const auto kept = rig::maxk_gradient(late_there, made).to(rig::cpu());
+    CHECK(same(kept, rig::maxk_gradient(late, want)));
+  }
+}
+
+/// What `work` does on a stream, captured and instantiated.
+class captured_work {
+ public:
+  captured_work(cudaStream_t stream, const auto& work) {
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    work();
+    REQUIRE(cudaStreamEndCapture(stream, &graph_) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&replay_, graph_, 0) == cudaSuccess);
+  }
+  captured_work(const captured_work&) = delete;
+  ~captured_work() {
+    cudaGraphExecDestroy(replay_);
+    cudaGraphDestroy(graph_);
+  }
+  void launch(cudaStream_t stream) const {
+    REQUIRE(cudaGraphLaunch(replay_, stream) == cudaSuccess);
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t replay_ = nullptr;
+};
+
+TEST_CASE("a prepared product into C can be captured and replayed") {
+  using enum rig::accumulator;
+  const rig::plus_times<float> sum;
+  for (const auto& a : {banded(3000).to(gpu), hubs(3000).to(gpu)})
+    for (const bool transpose : {false, true})
+      for (const rig::accumulator accum : {none, plus}) {
+        check_replay(a, sum, accum, {.transpose_a = transpose, .kernel = "maxk", .k = 13});
+        const own_stream stream;
+        const auto kept = rig::maxk(waves(3000, 64).to(gpu), 13);
+        auto called = rig::dense<float>(3000, 64, -1).to(gpu), replayed = called;
+        descriptor desc{.transpose_a = transpose};
+        a.prepare(desc);
+        for (int run = 0; run < 4; ++run) rig::mxm(called, accum, a, kept, sum, desc);
+        desc.stream = stream;
+        const auto product = [&] { rig::mxm(replayed, accum, a, kept, sum, desc); };
+        product();
+        rig::synchronise(gpu);
+        const captured_work graph(stream, product);
+        for (int run = 0; run < 3; ++run) graph.launch(stream);
+        REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+        CHECK(distance(called.to(rig::cpu()), replayed.to(rig::cpu())) == 0);
+      }
+}
+
+TEST_CASE("a step of training can be captured: selection, forward, backward") {
+  constexpr int n = 3000, columns = 64, k = 13;
+  for (const auto& on_host : {banded(n), hubs(n)}) {
+    const step_of_training here{on_host, k}, there{on_host.to(gpu), k};
+    const own_stream stream;
+    there.a.prepare().prepare(transposed);
+    auto x = waves(n, columns).to(gpu);
+    auto out = rig::dense<float>(n, k).to(gpu);
+    // Results are allocated and freed in the graph, so what is to stay is copied out of it.
+    const auto step = [&] {
+      const auto made = there.gradient(x, stream, stream, stream);
+      REQUIRE(cudaMemcpyAsync(out.data(), made.values(), out.extent(), cudaMemcpyDeviceToDevice,
+                              stream) == cudaSuccess);
+    };
+    step();
+    rig::synchronise(gpu);
+    const captured_work graph(stream, step);
+    for (int round = 0; round < 3; ++round) {
+      rig::dense<float> fresh = waves(n, columns);
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < columns; ++j) fresh(i, j) *= static_cast<float>(1 + (i + round) % 3);
+      const auto fresh_there = fresh.to(gpu);
+      rig::synchronise(gpu);
+      REQUIRE(cudaMemcpyAsync(x.data(), fresh_there.data(), x.extent(), cudaMemcpyDeviceToDevice,
+                              stream) == cudaSuccess);
+      graph.launch(stream);
+      REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+      const auto want = here.gradient(fresh, nullptr, nullptr, nullptr);
+      const auto made = out.to(rig::cpu());
+      CHECK(std::equal(made.data(), made.data() + n * k, want.values()));
+    }
+  }
+}
+
+TEST_CASE("the backward that may differ in order: captured, and within its rounding") {
+  const auto a = hubs(3000).to(gpu);
+  const auto dc = waves(3000, 64).to(gpu);
+  const auto kept = rig::maxk(dc, 13);
+  const rig::plus_times<float> sum;
+  const own_stream stream;
+  descriptor desc = transposed;
+  desc.reproducible = false;
+  a.prepare(desc);
+  desc.stream = stream;
+  auto out = rig::dense<float>(3000, 13).to(gpu);
+  const auto step = [&] {
+    const auto made = rig::mxm(a, dc, sum, rig::structure(kept), desc);
+    REQUIRE(cudaMemcpyAsync(out.data(), made.values(), out.extent(), cudaMemcpyDeviceToDevice,
+                            stream) == cudaSuccess);
+  };
+  step();
+  rig::synchronise(gpu);
+  const auto fixed = rig::mxm(a, dc, sum, rig::structure(kept), transposed).to(rig::cpu());
+  const captured_work graph(stream, step);
+  for (int run = 0; run < 5; ++run) {
+    graph.launch(stream);
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    const auto made = out.to(rig::cpu());
+    double most = 0;
+    for (int p = 0; p < 3000 * 13; ++p)
+      most = std::max(most, std::fabs(static_cast<double>(made.data()[p] - fixed.values()[p])));
+    // A place sums 40 terms of at most 5.
+    CHECK(most <= 2 * 40 * 40 * 5.0 * std::ldexp(1.0, -24));
+  }
+}
+
+}  // namespace
