@@ -48,6 +48,10 @@ constexpr kernel list[] = {
      on_cuda::sampled_run<fastrand>, fastrand},
     {"adaptive", gpu, true, "runs of entries of long rows", on_cuda::sampled_answer<adaptive>,
      on_cuda::sampled_run<adaptive>, adaptive},
+    {"maxk", gpu, true, "the k greatest of each row of B", on_cuda::maxk_answer, on_cuda::maxk_run,
+     none, operands::cbsr_right},
+    {"maxk_backward", gpu, false, "the places that a cbsr stores", on_cuda::maxk_backward_answer,
+     on_cuda::maxk_backward_run, none, operands::cbsr_mask},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer,
      on_cuda::vendor_run},
 #endif

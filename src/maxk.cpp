@@ -5,12 +5,14 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <bit>
+#include <optional>
 #include <string>
 #include <thread>
 
+#include "cuda/device.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/cpu/run.hpp"
+#include "sort_key.hpp"
 
 namespace rig {
 namespace {
@@ -21,55 +23,21 @@ void check_k(const char* operation, index columns, int k) {
                        std::min(columns, widest_cbsr), ", of at most ", widest_cbsr, " columns"});
 }
 
-void check_place(const char* operation, place where) {
-  if (where != cpu())
-    fail(errc::cannot, {operation, ": no kernel does this on ", to_string(where)});
-}
-
-/// Threads for a pass over a matrix.
-int threads_for(index rows, index columns, const descriptor& desc) {
+/// A pass over x as a problem, for the number of its threads and the order of its streams.
+problem pass_over(const dense_operand& x, const descriptor& desc) {
   problem p;
-  p.a.rows = rows;
-  p.b.columns = columns;
+  p.a.rows = x.rows;
+  p.a.where = x.where;
+  p.b = x;
   p.desc = &desc;
-  return on_cpu::threads_for(p);
-}
-
-template <std::size_t Bytes>
-struct word_of;
-template <>
-struct word_of<2> {
-  using type = unsigned short;
-  static constexpr type sign = type(1) << 15;
-};
-template <>
-struct word_of<4> {
-  using type = unsigned;
-  static constexpr type sign = type(1) << 31;
-};
-template <>
-struct word_of<8> {
-  using type = unsigned long;
-  static constexpr type sign = type(1) << 63;
-};
-
-/// A number that orders as x does: NaN above all, −0 as +0.
-template <class T>
-auto key_of(T x) {
-  using word = typename word_of<sizeof(T)>::type;
-  constexpr word sign = word_of<sizeof(T)>::sign;
-  constexpr auto infinity = std::bit_cast<word>(convert<T>(highest<float>()));
-  const auto bits = std::bit_cast<word>(x);
-  const auto magnitude = static_cast<word>(bits & ~sign);
-  const auto key = static_cast<word>(bits > sign ? ~bits : magnitude | sign);
-  return magnitude > infinity ? static_cast<word>(~word(0)) : key;
+  return p;
 }
 
 /// The k greatest of `columns` numbers, in the order of their columns. A bisection of the bits of
 /// keys finds the least that is kept: a count a bit, which vectorises, and often few of them.
 template <class T, class Index, class Word>
 void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
-  for (index j = 0; j < columns; ++j) keys[j] = key_of(x[j]);
+  for (index j = 0; j < columns; ++j) keys[j] = sort_key(x[j]);
   const auto count = [&](Word least) {
     int found = 0;
     for (index j = 0; j < columns; ++j) found += keys[j] >= least;
@@ -118,14 +86,21 @@ struct selection {
   buffer values;
 };
 
-/// The k greatest numbers of every row of x, whose type is one a cbsr holds.
-selection keep_greatest(const dense_operand& x, int k, int threads) {
+/// The k greatest numbers of every row of x, whose type is one a cbsr holds. On a device, in the
+/// order of the descriptor's stream.
+selection keep_greatest(const dense_operand& x, int k, const descriptor& desc) {
   selection out;
-  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k);
-  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes);
+  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, desc.stream);
+  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, desc.stream);
+  void* const indices = const_cast<void*>(out.structure.indices());
+  const bool narrow = out.structure.index_bytes() == 1;
+  if (x.where != cpu()) {
+    on_cuda::keep_greatest(x, k, out.values.data(), indices, narrow, out.values.stream());
+    return out;
+  }
+  const int threads = on_cpu::threads_for(pass_over(x, desc));
   const auto as = [&]<class T>(T) {
-    void* const indices = const_cast<void*>(out.structure.indices());
-    if (out.structure.index_bytes() == 1)
+    if (narrow)
       keep_greatest<T, unsigned char>(x, k, threads, out.values.data(), indices);
     else
       keep_greatest<T, unsigned short>(x, k, threads, out.values.data(), indices);
@@ -200,11 +175,12 @@ template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
                                                         const descriptor& desc) {
   check_k("maxk", x.columns(), k);
-  check_place("maxk", x.where());
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);
-    selection made = keep_greatest(from, k, threads_for(x.rows(), x.columns(), desc));
+    std::optional<on_cuda::stream_order> order;
+    if (from.where != cpu()) order.emplace(pass_over(from, desc));
+    selection made = keep_greatest(from, k, desc);
     return cbsr<T>(std::move(made.structure), std::move(made.values));
   });
 }
@@ -218,11 +194,23 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
   if (dy.where() != kept.where())
     fail(errc::place, {"maxk_gradient: the gradient is on ", to_string(dy.where()),
                        ", the kept entries are on ", to_string(kept.where())});
-  check_place("maxk_gradient", kept.where());
   return or_out_of_memory("maxk_gradient", [&] {
     auto out = cbsr<T>::uninitialised(kept);
+    dense_operand from, to;
+    fill_in(from, dy);
+    fill_in(to, out);
+    const descriptor plain;
+    problem p = pass_over(from, plain);
+    p.c = to;
+    p.mask.full.indices_stream = to.indices_stream;
+    if (from.where != cpu()) {
+      const on_cuda::stream_order order(p);
+      on_cuda::take_kept(from, to, out.stream());
+      return out;
+    }
     T* const values = const_cast<T*>(out.values());
-    const int threads = threads_for(kept.rows(), kept.k(), {});
+    p.b.columns = kept.k();
+    const int threads = on_cpu::threads_for(p);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (index i = 0; i < kept.rows(); ++i)
       for (int p = 0; p < kept.k(); ++p)
@@ -233,10 +221,20 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
 
 template <class T>
 requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
-  check_place("to_dense", x.where());
   return or_out_of_memory("to_dense", [&] {
-    auto out = dense<T>::uninitialised(x.rows(), x.columns());
-    const int threads = threads_for(x.rows(), x.columns(), {});
+    auto out = dense<T>::uninitialised(x.rows(), x.columns(), x.where());
+    dense_operand from, to;
+    fill_in(from, x);
+    fill_in(to, out);
+    const descriptor plain;
+    problem p = pass_over(from, plain);
+    if (from.where != cpu()) {
+      p.c = to;
+      const on_cuda::stream_order order(p);
+      on_cuda::scatter_kept(from, to, out.stream());
+      return out;
+    }
+    const int threads = on_cpu::threads_for(p);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (index i = 0; i < x.rows(); ++i) {
       std::fill_n(out.row(i), x.columns(), T());
@@ -272,7 +270,7 @@ answer maxk_answer(const problem& p) {
                           p.b.value_type == type::half || p.b.value_type == type::bfloat16;
   if (!has_floats || p.algebra->right == type::other)
     return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
-  const int k = p.b.k > 0 ? p.b.k : p.desc->k;
+  const int k = kept_of(p);
   if (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr)
     return cannot(
         {"needs a k of 1 to the columns of B, at most ", std::to_string(widest_cbsr).c_str()});
@@ -283,39 +281,51 @@ answer maxk_answer(const problem& p) {
   return out;
 }
 
-namespace on_cpu {
-
-answer maxk_answer(const problem& p) {
-  answer out = rig::maxk_answer(p);
-  if (out.says == verdict::cannot) return out;
-  const int k = p.b.k > 0 ? p.b.k : p.desc->k;
-  out.seconds = estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), k);
+answer maxk_backward_answer(const problem& p) {
+  if (p.b.value_type == type::code && !p.algebra->ignores_right)
+    return {verdict::cannot, p.reasons ? "B is quantized, and its codes are not gathered" : "", 0};
+  answer out;
+  if (p.reasons)
+    out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +
+                 " columns of each row of C";
   return out;
 }
 
-void maxk_run(const problem& p) {
-  if (p.b.k > 0) return p.algebra->run_cpu(maxk_family, p);
-  const selection kept =
-      keep_greatest(p.b, p.desc->k, rig::threads_for(p.b.rows, p.b.columns, *p.desc));
+int kept_of(const problem& p) {
+  return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
+}
+
+void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
+  if (p.b.k > 0) return run(p);
+  const selection kept = keep_greatest(p.b, p.desc->k, *p.desc);
   problem q = p;
   q.b = {};
   fill_in(q.b, kept.structure);
   q.b.data = kept.values.data();
   q.b.value_bytes = p.b.value_bytes;
   q.b.value_type = p.b.value_type;
-  p.algebra->run_cpu(maxk_family, q);
+  run(q);
 }
 
-answer maxk_backward_answer(const problem& p) {
-  if (p.b.value_type == type::code && !p.algebra->ignores_right)
-    return {verdict::cannot, p.reasons ? "B is quantized, and its codes are not gathered" : "", 0};
-  const int k = p.mask.full.k;
-  answer out{verdict::can, "",
-             estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), k)};
-  if (p.reasons)
-    out.reason = "forms " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
-                 " columns of each row of C";
+namespace on_cpu {
+
+namespace {
+
+answer with_estimate(answer out, const problem& p) {
+  if (out.says != verdict::cannot)
+    out.seconds = estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), kept_of(p));
   return out;
+}
+
+}  // namespace
+
+answer maxk_answer(const problem& p) { return with_estimate(rig::maxk_answer(p), p); }
+answer maxk_backward_answer(const problem& p) {
+  return with_estimate(rig::maxk_backward_answer(p), p);
+}
+
+void maxk_run(const problem& p) {
+  run_with_cbsr(p, [](const problem& q) { q.algebra->run_cpu(maxk_family, q); });
 }
 
 }  // namespace on_cpu

@@ -28,6 +28,15 @@ void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index,
   absent(device);
 }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
+void keep_greatest(const dense_operand& x, int, void*, void*, bool, void*) {
+  absent(x.where.device);
+}
+void take_kept(const dense_operand& full, const dense_operand&, void*) {
+  absent(full.where.device);
+}
+void scatter_kept(const dense_operand&, const dense_operand& full, void*) {
+  absent(full.where.device);
+}
 void prepare_forms(const pattern& of) { absent(of.where().device); }
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);

@@ -26,7 +26,7 @@ TEST_CASE("every kernel file compiles from its text") {
   int files = 0;
   for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
     if (std::string(text.name).ends_with(".cu")) ++files;
-  CHECK(files == 2);
+  CHECK(files == 3);
   for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                         "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
     const std::string semiring = s;
@@ -43,6 +43,14 @@ TEST_CASE("every kernel file compiles from its text") {
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
     check_compiles("rig::on_cuda::spmv_across<" + semiring + ", false>", nullptr, "spmv.cu");
+    check_compiles(
+        "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true>",
+        nullptr, "maxk.cu");
+    check_compiles(
+        "rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false>", nullptr,
+        "maxk.cu");
+    check_compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
+                   nullptr, "maxk.cu");
   }
 }
 

@@ -50,8 +50,15 @@ const kernel* named_kernel(const problem& p);
 /// of op(A) is staged where the descriptor names this kernel and reasons are asked for.
 answer sampling_answer(sampling how, const problem& p);
 
-/// What maxk kernels of all places answer alike, without an estimate.
+/// What `maxk` and `maxk_backward` of all places answer alike, without an estimate.
 answer maxk_answer(const problem& p);
+answer maxk_backward_answer(const problem& p);
+
+/// Entries of a row of the cbsr that a problem is about, or is to make of its B.
+int kept_of(const problem& p);
+
+/// run(p), where B is dense with maxk(B, k) in its place.
+void run_with_cbsr(const problem& p, void (*run)(const problem&));
 
 /// One kernel's answer to one problem.
 struct explained {

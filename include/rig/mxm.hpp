@@ -83,6 +83,21 @@ void write_fill(const problem& p, void* out) {
     in_type(zero);
 }
 
+/// Can a place of A ⊕.⊗ B, B a cbsr, that has no products be told from one whose sum is zero()? If
+/// not, nobody need remember which is which.
+template <semiring S>
+bool tells_absent(const problem& p) {
+  if (has_finish<S> && samples_as<S> != reduction::mean) return true;
+  if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
+    const bool adds = samples_as<S> == reduction::sum || samples_as<S> == reduction::mean;
+    if (p.accum == accumulator::plus && adds && S::zero() == typename S::accum(0)) return false;
+    return p.accum != accumulator::none ||
+           (p.desc->fill.has_value() &&
+            !(p.desc->fill.as<output<S>>() == finished<S>(S::zero(), 0)));
+  }
+  return true;
+}
+
 /// The one record of a semiring that the library sees.
 template <semiring S>
 inline constexpr semiring_info info_of = {
@@ -116,6 +131,7 @@ inline constexpr semiring_info info_of = {
     &on_cpu::run<S>,
     &take_left<S>,
     &write_fill<S>,
+    &tells_absent<S>,
 };
 
 struct no_mask {};

@@ -39,6 +39,7 @@ struct semiring_info {
   /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
   /// has more.
   void (*fill)(const problem&, void* out);
+  bool (*tells_absent)(const problem&);  ///< must places of a sparse B's product be remembered?
 };
 
 /// A sparse operand, already in the orientation the product wants.

@@ -83,6 +83,10 @@ struct arguments {
   index cut_count = 0;
   void* piece_sums = nullptr;   ///< piece_count × columns accumulators
   unsigned* arrived = nullptr;  ///< pieces that are done: cut_count a tile; zero between launches
+  // A cbsr, which is B or shapes C
+  int k = 0;
+  const void* kept = nullptr;  ///< k columns a row: unsigned char or unsigned short
+  index tile = 0;              ///< columns whose sums a warp holds at a time
   // or even chunks of entries: of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
   index chunk_count = 0;

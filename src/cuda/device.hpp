@@ -30,6 +30,13 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 /// to = from with rows `stride` elements apart, zeros between them.
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
+/// The k greatest numbers of every row of x, as `maxk` has them.
+void keep_greatest(const dense_operand& x, int k, void* values, void* indices, bool narrow,
+                   void* stream);
+/// kept's values = the elements of `full` in its places; full = kept, 0 elsewhere.
+void take_kept(const dense_operand& full, const dense_operand& kept, void* stream);
+void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream);
+
 /// Forms of a pattern on a device.
 void prepare_forms(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
@@ -49,7 +56,7 @@ class stream_order {
   bool captured_ = false;
   int device_;
   void* stream_;
-  void* others_[8] = {};
+  void* others_[10] = {};
   int count_ = 0;
 };
 

@@ -44,6 +44,11 @@ void sampled_run(const problem& p) {
   sampled_run(How, p);
 }
 
+answer maxk_answer(const problem& p);
+void maxk_run(const problem& p);  ///< puts a dense B through MaxK first
+answer maxk_backward_answer(const problem& p);
+void maxk_backward_run(const problem& p);
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p);
 

@@ -212,9 +212,9 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
 }
 
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
-            const arguments& args) {
+            const arguments& args, std::size_t shared) {
   void* parameters[] = {const_cast<arguments*>(&args)};
-  check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, 0, stream_of(p)), name);
+  check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, shared, stream_of(p)), name);
   launched(p.a.where.device, name);
 }
 

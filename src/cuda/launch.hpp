@@ -51,8 +51,9 @@ double estimate(const problem& p);
 /// The full name of a semiring's type, from its key.
 std::string type_name(const semiring_info& s);
 
+/// With `shared` bytes of dynamic shared memory, at most 48 KB.
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
-            const arguments& args);
+            const arguments& args, std::size_t shared = 0);
 
 /// A launch of `row`'s kernel of which all that may be refused is done: memory is there, the kernel
 /// is compiled, and C is untouched.

@@ -283,8 +283,9 @@ stream_order::stream_order(const problem& p)
         "cudaStreamIsCapturing");
   captured_ = capturing != cudaStreamCaptureStatusNone;
   if (captured_) return;
-  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.c.stream, p.indices.stream,
-                       p.mask.sparse.stream, p.mask.sparse.values_stream, p.mask.full.stream})
+  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
+                       p.indices.stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
+                       p.mask.full.stream, p.mask.full.indices_stream})
     add(stream);
 }
 

@@ -65,21 +65,6 @@ void for_each_row(const problem& p, Make make) {
   }
 }
 
-/// Can a place without products be told from one whose sum is zero()? If not, nobody need
-/// remember which is which.
-template <class S>
-bool tells_absent(const problem& p) {
-  if (has_finish<S> && samples_as<S> != reduction::mean) return true;
-  if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
-    const bool adds = samples_as<S> == reduction::sum || samples_as<S> == reduction::mean;
-    if (p.accum == accumulator::plus && adds && S::zero() == typename S::accum(0)) return false;
-    return p.accum != accumulator::none ||
-           (p.desc->fill.has_value() &&
-            !(p.desc->fill.as<output<S>>() == finished<S>(S::zero(), 0)));
-  }
-  return true;
-}
-
 /// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if Tells,
 /// gets their places.
 template <class S, class Index, bool Tells>
@@ -151,7 +136,7 @@ template <class S>
 void maxk(const problem& p) {
   // No other B becomes a cbsr.
   if constexpr (is_storage<typename S::right>) {
-    const bool tells = tells_absent<S>(p);
+    const bool tells = p.algebra->tells_absent(p);
     if (p.b.narrow)
       return tells ? maxk_rows<S, unsigned char, true>(p) : maxk_rows<S, unsigned char, false>(p);
     return tells ? maxk_rows<S, unsigned short, true>(p) : maxk_rows<S, unsigned short, false>(p);

@@ -1,0 +1,41 @@
+#pragma once
+
+// Floating-point numbers as integers of the same order, for selection by bits on every place.
+
+#include <cstddef>
+
+#include "rig/scalar.hpp"
+
+namespace rig {
+
+template <std::size_t Bytes>
+struct word_of;
+template <>
+struct word_of<2> {
+  using type = unsigned short;
+  static constexpr type sign = type(1) << 15;
+};
+template <>
+struct word_of<4> {
+  using type = unsigned;
+  static constexpr type sign = type(1) << 31;
+};
+template <>
+struct word_of<8> {
+  using type = unsigned long;
+  static constexpr type sign = type(1) << 63;
+};
+
+/// A number above 0 that orders as x does: NaN above all, −0 as +0.
+template <class T>
+constexpr auto sort_key(T x) {
+  using word = typename word_of<sizeof(T)>::type;
+  constexpr word sign = word_of<sizeof(T)>::sign;
+  constexpr auto infinity = __builtin_bit_cast(word, convert<T>(highest<float>()));
+  const auto bits = __builtin_bit_cast(word, x);
+  const auto magnitude = static_cast<word>(bits & ~sign);
+  const auto key = static_cast<word>(bits > sign ? ~bits : magnitude | sign);
+  return magnitude > infinity ? static_cast<word>(~word(0)) : key;
+}
+
+}  // namespace rig
