@@ -38,4 +38,12 @@ constexpr auto sort_key(T x) {
   return magnitude > infinity ? static_cast<word>(~word(0)) : key;
 }
 
+/// The number of a key: x of sort_key(x), but for the payload of NaN and the sign of 0.
+template <class T>
+constexpr T number_of_key(typename word_of<sizeof(T)>::type key) {
+  using word = typename word_of<sizeof(T)>::type;
+  constexpr word sign = word_of<sizeof(T)>::sign;
+  return __builtin_bit_cast(T, static_cast<word>(key >= sign ? key & ~sign : ~key));
+}
+
 }  // namespace rig

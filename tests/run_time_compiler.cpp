@@ -44,13 +44,14 @@ TEST_CASE("every kernel file compiles from its text") {
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
     check_compiles("rig::on_cuda::spmv_across<" + semiring + ", false>", nullptr, "spmv.cu");
     check_compiles(
-        "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true>",
+        "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
         nullptr, "maxk.cu");
     check_compiles(
-        "rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false>", nullptr,
-        "maxk.cu");
+        "rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false, false>",
+        nullptr, "maxk.cu");
     check_compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
                    nullptr, "maxk.cu");
+    check_compiles("rig::on_cuda::maxk_finish<" + semiring + ">", nullptr, "maxk.cu");
   }
 }
 
@@ -61,6 +62,11 @@ constexpr rig::source_text scaled_sum = {
     "static constexpr float add(float x, float y) { return x + y; }"
     "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
     "user.cpp", 17};
+
+TEST_CASE("so does the sum by atomics") {
+  check_compiles("rig::on_cuda::maxk_outer<rig::plus_times<float>, rig::half, unsigned short, 32>",
+                 nullptr, "maxk.cu");
+}
 
 TEST_CASE("so does a semiring of the caller's") {
   check_compiles("rig::on_cuda::row<rig::user::scaled_sum, float, 4, 8, 8, 4, 1, true>",

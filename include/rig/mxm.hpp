@@ -127,6 +127,7 @@ inline constexpr semiring_info info_of = {
     has_finish<S>,
     is_indexed<output<S>>,
     samples_as<S>,
+    is_linear<S>&& is_same<typename S::accum, float>,
     is_rescaling<S>,
     &on_cpu::run<S>,
     &take_left<S>,

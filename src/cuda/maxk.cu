@@ -5,7 +5,9 @@
 // k numbers to it, at columns that differ. It reads 5·k bytes an entry (fp32, f ≤ 256), not 4·f.
 // maxk_backward (sparse × dense under a cbsr): k sums a row, in registers; an entry of A gathers k
 // numbers of a row of B. The transpose that training asks for is A's form, so no two rows add to
-// one place. Both: pieces of `split`, added in their order; no atomics on floats: same bits.
+// one place. Both: pieces of `split`, added in their order; no atomics on floats: same bits. Where
+// the caller allows other bits each time, and a sum of floats is asked for: maxk_outer, A's rows as
+// they are stored, each number added by an atomic.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernels add by atomics. O(nnz · k + rows · f);
 // piece_count · f accumulators of scratch. Measured: docs/measured.md, suite maxk.
 
@@ -79,130 +81,183 @@ struct alignas(sizeof(Index) * V) kept_columns {
   Index at[V];
 };
 
+/// Accumulators of neighbouring columns, moved at once.
+template <class S>
+inline constexpr int chunk = is_storage<typename S::accum>
+                                 ? static_cast<int>(16 / sizeof(typename S::accum))
+                                 : 1;
+template <class S>
+struct alignas(is_storage<typename S::accum> ? 16 : alignof(typename S::accum)) sum_chunk {
+  typename S::accum of[chunk<S>];
+};
+
+/// Sums of a chunk of columns, and which of them have products, to C.
+template <class S, bool Tells, bool Plain>
+__device__ __forceinline__ void write_chunk(const arguments& args, index row, index column, int64 n,
+                                            const sum_chunk<S>& sums,
+                                            const bool (&marked)[chunk<S>]) {
+  if constexpr (Plain && !Tells) {
+    const typename S::accum(&sum)[1][chunk<S>] =
+        reinterpret_cast<const typename S::accum(&)[1][chunk<S>]>(sums.of);
+    write_tile<S, chunk<S>, 32, 1, true>(args, row, column, n, sum);
+  } else {
+    for (int v = 0; v < chunk<S>; ++v)
+      if (column + v < args.columns)
+        write_any<S>(args, row, column + v, sums.of[v], !Tells || marked[v] ? n : 0);
+  }
+}
+
+/// C(i, tile) from the sums of its pieces, added in their order. A function of its own: it is rare,
+/// and would cost every row registers.
+template <class S, bool Tells, bool Plain>
+__device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut_row& of, int64 n,
+                                                index first, unsigned end, int lane) {
+  constexpr unsigned many = chunk<S>;
+  const auto* const piece_sums = static_cast<const typename S::accum*>(args.piece_sums);
+  [[maybe_unused]] const auto* const piece_marks = reinterpret_cast<const unsigned char*>(
+      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
+  for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
+    sum_chunk<S> sum;
+    bool marked[many] = {};
+    for (unsigned v = 0; v < many; ++v) {
+      if (j + v >= end) continue;
+      const int64 at = static_cast<int64>(of.first_piece) * args.columns + first + j + v;
+      sum.of[v] = load_written(piece_sums + at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum.of[v] =
+            S::add(sum.of[v], load_written(piece_sums + at + static_cast<int64>(q) * args.columns));
+      if constexpr (Tells)
+        for (int32 q = 0; q < of.count && !marked[v]; ++q)
+          marked[v] = load_written(piece_marks + at + static_cast<int64>(q) * args.columns) != 0;
+    }
+    write_chunk<S, Tells, Plain>(args, of.row, first + static_cast<index>(j), n, sum, marked);
+  }
+}
+
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
 /// L teams of a warp take every 32 / L-th. Tells: places without products are to be told from sums.
-template <class S, class TB, class Index, int V, int L, bool Tells, bool Plain>
-__global__ void __launch_bounds__(128) maxk(const __grid_constant__ arguments args) {
+/// Whole: all columns are in the tile, and an entry's numbers in the lanes of a team.
+template <class S, class TB, class Index, int V, int L, bool Tells, bool Plain, bool Whole>
+__global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
+    maxk(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr int teams = 32 / L, in_flight = 4;
+  constexpr unsigned teams = 32 / L, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
   extern __shared__ __align__(16) unsigned char shared[];
-  row_part part;
-  if (!part.take(args)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
   const index first = static_cast<index>(blockIdx.y) * args.tile;
   const auto width = static_cast<unsigned>(args.tile);
   const unsigned warp_bytes = width * teams * (sizeof(accum) + (Tells ? 1 : 0));
   auto* const sums = reinterpret_cast<accum*>(shared + threadIdx.x / 32 * warp_bytes);
-  auto* const marks = reinterpret_cast<unsigned char*>(sums + width * teams);
-  for (unsigned j = static_cast<unsigned>(lane); j < width * teams; j += 32) {
-    sums[j] = S::zero();
-    if constexpr (Tells) marks[j] = 0;
-  }
-  __syncwarp();
+  [[maybe_unused]] auto* const marks = reinterpret_cast<unsigned char*>(sums + width * teams);
+  {
+    row_part part;
+    if (!part.take(args)) return;
+    sum_chunk<S> zeros;
+    for (unsigned v = 0; v < many; ++v) zeros.of[v] = S::zero();
+    for (unsigned j = static_cast<unsigned>(lane) * many; j < width * teams; j += 32 * many)
+      *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
+    if constexpr (Tells)
+      for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * teams; j += 32 * 4)
+        *reinterpret_cast<unsigned*>(marks + j) = 0;
+    __syncwarp();
 
-  const int from = lane % L * V;
-  accum* const mine = sums + static_cast<unsigned>(team) * width;
-  unsigned char* const marked = marks + static_cast<unsigned>(team) * width;
-  const auto* const b = static_cast<const TB*>(args.b) + from;
-  const auto* const columns = static_cast<const Index*>(args.kept) + from;
-  for (unsigned base = 0; base < part.count; base += 32) {
-    entry_window<S> window;
-    window.load(args, part, base, lane);
-    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
-    for (unsigned slot = 0; slot < slots; slot += teams * in_flight)
-      for (int p = 0; p < args.k; p += V * L) {
-        index k[in_flight];
-        typename S::left a[in_flight];
-        bool there[in_flight];
-        [[maybe_unused]] pack<TB, V> values[in_flight];
-        kept_columns<Index, V> at[in_flight];
+    accum* const mine = sums + static_cast<unsigned>(team) * width;
+    [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(team) * width;
+    const int from = lane % L * V;
+    const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
+    const auto* const columns =
+        reinterpret_cast<const char*>(static_cast<const Index*>(args.kept) + from);
+    const unsigned b_bytes = static_cast<unsigned>(args.k) * sizeof(TB),
+                   column_bytes = static_cast<unsigned>(args.k) * sizeof(Index);
+    for (unsigned base = 0; base < part.count; base += 32) {
+      entry_window<S> window;
+      window.load(args, part, base, lane);
+      const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+      for (unsigned slot = 0; slot < slots; slot += teams * in_flight)
+        for (int p = 0; Whole ? p == 0 : p < args.k; p += V * L) {
+          index k[in_flight];
+          typename S::left a[in_flight];
+          bool there[in_flight];
+          [[maybe_unused]] pack<TB, V> values[in_flight];
+          kept_columns<Index, V> at[in_flight];
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u) {
-          const unsigned s = slot + static_cast<unsigned>(u * teams + team);
-          k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
-          if constexpr (!is_ignoring_left<S>)
-            a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
-          there[u] = s < slots && p + from < args.k;
-          if (!there[u]) continue;
-          const int64 here = static_cast<int64>(k[u]) * args.k + p;
-          if constexpr (!is_ignoring_right<S>) values[u] = load_pack<TB, V>(b + here);
-          at[u] = *reinterpret_cast<const kept_columns<Index, V>*>(columns + here);
-        }
-#pragma unroll
-        for (int u = 0; u < in_flight; ++u) {
-          if (there[u]) {
-            accum sum[V];
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-              const unsigned j = at[u].at[v] - static_cast<unsigned>(first);
-              if (j < width) sum[v] = mine[j];
-            }
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-              const unsigned j = at[u].at[v] - static_cast<unsigned>(first);
-              if (j >= width) continue;
-              right value = right();
-              if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
-              mine[j] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
-              if constexpr (Tells) marked[j] = 1;
-            }
+          for (unsigned u = 0; u < in_flight; ++u) {
+            const unsigned s = slot + u * teams + static_cast<unsigned>(team);
+            k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+            if constexpr (!is_ignoring_left<S>)
+              a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+            there[u] = s < slots && p + from < args.k;
+            if (!there[u]) continue;
+            if constexpr (!is_ignoring_right<S>)
+              values[u] = load_pack<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
+            at[u] = *reinterpret_cast<const kept_columns<Index, V>*>(
+                at_row<Index>(columns, k[u], column_bytes) + p);
           }
-          __syncwarp();  // the next entry of the team may add to the same columns by other lanes
+#pragma unroll
+          for (unsigned u = 0; u < in_flight; ++u) {
+            if (there[u]) {
+              accum sum[V];
+              bool here[V];
+              unsigned j[V];
+#pragma unroll
+              for (int v = 0; v < V; ++v) {
+                j[v] = at[u].at[v] - (Whole ? 0u : static_cast<unsigned>(first));
+                here[v] = Whole || j[v] < width;
+                if (here[v]) sum[v] = mine[j[v]];
+              }
+#pragma unroll
+              for (int v = 0; v < V; ++v) {
+                if (!here[v]) continue;
+                right value = right();
+                if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
+                mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
+                if constexpr (Tells) marked[j[v]] = 1;
+              }
+            }
+            __syncwarp();  // other lanes of the team may add to the same columns next
+          }
         }
-      }
+    }
   }
 
-  // What the teams have, in their order.
-  const unsigned end =
-      args.columns - first < args.tile ? static_cast<unsigned>(args.columns - first) : width;
-  if constexpr (teams > 1)
-    for (unsigned j = static_cast<unsigned>(lane); j < end; j += 32)
-      for (unsigned t = 1; t < teams; ++t) {
-        sums[j] = S::add(sums[j], sums[t * width + j]);
-        if constexpr (Tells) marks[j] |= marks[t * width + j];
-      }
-  if (part.is_piece) {
-    auto* const piece_sums = static_cast<accum*>(args.piece_sums);
-    auto* const piece_marks = reinterpret_cast<unsigned char*>(
-        piece_sums + static_cast<int64>(args.piece_count) * args.columns);
-    const int64 mine_at = static_cast<int64>(part.number) * args.columns + first;
-    for (unsigned j = static_cast<unsigned>(lane); j < end; j += 32) {
-      piece_sums[mine_at + j] = sums[j];
-      if constexpr (Tells) piece_marks[mine_at + j] = marks[j];
-    }
-    cut_row of;
-    if (!part.is_last(args, lane, of)) return;
-    for (unsigned j = static_cast<unsigned>(lane); j < end; j += 32) {
-      const int64 at = static_cast<int64>(of.first_piece) * args.columns + first + j;
-      accum sum = load_written(piece_sums + at);
-      [[maybe_unused]] unsigned char mark = 0;
-      if constexpr (Tells) mark = load_written(piece_marks + at);
-#pragma unroll 4
-      for (int32 q = 1; q < of.count; ++q) {
-        const int64 next = at + static_cast<int64>(q) * args.columns;
-        sum = S::add(sum, load_written(piece_sums + next));
-        if constexpr (Tells) mark |= load_written(piece_marks + next);
-      }
-      sums[j] = sum;
-      if constexpr (Tells) marks[j] = mark;
-    }
-  }
-  __syncwarp();
-  if constexpr (Plain && !Tells) {
-    constexpr int many = is_storage<accum> ? static_cast<int>(16 / sizeof(accum)) : 1;
-    for (unsigned j = static_cast<unsigned>(lane * many); j < end; j += 32 * many) {
-      accum sum[1][many];
+  // What the teams have, in their order. The part is found again, rather than kept in registers
+  // meanwhile.
+  row_part part;
+  part.take(args);
+  const unsigned rest = static_cast<unsigned>(args.columns - first);
+  const unsigned end = rest < width ? rest : width;
+  auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+  [[maybe_unused]] auto* const piece_marks = reinterpret_cast<unsigned char*>(
+      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
+  const int64 piece_at = static_cast<int64>(part.number) * args.columns + first;
+  for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
+    sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
+    bool marked[many] = {};
+    for (unsigned t = 1; t < teams; ++t) {
+      const auto& other = *reinterpret_cast<const sum_chunk<S>*>(sums + t * width + j);
 #pragma unroll
-      for (int v = 0; v < many; ++v) sum[0][v] = sums[j + static_cast<unsigned>(v)];
-      write_tile<S, many, 32, 1, true>(args, part.row, first + static_cast<index>(j), part.whole,
-                                       sum);
+      for (unsigned v = 0; v < many; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
     }
-  } else {
-    for (unsigned j = static_cast<unsigned>(lane); j < end; j += 32) {
-      const bool has = part.whole > 0 && (!Tells || marks[j] != 0);
-      write_any<S>(args, part.row, first + static_cast<index>(j), sums[j], has ? part.whole : 0);
+    if constexpr (Tells)
+      for (unsigned t = 0; t < teams; ++t)
+        for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
+    if (!part.is_piece) {
+      write_chunk<S, Tells, Plain>(args, part.row, first + static_cast<index>(j), part.whole, sum,
+                                   marked);
+      continue;
     }
+    for (unsigned v = 0; v < many; ++v)
+      if (j + v < end) {
+        piece_sums[piece_at + j + v] = sum.of[v];
+        if constexpr (Tells) piece_marks[piece_at + j + v] = marked[v];
+      }
+  }
+  if (part.is_piece) {
+    cut_row of;
+    if (part.is_last(args, lane, of))
+      add_pieces_of_tile<S, Tells, Plain>(args, of, part.whole, first, end, lane);
   }
 }
 
@@ -288,9 +343,77 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
     if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
 }
 
+/// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
+/// row of B in shared memory, and adds to the rows of its entries by atomics, in any order. `c` of
+/// the arguments are the sums, floats that are 0 before; L lanes take an entry.
+template <class S, class TB, class Index, int L>
+__global__ void __launch_bounds__(128) maxk_outer(const __grid_constant__ arguments args) {
+  using right = typename S::right;
+  constexpr unsigned teams = 32 / L, in_flight = 4;
+  extern __shared__ __align__(16) unsigned char shared[];
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  auto* const row =
+      reinterpret_cast<right*>(shared) + threadIdx.x / 32 * static_cast<unsigned>(args.columns);
+  if constexpr (!is_ignoring_right<S>) {
+    const auto* const from =
+        at_row<TB>(static_cast<const char*>(args.b), part.row, args.b_row_bytes);
+    for (index j = lane; j < args.columns; j += 32) row[j] = convert<right>(from[j]);
+    __syncwarp();
+  }
+  auto* const sums = static_cast<float*>(args.c);
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+      index i[in_flight];
+      typename S::left a[in_flight];
+#pragma unroll
+      for (unsigned u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + u * teams + static_cast<unsigned>(team);
+        i[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_left<S>)
+          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+      }
+      for (int p = lane % L; p < args.k; p += L) {
+        Index at[in_flight];
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u)
+          if (slot + u * teams + static_cast<unsigned>(team) < slots)
+            at[u] = static_cast<const Index*>(args.kept)[static_cast<int64>(i[u]) * args.k + p];
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u) {
+          if (slot + u * teams + static_cast<unsigned>(team) >= slots) continue;
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = row[at[u]];
+          atomicAdd(sums + static_cast<int64>(i[u]) * args.k + p,
+                    product<S>(a[u], value, position{i[u], part.row}));
+        }
+      }
+    }
+  }
+}
+
+/// C from the sums that `maxk_outer` left in `piece_sums`.
+template <class S>
+__global__ void __launch_bounds__(128) maxk_finish(const __grid_constant__ arguments args) {
+  const int64 count = static_cast<int64>(args.rows) * args.k;
+  for (int64 at = static_cast<int64>(blockIdx.x) * 128 + threadIdx.x; at < count;
+       at += static_cast<int64>(gridDim.x) * 128) {
+    const auto row = static_cast<index>(at / args.k);
+    write_any<S>(args, row, static_cast<index>(at % args.k),
+                 static_cast<const typename S::accum*>(args.piece_sums)[at],
+                 args.offset(row + 1) - args.offset(row));
+  }
+}
+
 }  // namespace rig::on_cuda
 
 #ifndef __CUDACC_RTC__
+
+#include <cstring>
 
 #include "families.hpp"
 #include "launch.hpp"
@@ -309,13 +432,13 @@ constexpr index tile_unit = 128;
 /// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` L and E.
 struct kept_shape {
   int v, l;
-  bool narrow, tells, plain;
+  bool narrow, tells, plain, whole;
 };
 int number_of(const kept_shape& s) {
-  return ((s.v * 64 + s.l) * 2 + s.narrow) * 4 + 2 * s.tells + s.plain;
+  return (s.v * 64 + s.l) * 16 + s.narrow * 8 + s.tells * 4 + s.plain * 2 + s.whole;
 }
 kept_shape shape_of(int n) {
-  return {n / 512, n / 8 % 64, (n & 4) != 0, (n & 2) != 0, (n & 1) != 0};
+  return {n / 1024, n / 16 % 64, (n & 8) != 0, (n & 4) != 0, (n & 2) != 0, (n & 1) != 0};
 }
 std::string expression(const char* kernel, int shape, const std::string& semiring,
                        const std::string& b_type) {
@@ -328,12 +451,21 @@ const char* in_words(bool x) { return x ? "true" : "false"; }
 std::string forward_expression(int shape, const std::string& semiring, const std::string& b_type) {
   const kept_shape s = shape_of(shape);
   return expression("maxk", shape, semiring, b_type) + std::to_string(s.v) + ", " +
-         std::to_string(s.l) + ", " + in_words(s.tells) + ", " + in_words(s.plain) + ">";
+         std::to_string(s.l) + ", " + in_words(s.tells) + ", " + in_words(s.plain) + ", " +
+         in_words(s.whole) + ">";
 }
 std::string backward_expression(int shape, const std::string& semiring, const std::string& b_type) {
   const kept_shape s = shape_of(shape);
   return expression("maxk_backward", shape, semiring, b_type) + std::to_string(s.l) + ", " +
          std::to_string(s.v) + ">";
+}
+
+std::string outer_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression("maxk_outer", shape, semiring, b_type) + std::to_string(shape_of(shape).l) +
+         ">";
+}
+std::string finish_expression(int, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::maxk_finish<" + semiring + ">";
 }
 
 /// Lanes that k / v packs keep busy, at least 8: a warp has at most four sets of sums.
@@ -372,18 +504,23 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
   return {static_cast<unsigned>((parts + warps - 1) / warps), static_cast<unsigned>(tiles)};
 }
 
-/// Cuts rows as `split` does: room for the sums of pieces, `bytes` each, to be kept until the
-/// launch.
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
-  const auto lists = p.oriented->form_of<row_lists>();
-  p.held_lists = lists;
+/// Cuts rows as `split` does.
+std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args) {
+  auto lists = p.oriented->form_of<row_lists>();
   if (order_helps(p, *p.oriented->form_of<profile>())) args.order = lists->by_length;
-  if (lists->piece_count == 0) return {};
   args.cut = lists->cut;
   args.pieces = lists->pieces;
   args.piece_count = lists->piece_count;
   args.cut_rows = lists->cut_rows;
   args.cut_count = lists->cut_count;
+  p.held_lists = lists;
+  return lists;
+}
+
+/// The same, with room for the sums of pieces, `bytes` each, to be kept until the launch.
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
+  const auto lists = cut_rows(p, args);
+  if (lists->piece_count == 0) return {};
   buffer sums = scratch_for(
       p, *lists, static_cast<std::size_t>(lists->piece_count) * bytes,
       static_cast<std::size_t>(lists->cut_count) * static_cast<std::size_t>(tiles), args);
@@ -411,7 +548,7 @@ void forward(const problem& p) {
   const device_scope scope(p.a.where.device);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  const kept_shape s = forward_shape(p);
+  kept_shape s = forward_shape(p);
   args.k = p.b.k;
   args.kept = p.b.indices;
   const std::size_t a_column = column_bytes(p, s);
@@ -419,6 +556,7 @@ void forward(const problem& p) {
   const auto most = static_cast<index>(most_shared_bytes / a_column) / tile_unit * tile_unit;
   args.tile = all < most ? all : most;
   const index tiles = (p.b.columns + args.tile - 1) / args.tile;
+  s.whole = tiles == 1 && args.k <= s.v * s.l;
   const std::size_t a_warp = static_cast<std::size_t>(args.tile) * a_column;
   unsigned warps = most_warps;
   while (warps * a_warp > most_shared_bytes) warps /= 2;
@@ -430,6 +568,78 @@ void forward(const problem& p) {
   const buffer sums = cut_rows(
       p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.tells), tiles, args);
   launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * a_warp);
+}
+
+/// Warps whose rows of B fit shared memory together, for `maxk_outer`; 0 where it does not serve.
+unsigned outer_warps(const problem& p) {
+  if (p.desc->reproducible || !p.desc->transpose_a || !p.algebra->adds_floats) return 0;
+  unsigned warps = most_warps;
+  while (warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes > most_shared_bytes)
+    warps /= 2;
+  return warps;
+}
+
+void backward_by_atomics(const problem& p, unsigned warps) {
+  // A as it is stored: no values to reorder, and its rows are those of B.
+  problem q = p;
+  q.a.rows = p.a.columns;
+  q.a.columns = p.a.rows;
+  q.a.offsets = p.structure->offsets();
+  q.a.entries = p.structure->entries();
+  q.a.wide = p.structure->wide();
+  q.a.permutation = nullptr;
+  q.oriented = p.structure;
+  arguments outer = arguments_of(q), finish = arguments_of(p);
+  const buffer values = ordered_values(q, outer);
+  outer.k = finish.k = finish.columns = p.c.k;
+  outer.kept = p.c.indices;
+  finish.mask = {};
+  kept_shape s{};
+  s.l = lanes_for(p.c.k);
+  s.narrow = p.c.narrow;
+  const void* const add =
+      kernel_for(p, {"maxk_outer", "maxk.cu", number_of(s), 0, outer_expression, nullptr});
+  // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
+  // do.
+  static constexpr float nothing = 0;
+  const bool in_place = p.c.value_type == type::float32 && !p.algebra->has_finish &&
+                        std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
+  const auto count = static_cast<std::size_t>(p.a.rows) * static_cast<std::size_t>(p.c.k);
+  const void* write = nullptr;
+  buffer apart;
+  if (!in_place) {
+    write = kernel_for(p, {"maxk_finish", "maxk.cu", 0, 0, finish_expression, nullptr});
+    apart = buffer::allocate(count * sizeof(float), p.a.where, p.desc->stream);
+  }
+  outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
+  const auto lists = cut_rows(q, outer);
+  p.held_lists = lists;
+  check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
+  launch(p, "maxk_outer", add, grid_for(outer, warps, 1), 32 * warps, outer,
+         warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes);
+  if (in_place) return;
+  const std::size_t blocks = (count + 127) / 128;
+  launch(p, "maxk_finish", write, dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), 128,
+         finish);
+}
+
+void backward_by_rows(const problem& p) {
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const int k = p.c.k;
+  kept_shape s{};
+  s.l = lanes_for(k);
+  s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
+  s.narrow = p.c.narrow;
+  args.k = args.columns = k;
+  args.kept = p.c.indices;
+  args.mask = {};
+  const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
+  const void* const kernel =
+      kernel_for(p, {"maxk_backward", "maxk.cu", number_of(s), 0, backward_expression, nullptr});
+  const buffer sums =
+      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
+  launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
 }
 
 }  // namespace
@@ -448,27 +658,16 @@ answer maxk_answer(const problem& p) {
 void maxk_run(const problem& p) { run_with_cbsr(p, forward); }
 
 answer maxk_backward_answer(const problem& p) {
-  return with_estimate(rig::maxk_backward_answer(p), p, kept_of(p));
+  answer out = with_estimate(rig::maxk_backward_answer(p), p, kept_of(p));
+  if (p.reasons && out.says != verdict::cannot && outer_warps(p) > 0)
+    out.reason += ", added by atomics";
+  return out;
 }
 
 void maxk_backward_run(const problem& p) {
   const device_scope scope(p.a.where.device);
-  arguments args = arguments_of(p);
-  const buffer values = ordered_values(p, args);
-  const int k = p.c.k;
-  kept_shape s{};
-  s.l = lanes_for(k);
-  s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
-  s.narrow = p.c.narrow;
-  args.k = args.columns = k;
-  args.kept = p.c.indices;
-  args.mask = {};
-  const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
-  const void* const kernel =
-      kernel_for(p, {"maxk_backward", "maxk.cu", number_of(s), 0, backward_expression, nullptr});
-  const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
-  launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
+  if (const unsigned warps = outer_warps(p); warps > 0) return backward_by_atomics(p, warps);
+  backward_by_rows(p);
 }
 
 }  // namespace rig::on_cuda

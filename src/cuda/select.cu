@@ -1,7 +1,8 @@
 // MaxK on a device: the k greatest numbers of every row, and what a cbsr holds to and from a dense.
 //
-// Rows of at most 1 024 columns: a warp a row, whose keys stay in registers while a bisection of
-// their bits finds the least that is kept, one count of the warp a bit. Wider rows: a block a row,
+// Rows of at most 1 024 columns: a warp a row, whose keys stay in registers while a bisection finds
+// the least that is kept, one count of the warp a step: between numbers for a dozen steps, which
+// numbers of one size seldom need, then between keys. Wider rows: a block a row,
 // which counts eight bits at a time in shared memory and reads the row again for each. O(m · f);
 // a row is read once where it stays in registers. Source: selection by radix; the rule, MaxK-GNN
 // (Peng et al., ASPLOS 2024). Measured: docs/measured.md, suite maxk.
@@ -24,6 +25,34 @@ using key_word = std::conditional_t<sizeof(T) == 8, unsigned long, unsigned>;
 template <class T>
 __device__ key_word<T> key_of(T x) {
   return sort_key(x);
+}
+
+/// The least and the greatest of the warp.
+template <class Word>
+__device__ Word least_of_warp(Word x) {
+  if constexpr (sizeof(Word) == 4) {
+    return __reduce_min_sync(all_lanes, x);
+  } else {
+    for (int distance = 16; distance > 0; distance /= 2)
+      x = min(x, __shfl_xor_sync(all_lanes, x, distance));
+    return x;
+  }
+}
+template <class Word>
+__device__ Word greatest_of_warp(Word x) {
+  return ~least_of_warp(static_cast<Word>(~x));
+}
+
+/// A key above `low` and at most `high`: that of the number between theirs.
+template <class T>
+__device__ key_word<T> key_between(key_word<T> low, key_word<T> high) {
+  using word = typename word_of<sizeof(T)>::type;
+  using wide = std::conditional_t<sizeof(T) == 8, double, float>;
+  const auto half_of = [](key_word<T> key) {
+    return convert<wide>(number_of_key<T>(static_cast<word>(key))) * wide(0.5);
+  };
+  const key_word<T> middle = key_of(convert<T>(half_of(low) + half_of(high)));
+  return middle <= low ? low + 1 : middle > high ? high : middle;
 }
 
 /// Sum of the lanes before this one.
@@ -61,10 +90,18 @@ __global__ void __launch_bounds__(row_threads)
 #pragma unroll
   for (int e = 0; e < E; ++e) keys[e] = lane * E + e < columns ? key_of(of.number[e]) : 0;
 
-  key_word<T> kept = 0;
+  // The last that is kept has a key from `kept` to `most`.
+  key_word<T> kept = ~key_word<T>(0), most = 0;
+#pragma unroll
+  for (int e = 0; e < E; ++e) {
+    if (keys[e] != 0 && keys[e] < kept) kept = keys[e];
+    if (keys[e] > most) most = keys[e];
+  }
+  kept = least_of_warp(kept);
+  most = greatest_of_warp(most);
   int reached = columns;  // keys of at least `kept`, never fewer than k
-  for (key_word<T> bit = word_of<sizeof(T)>::sign; bit != 0 && reached > k; bit >>= 1) {
-    const key_word<T> least = kept | bit;
+  for (int step = 0; kept < most && reached > k; ++step) {
+    const key_word<T> least = step < 12 ? key_between<T>(kept, most) : kept + (most - kept + 1) / 2;
     int found = 0;
 #pragma unroll
     for (int e = 0; e < E; ++e) found += keys[e] >= least;
@@ -72,6 +109,8 @@ __global__ void __launch_bounds__(row_threads)
     if (found >= k) {
       kept = least;
       reached = found;
+    } else {
+      most = least - 1;
     }
   }
   unsigned taken = 0;  // of this lane's numbers, by their bits
