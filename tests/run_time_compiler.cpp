@@ -64,8 +64,9 @@ constexpr rig::source_text scaled_sum = {
     "user.cpp", 17};
 
 TEST_CASE("so does the sum by atomics") {
-  check_compiles("rig::on_cuda::maxk_outer<rig::plus_times<float>, rig::half, unsigned short, 32>",
-                 nullptr, "maxk.cu");
+  check_compiles(
+      "rig::on_cuda::maxk_outer<rig::plus_times<float>, rig::half, unsigned short, 32, 2, false>",
+      nullptr, "maxk.cu");
 }
 
 TEST_CASE("so does a semiring of the caller's") {

@@ -1,8 +1,8 @@
 // MaxK on a device: the k greatest numbers of every row, and what a cbsr holds to and from a dense.
 //
-// Rows of at most 1 024 columns: a warp a row, whose keys stay in registers while a bisection finds
-// the least that is kept, one count of the warp a step: between numbers for a dozen steps, which
-// numbers of one size seldom need, then between keys. Wider rows: a block a row,
+// Rows of at most 1 024 columns: a warp a row, whose numbers stay in registers while a bisection
+// finds the least that is kept, one count of the warp a step: between numbers, then, should they
+// not part so, between keys. Wider rows: a block a row,
 // which counts eight bits at a time in shared memory and reads the row again for each. O(m · f);
 // a row is read once where it stays in registers. Source: selection by radix; the rule, MaxK-GNN
 // (Peng et al., ASPLOS 2024). Measured: docs/measured.md, suite maxk.
@@ -18,13 +18,15 @@ constexpr int row_threads = 128;  // four rows a block
 constexpr int wide_threads = 256;
 constexpr index widest_in_registers = 1024;
 
-/// Keys in a register: those of 16 bits have one of their own.
+/// What a row's numbers are compared as: floats stand for those of 16 bits.
 template <class T>
-using key_word = std::conditional_t<sizeof(T) == 8, unsigned long, unsigned>;
+using wide_of = std::conditional_t<sizeof(T) == 8, double, float>;
+template <class T>
+using key_word = typename word_of<sizeof(wide_of<T>)>::type;
 
 template <class T>
 __device__ key_word<T> key_of(T x) {
-  return sort_key(x);
+  return sort_key(convert<wide_of<T>>(x));
 }
 
 /// The least and the greatest of the warp.
@@ -41,18 +43,6 @@ __device__ Word least_of_warp(Word x) {
 template <class Word>
 __device__ Word greatest_of_warp(Word x) {
   return ~least_of_warp(static_cast<Word>(~x));
-}
-
-/// A key above `low` and at most `high`: that of the number between theirs.
-template <class T>
-__device__ key_word<T> key_between(key_word<T> low, key_word<T> high) {
-  using word = typename word_of<sizeof(T)>::type;
-  using wide = std::conditional_t<sizeof(T) == 8, double, float>;
-  const auto half_of = [](key_word<T> key) {
-    return convert<wide>(number_of_key<T>(static_cast<word>(key))) * wide(0.5);
-  };
-  const key_word<T> middle = key_of(convert<T>(half_of(low) + half_of(high)));
-  return middle <= low ? low + 1 : middle > high ? high : middle;
 }
 
 /// Sum of the lanes before this one.
@@ -86,36 +76,61 @@ __global__ void __launch_bounds__(row_threads)
   } else {
     for (int e = 0; e < E; ++e) of.number[e] = lane * E + e < columns ? from[e] : T();
   }
-  key_word<T> keys[E];
-#pragma unroll
-  for (int e = 0; e < E; ++e) keys[e] = lane * E + e < columns ? key_of(of.number[e]) : 0;
-
-  // The last that is kept has a key from `kept` to `most`.
-  key_word<T> kept = ~key_word<T>(0), most = 0;
+  using wide = wide_of<T>;
+  wide numbers[E], finite = 0, least = 0, greatest = 0;
 #pragma unroll
   for (int e = 0; e < E; ++e) {
-    if (keys[e] != 0 && keys[e] < kept) kept = keys[e];
-    if (keys[e] > most) most = keys[e];
+    numbers[e] = convert<wide>(of.number[e]);
+    finite += numbers[e] * wide(0);  // NaN, if any is infinite or NaN
+    if (e == 0 || numbers[e] < least) least = numbers[e];
+    if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
-  kept = least_of_warp(kept);
-  most = greatest_of_warp(most);
+  const bool is_full = columns == 32 * E;
+  // The last that is kept has a key from `kept` to `most`.
+  key_word<T> kept = 1, most = ~key_word<T>(0);
   int reached = columns;  // keys of at least `kept`, never fewer than k
-  for (int step = 0; kept < most && reached > k; ++step) {
-    const key_word<T> least = step < 12 ? key_between<T>(kept, most) : kept + (most - kept + 1) / 2;
+  if (__all_sync(all_lanes, is_full && finite == 0)) {
+    // Between numbers: those of one size part in a few steps.
+    wide low = number_of_key<wide>(least_of_warp(sort_key(least))),
+         high = number_of_key<wide>(greatest_of_warp(sort_key(greatest)));
+    most = sort_key(high);
+    for (int step = 0; step < 16 && reached > k; ++step) {
+      const wide middle = low * wide(0.5) + high * wide(0.5);
+      if (!(middle > low && middle < high)) break;
+      int found = 0;
+#pragma unroll
+      for (int e = 0; e < E; ++e) found += numbers[e] >= middle;
+      found = __reduce_add_sync(all_lanes, found);
+      if (found >= k) {
+        low = middle;
+        reached = found;
+      } else {
+        high = middle;
+        most = sort_key(high) - 1;
+      }
+    }
+    kept = sort_key(low);
+  }
+  key_word<T> keys[E];
+#pragma unroll
+  for (int e = 0; e < E; ++e)
+    keys[e] = is_full || lane * E + e < columns ? sort_key(numbers[e]) : 0;
+  while (kept < most && reached > k) {
+    const key_word<T> middle = kept + (most - kept + 1) / 2;
     int found = 0;
 #pragma unroll
-    for (int e = 0; e < E; ++e) found += keys[e] >= least;
+    for (int e = 0; e < E; ++e) found += keys[e] >= middle;
     found = __reduce_add_sync(all_lanes, found);
     if (found >= k) {
-      kept = least;
+      kept = middle;
       reached = found;
     } else {
-      most = least - 1;
+      most = middle - 1;
     }
   }
   unsigned taken = 0;  // of this lane's numbers, by their bits
 #pragma unroll
-  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= kept && keys[e] != 0) << e;
+  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= kept) << e;
   if (reached > k) {
     // Of those that tie with the last, the first in the row.
     unsigned tied = 0;
@@ -166,7 +181,7 @@ __global__ void __launch_bounds__(wide_threads)
     // The key of the last that is kept, eight bits at a time: those above are known.
     key_word<T> kept = 0, known = 0;
     int wanted = k;
-    for (int shift = static_cast<int>(sizeof(T)) * 8 - 8; shift >= 0; shift -= 8) {
+    for (int shift = static_cast<int>(sizeof(key_word<T>)) * 8 - 8; shift >= 0; shift -= 8) {
       count[thread] = 0;
       __syncthreads();
       for (index j = thread; j < columns; j += wide_threads) {
