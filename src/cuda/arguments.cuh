@@ -87,11 +87,6 @@ struct arguments {
   int k = 0;
   const void* kept = nullptr;  ///< k columns a row: unsigned char or unsigned short
   index tile = 0;              ///< columns whose sums a warp holds at a time
-  int parts = 0;               ///< of rows, that a block of `maxk_backward` takes
-  index b_rows = 0, b_columns = 0;
-  bool b_packed = false;    ///< B's rows begin on 16 bytes and fill them
-  int stage_bits = -1;      ///< tiles of 2^stage_bits rows of B are staged; below 0: none
-  unsigned stage_from = 0;  ///< where so many entries of a block lie in one
   // or even chunks of entries: of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
   index chunk_count = 0;

@@ -24,9 +24,10 @@ struct row_part {
   unsigned number;  ///< of the piece
   bool is_piece;
 
-  /// The parts are the pieces of rows that were cut, then all rows. False: there is nothing for
-  /// this number.
-  __device__ bool take(const arguments& args, unsigned part) {
+  /// Warps go through the pieces of rows that were cut, then through all rows. False: nothing is
+  /// left for this warp.
+  __device__ bool take(const arguments& args) {
+    const unsigned part = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     const auto pieces = static_cast<unsigned>(args.piece_count);
     is_piece = part < pieces;
     number = is_piece ? part : part - pieces;
@@ -45,10 +46,6 @@ struct row_part {
     }
     count = static_cast<unsigned>(mine);
     return true;
-  }
-  /// A warp a part.
-  __device__ bool take(const arguments& args) {
-    return take(args, blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32);
   }
 
   /// What all pieces of the row left is there: true for the warp of the one that is done last.
@@ -274,220 +271,86 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
   }
 }
 
-/// A part of a row in the work of a block.
-struct part_state {
-  int64 begin;
-  unsigned count, done;  ///< entries, and those that are added
-  index row;             ///< below 0: there is none
-};
-
 /// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
-/// of the grid's y; `columns` of the arguments is k then. A block takes `parts` parts, every 32nd
-/// of them one of its warps. Of B, tiles of 2^stage_bits rows that many of its entries lie in are
-/// staged in shared memory, one after the other, and each part goes on through its entries up to
-/// the end of the tile; other entries gather from the caches.
+/// of the grid's y; `columns` of the arguments is k then.
 template <class S, class TB, class Index, int L, int E>
-__global__ void __launch_bounds__(1024, 1) maxk_backward(const __grid_constant__ arguments args) {
+__global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr int teams = 32 / L, in_flight = E == 1 ? 8 : 4, width = L * E;
-  constexpr unsigned warps = 32;
-  extern __shared__ __align__(16) unsigned char shared[];
-  constexpr int most_tiles = 2048;
-  __shared__ int tile_count;
-  __shared__ int tiles[most_tiles];
-  const auto parts = static_cast<unsigned>(args.parts);
-  const unsigned stage_bytes =
-      args.stage_bits < 0 ? 0u
-                          : static_cast<unsigned>(args.b_columns * sizeof(TB)) << args.stage_bits;
-  const char* const staged = reinterpret_cast<const char*>(shared);
-  auto* const all_sums = reinterpret_cast<accum*>(shared + (stage_bytes + 15) / 16 * 16);
-  auto* const states = reinterpret_cast<part_state*>(all_sums + parts * width);
-  auto* const all_columns = reinterpret_cast<Index*>(states + parts);
+  constexpr int teams = 32 / L, in_flight = 8 / E;
+  row_part part;
+  if (!part.take(args)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
-  const unsigned warp = threadIdx.x / 32;
-  const index first = static_cast<index>(blockIdx.y) * width;
-
-  for (unsigned u = warp; u < parts; u += warps) {
-    row_part part;
-    const bool exists = part.take(args, blockIdx.x * parts + u);
-    if (lane == 0)
-      states[u] =
-          exists ? part_state{part.begin, part.count, 0, part.row} : part_state{0, 0, 0, -1};
-    for (int j = lane; j < width; j += 32) {
-      all_sums[u * width + static_cast<unsigned>(j)] = S::zero();
-      const index p = first + j;
-      all_columns[u * width + static_cast<unsigned>(j)] =
-          exists && p < args.k
-              ? static_cast<const Index*>(args.kept)[static_cast<int64>(part.row) * args.k + p]
-              : Index(0);
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane % L;
+  const auto* const columns =
+      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+  [[maybe_unused]] const char* b[E];
+  accum sum[E];
+#pragma unroll
+  for (int e = 0; e < E; ++e) {
+    const index p = first + e * L;
+    b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
+                                         (p < args.k ? columns[p] : 0));
+    sum[e] = S::zero();
+  }
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+      index k[in_flight];
+      typename S::left a[in_flight];
+      [[maybe_unused]] TB values[in_flight][E];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + static_cast<unsigned>(u * teams + team);
+        k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_left<S>)
+          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_right<S>)
+          if (s < slots)
+#pragma unroll
+            for (int e = 0; e < E; ++e)
+              values[u][e] = load_pack<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
+      }
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        if (slot + static_cast<unsigned>(u * teams + team) >= slots) continue;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u][e]);
+          sum[e] = S::add(sum[e], product<S>(a[u], value, position{part.row, k[u]}));
+        }
+      }
     }
   }
-  __syncwarp();
-
-  // Which tiles many entries lie in: counts of 16 bits, two a word, where tiles will be.
-  if (threadIdx.x == 0) tile_count = 0;
-  __syncthreads();
-  if (args.stage_bits >= 0) {
-    auto* const counts = reinterpret_cast<unsigned*>(shared);
-    const auto bins = static_cast<unsigned>(((args.b_rows - 1) >> args.stage_bits) + 1);
-    for (unsigned w = threadIdx.x; w < (bins + 1) / 2; w += blockDim.x) counts[w] = 0;
-    __syncthreads();
-    for (unsigned u = warp; u < parts; u += warps)
-      for (unsigned e = static_cast<unsigned>(lane); e < states[u].count; e += 32) {
-        const unsigned bin =
-            static_cast<unsigned>(__ldg(args.entries + states[u].begin + e)) >> args.stage_bits;
-        atomicAdd(counts + bin / 2, 1u << (bin % 2 * 16));
-      }
-    __syncthreads();
-    if (warp == 0)
-      for (unsigned base = 0; base < bins; base += 32) {
-        const unsigned bin = base + static_cast<unsigned>(lane);
-        const unsigned count = bin < bins ? counts[bin / 2] >> (bin % 2 * 16) & 0xffffu : 0;
-        const bool many = count >= args.stage_from;
-        const unsigned found = __ballot_sync(0xffffffffu, many);
-        const int at = tile_count + __popc(found & ((1u << lane) - 1));
-        if (many && at < most_tiles) tiles[at] = static_cast<int>(bin);
-        __syncwarp();
-        if (lane == 0) {
-          const int now = tile_count + __popc(found);
-          tile_count = now < most_tiles ? now : most_tiles;
-        }
-        __syncwarp();
-      }
-    __syncthreads();
-  }
-
-  // Entries of all parts before column `limit`; rows of B from `staged_from` on are staged.
-  const auto add_until = [&](index limit, index staged_from, unsigned staged_rows) {
-    for (unsigned u = warp; u < parts; u += warps) {
-      const part_state state = states[u];
-      if (state.done >= state.count) continue;
-      accum sum[E];
-      Index column[E];
+  if constexpr (teams > 1)
 #pragma unroll
-      for (int e = 0; e < E; ++e) {
-        const unsigned at = u * width + static_cast<unsigned>(e * L + lane % L);
-        sum[e] = team == 0 ? all_sums[at] : S::zero();
-        column[e] = all_columns[at];
-      }
-      unsigned done = state.done;
-      for (;;) {
-        entry_window<S> window;
-        const unsigned mine = done + static_cast<unsigned>(lane);
-        bool before = mine < state.count;
-        if (before) {
-          window.k = __ldg(args.entries + state.begin + mine);
-          before = window.k < limit;
-        }
-        const unsigned ahead = __ballot_sync(0xffffffffu, before);
-        const unsigned slots =
-            ahead == 0xffffffffu ? 32u : static_cast<unsigned>(__ffs(~ahead)) - 1;
-        if (static_cast<unsigned>(lane) < slots) window.load_value(args, state.begin + mine);
-        for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
-          index k[in_flight];
-          typename S::left a[in_flight];
-          [[maybe_unused]] TB values[in_flight][E];
+    for (int distance = L; distance < 32; distance *= 2)
 #pragma unroll
-          for (int u2 = 0; u2 < in_flight; ++u2) {
-            const unsigned s = slot + static_cast<unsigned>(u2 * teams + team);
-            k[u2] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
-            if constexpr (!is_ignoring_left<S>)
-              a[u2] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
-            if constexpr (!is_ignoring_right<S>) {
-              if (s >= slots) continue;
-              const auto in_tile = static_cast<unsigned>(k[u2] - staged_from);
-              if (in_tile < staged_rows) {
-                const auto* const row = reinterpret_cast<const TB*>(staged) +
-                                        in_tile * static_cast<unsigned>(args.b_columns);
-#pragma unroll
-                for (int e = 0; e < E; ++e) values[u2][e] = row[column[e]];
-              } else {
-                const auto* const row =
-                    at_row<TB>(static_cast<const char*>(args.b), k[u2], args.b_row_bytes);
-#pragma unroll
-                for (int e = 0; e < E; ++e)
-                  values[u2][e] = load_pack<TB, 1>(row + column[e]).element[0];
-              }
-            }
-          }
-#pragma unroll
-          for (int u2 = 0; u2 < in_flight; ++u2) {
-            if (slot + static_cast<unsigned>(u2 * teams + team) >= slots) continue;
-#pragma unroll
-            for (int e = 0; e < E; ++e) {
-              right value = right();
-              if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u2][e]);
-              sum[e] = S::add(sum[e], product<S>(a[u2], value, position{state.row, k[u2]}));
-            }
-          }
-        }
-        done += slots;
-        if (slots < 32) break;
-      }
-      if (done == state.done) continue;
-      if constexpr (teams > 1)
-#pragma unroll
-        for (int distance = L; distance < 32; distance *= 2)
-#pragma unroll
-          for (int e = 0; e < E; ++e)
-            sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
-      if (team == 0)
-#pragma unroll
-        for (int e = 0; e < E; ++e)
-          all_sums[u * width + static_cast<unsigned>(e * L + lane % L)] = sum[e];
-      if (lane == 0) states[u].done = done;
-      __syncwarp();
-    }
-  };
-
-  for (int t = 0; t < tile_count; ++t) {
-    const index from = static_cast<index>(tiles[t]) << args.stage_bits;
-    const unsigned left = static_cast<unsigned>(args.b_rows - from);
-    const unsigned rows = left < 1u << args.stage_bits ? left : 1u << args.stage_bits;
-    const char* const source = static_cast<const char*>(args.b);
-    if (args.b_packed) {
-      const unsigned words = static_cast<unsigned>(args.b_columns * sizeof(TB) / 16);
+      for (int e = 0; e < E; ++e)
+        sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
+  if (part.is_piece) {
+    auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+    for (int e = 0; e < E; ++e)
+      if (team == 0 && first + e * L < args.k)
+        piece_sums[static_cast<int64>(part.number) * args.k + first + e * L] = sum[e];
+    cut_row of;
+    if (!part.is_last(args, lane, of)) return;
+    for (int e = 0; e < E; ++e) {
+      if (first + e * L >= args.k) continue;
+      const accum* const at =
+          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * L;
+      sum[e] = load_written(at);
 #pragma unroll 4
-      for (unsigned w = threadIdx.x; w < rows * words; w += 1024)
-        reinterpret_cast<uint4*>(shared)[w] =
-            __ldg(at_row<uint4>(source, from + static_cast<index>(w / words), args.b_row_bytes) +
-                  w % words);
-    } else {
-      const auto columns = static_cast<unsigned>(args.b_columns);
-      for (unsigned w = threadIdx.x; w < rows * columns; w += 1024)
-        reinterpret_cast<TB*>(shared)[w] = at_row<TB>(
-            source, from + static_cast<index>(w / columns), args.b_row_bytes)[w % columns];
+      for (int32 q = 1; q < of.count; ++q)
+        sum[e] = S::add(sum[e], load_written(at + static_cast<int64>(q) * args.k));
     }
-    __syncthreads();
-    add_until(from + static_cast<index>(rows), from, rows);
-    __syncthreads();
   }
-  add_until(highest<index>(), 0, 0);
-
-  for (unsigned u = warp; u < parts; u += warps) {
-    row_part part;
-    if (!part.take(args, blockIdx.x * parts + u)) continue;
-    auto* const sums = all_sums + u * width;
-    const index end = args.k - first < width ? args.k - first : width;
-    if (part.is_piece) {
-      auto* const piece_sums = static_cast<accum*>(args.piece_sums) + first;
-      for (index j = lane; j < end; j += 32)
-        piece_sums[static_cast<int64>(part.number) * args.k + j] = sums[j];
-      cut_row of;
-      if (!part.is_last(args, lane, of)) continue;
-      for (index j = lane; j < end; j += 32) {
-        const accum* const at = piece_sums + static_cast<int64>(of.first_piece) * args.k + j;
-        accum sum = load_written(at);
-#pragma unroll 4
-        for (int32 q = 1; q < of.count; ++q)
-          sum = S::add(sum, load_written(at + static_cast<int64>(q) * args.k));
-        sums[j] = sum;
-      }
-    }
-    for (index j = lane; j < end; j += 32)
-      write_any<S>(args, part.row, first + j, sums[j], part.whole);
-  }
+  if (team > 0) return;
+  for (int e = 0; e < E; ++e)
+    if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
 }
 
 /// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
@@ -573,8 +436,6 @@ __global__ void __launch_bounds__(128) maxk_finish(const __grid_constant__ argum
 
 #ifndef __CUDACC_RTC__
 
-#include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "families.hpp"
@@ -623,8 +484,9 @@ std::string backward_expression(int shape, const std::string& semiring, const st
 }
 
 std::string outer_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression("maxk_outer", shape, semiring, b_type) + std::to_string(shape_of(shape).l) +
-         ">";
+  const kept_shape s = shape_of(shape);
+  return expression("maxk_outer", shape, semiring, b_type) + std::to_string(s.l) + ", " +
+         std::to_string(s.v) + ", " + in_words(s.whole) + ">";
 }
 std::string finish_expression(int, const std::string& semiring, const std::string&) {
   return "rig::on_cuda::maxk_finish<" + semiring + ">";
@@ -787,20 +649,6 @@ void backward_by_atomics(const problem& p, unsigned warps) {
          finish);
 }
 
-constexpr unsigned backward_threads = 1024;
-constexpr int warps_a_block = backward_threads / 32;
-/// A tile of B that is staged has at most 128 KB, and rows enough to be worth it.
-constexpr std::size_t most_stage_bytes = 128 * 1024;
-constexpr int least_stage_bits = 4, most_stage_bits = 7;
-/// Shared memory that `maxk_backward` declares itself.
-constexpr int list_bytes = 9 * 1024;
-
-int attribute(const problem& p, cudaDeviceAttr which) {
-  int value = 0;
-  check(cudaDeviceGetAttribute(&value, which, p.a.where.device), "cudaDeviceGetAttribute");
-  return value;
-}
-
 void backward_by_rows(const problem& p) {
   arguments args = arguments_of(p);
   buffer values;
@@ -813,51 +661,12 @@ void backward_by_rows(const problem& p) {
   args.k = args.columns = k;
   args.kept = p.c.indices;
   args.mask = {};
-  const int width = s.l * s.v;
-  const index tiles = (k + width - 1) / width;
+  const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
   const void* const kernel =
       kernel_for(p, {"maxk_backward", "maxk.cu", number_of(s), 0, backward_expression, nullptr});
   const buffer sums =
       cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
-
-  args.b_rows = p.b.rows;
-  args.b_columns = p.b.columns;
-  const std::size_t row_bytes = static_cast<std::size_t>(p.b.columns) * b_bytes(p);
-  args.b_packed = row_bytes % 16 == 0 && is_packed(p.b.data, p.b.stride, p.b.value_bytes);
-  // Parts a block: as many as there is room for, unless they are too few to fill the GPU.
-  const std::size_t a_part =
-      static_cast<std::size_t>(width) * (p.algebra->accum_bytes + (s.narrow ? 1 : 2)) +
-      sizeof(part_state);
-  const auto room =
-      static_cast<std::size_t>(attribute(p, cudaDevAttrMaxSharedMemoryPerBlockOptin) - list_bytes);
-  const int64 all = static_cast<int64>(args.piece_count) + args.rows;
-  const int64 to_fill = int64{2} * attribute(p, cudaDevAttrMultiProcessorCount) * warps_a_block;
-  int many = static_cast<int>(std::min<std::size_t>(8, room / 2 / warps_a_block / a_part));
-  while (many > 1 && all < to_fill * many) --many;
-  args.parts = std::max(1, many) * warps_a_block;
-  const std::size_t of_parts = static_cast<std::size_t>(args.parts) * a_part;
-  args.stage_bits = -1;
-  if (!p.algebra->ignores_right && p.b.rows > 0) {
-    const std::size_t most = std::min(most_stage_bytes, room - of_parts - 16);
-    int bits = most_stage_bits;
-    while (bits >= least_stage_bits && (row_bytes << bits) > most) --bits;
-    // Counts of tiles take the place of the first.
-    if (bits >= least_stage_bits &&
-        ((static_cast<std::size_t>(p.b.rows) >> bits) + 2) * 2 <= row_bytes << bits)
-      args.stage_bits = bits;
-    // Worth a tile: as many entries as would read its bytes by sectors.
-    const double sectors = static_cast<double>(row_bytes) / 32,
-                 gathered = sectors * (1 - std::pow(1 - 1 / sectors, std::min(k, width)));
-    args.stage_from = static_cast<unsigned>(sectors / gathered * std::ldexp(1.0, bits));
-  }
-  const std::size_t staged = args.stage_bits < 0 ? 0 : row_bytes << args.stage_bits;
-  const std::size_t shared = (staged + 15) / 16 * 16 + of_parts;
-  check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                             static_cast<int>(shared)),
-        "maxk_backward");
-  const dim3 grid(static_cast<unsigned>((all + args.parts - 1) / args.parts),
-                  static_cast<unsigned>(tiles));
-  launch(p, "maxk_backward", kernel, grid, backward_threads, args, shared);
+  launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
 }
 
 }  // namespace
