@@ -88,8 +88,7 @@ slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
 }
 
 void maxk(const example::options& given, const settings& my) {
-  // The kernels are on the CPU as yet, so "auto" is that.
-  const rig::place where = given.device == "cuda" ? given.where() : rig::cpu();
+  const rig::place where = given.where();
   const auto operand = [&]<class T>(T) {
     const auto graph = given.load<T>();
     return my.aggregate == "mean" ? rig::mean_normalise(graph) : graph;

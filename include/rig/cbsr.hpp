@@ -115,9 +115,9 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
 /// Greater numbers come first, by signed value; among equal ones the lowest column. NaN counts as
 /// greater than every number, so that it is propagated, and −0 as equal to +0; kept numbers keep
 /// their bits. Shapes: X m×f, C m×f with k entries a row; 1 ≤ k ≤ f ≤ 65 536. Same result for any
-/// number of threads; of `desc` threads and stream are used. Places: cpu. Cost: a
-/// pass over a row for each bit of a number at most; f numbers a thread. Throws error: range,
-/// cannot (the place), out_of_memory. Source: MaxK-GNN, ASPLOS 2024, whose kernel finds a pivot by
+/// number of threads; of `desc` threads and stream are used. Places: all. Cost: a
+/// pass over a row for each bit of a number at most; on the CPU f numbers a thread. Throws error:
+/// range, out_of_memory. Source: MaxK-GNN, ASPLOS 2024, whose kernel finds a pivot by
 /// bisection and keeps fewer than k where numbers tie.
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
@@ -127,8 +127,8 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k
 ///
 ///   C(i,j) = dY(i,j) where `kept` has an entry; elsewhere the gradient is 0, which `to_dense` says
 ///
-/// Shapes: dY as `kept`, whose indices C shares. Deterministic. Places: cpu. Cost: O(rows · k).
-/// Throws error: shape, place, cannot (the place), out_of_memory. Where the gradient is that of a
+/// Shapes: dY as `kept`, whose indices C shares. Deterministic. Places: all. Cost: O(rows · k).
+/// Throws error: shape, place, out_of_memory. Where the gradient is that of a
 /// product A·Y, `mxm` under structure(Y) forms no more of it than this keeps. Source: MaxK-GNN.
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>& dy,
@@ -138,8 +138,8 @@ cbsr<T> maxk_gradient(const dense<T>& dy, const cbsr<U>& kept) {
   return maxk_gradient(dy, kept.structure());
 }
 
-/// The same as a dense matrix, 0 where nothing is stored. Places: cpu. Cost: O(rows · columns).
-/// Throws error: cannot (the place), out_of_memory.
+/// The same as a dense matrix, 0 where nothing is stored. Places: all. Cost: O(rows · columns).
+/// Throws error: out_of_memory.
 template <class T>
 requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x);
 

@@ -53,9 +53,11 @@ struct descriptor {
               ///< has its own; others ignore it
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
-  bool reproducible = true;  ///< the same bits each time; false: `vendor` may take what is faster
-  int threads = 0;           ///< CPU threads; 0: as many as OpenMP gives
-  void* stream = nullptr;    ///< cudaStream_t to work on; null: the device's stream of rig
+  /// The same bits each time. False: `vendor` may take what is faster, and `maxk_backward` on a
+  /// device add sums of floats by atomics.
+  bool reproducible = true;
+  int threads = 0;         ///< CPU threads; 0: as many as OpenMP gives
+  void* stream = nullptr;  ///< cudaStream_t to work on; null: the device's stream of rig
 };
 
 }  // namespace rig

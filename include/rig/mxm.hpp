@@ -295,8 +295,9 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// with an accumulator what C held. n_i stays the entries of row i of op(A): a mean divides by
 /// degree. The semirings are those with `samples_as`; a cbsr has no transpose. With
 /// {.kernel = "maxk", .k = 32} the product is that of maxk(B, 32), B a dense of float, double, half
-/// or bfloat16. Places: cpu. Cost: O(nnz · k + rows · f), f accumulators a thread. Source:
-/// MaxK-GNN, ASPLOS 2024.
+/// or bfloat16. Places: all in one. Cost: O(nnz · k + rows · f); on the CPU f accumulators a
+/// thread, on a device those of the pieces that long rows are cut in, and there a sum has at most
+/// 64 bytes. Source: MaxK-GNN, ASPLOS 2024.
 template <class Element = void, class TA, dense_like B, semiring S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
@@ -314,8 +315,11 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// mean divides each row of dC by the entries of that row of A, not of Aᵀ: W = mean_normalise(A)
 /// in place of A, with plus_times, gives the mean forward and its gradient backward. B is a dense;
 /// the result's type float, double, half or bfloat16; any semiring of one array. A row of op(A)
-/// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is one
-/// thread's, in the order of A's entries. Places: cpu. Cost: O(nnz · k), and A's form "transpose".
+/// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is formed
+/// in a fixed order, on the CPU that of A's entries. With {.reproducible = false} sums of floats
+/// may on a device be added by atomics, in any order: other bits each time, within the rounding of
+/// a sum in any order, and at small k up to three times as fast. Places: all in one. Cost: O(nnz ·
+/// k), and A's form "transpose".
 /// Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
 template <class Element = void, class TA, dense_like B, semiring S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,

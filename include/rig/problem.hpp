@@ -133,8 +133,9 @@ struct problem {
   /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
   /// stream, and that waits for the call only when the call has been ordered before it.
   mutable std::shared_ptr<const form> held_lists;
-  mutable buffer held_counters;  ///< that the kernel counts with: freed as lists are
-  bool captured = false;         ///< the call becomes a part of a CUDA graph
+  mutable buffer held_counters, held_sums;   ///< that the kernel works with: freed as lists are
+  mutable std::shared_ptr<const form> look;  ///< at `oriented`, once a kernel asked for it
+  bool captured = false;                     ///< the call becomes a part of a CUDA graph
 };
 
 /// Hop 1, first half: throws before anything is written if the problem is not well formed, and

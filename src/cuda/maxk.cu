@@ -68,20 +68,10 @@ struct entry_window {
     const unsigned e = first + static_cast<unsigned>(lane);
     if (e >= of.count) return;
     k = __ldg(args.entries + of.begin + e);
-    load_value(args, of.begin + e);
-  }
-  __device__ void load_value(const arguments& args, int64 entry) {
-    if constexpr (!is_ignoring_left<S>) {
-      using left = typename S::left;
-      if (args.a_values == nullptr) {
-        a = *reinterpret_cast<const left*>(args.iso.bytes);
-        return;
-      }
-      if (args.permutation != nullptr)
-        entry = args.wide ? static_cast<const int64*>(args.permutation)[entry]
-                          : static_cast<const int32*>(args.permutation)[entry];
-      a = static_cast<const left*>(args.a_values)[entry];
-    }
+    if constexpr (!is_ignoring_left<S>)
+      a = args.a_values != nullptr
+              ? static_cast<const typename S::left*>(args.a_values)[of.begin + e]
+              : *reinterpret_cast<const typename S::left*>(args.iso.bytes);
   }
 };
 
@@ -531,7 +521,7 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
 /// Cuts rows as `split` does.
 std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args) {
   auto lists = p.oriented->form_of<row_lists>();
-  if (order_helps(p, *p.oriented->form_of<profile>())) args.order = lists->by_length;
+  if (order_helps(p, look_of(p))) args.order = lists->by_length;
   args.cut = lists->cut;
   args.pieces = lists->pieces;
   args.piece_count = lists->piece_count;
@@ -613,6 +603,7 @@ void backward_by_atomics(const problem& p, unsigned warps) {
   q.a.wide = p.structure->wide();
   q.a.permutation = nullptr;
   q.oriented = p.structure;
+  q.look = nullptr;
   arguments outer = arguments_of(q), finish = arguments_of(p);
   const buffer values = ordered_values(q, outer);
   outer.k = finish.k = finish.columns = p.c.k;
@@ -651,8 +642,7 @@ void backward_by_atomics(const problem& p, unsigned warps) {
 
 void backward_by_rows(const problem& p) {
   arguments args = arguments_of(p);
-  buffer values;
-  if (p.a.value_type != p.algebra->left) values = ordered_values(p, args);
+  const buffer values = ordered_values(p, args);
   const int k = p.c.k;
   kept_shape s{};
   s.l = lanes_for(k);

@@ -376,18 +376,25 @@ row_lists::row_lists(const pattern& of) {
   check(cudaStreamSynchronize(stream), "lists of rows");
 }
 
-buffer row_lists::counters_of(void* stream, std::size_t count) const {
+buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) const {
   const std::lock_guard lock(mutex_);
-  auto at = std::find_if(counters_.begin(), counters_.end(),
-                         [&](const auto& some) { return some.first == stream; });
-  if (at != counters_.end() && at->second.bytes() >= count * sizeof(unsigned)) return at->second;
+  auto at = std::find_if(of_streams_.begin(), of_streams_.end(),
+                         [&](const scratch& some) { return some.stream == stream; });
+  if (at != of_streams_.end() && (*at.*part).bytes() >= bytes) return *at.*part;
   // Freed like the lists: in the order of A's stream, which every call is ordered before.
-  buffer made = buffer::allocate(count * sizeof(unsigned), memory.where(), memory.stream());
+  buffer made = buffer::allocate(bytes, memory.where(), memory.stream());
   const auto order = static_cast<cudaStream_t>(memory.stream());
-  check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "counters of pieces");
-  check(cudaStreamSynchronize(order), "counters of pieces");
-  if (at == counters_.end()) at = counters_.insert(at, {stream, buffer()});
-  return at->second = made;
+  check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "scratch of pieces");
+  check(cudaStreamSynchronize(order), "scratch of pieces");
+  if (at == of_streams_.end()) at = of_streams_.insert(at, {stream, {}, {}});
+  return *at.*part = made;
+}
+
+buffer row_lists::counters_of(void* stream, std::size_t count) const {
+  return kept(&scratch::counters, stream, count * sizeof(unsigned));
+}
+buffer row_lists::sums_of(void* stream, std::size_t bytes) const {
+  return kept(&scratch::sums, stream, bytes);
 }
 
 }  // namespace rig::on_cuda

@@ -49,15 +49,28 @@ struct row_lists : form {
   index chunk_count = 0;              ///< of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
 
-  /// `count` counters that are zero, for kernels on `stream` that leave them so: whoever asks on
-  /// the same stream gets the same ones.
+  /// `count` counters that are zero, for kernels on `stream` that leave them so, and `bytes` for
+  /// the sums of one launch: whoever asks on the same stream gets the same ones.
   buffer counters_of(void* stream, std::size_t count) const;
+  buffer sums_of(void* stream, std::size_t bytes) const;
 
  private:
+  struct scratch {
+    void* stream;
+    buffer counters, sums;
+  };
+  buffer kept(buffer scratch::*part, void* stream, std::size_t bytes) const;
+
   buffer memory;
   mutable std::mutex mutex_;
-  mutable std::vector<std::pair<void*, buffer>> counters_;
+  mutable std::vector<scratch> of_streams_;
 };
+
+/// The look at the pattern that A is read by: asked for once a call.
+inline const profile& look_of(const problem& p) {
+  if (p.look == nullptr) p.look = p.oriented->form_of<profile>();
+  return static_cast<const profile&>(*p.look);
+}
 
 /// `bytes` of scratch for the sums of pieces, to be kept until the launch, and in `args` `count`
 /// counters of those that are done.

@@ -262,11 +262,11 @@ constexpr unsigned line_bytes = 128;
 /// 1.17.
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   if (p.b.columns >= 128) return 16;
-  if (look->mean_length < 6) return 4;
-  const bool even = args.samples != sampling::none && args.width < look->mean_length;
-  return is_skewed(*look, p.a.nnz) && !even ? 8 : 16;
+  if (look.mean_length < 6) return 4;
+  const bool even = args.samples != sampling::none && args.width < look.mean_length;
+  return is_skewed(look, p.a.nnz) && !even ? 8 : 16;
 }
 
 double packs_of(const problem& p, const arguments& args) {
@@ -482,14 +482,14 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   buffer values = ordered_values(p, args), b = padded_b(p, args);
   const bool forced = forced_shape != nullptr && is_plain(p) && args.samples == sampling::none &&
                       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   const bool samples = args.samples != sampling::none;
   const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
-  const int shape = forced || later ? 0 : shape_for(p, *look, args);
-  const row_shape s =
-      forced  ? *forced_shape
-      : later ? shape_compiled_later(p, samples ? look->sampled(args.width) : *look, args)
-              : shapes[shape];
+  const int shape = forced || later ? 0 : shape_for(p, look, args);
+  const row_shape s = forced ? *forced_shape
+                      : later
+                          ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args)
+                          : shapes[shape];
   const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p, args) == 0 &&
@@ -543,16 +543,16 @@ answer row_answer(const problem& p) {
     if (p.reasons) out.reason = why;
     return out;
   }
-  const auto look = p.oriented->form_of<profile>();
-  out.seconds = estimate(p) + lone_row_seconds(look->longest);
-  if (split_helps(p, *look)) {
+  const profile& look = look_of(p);
+  out.seconds = estimate(p) + lone_row_seconds(look.longest);
+  if (split_helps(p, look)) {
     out.says = verdict::slower;
     out.seconds +=
-        estimate(p) * look->imbalance;  // lanes that wait for the longest row of their warp
+        estimate(p) * look.imbalance;  // lanes that wait for the longest row of their warp
     if (p.reasons)
       out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
-                   std::to_string(look->longest) + " entries, the mean is " +
-                   std::to_string(static_cast<int64>(look->mean_length));
+                   std::to_string(look.longest) + " entries, the mean is " +
+                   std::to_string(static_cast<int64>(look.mean_length));
   }
   return out;
 }

@@ -31,10 +31,10 @@ answer sampled_answer(sampling how, const problem& p) {
 }
 
 void sampled_run(sampling how, const problem& p) {
-  const auto look = p.oriented->form_of<profile>();
-  if (look->longest <= p.desc->width) {
+  const profile& look = look_of(p);
+  if (look.longest <= p.desc->width) {
     if (spmv_answer(p).says == verdict::can) return spmv_run(p);
-    return split_helps(p, *look) ? split_run(p) : row_run(p);
+    return split_helps(p, look) ? split_run(p) : row_run(p);
   }
   const device_scope scope(p.a.where.device);
   arguments args = arguments_of(p);
@@ -44,7 +44,7 @@ void sampled_run(sampling how, const problem& p) {
   const auto lists = p.oriented->form_of<row_lists>();
   p.held_lists = lists;
   // Samples that fill the width are even.
-  if (p.desc->width > look->mean_length && order_helps(p, *look)) args.order = lists->by_length;
+  if (p.desc->width > look.mean_length && order_helps(p, look)) args.order = lists->by_length;
   if (lists->cut == 0 || p.desc->width < lists->cut) return prepare_row(p, args, nullptr).go(p);
   // Rows that are not cut are whole; those that are have their samples in pieces. Both are prepared
   // before either writes C: the second may not compile, or find no memory.

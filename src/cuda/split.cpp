@@ -55,13 +55,17 @@ void prepare_forms(const pattern& of) {
   of.form_of<row_lists>();
 }
 
+/// Scratch that stays with the lists: an allocation is a fifth of the host's part of a call.
+constexpr std::size_t most_kept_bytes = 1 << 20;
+
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args) {
   cudaStream_t const stream = stream_of(p);
   if (!p.captured && stream != cudaStreamPerThread) {
     p.held_counters = lists.counters_of(stream, count);
     args.arrived = p.held_counters.data<unsigned>();
-    return buffer::allocate(bytes, p.a.where, p.desc->stream);
+    if (bytes > most_kept_bytes) return buffer::allocate(bytes, p.a.where, p.desc->stream);
+    return p.held_sums = lists.sums_of(stream, bytes);
   }
   // Graphs that replay at once, and threads that give one name to streams of their own, do not
   // share counters.
@@ -79,13 +83,13 @@ answer split_answer(const problem& p) {
     if (p.reasons) out.reason = why;
     return out;
   }
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   // Its lists are read, and its last group works a cut's length.
   constexpr double lists_seconds = 2e-6;
-  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(*look, p.a.nnz));
-  if (!split_helps(p, *look)) {
+  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(look, p.a.nnz));
+  if (!split_helps(p, look)) {
     out.says = verdict::slower;
-    out.seconds += lone_row_seconds(look->longest);
+    out.seconds += lone_row_seconds(look.longest);
     if (p.reasons) out.reason = "rows are even: nothing to cut";
   }
   return out;
@@ -93,11 +97,11 @@ answer split_answer(const problem& p) {
 
 void split_run(const problem& p) {
   const device_scope scope(p.a.where.device);
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   arguments args = arguments_of(p);
   const auto lists = p.oriented->form_of<row_lists>();
   p.held_lists = lists;
-  if (order_helps(p, *look)) args.order = lists->by_length;
+  if (order_helps(p, look)) args.order = lists->by_length;
   prepare_row(p, args, lists.get()).go(p);
 }
 

@@ -307,10 +307,10 @@ answer spmv_answer(const problem& p) {
   // Two launches, and sums through shared memory: where rows are even, and short or long, a lane or
   // a warp a row does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
   // uniform:32768:3200 0.284, 0.222; pubmed-like 0.009, 0.004; but reddit-like 0.402, 0.459.
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   out.seconds = estimate(p);
-  if (p.a.nnz < few_entries || (look->mean_length < 6 && look->imbalance < 1.6) ||
-      (look->mean_length > 200 && look->imbalance < 1.2)) {
+  if (p.a.nnz < few_entries || (look.mean_length < 6 && look.imbalance < 1.6) ||
+      (look.mean_length > 200 && look.imbalance < 1.2)) {
     out.says = verdict::slower;
     out.seconds *= 2;
     if (p.reasons) out.reason = "a lane or a warp a row has less to do";

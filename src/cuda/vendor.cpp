@@ -80,10 +80,10 @@ const char* cannot_because(const problem& p) {
 /// algorithms 2 and 3: reddit-like, f = 64: 6.01, 3.97; f = 128: 7.09, 8.50; road-like, f = 32:
 /// 0.588, 0.615; rmat:18:16, f = 64: 0.487, 0.607; arxiv-like, f = 64: 0.184, 0.162.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
-  const auto look = p.oriented->form_of<profile>();
+  const profile& look = look_of(p);
   constexpr int64 many = 4000000;
-  const bool wide = p.b.columns > 64, short_rows = look->mean_length < 6 && p.a.nnz >= few_entries,
-             hubs = p.b.columns > 32 && is_skewed(*look, p.a.nnz) && p.a.nnz >= many;
+  const bool wide = p.b.columns > 64, short_rows = look.mean_length < 6 && p.a.nnz >= few_entries,
+             hubs = p.b.columns > 32 && is_skewed(look, p.a.nnz) && p.a.nnz >= many;
   return !p.desc->reproducible && (wide || short_rows || hubs) ? CUSPARSE_SPMM_CSR_ALG2
                                                                : CUSPARSE_SPMM_CSR_ALG3;
 }
@@ -98,7 +98,7 @@ answer vendor_answer(const problem& p) {
     return out;
   }
   out.says = verdict::slower;
-  out.seconds = 2 * estimate(p) + lone_row_seconds(p.oriented->form_of<profile>()->longest);
+  out.seconds = 2 * estimate(p) + lone_row_seconds(look_of(p).longest);
   if (p.reasons) out.reason = "rig's kernels move the same bytes with less waiting";
   return out;
 }
