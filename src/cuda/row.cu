@@ -478,7 +478,6 @@ buffer ordered_values(const problem& p, arguments& args) {
 }
 
 row_launch prepare_row(const problem& p, arguments args, const row_lists* lists) {
-  const device_scope scope(p.a.where.device);
   buffer values = ordered_values(p, args), b = padded_b(p, args);
   const bool forced = forced_shape != nullptr && is_plain(p) && args.samples == sampling::none &&
                       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
@@ -529,10 +528,7 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   return {name, kernel, grid, args, std::move(values), std::move(b), std::move(sums)};
 }
 
-void row_launch::go(const problem& p) const {
-  const device_scope scope(p.a.where.device);
-  launch(p, name, kernel, grid, block_threads, args);
-}
+void row_launch::go(const problem& p) const { launch(p, name, kernel, grid, block_threads, args); }
 
 std::size_t row_entries() { return std::size(ahead) * std::size(shapes) + std::size(values_ahead); }
 
@@ -557,7 +553,10 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) { prepare_row(p, arguments_of(p), nullptr).go(p); }
+void row_run(const problem& p) {
+  const device_scope scope(p.a.where.device);
+  prepare_row(p, arguments_of(p), nullptr).go(p);
+}
 
 }  // namespace rig::on_cuda
 
