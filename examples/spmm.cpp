@@ -201,7 +201,8 @@ int main(int count, char** arguments) {
         example::require(my.repeat >= 1, "--repeat is at least 1");
         if (given.kernel == "maxk")
           example::require(my.k >= 1 && my.k <= my.features,
-                           "--kernel maxk keeps 1 to --features entries a row: give --k");
+                           "--kernel maxk keeps 1 to " + std::to_string(my.features) +
+                               " entries a row, but --k is " + std::to_string(my.k));
         else
           example::require(my.k == 0, "--k is for --kernel maxk");
         if (is_sampled(given.kernel))

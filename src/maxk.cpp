@@ -93,14 +93,13 @@ selection keep_greatest(const dense_operand& x, int k, const descriptor& desc) {
   out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, desc.stream);
   out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, desc.stream);
   void* const indices = const_cast<void*>(out.structure.indices());
-  const bool narrow = out.structure.index_bytes() == 1;
   if (x.where != cpu()) {
-    on_cuda::keep_greatest(x, k, out.values.data(), indices, narrow, out.values.stream());
+    on_cuda::keep_greatest(x, k, out.values.data(), indices, out.values.stream());
     return out;
   }
   const int threads = on_cpu::threads_for(pass_over(x, desc));
   const auto as = [&]<class T>(T) {
-    if (narrow)
+    if (out.structure.index_bytes() == 1)
       keep_greatest<T, unsigned char>(x, k, threads, out.values.data(), indices);
     else
       keep_greatest<T, unsigned short>(x, k, threads, out.values.data(), indices);
@@ -305,6 +304,10 @@ void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
   q.b.value_bytes = p.b.value_bytes;
   q.b.value_type = p.b.value_type;
   run(q);
+  // Until the call is ordered, as `problem` says; q ends before that.
+  p.held_lists = q.held_lists;
+  p.held_counters = q.held_counters;
+  p.held_sums = q.held_sums;
 }
 
 namespace on_cpu {

@@ -28,9 +28,7 @@ void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index,
   absent(device);
 }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
-void keep_greatest(const dense_operand& x, int, void*, void*, bool, void*) {
-  absent(x.where.device);
-}
+void keep_greatest(const dense_operand& x, int, void*, void*, void*) { absent(x.where.device); }
 void take_kept(const dense_operand& full, const dense_operand&, void*) {
   absent(full.where.device);
 }

@@ -193,8 +193,9 @@ transposed::transposed(const pattern& original) {
                                               wide, std::move(kept));
 }
 
-void prepare_forms(const pattern& structure, bool transpose) {
-  if (transpose) return prepare_forms(*structure.form_of<transposed>()->structure, false);
+void prepare_forms(const pattern& structure, bool transpose, bool reproducible) {
+  if (transpose) prepare_forms(*structure.form_of<transposed>()->structure, false);
+  if (transpose && (reproducible || structure.where() == cpu())) return;
   if (structure.where() == cpu())
     structure.form_of<row_lengths>();
   else

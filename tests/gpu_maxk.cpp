@@ -237,7 +237,7 @@ TEST_CASE("backward: other semirings and storage types") {
     walk_backward<rig::mean_second<float>, float, float, float>(some, shapes, round);
     walk_backward<rig::plus_first<float>, float, long, float>(some, shapes, 5 * round);
     walk_backward<rig::plus_times<int>, int, bool, float>(some, shapes, 5 * round + 1);
-    // What no atomic adds stays as it is.
+    // Other semirings, and means, whose sums are finished in a pass of their own.
     some.reproducible = false;
   }
 }

@@ -339,6 +339,13 @@ inline void check_absent(rig::place where) {
   const auto kept = placed(std::move(c), rig::cpu());
   CHECK(kept(0, 0) == 14);
   CHECK(kept(0, 1) == 2);
+  // What C holds, not what its type makes of a sum with 0.
+  auto exact = placed(rig::dense<double>(1, 3, 0.1), where);
+  rig::mxm(exact, rig::accumulator::plus, a, b, rig::plus_times<float>{});
+  CHECK(placed(std::move(exact), rig::cpu())(0, 1) == 0.1);
+  auto negative = placed(rig::dense<float>(1, 3, -0.0f), where);
+  rig::mxm(negative, rig::accumulator::plus, a, b, rig::plus_times<float>{});
+  CHECK(std::signbit(placed(std::move(negative), rig::cpu())(0, 2)));
   const auto arg = rig::mxm(a, b, rig::arg_max_second<float>{});
   const auto indices = placed(arg.indices, rig::cpu());
   CHECK(indices(0, 0) == 1);

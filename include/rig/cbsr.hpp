@@ -115,8 +115,8 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
 /// Greater numbers come first, by signed value; among equal ones the lowest column. NaN counts as
 /// greater than every number, so that it is propagated, and −0 as equal to +0; kept numbers keep
 /// their bits. Shapes: X m×f, C m×f with k entries a row; 1 ≤ k ≤ f ≤ 65 536. Same result for any
-/// number of threads; of `desc` threads and stream are used. Places: all. Cost: a
-/// pass over a row for each bit of a number at most; on the CPU f numbers a thread. Throws error:
+/// number of threads; of `desc` threads and stream are used. Places: all. Cost:
+/// O(rows · f), times the bits of a number at most; on the CPU f numbers a thread. Throws error:
 /// range, out_of_memory. Source: MaxK-GNN, ASPLOS 2024, whose kernel finds a pivot by
 /// bisection and keeps fewer than k where numbers tie.
 template <class T>

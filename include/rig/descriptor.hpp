@@ -54,10 +54,12 @@ struct descriptor {
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
   /// The same bits each time. False: `vendor` may take what is faster, and `maxk_backward` on a
-  /// device add sums of floats by atomics.
+  /// device add the floats of a `linear` semiring by atomics.
   bool reproducible = true;
-  int threads = 0;         ///< CPU threads; 0: as many as OpenMP gives
-  void* stream = nullptr;  ///< cudaStream_t to work on; null: the device's stream of rig
+  int threads = 0;  ///< CPU threads; 0: as many as OpenMP gives
+  /// cudaStream_t to work on; null: the device's stream of rig. Its work is to be done before it is
+  /// destroyed: another may get its name, and the memory that is kept for it.
+  void* stream = nullptr;
 };
 
 }  // namespace rig

@@ -89,8 +89,6 @@ template <semiring S>
 bool tells_absent(const problem& p) {
   if (has_finish<S> && samples_as<S> != reduction::mean) return true;
   if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
-    const bool adds = samples_as<S> == reduction::sum || samples_as<S> == reduction::mean;
-    if (p.accum == accumulator::plus && adds && S::zero() == typename S::accum(0)) return false;
     return p.accum != accumulator::none ||
            (p.desc->fill.has_value() &&
             !(p.desc->fill.as<output<S>>() == finished<S>(S::zero(), 0)));
@@ -295,7 +293,8 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// with an accumulator what C held. n_i stays the entries of row i of op(A): a mean divides by
 /// degree. The semirings are those with `samples_as`; a cbsr has no transpose. With
 /// {.kernel = "maxk", .k = 32} the product is that of maxk(B, 32), B a dense of float, double, half
-/// or bfloat16. Places: all in one. Cost: O(nnz · k + rows · f); on the CPU f accumulators a
+/// or bfloat16. Places: all in one. Cost: O(nnz · k + rows · f), on a device nnz · k for each
+/// tile of columns that shared memory holds, some thousands; on the CPU f accumulators a
 /// thread, on a device those of the pieces that long rows are cut in, and there a sum has at most
 /// 64 bytes. Source: MaxK-GNN, ASPLOS 2024.
 template <class Element = void, class TA, dense_like B, semiring S>
@@ -316,11 +315,11 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// in place of A, with plus_times, gives the mean forward and its gradient backward. B is a dense;
 /// the result's type float, double, half or bfloat16; any semiring of one array. A row of op(A)
 /// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is formed
-/// in a fixed order, on the CPU that of A's entries. With {.reproducible = false} sums of floats
-/// may on a device be added by atomics, in any order: other bits each time, within the rounding of
-/// a sum in any order, and at small k up to three times as fast. Places: all in one. Cost: O(nnz ·
-/// k), and A's form "transpose".
-/// Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
+/// in a fixed order, on the CPU that of A's entries. With {.transpose_a = true, .reproducible =
+/// false} the floats of a semiring that says it is `linear` are on a device added by atomics, in
+/// any order, for rows of B of at most 48 KB: other bits each time, within the rounding of a sum in
+/// any order, and at small k up to three times as fast. Places: all in one. Cost: O(nnz · k), and
+/// A's form "transpose". Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
 template <class Element = void, class TA, dense_like B, semiring S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,

@@ -95,8 +95,9 @@ struct transposed : form {
   buffer permutation;  ///< int64 if structure->wide(), else int32
 };
 
-/// Builds now what products with this pattern, or its transpose, would build on first need.
-void prepare_forms(const pattern& structure, bool transpose);
+/// Builds now what products with this pattern, or its transpose, would build on first need. Those
+/// that need not be reproducible may read either.
+void prepare_forms(const pattern& structure, bool transpose, bool reproducible = true);
 
 /// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.
 struct row_lengths : form {

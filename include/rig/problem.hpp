@@ -33,9 +33,8 @@ struct semiring_info {
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   reduction samples_as;
-  bool
-      adds_floats;  ///< ⊕ is the sum of floats, so its terms may come in any order but for rounding
-  bool rescales;    ///< it sums numbers, which can be multiplied by row_nnz / staged
+  bool linear_in_floats;  ///< `linear`, and sums floats: in any order, but for rounding
+  bool rescales;          ///< it sums numbers, which can be multiplied by row_nnz / staged
   void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
   /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result

@@ -30,9 +30,8 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 /// to = from with rows `stride` elements apart, zeros between them.
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
-/// The k greatest numbers of every row of x, as `maxk` has them.
-void keep_greatest(const dense_operand& x, int k, void* values, void* indices, bool narrow,
-                   void* stream);
+/// The k greatest numbers of every row of x, as `maxk` has them; indices as a `cbsr_pattern` has.
+void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream);
 /// kept's values = the elements of `full` in its places; full = kept, 0 elsewhere.
 void take_kept(const dense_operand& full, const dense_operand& kept, void* stream);
 void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream);

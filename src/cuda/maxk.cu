@@ -563,10 +563,13 @@ void forward(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   kept_shape s = forward_shape(p);
+  const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
+  // Every tile reads all of A and B again: rather fewer teams than more tiles.
+  while (s.l < 32 && static_cast<std::size_t>(all) * column_bytes(p, s) > most_shared_bytes)
+    s.l *= 2;
   args.k = p.b.k;
   args.kept = p.b.indices;
   const std::size_t a_column = column_bytes(p, s);
-  const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
   const auto most = static_cast<index>(most_shared_bytes / a_column) / tile_unit * tile_unit;
   args.tile = all < most ? all : most;
   const index tiles = (p.b.columns + args.tile - 1) / args.tile;
@@ -589,7 +592,7 @@ void forward(const problem& p) {
 
 /// Warps whose rows of B fit shared memory together, for `maxk_outer`; 0 where it does not serve.
 unsigned outer_warps(const problem& p) {
-  if (p.desc->reproducible || !p.desc->transpose_a || !p.algebra->adds_floats) return 0;
+  if (p.desc->reproducible || !p.desc->transpose_a || !p.algebra->linear_in_floats) return 0;
   unsigned warps = most_warps;
   while (warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes > most_shared_bytes)
     warps /= 2;
@@ -611,7 +614,6 @@ void backward_by_atomics(const problem& p, unsigned warps) {
   const buffer values = ordered_values(q, outer);
   outer.k = finish.k = finish.columns = p.c.k;
   outer.kept = p.c.indices;
-  finish.mask = {};
   kept_shape s{};
   s.l = lanes_for(p.c.k);
   s.v = p.c.k > 32 ? 2 : 1;
@@ -653,7 +655,6 @@ void backward_by_rows(const problem& p) {
   s.narrow = p.c.narrow;
   args.k = args.columns = k;
   args.kept = p.c.indices;
-  args.mask = {};
   const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
   const void* const kernel =
       kernel_for(p, {"maxk_backward", "maxk.cu", number_of(s), 0, backward_expression, nullptr});

@@ -376,7 +376,15 @@ row_lists::row_lists(const pattern& of) {
   check(cudaStreamSynchronize(stream), "lists of rows");
 }
 
+std::size_t row_lists::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = memory.bytes();
+  for (const scratch& some : of_streams_) sum += some.counters.bytes() + some.sums.bytes();
+  return sum;
+}
+
 buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) const {
+  constexpr std::size_t most_streams = 16;
   const std::lock_guard lock(mutex_);
   auto at = std::find_if(of_streams_.begin(), of_streams_.end(),
                          [&](const scratch& some) { return some.stream == stream; });
@@ -384,9 +392,14 @@ buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) c
   // Freed like the lists: in the order of A's stream, which every call is ordered before.
   buffer made = buffer::allocate(bytes, memory.where(), memory.stream());
   const auto order = static_cast<cudaStream_t>(memory.stream());
-  check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "scratch of pieces");
-  check(cudaStreamSynchronize(order), "scratch of pieces");
-  if (at == of_streams_.end()) at = of_streams_.insert(at, {stream, {}, {}});
+  if (part == &scratch::counters)
+    check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "scratch of pieces");
+  if (stream != memory.stream()) check(cudaStreamSynchronize(order), "scratch of pieces");
+  if (at == of_streams_.end()) {
+    if (of_streams_.size() == most_streams) of_streams_.erase(of_streams_.begin());
+    of_streams_.push_back({stream, {}, {}});
+    at = of_streams_.end() - 1;
+  }
   return *at.*part = made;
 }
 

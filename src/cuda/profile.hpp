@@ -39,7 +39,7 @@ struct profile : form {
 struct row_lists : form {
   static constexpr const char* name = "row lists";
   explicit row_lists(const pattern& of);
-  std::size_t bytes() const override { return memory.bytes(); }
+  std::size_t bytes() const override;
 
   int64 cut = 0;  ///< rows longer than this are cut into pieces of so many entries
   index piece_count = 0, cut_count = 0;
@@ -50,7 +50,8 @@ struct row_lists : form {
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
 
   /// `count` counters that are zero, for kernels on `stream` that leave them so, and `bytes` for
-  /// the sums of one launch: whoever asks on the same stream gets the same ones.
+  /// the sums of one launch: whoever asks on the same stream gets the same ones,
+  /// as long as few streams do.
   buffer counters_of(void* stream, std::size_t count) const;
   buffer sums_of(void* stream, std::size_t bytes) const;
 

@@ -1,11 +1,11 @@
 // MaxK on a device: the k greatest numbers of every row, and what a cbsr holds to and from a dense.
 //
 // Rows of at most 1 024 columns: a warp a row, whose numbers stay in registers while a bisection
-// finds the least that is kept, one count of the warp a step: between numbers, then, should they
-// not part so, between keys. Wider rows: a block a row,
-// which counts eight bits at a time in shared memory and reads the row again for each. O(m · f);
-// a row is read once where it stays in registers. Source: selection by radix; the rule, MaxK-GNN
-// (Peng et al., ASPLOS 2024). Measured: docs/measured.md, suite maxk.
+// finds the least that is kept, one count of the warp a step: of the numbers first, and should they
+// not part in 16 steps, of their keys. Wider rows: a block a row, which counts eight bits at a time
+// in shared memory and reads the row again for each. O(m · f); a row is read once where it stays in
+// registers. Source: selection by radix; the rule, MaxK-GNN (Peng et al., ASPLOS 2024). Measured:
+// docs/measured.md, suite maxk.
 
 #include "runtime.hpp"
 #include "sort_key.hpp"
@@ -168,10 +168,10 @@ __device__ int count_before_in_block(int mine, int& all) {
 }
 
 /// A block a row of any length.
-template <class T, class Index>
+template <class T>
 __global__ void __launch_bounds__(wide_threads)
     keep_greatest_of_wide_rows(const T* x, int64 stride, index rows, index columns, int k,
-                               T* values, Index* indices) {
+                               T* values, unsigned short* indices) {
   __shared__ int count[256];
   __shared__ int digit, greater;
   const int thread = static_cast<int>(threadIdx.x);
@@ -211,7 +211,7 @@ __global__ void __launch_bounds__(wide_threads)
       const int at = count_before_in_block(taken, all);
       if (taken) {
         values[to + at] = from[j];
-        indices[to + at] = static_cast<Index>(j);
+        indices[to + at] = static_cast<unsigned short>(j);
       }
       ties -= tied < ties ? tied : ties;
       to += all;
@@ -219,34 +219,36 @@ __global__ void __launch_bounds__(wide_threads)
   }
 }
 
-template <class T, class Index>
+template <class T>
 void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices,
                       cudaStream_t stream) {
   const auto* const from = static_cast<const T*>(x.data);
   auto* const to = static_cast<T*>(values);
-  auto* const at = static_cast<Index*>(indices);
   const auto rows_a_block = static_cast<unsigned>(row_threads / 32);
-  const auto in_registers = [&]<int E>(std::integral_constant<int, E>) {
+  const auto in_registers = [&]<class Index, int E>(Index* at, std::integral_constant<int, E>) {
     const bool packed = x.columns == 32 * E && reinterpret_cast<std::size_t>(from) % 16 == 0 &&
                         static_cast<std::size_t>(x.stride) * sizeof(T) % 16 == 0;
     keep_greatest_of_rows<T, Index, E>
         <<<(static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads, 0,
            stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
+  // Indices have a byte up to 256 columns.
+  auto* const narrow = static_cast<unsigned char*>(indices);
+  auto* const wide = static_cast<unsigned short*>(indices);
   if (x.columns <= 32)
-    in_registers(std::integral_constant<int, 1>());
+    in_registers(narrow, std::integral_constant<int, 1>());
   else if (x.columns <= 128)
-    in_registers(std::integral_constant<int, 4>());
+    in_registers(narrow, std::integral_constant<int, 4>());
   else if (x.columns <= 256)
-    in_registers(std::integral_constant<int, 8>());
+    in_registers(narrow, std::integral_constant<int, 8>());
   else if (x.columns <= 512)
-    in_registers(std::integral_constant<int, 16>());
+    in_registers(wide, std::integral_constant<int, 16>());
   else if (x.columns <= widest_in_registers)
-    in_registers(std::integral_constant<int, 32>());
+    in_registers(wide, std::integral_constant<int, 32>());
   else
-    keep_greatest_of_wide_rows<T, Index>
+    keep_greatest_of_wide_rows<T>
         <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
-            from, x.stride, x.rows, x.columns, k, to, at);
+            from, x.stride, x.rows, x.columns, k, to, wide);
 }
 
 constexpr int copy_threads = 256;
@@ -293,14 +295,11 @@ void copy_kept_entries(const dense_operand& full, const dense_operand& kept, cud
 
 }  // namespace
 
-void keep_greatest(const dense_operand& x, int k, void* values, void* indices, bool narrow,
-                   void* stream) {
+void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream) {
   const device_scope scope(x.where.device);
   if (x.rows == 0) return;
   const auto as = [&]<class T>(T) {
-    const auto on = static_cast<cudaStream_t>(stream);
-    narrow ? keep_greatest_as<T, unsigned char>(x, k, values, indices, on)
-           : keep_greatest_as<T, unsigned short>(x, k, values, indices, on);
+    keep_greatest_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
   };
   if (x.value_type == type::float32) as(float());
   if (x.value_type == type::float64) as(double());
