@@ -1,0 +1,64 @@
+#include "kept.hpp"
+
+namespace rig::on_cuda {
+
+int number_of(const kept_shape& s) {
+  return (s.v * 64 + s.l) * 16 + s.narrow * 8 + s.tells * 4 + s.plain * 2 + s.whole;
+}
+kept_shape shape_of(int n) {
+  return {n / 1024, n / 16 % 64, (n & 8) != 0, (n & 4) != 0, (n & 2) != 0, (n & 1) != 0};
+}
+std::string kept_expression(const char* kernel, int shape, const std::string& semiring,
+                            const std::string& b_type) {
+  const kept_shape s = shape_of(shape);
+  return std::string("rig::on_cuda::") + kernel + "<" + semiring + ", " + b_type + ", " +
+         (s.narrow ? "unsigned char, " : "unsigned short, ");
+}
+const char* in_words(bool x) { return x ? "true" : "false"; }
+
+int lanes_for(int packs) { return packs <= 8 ? 8 : packs <= 16 ? 16 : 32; }
+
+dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
+  const int64 parts = static_cast<int64>(args.piece_count) + args.rows;
+  return {static_cast<unsigned>((parts + warps - 1) / warps), static_cast<unsigned>(tiles)};
+}
+
+std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args) {
+  auto lists = p.oriented->form_of<row_lists>();
+  if (order_helps(p, look_of(p))) args.order = lists->by_length;
+  args.cut = lists->cut;
+  args.pieces = lists->pieces;
+  args.piece_count = lists->piece_count;
+  args.cut_rows = lists->cut_rows;
+  args.cut_count = lists->cut_count;
+  p.held_lists = lists;
+  return lists;
+}
+
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
+  const auto lists = cut_rows(p, args);
+  if (lists->piece_count == 0) return {};
+  buffer sums = scratch_for(
+      p, *lists, static_cast<std::size_t>(lists->piece_count) * bytes,
+      static_cast<std::size_t>(lists->cut_count) * static_cast<std::size_t>(tiles), args);
+  args.piece_sums = sums.data();
+  return sums;
+}
+
+answer kept_answer(answer out, const problem& p, double c_columns) {
+  if (out.says == verdict::cannot) return out;
+  if (const char* why = no_kernel_because(p)) {
+    out.says = verdict::cannot;
+    if (p.reasons) out.reason = why;
+    return out;
+  }
+  constexpr double bytes_a_second = 4e12, launch_seconds = 3e-6;
+  const double k = kept_of(p), b_bytes = static_cast<double>(p.b.value_bytes) + 1;
+  out.seconds = launch_seconds +
+                (static_cast<double>(p.a.nnz) * (8 + k * b_bytes) +
+                 static_cast<double>(p.a.rows) * c_columns * static_cast<double>(p.c.value_bytes)) /
+                    bytes_a_second;
+  return out;
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,45 @@
+#pragma once
+
+// What `maxk` and `maxk_backward` share on the host: launch shapes, grids, cut rows, estimates.
+
+#include "launch.hpp"
+#include "profile.hpp"
+#include "rig/kernels.hpp"
+
+namespace rig::on_cuda {
+
+/// Shared memory that a block may have without being asked.
+constexpr std::size_t most_shared_bytes = 48 * 1024;
+constexpr unsigned most_warps = 4;
+
+/// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` and `maxk_outer` E, as
+/// v, and L.
+struct kept_shape {
+  int v, l;
+  bool narrow, tells, plain, whole;
+};
+int number_of(const kept_shape& s);
+kept_shape shape_of(int number);
+
+/// The name of a kernel with the arguments that all begin with: semiring, B's type, that of
+/// indices.
+std::string kept_expression(const char* kernel, int shape, const std::string& semiring,
+                            const std::string& b_type);
+const char* in_words(bool x);
+
+/// Lanes that so many packs keep busy, at least 8: a warp has at most four sets of sums.
+int lanes_for(int packs);
+
+/// Parts of rows, `tiles` times over, by warps.
+dim3 grid_for(const arguments& args, unsigned warps, index tiles);
+
+/// Cuts rows as `split` does.
+std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args);
+
+/// The same, with room for the sums of pieces, `bytes` each, to be kept until the launch.
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args);
+
+/// An answer of all places, with an estimate; or that no kernel can be had.
+answer kept_answer(answer out, const problem& p, double c_columns);
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,294 @@
+// maxk_backward (sparse × dense under a cbsr): k sums a row, in registers.
+//
+// A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
+// B. The transpose that training asks for is A's form, so no two rows add to one place; pieces of
+// `split` are added in their order; no atomics on floats: same bits. Where the caller allows other
+// bits each time, and the semiring is linear in floats, `maxk_outer`: A's rows as they are stored,
+// each number added by an atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by
+// atomics. O(nnz · k); piece_count · k accumulators of scratch. Measured: docs/measured.md, suite
+// maxk.
+
+#include "kept.cuh"
+
+namespace rig::on_cuda {
+
+/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
+/// of the grid's y; `columns` of the arguments is k then.
+template <class S, class TB, class Index, int L, int E>
+__global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using right = typename S::right;
+  constexpr int teams = 32 / L, in_flight = 8 / E;
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane % L;
+  const auto* const columns =
+      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+  [[maybe_unused]] const char* b[E];
+  accum sum[E];
+#pragma unroll
+  for (int e = 0; e < E; ++e) {
+    const index p = first + e * L;
+    b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
+                                         (p < args.k ? columns[p] : 0));
+    sum[e] = S::zero();
+  }
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+      index k[in_flight];
+      typename S::left a[in_flight];
+      [[maybe_unused]] TB values[in_flight][E];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + static_cast<unsigned>(u * teams + team);
+        k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_left<S>)
+          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_right<S>)
+          if (s < slots)
+#pragma unroll
+            for (int e = 0; e < E; ++e)
+              values[u][e] = load_pack<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
+      }
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        if (slot + static_cast<unsigned>(u * teams + team) >= slots) continue;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u][e]);
+          sum[e] = S::add(sum[e], product<S>(a[u], value, position{part.row, k[u]}));
+        }
+      }
+    }
+  }
+  if constexpr (teams > 1)
+#pragma unroll
+    for (int distance = L; distance < 32; distance *= 2)
+#pragma unroll
+      for (int e = 0; e < E; ++e)
+        sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
+  if (part.is_piece) {
+    auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+    for (int e = 0; e < E; ++e)
+      if (team == 0 && first + e * L < args.k)
+        piece_sums[static_cast<int64>(part.number) * args.k + first + e * L] = sum[e];
+    cut_row of;
+    if (!part.is_last(args, lane, of)) return;
+    for (int e = 0; e < E; ++e) {
+      if (first + e * L >= args.k) continue;
+      const accum* const at =
+          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * L;
+      sum[e] = load_written(at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum[e] = S::add(sum[e], load_written(at + static_cast<int64>(q) * args.k));
+    }
+  }
+  if (team > 0) return;
+  for (int e = 0; e < E; ++e)
+    if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
+}
+
+/// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
+/// row of B in shared memory, and adds to the rows of its entries by atomics, in any order. `c` of
+/// the arguments are the sums, floats that are 0 before; L lanes take an entry.
+template <class S, class TB, class Index, int L, int E, bool Whole>
+__global__ void __launch_bounds__(128, E == 1 ? 12 : 8)
+    maxk_outer(const __grid_constant__ arguments args) {
+  using right = typename S::right;
+  constexpr unsigned teams = 32 / L, in_flight = 4;
+  extern __shared__ __align__(16) unsigned char shared[];
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  auto* const row =
+      reinterpret_cast<right*>(shared) + threadIdx.x / 32 * static_cast<unsigned>(args.columns);
+  if constexpr (!is_ignoring_right<S>) {
+    const auto* const from =
+        at_row<TB>(static_cast<const char*>(args.b), part.row, args.b_row_bytes);
+    for (index j = lane; j < args.columns; j += 32) row[j] = convert<right>(from[j]);
+    __syncwarp();
+  }
+  const auto* const kept = static_cast<const char*>(args.kept);
+  const unsigned kept_bytes = static_cast<unsigned>(args.k) * sizeof(Index),
+                 sum_bytes = static_cast<unsigned>(args.k) * sizeof(float);
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+      index i[in_flight];
+      typename S::left a[in_flight];
+#pragma unroll
+      for (unsigned u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + u * teams + static_cast<unsigned>(team);
+        i[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_left<S>)
+          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+      }
+      for (int p = lane % L; Whole ? p == lane % L : p < args.k; p += L * E) {
+        Index at[in_flight][E];
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u)
+#pragma unroll
+          for (int e = 0; e < E; ++e)
+            if (slot + u * teams + static_cast<unsigned>(team) < slots && p + e * L < args.k)
+              at[u][e] =
+                  load_pack<Index, 1>(at_row<Index>(kept, i[u], kept_bytes) + p + e * L).element[0];
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u)
+#pragma unroll
+          for (int e = 0; e < E; ++e) {
+            if (slot + u * teams + static_cast<unsigned>(team) >= slots || p + e * L >= args.k)
+              continue;
+            right value = right();
+            if constexpr (!is_ignoring_right<S>) value = row[at[u][e]];
+            auto* const to = const_cast<float*>(
+                at_row<float>(static_cast<const char*>(args.c), i[u], sum_bytes) + p + e * L);
+            asm volatile("red.global.add.f32 [%0], %1;"
+                         :
+                         : "l"(to), "f"(product<S>(a[u], value, position{i[u], part.row}))
+                         : "memory");
+          }
+      }
+    }
+  }
+}
+
+/// C from the sums that `maxk_outer` left in `piece_sums`.
+template <class S>
+__global__ void __launch_bounds__(128) maxk_finish(const __grid_constant__ arguments args) {
+  const int64 count = static_cast<int64>(args.rows) * args.k;
+  for (int64 at = static_cast<int64>(blockIdx.x) * 128 + threadIdx.x; at < count;
+       at += static_cast<int64>(gridDim.x) * 128) {
+    const auto row = static_cast<index>(at / args.k);
+    write_any<S>(args, row, static_cast<index>(at % args.k),
+                 static_cast<const typename S::accum*>(args.piece_sums)[at],
+                 args.offset(row + 1) - args.offset(row));
+  }
+}
+
+}  // namespace rig::on_cuda
+
+#ifndef __CUDACC_RTC__
+
+#include <cstring>
+
+#include "families.hpp"
+#include "kept.hpp"
+#include "launch.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+std::string backward_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const kept_shape s = shape_of(shape);
+  return kept_expression("maxk_backward", shape, semiring, b_type) + std::to_string(s.l) + ", " +
+         std::to_string(s.v) + ">";
+}
+
+std::string outer_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const kept_shape s = shape_of(shape);
+  return kept_expression("maxk_outer", shape, semiring, b_type) + std::to_string(s.l) + ", " +
+         std::to_string(s.v) + ", " + in_words(s.whole) + ">";
+}
+std::string finish_expression(int, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::maxk_finish<" + semiring + ">";
+}
+
+/// Warps whose rows of B fit shared memory together, for `maxk_outer`; 0 where it does not serve.
+unsigned outer_warps(const problem& p) {
+  if (p.desc->reproducible || !p.desc->transpose_a || !p.algebra->linear_in_floats) return 0;
+  unsigned warps = most_warps;
+  while (warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes > most_shared_bytes)
+    warps /= 2;
+  return warps;
+}
+
+void backward_by_atomics(const problem& p, unsigned warps) {
+  // A as it is stored: no values to reorder, and its rows are those of B.
+  problem q = p;
+  q.a.rows = p.a.columns;
+  q.a.columns = p.a.rows;
+  q.a.offsets = p.structure->offsets();
+  q.a.entries = p.structure->entries();
+  q.a.wide = p.structure->wide();
+  q.a.permutation = nullptr;
+  q.oriented = p.structure;
+  q.look = nullptr;
+  arguments outer = arguments_of(q), finish = arguments_of(p);
+  const buffer values = ordered_values(q, outer);
+  outer.k = finish.k = finish.columns = p.c.k;
+  outer.kept = p.c.indices;
+  kept_shape s{};
+  s.l = lanes_for(p.c.k);
+  s.v = p.c.k > 32 ? 2 : 1;
+  s.whole = p.c.k <= s.l * s.v;
+  s.narrow = p.c.narrow;
+  const void* const add =
+      kernel_for(p, {"maxk_outer", "maxk_backward.cu", number_of(s), 0, outer_expression, nullptr});
+  // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
+  // do.
+  static constexpr float nothing = 0;
+  const bool in_place = p.c.value_type == type::float32 && !p.algebra->has_finish &&
+                        std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
+  const auto count = static_cast<std::size_t>(p.a.rows) * static_cast<std::size_t>(p.c.k);
+  const void* write = nullptr;
+  buffer apart;
+  if (!in_place) {
+    write = kernel_for(p, {"maxk_finish", "maxk_backward.cu", 0, 0, finish_expression, nullptr});
+    apart = buffer::allocate(count * sizeof(float), p.a.where, p.desc->stream);
+  }
+  outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
+  p.held_lists = cut_rows(q, outer);
+  check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
+  if (q.a.rows > 0)
+    launch(p, "maxk_outer", add, grid_for(outer, warps, 1), 32 * warps, outer,
+           warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes);
+  if (in_place) return;
+  const std::size_t blocks = (count + 127) / 128;
+  launch(p, "maxk_finish", write, dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), 128,
+         finish);
+}
+
+void backward_by_rows(const problem& p) {
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const int k = p.c.k;
+  kept_shape s{};
+  s.l = lanes_for(k);
+  s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
+  s.narrow = p.c.narrow;
+  args.k = args.columns = k;
+  args.kept = p.c.indices;
+  const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
+  const void* const kernel = kernel_for(
+      p, {"maxk_backward", "maxk_backward.cu", number_of(s), 0, backward_expression, nullptr});
+  const buffer sums =
+      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
+  launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
+}
+
+}  // namespace
+
+answer maxk_backward_answer(const problem& p) {
+  answer out = kept_answer(rig::maxk_backward_answer(p), p, kept_of(p));
+  if (p.reasons && out.says != verdict::cannot && outer_warps(p) > 0)
+    out.reason += ", added by atomics";
+  return out;
+}
+
+void maxk_backward_run(const problem& p) {
+  const device_scope scope(p.a.where.device);
+  if (const unsigned warps = outer_warps(p); warps > 0) return backward_by_atomics(p, warps);
+  backward_by_rows(p);
+}
+
+}  // namespace rig::on_cuda
+
+#endif
