@@ -8,9 +8,36 @@
 RIG_SEMIRING(
     sum_of_products_tripled, using left = float; using right = float; using accum = float;
     static constexpr rig::reduction samples_as = rig::reduction::sum;
+    static constexpr bool linear = true;
     static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
       return x + y;
     } static constexpr float multiply(float a, float b) { return 3 * a * b; });
+
+// Sums of as many bytes as shared memory is for, and of more.
+RIG_SEMIRING(
+    sum_of_64_bytes, using left = float; using right = float; struct accum {
+      float sum;
+      float rest[15];
+    };
+    static constexpr rig::reduction samples_as = rig::reduction::sum;
+    static constexpr accum zero() { return {}; } static constexpr accum add(accum x, accum y) {
+      x.sum += y.sum;
+      return x;
+    } static constexpr accum multiply(float a, float b) {
+      return {a * b, {}};
+    } static constexpr float finish(accum x, rig::int64) { return x.sum; });
+RIG_SEMIRING(
+    sum_of_68_bytes, using left = float; using right = float; struct accum {
+      float sum;
+      float rest[16];
+    };
+    static constexpr rig::reduction samples_as = rig::reduction::sum;
+    static constexpr accum zero() { return {}; } static constexpr accum add(accum x, accum y) {
+      x.sum += y.sum;
+      return x;
+    } static constexpr accum multiply(float a, float b) {
+      return {a * b, {}};
+    } static constexpr float finish(accum x, rig::int64) { return x.sum; });
 
 namespace {
 
@@ -400,6 +427,7 @@ TEST_CASE("a row of C that is more than shared memory holds") {
   for (const auto& [columns, k] : {std::pair{6200, 33}, {20000, 64}, {65536, 100}}) {
     const pair_of_places<double> doubles(p, columns);
     doubles.check_forward(rig::plus_times<double>{}, k);
+    doubles.check_forward(rig::arg_max_second<double>{}, k);
     doubles.check_backward(rig::plus_times<double>{}, k, transposed);
     const pair_of_places<float> floats(p, columns);
     floats.check_forward(rig::arg_max_second<float>{}, k);
@@ -480,6 +508,24 @@ TEST_CASE("a semiring of the caller") {
   const pair_of_places<float> at(random_pattern(40, 40, 0.2, random), 64);
   at.check_forward(sum_of_products_tripled{}, 10);
   at.check_backward(sum_of_products_tripled{}, 10, transposed);
+}
+
+TEST_CASE("sums that are structures, as large as are served, and larger") {
+  random_bits random(test_seed() + 10);
+  const oracle::sparse p = random_pattern(40, 40, 0.2, random);
+  for (const int columns : {64, 500, 3000}) {
+    const pair_of_places<float> at(p, columns);
+    at.check_forward(sum_of_64_bytes{}, 10);
+    at.check_backward(sum_of_64_bytes{}, 10, transposed);
+    at.check_backward(sum_of_68_bytes{}, 10, transposed);
+    try {
+      rig::mxm(at.a_there, rig::maxk(at.x_there, 10), sum_of_68_bytes{});
+      FAIL_CHECK("a sum of 68 bytes was taken");
+    } catch (const rig::error& e) {
+      CHECK(e.code() == errc::cannot);
+      CHECK(std::string(e.what()).find("a sum has 68 bytes") != std::string::npos);
+    }
+  }
 }
 
 TEST_CASE("gradients are those of central differences") { check_gradients(gpu); }

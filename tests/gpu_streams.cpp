@@ -89,7 +89,6 @@ TEST_CASE("forms may be dropped while products that read them run") {
   const auto a = hubs(4000), on_gpu = a.to(gpu);
   const auto b = waves(4000, 64);
   const auto features = b.to(gpu);
-  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
   std::atomic<bool> over = false;
   std::thread dropper([&] {
     // What is dropped is written over at once, if somebody else gets its memory.
@@ -99,10 +98,14 @@ TEST_CASE("forms may be dropped while products that read them run") {
     }
   });
   const own_stream stream;
-  for (int round = 0; round < 200; ++round) {
-    const auto c =
-        rig::mxm(on_gpu, features, rig::max_second<float>{}, {.kernel = "split", .stream = stream});
-    CHECK(distance(expected, c.to(rig::cpu())) == 0);
+  for (const char* kernel : {"split", "maxk"}) {
+    rig::descriptor desc{.kernel = kernel, .k = 16};
+    const auto expected = rig::mxm(a, b, rig::max_second<float>{}, desc);
+    desc.stream = stream;
+    for (int round = 0; round < 200; ++round) {
+      const auto c = rig::mxm(on_gpu, features, rig::max_second<float>{}, desc);
+      CHECK(distance(expected, c.to(rig::cpu())) == 0);
+    }
   }
   over = true;
   dropper.join();
