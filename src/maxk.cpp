@@ -271,8 +271,9 @@ answer maxk_answer(const problem& p) {
     return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
   const int k = kept_of(p);
   if (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr)
-    return cannot(
-        {"needs a k of 1 to the columns of B, at most ", std::to_string(widest_cbsr).c_str()});
+    return cannot({"k is ", std::to_string(k).c_str(), " of ", std::to_string(p.b.columns).c_str(),
+                   " columns of B; it is 1 to these, of at most ",
+                   std::to_string(widest_cbsr).c_str()});
   answer out;
   if (p.reasons)
     out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +

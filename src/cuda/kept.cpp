@@ -23,25 +23,11 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
   return {static_cast<unsigned>((parts + warps - 1) / warps), static_cast<unsigned>(tiles)};
 }
 
-std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args) {
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
   auto lists = p.oriented->form_of<row_lists>();
   if (order_helps(p, look_of(p))) args.order = lists->by_length;
-  args.cut = lists->cut;
-  args.pieces = lists->pieces;
-  args.piece_count = lists->piece_count;
-  args.cut_rows = lists->cut_rows;
-  args.cut_count = lists->cut_count;
-  p.held_lists = lists;
-  return lists;
-}
-
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
-  const auto lists = cut_rows(p, args);
-  if (lists->piece_count == 0) return {};
-  buffer sums = scratch_for(
-      p, *lists, static_cast<std::size_t>(lists->piece_count) * bytes,
-      static_cast<std::size_t>(lists->cut_count) * static_cast<std::size_t>(tiles), args);
-  args.piece_sums = sums.data();
+  buffer sums = cut_in_pieces(p, *lists, bytes, tiles, args);
+  p.held_lists = std::move(lists);
   return sums;
 }
 

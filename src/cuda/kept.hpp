@@ -10,6 +10,7 @@ namespace rig::on_cuda {
 
 /// Shared memory that a block may have without being asked.
 constexpr std::size_t most_shared_bytes = 48 * 1024;
+/// A block: reddit-like, forward, k = 32: 4.90 ms, of 8 warps 4.94 (docs/notes/maxk.md, *).
 constexpr unsigned most_warps = 4;
 
 /// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` and `maxk_outer` E, as
@@ -33,10 +34,8 @@ int lanes_for(int packs);
 /// Parts of rows, `tiles` times over, by warps.
 dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 
-/// Cuts rows as `split` does.
-std::shared_ptr<const row_lists> cut_rows(const problem& p, arguments& args);
-
-/// The same, with room for the sums of pieces, `bytes` each, to be kept until the launch.
+/// Orders and cuts rows as `split` does, with room for the sums of pieces, `bytes` each, to be kept
+/// until the launch.
 buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args);
 
 /// An answer of all places, with an estimate; or that no kernel can be had.

@@ -67,7 +67,9 @@ __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
 /// L teams of a warp take every 32 / L-th. Tells: places without products are to be told from sums.
-/// Whole: all columns are in the tile, and an entry's numbers in the lanes of a team.
+/// Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to 48
+/// registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which packs
+/// of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).
 template <class S, class TB, class Index, int V, int L, bool Tells, bool Plain, bool Whole>
 __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
@@ -212,7 +214,8 @@ std::string forward_expression(int shape, const std::string& semiring, const std
          std::to_string(s.l) + ", " + in_words(s.tells) + ", " + in_words(s.plain) + ", " +
          in_words(s.whole) + ">";
 }
-/// Milliseconds on an H200, h = 256, of V and L, beside the next best: k = 16: reddit-like 2.65
+/// Milliseconds on an H200, h = 256, of V and L, beside the next best, by the program that
+/// docs/notes/maxk.md marks *: k = 16: reddit-like 2.65
 /// (V = 4, L = 8, an eighth of them idle: 2.86), arxiv-like 0.137 (0.20); k = 32: reddit-like 4.36
 /// (V = 2, L = 16: 4.38), products-like 6.11 (6.45); k = 64: reddit-like 7.92 (V = 2, L =
 /// 32: 8.20).
@@ -261,11 +264,8 @@ void forward(const problem& p) {
   const std::size_t width = 16 / p.algebra->accum_bytes;
   args.c_packed = width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
                   is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
-  // Left to itself the driver leaves room for the sums of 28 warps, and caches that hit 8 times in
-  // 100 (reddit-like, k = 8, profile).
-  constexpr int shared_percent = 80;
-  const void* const kernel = kernel_for(
-      p, {"maxk", "maxk.cu", number_of(s), 0, forward_expression, nullptr, shared_percent});
+  const void* const kernel =
+      kernel_for(p, {"maxk", "maxk.cu", number_of(s), 0, forward_expression, nullptr});
   const buffer sums = cut_rows(
       p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.tells), tiles, args);
   launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * a_warp);

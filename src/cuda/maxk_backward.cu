@@ -13,7 +13,8 @@
 namespace rig::on_cuda {
 
 /// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
-/// of the grid's y; `columns` of the arguments is k then.
+/// of the grid's y; `columns` of the arguments is k then. Eight loads in flight: reddit-like, k =
+/// 32: 9.86 ms, four 10.2 (the program marked * in docs/notes/maxk.md).
 template <class S, class TB, class Index, int L, int E>
 __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
@@ -96,7 +97,10 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
 
 /// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
 /// row of B in shared memory, and adds to the rows of its entries by atomics, in any order. `c` of
-/// the arguments are the sums, floats that are 0 before; L lanes take an entry.
+/// the arguments are the sums, floats that are 0 before; L lanes take an entry,
+/// E numbers each at a time, and Whole: these are all. Held to 40 registers: reddit-like, k = 32:
+/// 5.04 ms, with 80 8.24 (suite maxk); four entries in flight: 4.81, eight 4.85 (the program marked
+/// * in docs/notes/maxk.md).
 template <class S, class TB, class Index, int L, int E, bool Whole>
 __global__ void __launch_bounds__(128, E == 1 ? 12 : 8)
     maxk_outer(const __grid_constant__ arguments args) {
@@ -245,7 +249,10 @@ void backward_by_atomics(const problem& p, unsigned warps) {
     apart = buffer::allocate(count * sizeof(float), p.a.where, p.desc->stream);
   }
   outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
-  p.held_lists = cut_rows(q, outer);
+  const auto lists = q.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  if (order_helps(q, look_of(q))) outer.order = lists->by_length;
+  set_pieces(*lists, outer);  // which leave no sums
   check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
   if (q.a.rows > 0)
     launch(p, "maxk_outer", add, grid_for(outer, warps, 1), 32 * warps, outer,

@@ -73,10 +73,13 @@ inline const profile& look_of(const problem& p) {
   return static_cast<const profile&>(*p.look);
 }
 
-/// `bytes` of scratch for the sums of pieces, to be kept until the launch, and in `args` `count`
-/// counters of those that are done.
-buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
-                   arguments& args);
+/// Tells `args` of the pieces that rows are cut in.
+void set_pieces(const row_lists& lists, arguments& args);
+
+/// The same, if there are any, with counters of those that are done,
+/// for each of `tiles`, and room for their sums, `bytes` each, to be kept until the launch.
+buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
+                     arguments& args);
 
 /// Entries a row may have before it is cut.
 int64 cut_for(const profile& look, int64 nnz);

@@ -512,19 +512,9 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
                   static_cast<unsigned>((tiles + most - 1) / most));
   buffer sums;
-  if (pieces > 0) {
-    args.cut = lists->cut;
-    args.pieces = lists->pieces;
-    args.piece_count = lists->piece_count;
-    args.cut_rows = lists->cut_rows;
-    args.cut_count = lists->cut_count;
-    sums = scratch_for(p, *lists,
-                       static_cast<std::size_t>(pieces) * static_cast<std::size_t>(p.b.columns) *
-                           p.algebra->accum_bytes,
-                       static_cast<std::size_t>(lists->cut_count) * static_cast<std::size_t>(tiles),
-                       args);
-    args.piece_sums = sums.data();
-  }
+  if (lists != nullptr)
+    sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
+                         tiles, args);
   return {name, kernel, grid, args, std::move(values), std::move(b), std::move(sums)};
 }
 
