@@ -262,6 +262,7 @@ constexpr unsigned line_bytes = 128;
 /// 1.17.
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
+  if (forced_shape != nullptr && forced_shape->packs) return forced_shape->bytes;
   const profile& look = look_of(p);
   if (p.b.columns >= 128) return 16;
   if (look.mean_length < 6) return 4;
