@@ -103,11 +103,11 @@ class own_stream {
 /// Captures a product after prepare() and one call like it, and replays it: the same bits as calls.
 template <class S>
 void check_replay(const rig::matrix<float>& a, const S& semiring, rig::accumulator accum,
-                  rig::descriptor desc) {
+                  rig::descriptor desc, int columns = 64) {
   constexpr int replays = 3;
   const own_stream stream;
-  const auto b = waves(a.rows(), 64).to(gpu);
-  auto called = rig::dense<float>(a.rows(), 64, -1).to(gpu), replayed = called;
+  const auto b = waves(a.rows(), columns).to(gpu);
+  auto called = rig::dense<float>(a.rows(), columns, -1).to(gpu), replayed = called;
   a.prepare(desc);
   for (int run = 0; run < 1 + replays; ++run) rig::mxm(called, accum, a, b, semiring, desc);
 

@@ -111,6 +111,50 @@ TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
   }
 }
 
+/// Rows of one, two, three and forty whole chunks of `spmv`, which are 2044 rows and entries each,
+/// from where `lead` entries moved their beginnings to.
+shape chunks_shape(int lead) {
+  constexpr int chunk = 2044;
+  random_bits random(test_seed());
+  return {"whole chunks", pattern_of_lengths({lead, chunk - 1, 2 * chunk - 1, 3 * chunk - 1, 0,
+                                              40 * chunk - 1, chunk + 1, 0, 0, chunk, 1, 5},
+                                             40 * chunk, random)};
+}
+
+/// Twice: the first call leaves scratch as it found it.
+template <class S, class T>
+void walk_chunks(const shape& rows, draw values) {
+  for (const char* which : {"plain", "int64 offsets", "iso", "plus masked"})
+    for (const variant& v : variants()) {
+      if (v.name != std::string(which)) continue;
+      trial_spec spec;
+      spec.name = which;
+      spec.of = &rows;
+      spec.features = 1;
+      spec.seed = test_seed();
+      spec.values = values;
+      spec.where = gpu;
+      v.apply(spec);
+      settle<S>(spec);
+      trial<S, T, T, T> t(spec);
+      CAPTURE(S::name);
+      CAPTURE(which);
+      for (int run = 0; run < 2; ++run) CHECK(t.run("spmv") == "");
+    }
+}
+
+TEST_CASE("rows that end where chunks do, and just before and after") {
+  for (const int lead : {0, 1, 1000, 2041, 2042, 2043, 2044}) {
+    CAPTURE(lead);
+    const shape rows = chunks_shape(lead);
+    walk_chunks<rig::plus_times<float>, float>(rows, draw::reals);
+    walk_chunks<rig::max_second<float>, float>(rows, draw::extremes);
+    walk_chunks<rig::mean_second<double>, double>(rows, draw::reals);
+    walk_chunks<rig::plus_times<rig::int64>, rig::int64>(rows, draw::reals);
+    walk_chunks<rig::lor_land<bool>, bool>(rows, draw::quarters);
+  }
+}
+
 TEST_CASE("vendor by either algorithm") {
   const shape rows = row_lengths_shape();
   for (const int features : {1, 32, 64, 65, 128, 257})

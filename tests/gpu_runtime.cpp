@@ -45,6 +45,27 @@ RIG_SEMIRING(
       return {1, b, double(b) * b};
     });
 
+RIG_SEMIRING(
+    range_of_neighbours,
+    struct seen {
+      float least;
+      float most;
+      int count;
+      int even;
+      bool any;
+    };
+    using left = float; using right = float; using accum = seen;
+    static constexpr bool ignores_left = true; static constexpr seen zero() {
+      return {1e30f, -1e30f, 0, 0, false};
+    } static constexpr seen add(seen x, seen y) {
+      return {x.least < y.least ? x.least : y.least, x.most > y.most ? x.most : y.most,
+              x.count + y.count, x.even + y.even, x.any || y.any};
+    } static constexpr seen multiply(float, float b) {
+      return {b, b, 1, static_cast<int>(b * 1000) % 2 == 0, true};
+    } static constexpr float finish(seen x, rig::int64 n) {
+      return x.any && x.count == n ? (x.most - x.least) * static_cast<float>(x.even) : -1;
+    });
+
 struct without_text {
   using left = float;
   using right = float;
@@ -101,6 +122,17 @@ TEST_CASE("the caller's algebra runs on both places") {
   const auto here = rig::mxm(a, b, sum_of_squares{});
   const auto there = rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu());
   CHECK(distance(here, there) < 1e-4);
+}
+
+TEST_CASE("accumulators of many words pass from chunk to chunk") {
+  const auto a = hubs(3000), on_gpu = a.to(gpu);
+  const auto b = waves(3000, 1), features = b.to(gpu);
+  const auto here = rig::mxm(a, b, range_of_neighbours{}, {.fill = 0});
+  for (int run = 0; run < 2; ++run) {
+    const auto there =
+        rig::mxm(on_gpu, features, range_of_neighbours{}, {.fill = 0, .kernel = "spmv"});
+    CHECK(distance(here, there.to(rig::cpu())) == 0);
+  }
 }
 
 TEST_CASE("results that do not fit the kernels' arguments are refused") {

@@ -120,19 +120,21 @@ void check_replays(const S& semiring) {
     check_replay(skewed, semiring, accum, {.kernel = "split"});
     check_replay(skewed, semiring, accum, {.transpose_a = true, .kernel = "split"});
     check_replay(skewed, semiring, accum, {});
+    check_replay(skewed, semiring, accum, {.kernel = "spmv"}, 1);
   }
 }
 
-TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
+/// Products by a kernel whose blocks hand sums to each other.
+void check_at_once(const char* kernel, int columns) {
   constexpr int streams = 4, rounds = 20;
   const auto a = hubs(3000).to(gpu);
-  const auto b = waves(3000, 70).to(gpu);
+  const auto b = waves(3000, columns).to(gpu);
   const rig::dense<float> expected =
-      rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"}).to(rig::cpu());
+      rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = kernel}).to(rig::cpu());
   std::vector<rig::dense<float>> results, of_graphs;
   for (int s = 0; s < streams; ++s) {
-    results.push_back(rig::dense<float>(3000, 70, 0.0f).to(gpu));
-    of_graphs.push_back(rig::dense<float>(3000, 70, 0.0f).to(gpu));
+    results.push_back(rig::dense<float>(3000, columns, 0.0f).to(gpu));
+    of_graphs.push_back(rig::dense<float>(3000, columns, 0.0f).to(gpu));
   }
   rig::synchronise(gpu);
   std::vector<std::thread> threads;
@@ -142,7 +144,7 @@ TEST_CASE("products that cut one matrix run on several streams and in several gr
       cudaStream_t stream = nullptr;
       cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking);
       const auto product = [&](rig::dense<float>& c, cudaStream_t on) {
-        rig::mxm(c, rig::none, a, b, rig::plus_times<float>{}, {.kernel = "split", .stream = on});
+        rig::mxm(c, rig::none, a, b, rig::plus_times<float>{}, {.kernel = kernel, .stream = on});
       };
       product(results[mine], stream);
       cudaGraph_t graph = nullptr;
@@ -165,6 +167,11 @@ TEST_CASE("products that cut one matrix run on several streams and in several gr
   for (std::thread& thread : threads) thread.join();
   for (const auto* made : {&results, &of_graphs})
     for (const rig::dense<float>& c : *made) CHECK(distance(c.to(rig::cpu()), expected) == 0);
+}
+
+TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
+  check_at_once("split", 70);
+  check_at_once("spmv", 1);
 }
 
 TEST_CASE("a prepared product can be captured and replayed") {

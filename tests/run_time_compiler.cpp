@@ -42,7 +42,7 @@ TEST_CASE("every kernel file compiles from its text") {
         ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::drawn::anywhere>");
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
-    check_compiles("rig::on_cuda::spmv_across<" + semiring + ", false>", nullptr, "spmv.cu");
+    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr, "spmv.cu");
     check_compiles(
         "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
         nullptr, "maxk.cu");
@@ -98,10 +98,10 @@ TEST_CASE("the number of kernels compiled ahead is a decision") {
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
-  // row: 20 shapes, take_values, two of combine a pair. spmv: three shapes, two of spmv_across.
+  // row: 20 shapes, take_values, two of combine a pair. spmv: three shapes.
   // Growth costs build time and bytes: change it knowingly.
   CHECK(rig::on_cuda::row_entries() == pairs * (20 + 1));
-  CHECK(rig::on_cuda::spmv_entries() == pairs * (3 + 2));
+  CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
 }
 
 }  // namespace

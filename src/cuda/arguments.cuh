@@ -81,16 +81,16 @@ struct arguments {
   const index* order = nullptr;  ///< rows in this order; null: as they are
   const cut_row* cut_rows = nullptr;
   index cut_count = 0;
-  void* piece_sums = nullptr;   ///< piece_count × columns accumulators
-  unsigned* arrived = nullptr;  ///< pieces that are done: cut_count a tile; zero between launches
+  void* piece_sums = nullptr;  ///< piece_count × columns accumulators
+  /// Pieces that are done: cut_count a tile. Of `spmv`: sums that chunks sent. Zero between
+  /// launches.
+  unsigned* arrived = nullptr;
   // A cbsr, which is B or shapes C
   int k = 0;
   const void* kept = nullptr;  ///< k columns a row: unsigned char or unsigned short
   index tile = 0;              ///< columns whose sums a warp holds at a time
   // or even chunks of entries: of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
-  index chunk_count = 0;
-  void* chunk_sums = nullptr;  ///< 2 × chunk_count accumulators
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

@@ -76,7 +76,13 @@ inline const profile& look_of(const problem& p) {
 /// Tells `args` of the pieces that rows are cut in.
 void set_pieces(const row_lists& lists, arguments& args);
 
-/// The same, if there are any, with counters of those that are done,
+/// Gives `args` `count` counters that are zero, for a launch that leaves them so, and `bytes` for
+/// its sums, to be kept until the launch: the lists' own, where calls follow each other on a
+/// stream.
+buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
+                   arguments& args);
+
+/// Tells `args` of the pieces, if there are any, with counters of those that are done,
 /// for each of `tiles`, and room for their sums, `bytes` each, to be kept until the launch.
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
                      arguments& args);

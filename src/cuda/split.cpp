@@ -67,13 +67,8 @@ void set_pieces(const row_lists& lists, arguments& args) {
   args.cut_count = lists.cut_count;
 }
 
-buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args) {
-  if (lists.piece_count == 0) return {};
-  set_pieces(lists, args);
-  bytes *= static_cast<std::size_t>(lists.piece_count);
-  const std::size_t count =
-      static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles);
+buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
+                   arguments& args) {
   cudaStream_t const stream = stream_of(p);
   if (!p.captured && stream != cudaStreamPerThread) {
     p.held_counters = lists.counters_of(stream, count);
@@ -91,6 +86,15 @@ buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes
   args.arrived = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
   check(cudaMemsetAsync(args.arrived, 0, count * sizeof(unsigned), stream), "counters of pieces");
   return both;
+}
+
+buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
+                     arguments& args) {
+  if (lists.piece_count == 0) return {};
+  set_pieces(lists, args);
+  return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.piece_count),
+                     static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles),
+                     args);
 }
 
 answer split_answer(const problem& p) {

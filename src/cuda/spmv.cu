@@ -2,8 +2,10 @@
 //
 // Wins at f = 1: chunks are even whatever the rows, loads of A run on end, and every lane gathers.
 // Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016), summed by rows from
-// shared memory as CSR-stream does (Greathouse & Daga, SC 2014). No atomics, a fixed order: same
-// bits. O(nnz + n), two accumulators a chunk of scratch. Measured: docs/measured.md, suite spmv.
+// shared memory as CSR-stream does (Greathouse & Daga, SC 2014); the last chunk of a row looks back
+// for what the others have of it, as a scan in one pass does (Merrill & Garland, NVR-2016-002). No
+// atomics, a fixed order: same bits. O(nnz + n), 8 bytes of scratch a chunk for every 4 of an
+// accumulator. Measured: docs/measured.md, suite spmv.
 
 #include "gather.cuh"
 
@@ -55,9 +57,43 @@ struct chunk_range {
   }
 };
 
-/// C(i) = ⊕_k A(i,k) ⊗ B(k) for the rows that begin and end in a chunk. Of a row that goes on, the
-/// chunk leaves what it has: with the tails if the row began here, else with the heads.
-/// V entries a load.
+/// A sum on its way from one block to another: each 4 bytes of it in one store with a mark that it
+/// is there, so that neither side needs a fence. Zero: nothing is there.
+constexpr int sent_words(int64 accum_bytes) { return static_cast<int>((accum_bytes + 3) / 4); }
+
+template <class T>
+struct sent_sum {
+  static constexpr int words = sent_words(sizeof(T));
+  using word = volatile unsigned long;
+  static constexpr unsigned long mark = 1ul << 32;
+  unsigned long seen[words];
+
+  static __device__ void put(word* to, const T& sum) {
+    unsigned parts[words] = {};
+    memcpy(parts, &sum, sizeof(T));
+    for (int w = 0; w < words; ++w) to[w] = mark | parts[w];
+  }
+  __device__ void look(const word* from) {
+    for (int w = 0; w < words; ++w) seen[w] = from[w];
+  }
+  /// What was put at the place that was looked at, once it is there; leaves the place empty.
+  __device__ T take(word* from) {
+    unsigned parts[words];
+    for (int w = 0; w < words; ++w) {
+      while (seen[w] < mark) seen[w] = from[w];
+      from[w] = 0;
+      parts[w] = static_cast<unsigned>(seen[w]);
+    }
+    T sum;
+    memcpy(&sum, parts, sizeof(T));
+    return sum;
+  }
+};
+
+/// C(i) = ⊕_k A(i,k) ⊗ B(k) for the rows that end in a chunk. Of a row that goes on beyond it, the
+/// chunk sends what it has to the one in which the row ends, and that one waits for it. The wait
+/// ends: blocks start in the order of their numbers, and none waits before it has sent. V entries a
+/// load.
 template <class S, class TB, int V, bool Plain>
 __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
@@ -68,9 +104,11 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
   __shared__ unsigned ends[room / 32];  // a bit an entry: the last of its row
   __shared__ unsigned warp_ended;
+  __shared__ int64 edges[4];  // where the row begins and ends that comes in, and the last row
   auto* const terms = reinterpret_cast<accum*>(raw);
   accum* const warp_sums = terms + room;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
   const chunk_range chunk(args, blockIdx.x);
   // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
   // of the chunk before come along, and as many of the one after. They end up in no row of C.
@@ -112,6 +150,11 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
   if (thread == 0) warp_ended = 0;
   __syncthreads();
+  int64 edge = 0;
+  if (looks_back && lane < 4) {
+    const index row = lane < 2 ? chunk.first - 1 + lane : chunk.last - 3 + lane;
+    if (row > 0) edge = args.offset(row);
+  }
   const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
   // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
@@ -144,6 +187,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     }
     *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
   }
+  if (looks_back && lane < 4) edges[lane] = edge - base;
   __syncthreads();
 
   // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
@@ -184,49 +228,38 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   }
   __syncthreads();
 
-  auto* const heads = static_cast<accum*>(args.chunk_sums);
-  auto* const tails = heads + args.chunk_count;
-  if (thread == 0) {
-    const int64 next = args.offset(chunk.first) - base;
-    const int stop = next < end ? static_cast<int>(next) : end;
-    heads[blockIdx.x] = stop > begin ? terms[stop - 1] : S::zero();
-  }
+  using sent = sent_sum<accum>;
+  auto* const sums = reinterpret_cast<typename sent::word*>(args.arrived);
+  if (thread == 0 && edges[2] < end && edges[3] > end)
+    sent::put(sums + static_cast<int64>(blockIdx.x) * sent::words, terms[end - 1]);
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
     const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
     const int64 stop = row_end - base;
-    if (stop > end) {
-      tails[blockIdx.x] = row_begin < chunk.end ? terms[end - 1] : S::zero();
-    } else {
-      const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
-      write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
-    }
+    if (stop > end) continue;
+    const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
+    write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
   }
-}
 
-/// The rows that go on beyond the chunk they begin in: its tail, then the heads. A warp a chunk. In
-/// a launch of its own: that the last chunk of a row adds them up costs each chunk a wait for its
-/// stores and a counter (reddit-like 0.40 ms, so 0.65; rmat:20:16 0.20, 0.24).
-template <class S, bool Plain>
-__global__ void __launch_bounds__(spmv_threads) spmv_across(const arguments args) {
-  using accum = typename S::accum;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64 number =
-      static_cast<int64>(blockIdx.x) * (spmv_threads / 32) + static_cast<int>(threadIdx.x) / 32;
-  if (number >= args.chunk_count) return;
-  const chunk_range chunk(args, number);
-  const index row = chunk.last - 1;
-  if (chunk.first == chunk.last || args.offset(row + 1) <= chunk.end) return;
-  const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
-  const auto* const heads = static_cast<const accum*>(args.chunk_sums);
-  const auto* const tails = heads + args.chunk_count;
-  accum sum = S::zero();
-  for (int64 c = number + 1 + lane;
-       c < args.chunk_count && c * chunk_items - args.chunk_rows[c] < row_end; c += 32)
-    sum = S::add(sum, heads[c]);
+  // The row that comes in, if it ends here: what was sent from the chunk of its first entry on.
+  if (!looks_back || edges[1] <= begin || edges[1] > end) return;
+  const index row = chunk.first - 1;
+  constexpr int batch = 4;  // a lane looks at so many before it waits for one
+  sum = S::zero();
+  for (int64 c = (base + edges[0] + row + 1) / chunk_items + lane; c < blockIdx.x;
+       c += 32 * batch) {
+    sent from[batch];
+#pragma unroll
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < blockIdx.x) from[p].look(sums + (c + 32 * p) * sent::words);
+#pragma unroll
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < blockIdx.x)
+        sum = S::add(sum, from[p].take(sums + (c + 32 * p) * sent::words));
+  }
   for (int distance = 1; distance < 32; distance *= 2)
     sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
-  const accum whole[1][1] = {{S::add(tails[number], sum)}};
-  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+  const accum whole[1][1] = {{S::add(sum, terms[edges[1] - 1])}};
+  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, edges[1] - edges[0], whole);
 }
 
 }  // namespace rig::on_cuda
@@ -251,9 +284,6 @@ std::string expression(int shape, const std::string& semiring, const std::string
   return "rig::on_cuda::spmv<" + semiring + ", " + b_type + (shape == in_packs ? ", 4" : ", 1") +
          (shape == any ? ", false>" : ", true>");
 }
-std::string across_expression(int plain, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::spmv_across<" + semiring + (plain != 0 ? ", true>" : ", false>");
-}
 
 template <class... Kernel>
 constexpr auto addresses(Kernel*... kernel) {
@@ -274,18 +304,10 @@ const std::array<const void*, shapes> ahead[] = {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 };
-const std::array<const void*, 2> across_ahead[] = {
-#define RIG_BUILTIN(semiring, type) \
-  addresses(&spmv_across<semiring<type>, false>, &spmv_across<semiring<type>, true>),
-#include "rig/builtin.def"
-#undef RIG_BUILTIN
-};
 
 }  // namespace
 
-std::size_t spmv_entries() {
-  return std::size(ahead) * shapes + std::size(across_ahead) * across_ahead[0].size();
-}
+std::size_t spmv_entries() { return std::size(ahead) * shapes; }
 
 answer spmv_answer(const problem& p) {
   answer out;
@@ -304,8 +326,8 @@ answer spmv_answer(const problem& p) {
     if (p.reasons) out.reason = why;
     return out;
   }
-  // Two launches, and sums through shared memory: where rows are even, and short or long, a lane or
-  // a warp a row does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
+  // Sums go through shared memory: where rows are even, and short or long, a lane or a warp a row
+  // does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
   // uniform:32768:3200 0.284, 0.222; pubmed-like 0.009, 0.004; but reddit-like 0.402, 0.459.
   const profile& look = look_of(p);
   out.seconds = estimate(p);
@@ -324,12 +346,10 @@ void spmv_run(const problem& p) {
   p.held_lists = lists;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  const buffer sums =
-      buffer::allocate(2 * static_cast<std::size_t>(lists->chunk_count) * p.algebra->accum_bytes,
-                       p.a.where, p.desc->stream);
+  const std::size_t words = static_cast<std::size_t>(lists->chunk_count) *
+                            sent_words(static_cast<int64>(p.algebra->accum_bytes));
+  const buffer sums = scratch_for(p, *lists, 0, 2 * words, args);
   args.chunk_rows = lists->chunk_rows;
-  args.chunk_count = lists->chunk_count;
-  args.chunk_sums = sums.data();
   const bool plain = is_plain(p);
   const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
                       (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
@@ -340,12 +360,7 @@ void spmv_run(const problem& p) {
   constexpr int shared_percent = 20;
   const void* const kernel = kernel_for(
       p, {"spmv", "spmv.cu", shape, shapes, expression, ahead[0].data(), shared_percent});
-  const void* const across = kernel_for(
-      p, {"spmv_across", "spmv.cu", plain ? 1 : 0, 2, across_expression, across_ahead[0].data()});
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(lists->chunk_count)), spmv_threads, args);
-  constexpr int warps = spmv_threads / 32;
-  launch(p, "spmv_across", across,
-         dim3(static_cast<unsigned>((lists->chunk_count + warps - 1) / warps)), spmv_threads, args);
 }
 
 }  // namespace rig::on_cuda
