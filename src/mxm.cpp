@@ -140,12 +140,12 @@ void check_cbsr(const problem& p) {
           ", of at most ", widest_cbsr, " columns"});
 }
 
-void check_descriptor(const problem& p) {
+void check_descriptor(problem& p) {
   if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
     fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
                       " yields a type that rig does not know as one"});
-  preferred_kernel(p);
+  p.preferred = preferred_kernel(p);
   named_kernel(p);
   if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
 }
@@ -324,10 +324,9 @@ choice choose(problem& p) {
     }
     return {named, "named by the descriptor"};
   }
-  const kernel* preferred = preferred_kernel(p);
-  if (preferred != nullptr && !is_approximate(*preferred, p) &&
-      answer_of(*preferred, p).says != verdict::cannot)
-    return {preferred, "preferred by RIG_KERNEL"};
+  if (p.preferred != nullptr && !is_approximate(*p.preferred, p) &&
+      answer_of(*p.preferred, p).says != verdict::cannot)
+    return {p.preferred, "preferred by RIG_KERNEL"};
 
   // Among those that can, the cheapest; those that are slower serve only where none can.
   const kernel* cheapest = nullptr;

@@ -40,9 +40,11 @@ std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);
 }
 
-stream_order::stream_order(const problem& p) : device_(p.a.where.device), stream_(nullptr) {
-  absent(device_);
-}
+device_scope::device_scope(int device) : device_(device) { absent(device); }
+device_scope::~device_scope() = default;
+
+stream_order::stream_order(const problem& p)
+    : device_(p.a.where.device), current_(device_), stream_(nullptr) {}
 stream_order::~stream_order() = default;
 
 }  // namespace on_cuda

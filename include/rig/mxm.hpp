@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string_view>
 #include <type_traits>
 
 #include "rig/cpu/run.hpp"
@@ -106,6 +107,7 @@ inline constexpr semiring_info info_of = {
         return "a semiring of the caller";
     }(),
     rig_type_key::of<S>(),
+    std::string_view(rig_type_key::of<S>()).find("S = rig::") != std::string_view::npos,
     [] {
       if constexpr (requires { S::rig_source; })
         return &S::rig_source;

@@ -13,6 +13,7 @@
 
 namespace rig {
 
+struct kernel;
 struct problem;
 
 /// A semiring's definition as text, for the run-time compiler.
@@ -28,6 +29,7 @@ struct source_text {
 struct semiring_info {
   const char* name;
   const char* key;            ///< holds the type's full name: its identity across libraries
+  bool is_rigs;               ///< a type of namespace rig: the library has its text
   const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
   type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
@@ -125,6 +127,7 @@ struct problem {
   const pattern* structure = nullptr;  ///< the pattern A was made from
   const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
+  const kernel* preferred = nullptr;            ///< the kernel that RIG_KERNEL names in this place
   bool reasons = false;                         ///< answers are to be put in words, which allocates
   const sparse_operand* rescaled_to = nullptr;  ///< `a` is a sample of it, and sums are rescaled
   std::shared_ptr<const form> held;             ///< keeps the transpose alive during the call

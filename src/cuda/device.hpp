@@ -40,8 +40,19 @@ void scatter_kept(const dense_operand& kept, const dense_operand& full, void* st
 void prepare_forms(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
-/// Orders a call's stream after the streams its buffers belong to, and on destruction those after
-/// the call's.
+/// Makes a device current for a scope.
+class device_scope {
+ public:
+  explicit device_scope(int device);
+  ~device_scope();
+  device_scope(const device_scope&) = delete;
+
+ private:
+  int previous_ = 0, device_;
+};
+
+/// Makes the device of a call current, and orders its stream after the streams its buffers belong
+/// to; on destruction those after the call's.
 class stream_order {
  public:
   explicit stream_order(const problem& p);
@@ -54,6 +65,7 @@ class stream_order {
   void add(void* stream);
   bool captured_ = false;
   int device_;
+  device_scope current_;
   void* stream_;
   void* others_[10] = {};
   int count_ = 0;

@@ -176,7 +176,7 @@ const char* no_kernel_because(const problem& p) {
     return "rows of B begin more than 4 GiB apart";
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
-  if (type_of_key(p.algebra->key).starts_with("rig::")) return nullptr;
+  if (p.algebra->is_rigs) return nullptr;
   return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
 }
 
@@ -193,7 +193,13 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   }
   const std::string semiring = type_name(*p.algebra);
   const void* kernel = find_ahead(p, wanted, semiring);
-  if (kernel == nullptr) {
+  if (kernel != nullptr) {
+    // By its handle a kernel is launched without a look-up of its address: 0.2 µs less (suite
+    // start, run time against ahead).
+    cudaKernel_t handle = nullptr;
+    check(cudaGetKernel(&handle, kernel), wanted.name);
+    kernel = handle;
+  } else {
     const std::string name = p.algebra->source != nullptr
                                  ? "rig::user::" + std::string(p.algebra->source->name)
                                  : semiring;

@@ -243,7 +243,6 @@ std::size_t column_bytes(const problem& p, const kept_shape& s) {
 }
 
 void forward(const problem& p) {
-  const device_scope scope(p.a.where.device);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   kept_shape s = forward_shape(p);

@@ -291,7 +291,6 @@ answer maxk_backward_answer(const problem& p) {
 }
 
 void maxk_backward_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
   if (const unsigned warps = outer_warps(p); warps > 0) return backward_by_atomics(p, warps);
   backward_by_rows(p);
 }

@@ -123,12 +123,12 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-/// Makes `later` wait for what `earlier` holds now. An event is recorded on its own device only; a
-/// wait keeps to what was recorded when it was asked for, so one event a device serves all.
+/// Makes `later` wait for what `earlier`, a stream of the current device, holds now. An event is
+/// recorded on its own device only; a wait keeps to what was recorded when it was asked for, so one
+/// event a device serves all.
 void order(void* earlier, int device, void* later, int later_device) {
   context& c = context_of(device);
   const std::lock_guard lock(c.ordering);
-  const device_scope scope(device);
   check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
   std::optional<device_scope> there;
   if (later_device != device) there.emplace(later_device);
@@ -255,8 +255,11 @@ void copy(const buffer& from, const buffer& to) {
     to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
   } else {
     const int here = from.where().device, there = to.where().device;
+    {
+      const device_scope scope(here);
+      order(from.stream(), here, to.stream(), there);
+    }
     const device_scope scope(there);
-    order(from.stream(), here, to.stream(), there);
     check(cudaMemcpyPeerAsync(target, there, source, here, bytes,
                               static_cast<cudaStream_t>(to.stream())),
           "copy between devices");
@@ -274,8 +277,7 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 }
 
 stream_order::stream_order(const problem& p)
-    : device_(p.a.where.device), stream_(stream_for(device_, p.desc->stream)) {
-  const device_scope scope(device_);
+    : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
   // While a graph is captured nothing outside it may be waited for; what it replays on must be
   // ready then.
   cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;

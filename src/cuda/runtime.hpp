@@ -17,17 +17,6 @@ void check(cudaError_t status, const char* what);
 /// is.
 void launched(int device, const char* kernel);
 
-/// Makes a device current for a scope.
-class device_scope {
- public:
-  explicit device_scope(int device);
-  ~device_scope();
-  device_scope(const device_scope&) = delete;
-
- private:
-  int previous_ = 0, device_;
-};
-
 inline cudaStream_t stream_of(const problem& p) {
   return static_cast<cudaStream_t>(stream_for(p.a.where.device, p.desc->stream));
 }

@@ -36,7 +36,6 @@ void sampled_run(sampling how, const problem& p) {
     if (spmv_answer(p).says == verdict::can) return spmv_run(p);
     return split_helps(p, look) ? split_run(p) : row_run(p);
   }
-  const device_scope scope(p.a.where.device);
   arguments args = arguments_of(p);
   args.samples = how;
   args.width = p.desc->width;

@@ -117,7 +117,6 @@ answer split_answer(const problem& p) {
 }
 
 void split_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
   const profile& look = look_of(p);
   arguments args = arguments_of(p);
   const auto lists = p.oriented->form_of<row_lists>();

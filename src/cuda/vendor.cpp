@@ -104,7 +104,6 @@ answer vendor_answer(const problem& p) {
 }
 
 void vendor_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
   const cusparseHandle_t handle = handle_for(p.a.where.device);
   check(cusparseSetStream(handle, stream_of(p)), "cusparseSetStream");
   cudaDataType element = CUDA_R_32F;
