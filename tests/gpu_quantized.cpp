@@ -4,6 +4,7 @@
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "quantized_cases.hpp"
+#include "rig/generate.hpp"
 #include "sampling_cases.hpp"
 
 namespace {
@@ -131,31 +132,40 @@ TEST_CASE("a product over codes is one over what they stand for") {
   check_dequantised(gpu, [](int) { return true; });
 }
 
-/// The CPU's result, exactly: quarters add without rounding, and extremes never round.
-template <class S>
-void check_as_on_cpu(ranges over, const std::string& kernel) {
+std::vector<float> quarters(std::size_t count) {
+  std::vector<float> out(count);
+  for (std::size_t e = 0; e < count; ++e)
+    out[e] = static_cast<float>(static_cast<int>(e * 29 % 33) - 16) / 4;
+  return out;
+}
+
+rig::matrix<float> weighted_cut_rows() {
   const oracle::sparse p = cut_rows_shape().pattern;
-  std::vector<float> weights(p.inner.size());
-  for (std::size_t e = 0; e < weights.size(); ++e)
-    weights[e] = static_cast<float>(static_cast<int>(e * 29 % 33) - 16) / 4;
-  const auto a =
-      rig::matrix<float>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
-                                   std::span<const int>(p.inner), std::span<const float>(weights));
-  for (const int features : {1, 33, 64}) {
+  return rig::matrix<float>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
+                                      std::span<const int>(p.inner),
+                                      std::span<const float>(quarters(p.inner.size())));
+}
+
+/// The CPU's result, exactly: quarters add without rounding, and extremes never round. Codes are
+/// less than `codes_end`.
+template <class S>
+void check_as_on_cpu(const rig::matrix<float>& a, const std::vector<int>& widths_of_b,
+                     int codes_end, ranges over, const std::string& kernel) {
+  for (const int features : widths_of_b) {
     std::vector<unsigned char> codes;
-    for (int e = 0; e < p.columns * features; ++e)
-      codes.push_back(static_cast<unsigned char>(e * 37L % 251));
+    for (int e = 0; e < a.columns() * features; ++e)
+      codes.push_back(static_cast<unsigned char>(e * 37L % codes_end));
     std::vector<float> low(over == ranges::column ? static_cast<std::size_t>(features) : 1), step;
     for (std::size_t r = 0; r < low.size(); ++r) {
       low[r] = static_cast<float>(r % 7) - 20;
       step.push_back(static_cast<float>(1 + r % 3) / 4);
     }
-    const auto q = quantized::from_codes(p.columns, features, codes, low, step);
+    const auto q = quantized::from_codes(a.columns(), features, codes, low, step);
     const rig::descriptor desc{.kernel = kernel, .width = 200};
     const auto want = rig::mxm(a, q, S{}, desc);
     const auto got = rig::mxm(a.to(gpu), q.to(gpu), S{}, desc).to(rig::cpu());
     int wrong = 0;
-    for (int i = 0; i < p.rows; ++i)
+    for (int i = 0; i < a.rows(); ++i)
       for (int j = 0; j < features; ++j) wrong += !(got(i, j) == want(i, j));
     CAPTURE(kernel);
     CAPTURE(features);
@@ -166,9 +176,21 @@ void check_as_on_cpu(ranges over, const std::string& kernel) {
 TEST_CASE("the CPU's results, where sums are exact") {
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const char* kernel : {"row", "split", "bucket", "fastrand", "adaptive"}) {
-      check_as_on_cpu<rig::plus_times<float>>(over, kernel);
-      check_as_on_cpu<rig::max_second<float>>(over, kernel);
+      check_as_on_cpu<rig::plus_times<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
+      check_as_on_cpu<rig::max_second<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
     }
+}
+
+TEST_CASE("launch shapes of large graphs: short rows, skewed ones, skewed and longer ones") {
+  for (const char* text : {"grid:400:400", "rmat:16:4", "rmat:14:20"}) {
+    CAPTURE(text);
+    const auto graph = rig::generate::from_text(text);
+    const std::vector<float> weights = quarters(static_cast<std::size_t>(graph.nnz()));
+    const auto a = graph.with_values(std::span<const float>(weights));
+    CHECK(a.nnz() > 300000);
+    check_as_on_cpu<rig::plus_times<float>>(a, {32, 64, 128, 256}, 31, ranges::column, "");
+    check_as_on_cpu<rig::max_second<float>>(a, {64, 128}, 31, ranges::matrix, "");
+  }
 }
 
 TEST_CASE("a dense there is quantised here, its codes go there") {

@@ -251,23 +251,35 @@ enum shape_number : int {
 };
 static_assert(std::size(shapes) == any_wide + 1);
 
+/// Indexed semirings hold and compare twice as much. Milliseconds of arg-max: road-like, f = 64:
+/// 0.443, by the shape of others 0.474; pubmed-like, f = 256: 0.028, 0.030.
+constexpr row_shape shape_at(int number, bool indexed) {
+  if (indexed && number == packs_16_sparse) return {true, 16, 16, 2, 1, true};
+  if (indexed && number == packs_32_few) return {true, 32, 32, 6, 1, true};
+  return shapes[number];
+}
+
 /// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still
 /// gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-/// Bytes of B that a lane loads at once: 16; of codes fewer, where as many sums a lane would be too
-/// many for short rows. Milliseconds of codes, by 16 and fewer bytes: f = 64: road-like 0.51, by 4
-/// 0.32; arxiv-like 0.081, by 8 0.059; but f = 128 and 256: road-like 0.55 and 1.06, by 4 0.64 and
-/// 1.17.
+/// Rows of so many entries are long enough for more codes a lane.
+constexpr double long_codes = 20;
+
+/// Bytes of B that a lane loads at once: 16; of codes fewer, where as many sums a lane would leave
+/// lanes without work. Milliseconds of codes, by 16 and fewer bytes: pubmed-like, f = 128: 0.021,
+/// by 8 0.016; arxiv-like, f = 64: 0.080, by 8 0.066; rmat:18:16, f = 128: 0.269, by 8 0.257; but
+/// f = 64: 0.154 and 0.195; road-like 0.253, by 8 0.259.
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
   if (forced_shape != nullptr && forced_shape->packs) return forced_shape->bytes;
   const profile& look = look_of(p);
-  if (p.b.columns >= 128) return 16;
-  if (look.mean_length < 6) return 4;
+  const index f = p.b.columns;
+  if (p.a.nnz < few_entries) return f < 128 ? 4 : 8;
   const bool even = args.samples != sampling::none && args.width < look.mean_length;
-  return is_skewed(look, p.a.nnz) && !even ? 8 : 16;
+  if (look.mean_length < 6 || even || !is_skewed(look, p.a.nnz) || f >= 256) return 16;
+  return f < 128 && look.mean_length >= long_codes ? 16 : 8;
 }
 
 double packs_of(const problem& p, const arguments& args) {
@@ -340,22 +352,45 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
+/// Of codes, all entries. Milliseconds, beside those of the shapes that fp32 takes: road-like,
+/// f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331, 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465;
+/// 0.195, 0.291, 0.497; pubmed-like 0.0155, 0.0164, 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f =
+/// 128: 0.102, 0.109; reddit-like, f = 64, of L, G, U, CF: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
+row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like,
+                         double packs) {
+  row_shape s = like;
+  const auto set = [&](int l, int g, int u, int cf) { s.l = l, s.g = g, s.u = u, s.cf = cf; };
+  const int lanes = packs <= 4 ? 4 : packs <= 8 ? 8 : 16;
+  if (p.a.nnz < few_entries)
+    packs <= 16 ? set(16, 32, 4, 1) : set(32, 32, 4, 1);
+  else if (look.mean_length < 6)
+    set(lanes, lanes, 1, 1);
+  else if (is_skewed(look, p.a.nnz) && s.bytes == 8)
+    packs <= 8 ? set(lanes, lanes, 4, 1) : set(8, 8, 4, 2);
+  else if (is_skewed(look, p.a.nnz))
+    set(lanes, look.mean_length < long_codes ? lanes : 2 * lanes, 4, 1);
+  else if (packs <= 4)
+    s.l = 4;
+  return s;
+}
+
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds of
 /// fastrand, f = 64, width 16, on reddit-like, of L, G, U, CF: 16, 16, 8, 1: 0.195; U = 4: 0.206;
 /// G = 32: 0.219; f = 256: 32, 32, 2, 2: 0.534; 32, 32, 4, 1: 0.670; slices of 16 packs: 0.813. Of
-/// codes, exact, f = 64: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91; width 16: 0.223, 0.125.
+/// codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125.
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
-  row_shape s = shapes[shape_for(p, look, args)];
+  row_shape s = shape_at(shape_for(p, look, args), p.algebra->is_indexed);
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
   const bool samples = args.samples != sampling::none;
   const double packs = packs_of(p, args);
-  const bool full = samples && look.longest == args.width && look.mean_length >= args.width;
+  if (!samples) return shape_of_codes(p, look, s, packs);
+  const bool full = look.longest == args.width && look.mean_length >= args.width;
   if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
     s.l = 4;
     if (full) s.g = 8;
   }
-  if (!samples || packs <= 4) return s;
+  if (packs <= 4) return s;
   s.l = packs <= 8 ? 8 : packs <= 16 ? 16 : 32;
   s.u = 4;
   s.cf = 1;
@@ -385,8 +420,11 @@ std::string expression(const row_shape& s, const std::string& semiring, const st
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
 }
-std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
+std::string table_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shapes[shape], semiring, b_type);
+}
+std::string indexed_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_at(shape, true), semiring, b_type);
 }
 /// A shape that no table holds, as a number below zero, and back.
 int number_of(const row_shape& s) {
@@ -414,7 +452,7 @@ std::string values_expression(int, const std::string& semiring, const std::strin
 template <class S, std::size_t I>
 const void* kernel_of_shape() {
   using right = typename S::right;
-  constexpr row_shape s = shapes[I];
+  constexpr row_shape s = shape_at(I, is_indexed<output<S>>);
   constexpr int v = s.packs ? static_cast<int>(16 / sizeof(right)) : 1;
   return reinterpret_cast<const void*>(&row<S, right, v, s.l, s.g, s.u, s.cf, s.plain>);
 }
@@ -489,7 +527,7 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   const row_shape s = forced ? *forced_shape
                       : later
                           ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args)
-                          : shapes[shape];
+                          : shape_at(shape, p.algebra->is_indexed);
   const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p, args) == 0 &&
@@ -503,7 +541,9 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
                                starts ? started_expression : drawn_expression, nullptr})
       : forced || later
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
-          : kernel_for(p, {name, "row.cu", shape, std::size(shapes), expression, ahead[0].data()});
+          : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
+                           p.algebra->is_indexed ? indexed_expression : table_expression,
+                           ahead[0].data()});
   const int64 groups = block_threads / s.g;
   const int64 v = s.packs ? pack_width(p, args) : 1;
   const int64 tile = v * s.l * s.cf;
@@ -544,10 +584,7 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
-  prepare_row(p, arguments_of(p), nullptr).go(p);
-}
+void row_run(const problem& p) { prepare_row(p, arguments_of(p), nullptr).go(p); }
 
 }  // namespace rig::on_cuda
 
