@@ -91,6 +91,7 @@ struct arguments {
   index tile = 0;              ///< columns whose sums a warp holds at a time
   // or even chunks of entries: of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
+  index chunk_count = 0;
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

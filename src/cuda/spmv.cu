@@ -2,10 +2,10 @@
 //
 // Wins at f = 1: chunks are even whatever the rows, loads of A run on end, and every lane gathers.
 // Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016), summed by rows from
-// shared memory as CSR-stream does (Greathouse & Daga, SC 2014); the last chunk of a row looks back
-// for what the others have of it, as a scan in one pass does (Merrill & Garland, NVR-2016-002). No
-// atomics, a fixed order: same bits. O(nnz + n), 8 bytes of scratch a chunk for every 4 of an
-// accumulator. Measured: docs/measured.md, suite spmv.
+// shared memory as CSR-stream does (Greathouse & Daga, SC 2014); sums of one row pass between
+// blocks with marks, as in a scan in one pass (Merrill & Garland, NVR-2016-002). No atomics, a
+// fixed order: same bits. O(nnz + n), 16 bytes of scratch a chunk for every 4 of an accumulator.
+// Measured: docs/measured.md, suite spmv.
 
 #include "gather.cuh"
 
@@ -90,10 +90,86 @@ struct sent_sum {
   }
 };
 
-/// C(i) = ⊕_k A(i,k) ⊗ B(k) for the rows that end in a chunk. Of a row that goes on beyond it, the
-/// chunk sends what it has to the one in which the row ends, and that one waits for it. The wait
-/// ends: blocks start in the order of their numbers, and none waits before it has sent. V entries a
-/// load.
+/// A row that ends in a chunk and began before it. What the chunks have of it is there when a block
+/// that starts much later looks, so no block waits for its neighbours: with the sums taken by the
+/// chunk itself reddit-like takes 0.449 ms, products-like 0.556; not waiting, see
+/// docs/notes/spmv.md.
+template <class S>
+struct crossing {
+  using accum = typename S::accum;
+  using sent = sent_sum<accum>;
+  int64 number;  ///< of the chunk in which the row ends; below 0: none
+  index row = 0;
+  int64 first = 0, last = 0;  ///< entries of the chunk
+  int64 begin = 0, end = 0;   ///< and of the row
+  int64 earliest = 0;         ///< the chunk of the row's first entry
+  sent tail = {}, head = {};
+
+  /// Step by step, so that each load is on its way while the block works: first the row.
+  __device__ crossing(const arguments& args, int64 chunk) : number(chunk) {
+    if (number < 0) return;
+    const chunk_range rows(args, number);
+    row = rows.first - 1;
+    first = rows.begin;
+    last = rows.end;
+  }
+  __device__ void find(const arguments& args) {
+    if (number < 0 || row < 0) {
+      number = -1;
+      return;
+    }
+    begin = args.offset(row);
+    end = args.offset(row + 1);
+  }
+  __device__ void look(const arguments& args, int lane) {
+    if (number < 0) return;
+    if (end <= first || end > last) {
+      number = -1;
+      return;
+    }
+    earliest = (begin + row + 1) / chunk_items;
+    if (earliest + lane < number) tail.look(tail_at(args, earliest + lane));
+    if (lane == 0) head.look(head_at(args, number));
+  }
+  /// In a fixed order: a tree over the tails, then the head.
+  template <bool Plain>
+  __device__ void write(const arguments& args, int lane) {
+    if (number < 0) return;
+    accum sum = S::zero();
+    if (earliest + lane < number) sum = S::add(sum, tail.take(tail_at(args, earliest + lane)));
+    constexpr int batch = 4;  // a lane looks at so many before it waits for one
+    for (int64 c = earliest + 32 + lane; c < number; c += 32 * batch) {
+      sent from[batch];
+#pragma unroll
+      for (int p = 0; p < batch; ++p)
+        if (c + 32 * p < number) from[p].look(tail_at(args, c + 32 * p));
+#pragma unroll
+      for (int p = 0; p < batch; ++p)
+        if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at(args, c + 32 * p)));
+    }
+    for (int distance = 1; distance < 32; distance *= 2)
+      sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+    if (lane > 0) return;
+    const accum whole[1][1] = {{S::add(sum, head.take(head_at(args, number)))}};
+    write_tile<S, 1, 1, 1, Plain>(args, row, 0, end - begin, whole);
+  }
+
+  static __device__ typename sent::word* tail_at(const arguments& args, int64 chunk) {
+    return reinterpret_cast<typename sent::word*>(args.arrived) + 2 * chunk * sent::words;
+  }
+  static __device__ typename sent::word* head_at(const arguments& args, int64 chunk) {
+    return tail_at(args, chunk) + sent::words;
+  }
+};
+
+/// Rows that end in a chunk are completed so many blocks later: more than run at once.
+constexpr int64 blocks_behind = 1024;
+
+/// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
+/// what it has of the others; one of its warps completes the row that ends in a chunk long before.
+/// After the blocks with chunks come some that complete the rows of the last ones. Who waits, waits
+/// for blocks of lower numbers, which started earlier and wait for nothing before they have sent. V
+/// entries a load.
 template <class S, class TB, int V, bool Plain>
 __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
@@ -104,12 +180,23 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
   __shared__ unsigned ends[room / 32];  // a bit an entry: the last of its row
   __shared__ unsigned warp_ended;
-  __shared__ int64 edges[4];  // where the row begins and ends that comes in, and the last row
+  __shared__ int edges[3];  // where the row ends that comes in, and the last one begins and ends
   auto* const terms = reinterpret_cast<accum*>(raw);
   accum* const warp_sums = terms + room;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int64 number = blockIdx.x, count = args.chunk_count;
+  if (number >= count) {
+    const int64 behind = blocks_behind < count ? blocks_behind : count;
+    const int64 late = count - behind + (number - count) * (spmv_threads / 32) + warp;
+    crossing<S> last(args, late < count ? late : -1);
+    last.find(args);
+    last.look(args, lane);
+    last.template write<Plain>(args, lane);
+    return;
+  }
   const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
-  const chunk_range chunk(args, blockIdx.x);
+  crossing<S> earlier(args, looks_back ? number - blocks_behind : -1);
+  const chunk_range chunk(args, number);
   // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
   // of the chunk before come along, and as many of the one after. They end up in no row of C.
   const int64 base = chunk.begin / V * V;
@@ -151,10 +238,11 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   if (thread == 0) warp_ended = 0;
   __syncthreads();
   int64 edge = 0;
-  if (looks_back && lane < 4) {
-    const index row = lane < 2 ? chunk.first - 1 + lane : chunk.last - 3 + lane;
-    if (row > 0) edge = args.offset(row);
+  if (looks_back && lane < 3) {
+    const index row = lane == 0 ? chunk.first : chunk.last - 2 + lane;
+    if (row >= 0) edge = args.offset(row);
   }
+  earlier.find(args);
   const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
   // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
@@ -187,8 +275,13 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     }
     *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
   }
-  if (looks_back && lane < 4) edges[lane] = edge - base;
+  if (looks_back && lane < 3) {
+    // Beyond the chunk they need not be told apart.
+    const int64 place = edge - base, most = end + 1;
+    edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
+  }
   __syncthreads();
+  earlier.look(args, lane);
 
   // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
   // the row ends; what came before its first end follows from the scan.
@@ -228,10 +321,13 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   }
   __syncthreads();
 
-  using sent = sent_sum<accum>;
-  auto* const sums = reinterpret_cast<typename sent::word*>(args.arrived);
-  if (thread == 0 && edges[2] < end && edges[3] > end)
-    sent::put(sums + static_cast<int64>(blockIdx.x) * sent::words, terms[end - 1]);
+  if (thread == 0) {
+    using sent = sent_sum<accum>;
+    if (edges[1] < end && edges[2] > end)
+      sent::put(crossing<S>::tail_at(args, number), terms[end - 1]);
+    if (chunk.first > 0 && edges[0] > begin && edges[0] <= end)
+      sent::put(crossing<S>::head_at(args, number), terms[edges[0] - 1]);
+  }
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
     const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
     const int64 stop = row_end - base;
@@ -240,26 +336,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
   }
 
-  // The row that comes in, if it ends here: what was sent from the chunk of its first entry on.
-  if (!looks_back || edges[1] <= begin || edges[1] > end) return;
-  const index row = chunk.first - 1;
-  constexpr int batch = 4;  // a lane looks at so many before it waits for one
-  sum = S::zero();
-  for (int64 c = (base + edges[0] + row + 1) / chunk_items + lane; c < blockIdx.x;
-       c += 32 * batch) {
-    sent from[batch];
-#pragma unroll
-    for (int p = 0; p < batch; ++p)
-      if (c + 32 * p < blockIdx.x) from[p].look(sums + (c + 32 * p) * sent::words);
-#pragma unroll
-    for (int p = 0; p < batch; ++p)
-      if (c + 32 * p < blockIdx.x)
-        sum = S::add(sum, from[p].take(sums + (c + 32 * p) * sent::words));
-  }
-  for (int distance = 1; distance < 32; distance *= 2)
-    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
-  const accum whole[1][1] = {{S::add(sum, terms[edges[1] - 1])}};
-  if (lane == 0) write_tile<S, 1, 1, 1, Plain>(args, row, 0, edges[1] - edges[0], whole);
+  earlier.template write<Plain>(args, lane);
 }
 
 }  // namespace rig::on_cuda
@@ -341,15 +418,18 @@ answer spmv_answer(const problem& p) {
 }
 
 void spmv_run(const problem& p) {
-  const device_scope scope(p.a.where.device);
   const auto lists = p.oriented->form_of<row_lists>();
   p.held_lists = lists;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  const std::size_t words = static_cast<std::size_t>(lists->chunk_count) *
-                            sent_words(static_cast<int64>(p.algebra->accum_bytes));
-  const buffer sums = scratch_for(p, *lists, 0, 2 * words, args);
+  const auto count = static_cast<int64>(lists->chunk_count);
+  // A tail and a head a chunk, in words of two counters' size.
+  const buffer sums = scratch_for(
+      p, *lists, 0,
+      static_cast<std::size_t>(4 * count * sent_words(static_cast<int64>(p.algebra->accum_bytes))),
+      args);
   args.chunk_rows = lists->chunk_rows;
+  args.chunk_count = lists->chunk_count;
   const bool plain = is_plain(p);
   const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
                       (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
@@ -360,7 +440,10 @@ void spmv_run(const problem& p) {
   constexpr int shared_percent = 20;
   const void* const kernel = kernel_for(
       p, {"spmv", "spmv.cu", shape, shapes, expression, ahead[0].data(), shared_percent});
-  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(lists->chunk_count)), spmv_threads, args);
+  constexpr int warps = spmv_threads / 32;
+  const int64 late = count < blocks_behind ? count : blocks_behind;
+  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
+         spmv_threads, args);
 }
 
 }  // namespace rig::on_cuda
