@@ -257,11 +257,12 @@ constexpr T mean_of(T x, int64 n) {
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
     asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(rest) : "f"(-d), "f"(r));
     asm("fma.rn.f32 %0, %1, %0, %0;" : "+f"(r) : "f"(rest));
-    const float q = x * r;
-    float refined = q;
+    float q = x * r;
     asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(rest) : "f"(-q), "f"(d), "f"(x));
-    asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(refined) : "f"(rest), "f"(r));
-    return refined == refined ? refined : q;  // of an infinity the residual is no number
+    // Of an infinity the residual is no number, which max takes for the other operand.
+    asm("max.f32 %0, %0, 0fFF7FFFFF;" : "+f"(rest));
+    asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(q) : "f"(rest), "f"(r));
+    return q;
   }
 #endif
   return static_cast<T>(x / static_cast<T>(n));
