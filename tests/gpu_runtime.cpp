@@ -124,14 +124,52 @@ TEST_CASE("the caller's algebra runs on both places") {
   CHECK(distance(here, there) < 1e-4);
 }
 
-TEST_CASE("accumulators of many words pass from chunk to chunk") {
-  const auto a = hubs(3000), on_gpu = a.to(gpu);
-  const auto b = waves(3000, 1), features = b.to(gpu);
-  const auto here = rig::mxm(a, b, range_of_neighbours{}, {.fill = 0});
-  for (int run = 0; run < 2; ++run) {
-    const auto there =
-        rig::mxm(on_gpu, features, range_of_neighbours{}, {.fill = 0, .kernel = "spmv"});
-    CHECK(distance(here, there.to(rig::cpu())) == 0);
+/// Row i has columns 0 … lengths[i] − 1.
+rig::matrix<float> rows_of(const std::vector<int>& lengths) {
+  std::vector<int> offsets{0}, columns;
+  for (const int length : lengths) {
+    for (int k = 0; k < length; ++k) columns.push_back(k);
+    offsets.push_back(offsets.back() + length);
+  }
+  const int most = *std::max_element(lengths.begin(), lengths.end());
+  return rig::matrix<float>::from_csr(static_cast<int>(lengths.size()), most,
+                                      std::span<const int>(offsets), std::span<const int>(columns));
+}
+
+/// Semirings in turn on one matrix: each product finds the marks of `spmv` as the one before left
+/// them. Small integers, so that sums are exact.
+void check_chunks(const std::vector<int>& lengths) {
+  const auto a = rows_of(lengths), on_gpu = a.to(gpu);
+  rig::dense<float> b(a.columns(), 1);
+  for (int k = 0; k < a.columns(); ++k) b(k, 0) = static_cast<float>(k * 7L % 5 - 2);
+  const auto features = b.to(gpu);
+  const rig::descriptor desc{.fill = 0, .kernel = "spmv"};
+  const auto sums = rig::mxm(a, b, rig::plus_second<float>{}, {.fill = 0});
+  const auto ranges = rig::mxm(a, b, range_of_neighbours{}, {.fill = 0});
+  for (int run = 0; run < 3; ++run) {
+    CAPTURE(run);
+    CHECK(distance(sums,
+                   rig::mxm(on_gpu, features, rig::plus_second<float>{}, desc).to(rig::cpu())) ==
+          0);
+    CHECK(distance(ranges,
+                   rig::mxm(on_gpu, features, range_of_neighbours{}, desc).to(rig::cpu())) == 0);
+  }
+}
+
+TEST_CASE("rows pass from chunk to chunk, and are completed by late blocks and by ones with work") {
+  constexpr int chunk = 2044, completed_behind = 1024;
+  // Over 2100 chunks: rows of forty, one of more than a thousand, and small ones.
+  std::vector<int> lengths{5, chunk - 1, 2 * chunk - 1, 0, 3 * chunk};
+  for (int i = 0; i < 30; ++i) lengths.push_back(40 * chunk - 1);
+  lengths.push_back((completed_behind + 76) * chunk);
+  for (int i = 0; i < 20; ++i) lengths.push_back(i % 2 == 0 ? 0 : 11 * chunk + i);
+  check_chunks(lengths);
+  // Rows of half a chunk, the first a little shorter: each second one crosses.
+  for (const int chunks : {1, 2, completed_behind - 1, completed_behind, completed_behind + 1}) {
+    CAPTURE(chunks);
+    std::vector<int> halves(static_cast<std::size_t>(2 * chunks), chunk / 2 - 1);
+    halves[0] -= 7;
+    check_chunks(halves);
   }
 }
 

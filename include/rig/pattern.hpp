@@ -34,7 +34,7 @@ enum class input {
   checked,  ///< offsets, column ranges, order and duplicates are verified: O(nnz)
   sorted,   ///< as checked, and rows whose columns do not ascend are sorted first (copies; views
             ///< refuse)
-  trusted,  ///< nothing is verified
+  trusted,  ///< nothing is verified, and nothing may change: kernels wait for what lists promise
 };
 
 /// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared; forms

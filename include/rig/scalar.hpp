@@ -248,7 +248,7 @@ template <class T>
 constexpr T mean_of(T x, int64 n) {
 #ifdef __CUDA_ARCH__
   // A row divides all its columns by the same n: one reciprocal, correctly rounded, and a residual
-  // that makes each quotient so (Markstein 1990), in five instructions. Checked once on an H200,
+  // that makes each quotient so (Markstein 1990), in four instructions. Checked once on an H200,
   // not by a test: for all n to 2^24, 64 x each, the bits of a division.
   if constexpr (is_same<T, float>) {
     const float d =

@@ -1,6 +1,7 @@
 #pragma once
 
-// The two doors of each CUDA kernel family.
+// The two doors of each CUDA kernel family. The device of the problem is current when one runs: hop
+// 1 holds a `stream_order`.
 
 #include "arguments.cuh"
 #include "rig/kernels.hpp"

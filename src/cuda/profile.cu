@@ -389,14 +389,14 @@ buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) c
   auto at = std::find_if(of_streams_.begin(), of_streams_.end(),
                          [&](const scratch& some) { return some.stream == stream; });
   if (at != of_streams_.end() && (*at.*part).bytes() >= bytes) return *at.*part;
+  if (at == of_streams_.end() && of_streams_.size() == most_streams) return {};
   // Freed like the lists: in the order of A's stream, which every call is ordered before.
   buffer made = buffer::allocate(bytes, memory.where(), memory.stream());
   const auto order = static_cast<cudaStream_t>(memory.stream());
   if (part == &scratch::counters)
-    check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "scratch of pieces");
-  if (stream != memory.stream()) check(cudaStreamSynchronize(order), "scratch of pieces");
+    check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "counters between blocks");
+  if (stream != memory.stream()) check(cudaStreamSynchronize(order), "counters between blocks");
   if (at == of_streams_.end()) {
-    if (of_streams_.size() == most_streams) of_streams_.erase(of_streams_.begin());
     of_streams_.push_back({stream, {}, {}});
     at = of_streams_.end() - 1;
   }

@@ -50,8 +50,8 @@ struct row_lists : form {
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
 
   /// `count` counters that are zero, for kernels on `stream` that leave them so, and `bytes` for
-  /// the sums of one launch: whoever asks on the same stream gets the same ones,
-  /// as long as few streams do.
+  /// the sums of one launch: whoever asks on the same stream gets the same ones. Nothing for a
+  /// stream beyond the first few.
   buffer counters_of(void* stream, std::size_t count) const;
   buffer sums_of(void* stream, std::size_t bytes) const;
 

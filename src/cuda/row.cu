@@ -264,22 +264,44 @@ constexpr row_shape shape_at(int number, bool indexed) {
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-/// Rows of so many entries are long enough for more codes a lane.
-constexpr double long_codes = 20;
+/// Of codes, all entries. Milliseconds, beside those of the shapes that fp32 takes: road-like,
+/// f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331, 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465;
+/// 0.195, 0.291, 0.497; pubmed-like 0.0149, 0.0161, 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f =
+/// 64, 128: 0.066, 0.102; by packs of 16 bytes 0.080, 0.112; reddit-like, f = 64, of L, G, U, CF:
+/// 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
+row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like) {
+  constexpr double long_rows = 20;
+  const index f = p.b.columns;
+  const auto packs = [&](int bytes) { return (f + bytes - 1) / bytes; };
+  const auto lanes = [&](int bytes) { return packs(bytes) <= 4 ? 4 : packs(bytes) <= 8 ? 8 : 16; };
+  const auto shape = [&](int bytes, int l, int g, int u, int cf) {
+    return row_shape{true, l, g, u, cf, true, bytes};
+  };
+  if (p.a.nnz < few_entries) {
+    const int bytes = f < 128 ? 4 : 8;
+    if (packs(bytes) <= 8) return shape(bytes, lanes(bytes), 32, 4, 1);
+    return packs(bytes) <= 16 ? shape(bytes, 8, 16, bytes == 4 ? 8 : 4, 2)
+                              : shape(bytes, 32, 32, 4, 1);
+  }
+  if (look.mean_length < 6) return shape(16, lanes(16), lanes(16), 1, 1);
+  if (is_skewed(look, p.a.nnz)) {
+    const bool longer = look.mean_length >= long_rows;
+    if (f >= 256 || (longer && f < 128))
+      return shape(16, lanes(16), longer ? 2 * lanes(16) : lanes(16), 4, 1);
+    return packs(8) <= 8 ? shape(8, lanes(8), lanes(8), 4, 1) : shape(8, 8, 8, 4, 2);
+  }
+  row_shape s = like;
+  if (packs(16) <= 4) s.l = 4;
+  return s;
+}
 
-/// Bytes of B that a lane loads at once: 16; of codes fewer, where as many sums a lane would leave
-/// lanes without work. Milliseconds of codes, by 16 and fewer bytes: pubmed-like, f = 128: 0.021,
-/// by 8 0.016; arxiv-like, f = 64: 0.080, by 8 0.066; rmat:18:16, f = 128: 0.269, by 8 0.257; but
-/// f = 64: 0.154 and 0.195; road-like 0.253, by 8 0.259.
+/// Bytes of B that a lane loads at once: 16; of codes fewer where as many sums a lane would leave
+/// lanes without work.
 int pack_bytes(const problem& p, const arguments& args) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
-  if (forced_shape != nullptr && forced_shape->packs) return forced_shape->bytes;
   const profile& look = look_of(p);
-  const index f = p.b.columns;
-  if (p.a.nnz < few_entries) return f < 128 ? 4 : 8;
   const bool even = args.samples != sampling::none && args.width < look.mean_length;
-  if (look.mean_length < 6 || even || !is_skewed(look, p.a.nnz) || f >= 256) return 16;
-  return f < 128 && look.mean_length >= long_codes ? 16 : 8;
+  return even ? 16 : shape_of_codes(p, look, {}).bytes;
 }
 
 double packs_of(const problem& p, const arguments& args) {
@@ -352,28 +374,6 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
-/// Of codes, all entries. Milliseconds, beside those of the shapes that fp32 takes: road-like,
-/// f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331, 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465;
-/// 0.195, 0.291, 0.497; pubmed-like 0.0155, 0.0164, 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f =
-/// 128: 0.102, 0.109; reddit-like, f = 64, of L, G, U, CF: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
-row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like,
-                         double packs) {
-  row_shape s = like;
-  const auto set = [&](int l, int g, int u, int cf) { s.l = l, s.g = g, s.u = u, s.cf = cf; };
-  const int lanes = packs <= 4 ? 4 : packs <= 8 ? 8 : 16;
-  if (p.a.nnz < few_entries)
-    packs <= 16 ? set(16, 32, 4, 1) : set(32, 32, 4, 1);
-  else if (look.mean_length < 6)
-    set(lanes, lanes, 1, 1);
-  else if (is_skewed(look, p.a.nnz) && s.bytes == 8)
-    packs <= 8 ? set(lanes, lanes, 4, 1) : set(8, 8, 4, 2);
-  else if (is_skewed(look, p.a.nnz))
-    set(lanes, look.mean_length < long_codes ? lanes : 2 * lanes, 4, 1);
-  else if (packs <= 4)
-    s.l = 4;
-  return s;
-}
-
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds of
 /// fastrand, f = 64, width 16, on reddit-like, of L, G, U, CF: 16, 16, 8, 1: 0.195; U = 4: 0.206;
 /// G = 32: 0.219; f = 256: 32, 32, 2, 2: 0.534; 32, 32, 4, 1: 0.670; slices of 16 packs: 0.813. Of
@@ -384,7 +384,7 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
   const bool samples = args.samples != sampling::none;
   const double packs = packs_of(p, args);
-  if (!samples) return shape_of_codes(p, look, s, packs);
+  if (!samples) return shape_of_codes(p, look, s);
   const bool full = look.longest == args.width && look.mean_length >= args.width;
   if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
     s.l = 4;
@@ -421,7 +421,7 @@ std::string expression(const row_shape& s, const std::string& semiring, const st
   return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
 }
 std::string table_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shapes[shape], semiring, b_type);
+  return expression(shape_at(shape, false), semiring, b_type);
 }
 std::string indexed_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_at(shape, true), semiring, b_type);
@@ -518,11 +518,11 @@ buffer ordered_values(const problem& p, arguments& args) {
 
 row_launch prepare_row(const problem& p, arguments args, const row_lists* lists) {
   buffer values = ordered_values(p, args), b = padded_b(p, args);
-  const bool forced = forced_shape != nullptr && is_plain(p) && args.samples == sampling::none &&
-                      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
-  const profile& look = look_of(p);
   const bool samples = args.samples != sampling::none;
   const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
+  const bool forced = forced_shape != nullptr && !later && is_plain(p) &&
+                      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
+  const profile& look = look_of(p);
   const int shape = forced || later ? 0 : shape_for(p, look, args);
   const row_shape s = forced ? *forced_shape
                       : later

@@ -70,9 +70,14 @@ void set_pieces(const row_lists& lists, arguments& args) {
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args) {
   cudaStream_t const stream = stream_of(p);
-  if (!p.captured && stream != cudaStreamPerThread) {
-    p.held_counters = lists.counters_of(stream, count);
-    args.arrived = p.held_counters.data<unsigned>();
+  const std::size_t zeros = count * sizeof(unsigned);
+  buffer kept;
+  if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
+    kept = lists.counters_of(stream, count);
+  if (kept.data() != nullptr) {
+    p.held_counters = kept;
+    args.arrived = kept.data<unsigned>();
+    if (bytes == 0) return {};
     buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
                                           : p.held_sums = lists.sums_of(stream, bytes);
     args.piece_sums = sums.data();
@@ -81,10 +86,10 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
   // Graphs that replay at once, and threads that give one name to streams of their own, do not
   // share counters.
   bytes = (bytes + 15) / 16 * 16;
-  buffer both = buffer::allocate(bytes + count * sizeof(unsigned), p.a.where, p.desc->stream);
+  buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
   args.piece_sums = both.data();
   args.arrived = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
-  check(cudaMemsetAsync(args.arrived, 0, count * sizeof(unsigned), stream), "counters of pieces");
+  check(cudaMemsetAsync(args.arrived, 0, zeros, stream), "counters between blocks");
   return both;
 }
 

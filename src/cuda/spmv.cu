@@ -50,7 +50,9 @@ struct chunk_range {
   index first, last;
 
   __device__ chunk_range(const arguments& args, int64 chunk)
-      : first(args.chunk_rows[chunk]), last(args.chunk_rows[chunk + 1]) {
+      : chunk_range(args, chunk, args.chunk_rows[chunk], args.chunk_rows[chunk + 1]) {}
+  __device__ chunk_range(const arguments& args, int64 chunk, index first_row, index last_row)
+      : first(first_row), last(last_row) {
     begin = chunk * chunk_items - first;
     end = (chunk + 1) * chunk_items - last;
     if (end > args.nnz) end = args.nnz;
@@ -90,79 +92,52 @@ struct sent_sum {
   }
 };
 
-/// A row that ends in a chunk and began before it. What the chunks have of it is there when a block
-/// that starts much later looks, so no block waits for its neighbours: with the sums taken by the
-/// chunk itself reddit-like takes 0.449 ms, products-like 0.556; not waiting, see
-/// docs/notes/spmv.md.
+/// Where a chunk puts what it has of a row that goes on, and beside it of one that ends in it and
+/// began before.
 template <class S>
-struct crossing {
+__device__ typename sent_sum<typename S::accum>::word* tail_at(const arguments& args, int64 chunk) {
+  using sent = sent_sum<typename S::accum>;
+  return reinterpret_cast<typename sent::word*>(args.arrived) + 2 * chunk * sent::words;
+}
+template <class S>
+__device__ typename sent_sum<typename S::accum>::word* head_at(const arguments& args, int64 chunk) {
+  return tail_at<S>(args, chunk) + sent_sum<typename S::accum>::words;
+}
+
+/// The row before `next`, with entries [begin, end), if it ends in a chunk and began before it. A
+/// warp writes it, in a fixed order: a tree over the tails, then the head. No part of the kernel's
+/// own code, whose registers it would take from the loads (60 for 40).
+template <class S, bool Plain>
+__device__ __noinline__ void complete(const arguments& args, int64 number, const chunk_range& chunk,
+                                      int64 row_begin, int64 row_end, int lane) {
   using accum = typename S::accum;
   using sent = sent_sum<accum>;
-  int64 number;  ///< of the chunk in which the row ends; below 0: none
-  index row = 0;
-  int64 first = 0, last = 0;  ///< entries of the chunk
-  int64 begin = 0, end = 0;   ///< and of the row
-  int64 earliest = 0;         ///< the chunk of the row's first entry
-  sent tail = {}, head = {};
-
-  /// Step by step, so that each load is on its way while the block works: first the row.
-  __device__ crossing(const arguments& args, int64 chunk) : number(chunk) {
-    if (number < 0) return;
-    const chunk_range rows(args, number);
-    row = rows.first - 1;
-    first = rows.begin;
-    last = rows.end;
-  }
-  __device__ void find(const arguments& args) {
-    if (number < 0 || row < 0) {
-      number = -1;
-      return;
-    }
-    begin = args.offset(row);
-    end = args.offset(row + 1);
-  }
-  __device__ void look(const arguments& args, int lane) {
-    if (number < 0) return;
-    if (end <= first || end > last) {
-      number = -1;
-      return;
-    }
-    earliest = (begin + row + 1) / chunk_items;
-    if (earliest + lane < number) tail.look(tail_at(args, earliest + lane));
-    if (lane == 0) head.look(head_at(args, number));
-  }
-  /// In a fixed order: a tree over the tails, then the head.
-  template <bool Plain>
-  __device__ void write(const arguments& args, int lane) {
-    if (number < 0) return;
-    accum sum = S::zero();
-    if (earliest + lane < number) sum = S::add(sum, tail.take(tail_at(args, earliest + lane)));
-    constexpr int batch = 4;  // a lane looks at so many before it waits for one
-    for (int64 c = earliest + 32 + lane; c < number; c += 32 * batch) {
-      sent from[batch];
+  const index row = chunk.first - 1;
+  if (row < 0 || row_end <= chunk.begin || row_end > chunk.end) return;
+  sent head = {};
+  if (lane == 0) head.look(head_at<S>(args, number));
+  accum sum = S::zero();
+  constexpr int batch = 4;  // a lane looks at so many before it waits for one
+  for (int64 c = (row_begin + row + 1) / chunk_items + lane; c < number; c += 32 * batch) {
+    sent from[batch];
 #pragma unroll
-      for (int p = 0; p < batch; ++p)
-        if (c + 32 * p < number) from[p].look(tail_at(args, c + 32 * p));
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < number) from[p].look(tail_at<S>(args, c + 32 * p));
 #pragma unroll
-      for (int p = 0; p < batch; ++p)
-        if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at(args, c + 32 * p)));
-    }
-    for (int distance = 1; distance < 32; distance *= 2)
-      sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
-    if (lane > 0) return;
-    const accum whole[1][1] = {{S::add(sum, head.take(head_at(args, number)))}};
-    write_tile<S, 1, 1, 1, Plain>(args, row, 0, end - begin, whole);
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at<S>(args, c + 32 * p)));
   }
+  for (int distance = 1; distance < 32; distance *= 2)
+    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+  if (lane > 0) return;
+  const accum whole[1][1] = {{S::add(sum, head.take(head_at<S>(args, number)))}};
+  write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+}
 
-  static __device__ typename sent::word* tail_at(const arguments& args, int64 chunk) {
-    return reinterpret_cast<typename sent::word*>(args.arrived) + 2 * chunk * sent::words;
-  }
-  static __device__ typename sent::word* head_at(const arguments& args, int64 chunk) {
-    return tail_at(args, chunk) + sent::words;
-  }
-};
-
-/// Rows that end in a chunk are completed so many blocks later: more than run at once.
+/// Rows that cross are completed so many blocks after the one in which they end, and then their
+/// sums are there: about what an H200 runs at once. With the row completed by the block itself,
+/// which waits for its neighbour, reddit-like takes 0.449 ms, products-like 0.556; in a launch of
+/// its own 0.402 and 0.464, and the host 3 µs more.
 constexpr int64 blocks_behind = 1024;
 
 /// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
@@ -188,14 +163,15 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   if (number >= count) {
     const int64 behind = blocks_behind < count ? blocks_behind : count;
     const int64 late = count - behind + (number - count) * (spmv_threads / 32) + warp;
-    crossing<S> last(args, late < count ? late : -1);
-    last.find(args);
-    last.look(args, lane);
-    last.template write<Plain>(args, lane);
+    if (late >= count) return;
+    const chunk_range chunk(args, late);
+    if (chunk.first > 0)
+      complete<S, Plain>(args, late, chunk, args.offset(chunk.first - 1), args.offset(chunk.first),
+                         lane);
     return;
   }
   const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
-  crossing<S> earlier(args, looks_back ? number - blocks_behind : -1);
+  const bool completes = looks_back && number >= blocks_behind;
   const chunk_range chunk(args, number);
   // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
   // of the chunk before come along, and as many of the one after. They end up in no row of C.
@@ -239,10 +215,11 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   __syncthreads();
   int64 edge = 0;
   if (looks_back && lane < 3) {
-    const index row = lane == 0 ? chunk.first : chunk.last - 2 + lane;
-    if (row >= 0) edge = args.offset(row);
+    edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
   }
-  earlier.find(args);
+  // Of the row to complete: what two lanes ask for while the block waits for its own entries.
+  index rows = 0;
+  if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
   const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
   // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
@@ -280,8 +257,12 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     const int64 place = edge - base, most = end + 1;
     edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
   }
+  int64 row_edge = 0;
+  if (completes) {
+    const index first = __shfl_sync(0xffffffffu, rows, 0);
+    if (lane < 2 && first > 0) row_edge = args.offset(first - 1 + lane);
+  }
   __syncthreads();
-  earlier.look(args, lane);
 
   // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
   // the row ends; what came before its first end follows from the scan.
@@ -323,10 +304,9 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
 
   if (thread == 0) {
     using sent = sent_sum<accum>;
-    if (edges[1] < end && edges[2] > end)
-      sent::put(crossing<S>::tail_at(args, number), terms[end - 1]);
-    if (chunk.first > 0 && edges[0] > begin && edges[0] <= end)
-      sent::put(crossing<S>::head_at(args, number), terms[edges[0] - 1]);
+    if (edges[1] < end && edges[2] > end) sent::put(tail_at<S>(args, number), terms[end - 1]);
+    if (edges[0] > begin && edges[0] <= end)
+      sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
   }
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
     const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
@@ -336,7 +316,11 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
   }
 
-  earlier.template write<Plain>(args, lane);
+  if (!completes) return;
+  const index first = __shfl_sync(0xffffffffu, rows, 0), last = __shfl_sync(0xffffffffu, rows, 1);
+  complete<S, Plain>(
+      args, number - blocks_behind, chunk_range(args, number - blocks_behind, first, last),
+      __shfl_sync(0xffffffffu, row_edge, 0), __shfl_sync(0xffffffffu, row_edge, 1), lane);
 }
 
 }  // namespace rig::on_cuda
