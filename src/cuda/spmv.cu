@@ -104,12 +104,12 @@ __device__ typename sent_sum<typename S::accum>::word* head_at(const arguments& 
   return tail_at<S>(args, chunk) + sent_sum<typename S::accum>::words;
 }
 
-/// The row before `next`, with entries [begin, end), if it ends in a chunk and began before it. A
-/// warp writes it, in a fixed order: a tree over the tails, then the head. No part of the kernel's
-/// own code, whose registers it would take from the loads (60 for 40).
+/// The last row that began before a chunk, with entries [row_begin, row_end), if it ends in that
+/// chunk. A warp writes it, in a fixed order: a tree over the tails, then the head.
 template <class S, bool Plain>
-__device__ __noinline__ void complete(const arguments& args, int64 number, const chunk_range& chunk,
-                                      int64 row_begin, int64 row_end, int lane) {
+__device__ __forceinline__ void complete(const arguments& args, int64 number,
+                                         const chunk_range& chunk, int64 row_begin, int64 row_end,
+                                         int lane) {
   using accum = typename S::accum;
   using sent = sent_sum<accum>;
   const index row = chunk.first - 1;
@@ -135,9 +135,8 @@ __device__ __noinline__ void complete(const arguments& args, int64 number, const
 }
 
 /// Rows that cross are completed so many blocks after the one in which they end, and then their
-/// sums are there: about what an H200 runs at once. With the row completed by the block itself,
-/// which waits for its neighbour, reddit-like takes 0.449 ms, products-like 0.556; in a launch of
-/// its own 0.402 and 0.464, and the host 3 µs more.
+/// sums are there: about what an H200 runs at once. Milliseconds of what was tried:
+/// docs/notes/spmv.md.
 constexpr int64 blocks_behind = 1024;
 
 /// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
