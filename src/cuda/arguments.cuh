@@ -16,6 +16,9 @@ struct piece {
   int32 number, cut_row;
 };
 
+/// Threads of a block of `row`.
+constexpr int row_threads = 128;
+
 /// Rows and entries of a chunk of `spmv`, together.
 constexpr int chunk_items = 2044;
 

@@ -10,8 +10,6 @@
 
 namespace rig::on_cuda {
 
-constexpr int block_threads = 128;
-
 /// Entries of a row that are read: all, the first ones, or of rows longer than the width any.
 enum class drawn { all, start, anywhere };
 
@@ -29,8 +27,8 @@ constexpr int least_blocks() {
   constexpr int draw_words = Drawn == drawn::anywhere ? 10 : Drawn == drawn::start ? 4 : 0;
   constexpr int other_words = draw_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
-  constexpr int blocks = 65536 / block_threads / ((registers + 7) / 8 * 8);
-  constexpr int most = 2048 / block_threads;  // threads that a multiprocessor holds
+  constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
+  constexpr int most = 2048 / row_threads;  // threads that a multiprocessor holds
   return blocks > most ? most : blocks > 0 ? blocks : 1;
 }
 
@@ -114,10 +112,10 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
 /// width a sample, which takes the place of the row in all of this.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
           drawn Drawn = drawn::all>
-__global__ void __launch_bounds__(block_threads,
+__global__ void __launch_bounds__(row_threads,
                                   Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Drawn>() : 1)
     row(const __grid_constant__ arguments args) {
-  constexpr int groups = block_threads / G;
+  constexpr int groups = row_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
   const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
   const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
@@ -180,9 +178,9 @@ __global__ void __launch_bounds__(block_threads,
 /// otherwise, a pass of its own keeps the loops over them free of questions. `out` takes the place
 /// of C.
 template <class S>
-__global__ void __launch_bounds__(block_threads) take_values(const arguments args) {
-  for (int64 p = static_cast<int64>(blockIdx.x) * block_threads + threadIdx.x; p < args.nnz;
-       p += static_cast<int64>(gridDim.x) * block_threads)
+__global__ void __launch_bounds__(row_threads) take_values(const arguments args) {
+  for (int64 p = static_cast<int64>(blockIdx.x) * row_threads + threadIdx.x; p < args.nnz;
+       p += static_cast<int64>(gridDim.x) * row_threads)
     static_cast<typename S::left*>(args.c)[p] = load_a<S>(args, p);
 }
 
@@ -193,260 +191,11 @@ __global__ void __launch_bounds__(block_threads) take_values(const arguments arg
 #include <array>
 #include <utility>
 
-#include "families.hpp"
-#include "launch.hpp"
-#include "profile.hpp"
 #include "rig/semirings.hpp"
+#include "row_shapes.hpp"
 
 namespace rig::on_cuda {
-
-const row_shape* forced_shape = nullptr;
-
 namespace {
-
-// Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md,
-// suite ablation, has the others at f = 32 and 128):
-constexpr row_shape shapes[] = {
-    {true, 8, 8, 2, 1, true},     // road-like, f = 32: 0.194 (U = 4: 0.227)
-    {true, 8, 8, 4, 1, true},     // arxiv-like, f = 32: 0.051 (U = 2: 0.060)
-    {true, 8, 16, 4, 1, true},    // uniform:262144:32, f = 32: 0.138 (G = 8: 0.143)
-    {true, 8, 32, 4, 1, true},    // reddit-like, f = 32: 1.50 (G = 16: 1.57)
-    {true, 8, 8, 2, 2, true},     // road-like, f = 64: 0.355 (U = 4: 0.401)
-    {true, 16, 16, 4, 1, true},   // rmat:18:16, f = 64: 0.219 (L = 8, CF = 2: 0.242)
-    {true, 16, 32, 4, 1, true},   // products-like, f = 64: 3.82 (G = 16: 4.01)
-    {true, 16, 16, 2, 2, true},   // road-like, f = 128: 0.633 (L = 8, CF = 4: 0.690)
-    {true, 32, 32, 4, 1, true},   // arxiv-like, f = 128: 0.168 (L = 16: 0.181, U = 8: 0.206)
-    {true, 32, 32, 8, 1, true},   // pubmed-like, f = 128: 0.0111 (U = 4: 0.0124)
-    {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
-    {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
-    {false, 8, 8, 2, 5, true},    // … f ≤ 40: road-like, f = 33: 0.346 (U = 4: 0.406)
-    {false, 16, 16, 4, 5, true},  // … wider
-    {false, 1, 1, 4, 1, true},    // one column: road-like 0.032 (G = 2: 0.047)
-    {false, 1, 8, 4, 1, true},    // … rmat:20:16 0.231 (G = 16: 0.243)
-    {false, 1, 32, 4, 1, true},   // … reddit-like 0.455 (G = 16: 0.485)
-    {true, 8, 8, 2, 2, false},    // masks, accumulators, conversions
-    {false, 8, 8, 2, 1, false},  {false, 16, 16, 2, 3, false},
-};
-enum shape_number : int {
-  packs_8_sparse,
-  packs_8_skewed,
-  packs_8_even,
-  packs_8_dense,
-  packs_16_sparse,
-  packs_16_skewed,
-  packs_16_dense,
-  packs_32_sparse,
-  packs_32,
-  packs_32_few,
-  packs_64_sparse,
-  odd_8,
-  odd_40,
-  odd_wide,
-  one_sparse,
-  one_short,
-  one_long,
-  any_packs,
-  any_8,
-  any_wide
-};
-static_assert(std::size(shapes) == any_wide + 1);
-
-/// Indexed semirings hold and compare twice as much. Milliseconds of arg-max: road-like, f = 64:
-/// 0.443, by the shape of others 0.474; pubmed-like, f = 256: 0.028, 0.030.
-constexpr row_shape shape_at(int number, bool indexed) {
-  if (indexed && number == packs_16_sparse) return {true, 16, 16, 2, 1, true};
-  if (indexed && number == packs_32_few) return {true, 32, 32, 6, 1, true};
-  return shapes[number];
-}
-
-/// Bytes of the L2 cache a slice of B may fill: on an H200 with 60 MB, slices of 60 MB still
-/// gained, of 67 MB did not.
-constexpr double slice_bytes = 62e6;
-constexpr unsigned line_bytes = 128;
-
-/// Of codes, all entries. Milliseconds, beside those of the shapes that fp32 takes: road-like,
-/// f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331, 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465;
-/// 0.195, 0.291, 0.497; pubmed-like 0.0149, 0.0161, 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f =
-/// 64, 128: 0.066, 0.102; by packs of 16 bytes 0.080, 0.112; reddit-like, f = 64, of L, G, U, CF:
-/// 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
-row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like) {
-  constexpr double long_rows = 20;
-  const index f = p.b.columns;
-  const auto packs = [&](int bytes) { return (f + bytes - 1) / bytes; };
-  const auto lanes = [&](int bytes) { return packs(bytes) <= 4 ? 4 : packs(bytes) <= 8 ? 8 : 16; };
-  const auto shape = [&](int bytes, int l, int g, int u, int cf) {
-    return row_shape{true, l, g, u, cf, true, bytes};
-  };
-  if (p.a.nnz < few_entries) {
-    const int bytes = f < 128 ? 4 : 8;
-    if (packs(bytes) <= 8) return shape(bytes, lanes(bytes), 32, 4, 1);
-    return packs(bytes) <= 16 ? shape(bytes, 8, 16, bytes == 4 ? 8 : 4, 2)
-                              : shape(bytes, 32, 32, 4, 1);
-  }
-  if (look.mean_length < 6) return shape(16, lanes(16), lanes(16), 1, 1);
-  if (is_skewed(look, p.a.nnz)) {
-    const bool longer = look.mean_length >= long_rows;
-    if (f >= 256 || (longer && f < 128))
-      return shape(16, lanes(16), longer ? 2 * lanes(16) : lanes(16), 4, 1);
-    return packs(8) <= 8 ? shape(8, lanes(8), lanes(8), 4, 1) : shape(8, 8, 8, 4, 2);
-  }
-  row_shape s = like;
-  if (packs(16) <= 4) s.l = 4;
-  return s;
-}
-
-/// Bytes of B that a lane loads at once: 16; of codes fewer where as many sums a lane would leave
-/// lanes without work.
-int pack_bytes(const problem& p, const arguments& args) {
-  if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
-  const profile& look = look_of(p);
-  const bool even = args.samples != sampling::none && args.width < look.mean_length;
-  return even ? 16 : shape_of_codes(p, look, {}).bytes;
-}
-
-double packs_of(const problem& p, const arguments& args) {
-  return static_cast<double>(p.b.columns) * static_cast<double>(b_bytes(p)) / pack_bytes(p, args);
-}
-
-/// May slices of `packs` packs of all of B's rows stay in the L2 cache?
-bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <= slice_bytes; }
-
-/// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
-/// none is worth reading A again, or neighbouring rows share neighbours anyway.
-int slice_of(const problem& p, const profile& look, const arguments& args) {
-  const bool skewed = is_skewed(look, p.a.nnz);
-  if (p.a.nnz < few_entries || look.mean_length < 6 || (skewed && look.local)) return 0;
-  const double packs = packs_of(p, args);
-  if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
-  return packs > 8 && !skewed && !slices_fit(p, 16) && slices_fit(p, 8) ? 8 : 0;
-}
-
-int plain_packs(const problem& p, const profile& look, const arguments& args) {
-  const double packs = packs_of(p, args);
-  const bool few = p.a.nnz < few_entries;
-  const bool sparse = look.mean_length < 6 && !few, skewed = is_skewed(look, p.a.nnz) && !few,
-             dense = look.mean_length >= 40 && !skewed;
-  // Where teams of an indexed semiring meet, they compare and exchange twice as much.
-  const bool indexed = p.algebra->is_indexed;
-  const int narrow = few       ? indexed ? packs_8_even : packs_8_dense
-                     : sparse  ? packs_8_sparse
-                     : dense   ? packs_8_dense
-                     : indexed ? packs_8_skewed
-                     : skewed  ? packs_8_skewed
-                               : packs_8_even;
-  const int wider = few || dense ? packs_16_dense : sparse ? packs_16_sparse : packs_16_skewed;
-  if (packs <= 8) return narrow;
-  // Slices of rows that do not begin on cache lines would read more lines than they hold. A copy of
-  // B on lines costs more than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75.
-  const int slice = args.b_row_bytes % line_bytes == 0 ? slice_of(p, look, args) : 0;
-  if (slice > 0) return slice == 8 ? narrow : wider;
-  if (packs <= 16) return wider;
-  if (skewed && !look.local) return packs_16_skewed;
-  if (few) return packs_32_few;
-  return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
-}
-
-/// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
-int pack_width(const problem& p, const arguments& args) {
-  if (p.algebra->right == type::other) return 1;
-  return b_bytes(p) < 16 ? pack_bytes(p, args) / static_cast<int>(b_bytes(p)) : 1;
-}
-
-/// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
-bool reads_packs(const problem& p, const arguments& args) {
-  const int width = pack_width(p, args);
-  return width > 1 &&
-         is_packed(args.b, args.b_row_bytes, 1, static_cast<std::size_t>(pack_bytes(p, args))) &&
-         (p.b.columns % width == 0 || args.b != p.b.data);
-}
-
-int shape_for(const problem& p, const profile& look, const arguments& args) {
-  const index f = p.b.columns;
-  const bool plain = is_plain(p);
-  if (plain && f == 1)
-    return look.mean_length > 100                           ? one_long
-           : look.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
-                                                            : one_short;
-  const int width = pack_width(p, args);
-  if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
-    return plain ? plain_packs(p, look, args) : any_packs;
-  if (!plain) return f <= 8 ? any_8 : any_wide;
-  return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
-}
-
-/// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds of
-/// fastrand, f = 64, width 16, on reddit-like, of L, G, U, CF: 16, 16, 8, 1: 0.195; U = 4: 0.206;
-/// G = 32: 0.219; f = 256: 32, 32, 2, 2: 0.534; 32, 32, 4, 1: 0.670; slices of 16 packs: 0.813. Of
-/// codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125.
-row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
-  row_shape s = shape_at(shape_for(p, look, args), p.algebra->is_indexed);
-  s.bytes = pack_bytes(p, args);
-  if (!s.plain || !s.packs || p.b.columns == 1) return s;
-  const bool samples = args.samples != sampling::none;
-  const double packs = packs_of(p, args);
-  if (!samples) return shape_of_codes(p, look, s);
-  const bool full = look.longest == args.width && look.mean_length >= args.width;
-  if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
-    s.l = 4;
-    if (full) s.g = 8;
-  }
-  if (packs <= 4) return s;
-  s.l = packs <= 8 ? 8 : packs <= 16 ? 16 : 32;
-  s.u = 4;
-  s.cf = 1;
-  if (s.l == 8) s.g = full ? 8 : s.g;
-  if (s.l == 16) {
-    const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
-    s.g = dense || p.a.nnz < few_entries ? 32 : 16;
-  }
-  if (s.l == 32) s.g = 32;
-  // Entries far apart come late: more of them in flight, where rows have as many.
-  const bool long_rows = p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
-  if (s.g == 16 && long_rows && args.samples != sampling::bucket) s.u = 8;
-  // One tile, so that entries are drawn once; unless rows are long and B is read again and again:
-  // adaptive, width 128: products-like 11.5 ms, two tiles 12.3; reddit-like 3.21, 3.03.
-  if (packs > 32 && (args.width < 64 || look.mean_length < 100)) {
-    s.u = 2;
-    s.cf = 2;
-  }
-  return s;
-}
-
-std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
-                       const char* drawn = "all") {
-  std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
-  out +=
-      s.packs ? "static_cast<int>(" + std::to_string(s.bytes) + " / sizeof(" + b_type + "))" : "1";
-  for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
-  return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
-}
-std::string table_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_at(shape, false), semiring, b_type);
-}
-std::string indexed_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_at(shape, true), semiring, b_type);
-}
-/// A shape that no table holds, as a number below zero, and back.
-int number_of(const row_shape& s) {
-  return -(((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 4 + (s.packs ? 2 : 0) +
-           (s.plain ? 1 : 0));
-}
-row_shape shape_of(int number) {
-  const int n = -number;
-  return {(n & 2) != 0, n >> 20, n >> 14 & 63, n >> 10 & 15, n >> 7 & 7, (n & 1) != 0, n >> 2 & 31};
-}
-std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type);
-}
-std::string started_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, "start");
-}
-std::string drawn_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, "anywhere");
-}
-std::string values_expression(int, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::take_values<" + semiring + ">";
-}
 
 /// Every shape of one builtin pair; packs of elements that fill 16 bytes themselves do not exist.
 template <class S, std::size_t I>
@@ -476,115 +225,11 @@ const void* const values_ahead[] = {
 #undef RIG_BUILTIN
 };
 
-/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: up
-/// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
-/// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
-/// twice as long (reddit-like, f = 101: 5.1, 9).
-buffer padded_b(const problem& p, arguments& args) {
-  const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
-  const int width = pack_width(p, args);
-  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
-      reads_packs(p, args) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
-      (forced_shape != nullptr && !forced_shape->packs))
-    return {};
-  const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
-  buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
-                                   p.desc->stream);
-  pad_rows(p.b, padded.data(), stride, stream_of(p));
-  args.b = padded.data();
-  args.b_row_bytes = row_bytes(stride, p.b.value_bytes);
-  return padded;
-}
-
 }  // namespace
 
-buffer ordered_values(const problem& p, arguments& args) {
-  const semiring_info& s = *p.algebra;
-  if (s.ignores_left || p.a.values == nullptr ||
-      (p.a.permutation == nullptr && p.a.value_type == s.left))
-    return {};
-  buffer taken =
-      buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
-  arguments conversion = args;
-  conversion.c = taken.data();
-  const int64 blocks = (p.a.nnz + block_threads - 1) / block_threads;
-  launch(p, "take_values",
-         kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, values_ahead}),
-         dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), block_threads, conversion);
-  args.permutation = nullptr;
-  args.a_values = taken.data();
-  return taken;
-}
-
-row_launch prepare_row(const problem& p, arguments args, const row_lists* lists) {
-  buffer values = ordered_values(p, args), b = padded_b(p, args);
-  const bool samples = args.samples != sampling::none;
-  const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
-  const bool forced = forced_shape != nullptr && !later && is_plain(p) &&
-                      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
-  const profile& look = look_of(p);
-  const int shape = forced || later ? 0 : shape_for(p, look, args);
-  const row_shape s = forced ? *forced_shape
-                      : later
-                          ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args)
-                          : shape_at(shape, p.algebra->is_indexed);
-  const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
-  args.c_packed =
-      p.b.columns % pack_width(p, args) == 0 &&
-      is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
-      (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
-                                            4 * static_cast<std::size_t>(pack_width(p, args))));
-  const bool starts = args.samples == sampling::bucket;
-  const char* const name = starts ? "row, its start" : samples ? "row, sampled" : "row";
-  const void* const kernel =
-      samples ? kernel_for(p, {name, "row.cu", number_of(s), 0,
-                               starts ? started_expression : drawn_expression, nullptr})
-      : forced || later
-          ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
-          : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
-                           p.algebra->is_indexed ? indexed_expression : table_expression,
-                           ahead[0].data()});
-  const int64 groups = block_threads / s.g;
-  const int64 v = s.packs ? pack_width(p, args) : 1;
-  const int64 tile = v * s.l * s.cf;
-  const int64 pieces = lists != nullptr ? lists->piece_count : 0;
-  const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
-  const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
-  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
-                  static_cast<unsigned>((tiles + most - 1) / most));
-  buffer sums;
-  if (lists != nullptr)
-    sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                         tiles, args);
-  return {name, kernel, grid, args, std::move(values), std::move(b), std::move(sums)};
-}
-
-void row_launch::go(const problem& p) const { launch(p, name, kernel, grid, block_threads, args); }
-
+const void* const* row_kernels() { return ahead[0].data(); }
+const void* const* take_values_kernels() { return values_ahead; }
 std::size_t row_entries() { return std::size(ahead) * std::size(shapes) + std::size(values_ahead); }
-
-answer row_answer(const problem& p) {
-  answer out;
-  if (const char* why = no_kernel_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
-  const profile& look = look_of(p);
-  out.seconds = estimate(p) + lone_row_seconds(look.longest);
-  if (split_helps(p, look)) {
-    out.says = verdict::slower;
-    out.seconds +=
-        estimate(p) * look.imbalance;  // lanes that wait for the longest row of their warp
-    if (p.reasons)
-      out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
-                   std::to_string(look.longest) + " entries, the mean is " +
-                   std::to_string(static_cast<int64>(look.mean_length));
-  }
-  return out;
-}
-
-void row_run(const problem& p) { prepare_row(p, arguments_of(p), nullptr).go(p); }
 
 }  // namespace rig::on_cuda
 
