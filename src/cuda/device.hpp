@@ -44,7 +44,7 @@ std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permut
 class device_scope {
  public:
   explicit device_scope(int device);
-  ~device_scope();
+  ~device_scope();  // NOLINT(performance-trivially-destructible): without CUDA alone
   device_scope(const device_scope&) = delete;
 
  private:
