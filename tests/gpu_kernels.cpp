@@ -1,6 +1,7 @@
 // The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the
 // CPU's.
 
+#include "cuda/arguments.cuh"
 #include "gpu.hpp"
 #include "rig/semirings.hpp"
 #include "table.hpp"
@@ -111,10 +112,10 @@ TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
   }
 }
 
-/// Rows of one, two, three and forty whole chunks of `spmv`, which are 2044 rows and entries each,
+/// Rows of one, two, three and forty whole chunks of `spmv`, which are so many rows and entries,
 /// from where `lead` entries moved their beginnings to.
 shape chunks_shape(int lead) {
-  constexpr int chunk = 2044;
+  constexpr int chunk = rig::on_cuda::chunk_items;
   random_bits random(test_seed());
   return {"whole chunks", pattern_of_lengths({lead, chunk - 1, 2 * chunk - 1, 3 * chunk - 1, 0,
                                               40 * chunk - 1, chunk + 1, 0, 0, chunk, 1, 5},

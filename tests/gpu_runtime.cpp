@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "cuda/arguments.cuh"
 #include "gpu_cases.hpp"
 #include "rig/mxm.hpp"
 #include "rig/user_semiring.hpp"
@@ -157,7 +158,7 @@ void check_chunks(const std::vector<int>& lengths) {
 }
 
 TEST_CASE("rows pass from chunk to chunk, and are completed by late blocks and by ones with work") {
-  constexpr int chunk = 2044, completed_behind = 1024;
+  constexpr int chunk = rig::on_cuda::chunk_items, completed_behind = rig::on_cuda::blocks_behind;
   // Over 2100 chunks: rows of forty, one of more than a thousand, and small ones.
   std::vector<int> lengths{5, chunk - 1, 2 * chunk - 1, 0, 3 * chunk};
   for (int i = 0; i < 30; ++i) lengths.push_back(40 * chunk - 1);

@@ -22,6 +22,11 @@ constexpr int row_threads = 128;
 /// Rows and entries of a chunk of `spmv`, together.
 constexpr int chunk_items = 2044;
 
+/// A row of `spmv` that crosses chunks is completed so many blocks after the one in which it ends,
+/// and then its sums are there: about what an H200 runs at once; others were not measured.
+/// docs/notes/spmv.md has what was tried in its place.
+constexpr int64 blocks_behind = 1024;
+
 /// A row that was cut: its pieces are first_piece … first_piece + count, in order.
 struct cut_row {
   index row;

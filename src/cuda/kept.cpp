@@ -33,11 +33,7 @@ buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& arg
 
 answer kept_answer(answer out, const problem& p, double c_columns) {
   if (out.says == verdict::cannot) return out;
-  if (const char* why = no_kernel_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, no_kernel_because(p))) return out;
   constexpr double bytes_a_second = 4e12, launch_seconds = 3e-6;
   const double k = kept_of(p), b_bytes = static_cast<double>(p.b.value_bytes) + 1;
   out.seconds = launch_seconds +

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arguments.cuh"
+#include "rig/kernels.hpp"
 #include "runtime.hpp"
 
 namespace rig::on_cuda {
@@ -44,6 +45,9 @@ const void* kernel_for(const problem& p, const kernel_request& wanted);
 
 /// Why no kernel can be had for this problem, or null.
 const char* no_kernel_because(const problem& p);
+
+/// Puts a reason why not, if there is one, in an answer.
+bool cannot(answer& out, const problem& p, const char* why);
 
 /// Seconds a product takes that reads all of A and gathers all of B once.
 double estimate(const problem& p);

@@ -20,11 +20,11 @@ namespace {
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-/// Of codes, all entries. Milliseconds, beside those of the shapes that fp32 takes: road-like,
-/// f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331, 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465;
-/// 0.195, 0.291, 0.497; pubmed-like 0.0149, 0.0161, 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f =
-/// 64, 128: 0.066, 0.102; by packs of 16 bytes 0.080, 0.112; reddit-like, f = 64, of L, G, U, CF:
-/// 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
+/// Of codes, all entries. Milliseconds by the program that docs/notes/sampled.md marks *, beside
+/// those of the shapes that fp32 takes: road-like, f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331,
+/// 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465; 0.195, 0.291, 0.497; pubmed-like 0.0149, 0.0161,
+/// 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f = 64, 128: 0.066, 0.102; by packs of 16 bytes
+/// 0.080, 0.112; reddit-like, f = 64, of L, G, U, CF: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
 row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like) {
   constexpr double long_rows = 20;
   const index f = p.b.columns;
@@ -291,11 +291,7 @@ void row_launch::go(const problem& p) const { launch(p, name, kernel, grid, row_
 
 answer row_answer(const problem& p) {
   answer out;
-  if (const char* why = no_kernel_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, no_kernel_because(p))) return out;
   const profile& look = look_of(p);
   out.seconds = estimate(p) + lone_row_seconds(look.longest);
   if (split_helps(p, look)) {

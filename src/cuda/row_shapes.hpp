@@ -58,7 +58,8 @@ enum shape_number : int {
 };
 static_assert(std::size(shapes) == any_wide + 1);
 
-/// Indexed semirings hold and compare twice as much. Milliseconds of arg-max: road-like, f = 64:
+/// Indexed semirings hold and compare twice as much. Milliseconds of arg-max by the
+/// program that docs/notes/max.md marks *: road-like, f = 64:
 /// 0.443, by the shape of others 0.474; pubmed-like, f = 256: 0.028, 0.030.
 constexpr row_shape shape_at(int number, bool indexed) {
   if (indexed && number == packs_16_sparse) return {true, 16, 16, 2, 1, true};

@@ -104,11 +104,7 @@ buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes
 
 answer split_answer(const problem& p) {
   answer out;
-  if (const char* why = no_kernel_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, no_kernel_because(p))) return out;
   const profile& look = look_of(p);
   // Its lists are read, and its last group works a cut's length.
   constexpr double lists_seconds = 2e-6;

@@ -134,11 +134,6 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
 }
 
-/// Rows that cross are completed so many blocks after the one in which they end, and then their
-/// sums are there: about what an H200 runs at once. Milliseconds of what was tried:
-/// docs/notes/spmv.md.
-constexpr int64 blocks_behind = 1024;
-
 /// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
 /// what it has of the others; one of its warps completes the row that ends in a chunk long before.
 /// After the blocks with chunks come some that complete the rows of the last ones. Who waits, waits
@@ -381,14 +376,10 @@ answer spmv_answer(const problem& p) {
   if (why == nullptr && p.algebra->accum_bytes * (chunk_items + 4 + spmv_threads / 32) >
                             static_shared_bytes - kept_back)
     why = "the sums of a chunk do not fit in a block's shared memory";
-  if (why != nullptr) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, why)) return out;
   // Sums go through shared memory: where rows are even, and short or long, a lane or a warp a row
   // does without. Milliseconds of spmv and of those: road-like 0.038, 0.035;
-  // uniform:32768:3200 0.284, 0.222; pubmed-like 0.009, 0.004; but reddit-like 0.402, 0.459.
+  // uniform:32768:3200 0.284, 0.222; pubmed-like 0.005, 0.004; but reddit-like 0.402, 0.459.
   const profile& look = look_of(p);
   out.seconds = estimate(p);
   if (p.a.nnz < few_entries || (look.mean_length < 6 && look.imbalance < 1.6) ||

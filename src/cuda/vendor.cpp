@@ -92,11 +92,7 @@ cusparseSpMMAlg_t algorithm_for(const problem& p) {
 
 answer vendor_answer(const problem& p) {
   answer out;
-  if (const char* why = cannot_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, cannot_because(p))) return out;
   out.says = verdict::slower;
   out.seconds = 2 * estimate(p) + lone_row_seconds(look_of(p).longest);
   if (p.reasons) out.reason = "rig's kernels move the same bytes with less waiting";
