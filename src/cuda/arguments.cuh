@@ -18,6 +18,8 @@ struct piece {
 
 /// Threads of a block of `row`.
 constexpr int row_threads = 128;
+/// Entries a thread of `take_values` has in flight.
+constexpr int values_in_flight = 4;
 
 /// Rows and entries of a chunk of `spmv`, together.
 constexpr int chunk_items = 2044;

@@ -58,9 +58,8 @@ void vendor_run(const problem& p);
 buffer ordered_values(const problem& p, arguments& args);
 
 struct row_lists;
-struct row_launch;
 
 /// `row`'s kernel; with lists, the rows that they cut in pieces. The device is current.
-row_launch prepare_row(const problem& p, arguments args, const row_lists* lists);
+void run_row(const problem& p, arguments args, const row_lists* lists);
 
 }  // namespace rig::on_cuda

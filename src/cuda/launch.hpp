@@ -59,16 +59,4 @@ std::string type_name(const semiring_info& s);
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared = 0);
 
-/// A launch of `row`'s kernel of which all that may be refused is done: memory is there, the kernel
-/// is compiled, and C is untouched.
-struct row_launch {
-  const char* name;
-  const void* kernel;
-  dim3 grid;
-  arguments args;
-  buffer values, b, sums;  ///< temporaries, kept until the launch
-
-  void go(const problem& p) const;
-};
-
 }  // namespace rig::on_cuda

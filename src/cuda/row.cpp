@@ -20,34 +20,39 @@ namespace {
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
 
-/// Of codes, all entries. Milliseconds by the program that docs/notes/sampled.md marks *, beside
-/// those of the shapes that fp32 takes: road-like, f = 64, 128, 256: 0.253, 0.475, 0.907; 0.331,
-/// 0.557, 1.07; rmat:18:16: 0.154, 0.257, 0.465; 0.195, 0.291, 0.497; pubmed-like 0.0149, 0.0161,
-/// 0.0188; 0.0159, 0.0208, 0.0212; arxiv-like, f = 64, 128: 0.066, 0.102; by packs of 16 bytes
-/// 0.080, 0.112; reddit-like, f = 64, of L, G, U, CF: 4, 32, 4, 1: 1.57; 4, 8, 4, 1: 1.91.
+/// Of codes, all entries. Milliseconds by the program that docs/notes/sampled.md marks *, f = 64,
+/// 128, 256, beside those of the shapes that fp32 takes: road-like 0.258, 0.461, 0.862; 0.331,
+/// 0.557, 1.07; uniform:262144:32 0.139, 0.253, 0.494; 0.172, 0.275, 0.534; rmat:18:16 0.154,
+/// 0.257, 0.465; 0.195, 0.291, 0.497; arxiv-like-shuffled, f = 128, 0.097, U = 4: 0.102;
+/// pubmed-like 0.0092, 0.0109, 0.0142. reddit-like, f = 64, of L, G, U, CF: 4, 32, 3, 1: 1.56;
+/// U = 4: 1.61; 4, 8, 4, 1: 1.91.
 row_shape shape_of_codes(const problem& p, const profile& look, const row_shape& like) {
-  constexpr double long_rows = 20;
+  constexpr double long_rows = 20, longer_rows = 40;
   const index f = p.b.columns;
   const auto packs = [&](int bytes) { return (f + bytes - 1) / bytes; };
   const auto lanes = [&](int bytes) { return packs(bytes) <= 4 ? 4 : packs(bytes) <= 8 ? 8 : 16; };
   const auto shape = [&](int bytes, int l, int g, int u, int cf) {
     return row_shape{true, l, g, u, cf, true, bytes};
   };
-  if (p.a.nnz < few_entries) {
-    const int bytes = f < 128 ? 4 : 8;
-    if (packs(bytes) <= 8) return shape(bytes, lanes(bytes), 32, 4, 1);
-    return packs(bytes) <= 16 ? shape(bytes, 8, 16, bytes == 4 ? 8 : 4, 2)
-                              : shape(bytes, 32, 32, 4, 1);
-  }
-  if (look.mean_length < 6) return shape(16, lanes(16), lanes(16), 1, 1);
+  if (p.a.nnz < few_entries)
+    return packs(4) <= 8    ? shape(4, 8, 32, 4, 1)
+           : packs(4) <= 16 ? shape(4, 16, 32, 4, 1)
+           : packs(16) <= 8 ? shape(16, 8, 16, 6, 1)
+                            : shape(4, 32, 32, 4, 2);
+  if (look.mean_length < 6)
+    return packs(16) <= 4 ? shape(16, 4, 4, 1, 1) : shape(8, lanes(16), lanes(16), 3, 2);
   if (is_skewed(look, p.a.nnz)) {
     const bool longer = look.mean_length >= long_rows;
     if (f >= 256 || (longer && f < 128))
-      return shape(16, lanes(16), longer ? 2 * lanes(16) : lanes(16), 4, 1);
-    return packs(8) <= 8 ? shape(8, lanes(8), lanes(8), 4, 1) : shape(8, 8, 8, 4, 2);
+      return shape(16, lanes(16), longer ? 2 * lanes(16) : lanes(16), longer ? 4 : 3, 1);
+    return packs(8) <= 8 ? shape(8, lanes(8), lanes(8), 4, 1) : shape(8, 8, 8, longer ? 4 : 3, 2);
   }
+  if (look.mean_length < longer_rows) return shape(16, lanes(16), lanes(16), 3, 1);
   row_shape s = like;
-  if (packs(16) <= 4) s.l = 4;
+  if (packs(16) <= 4) {
+    s.l = 4;
+    s.u = 3;
+  }
   return s;
 }
 
@@ -102,6 +107,12 @@ int plain_packs(const problem& p, const profile& look, const arguments& args) {
   return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
 }
 
+sum_kind kind_of(const problem& p) {
+  return p.algebra->is_indexed     ? sum_kind::indexed
+         : p.algebra->ignores_left ? sum_kind::unweighted
+                                   : sum_kind::weighted;
+}
+
 /// Elements of a pack of B, or 1 where B's elements fill one or are no numbers.
 int pack_width(const problem& p, const arguments& args) {
   if (p.algebra->right == type::other) return 1;
@@ -130,41 +141,53 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
 }
 
-/// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds of
-/// fastrand, f = 64, width 16, on reddit-like, of L, G, U, CF: 16, 16, 8, 1: 0.195; U = 4: 0.206;
-/// G = 32: 0.219; f = 256: 32, 32, 2, 2: 0.534; 32, 32, 4, 1: 0.670; slices of 16 packs: 0.813. Of
-/// codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125.
+/// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
+/// the program that docs/notes/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
+/// width 16: 8, 8, 4, 2: 0.069; 16, 16, 4, 1: 0.080; bucket 8, 8, 2, 2: 0.063; 16, 16, 4, 1: 0.072.
+/// products-like, fastrand, width 512: 8, 32, 3, 2: 3.72; U = 4: 3.99; 16, 32, 4, 1: 4.16.
+/// reddit-like, fastrand, width 1024: 8, 32, 4, 2: 2.47; U = 3: 2.56; 16, 32, 4, 1: 2.73; width 16:
+/// 16, 16, 4, 1: 0.191; 8, 8, 4, 2: 0.194. f = 256: products-like, fastrand, width 64: 32, 32, 4,
+/// 2: 9.19; U = 2: 9.54; reddit-like, width 1024: 16, 32, 4, 2: 10.1; 32, 32, 4, 1: 10.4; 32, 32,
+/// 4, 2: 10.5. Of codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125.
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
-  row_shape s = shape_at(shape_for(p, look, args), p.algebra->is_indexed);
+  row_shape s = shape_at(shape_for(p, look, args), kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
-  const bool samples = args.samples != sampling::none;
+  if (args.samples == sampling::none) return shape_of_codes(p, look, s);
   const double packs = packs_of(p, args);
-  if (!samples) return shape_of_codes(p, look, s);
   const bool full = look.longest == args.width && look.mean_length >= args.width;
-  if (s.bytes == 16 && p.b.value_type == type::code && packs <= 4) {
-    s.l = 4;
-    if (full) s.g = 8;
-  }
-  if (packs <= 4) return s;
-  s.l = packs <= 8 ? 8 : packs <= 16 ? 16 : 32;
   s.u = 4;
   s.cf = 1;
-  if (s.l == 8) s.g = full ? 8 : s.g;
-  if (s.l == 16) {
+  if (packs <= 8) {
+    s.l = packs <= 4 && p.b.value_type == type::code ? 4 : 8;
+    if (full) s.g = 8;
+    return s;
+  }
+  const bool draws = args.samples != sampling::bucket;
+  const bool from_long_rows = p.a.nnz >= 100 * static_cast<int64>(p.a.rows);
+  // Rows that draw a few of many wait for A.
+  const bool waits = draws && p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
+  const bool few = p.a.nnz < few_entries;
+  if (b_bytes(p) < 4) {  // more sums a lane
     const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
-    s.g = dense || p.a.nnz < few_entries ? 32 : 16;
+    s.l = packs <= 16 ? 16 : 32;
+    s.g = s.l == 32 || dense || few ? 32 : 16;
+    if (s.g == 16 && waits) s.u = 8;
+    return s;
   }
-  if (s.l == 32) s.g = 32;
-  // Entries far apart come late: more of them in flight, where rows have as many.
-  const bool long_rows = p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
-  if (s.g == 16 && long_rows && args.samples != sampling::bucket) s.u = 8;
-  // One tile, so that entries are drawn once; unless rows are long and B is read again and again:
-  // adaptive, width 128: products-like 11.5 ms, two tiles 12.3; reddit-like 3.21, 3.03.
-  if (packs > 32 && (args.width < 64 || look.mean_length < 100)) {
-    s.u = 2;
-    s.cf = 2;
+  if (packs <= 16) {
+    if (waits) return row_shape{true, 16, 16, 4, 1, true, s.bytes};
+    if (few) return row_shape{true, 16, args.width < 32 ? 16 : 32, 4, 1, true, s.bytes};
+    if (look.mean_length < (draws ? 24 : 40))
+      return row_shape{true, 8, 8, draws ? 4 : 2, 2, true, s.bytes};
+    return row_shape{true, 8, 32, draws && from_long_rows ? 4 : 3, 2, true, s.bytes};
   }
+  // One tile, so that entries are drawn once; unless rows are long and B is read again and again.
+  s.cf = 2;
+  s.g = 32;
+  s.l = packs <= 32 || (from_long_rows && (!draws || args.width >= 64)) ? 16 : 32;
+  if (s.l == 16 && !draws && args.width < 100) s.g = 16;
+  if (s.l == 32 && !draws) s.u = 3;
   return s;
 }
 
@@ -176,12 +199,13 @@ std::string expression(const row_shape& s, const std::string& semiring, const st
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
   return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
 }
+template <sum_kind Of>
 std::string table_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_at(shape, false), semiring, b_type);
+  return expression(shape_at(shape, Of), semiring, b_type);
 }
-std::string indexed_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_at(shape, true), semiring, b_type);
-}
+constexpr decltype(kernel_request::expression) table_expressions[] = {
+    table_expression<sum_kind::weighted>, table_expression<sum_kind::unweighted>,
+    table_expression<sum_kind::indexed>};
 /// A shape that no table holds, as a number below zero, and back.
 int number_of(const row_shape& s) {
   return -(((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 4 + (s.packs ? 2 : 0) +
@@ -235,7 +259,8 @@ buffer ordered_values(const problem& p, arguments& args) {
       buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
   arguments conversion = args;
   conversion.c = taken.data();
-  const int64 blocks = (p.a.nnz + row_threads - 1) / row_threads;
+  constexpr int64 each = row_threads * values_in_flight;
+  const int64 blocks = (p.a.nnz + each - 1) / each;
   launch(p, "take_values",
          kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, take_values_kernels()}),
          dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), row_threads, conversion);
@@ -244,8 +269,8 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-row_launch prepare_row(const problem& p, arguments args, const row_lists* lists) {
-  buffer values = ordered_values(p, args), b = padded_b(p, args);
+void run_row(const problem& p, arguments args, const row_lists* lists) {
+  const buffer values = ordered_values(p, args), b = padded_b(p, args);
   const bool samples = args.samples != sampling::none;
   const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
   const bool forced = forced_shape != nullptr && !later && is_plain(p) &&
@@ -255,7 +280,7 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   const row_shape s = forced ? *forced_shape
                       : later
                           ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args)
-                          : shape_at(shape, p.algebra->is_indexed);
+                          : shape_at(shape, kind_of(p));
   const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
   args.c_packed =
       p.b.columns % pack_width(p, args) == 0 &&
@@ -269,9 +294,8 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
                                starts ? started_expression : drawn_expression, nullptr})
       : forced || later
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
-          : kernel_for(
-                p, {name, "row.cu", shape, std::size(shapes),
-                    p.algebra->is_indexed ? indexed_expression : table_expression, row_kernels()});
+          : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
+                           table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
   const int64 groups = row_threads / s.g;
   const int64 v = s.packs ? pack_width(p, args) : 1;
   const int64 tile = v * s.l * s.cf;
@@ -284,10 +308,8 @@ row_launch prepare_row(const problem& p, arguments args, const row_lists* lists)
   if (lists != nullptr)
     sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
                          tiles, args);
-  return {name, kernel, grid, args, std::move(values), std::move(b), std::move(sums)};
+  launch(p, name, kernel, grid, row_threads, args);
 }
-
-void row_launch::go(const problem& p) const { launch(p, name, kernel, grid, row_threads, args); }
 
 answer row_answer(const problem& p) {
   answer out;
@@ -306,6 +328,6 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) { prepare_row(p, arguments_of(p), nullptr).go(p); }
+void row_run(const problem& p) { run_row(p, arguments_of(p), nullptr); }
 
 }  // namespace rig::on_cuda

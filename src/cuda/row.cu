@@ -23,8 +23,9 @@ constexpr int least_blocks() {
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
   // Of samples: reddit-like, f = 64, fastrand, width 16 and 256: 0.194 and 1.41 ms; with 2 words
-  // 0.203 and 1.49, with 28 0.204 and 1.40; products-like, width 64: 3.07, 3.09, 3.61.
-  constexpr int draw_words = Drawn == drawn::anywhere ? 10 : Drawn == drawn::start ? 4 : 0;
+  // 0.203 and 1.49, with 28 0.204 and 1.40; products-like, width 64: 3.07, 3.09, 3.61. Where three
+  // are in flight, for many warps, with 4 and 10: products-like, width 512: 3.72, 3.88.
+  constexpr int draw_words = Drawn == drawn::all ? 0 : Drawn == drawn::start || U < 4 ? 4 : 10;
   constexpr int other_words = draw_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
@@ -137,9 +138,9 @@ __global__ void __launch_bounds__(row_threads,
   const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
   typename S::accum sum[CF][V];
   if constexpr (Drawn != drawn::all) {
+    // A row that is cut comes in pieces even where its sample fits in one.
+    if (!is_piece && args.cut > 0 && n > args.cut) return;
     const row_sample sample = sample_of(args, n);
-    // With a cut, rows and pieces of samples are launched apart: a row that is cut comes in pieces
-    // even where its sample fits in one.
     if (first_entry >= sample.count && is_piece) return;
     int64 count = sample.count - first_entry;
     if (is_piece && count > args.cut) count = args.cut;
@@ -176,12 +177,34 @@ __global__ void __launch_bounds__(row_threads,
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
 /// otherwise, a pass of its own keeps the loops over them free of questions. `out` takes the place
-/// of C.
+/// of C. Four that are only out of order are in flight: reddit-like 0.98 ms, one at a time 1.2.
 template <class S>
 __global__ void __launch_bounds__(row_threads) take_values(const arguments args) {
-  for (int64 p = static_cast<int64>(blockIdx.x) * row_threads + threadIdx.x; p < args.nnz;
-       p += static_cast<int64>(gridDim.x) * row_threads)
-    static_cast<typename S::left*>(args.c)[p] = load_a<S>(args, p);
+  using left = typename S::left;
+  constexpr int in_flight = values_in_flight;
+  auto* const to = static_cast<left*>(args.c);
+  const int64 begin = static_cast<int64>(blockIdx.x) * (row_threads * in_flight) + threadIdx.x,
+              step = static_cast<int64>(gridDim.x) * (row_threads * in_flight);
+  const bool moves = args.permutation != nullptr && !args.wide && args.a_type == type_of<left>;
+  for (int64 first = begin; first < args.nnz; first += step) {
+    const auto there = [&](int u) { return first + u * row_threads < args.nnz; };
+    if (!is_ignoring_left<S> && moves) {
+      const auto* const places = static_cast<const int32*>(args.permutation) + first;
+      int32 place[in_flight] = {};
+      left a[in_flight];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u)
+        if (there(u)) place[u] = __ldcs(places + u * row_threads);
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) a[u] = static_cast<const left*>(args.a_values)[place[u]];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u)
+        if (there(u)) to[first + u * row_threads] = a[u];
+    } else {
+      for (int u = 0; u < in_flight && there(u); ++u)
+        to[first + u * row_threads] = load_a<S>(args, first + u * row_threads);
+    }
+  }
 }
 
 }  // namespace rig::on_cuda
@@ -201,7 +224,9 @@ namespace {
 template <class S, std::size_t I>
 const void* kernel_of_shape() {
   using right = typename S::right;
-  constexpr row_shape s = shape_at(I, is_indexed<output<S>>);
+  constexpr row_shape s = shape_at(I, is_indexed<output<S>> ? sum_kind::indexed
+                                      : is_ignoring_left<S> ? sum_kind::unweighted
+                                                            : sum_kind::weighted);
   constexpr int v = s.packs ? static_cast<int>(16 / sizeof(right)) : 1;
   return reinterpret_cast<const void*>(&row<S, right, v, s.l, s.g, s.u, s.cf, s.plain>);
 }

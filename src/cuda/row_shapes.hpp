@@ -13,7 +13,7 @@ namespace rig::on_cuda {
 // suite ablation, has the others at f = 32 and 128):
 inline constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 1, true},     // road-like, f = 32: 0.194 (U = 4: 0.227)
-    {true, 8, 8, 4, 1, true},     // arxiv-like, f = 32: 0.051 (U = 2: 0.060)
+    {true, 8, 8, 6, 1, true},     // arxiv-like, f = 32: 0.047 (U = 4: 0.050, U = 8: 0.048)
     {true, 8, 16, 4, 1, true},    // uniform:262144:32, f = 32: 0.138 (G = 8: 0.143)
     {true, 8, 32, 4, 1, true},    // reddit-like, f = 32: 1.50 (G = 16: 1.57)
     {true, 8, 8, 2, 2, true},     // road-like, f = 64: 0.355 (U = 4: 0.401)
@@ -58,12 +58,17 @@ enum shape_number : int {
 };
 static_assert(std::size(shapes) == any_wide + 1);
 
-/// Indexed semirings hold and compare twice as much. Milliseconds of arg-max by the
-/// program that docs/notes/max.md marks *: road-like, f = 64:
-/// 0.443, by the shape of others 0.474; pubmed-like, f = 256: 0.028, 0.030.
-constexpr row_shape shape_at(int number, bool indexed) {
-  if (indexed && number == packs_16_sparse) return {true, 16, 16, 2, 1, true};
-  if (indexed && number == packs_32_few) return {true, 32, 32, 6, 1, true};
+/// What a semiring asks of registers.
+enum class sum_kind : int { weighted, unweighted, indexed };
+
+/// Without A's values another load fits; indexed semirings hold and compare twice as much.
+/// Milliseconds by the program that docs/notes/max.md marks *: max, f = 32: arxiv-like 0.043, by
+/// the shape of weighted sums 0.048, rmat:18:16 0.109, 0.117; arg-max: road-like, f = 64: 0.443, by
+/// the shape of others 0.474; pubmed-like, f = 256: 0.028, 0.030.
+constexpr row_shape shape_at(int number, sum_kind of) {
+  if (of == sum_kind::unweighted && number == packs_8_skewed) return {true, 8, 8, 7, 1, true};
+  if (of == sum_kind::indexed && number == packs_16_sparse) return {true, 16, 16, 2, 1, true};
+  if (of == sum_kind::indexed && number == packs_32_few) return {true, 32, 32, 6, 1, true};
   return shapes[number];
 }
 

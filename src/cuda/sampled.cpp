@@ -44,17 +44,7 @@ void sampled_run(sampling how, const problem& p) {
   p.held_lists = lists;
   // Samples that fill the width are even.
   if (p.desc->width > look.mean_length && order_helps(p, look)) args.order = lists->by_length;
-  if (lists->cut == 0 || p.desc->width < lists->cut) return prepare_row(p, args, nullptr).go(p);
-  // Rows that are not cut are whole; those that are have their samples in pieces. Both are prepared
-  // before either writes C: the second may not compile, or find no memory.
-  arguments whole = arguments_of(p);
-  whole.order = args.order;
-  whole.cut = lists->cut;
-  args.rows = 0;
-  const row_launch rows = prepare_row(p, whole, nullptr),
-                   pieces = prepare_row(p, args, lists.get());
-  rows.go(p);
-  pieces.go(p);
+  run_row(p, args, p.desc->width < lists->cut ? nullptr : lists.get());
 }
 
 }  // namespace rig::on_cuda

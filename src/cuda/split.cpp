@@ -123,7 +123,7 @@ void split_run(const problem& p) {
   const auto lists = p.oriented->form_of<row_lists>();
   p.held_lists = lists;
   if (order_helps(p, look)) args.order = lists->by_length;
-  prepare_row(p, args, lists.get()).go(p);
+  run_row(p, args, lists.get());
 }
 
 }  // namespace rig::on_cuda

@@ -79,7 +79,9 @@ class maxk : public suite {
   void measure(product& of) override {
     const rig::matrix<float>& a = of.graph.weighted;
     const std::optional<double> best = with_.best_cusparse(of);
-    std::vector<contender> field = {{"exact", [&] { rig::mxm(of.c, rig::none, a, of.b, sum); }}};
+    std::vector<contender> field = {
+        {"exact", [&] { rig::mxm(of.c, rig::none, a, of.b, sum); }},
+        {"transposed", [&] { rig::mxm(of.c, rig::none, a, of.b, sum, {.transpose_a = true}); }}};
     std::vector<std::unique_ptr<kept_features>> all;
     for (const int k : ks_of(of.features)) {
       all.push_back(std::make_unique<kept_features>());
@@ -94,6 +96,11 @@ class maxk : public suite {
     line.kernel = line.chosen = rig::explain(a, of.b, sum).chosen;
     const double row_bytes = 4.0 * of.features;
     add(line, ms.at("exact"), row_bytes * of.n(), best);
+    // What the gradient would take with all of dY: the transpose puts A's values in order first.
+    row transposed = line;
+    transposed.operation = "mxm exact, transposed";
+    add(transposed, ms.at("transposed"), row_bytes * of.n(), best);
+    transposed_ms_ = ms.at("transposed");
     for (const auto& one : all)
       for (const operation how : {forward, backward, any_order})
         if (const auto found = ms.find(name_of(how, one->k)); found != ms.end())
@@ -107,6 +114,7 @@ class maxk : public suite {
     sum_up("maxk_forward_over_exact", over_exact_[forward], {}, 1.0);
     sum_up("maxk_backward_over_exact", over_exact_[backward], {}, 1.0);
     sum_up("maxk_backward_any_order_over_exact", over_exact_[any_order], {}, {});
+    sum_up("maxk_backward_over_transposed", over_transposed_, {}, {});
     for (const operation how : {forward, backward, any_order})
       sum_up(std::string("maxk_elsewhere_") + keys[how] + "_over_exact", over_exact_elsewhere_[how],
              {}, {});
@@ -220,6 +228,7 @@ class maxk : public suite {
     if (over_published) over_published_[how].push_back(*over_published);
     const bool bound = of.features == published_features && at.k >= 16;
     (bound ? over_exact_ : over_exact_elsewhere_)[how].push_back(exact_ms / ms);
+    if (bound && how == backward) over_transposed_.push_back(transposed_ms_ / ms);
     if (best && bound && at.k == 32 && of.graph.name == "reddit-like") reddit_32_[how] = *best / ms;
   }
 
@@ -305,7 +314,9 @@ class maxk : public suite {
 
   double prepare_ms_ =
       0;  ///< the forms that a transposed product needs beyond those of a plain one
-  std::vector<double> over_published_[3], over_exact_[3], over_exact_elsewhere_[3];
+  double transposed_ms_ = 0;
+  std::vector<double> over_published_[3], over_exact_[3], over_exact_elsewhere_[3],
+      over_transposed_;
   std::optional<double> reddit_32_[3];
 };
 
