@@ -2,7 +2,6 @@
 // row_shapes.hpp.
 
 #include <string>
-#include <utility>
 
 #include "families.hpp"
 #include "launch.hpp"
