@@ -49,6 +49,7 @@ int device_count() {
   return count;
 }
 
+/// Makes the stream and the event of a device. Tried again by the next call where it failed.
 void make(context& c, int device) {
   const std::lock_guard lock(c.making);
   if (c.made.load(std::memory_order_relaxed)) return;

@@ -174,6 +174,8 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
     if (s.g == 16 && waits) s.u = 8;
     return s;
   }
+  // The bounds lie between the graphs of the shapes above, samples of 14 to 16 entries and of 32,
+  // of 32 and 50, rows of 50 and 490; none was measured between.
   if (packs <= 16) {
     if (waits) return row_shape{true, 16, 16, 4, 1, true, s.bytes};
     if (few) return row_shape{true, 16, args.width < 32 ? 16 : 32, 4, 1, true, s.bytes};

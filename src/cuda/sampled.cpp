@@ -18,11 +18,7 @@ namespace rig::on_cuda {
 answer sampled_answer(sampling how, const problem& p) {
   answer out = sampling_answer(how, p);
   if (out.says == verdict::cannot) return out;
-  if (const char* why = no_kernel_because(p)) {
-    out.says = verdict::cannot;
-    if (p.reasons) out.reason = why;
-    return out;
-  }
+  if (cannot(out, p, no_kernel_because(p))) return out;
   problem staged = p;
   const int64 most = static_cast<int64>(p.a.rows) * p.desc->width;
   if (staged.a.nnz > most) staged.a.nnz = most;
