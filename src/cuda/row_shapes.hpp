@@ -11,7 +11,7 @@ namespace rig::on_cuda {
 
 // Milliseconds on an H200, sum in fp32 with values, beside the next best shape (docs/measured.md,
 // suite ablation, has the others at f = 32 and 128; six in flight are of the program that
-// docs/notes/exact.md marks *):
+// docs/notes/exact.md marks **):
 inline constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 1, true},     // road-like, f = 32: 0.194 (U = 4: 0.227)
     {true, 8, 8, 6, 1, true},     // arxiv-like, f = 32: 0.047 (U = 4: 0.050, U = 8: 0.048)
