@@ -1,6 +1,9 @@
 // The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the
 // CPU's.
 
+#include <cmath>
+#include <random>
+
 #include "cuda/arguments.cuh"
 #include "gpu.hpp"
 #include "rig/semirings.hpp"
@@ -171,6 +174,32 @@ TEST_CASE("vendor by either algorithm") {
       CAPTURE(reproducible);
       CHECK(t.run("vendor") == "");
     }
+}
+
+TEST_CASE("a mean has the bits of a division") {
+  constexpr rig::index n = 4096, features = 64;  // row i has i + 1 entries
+  std::vector<rig::int64> offsets{0};
+  std::vector<rig::index> entries;
+  for (rig::index i = 0; i < n; ++i) {
+    for (rig::index k = 0; k <= i; ++k) entries.push_back(k);
+    offsets.push_back(static_cast<rig::int64>(entries.size()));
+  }
+  std::mt19937 random(static_cast<unsigned>(test_seed()));
+  std::normal_distribution<float> real;
+  rig::dense<float> x(n, features);
+  for (rig::index k = 0; k < n; ++k)
+    for (rig::index j = 0; j < features; ++j) x(k, j) = std::ldexp(real(random), k % 40 - 20);
+  const auto a = rig::matrix<float>::from_csr(n, n, std::span<const rig::int64>(offsets),
+                                              std::span<const rig::index>(entries))
+                     .to(gpu);
+  const auto b = x.to(gpu);
+  const auto sums = rig::mxm(a, b, rig::plus_second<float>{}, {.kernel = "row"}).to(rig::cpu());
+  const auto means = rig::mxm(a, b, rig::mean_second<float>{}, {.kernel = "row"}).to(rig::cpu());
+  int unlike = 0;
+  for (rig::index i = 0; i < n; ++i)
+    for (rig::index j = 0; j < features; ++j)
+      if (means(i, j) != sums(i, j) / static_cast<float>(i + 1)) ++unlike;
+  CHECK(unlike == 0);
 }
 
 TEST_CASE("a hundred runs, the same bits") {

@@ -78,6 +78,13 @@ struct bfloat16 {
 
  private:
   static constexpr unsigned short round(float value) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    if (!__builtin_is_constant_evaluated()) {
+      unsigned short narrow;
+      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(value));
+      return narrow;
+    }
+#endif
     const unsigned word = __builtin_bit_cast(unsigned, value);
     if ((word & 0x7fffffffu) > 0x7f800000u)
       return static_cast<unsigned short>((word >> 16) | 0x40u);
@@ -248,21 +255,16 @@ template <class T>
 constexpr T mean_of(T x, int64 n) {
 #ifdef __CUDA_ARCH__
   // A row divides all its columns by the same n: one reciprocal, correctly rounded, and a residual
-  // that makes each quotient so (Markstein 1990), in four instructions. Checked once on an H200,
-  // not by a test: for all n to 2^24, 64 x each, the bits of a division.
+  // that makes each quotient so (Markstein 1990), in four instructions: the bits of a division,
+  // tested for n to 4 096, checked once on an H200 for all n to 2^24, 64 x each. By intrinsics, for
+  // the compiler repeats assembly that depends on n alone for each element.
   if constexpr (is_same<T, float>) {
     const float d =
         n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n)) : static_cast<float>(n);
-    float r, rest;
-    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(r) : "f"(d));
-    asm("fma.rn.f32 %0, %1, %2, 0f3F800000;" : "=f"(rest) : "f"(-d), "f"(r));
-    asm("fma.rn.f32 %0, %1, %0, %0;" : "+f"(r) : "f"(rest));
-    float q = x * r;
-    asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(rest) : "f"(-q), "f"(d), "f"(x));
-    // Of an infinity the residual is no number, which max takes for the other operand.
-    asm("max.f32 %0, %0, 0fFF7FFFFF;" : "+f"(rest));
-    asm("fma.rn.f32 %0, %1, %2, %0;" : "+f"(q) : "f"(rest), "f"(r));
-    return q;
+    const float r = __frcp_rn(d), q = __fmul_rn(x, r);
+    // Of an infinity the residual is no number, which fmaxf takes for the other operand.
+    const float rest = fmaxf(__fmaf_rn(-q, d, x), -3.402823466e38f);
+    return __fmaf_rn(rest, r, q);
   }
 #endif
   return static_cast<T>(x / static_cast<T>(n));

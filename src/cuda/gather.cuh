@@ -193,31 +193,42 @@ __device__ __forceinline__ void gather(const arguments& args, index row, const R
   gather_from<S, TB, V, L, G, U, CF, false>(args, row, of, lane, first, sum);
 }
 
-/// One pack of C, at once where C's rows begin and end on packs.
-template <class T, int V>
-__device__ __forceinline__ void store(const arguments& args, T* to, index column,
-                                      const pack<T, V>& from) {
-  if constexpr (V > 1) {
-    if (!args.c_packed) {
+/// The packs of a row in `to`, whole where C's rows begin and end on packs.
+template <class T, int V, int L, int CF>
+__device__ __forceinline__ void store(const arguments& args, T* to, index first,
+                                      const pack<T, V> (&from)[CF]) {
 #pragma unroll
-      for (int v = 0; v < V; ++v)
-        if (column + v < args.columns) to[v] = from.element[v];
-      return;
+  for (int c = 0; c < CF; ++c) {
+    const index column = first + c * L * V;
+    if (column >= args.columns) continue;
+    if (V == 1 || args.c_packed) {
+      store_pack<T, V>(to + column, from[c]);
+      continue;
     }
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if (column + v < args.columns) to[column + v] = from[c].element[v];
   }
-  store_pack<T, V>(to, from);
 }
 
-/// One pack of sums, finished, as C stores them.
-template <class S, class T, int V>
-__device__ __forceinline__ void write_pack(const arguments& args, index row, index column, int64 n,
-                                           const typename S::accum (&sum)[V]) {
-  pack<T, V> out;
+/// The sums of one row, finished, as C stores them. Whether there are products is asked once, so
+/// that what `finish` has of their number alone is computed once.
+template <class S, class T, int V, int L, int CF>
+__device__ __forceinline__ void write_packs(const arguments& args, index row, index first, int64 n,
+                                            const typename S::accum (&sum)[CF][V]) {
+  pack<T, V> out[CF];
+  if (n > 0) {
 #pragma unroll
-  for (int v = 0; v < V; ++v)
-    out.element[v] =
-        n > 0 ? convert<T>(finished<S>(sum[v], n)) : *reinterpret_cast<const T*>(args.fill.bytes);
-  store<T, V>(args, static_cast<T*>(args.c) + row * args.c_stride + column, column, out);
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c].element[v] = convert<T>(finished<S>(sum[c][v], n));
+  } else {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c].element[v] = *reinterpret_cast<const T*>(args.fill.bytes);
+  }
+  store<T, V, L, CF>(args, static_cast<T*>(args.c) + row * args.c_stride, first, out);
 }
 
 /// The sums of one row, n of its products, to C: whole packs where the call is plain.
@@ -225,39 +236,34 @@ template <class S, int V, int L, int CF, bool Plain>
 __device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
                                            const typename S::accum (&sum)[CF][V]) {
   using O = output<S>;
+  if constexpr (!Plain) {
+    for (int c = 0; c < CF; ++c)
+      for (int v = 0; v < V; ++v) {
+        const index column = first + c * L * V + v;
+        if (column < args.columns) write_any<S>(args, row, column, sum[c][v], n);
+      }
+  } else if constexpr (is_indexed<O>) {
+    using value = decltype(O::value);
+    pack<value, V> values[CF];
+    pack<int32, V> indices[CF];
 #pragma unroll
-  for (int c = 0; c < CF; ++c) {
-    const index column = first + c * L * V;
-    if (column >= args.columns) continue;
-    if constexpr (!Plain) {
-      for (int v = 0; v < V; ++v)
-        if (column + v < args.columns) write_any<S>(args, row, column + v, sum[c][v], n);
-    } else if constexpr (is_indexed<O>) {
-      using value = decltype(O::value);
-      pack<value, V> values;
-      pack<int32, V> indices;
+    for (int c = 0; c < CF; ++c)
 #pragma unroll
       for (int v = 0; v < V; ++v) {
         const O out = finished<S>(sum[c][v], n);
-        values.element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
-        indices.element[v] = n > 0 ? out.index : -1;
+        values[c].element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
+        indices[c].element[v] = n > 0 ? out.index : -1;
       }
-      store<value, V>(args, static_cast<value*>(args.c) + row * args.c_stride + column, column,
-                      values);
-      store<int32, V>(args, args.indices + row * args.indices_stride + column, column, indices);
-    } else {
-      if constexpr (is_same<O, float>) {  // features often stay in the type they came in
-        if (args.c_type == type::half) {
-          write_pack<S, half, V>(args, row, column, n, sum[c]);
-          continue;
-        }
-        if (args.c_type == type::bfloat16) {
-          write_pack<S, bfloat16, V>(args, row, column, n, sum[c]);
-          continue;
-        }
-      }
-      write_pack<S, O, V>(args, row, column, n, sum[c]);
+    store<value, V, L, CF>(args, static_cast<value*>(args.c) + row * args.c_stride, first, values);
+    store<int32, V, L, CF>(args, args.indices + row * args.indices_stride, first, indices);
+  } else {
+    if constexpr (is_same<O, float>) {  // features often stay in the type they came in
+      if (args.c_type == type::half)
+        return write_packs<S, half, V, L, CF>(args, row, first, n, sum);
+      if (args.c_type == type::bfloat16)
+        return write_packs<S, bfloat16, V, L, CF>(args, row, first, n, sum);
     }
+    write_packs<S, O, V, L, CF>(args, row, first, n, sum);
   }
 }
 
