@@ -201,13 +201,15 @@ __device__ __forceinline__ void store(const arguments& args, T* to, index first,
   for (int c = 0; c < CF; ++c) {
     const index column = first + c * L * V;
     if (column >= args.columns) continue;
-    if (V == 1 || args.c_packed) {
-      store_pack<T, V>(to + column, from[c]);
-      continue;
-    }
+    if constexpr (V > 1) {
+      if (!args.c_packed) {
 #pragma unroll
-    for (int v = 0; v < V; ++v)
-      if (column + v < args.columns) to[column + v] = from[c].element[v];
+        for (int v = 0; v < V; ++v)
+          if (column + v < args.columns) to[column + v] = from[c].element[v];
+        continue;
+      }
+    }
+    store_pack<T, V>(to + column, from[c]);
   }
 }
 
