@@ -251,7 +251,8 @@ void backward_by_atomics(const problem& p, unsigned warps) {
   outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
   const auto lists = q.oriented->form_of<row_lists>();
   p.held_lists = lists;
-  if (order_helps(q, look_of(q))) outer.order = lists->by_length;
+  // Rows of dC are read once: nothing is lost by length (arxiv-like, k = 32: 0.166 ms, 0.179).
+  outer.order = lists->by_length;
   set_pieces(*lists, outer);  // which leave no sums
   check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
   if (q.a.rows > 0)
