@@ -43,6 +43,11 @@ struct sampled_range {
   __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
 };
 
+template <class T>
+__device__ __forceinline__ T iso_of(const arguments& args) {
+  return *reinterpret_cast<const T*>(args.iso.bytes);
+}
+
 /// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
@@ -68,7 +73,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
   [[maybe_unused]] left iso = left();
-  if constexpr (Iso) iso = *reinterpret_cast<const left*>(args.iso.bytes);
+  if constexpr (Iso) iso = iso_of<left>(args);
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
@@ -146,10 +151,9 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
       const unsigned mine = slot + static_cast<unsigned>(lane);
       const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
       drawn = __ldg(of.entries + e);
-      if constexpr (Iso)
-        drawn_a = iso;
-      else if constexpr (!is_ignoring_left<S>)
-        drawn_a = load_pack<left, 1>(of.values + e).element[0];
+      if constexpr (!is_ignoring_left<S>)
+        drawn_a = of.values == nullptr ? iso_of<left>(args)
+                                       : load_pack<left, 1>(of.values + e).element[0];
       const unsigned slots = of.count - slot < G ? of.count - slot : G;
       // All lanes of the group go through the same batches: they hand each other what they drew.
       for (unsigned p = 0; p < slots; p += U * teams)
@@ -183,11 +187,12 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
       for (int v = 0; v < V; ++v) sum[c][v] = reader.unfold(sum[c][v], factors, c, v);
 }
 
-/// `gather_from` with or without values to load: asked once, not in the loop.
+/// `gather_from` with or without values to load: asked once, not in the loop; of samples, which ask
+/// when they draw, in one copy: small graphs wait for a kernel's text.
 template <class S, class TB, int V, int L, int G, int U, int CF, class Range>
 __device__ __forceinline__ void gather(const arguments& args, index row, const Range& of, int lane,
                                        index first, typename S::accum (&sum)[CF][V]) {
-  if constexpr (!is_ignoring_left<S>)
+  if constexpr (!is_ignoring_left<S> && !Range::is_sample)
     if (of.values == nullptr)
       return gather_from<S, TB, V, L, G, U, CF, true>(args, row, of, lane, first, sum);
   gather_from<S, TB, V, L, G, U, CF, false>(args, row, of, lane, first, sum);
