@@ -181,9 +181,10 @@ TEST_CASE("the CPU's results, where sums are exact") {
     }
 }
 
-TEST_CASE("launch shapes: few entries, short rows, skewed ones, skewed and longer, even ones") {
-  for (const char* text :
-       {"uniform:2000:16", "grid:400:400", "rmat:16:4", "rmat:14:20", "uniform:30000:16"}) {
+TEST_CASE(
+    "launch shapes: few entries, short rows, skewed ones, skewed and longer, even, long ones") {
+  for (const char* text : {"uniform:2000:16", "grid:400:400", "rmat:16:4", "rmat:14:20",
+                           "uniform:30000:16", "uniform:8000:50"}) {
     CAPTURE(text);
     const auto graph = rig::generate::from_text(text);
     const std::vector<float> weights = quarters(static_cast<std::size_t>(graph.nnz()));
