@@ -4,7 +4,6 @@
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "quantized_cases.hpp"
-#include "rig/generate.hpp"
 #include "sampling_cases.hpp"
 
 namespace {
@@ -179,20 +178,6 @@ TEST_CASE("the CPU's results, where sums are exact") {
       check_as_on_cpu<rig::plus_times<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
       check_as_on_cpu<rig::max_second<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
     }
-}
-
-TEST_CASE(
-    "launch shapes: few entries, short rows, skewed ones, skewed and longer, even, long ones") {
-  for (const char* text : {"uniform:2000:16", "grid:400:400", "rmat:16:4", "rmat:14:20",
-                           "uniform:30000:16", "uniform:8000:50"}) {
-    CAPTURE(text);
-    const auto graph = rig::generate::from_text(text);
-    const std::vector<float> weights = quarters(static_cast<std::size_t>(graph.nnz()));
-    const auto a = graph.with_values(std::span<const float>(weights));
-    check_as_on_cpu<rig::plus_times<float>>(a, {16, 32, 64, 100, 128, 200, 256}, 31, ranges::column,
-                                            "");
-    check_as_on_cpu<rig::max_second<float>>(a, {64, 128}, 31, ranges::matrix, "");
-  }
 }
 
 TEST_CASE("a dense there is quantised here, its codes go there") {

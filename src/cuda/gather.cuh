@@ -244,6 +244,7 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
                                            const typename S::accum (&sum)[CF][V]) {
   using O = output<S>;
   if constexpr (!Plain) {
+#pragma unroll
     for (int c = 0; c < CF; ++c)
       for (int v = 0; v < V; ++v) {
         const index column = first + c * L * V + v;

@@ -271,11 +271,14 @@ void backward_by_rows(const problem& p) {
   kept_shape s{};
   s.l = lanes_for(k);
   s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
-  // Half of the columns at a time, where many rows gather the same, so that the L2 cache holds more
-  // of B: reddit-like, k = 32, 64 of 256: 11.2 ms and 13.3, at once 11.8 and 14.1; rmat:18:16 0.80
-  // and 0.95, 0.69 and 0.90 (the program marked * in docs/notes/maxk.md). B's size is not asked: 64
-  // of 128 take 9 to 10 % longer so on reddit- and proteins-like (suite maxk).
-  if (k > 16 && p.a.nnz >= 100 * static_cast<int64>(p.a.rows)) (s.v > 1 ? s.v : s.l) /= 2;
+  // Half of the columns at a time, where many rows gather the same, half is still four cache lines,
+  // and not all of B stays in the L2 cache: reddit-like, k = 32, 64 of 256: 11.2 ms and 13.3, at
+  // once 11.8 and 14.1; 64 of 128: 9 % more than at once (suite maxk); rmat:18:16 0.80 and 0.95,
+  // 0.69 and 0.90 (the program marked * in docs/notes/maxk.md).
+  const double b_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
+  if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
+      p.b.columns * p.b.value_bytes >= 1024 && b_bytes > 60e6)
+    (s.v > 1 ? s.v : s.l) /= 2;
   s.narrow = p.c.narrow;
   args.k = args.columns = k;
   args.kept = p.c.indices;

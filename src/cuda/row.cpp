@@ -34,10 +34,11 @@ row_shape shape_of_codes(const problem& p, const profile& look, const row_shape&
     return row_shape{true, l, g, u, cf, true, bytes};
   };
   if (p.a.nnz < few_entries)
-    return packs(4) <= 8    ? shape(4, 8, 32, 4, 1)
-           : packs(4) <= 16 ? shape(4, 16, 32, 4, 1)
-           : packs(16) <= 8 ? shape(16, 8, 16, 6, 1)
-                            : shape(4, 32, 32, 4, 2);
+    return packs(4) <= 8                   ? shape(4, 8, 32, 4, 1)
+           : packs(4) <= 16                ? shape(4, 16, 32, 4, 1)
+           : packs(16) <= 8 && f % 16 == 0 ? shape(16, 8, 16, 6, 1)
+           : packs(4) <= 32                ? shape(4, 32, 32, 4, 1)
+                                           : shape(4, 32, 32, 4, 2);
   if (look.mean_length < 6)
     return packs(16) <= 4 ? shape(16, 4, 4, 1, 1) : shape(8, lanes(16), lanes(16), 3, 2);
   if (is_skewed(look, p.a.nnz)) {
@@ -170,6 +171,7 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   if (b_bytes(p) < 4) {  // more sums a lane
     const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
     s.l = packs <= 16 ? 16 : 32;
+    if (packs > 32) s.u = s.cf = 2;
     s.g = s.l == 32 || dense || few ? 32 : 16;
     if (s.g == 16 && waits) s.u = 8;
     return s;
@@ -177,11 +179,13 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   // The bounds lie between the graphs of the shapes above, samples of 14 to 16 entries and of 32,
   // of 32 and 50, rows of 50 and 490; none was measured between.
   if (packs <= 16) {
-    if (waits) return row_shape{true, 16, 16, 4, 1, true, s.bytes};
-    if (few) return row_shape{true, 16, args.width < 32 ? 16 : 32, 4, 1, true, s.bytes};
-    if (look.mean_length < (draws ? 24 : 40))
-      return row_shape{true, 8, 8, draws ? 4 : 2, 2, true, s.bytes};
-    return row_shape{true, 8, 32, draws && from_long_rows ? 4 : 3, 2, true, s.bytes};
+    const auto shape = [&](int l, int g, int u, int cf) {
+      return row_shape{true, l, g, u, cf, true, s.bytes};
+    };
+    if (waits) return shape(16, 16, 4, 1);
+    if (few) return shape(16, args.width < 32 ? 16 : 32, 4, 1);
+    if (look.mean_length < (draws ? 24 : 40)) return shape(8, 8, draws ? 4 : 2, 2);
+    return shape(8, 32, draws && from_long_rows ? 4 : 3, 2);
   }
   // One tile, so that entries are drawn once; unless rows are long and B is read again and again.
   s.cf = 2;
@@ -189,6 +193,7 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   s.l = packs <= 32 || (from_long_rows && (!draws || args.width >= 64)) ? 16 : 32;
   if (s.l == 16 && !draws && args.width < 100) s.g = 16;
   if (s.l == 32 && !draws) s.u = 3;
+  if (few && args.width < 64) s.u = 2;
   return s;
 }
 

@@ -13,12 +13,12 @@ using rig::on_cuda::row_shape;
 
 constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 1, true},   {true, 8, 8, 4, 1, true},   {true, 8, 8, 8, 1, true},
-    {true, 8, 16, 4, 1, true},  {true, 8, 32, 4, 1, true},  {true, 8, 8, 2, 2, true},
-    {true, 8, 8, 4, 2, true},   {true, 8, 8, 2, 4, true},   {true, 16, 16, 2, 1, true},
-    {true, 16, 16, 4, 1, true}, {true, 16, 32, 4, 1, true}, {true, 16, 16, 2, 2, true},
-    {true, 16, 16, 4, 2, true}, {true, 16, 16, 2, 4, true}, {true, 32, 32, 2, 1, true},
-    {true, 32, 32, 4, 1, true}, {true, 32, 32, 8, 1, true}, {true, 32, 32, 2, 2, true},
-    {true, 32, 32, 4, 2, true}};
+    {true, 8, 8, 6, 1, true},   {true, 8, 8, 7, 1, true},   {true, 8, 16, 4, 1, true},
+    {true, 8, 32, 4, 1, true},  {true, 8, 8, 2, 2, true},   {true, 8, 8, 4, 2, true},
+    {true, 8, 8, 2, 4, true},   {true, 16, 16, 2, 1, true}, {true, 16, 16, 4, 1, true},
+    {true, 16, 32, 4, 1, true}, {true, 16, 16, 2, 2, true}, {true, 16, 16, 4, 2, true},
+    {true, 16, 16, 2, 4, true}, {true, 32, 32, 2, 1, true}, {true, 32, 32, 4, 1, true},
+    {true, 32, 32, 8, 1, true}, {true, 32, 32, 2, 2, true}, {true, 32, 32, 4, 2, true}};
 
 /// Without packs, for rows of B that begin anywhere.
 constexpr row_shape unaligned_shapes[] = {

@@ -1,0 +1,206 @@
+// Launch shapes on a GPU: graphs with entries enough for every row of the rules' tables, and
+// products over them against the CPU's, bit for bit. Their numbers are quarters, which add without
+// rounding.
+
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <initializer_list>
+#include <limits>
+#include <random>
+#include <span>
+#include <vector>
+
+#include "gpu.hpp"
+#include "rig/generate.hpp"
+#include "rig/mxm.hpp"
+#include "rig/quantized.hpp"
+#include "rig/semirings.hpp"
+#include "seed.hpp"
+
+namespace {
+
+/// Few entries, short rows, skewed ones, skewed and longer, even, long and longer ones.
+constexpr const char* graphs[] = {"uniform:2000:16", "grid:400:400",     "rmat:16:4",
+                                  "rmat:14:20",      "uniform:30000:16", "uniform:8000:50",
+                                  "uniform:4000:120"};
+
+rig::matrix<float> weighted(const rig::matrix<float>& graph) {
+  std::vector<float> weights(static_cast<std::size_t>(graph.nnz()));
+  for (std::size_t e = 0; e < weights.size(); ++e)
+    weights[e] = static_cast<float>(static_cast<int>(e * 29 % 33) - 16) / 4;
+  return graph.with_values(std::span<const float>(weights));
+}
+
+template <class T>
+rig::dense<T> quarters(int rows, int columns) {
+  rig::dense<T> out(rows, columns);
+  for (int i = 0; i < rows; ++i)
+    for (int j = 0; j < columns; ++j)
+      out(i, j) = rig::convert<T>(static_cast<float>((i * 11 + j * 5) % 37 - 18) / 4);
+  return out;
+}
+
+rig::quantized codes(int rows, int columns, rig::ranges over) {
+  std::vector<unsigned char> bytes;
+  for (int e = 0; e < rows * columns; ++e)
+    bytes.push_back(static_cast<unsigned char>(e * 37L % 31));
+  std::vector<float> low(over == rig::ranges::column ? static_cast<std::size_t>(columns) : 1), step;
+  for (std::size_t r = 0; r < low.size(); ++r) {
+    low[r] = static_cast<float>(r % 7) - 20;
+    step.push_back(static_cast<float>(1 + r % 3) / 4);
+  }
+  return rig::quantized::from_codes(rows, columns, bytes, low, step);
+}
+
+template <class T>
+int unlike(const rig::dense<T>& x, const rig::dense<T>& y) {
+  int count = x.rows() == y.rows() && x.columns() == y.columns() ? 0 : 1;
+  for (int i = 0; i < x.rows(); ++i)
+    for (int j = 0; j < x.columns(); ++j) count += x(i, j) == y(i, j) ? 0 : 1;
+  return count;
+}
+/// A matrix or features on both places.
+template <class T>
+struct on_both {
+  T here, there;
+  explicit on_both(T of) : here(std::move(of)), there(here.to(gpu)) {}
+};
+
+template <class S>
+void check_as_on_cpu(const auto& a, const auto& b, const rig::descriptor& desc = {}) {
+  const auto here = rig::mxm(a.here, b.here, S{}, desc);
+  const auto there = rig::mxm(a.there, b.there, S{}, desc);
+  CAPTURE(b.here.columns());
+  CAPTURE(S::name);
+  CAPTURE(desc.kernel);
+  CAPTURE(desc.width);
+  if constexpr (rig::is_indexed<rig::output<S>>) {
+    CHECK(unlike(here.values, there.values.to(rig::cpu())) == 0);
+    CHECK(unlike(here.indices, there.indices.to(rig::cpu())) == 0);
+  } else {
+    CHECK(unlike(here, there.to(rig::cpu())) == 0);
+  }
+}
+
+TEST_CASE("exact products") {
+  for (const char* text : graphs) {
+    CAPTURE(text);
+    const on_both graph(rig::generate::from_text(text));
+    const on_both a(weighted(graph.here));
+    const int n = a.here.columns();
+    for (const int features : {1, 8, 16, 32, 33, 64, 100, 128, 256}) {
+      const on_both b(quarters<float>(n, features));
+      check_as_on_cpu<rig::plus_times<float>>(a, b);
+      check_as_on_cpu<rig::max_second<float>>(graph, b);
+      check_as_on_cpu<rig::mean_second<float>>(graph, b);
+      check_as_on_cpu<rig::arg_max_second<float>>(graph, b);
+    }
+    for (const int features : {32, 64, 128, 256}) {
+      check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<rig::half>(n, features)));
+      check_as_on_cpu<rig::plus_times<double>>(on_both(a.here.with_value(2.0)),
+                                               on_both(quarters<double>(n, features)));
+    }
+  }
+}
+
+TEST_CASE("products over codes") {
+  for (const char* text : graphs) {
+    CAPTURE(text);
+    const on_both graph(rig::generate::from_text(text));
+    const on_both a(weighted(graph.here));
+    for (const int features : {16, 32, 64, 100, 128, 200, 256})
+      check_as_on_cpu<rig::plus_times<float>>(
+          a, on_both(codes(a.here.columns(), features, rig::ranges::column)));
+    for (const int features : {64, 128})
+      check_as_on_cpu<rig::max_second<float>>(
+          graph, on_both(codes(a.here.columns(), features, rig::ranges::matrix)));
+  }
+}
+
+TEST_CASE("samples") {
+  for (const char* text : graphs) {
+    CAPTURE(text);
+    const on_both graph(rig::generate::from_text(text));
+    const on_both a(weighted(graph.here));
+    const int n = a.here.columns();
+    for (const int features : {16, 32, 64, 128, 256}) {
+      const on_both b(quarters<float>(n, features));
+      const on_both c(codes(n, features, rig::ranges::matrix));
+      const on_both h(quarters<rig::half>(n, features));
+      for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
+        for (const int width : {2, 8, 32, 64, 100})
+          check_as_on_cpu<rig::plus_times<float>>(a, b, {.kernel = kernel, .width = width});
+        for (const int width : {8, 64}) {
+          check_as_on_cpu<rig::max_second<float>>(graph, b, {.kernel = kernel, .width = width});
+          check_as_on_cpu<rig::plus_times<float>>(a, h, {.kernel = kernel, .width = width});
+          check_as_on_cpu<rig::plus_times<float>>(a, c, {.kernel = kernel, .width = width});
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("one column, chunks of many rows, of none, and of parts of one") {
+  for (const int rows : {1023, 1024, 1025, 32769, 200000}) {
+    CAPTURE(rows);
+    std::vector<int> offsets = {0}, columns;
+    for (int i = 0; i < rows; ++i) {
+      const int length = i == rows / 2 ? 50000 : i % 7 < 4 || i > rows - 900 ? 0 : i % 11;
+      for (int e = 0; e < length; ++e) columns.push_back(e);
+      offsets.push_back(static_cast<int>(columns.size()));
+    }
+    std::vector<rig::int64> values(columns.size());
+    for (std::size_t e = 0; e < values.size(); ++e)
+      values[e] = static_cast<rig::int64>(e * 13 % 101) - 50;
+    const on_both a(rig::matrix<rig::int64>::from_csr(rows, 50000, std::span<const int>(offsets),
+                                                      std::span<const int>(columns),
+                                                      std::span<const rig::int64>(values)));
+    rig::dense<rig::int64> x(50000, 1);
+    for (int i = 0; i < x.rows(); ++i) x(i, 0) = i * 31L % 203 - 101;
+    const on_both b(std::move(x));
+    const auto here = rig::mxm(a.here, b.here, rig::plus_times<rig::int64>{});
+    const auto there = rig::mxm(a.there, b.there, rig::plus_times<rig::int64>{}, {.kernel = "spmv"})
+                           .to(rig::cpu());
+    CHECK(unlike(here, there) == 0);
+  }
+}
+
+/// Ties, the ends of what is normal, what is not, and draws of all sizes.
+std::vector<float> numbers_of_all_kinds() {
+  constexpr float inf = std::numeric_limits<float>::infinity();
+  std::vector<float> out = {0.0f,    -0.0f,          inf,      -inf,     1e-45f,
+                            -1e-40f, 6e-8f,          65504.0f, 65519.9f, 65520.0f,
+                            3.4e38f, -3.3953139e38f, 5.96e-8f, 2.98e-8f};
+  for (unsigned low : {0x7fffu, 0x8000u, 0x8001u, 0x18000u, 0x0fffu, 0x1000u, 0x1001u, 0x3000u})
+    for (unsigned high : {0x3f800000u, 0xc1230000u, 0x00010000u, 0x7f7e0000u})
+      out.push_back(std::bit_cast<float>(high + low));
+  std::mt19937 random(static_cast<unsigned>(test_seed()));
+  while (out.size() < 4096) {
+    const float x = std::bit_cast<float>(static_cast<unsigned>(random()));
+    if (x == x) out.push_back(x);
+  }
+  return out;
+}
+
+template <class T>
+void check_narrowed(const on_both<rig::matrix<float>>& one, const on_both<rig::dense<float>>& x) {
+  const auto here = rig::mxm<T>(one.here, x.here, rig::max_second<float>{});
+  const auto there = rig::mxm<T>(one.there, x.there, rig::max_second<float>{}).to(rig::cpu());
+  int wrong = 0;
+  for (int j = 0; j < here.columns(); ++j) wrong += here(0, j).bits == there(0, j).bits ? 0 : 1;
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("floats are narrowed to the same bits") {
+  const std::vector<float> numbers = numbers_of_all_kinds();
+  rig::dense<float> x(1, static_cast<int>(numbers.size()));
+  for (int j = 0; j < x.columns(); ++j) x(0, j) = numbers[static_cast<std::size_t>(j)];
+  const int zero[] = {0};
+  const on_both one(rig::matrix<float>::from_positions(1, 1, zero, zero));
+  const on_both row(std::move(x));
+  check_narrowed<rig::half>(one, row);
+  check_narrowed<rig::bfloat16>(one, row);
+}
+
+}  // namespace
