@@ -51,6 +51,8 @@ TEST_CASE("every kernel file compiles from its text") {
         nullptr, "maxk.cu");
     check_compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
                    nullptr, "maxk_backward.cu");
+    check_compiles("rig::on_cuda::maxk_backward_whole<" + semiring + ", float, unsigned char, 4>",
+                   nullptr, "maxk_backward.cu");
     check_compiles("rig::on_cuda::maxk_finish<" + semiring + ">", nullptr, "maxk_backward.cu");
   }
 }

@@ -1,12 +1,12 @@
 // maxk_backward (sparse × dense under a cbsr): k sums a row, in registers.
 //
 // A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
-// B. The transpose that training asks for is A's form, so no two rows add to one place; pieces of
-// `split` are added in their order; no atomics on floats: same bits. Where the caller allows other
-// bits each time, and the semiring is linear in floats, `maxk_outer`: A's rows as they are stored,
-// each number added by an atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by
-// atomics. O(nnz · k); piece_count · k accumulators of scratch. Measured: docs/measured.md, suite
-// maxk.
+// B, or all of them where k is a quarter of them or more. The transpose that training asks for is
+// A's form, so no two rows add to one place; pieces of `split` are added in their order; no atomics
+// on floats: same bits. Where the caller allows other bits each time, and the semiring is linear in
+// floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic. Source:
+// MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by atomics. O(nnz · k); piece_count · k
+// accumulators of scratch. Measured: docs/measured.md, suite maxk.
 
 #include "kept.cuh"
 
@@ -93,6 +93,52 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
   if (team > 0) return;
   for (int e = 0; e < E; ++e)
     if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
+}
+
+/// The sums of `maxk_backward`, of a tile of all columns, a pack a lane: where a cbsr keeps so many
+/// that most sectors of a row of B are read anyway. The places kept are picked at the end.
+template <class S, class TB, class Index, int V>
+__global__ void __launch_bounds__(128, 10)
+    maxk_backward_whole(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  constexpr index tile = 32 * V;
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const index tile_first = static_cast<index>(blockIdx.y) * tile, first = tile_first + lane * V;
+  accum sum[1][V];
+  gather<S, TB, V, 32, 32, 4, 1>(args, part.row, entry_range<S>(args, part.begin, 0, part.count),
+                                 lane, first, sum);
+  if (part.is_piece) {
+    auto* const sums = static_cast<accum*>(args.piece_sums) + first;
+    const bool is_column = first < args.columns;  // of whole packs
+    for (int v = 0; v < V; ++v)
+      if (is_column) sums[static_cast<int64>(part.number) * args.columns + v] = sum[0][v];
+    cut_row of;
+    if (!part.is_last(args, lane, of)) return;
+    for (int v = 0; v < V; ++v) {
+      if (!is_column) continue;
+      const accum* const at = sums + static_cast<int64>(of.first_piece) * args.columns + v;
+      sum[0][v] = load_written(at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum[0][v] = S::add(sum[0][v], load_written(at + static_cast<int64>(q) * args.columns));
+    }
+  }
+  const auto* const columns =
+      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+  for (index base = 0; base < args.k; base += 32) {
+    const index p = base + lane;
+    const index from = p < args.k ? static_cast<index>(columns[p]) - tile_first : -1;
+    const bool is_here = from >= 0 && from < tile;
+    accum picked = S::zero();
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      const accum x = shuffle_from(0xffffffffu, sum[0][v], is_here ? from / V : 0);
+      if (from % V == v) picked = x;
+    }
+    if (is_here) write_any<S>(args, part.row, p, picked, part.whole);
+  }
 }
 
 /// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
@@ -196,6 +242,10 @@ std::string backward_expression(int shape, const std::string& semiring, const st
          std::to_string(s.v) + ">";
 }
 
+std::string whole_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return kept_expression("maxk_backward_whole", shape, semiring, b_type) +
+         "static_cast<int>(16 / sizeof(" + b_type + "))>";
+}
 std::string outer_expression(int shape, const std::string& semiring, const std::string& b_type) {
   const kept_shape s = shape_of(shape);
   return kept_expression("maxk_outer", shape, semiring, b_type) + std::to_string(s.l) + ", " +
@@ -264,6 +314,35 @@ void backward_by_atomics(const problem& p, unsigned warps) {
          finish);
 }
 
+/// Does a row of dY keep so many columns that all are worth summing, and do B's rows come in packs?
+/// From a quarter on (suite maxk, by the places of Y and with all of it): H = 128, k = 16, 32, 64:
+/// reddit-like 5.48, 6.80, 8.18 and 6.77 ms; rmat:18:16 0.419, 0.490, 0.570 and 0.477; H = 256, k =
+/// 32, 64: 10.8, 12.9 and 12.5; 0.686, 0.887 and 0.886.
+bool sums_whole_rows(const problem& p) {
+  const std::size_t bytes = p.b.value_bytes;
+  return 4 * p.c.k >= p.b.columns && !p.algebra->ignores_right && p.algebra->right != type::other &&
+         (bytes == 2 || bytes == 4 || bytes == 8) &&
+         static_cast<std::size_t>(p.b.columns) * bytes % 16 == 0 &&
+         is_packed(p.b.data, p.b.stride, bytes);
+}
+
+void backward_of_whole_rows(const problem& p) {
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  args.k = p.c.k;
+  args.kept = p.c.indices;
+  kept_shape s{};
+  s.narrow = p.c.narrow;
+  const index tile = static_cast<index>(32 * 16 / p.b.value_bytes);
+  const index tiles = (p.b.columns + tile - 1) / tile;
+  const void* const kernel = kernel_for(p, {"maxk_backward, whole rows", "maxk_backward.cu",
+                                            number_of(s), 0, whole_expression, nullptr});
+  const buffer sums =
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, tiles, args);
+  launch(p, "maxk_backward, whole rows", kernel, grid_for(args, most_warps, tiles), 32 * most_warps,
+         args);
+}
+
 void backward_by_rows(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
@@ -294,14 +373,16 @@ void backward_by_rows(const problem& p) {
 
 answer maxk_backward_answer(const problem& p) {
   answer out = kept_answer(rig::maxk_backward_answer(p), p, kept_of(p));
-  if (p.reasons && out.says != verdict::cannot && outer_warps(p) > 0)
-    out.reason += ", added by atomics";
+  if (p.reasons && out.says != verdict::cannot)
+    out.reason += outer_warps(p) > 0   ? ", added by atomics"
+                  : sums_whole_rows(p) ? ", picked of whole sums"
+                                       : "";
   return out;
 }
 
 void maxk_backward_run(const problem& p) {
   if (const unsigned warps = outer_warps(p); warps > 0) return backward_by_atomics(p, warps);
-  backward_by_rows(p);
+  sums_whole_rows(p) ? backward_of_whole_rows(p) : backward_by_rows(p);
 }
 
 }  // namespace rig::on_cuda
