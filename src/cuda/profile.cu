@@ -16,113 +16,119 @@ __device__ int64 offset_at(const void* offsets, bool wide, index row) {
   return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
 }
 
-/// Sums over all rows; `quads` adds up four times the longest of each four neighbouring rows.
-struct sums {
-  unsigned long long longest, quads, near, looked_at, rows;
-  unsigned long long cut_rows[cut_kinds], pieces[cut_kinds];
+/// What a look adds up, in this order; of `longest` the greatest. `quads`: four times the longest
+/// of each four neighbouring rows.
+enum seen : int {
+  longest_row,
+  quads,
+  near,
+  looked_at,
+  rows_with_entries,
+  rows_to_cut,
+  pieces_of_them = rows_to_cut + cut_kinds,
+  seen_count = pieces_of_them + cut_kinds
 };
-constexpr int sum_count = sizeof(sums) / sizeof(unsigned long long);
+using number = unsigned long long;
 
 /// Every 16th row's middle entry says whether entries lie near the diagonal.
 constexpr index sampled_rows = 16;
 constexpr index near_share = 32;  // near: within 1/32 of the columns
 
-/// The last block to finish hands the sums to the host and leaves `out` and `finished` zero for the
-/// next look.
-__global__ void look(const void* offsets, bool wide, const index* entries, index rows,
-                     index columns, sums* out, unsigned* finished, sums* on_host) {
-  sums mine = {};
-  const int64 rounded = (static_cast<int64>(rows) + 31) / 32 * 32;
-  for (int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x; i < rounded;
-       i += static_cast<int64>(gridDim.x) * block) {
-    unsigned long long length = 0;
-    if (i < rows) {
-      const auto row = static_cast<index>(i);
-      const int64 begin = offset_at(offsets, wide, row);
-      length = static_cast<unsigned long long>(offset_at(offsets, wide, row + 1) - begin);
-      if (length > 0 && row % sampled_rows == 0) {
-        const int64 diagonal = static_cast<int64>(row) * columns / rows;
-        const int64 away = entries[begin + static_cast<int64>(length / 2)] - diagonal;
-        ++mine.looked_at;
-        mine.near += (away < 0 ? -away : away) <= columns / near_share ? 1 : 0;
+/// Few blocks, which meet in the same few numbers.
+constexpr int look_threads = 512, look_blocks = 528;
+
+/// A thread takes four neighbouring rows at a time. The last block to finish hands the sums to the
+/// host and leaves `out` and `finished` zero for the next look.
+__global__ void __launch_bounds__(look_threads, 4)
+    look(const void* offsets, bool wide, const index* entries, index rows, index columns,
+         number* out, unsigned* finished, number* on_host) {
+  unsigned mine[seen_count] = {};
+  number my_quads = 0;
+  const int64 thread = static_cast<int64>(blockIdx.x) * look_threads + threadIdx.x,
+              threads = static_cast<int64>(gridDim.x) * look_threads;
+  for (int64 i = 4 * thread; i < rows; i += 4 * threads) {
+    int64 begin[5];
+#pragma unroll
+    for (int r = 0; r < 5; ++r)
+      begin[r] = offset_at(offsets, wide, static_cast<index>(i + r < rows ? i + r : rows));
+    unsigned longest = 0;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const auto length = static_cast<unsigned>(begin[r + 1] - begin[r]);
+      longest = length > longest ? length : longest;
+      mine[rows_with_entries] += length > 0 ? 1 : 0;
+#pragma unroll
+      for (int c = 0; c < cut_kinds; ++c) {
+        constexpr auto cut = [](int kind) { return static_cast<unsigned>(cut_of(kind)); };
+        if (length <= cut(c)) continue;
+        ++mine[rows_to_cut + c];
+        mine[pieces_of_them + c] += (length - 1) / cut(c) + 1;
       }
     }
-    mine.longest = length > mine.longest ? length : mine.longest;
-    mine.rows += length > 0 ? 1 : 0;
-#pragma unroll
-    for (int c = 0; c < cut_kinds; ++c) {
-      const auto cut = static_cast<unsigned long long>(cut_of(c));
-      if (length <= cut) continue;
-      ++mine.cut_rows[c];
-      mine.pieces[c] += (length + cut - 1) / cut;
+    my_quads += 4ull * longest;
+    mine[longest_row] = longest > mine[longest_row] ? longest : mine[longest_row];
+    if (i % sampled_rows == 0 && begin[1] > begin[0]) {
+      const int64 diagonal = i * columns / rows;
+      const int64 away = entries[begin[0] + (begin[1] - begin[0]) / 2] - diagonal;
+      ++mine[looked_at];
+      mine[near] += (away < 0 ? -away : away) <= columns / near_share ? 1 : 0;
     }
-    for (int step = 1; step < 4; step *= 2) {
-      const unsigned long long other = __shfl_xor_sync(0xffffffffu, length, step);
-      length = other > length ? other : length;
-    }
-    mine.quads += length;
   }
-  __shared__ sums all;
-  if (threadIdx.x == 0) all = {};
-  __syncthreads();
-  // All but the first number add up.
-  auto* numbers = reinterpret_cast<unsigned long long*>(&mine);
-  auto* together = reinterpret_cast<unsigned long long*>(&all);
-  auto* result = reinterpret_cast<unsigned long long*>(out);
+  __shared__ number of_warps[seen_count][look_threads / 32];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int step = 16; step > 0; step /= 2) my_quads += __shfl_xor_sync(0xffffffffu, my_quads, step);
 #pragma unroll
-  for (int s = 0; s < sum_count; ++s) {
-    for (int step = 16; step > 0; step /= 2) {
-      const unsigned long long other = __shfl_xor_sync(0xffffffffu, numbers[s], step);
-      numbers[s] = s > 0 ? numbers[s] + other : numbers[s] > other ? numbers[s] : other;
-    }
-    if (threadIdx.x % 32 != 0) continue;
-    if (s == 0)
-      atomicMax(together, numbers[0]);
+  for (int s = 0; s < seen_count; ++s) {
+    const number of_warp = s == quads         ? my_quads
+                           : s == longest_row ? __reduce_max_sync(0xffffffffu, mine[s])
+                                              : __reduce_add_sync(0xffffffffu, mine[s]);
+    if (threadIdx.x % 32 == 0) of_warps[s][warp] = of_warp;
+  }
+  __syncthreads();
+  if (threadIdx.x < seen_count) {
+    number all = 0;
+    for (const number one : of_warps[threadIdx.x])
+      all = threadIdx.x != longest_row ? all + one : all > one ? all : one;
+    if (threadIdx.x == longest_row)
+      atomicMax(out + longest_row, all);
     else
-      atomicAdd(together + s, numbers[s]);
+      atomicAdd(out + threadIdx.x, all);
   }
-  __syncthreads();
-  if (threadIdx.x == 0)
-    atomicMax(result, together[0]);
-  else if (threadIdx.x < sum_count)
-    atomicAdd(result + threadIdx.x, together[threadIdx.x]);
   __threadfence();
   __shared__ bool is_last;
   __syncthreads();
   if (threadIdx.x == 0) is_last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
   __syncthreads();
-  if (is_last && threadIdx.x < sum_count)
-    reinterpret_cast<unsigned long long*>(on_host)[threadIdx.x] =
-        atomicExch(result + threadIdx.x, 0);
+  if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
 }
 
 /// What looks at a device's matrices share: one at a time. Lives as long as the process.
 struct look_space {
   std::mutex busy;
-  sums* out = nullptr;
+  number* out = nullptr;
   unsigned* finished = nullptr;
-  sums* on_host = nullptr;  ///< pinned; the device writes it
+  number* on_host = nullptr;  ///< pinned; the device writes it
 
   /// With `busy` locked, on the current device; zeroed in the order of the look's stream.
   void make(cudaStream_t stream) {
     if (on_host != nullptr) return;
     void *device = nullptr, *host = nullptr;
-    check(cudaHostAlloc(&host, sizeof(sums), cudaHostAllocMapped), "a look at a matrix");
-    if (const cudaError_t status = cudaMalloc(&device, sizeof(sums) + sizeof(unsigned));
+    constexpr std::size_t bytes = seen_count * sizeof(number);
+    check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped), "a look at a matrix");
+    if (const cudaError_t status = cudaMalloc(&device, bytes + sizeof(unsigned));
         status != cudaSuccess) {
       cudaFreeHost(host);
       check(status, "a look at a matrix");
     }
-    if (const cudaError_t status =
-            cudaMemsetAsync(device, 0, sizeof(sums) + sizeof(unsigned), stream);
+    if (const cudaError_t status = cudaMemsetAsync(device, 0, bytes + sizeof(unsigned), stream);
         status != cudaSuccess) {
       cudaFree(device);
       cudaFreeHost(host);
       check(status, "a look at a matrix");
     }
-    out = static_cast<sums*>(device);
-    finished = reinterpret_cast<unsigned*>(out + 1);
-    on_host = static_cast<sums*>(host);
+    out = static_cast<number*>(device);
+    finished = reinterpret_cast<unsigned*>(out + seen_count);
+    on_host = static_cast<number*>(host);
   }
 };
 
@@ -183,21 +189,53 @@ __global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cu
   for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p, first_row + my_row};
 }
 
-/// Longest first, eight classes an octave.
-constexpr int classes = 8 * 33;
+/// Longest first, eight classes an octave; rows without entries last.
+constexpr int classes = 8 * 31 + 1;
 
 __device__ int class_of(int64 length) {
   if (length == 0) return classes - 1;
-  const double octaves = log2(static_cast<double>(length));
-  const int place = static_cast<int>(octaves * 8);
-  return place < classes - 1 ? classes - 2 - place : 0;
+  const int octave = 31 - __clz(static_cast<int>(length));
+  const auto eighth = static_cast<int>((length << 3 >> octave) & 7);
+  return classes - 2 - (octave * 8 + eighth);
 }
 
 /// Rows are taken in blocks of this many, which stay together within a class.
 constexpr int block_rows = 1024;
 
-template <bool Place>
-__global__ void sort_rows(const void* offsets, bool wide, index rows, int* next, index* out) {
+/// Counts rows by class; the last block makes first places of the counts.
+__global__ void count_classes(const void* offsets, bool wide, index rows, int* next,
+                              unsigned* finished) {
+  __shared__ int count[classes];
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
+  __syncthreads();
+  for (int r = 0; r < block_rows / block; ++r) {
+    const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
+    if (i >= rows) continue;
+    const auto row = static_cast<index>(i);
+    atomicAdd(&count[class_of(offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row))],
+              1);
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block)
+    if (count[c] > 0) atomicAdd(&next[c], count[c]);
+  __threadfence();
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(finished, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  int before = 0;
+  for (int first = 0; first < classes; first += block) {
+    const int c = first + static_cast<int>(threadIdx.x);
+    int total = 0;
+    const int mine = before_me(c < classes ? __ldcg(next + c) : 0, total);
+    if (c < classes) next[c] = before + mine;
+    before += total;
+  }
+}
+
+/// out = the rows, class by class: a block takes one place in each for all of its rows.
+__global__ void place_rows(const void* offsets, bool wide, index rows, int* next, index* out) {
   __shared__ int count[classes], first[classes];
   for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
   __syncthreads();
@@ -212,29 +250,11 @@ __global__ void sort_rows(const void* offsets, bool wide, index rows, int* next,
   __syncthreads();
   for (int c = static_cast<int>(threadIdx.x); c < classes; c += block)
     if (count[c] > 0) first[c] = atomicAdd(&next[c], count[c]);
-  if constexpr (Place) {
-    __syncthreads();
-    for (int r = 0; r < block_rows / block; ++r) {
-      const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
-      if (i < rows) out[first[my_class[r]] + my_place[r]] = static_cast<index>(i);
-    }
-  }
-}
-
-/// Counts to first places: one block of `classes` threads or more.
-__global__ void start_classes(int* counts) {
-  __shared__ int sum[512];
-  const int c = static_cast<int>(threadIdx.x);
-  const int mine = c < classes ? counts[c] : 0;
-  sum[c] = mine;
   __syncthreads();
-  for (int step = 1; step < 512; step *= 2) {
-    const int other = c >= step ? sum[c - step] : 0;
-    __syncthreads();
-    sum[c] += other;
-    __syncthreads();
+  for (int r = 0; r < block_rows / block; ++r) {
+    const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
+    if (i < rows) out[first[my_class[r]] + my_place[r]] = static_cast<index>(i);
   }
-  if (c < classes) counts[c] = sum[c] - mine;
 }
 
 /// out[c] = the first row that begins at item c · chunk_items or later, where row i is item
@@ -257,42 +277,40 @@ __global__ void find_chunks(const void* offsets, bool wide, index rows, index ch
   if (lane == 0) out[c] = c < chunks ? static_cast<index>(low) : rows;
 }
 
-unsigned blocks_for(int64 count) {
-  const int64 wanted = (count + block - 1) / block, most = 132 * 8;
-  return static_cast<unsigned>(wanted < most ? (wanted > 0 ? wanted : 1) : most);
-}
-
 }  // namespace
 
 profile::profile(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
-  sums all;
+  number all[seen_count];
   {
     look_space& space = look_space_of(of.where().device);
     const std::lock_guard lock(space.busy);
     space.make(stream);
-    look<<<blocks_for(of.rows()), block, 0, stream>>>(of.offsets(), of.wide(), of.entries(),
-                                                      of.rows(), of.columns(), space.out,
-                                                      space.finished, space.on_host);
+    const int64 wanted =
+        (static_cast<int64>(of.rows()) + 4 * look_threads - 1) / (4 * look_threads);
+    const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, look_blocks));
+    look<<<blocks, look_threads, 0, stream>>>(of.offsets(), of.wide(), of.entries(), of.rows(),
+                                              of.columns(), space.out, space.finished,
+                                              space.on_host);
     // Waited for whatever was said before: nobody else may look while this one runs.
     const cudaError_t status = cudaGetLastError();
     launched(of.where().device, "look");
     check(cudaStreamSynchronize(stream), "a look at a matrix");
     check(status, "a look at a matrix");
-    all = *space.on_host;
+    std::copy_n(space.on_host, seen_count, all);
   }
-  longest = static_cast<int64>(all.longest);
+  longest = static_cast<int64>(all[longest_row]);
   const auto nnz = static_cast<double>(of.nnz());
-  if (all.rows > 0) {
-    mean_length = nnz / static_cast<double>(all.rows);
-    imbalance = static_cast<double>(all.quads) / nnz;
+  if (all[rows_with_entries] > 0) {
+    mean_length = nnz / static_cast<double>(all[rows_with_entries]);
+    imbalance = static_cast<double>(all[quads]) / nnz;
   }
   for (int c = 0; c < cut_kinds; ++c) {
-    cut_rows[c] = static_cast<index>(all.cut_rows[c]);
-    pieces[c] = static_cast<index>(all.pieces[c]);
+    cut_rows[c] = static_cast<index>(all[rows_to_cut + c]);
+    pieces[c] = static_cast<index>(all[pieces_of_them + c]);
   }
-  local = all.near * 2 > all.looked_at;
+  local = all[near] * 2 > all[looked_at];
 }
 
 profile profile::sampled(int width) const {
@@ -336,6 +354,7 @@ row_lists::row_lists(const pattern& of) {
 
   struct counts {
     counters taken;
+    unsigned finished;
     int next[classes];
   };
   std::size_t size = 0;
@@ -369,11 +388,9 @@ row_lists::row_lists(const pattern& of) {
   chunk_rows = of_chunks;
   if (sorts) {
     auto* const order = reinterpret_cast<index*>(bytes + at_order);
-    sort_rows<false>
-        <<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, nullptr);
-    start_classes<<<1, 512, 0, stream>>>(numbers->next);
-    sort_rows<true>
-        <<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);
+    count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next,
+                                                     &numbers->finished);
+    place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);
     by_length = order;
   }
   check(cudaGetLastError(), "lists of rows");
