@@ -15,9 +15,9 @@ struct entry_range {
   unsigned count;
 
   __device__ entry_range(const arguments& args, int64 begin, int64 first, int64 count)
-      : entries(args.entries + begin + first),
+      : entries(settled(args.entries + begin + first)),
         values(args.a_values != nullptr
-                   ? static_cast<const typename S::left*>(args.a_values) + begin + first
+                   ? settled(static_cast<const typename S::left*>(args.a_values) + begin + first)
                    : nullptr),
         count(static_cast<unsigned>(count)) {}
 };
