@@ -148,7 +148,10 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
 /// reddit-like, fastrand, width 1024: 8, 32, 4, 2: 2.47; U = 3: 2.56; 16, 32, 4, 1: 2.73; width 16:
 /// 16, 16, 4, 1: 0.191; 8, 8, 4, 2: 0.194. f = 256: products-like, fastrand, width 64: 32, 32, 4,
 /// 2: 9.19; U = 2: 9.54; reddit-like, width 1024: 16, 32, 4, 2: 10.1; 32, 32, 4, 1: 10.4; 32, 32,
-/// 4, 2: 10.5. Of codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125.
+/// 4, 2: 10.5. Of codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125. pubmed-like, f =
+/// 64, in µs: bucket, width 64: 16, 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and
+/// 10.7; 64: 11.3 and 10.6; in bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32:
+/// 16, 16, 8, 1: 9.3; 16, 32, 4, 1: 11.3.
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
   row_shape s = shape_at(shape_for(p, look, args), kind_of(p));
   s.bytes = pack_bytes(p, args);
@@ -156,24 +159,34 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   if (args.samples == sampling::none) return shape_of_codes(p, look, s);
   const double packs = packs_of(p, args);
   const bool full = look.longest == args.width && look.mean_length >= args.width;
+  const bool few = p.a.nnz < few_entries;
+  const bool draws = args.samples != sampling::bucket;
+  const bool short_samples = args.width < (draws ? 64 : 100);
   s.u = 4;
   s.cf = 1;
   if (packs <= 8) {
     s.l = packs <= 4 && p.b.value_type == type::code ? 4 : 8;
     if (full) s.g = 8;
+    if (few) {
+      s.g = 16;
+      if (!short_samples) s.u = 8;
+    }
     return s;
   }
-  const bool draws = args.samples != sampling::bucket;
   const bool from_long_rows = p.a.nnz >= 100 * static_cast<int64>(p.a.rows);
   // Rows that draw a few of many wait for A.
   const bool waits = draws && p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
-  const bool few = p.a.nnz < few_entries;
   if (b_bytes(p) < 4) {  // more sums a lane
     const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
     s.l = packs <= 16 ? 16 : 32;
-    if (packs > 32) s.u = s.cf = 2;
+    if (packs > 32) s.cf = 2;
+    if (packs > 32 && args.width < 64) s.u = 2;
     s.g = s.l == 32 || dense || few ? 32 : 16;
     if (s.g == 16 && waits) s.u = 8;
+    if (few && packs <= 16 && short_samples) {
+      s.g = 16;
+      s.u = 8;
+    }
     return s;
   }
   // The bounds lie between the graphs of the shapes above, samples of 14 to 16 entries and of 32,
@@ -183,7 +196,10 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
       return row_shape{true, l, g, u, cf, true, s.bytes};
     };
     if (waits) return shape(16, 16, 4, 1);
-    if (few) return shape(16, args.width < 32 ? 16 : 32, 4, 1);
+    if (few)
+      return args.width < (draws ? 32 : 64) ? shape(16, 16, 4, 1)
+             : short_samples                ? shape(16, 16, 8, 1)
+                                            : shape(16, 32, 4, 1);
     if (look.mean_length < (draws ? 24 : 40)) return shape(8, 8, draws ? 4 : 2, 2);
     return shape(8, 32, draws && from_long_rows ? 4 : 3, 2);
   }
