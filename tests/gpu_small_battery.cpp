@@ -160,6 +160,7 @@ TEST_CASE("MaxK: long rows, and more columns than shared memory holds") {
     spec.transpose_a = transposed;
     spec.where = gpu;
     walk_maxk<rig::plus_times<float>, float, float, float>(spec, 13);
+    walk_maxk<rig::plus_times<float>, float, float, float>(spec, 30);
     spec.of = &few;
     spec.features = 13000;
     walk_maxk<rig::plus_times<float>, float, float, float>(spec, 100);

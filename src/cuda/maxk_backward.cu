@@ -1,7 +1,7 @@
 // maxk_backward (sparse × dense under a cbsr): k sums a row, in registers.
 //
 // A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
-// B, or all of them where k is a quarter of them or more. The transpose that training asks for is
+// B, or all of a narrow one where k is half of them or more. The transpose that training asks for is
 // A's form, so no two rows add to one place; pieces of `split` are added in their order; no atomics
 // on floats: same bits. Where the caller allows other bits each time, and the semiring is linear in
 // floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic. Source:
@@ -95,17 +95,16 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
     if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
 }
 
-/// The sums of `maxk_backward`, of a tile of all columns, a pack a lane: where a cbsr keeps so many
-/// that most sectors of a row of B are read anyway. The places kept are picked at the end.
+/// The sums of `maxk_backward` of all columns, a pack a lane: where a cbsr keeps so many that most
+/// sectors of a row of B are read anyway. The places kept are picked at the end.
 template <class S, class TB, class Index, int V>
 __global__ void __launch_bounds__(128, 10)
     maxk_backward_whole(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
-  constexpr index tile = 32 * V;
   row_part part;
   if (!part.take(args)) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const index tile_first = static_cast<index>(blockIdx.y) * tile, first = tile_first + lane * V;
+  const index first = lane * V;
   accum sum[1][V];
   gather<S, TB, V, 32, 32, 4, 1>(args, part.row, entry_range<S>(args, part.begin, 0, part.count),
                                  lane, first, sum);
@@ -129,15 +128,14 @@ __global__ void __launch_bounds__(128, 10)
       static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
   for (index base = 0; base < args.k; base += 32) {
     const index p = base + lane;
-    const index from = p < args.k ? static_cast<index>(columns[p]) - tile_first : -1;
-    const bool is_here = from >= 0 && from < tile;
+    const int from = p < args.k ? columns[p] : 0;
     accum picked = S::zero();
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      const accum x = shuffle_from(0xffffffffu, sum[0][v], is_here ? from / V : 0);
+      const accum x = shuffle_from(0xffffffffu, sum[0][v], from / V);
       if (from % V == v) picked = x;
     }
-    if (is_here) write_any<S>(args, part.row, p, picked, part.whole);
+    if (p < args.k) write_any<S>(args, part.row, p, picked, part.whole);
   }
 }
 
@@ -314,15 +312,15 @@ void backward_by_atomics(const problem& p, unsigned warps) {
          finish);
 }
 
-/// Does a row of dY keep so many columns that all are worth summing, and do B's rows come in packs?
-/// From a quarter on (suite maxk, by the places of Y and with all of it): H = 128, k = 16, 32, 64:
-/// reddit-like 5.48, 6.80, 8.18 and 6.77 ms; rmat:18:16 0.419, 0.490, 0.570 and 0.477; H = 256, k =
-/// 32, 64: 10.8, 12.9 and 12.5; 0.686, 0.887 and 0.886.
+/// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?
+/// Milliseconds (suite maxk) of whole rows, and of the places of Y: H = 128, k = 64: reddit-like
+/// 6.95, 8.18; arxiv-like 0.219, 0.251; rmat:18:16 0.550, 0.570; k = 32: 6.95, 6.80; rmat:18:16
+/// 0.523, 0.490; H = 256, in two tiles, k = 64: 12.8, 12.9; arxiv-like 0.400, 0.320.
 bool sums_whole_rows(const problem& p) {
   const std::size_t bytes = p.b.value_bytes;
-  return 4 * p.c.k >= p.b.columns && !p.algebra->ignores_right && p.algebra->right != type::other &&
-         (bytes == 2 || bytes == 4 || bytes == 8) &&
-         static_cast<std::size_t>(p.b.columns) * bytes % 16 == 0 &&
+  const std::size_t row_bytes = static_cast<std::size_t>(p.b.columns) * bytes;
+  return 2 * p.c.k >= p.b.columns && !p.algebra->ignores_right && p.algebra->right != type::other &&
+         (bytes == 2 || bytes == 4 || bytes == 8) && row_bytes % 16 == 0 && row_bytes <= 32 * 16 &&
          is_packed(p.b.data, p.b.stride, bytes);
 }
 
@@ -333,13 +331,11 @@ void backward_of_whole_rows(const problem& p) {
   args.kept = p.c.indices;
   kept_shape s{};
   s.narrow = p.c.narrow;
-  const index tile = static_cast<index>(32 * 16 / p.b.value_bytes);
-  const index tiles = (p.b.columns + tile - 1) / tile;
   const void* const kernel = kernel_for(p, {"maxk_backward, whole rows", "maxk_backward.cu",
                                             number_of(s), 0, whole_expression, nullptr});
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, tiles, args);
-  launch(p, "maxk_backward, whole rows", kernel, grid_for(args, most_warps, tiles), 32 * most_warps,
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, 1, args);
+  launch(p, "maxk_backward, whole rows", kernel, grid_for(args, most_warps, 1), 32 * most_warps,
          args);
 }
 
