@@ -182,14 +182,6 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
   }
 }
 
-/// An address that loops add to, so that the compiler does not make it anew for every load: 1 to 9
-/// % of the time of `row` (docs/notes/exact.md).
-template <class T>
-__device__ __forceinline__ const T* settled(const T* at) {
-  asm volatile("" : "+l"(at));
-  return at;
-}
-
 /// Elements of packs of B as the semiring takes them, for the columns of one lane: converted.
 template <class S, class TB, int V, int CF>
 struct b_reader {

@@ -1,12 +1,12 @@
 // maxk_backward (sparse × dense under a cbsr): k sums a row, in registers.
 //
 // A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
-// B, or all of a narrow one where k is half of them or more. The transpose that training asks for is
-// A's form, so no two rows add to one place; pieces of `split` are added in their order; no atomics
-// on floats: same bits. Where the caller allows other bits each time, and the semiring is linear in
-// floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic. Source:
-// MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by atomics. O(nnz · k); piece_count · k
-// accumulators of scratch. Measured: docs/measured.md, suite maxk.
+// B, or all of a narrow one where k is half of them or more. The transpose that training asks for
+// is A's form, so no two rows add to one place; pieces of `split` are added in their order; no
+// atomics on floats: same bits. Where the caller allows other bits each time, and the semiring is
+// linear in floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by atomics. O(nnz · k); piece_count
+// · k accumulators of scratch. Measured: docs/measured.md, suite maxk.
 
 #include "kept.cuh"
 
@@ -106,8 +106,8 @@ __global__ void __launch_bounds__(128, 10)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const index first = lane * V;
   accum sum[1][V];
-  gather<S, TB, V, 32, 32, 4, 1>(args, part.row, entry_range<S>(args, part.begin, 0, part.count),
-                                 lane, first, sum);
+  gather<S, TB, V, 32, 32, 4, 1>(
+      args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
   if (part.is_piece) {
     auto* const sums = static_cast<accum*>(args.piece_sums) + first;
     const bool is_column = first < args.columns;  // of whole packs

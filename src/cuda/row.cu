@@ -146,8 +146,8 @@ __global__ void __launch_bounds__(row_threads,
     if (is_piece && count > args.cut) count = args.cut;
     // The first entries, or all, come as those of any row do.
     if (Drawn == drawn::start || sample.is_start())
-      gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S>(args, begin, first_entry, count), lane,
-                                    first, sum);
+      gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S, false>(args, begin, first_entry, count),
+                                    lane, first, sum);
     else if constexpr (Drawn == drawn::anywhere)
       gather<S, TB, V, L, G, U, CF>(
           args, i, sampled_range<S>(args, begin, first_entry, count, sample), lane, first, sum);
@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(row_threads,
       if (!is_piece) return;
       count = args.cut;
     }
-    const entry_range<S> of(args, begin, first_entry, count);
+    const entry_range<S, true> of(args, begin, first_entry, count);
     gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
