@@ -147,15 +147,7 @@ double estimate(const problem& p, double share, int kept) {
   // (rmat:16:16, 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of
   // estimates matters.
   constexpr double bytes_a_second = 17e9;
-  const double f = static_cast<double>(p.b.columns);
-  const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
-  const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
-  const double read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
-  const double gathered = static_cast<double>(p.a.nnz) * share * (sizeof(index) + a_bytes + read);
-  const bool makes_cbsr = p.mask.over == mask_operand::kind::cbsr;
-  const double written = static_cast<double>(p.a.rows) * (makes_cbsr ? kept : f) *
-                         static_cast<double>(p.c.value_bytes);
-  return (gathered + written) / bytes_a_second;
+  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, kept) / bytes_a_second;
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // The explanation of a choice, as text and as JSON.
 
 #include <charconv>
+#include <cmath>
 
 #include "rig/kernels.hpp"
 
@@ -14,11 +15,10 @@ const char* word(verdict says) {
 
 const char* word(place::kind where) { return where == place::kind::cpu ? "cpu" : "cuda"; }
 
-std::string milliseconds(double seconds) {
+std::string four_digits(double x) {
   char digits[32];
   const auto end =
-      std::to_chars(digits, digits + sizeof(digits), seconds * 1e3, std::chars_format::general, 4)
-          .ptr;
+      std::to_chars(digits, digits + sizeof(digits), x, std::chars_format::general, 4).ptr;
   return std::string(digits, end);
 }
 
@@ -47,10 +47,11 @@ std::string padded(std::string text, std::size_t width) {
 std::string explanation::text() const {
   std::string out = operation + "\n";
   for (const explained& k : kernels) {
-    const std::string estimated =
-        k.says.says == verdict::cannot ? "" : "~" + milliseconds(k.says.seconds) + " ms";
+    const bool serves = k.says.says != verdict::cannot;
     out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
-           padded(word(k.says.says), 8) + padded(estimated, 14);
+           padded(word(k.says.says), 8) +
+           padded(serves ? "~" + four_digits(k.says.seconds * 1e3) + " ms" : "", 14) +
+           padded(serves ? four_digits(k.bytes / 1e6) + " MB" : "", 13);
     if (k.approximate) out += "  approximate";
     if (!k.says.reason.empty()) out += "  " + k.says.reason;
     while (out.back() == ' ') out.pop_back();
@@ -72,7 +73,9 @@ std::string explanation::json() const {
            ", \"place\": " + in_quotes(word(k.where)) +
            ", \"answer\": " + in_quotes(word(k.says.says)) +
            ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
-           (k.says.says == verdict::cannot ? "null" : milliseconds(k.says.seconds)) +
+           (k.says.says == verdict::cannot ? "null" : four_digits(k.says.seconds * 1e3)) +
+           ", \"predicted_bytes\": " +
+           (k.says.says == verdict::cannot ? "null" : std::to_string(std::llround(k.bytes))) +
            ", \"approximate\": " + (k.approximate ? "true" : "false") +
            ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
   }

@@ -331,10 +331,12 @@ choice choose(problem& p) {
   // Among those that can, the cheapest; those that are slower serve only where none can.
   const kernel* cheapest = nullptr;
   answer best;
+  int able = 0;
   for (const kernel& k : kernels()) {
     if (k.where != p.a.where.where || is_approximate(k, p)) continue;
     const answer says = answer_of(k, p);
     if (says.says == verdict::cannot) continue;
+    if (says.says == verdict::can) ++able;
     if (cheapest == nullptr || says.says < best.says ||
         (says.says == best.says && says.seconds < best.seconds)) {
       cheapest = &k;
@@ -342,7 +344,14 @@ choice choose(problem& p) {
     }
   }
   if (cheapest == nullptr) refuse(p);
-  return {cheapest, "cheapest by estimate"};
+  return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
+}
+
+/// Entries that the kernel reads; of samples at most.
+double entries_of(const kernel& k, const problem& p) {
+  const double all = static_cast<double>(p.a.nnz);
+  return k.samples == sampling::none ? all
+                                     : std::min(all, static_cast<double>(p.a.rows) * p.desc->width);
 }
 
 std::string in_words(const problem& p) {
@@ -390,6 +399,19 @@ void run(problem& p) {
     chosen.run(p);
 }
 
+double predicted_bytes(const problem& p, double entries, int kept) {
+  const double f = p.b.columns;
+  const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
+  const bool reads_values = !p.algebra->ignores_left && p.a.values != nullptr;
+  const double a_bytes = reads_values ? static_cast<double>(p.a.value_bytes) : 0;
+  const double c_bytes =
+      static_cast<double>(p.c.value_bytes) + (p.algebra->is_indexed ? sizeof(int32) : 0);
+  const double read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
+  const bool makes_cbsr = p.mask.over == mask_operand::kind::cbsr;
+  return entries * (sizeof(index) + a_bytes + read) +
+         static_cast<double>(p.a.rows) * (makes_cbsr ? kept : f) * c_bytes;
+}
+
 explanation explain(problem& p) {
   p.reasons = true;
   check(p);
@@ -404,6 +426,9 @@ explanation explain(problem& p) {
       line.says = answer_of(k, p);
     else
       line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
+    if (line.says.says != verdict::cannot)
+      line.bytes =
+          predicted_bytes(p, entries_of(k, p), k.takes == operands::dense ? 0 : kept_of(p));
     out.kernels.push_back(std::move(line));
   }
   return out;

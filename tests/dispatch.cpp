@@ -99,6 +99,35 @@ TEST_CASE("RIG_KERNEL prefers, the descriptor decides") {
   }
 }
 
+TEST_CASE("predicted bytes: entries with the rows of B they gather, and C") {
+  const auto bytes = [](const rig::explanation& e, const char* kernel) {
+    for (const rig::explained& line : e.kernels)
+      if (line.name == kernel && line.where == rig::place::kind::cpu) return line.bytes;
+    return -1.0;
+  };
+  // Four rows of three entries, one of none.
+  std::vector<rig::index> i, j;
+  for (rig::index row = 0; row < 4; ++row)
+    for (rig::index k = 0; k < 3; ++k) i.push_back(row), j.push_back(k);
+  const std::vector<float> values(12, 2.0f);
+  const auto a = matrix<float>::from_tuples(5, 6, i, j, values);
+  const dense<float> b(6, 10, 1.0f);
+  const rig::plus_times<float> sum;
+  CHECK(bytes(rig::explain(a, b, sum), "row") == 12 * (4 + 4 + 10 * 4) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a, b, rig::max_second<float>{}), "row") ==
+        12 * (4 + 10 * 4) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a.with_value(1.0f), b, sum), "row") == 12 * (4 + 10 * 4) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a, b, rig::arg_max_second<float>{}), "row") ==
+        12 * (4 + 10 * 4) + 5 * 10 * 8);
+  CHECK(bytes(rig::explain(a, dense<rig::half>(6, 10), sum), "row") ==
+        12 * (4 + 4 + 10 * 2) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a, b, sum, {.kernel = "bucket", .width = 2}), "bucket") ==
+        10 * (4 + 4 + 10 * 4) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a, b, sum, {.kernel = "maxk", .k = 3}), "maxk") ==
+        12 * (4 + 4 + 3 * 5) + 5 * 10 * 4);
+  CHECK(bytes(rig::explain(a, rig::maxk(b, 3), sum), "row") == 0);
+}
+
 TEST_CASE("a long row is split where it holds a large share") {
   std::vector<rig::index> i(200000, 0), j(200000);
   for (rig::index k = 0; k < 200000; ++k) j[k] = k;
@@ -158,6 +187,7 @@ TEST_CASE("explain as text and as JSON") {
     CHECK(contains(text, rig::kernels()[k].name));
     chosen_lines += line["chosen"].get<bool>() ? 1 : 0;
     CHECK(line["approximate"].is_boolean());
+    CHECK(line["predicted_bytes"].is_number() == (line["answer"] != "cannot"));
     if (line["answer"] == "can")
       CHECK(line["estimated_ms"].is_number());
     else

@@ -57,6 +57,11 @@ answer maxk_backward_answer(const problem& p);
 /// Entries of a row of the cbsr that a problem is about, or is to make of its B.
 int kept_of(const problem& p);
 
+/// Bytes that estimates go by: of `entries` entries of op(A) the column, the value and a row of
+/// op(B), as often as it is gathered, and C once. `kept`: the numbers of a row of the cbsr that is
+/// read or made; 0: none is.
+double predicted_bytes(const problem& p, double entries, int kept = 0);
+
 /// run(p), where B is dense with maxk(B, k) in its place.
 void run_with_cbsr(const problem& p, void (*run)(const problem&));
 
@@ -67,6 +72,7 @@ struct explained {
   bool approximate = false;
   bool chosen = false;
   answer says;
+  double bytes = 0;  ///< predicted to move, from caches or memory; 0 where it cannot serve
 };
 
 /// Which kernel serves a problem, and why not the others.

@@ -31,15 +31,12 @@ buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& arg
   return sums;
 }
 
-answer kept_answer(answer out, const problem& p, double c_columns) {
+answer kept_answer(answer out, const problem& p) {
   if (out.says == verdict::cannot) return out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   constexpr double bytes_a_second = 4e12, launch_seconds = 3e-6;
-  const double k = kept_of(p), b_bytes = static_cast<double>(p.b.value_bytes) + 1;
   out.seconds = launch_seconds +
-                (static_cast<double>(p.a.nnz) * (8 + k * b_bytes) +
-                 static_cast<double>(p.a.rows) * c_columns * static_cast<double>(p.c.value_bytes)) /
-                    bytes_a_second;
+                predicted_bytes(p, static_cast<double>(p.a.nnz), kept_of(p)) / bytes_a_second;
   return out;
 }
 

@@ -39,6 +39,6 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args);
 
 /// An answer of all places, with an estimate; or that no kernel can be had.
-answer kept_answer(answer out, const problem& p, double c_columns);
+answer kept_answer(answer out, const problem& p);
 
 }  // namespace rig::on_cuda

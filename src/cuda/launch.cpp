@@ -154,13 +154,7 @@ double estimate(const problem& p) {
   // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory;
   // only the order of estimates matters.
   constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
-  const double f = static_cast<double>(p.b.columns);
-  const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
-  const double a_bytes = p.algebra->ignores_left ? 0 : static_cast<double>(p.a.value_bytes);
-  return launch_seconds +
-         (static_cast<double>(p.a.nnz) * (sizeof(index) + a_bytes + f * b_bytes) +
-          static_cast<double>(p.a.rows) * f * static_cast<double>(p.c.value_bytes)) /
-             bytes_a_second;
+  return launch_seconds + predicted_bytes(p, static_cast<double>(p.a.nnz)) / bytes_a_second;
 }
 
 std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }

@@ -273,7 +273,7 @@ void forward(const problem& p) {
 }  // namespace
 
 answer maxk_answer(const problem& p) {
-  answer out = kept_answer(rig::maxk_answer(p), p, p.b.columns);
+  answer out = kept_answer(rig::maxk_answer(p), p);
   if (out.says != verdict::cannot && p.algebra->accum_bytes > most_accum_bytes) {
     out.says = verdict::cannot;
     if (p.reasons)

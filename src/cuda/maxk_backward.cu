@@ -6,7 +6,8 @@
 // atomics on floats: same bits. Where the caller allows other bits each time, and the semiring is
 // linear in floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by atomics. O(nnz · k); piece_count
-// · k accumulators of scratch. Measured: docs/measured.md, suite maxk.
+// · k accumulators of scratch; of whole rows at most twice that. Measured: docs/measured.md, suite
+// maxk.
 
 #include "kept.cuh"
 
@@ -98,7 +99,7 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
 /// The sums of `maxk_backward` of all columns, a pack a lane: where a cbsr keeps so many that most
 /// sectors of a row of B are read anyway. The places kept are picked at the end.
 template <class S, class TB, class Index, int V>
-__global__ void __launch_bounds__(128, 10)
+__global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
     maxk_backward_whole(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   row_part part;
@@ -299,7 +300,8 @@ void backward_by_atomics(const problem& p, unsigned warps) {
   outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
   const auto lists = q.oriented->form_of<row_lists>();
   p.held_lists = lists;
-  // Rows of dC are read once: nothing is lost by length (arxiv-like, k = 32: 0.166 ms, 0.179).
+  // Rows of dC are read once: little is lost by length (suite maxk, before and after: arxiv-like, H
+  // = 128, k = 16, 32: 0.115, 0.166 ms; 0.109, 0.150; but H = 256, k = 8: 0.100; 0.110).
   outer.order = lists->by_length;
   set_pieces(*lists, outer);  // which leave no sums
   check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
@@ -314,13 +316,12 @@ void backward_by_atomics(const problem& p, unsigned warps) {
 
 /// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?
 /// Milliseconds (suite maxk) of whole rows, and of the places of Y: H = 128, k = 64: reddit-like
-/// 6.95, 8.18; arxiv-like 0.219, 0.251; rmat:18:16 0.550, 0.570; k = 32: 6.95, 6.80; rmat:18:16
-/// 0.523, 0.490; H = 256, in two tiles, k = 64: 12.8, 12.9; arxiv-like 0.400, 0.320.
+/// 6.95, 8.18 in halves; arxiv-like 0.216, 0.251; rmat:18:16 0.546, 0.570; k = 32: 6.95, 6.60;
+/// rmat:18:16 0.523, 0.490; H = 256, in two tiles, k = 64: 12.8, 12.9; arxiv-like 0.400, 0.320.
 bool sums_whole_rows(const problem& p) {
-  const std::size_t bytes = p.b.value_bytes;
-  const std::size_t row_bytes = static_cast<std::size_t>(p.b.columns) * bytes;
+  const std::size_t bytes = p.b.value_bytes, all = static_cast<std::size_t>(p.b.columns) * bytes;
   return 2 * p.c.k >= p.b.columns && !p.algebra->ignores_right && p.algebra->right != type::other &&
-         (bytes == 2 || bytes == 4 || bytes == 8) && row_bytes % 16 == 0 && row_bytes <= 32 * 16 &&
+         p.algebra->accum_bytes <= 8 && bytes > 1 && all % 16 == 0 && all <= 32 * 16 &&
          is_packed(p.b.data, p.b.stride, bytes);
 }
 
@@ -350,9 +351,9 @@ void backward_by_rows(const problem& p) {
   // and not all of B stays in the L2 cache: reddit-like, k = 32, 64 of 256: 11.2 ms and 13.3, at
   // once 11.8 and 14.1; 64 of 128: 9 % more than at once (suite maxk); rmat:18:16 0.80 and 0.95,
   // 0.69 and 0.90 (the program marked * in docs/notes/maxk.md).
-  const double b_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
+  const double table_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
   if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
-      p.b.columns * p.b.value_bytes >= 1024 && b_bytes > 60e6)
+      p.b.columns * p.b.value_bytes >= 1024 && table_bytes > 60e6)
     (s.v > 1 ? s.v : s.l) /= 2;
   s.narrow = p.c.narrow;
   args.k = args.columns = k;
@@ -368,7 +369,7 @@ void backward_by_rows(const problem& p) {
 }  // namespace
 
 answer maxk_backward_answer(const problem& p) {
-  answer out = kept_answer(rig::maxk_backward_answer(p), p, kept_of(p));
+  answer out = kept_answer(rig::maxk_backward_answer(p), p);
   if (p.reasons && out.says != verdict::cannot)
     out.reason += outer_warps(p) > 0   ? ", added by atomics"
                   : sums_whole_rows(p) ? ", picked of whole sums"
