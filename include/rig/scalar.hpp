@@ -12,7 +12,8 @@ static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 /// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns.
 using index = int32;
 
-/// IEEE binary16, a storage type: it converts to and from float, rounding to nearest even.
+/// IEEE binary16, a storage type: it converts to and from float, rounding to nearest even; which
+/// bits a NaN has differs by place.
 struct half {
   unsigned short bits = 0;
   constexpr half() = default;
@@ -67,7 +68,7 @@ struct half {
 };
 
 /// The upper half of a float, a storage type: it converts to and from float, rounding to nearest
-/// even.
+/// even; which bits a NaN has differs by place.
 struct bfloat16 {
   unsigned short bits = 0;
   constexpr bfloat16() = default;
@@ -78,7 +79,7 @@ struct bfloat16 {
 
  private:
   static constexpr unsigned short round(float value) {
-#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+#ifdef __CUDA_ARCH__
     if (!__builtin_is_constant_evaluated()) {
       unsigned short narrow;
       asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(narrow) : "f"(value));
@@ -249,8 +250,8 @@ constexpr T times(T x, T y) {
     return x * y;
 }
 
-/// x / n, of n > 0 terms; integers round toward zero. On CUDA a float is the nearest one down to
-/// 2^-60 in size, below that within one unit of the last place, and −0 becomes 0.
+/// x / n, of n > 0 terms; integers round toward zero. On CUDA a float is the nearest one where
+/// it is normal, below that within one unit of the last place, and −0 becomes 0.
 template <class T>
 constexpr T mean_of(T x, int64 n) {
 #ifdef __CUDA_ARCH__
