@@ -16,8 +16,8 @@ __device__ int64 offset_at(const void* offsets, bool wide, index row) {
   return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
 }
 
-/// What a look adds up, in this order; of `longest` the greatest. `quads`: four times the longest
-/// of each four neighbouring rows.
+/// What a look adds up, in this order; of `longest_row` the greatest. `quads`: four times the
+/// longest of each four neighbouring rows.
 enum seen : int {
   longest_row,
   quads,
@@ -59,10 +59,10 @@ __global__ void __launch_bounds__(look_threads, 4)
       mine[rows_with_entries] += length > 0 ? 1 : 0;
 #pragma unroll
       for (int c = 0; c < cut_kinds; ++c) {
-        constexpr auto cut = [](int kind) { return static_cast<unsigned>(cut_of(kind)); };
-        if (length <= cut(c)) continue;
+        const auto cut = static_cast<unsigned>(cut_of(c));
+        if (length <= cut) continue;
         ++mine[rows_to_cut + c];
-        mine[pieces_of_them + c] += (length - 1) / cut(c) + 1;
+        mine[pieces_of_them + c] += (length - 1) / cut + 1;
       }
     }
     my_quads += 4ull * longest;

@@ -166,7 +166,7 @@ __global__ void __launch_bounds__(row_threads,
       if (!is_piece) return;
       count = args.cut;
     }
-    const entry_range<S, true> of(args, begin, first_entry, count);
+    const entry_range<S, (G > 1)> of(args, begin, first_entry, count);
     gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
