@@ -210,8 +210,15 @@ TEST_CASE("a hundred runs, the same bits") {
     spec.seed = test_seed();
     spec.values = draw::reals;
     spec.where = gpu;
-    for (const char* kernel : {"row", "split", "spmv"}) {
-      spec.features = std::string(kernel) == "spmv" ? 1 : 33;
+    // One column, packs of one, two and four tiles, single elements.
+    for (const auto& [kernel, features] : {std::pair{"row", 33},
+                                           {"split", 33},
+                                           {"split", 32},
+                                           {"split", 64},
+                                           {"split", 256},
+                                           {"row", 128},
+                                           {"spmv", 1}}) {
+      spec.features = features;
       trial<rig::plus_times<float>, float, float, float> t(spec);
       std::vector<unsigned char> once, again;
       CHECK(t.run(kernel, 0, &once) == "");

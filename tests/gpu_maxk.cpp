@@ -382,6 +382,9 @@ TEST_CASE("rows of tens of thousands of entries") {
     at.check_forward(rig::arg_max_second<float>{}, k);
     at.check_backward(rig::max_second<float>{}, k);
   }
+  const pair_of_places<double> doubles(p, 64);
+  doubles.check_backward(rig::plus_times<double>{}, 40);
+  doubles.check_backward(rig::plus_times<double>{}, 40, transposed);
   // As the oracle has it, with sums that round.
   const shape lengths = long_rows_shape();
   for (const bool reproducible : {true, false}) {
@@ -400,6 +403,11 @@ TEST_CASE("rows of tens of thousands of entries") {
     });
     check_trial("plus_times", backward, [&] {
       return trial<rig::plus_times<float>, float, float, float>(backward).run_under_cbsr("");
+    });
+    backward.features = 256;  // all columns of half are summed then
+    backward.kept = backward.stored = 130;
+    check_trial("plus_times", backward, [&] {
+      return trial<rig::plus_times<float>, float, rig::half, float>(backward).run_under_cbsr("");
     });
   }
 }
@@ -448,7 +456,7 @@ TEST_CASE("operands whose rows are padded") {
     for (const auto& [gap, offset] : {std::pair{1, 0}, {3, 1}, {64, 0}}) {
       CAPTURE(columns);
       CAPTURE(gap);
-      const int k = std::min(columns, 30);
+      const int k = std::min(columns, 32);
       const auto x = quarters(50, columns), dc = quarters(60, columns, 3);
       apart<float> features(x, gap, offset), gradient(dc, gap, offset), into(dc, gap, offset);
       auto want = dc;
@@ -481,7 +489,7 @@ TEST_CASE("a hundred runs, the same bits") {
       rig::matrix<float>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
                                    std::span<const int>(p.inner), std::span<const float>(values))
           .to(gpu);
-  for (const auto& [columns, k] : {std::pair{256, 32}, {100, 7}, {300, 64}}) {
+  for (const auto& [columns, k] : {std::pair{256, 32}, {100, 7}, {300, 64}, {128, 64}}) {
     const auto x = drawn<float>(p.columns, columns, draw::reals, random).to(gpu);
     const auto dc = drawn<float>(p.rows, columns, draw::reals, random).to(gpu);
     const auto y = rig::maxk(x, k);
