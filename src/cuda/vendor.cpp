@@ -1,8 +1,8 @@
 // vendor: cuSPARSE's SpMM, for plus_times in the types it serves.
 //
-// Here so that users can name it and benchmarks share its path; rig's own kernels are faster and
-// serve every semiring, so it is never chosen by itself. Source: cuSPARSE, cusparseSpMM. Measured:
-// docs/measured.md, suite exact.
+// Here so that users can name it, and measured beside cuSPARSE's algorithms as the benchmarks call
+// them (suite exact); rig's own kernels are faster and serve every semiring, so it is never chosen
+// by itself. Source: cuSPARSE, cusparseSpMM.
 
 #include <cusparse.h>
 

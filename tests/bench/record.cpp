@@ -154,7 +154,8 @@ std::string record::text() const {
               {"peers", peers_},
               {"ceilings", ceilings_},
               {"rows", json::array()},
-              {"summary", json::object()}};
+              {"summary", json::object()},
+              {"missed", missed_}};
   for (const row& line : rows_) out["rows"].push_back(to_json(line, suite_));
   for (const auto& [name, value] : summary_) out["summary"][name] = value;
   return out.dump(1) + "\n";

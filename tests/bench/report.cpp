@@ -237,6 +237,11 @@ std::string section(const json& record, const std::string& notes, const std::str
     for (const auto& entry : record.at("summary").items())
       out += line_of({entry.key(), number(entry.value())});
   }
+  if (const json missed = record.value("missed", json::array()); !missed.empty()) {
+    out += "\nMissed:";
+    for (const json& what : missed) out += (&what == &missed.front() ? " " : "; ") + text(what);
+    out += ".\n";
+  }
 
   const std::string notes_path = (std::filesystem::path(notes) / (suite + ".md")).string();
   if (std::ifstream file(notes_path); file) {
