@@ -210,7 +210,7 @@ TEST_CASE("a hundred runs, the same bits") {
     spec.seed = test_seed();
     spec.values = draw::reals;
     spec.where = gpu;
-    // One column, packs of one, two and four tiles, single elements.
+    // Single elements, packs in one tile and in several, one column.
     for (const auto& [kernel, features] : {std::pair{"row", 33},
                                            {"split", 33},
                                            {"split", 32},

@@ -1,6 +1,6 @@
 // Launch shapes on a GPU: graphs with entries enough for the rules' shapes of packs, of codes and
-// of samples, and products over them against the CPU's, bit for bit. Their numbers are quarters,
-// which add without rounding.
+// of samples, and products over them, which must equal the CPU's. Their numbers are quarters, which
+// add without rounding.
 
 #include <doctest/doctest.h>
 

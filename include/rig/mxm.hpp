@@ -286,10 +286,11 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// S::left and S::right as they are loaded, results to the element type, which is S's output unless
 /// named: mxm<half>(A, B, s). A quantized with a range for each column has no transpose. Order: the
 /// entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for
-/// any number of threads. Error: half and bfloat16 convert to float exactly, and a sum of n floats,
-/// whatever B is stored in, is within (n + 1) · 2⁻²³ · Σ|terms| of the sum of the real numbers
-/// (doubles: 2⁻⁵²); stored as half or bfloat16 it is rounded once more, to nearest; maxima, minima
-/// and their arguments are exact. Places: all operands in one. Cost: O(nnz · f), no memory but the
+/// any number of threads. Error, B a dense: half and bfloat16 convert to float exactly; a sum of n
+/// floats is within (n + 1) · 2⁻²³ · Σ|terms| of that of the real numbers which the operands are
+/// once converted (doubles: 2⁻⁵²), and a mean divides it, rounding once; maxima, minima and their
+/// arguments round nothing but their terms. What is stored as half or bfloat16 is rounded once
+/// more, to nearest. Places: all operands in one. Cost: O(nnz · f), no memory but the
 /// result. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was
 /// written then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
 ///

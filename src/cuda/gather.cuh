@@ -7,8 +7,8 @@
 namespace rig::on_cuda {
 
 /// Entries first … first + count of one row that begins at entry `begin`. Settled: the compiler
-/// does not make their addresses anew for every load, which takes up to 16 % off rows, but adds 11
-/// % to rows of one lane and up to 17 % to samples (docs/notes/exact.md).
+/// does not make their addresses anew for every load. Rows take up to 16 % less so, but rows of one
+/// lane 11 % more, and samples up to 17 % (docs/notes/exact.md).
 template <class S, bool Settled>
 struct entry_range {
   static constexpr bool is_sample = false;
@@ -50,11 +50,6 @@ struct sampled_range {
         sample(sample) {}
   __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
 };
-
-template <class T>
-__device__ __forceinline__ T iso_of(const arguments& args) {
-  return *reinterpret_cast<const T*>(args.iso.bytes);
-}
 
 /// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,

@@ -62,7 +62,7 @@ struct entry_window {
     if constexpr (!is_ignoring_left<S>)
       a = args.a_values != nullptr
               ? static_cast<const typename S::left*>(args.a_values)[of.begin + e]
-              : *reinterpret_cast<const typename S::left*>(args.iso.bytes);
+              : iso_of<typename S::left>(args);
   }
 };
 

@@ -50,6 +50,12 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
   }
 }
 
+/// The value of every entry of A, where all have one.
+template <class T>
+__device__ __forceinline__ T iso_of(const arguments& args) {
+  return *reinterpret_cast<const T*>(args.iso.bytes);
+}
+
 /// A register of any size from another lane, by `move(word)`.
 template <class T, class Move>
 __device__ __forceinline__ T shuffle(T x, Move move) {

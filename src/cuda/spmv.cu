@@ -189,7 +189,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
         if (at + v < end) k[p].element[v] = entries[at + v];
   }
   if constexpr (!is_ignoring_left<S>) {
-    const left iso = *reinterpret_cast<const left*>(args.iso.bytes);
+    const left iso = iso_of<left>(args);
 #pragma unroll
     for (int p = 0; p < packs; ++p) {
       const int at = (p * spmv_threads + thread) * V;
