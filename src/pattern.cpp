@@ -193,13 +193,15 @@ transposed::transposed(const pattern& original) {
                                               wide, std::move(kept));
 }
 
-void prepare_forms(const pattern& structure, bool transpose, bool reproducible) {
-  if (transpose) prepare_forms(*structure.form_of<transposed>()->structure, false);
-  if (transpose && (reproducible || structure.where() == cpu())) return;
-  if (structure.where() == cpu())
+void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel) {
+  if (transpose) {
+    prepare_forms(*structure.form_of<transposed>()->structure, false);
+    if (kernel == "maxk_backward" && structure.where() != cpu()) on_cuda::prepare_panels(structure);
+  } else if (structure.where() == cpu()) {
     structure.form_of<row_lengths>();
-  else
+  } else {
     on_cuda::prepare_forms(structure);
+  }
 }
 
 std::size_t transposed::bytes() const {

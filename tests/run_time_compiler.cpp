@@ -53,7 +53,13 @@ TEST_CASE("every kernel file compiles from its text") {
                    nullptr, "maxk_backward.cu");
     check_compiles("rig::on_cuda::maxk_backward_whole<" + semiring + ", float, unsigned char, 4>",
                    nullptr, "maxk_backward.cu");
-    check_compiles("rig::on_cuda::maxk_finish<" + semiring + ">", nullptr, "maxk_backward.cu");
+    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+                       ", float, unsigned char, 4, 8, true, false>",
+                   nullptr, "maxk_backward.cu");
+    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+                       ", rig::half, unsigned short, 32, 1, false, false>",
+                   nullptr, "maxk_backward.cu");
+    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 8>", nullptr, "maxk_backward.cu");
   }
 }
 
@@ -67,7 +73,8 @@ constexpr rig::source_text scaled_sum = {
 
 TEST_CASE("so does the sum by atomics") {
   check_compiles(
-      "rig::on_cuda::maxk_outer<rig::plus_times<float>, rig::half, unsigned short, 32, 2, false>",
+      "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
+      "4, true, true>",
       nullptr, "maxk_backward.cu");
 }
 

@@ -154,8 +154,7 @@ class matrix {
   /// first call. Before a product is captured in a CUDA graph, make one call like it too: it loads
   /// the kernels, which depend on semiring, types and width.
   const matrix& prepare(const descriptor& desc = {}) const {
-    or_out_of_memory("prepare",
-                     [&] { prepare_forms(*structure_, desc.transpose_a, desc.reproducible); });
+    or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a, desc.kernel); });
     return *this;
   }
   /// What was derived so far, with its bytes.

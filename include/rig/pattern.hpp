@@ -95,9 +95,9 @@ struct transposed : form {
   buffer permutation;  ///< int64 if structure->wide(), else int32
 };
 
-/// Builds now what products with this pattern, or its transpose, would build on first need. Those
-/// that need not be reproducible may read either.
-void prepare_forms(const pattern& structure, bool transpose, bool reproducible = true);
+/// Builds now what products with this pattern, or its transpose, would build on first need; what
+/// `maxk_backward` alone needs where that is the kernel's name.
+void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel = {});
 
 /// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.
 struct row_lengths : form {

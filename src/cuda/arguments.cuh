@@ -35,6 +35,31 @@ struct cut_row {
   int32 first_piece, count;
 };
 
+/// Rows of A whose rows of B a block of `maxk_backward_panels` holds in shared memory. Their
+/// entries are told by words: the row in the panel, and the place among the panel's entries as A
+/// stores them. Milliseconds of 28, 56 and 112 rows of 256 columns, k = 16, any order (the program
+/// marked * in docs/notes/maxk.md): reddit-like 2.48, 2.20, 2.97; rmat:18:16 0.30, 0.26, 0.53: more
+/// rows make fewer sums of more entries, and leave less of the L1 cache.
+constexpr index panel_rows = 56;
+constexpr int panel_place_bits = 26;
+constexpr unsigned panel_word(index row, int64 place) {
+  return static_cast<unsigned>(row) << panel_place_bits | static_cast<unsigned>(place);
+}
+
+/// Segments [first, last) of the panel of `rows` rows from `row` on, whose first entry is `entry`.
+struct panel_unit {
+  index row, rows;
+  int64 entry;
+  int32 first, last;
+};
+
+/// Entries of a panel in one column of A, which is a row of C; where their sum goes.
+struct alignas(16) segment {
+  index row;
+  int32 place;
+  int32 begin, count;
+};
+
 /// A number of any storage type, by its bits.
 struct alignas(16) any_value {
   unsigned char bytes[16];
@@ -102,6 +127,11 @@ struct arguments {
   // or even chunks of entries: of `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
   index chunk_count = 0;
+  // or panels of rows: of `maxk_backward`
+  const panel_unit* units = nullptr;
+  const segment* segments = nullptr;
+  const unsigned* words = nullptr;     ///< an entry each: `panel_word`
+  const int32* first_place = nullptr;  ///< of each row's sums in `piece_sums`, and one more
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

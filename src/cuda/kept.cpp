@@ -3,10 +3,11 @@
 namespace rig::on_cuda {
 
 int number_of(const kept_shape& s) {
-  return (s.v * 64 + s.l) * 16 + s.narrow * 8 + s.tells * 4 + s.plain * 2 + s.whole;
+  return (s.v * 64 + s.l) * 32 + s.adds * 16 + s.narrow * 8 + s.tells * 4 + s.plain * 2 + s.whole;
 }
 kept_shape shape_of(int n) {
-  return {n / 1024, n / 16 % 64, (n & 8) != 0, (n & 4) != 0, (n & 2) != 0, (n & 1) != 0};
+  return {n / 2048,     n / 32 % 64,  (n & 8) != 0, (n & 4) != 0,
+          (n & 2) != 0, (n & 1) != 0, (n & 16) != 0};
 }
 std::string kept_expression(const char* kernel, int shape, const std::string& semiring,
                             const std::string& b_type) {

@@ -17,7 +17,7 @@ constexpr unsigned most_warps = 4;
 /// v, and L.
 struct kept_shape {
   int v, l;
-  bool narrow, tells, plain, whole;
+  bool narrow, tells, plain, whole, adds;
 };
 int number_of(const kept_shape& s);
 kept_shape shape_of(int number);

@@ -213,6 +213,10 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
                                wanted.shared_percent),
           wanted.name);
+  if (wanted.most_shared > 0)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(wanted.most_shared)),
+          wanted.name);
   const std::lock_guard lock(resolved_mutex);
   resolved_kernels[place] = {p.algebra->key, kernel};
   return kernel;

@@ -37,6 +37,7 @@ struct kernel_request {
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
   const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
   int shared_percent = -1;   ///< of L1 that should be shared memory; below 0: as the driver finds
+  std::size_t most_shared = 0;  ///< bytes of it that a launch may ask for, where 48 KB do not do
 };
 
 /// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws
@@ -55,7 +56,7 @@ double estimate(const problem& p);
 /// The full name of a semiring's type, from its key.
 std::string type_name(const semiring_info& s);
 
-/// With `shared` bytes of dynamic shared memory, at most 48 KB.
+/// With `shared` bytes of dynamic shared memory, at most 48 KB or what was asked for.
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared = 0);
 

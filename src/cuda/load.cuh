@@ -165,6 +165,21 @@ __device__ pack<T, V> load_pack(const T* from) {
   return out;
 }
 
+/// V neighbouring elements, read once: they should not push B out of the caches.
+template <class T, int V>
+__device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (is_storage<T> && sizeof(out) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(out) / 16); ++w) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(from) + w);
+      memcpy(reinterpret_cast<char*>(&out) + 16 * w, &words, 16);
+    }
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
 /// Where row k of B begins for this lane. In 32 bits times 32: one instruction, not seven.
 template <class T>
 __device__ __forceinline__ const T* at_row(const char* first, index k, unsigned row_bytes) {

@@ -1,12 +1,13 @@
 // maxk_backward (sparse × dense under a cbsr): k sums a row, in registers.
 //
-// A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
-// B, or all of a narrow one where k is half of them or more. The transpose that training asks for
-// is A's form, so no two rows add to one place; pieces of `split` are added in their order; no
-// atomics on floats: same bits. Where the caller allows other bits each time, and the semiring is
-// linear in floats, `maxk_outer`: A's rows as they are stored, each number added by an atomic.
-// Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer product by atomics. O(nnz · k); piece_count
-// · k accumulators of scratch; of whole rows at most twice that. Measured: docs/measured.md, suite
+// By rows: a warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a
+// row of B, or all of a narrow one where k is half of them or more. By panels: a block has some
+// rows of B in shared memory and makes a sum of each row of C that has entries in them; a second
+// kernel adds these. Both in a fixed order: same bits. The transpose that training asks for is A's
+// form. Where the caller allows other bits each time, and the semiring is linear in floats, the
+// sums of panels are added by atomics. Source: MaxK-GNN (Peng et al., ASPLOS 2024), an outer
+// product by atomics, one row of B at a time. O(nnz · k); scratch: piece_count · k accumulators, of
+// whole rows at most twice that; of panels k for each segment. Measured: docs/measured.md, suite
 // maxk.
 
 #include "kept.cuh"
@@ -141,85 +142,235 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
   }
 }
 
-/// sums(i, p) += A(k,i) ⊗ B(k, column(i,p)): a warp takes a row k of A as it is stored, has that
-/// row of B in shared memory, and adds to the rows of its entries by atomics, in any order. `c` of
-/// the arguments are the sums, floats that are 0 before; L lanes take an entry,
-/// E numbers each at a time, and Whole: these are all. Held to 40 registers: reddit-like, k = 32:
-/// 5.04 ms, with 80 8.24 (suite maxk); four entries in flight: 4.81, eight 4.85 (the program marked
-/// * in docs/notes/maxk.md).
-template <class S, class TB, class Index, int L, int E, bool Whole>
-__global__ void __launch_bounds__(128, E == 1 ? 12 : 8)
-    maxk_outer(const __grid_constant__ arguments args) {
-  using right = typename S::right;
-  constexpr unsigned teams = 32 / L, in_flight = 4;
-  extern __shared__ __align__(16) unsigned char shared[];
-  row_part part;
-  if (!part.take(args)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
-  auto* const row =
-      reinterpret_cast<right*>(shared) + threadIdx.x / 32 * static_cast<unsigned>(args.columns);
-  if constexpr (!is_ignoring_right<S>) {
-    const auto* const from =
-        at_row<TB>(static_cast<const char*>(args.b), part.row, args.b_row_bytes);
-    for (index j = lane; j < args.columns; j += 32) row[j] = convert<right>(from[j]);
-    __syncwarp();
+/// E columns in as few registers as they need, told apart when they are asked for.
+template <class Index, int E>
+struct packed_columns {
+  static constexpr int bytes = sizeof(Index) * E, a_word = 4 / sizeof(Index);
+  unsigned word[(bytes + 3) / 4];
+
+  __device__ __forceinline__ void load(const Index* from) {
+    if constexpr (bytes == 8) {
+      const uint2 words = *reinterpret_cast<const uint2*>(from);
+      word[0] = words.x;
+      word[1] = words.y;
+    } else if constexpr (bytes == 4) {
+      word[0] = *reinterpret_cast<const unsigned*>(from);
+    } else if constexpr (bytes == 2) {
+      word[0] = *reinterpret_cast<const unsigned short*>(from);
+    } else {
+      word[0] = *from;
+    }
   }
-  const auto* const kept = static_cast<const char*>(args.kept);
-  const unsigned kept_bytes = static_cast<unsigned>(args.k) * sizeof(Index),
-                 sum_bytes = static_cast<unsigned>(args.k) * sizeof(float);
-  for (unsigned base = 0; base < part.count; base += 32) {
-    entry_window<S> window;
-    window.load(args, part, base, lane);
-    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
-    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
-      index i[in_flight];
-      typename S::left a[in_flight];
+  __device__ __forceinline__ unsigned at(int e) const {
+    constexpr int bits = 8 * sizeof(Index);
+    return word[e / a_word] >> bits * (e % a_word) & ((1u << bits) - 1);
+  }
+};
+
+/// What a group of lanes knows of a segment that it comes to later: of its first entries a lane
+/// each one word and value, and its columns of C that are this lane's.
+template <class S, class Index, int E>
+struct coming_segment {
+  segment of = {};
+  unsigned word = 0;
+  packed_columns<Index, E> columns = {};
+  typename S::left a = typename S::left();
+};
+
+/// Adds E neighbouring floats to those in memory, in any order.
+template <int E>
+__device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
+  if constexpr (E == 4)
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                 : "memory");
+  else
+    for (int e = 0; e < E; ++e)
+      asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
+}
+
+constexpr int panel_threads = 512;
+
+/// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
+/// segments: ⊕ over the rows i of a segment of A(i,j) ⊗ B(i, column(j,p)), L lanes a segment, E
+/// places p a lane. They go each to a place of its own, `piece_sums`, or, Adds, to `c`, floats that
+/// are 0 before, by atomics. Arguments are those of A as it is stored. While a segment is added up
+/// the next two or three are on their way: first what they are, then words and columns, then
+/// values.
+template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
+__global__ void __launch_bounds__(panel_threads, 2)
+    maxk_backward_panels(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using left = typename S::left;
+  using right = typename S::right;
+  constexpr int groups = panel_threads / L, ahead = E > 4 ? 2 : 3;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const panel = reinterpret_cast<TB*>(shared);
+  const panel_unit unit = args.units[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % L;
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane * E;
+  const bool has_columns = first < args.k;
+  const auto* const kept = static_cast<const Index*>(args.kept) + (has_columns ? first : 0);
+  const auto value = [&](unsigned word) {
+    const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
+    return args.a_values != nullptr ? static_cast<const left*>(args.a_values)[p]
+                                    : iso_of<left>(args);
+  };
+  const auto find = [&](int32 s) {
+    segment out = {};
+    if (s < unit.last) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.segments + s));
+      memcpy(&out, &words, sizeof(out));
+    }
+    return out;
+  };
+  const auto fetch = [&](coming_segment<S, Index, E>& one) {
+    if (lane < one.of.count) one.word = __ldcs(args.words + one.of.begin + lane);
+    if (one.of.count > 0) one.columns.load(kept + static_cast<int64>(one.of.row) * args.k);
+  };
+  const auto fetch_value = [&](coming_segment<S, Index, E>& one) {
+    if constexpr (!is_ignoring_left<S>)
+      if (lane < one.of.count) one.a = value(one.word);
+  };
+
+  int32 s = unit.first + thread / L;
+  coming_segment<S, Index, E> at[ahead + 1];
 #pragma unroll
-      for (unsigned u = 0; u < in_flight; ++u) {
-        const unsigned s = slot + u * teams + static_cast<unsigned>(team);
-        i[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+  for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
+#pragma unroll
+  for (int q = 0; q < ahead; ++q) fetch(at[q]);
+#pragma unroll
+  for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
+
+  if constexpr (!is_ignoring_right<S>) {
+    constexpr int V = Packed ? 16 / sizeof(TB) : 1, in_flight = 4;
+    const auto* const from = static_cast<const char*>(args.b);
+    const unsigned packs = static_cast<unsigned>(args.columns) / V,
+                   all = static_cast<unsigned>(unit.rows) * packs;
+    for (unsigned base = threadIdx.x; base < all; base += panel_threads * in_flight) {
+      pack<TB, V> loaded[in_flight];
+#pragma unroll
+      for (unsigned u = 0; u < in_flight; ++u)
+        if (const unsigned p = base + u * panel_threads; p < all)
+          loaded[u] = stream_pack<TB, V>(
+              at_row<TB>(from, unit.row + static_cast<index>(p / packs), args.b_row_bytes) +
+              p % packs * V);
+#pragma unroll
+      for (unsigned u = 0; u < in_flight; ++u)
+        if (const unsigned p = base + u * panel_threads; p < all)
+          *reinterpret_cast<pack<TB, V>*>(panel + p * V) = loaded[u];
+    }
+    __syncthreads();
+  }
+
+  constexpr int window = L;
+  const unsigned members = group_members<L>();
+  for (; s < unit.last; s += groups) {
+    coming_segment<S, Index, E> next;
+    next.of = find(s + (ahead + 1) * groups);
+    fetch(at[ahead]);
+    fetch_value(at[ahead - 1]);
+    const segment of = at[0].of;
+    accum sum[E];
+#pragma unroll
+    for (int e = 0; e < E; ++e) sum[e] = S::zero();
+    unsigned word = at[0].word;
+    left a = at[0].a;
+    for (int32 base = 0;; base += window) {
+      const int32 count = of.count - base < window ? of.count - base : window;
+      for (int32 slot = 0; slot < count; ++slot) {
+        const index row =
+            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
+        left x = left();
         if constexpr (!is_ignoring_left<S>)
-          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
+        const TB* const b = panel + row * args.columns;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right y = right();
+          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[at[0].columns.at(e)]);
+          sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
+        }
       }
-      for (int p = lane % L; Whole ? p == lane % L : p < args.k; p += L * E) {
-        Index at[in_flight][E];
-#pragma unroll
-        for (unsigned u = 0; u < in_flight; ++u)
-#pragma unroll
-          for (int e = 0; e < E; ++e)
-            if (slot + u * teams + static_cast<unsigned>(team) < slots && p + e * L < args.k)
-              at[u][e] =
-                  load_pack<Index, 1>(at_row<Index>(kept, i[u], kept_bytes) + p + e * L).element[0];
-#pragma unroll
-        for (unsigned u = 0; u < in_flight; ++u)
-#pragma unroll
-          for (int e = 0; e < E; ++e) {
-            if (slot + u * teams + static_cast<unsigned>(team) >= slots || p + e * L >= args.k)
-              continue;
-            right value = right();
-            if constexpr (!is_ignoring_right<S>) value = row[at[u][e]];
-            auto* const to = const_cast<float*>(
-                at_row<float>(static_cast<const char*>(args.c), i[u], sum_bytes) + p + e * L);
-            asm volatile("red.global.add.f32 [%0], %1;"
-                         :
-                         : "l"(to), "f"(product<S>(a[u], value, position{i[u], part.row}))
-                         : "memory");
-          }
+      if (base + window >= of.count) break;
+      if (const int32 e = base + window + lane; e < of.count) {
+        word = args.words[of.begin + e];
+        if constexpr (!is_ignoring_left<S>) a = value(word);
       }
     }
+    if (has_columns) {
+      if constexpr (Adds) {
+        add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
+                      sum);
+      } else {
+        pack<accum, E> out;
+        for (int e = 0; e < E; ++e) out.element[e] = sum[e];
+        store_pack<accum, E>(
+            static_cast<accum*>(args.piece_sums) + static_cast<int64>(of.place) * args.k + first,
+            out);
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
+    at[ahead] = next;
   }
 }
 
-/// C from the sums that `maxk_outer` left in `piece_sums`.
-template <class S>
-__global__ void __launch_bounds__(128) maxk_finish(const __grid_constant__ arguments args) {
-  const int64 count = static_cast<int64>(args.rows) * args.k;
-  for (int64 at = static_cast<int64>(blockIdx.x) * 128 + threadIdx.x; at < count;
-       at += static_cast<int64>(gridDim.x) * 128) {
-    const auto row = static_cast<index>(at / args.k);
-    write_any<S>(args, row, static_cast<index>(at % args.k),
-                 static_cast<const typename S::accum*>(args.piece_sums)[at],
-                 args.offset(row + 1) - args.offset(row));
+/// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
+/// has one. L lanes take a row of sums at a time, a warp a row of C, and four warps one of more
+/// than `many` sums.
+template <class S, int L>
+__global__ void __launch_bounds__(128, 12) maxk_combine(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  constexpr int warps = 4, teams = 32 / L, in_flight = 8, many = 64;
+  __shared__ __align__(16) unsigned char raw[warps * L * sizeof(accum)];
+  auto* const met = reinterpret_cast<accum*>(raw);
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  const int team = lane / L;
+  const index column = static_cast<index>(blockIdx.y) * L + lane % L;
+  const bool has_column = column < args.k;
+  const auto* const sums = static_cast<const accum*>(args.piece_sums) + (has_column ? column : 0);
+  // First each warp its own row, then all of them those of many sums.
+#pragma unroll 1
+  for (int turn = -1; turn < warps; ++turn) {
+    const int64 number = static_cast<int64>(blockIdx.x) * warps + (turn < 0 ? warp : turn);
+    if (number >= args.rows) continue;
+    const auto row = static_cast<index>(number);
+    int64 begin = row, end = begin + 1;
+    if (args.first_place != nullptr) {
+      begin = args.first_place[row];
+      end = args.first_place[row + 1];
+    }
+    if ((end - begin > many) != (turn >= 0)) continue;
+    if (turn >= 0) {
+      const int64 share = (end - begin + warps - 1) / warps;
+      begin += warp * share;
+      end = end < begin + share ? end : begin + share;
+    }
+    accum sum = S::zero();
+    for (int64 at = begin + team; at < end; at += teams * in_flight) {
+      accum loaded[in_flight];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u)
+        if (at + u * teams < end)
+          loaded[u] = stream_pack<accum, 1>(sums + (at + u * teams) * args.k).element[0];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u)
+        if (at + u * teams < end) sum = S::add(sum, loaded[u]);
+    }
+#pragma unroll
+    for (int distance = L; distance < 32; distance *= 2)
+      sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+    if (turn >= 0) {
+      if (team == 0) met[warp * L + lane] = sum;
+      __syncthreads();
+      if (warp == 0)
+        for (int w = 1; w < warps; ++w) sum = S::add(sum, met[w * L + lane % L]);
+      __syncthreads();
+    }
+    if ((turn < 0 || warp == 0) && team == 0 && has_column)
+      write_any<S>(args, row, column, sum, args.offset(row + 1) - args.offset(row));
   }
 }
 
@@ -232,6 +383,7 @@ __global__ void __launch_bounds__(128) maxk_finish(const __grid_constant__ argum
 #include "families.hpp"
 #include "kept.hpp"
 #include "launch.hpp"
+#include "panels.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -246,73 +398,134 @@ std::string whole_expression(int shape, const std::string& semiring, const std::
   return kept_expression("maxk_backward_whole", shape, semiring, b_type) +
          "static_cast<int>(16 / sizeof(" + b_type + "))>";
 }
-std::string outer_expression(int shape, const std::string& semiring, const std::string& b_type) {
+std::string panels_expression(int shape, const std::string& semiring, const std::string& b_type) {
   const kept_shape s = shape_of(shape);
-  return kept_expression("maxk_outer", shape, semiring, b_type) + std::to_string(s.l) + ", " +
-         std::to_string(s.v) + ", " + in_words(s.whole) + ">";
+  return kept_expression("maxk_backward_panels", shape, semiring, b_type) + std::to_string(s.l) +
+         ", " + std::to_string(s.v) + ", " + in_words(s.plain) + ", " + in_words(s.adds) + ">";
 }
-std::string finish_expression(int, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::maxk_finish<" + semiring + ">";
-}
-
-/// Warps whose rows of B fit shared memory together, for `maxk_outer`; 0 where it does not serve.
-unsigned outer_warps(const problem& p) {
-  if (p.desc->reproducible || !p.desc->transpose_a || !p.algebra->linear_in_floats) return 0;
-  unsigned warps = most_warps;
-  while (warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes > most_shared_bytes)
-    warps /= 2;
-  return warps;
+std::string combine_expression(int shape, const std::string& semiring, const std::string&) {
+  const kept_shape s = shape_of(shape);
+  return "rig::on_cuda::maxk_combine<" + semiring + ", " + std::to_string(s.l) + ">";
 }
 
-void backward_by_atomics(const problem& p, unsigned warps) {
+/// A block's rows of B, and what a multiprocessor has of shared memory for a block.
+std::size_t panel_bytes(const problem& p) {
+  return p.algebra->ignores_right
+             ? 0
+             : panel_rows * static_cast<std::size_t>(p.b.columns) * p.b.value_bytes;
+}
+constexpr std::size_t most_panel_bytes = 227 * 1024;
+
+bool adds_by_atomics(const problem& p) {
+  return !p.desc->reproducible && p.algebra->linear_in_floats;
+}
+
+/// Do rows of B in shared memory pay? Where a few of the columns are kept, of rows that have
+/// neighbours in common or anyway. Milliseconds, H = 256, k = 16, 32, 64, in order, and by rows
+/// (the program marked * in docs/notes/maxk.md): reddit-like 3.8, 5.6, 9.6; 9.6, 11.0, 13.1;
+/// products-like 6.2, 8.4, 13.5; 11.8, 15.4, 16.2; arxiv-like 0.20, 0.26, 0.39; 0.24, 0.29, 0.33;
+/// rmat:18:16 0.46, 0.66, 1.07; 0.62, 0.69, 0.89.
+bool takes_panels(const problem& p) {
+  if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
+      panel_bytes(p) > most_panel_bytes || !panels::serves(*p.structure))
+    return false;
+  if (!p.desc->reproducible) return true;
+  const profile& look = look_of(p);
+  return p.a.nnz >= few_entries && 4 * p.c.k <= p.b.columns &&
+         (p.c.k <= 32 || (look.local && look.mean_length >= 40));
+}
+
+/// The widest of these that C's rows and its structure's can be read in.
+int places_a_lane(const problem& p, int most) {
+  const int k = p.c.k;
+  const std::size_t index_bytes = p.c.narrow ? 1 : 2;
+  while (most > 1 && (k % most != 0 || !is_packed(p.c.indices, k, index_bytes,
+                                                  static_cast<std::size_t>(most) * index_bytes)))
+    most /= 2;
+  return most;
+}
+
+/// A power of two of lanes, at most a warp.
+int lanes_of(int count) {
+  int lanes = 2;
+  while (lanes < 32 && lanes < count) lanes *= 2;
+  return lanes;
+}
+
+/// The sums of segments take no more than this, about an eighth of an H200: products-like, k = 64,
+/// 17.8e9 bytes.
+constexpr std::size_t most_sums_bytes = 18'000'000'000;
+bool sums_fit(const problem& p, const panels& of) {
+  return adds_by_atomics(p) || static_cast<std::size_t>(of.segment_count) *
+                                       static_cast<std::size_t>(p.c.k) * p.algebra->accum_bytes <=
+                                   most_sums_bytes;
+}
+
+void backward_by_panels(const problem& p, const panels& of) {
   // A as it is stored: no values to reorder, and its rows are those of B.
   problem q = p;
   q.a.rows = p.a.columns;
   q.a.columns = p.a.rows;
   q.a.offsets = p.structure->offsets();
   q.a.entries = p.structure->entries();
-  q.a.wide = p.structure->wide();
   q.a.permutation = nullptr;
   q.oriented = p.structure;
   q.look = nullptr;
-  arguments outer = arguments_of(q), finish = arguments_of(p);
-  const buffer values = ordered_values(q, outer);
-  outer.k = finish.k = finish.columns = p.c.k;
-  outer.kept = p.c.indices;
+  arguments args = arguments_of(q), finish = arguments_of(p);
+  const buffer values = ordered_values(q, args);
+  const bool adds = adds_by_atomics(p);
+  const int k = p.c.k;
+  args.k = finish.k = k;
+  args.kept = p.c.indices;
+  args.units = of.units;
+  args.segments = of.segments;
+  args.words = of.words;
+  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (as above): reddit-like, in order
+  // 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70, 4.65, 9.17.
   kept_shape s{};
-  s.l = lanes_for(p.c.k);
-  s.v = p.c.k > 32 ? 2 : 1;
-  s.whole = p.c.k <= s.l * s.v;
+  const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
+  s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.narrow ? 8 : 4);
+  s.l = lanes_of((k + s.v - 1) / s.v);
   s.narrow = p.c.narrow;
-  const void* const add =
-      kernel_for(p, {"maxk_outer", "maxk_backward.cu", number_of(s), 0, outer_expression, nullptr});
+  s.plain = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
+            is_packed(p.b.data, p.b.stride, p.b.value_bytes);
+  s.adds = adds;
+  const void* const add = kernel_for(p, {"maxk_backward, panels", "maxk_backward.cu", number_of(s),
+                                         0, panels_expression, nullptr, -1, most_panel_bytes});
   // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
   // do.
   static constexpr float nothing = 0;
-  const bool in_place = p.c.value_type == type::float32 && !p.algebra->has_finish &&
+  const bool in_place = adds && p.c.value_type == type::float32 && !p.algebra->has_finish &&
                         std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
-  const auto count = static_cast<std::size_t>(p.a.rows) * static_cast<std::size_t>(p.c.k);
-  const void* write = nullptr;
-  buffer apart;
+  kept_shape t{};
+  t.v = 1;
+  t.l = lanes_of(k);
+  const void* combine = nullptr;
+  buffer sums;
+  const auto places = static_cast<std::size_t>(adds ? p.a.rows : of.segment_count);
   if (!in_place) {
-    write = kernel_for(p, {"maxk_finish", "maxk_backward.cu", 0, 0, finish_expression, nullptr});
-    apart = buffer::allocate(count * sizeof(float), p.a.where, p.desc->stream);
+    combine = kernel_for(
+        p, {"maxk_combine", "maxk_backward.cu", number_of(t), 0, combine_expression, nullptr});
+    sums = buffer::allocate(places * static_cast<std::size_t>(k) * p.algebra->accum_bytes,
+                            p.a.where, p.desc->stream);
   }
-  outer.c = finish.piece_sums = in_place ? p.c.data : apart.data();
-  const auto lists = q.oriented->form_of<row_lists>();
-  p.held_lists = lists;
-  // Rows of dC are read once: little is lost by length (suite maxk, before and after: arxiv-like, H
-  // = 128, k = 16, 32: 0.115, 0.166 ms; 0.109, 0.150; but H = 256, k = 8: 0.100; 0.110).
-  outer.order = lists->by_length;
-  set_pieces(*lists, outer);  // which leave no sums
-  check(cudaMemsetAsync(outer.c, 0, count * sizeof(float), stream_of(p)), "maxk_outer");
-  if (q.a.rows > 0)
-    launch(p, "maxk_outer", add, grid_for(outer, warps, 1), 32 * warps, outer,
-           warps * static_cast<std::size_t>(p.b.columns) * p.algebra->right_bytes);
-  if (in_place) return;
-  const std::size_t blocks = (count + 127) / 128;
-  launch(p, "maxk_finish", write, dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), 128,
-         finish);
+  args.c = in_place ? p.c.data : sums.data();
+  args.piece_sums = finish.piece_sums = sums.data();
+  if (!adds) finish.first_place = of.first_place;
+  if (adds)
+    check(cudaMemsetAsync(args.c, 0, places * static_cast<std::size_t>(k) * sizeof(float),
+                          stream_of(p)),
+          "maxk_backward, panels");
+  const auto tiles_of = [&](const kept_shape& shape) {
+    return static_cast<unsigned>((k + shape.l * shape.v - 1) / (shape.l * shape.v));
+  };
+  if (of.unit_count > 0)
+    launch(p, "maxk_backward, panels", add, dim3(static_cast<unsigned>(of.unit_count), tiles_of(s)),
+           panel_threads, args, panel_bytes(p));
+  if (!in_place)
+    launch(p, "maxk_combine", combine,
+           dim3(static_cast<unsigned>((static_cast<int64>(p.a.rows) + 3) / 4), tiles_of(t)), 128,
+           finish);
 }
 
 /// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?
@@ -372,14 +585,21 @@ void backward_by_rows(const problem& p) {
 answer maxk_backward_answer(const problem& p) {
   answer out = kept_answer(rig::maxk_backward_answer(p), p);
   if (p.reasons && out.says != verdict::cannot)
-    out.reason += outer_warps(p) > 0   ? ", added by atomics"
+    out.reason += takes_panels(p)
+                      ? adds_by_atomics(p) ? ", by panels, added by atomics" : ", by panels"
                   : sums_whole_rows(p) ? ", picked of whole sums"
                                        : "";
   return out;
 }
 
 void maxk_backward_run(const problem& p) {
-  if (const unsigned warps = outer_warps(p); warps > 0) return backward_by_atomics(p, warps);
+  if (takes_panels(p) && p.a.rows > 0) {
+    const auto of = p.structure->form_of<panels>();
+    if (of->fits && sums_fit(p, *of)) {
+      p.held_lists = of;
+      return backward_by_panels(p, *of);
+    }
+  }
   sums_whole_rows(p) ? backward_of_whole_rows(p) : backward_by_rows(p);
 }
 

@@ -13,21 +13,6 @@ namespace rig::on_cuda {
 
 constexpr int spmv_threads = 256;
 
-/// V neighbouring entries' columns or values, read once: they should not push B out of the caches.
-template <class T, int V>
-__device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
-  pack<T, V> out;
-  if constexpr (is_storage<T> && sizeof(out) % 16 == 0) {
-    for (int w = 0; w < static_cast<int>(sizeof(out) / 16); ++w) {
-      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(from) + w);
-      memcpy(reinterpret_cast<char*>(&out) + 16 * w, &words, 16);
-    }
-  } else {
-    out = *reinterpret_cast<const pack<T, V>*>(from);
-  }
-  return out;
-}
-
 /// What the entries of the lanes up to this one add up to since the last row's end: a segmented
 /// scan over the warp, in a fixed tree. `ended`: a row ends among a lane's entries, then among
 /// those of the lanes before and its own.
