@@ -331,19 +331,25 @@ __global__ void __launch_bounds__(128, 12) maxk_combine(const __grid_constant__ 
   const index column = static_cast<index>(blockIdx.y) * L + lane % L;
   const bool has_column = column < args.k;
   const auto* const sums = static_cast<const accum*>(args.piece_sums) + (has_column ? column : 0);
-  // First each warp its own row, then all of them those of many sums.
+  // First each warp its own row, then all of them those of many sums, if there are any.
+  bool found_many = false;
 #pragma unroll 1
   for (int turn = -1; turn < warps; ++turn) {
-    const int64 number = static_cast<int64>(blockIdx.x) * warps + (turn < 0 ? warp : turn);
+    const bool together = turn >= 0;
+    if (turn == 0 && __syncthreads_or(found_many) == 0) return;
+    const int64 number = static_cast<int64>(blockIdx.x) * warps + (together ? turn : warp);
     if (number >= args.rows) continue;
     const auto row = static_cast<index>(number);
+    const int64 entries = args.offset(row + 1) - args.offset(row);
     int64 begin = row, end = begin + 1;
     if (args.first_place != nullptr) {
       begin = args.first_place[row];
       end = args.first_place[row + 1];
     }
-    if ((end - begin > many) != (turn >= 0)) continue;
-    if (turn >= 0) {
+    const bool has_many = end - begin > many;
+    found_many = found_many || has_many;
+    if (has_many != together) continue;
+    if (together) {
       const int64 share = (end - begin + warps - 1) / warps;
       begin += warp * share;
       end = end < begin + share ? end : begin + share;
@@ -362,15 +368,15 @@ __global__ void __launch_bounds__(128, 12) maxk_combine(const __grid_constant__ 
 #pragma unroll
     for (int distance = L; distance < 32; distance *= 2)
       sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
-    if (turn >= 0) {
+    if (together) {
       if (team == 0) met[warp * L + lane] = sum;
       __syncthreads();
       if (warp == 0)
         for (int w = 1; w < warps; ++w) sum = S::add(sum, met[w * L + lane % L]);
       __syncthreads();
     }
-    if ((turn < 0 || warp == 0) && team == 0 && has_column)
-      write_any<S>(args, row, column, sum, args.offset(row + 1) - args.offset(row));
+    if ((!together || warp == 0) && team == 0 && has_column)
+      write_any<S>(args, row, column, sum, entries);
   }
 }
 
@@ -519,6 +525,12 @@ void backward_by_panels(const problem& p, const panels& of) {
   const auto tiles_of = [&](const kept_shape& shape) {
     return static_cast<unsigned>((k + shape.l * shape.v - 1) / (shape.l * shape.v));
   };
+  // Two blocks a multiprocessor, and all else for L1, which holds A's values and C's columns.
+  constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
+  const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
+  check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             static_cast<int>(percent < 100 ? percent : 100)),
+        "maxk_backward, panels");
   if (of.unit_count > 0)
     launch(p, "maxk_backward, panels", add, dim3(static_cast<unsigned>(of.unit_count), tiles_of(s)),
            panel_threads, args, panel_bytes(p));
