@@ -130,7 +130,7 @@ void check_cbsr(const problem& p) {
       fail(errc::cannot, {p.operation, ": B is a cbsr, and its transpose is none"});
     return;
   }
-  const kernel* named = named_kernel(p);
+  const kernel* named = p.named;
   const int k = p.desc->k;
   if (named != nullptr && named->takes == operands::cbsr_right &&
       operands_of(p) == operands::dense && (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr))
@@ -146,7 +146,7 @@ void check_descriptor(problem& p) {
     fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
                       " yields a type that rig does not know as one"});
   p.preferred = preferred_kernel(p);
-  named_kernel(p);
+  p.named = named_kernel(p);
   if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
 }
 
@@ -203,8 +203,7 @@ void transpose_b(problem& p) {
   std::swap(stored.rows, stored.columns);
   flipped.stride = flipped.columns;
   // Which entries MaxK keeps depends on the values of B even where the product does not.
-  const kernel* named = named_kernel(p);
-  const bool selects = named != nullptr && named->takes == operands::cbsr_right;
+  const bool selects = p.named != nullptr && p.named->takes == operands::cbsr_right;
   if (!p.algebra->ignores_right || selects) {
     p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.held_b.data();
@@ -280,11 +279,15 @@ void run_apart(problem& p, const kernel& chosen) {
   p.indices = indices;
 }
 
+/// Is the kernel's family for such operands?
+bool takes(const kernel& k, operands asked) {
+  return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
+}
+
 /// The kernel's answer, of its family if that is for such operands.
 answer answer_of(const kernel& k, const problem& p) {
   const operands asked = operands_of(p);
-  if (k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense))
-    return k.answers(p);
+  if (takes(k, asked)) return k.answers(p);
   answer out{verdict::cannot, "", 0};
   if (p.reasons)
     out.reason = asked == operands::cbsr_right  ? "B is a cbsr"
@@ -316,7 +319,7 @@ struct choice {
 }
 
 choice choose(problem& p) {
-  if (const kernel* named = named_kernel(p)) {
+  if (const kernel* named = p.named) {
     if (answer_of(*named, p).says == verdict::cannot) {
       p.reasons = true;
       fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
@@ -329,18 +332,19 @@ choice choose(problem& p) {
     return {p.preferred, "preferred by RIG_KERNEL"};
 
   // Among those that can, the cheapest; those that are slower serve only where none can.
+  const operands asked = operands_of(p);
   const kernel* cheapest = nullptr;
-  answer best;
+  verdict best = verdict::cannot;
+  double seconds = 0;
   int able = 0;
   for (const kernel& k : kernels()) {
-    if (k.where != p.a.where.where || is_approximate(k, p)) continue;
-    const answer says = answer_of(k, p);
-    if (says.says == verdict::cannot) continue;
+    if (k.where != p.a.where.where || !takes(k, asked) || is_approximate(k, p)) continue;
+    const answer says = k.answers(p);
     if (says.says == verdict::can) ++able;
-    if (cheapest == nullptr || says.says < best.says ||
-        (says.says == best.says && says.seconds < best.seconds)) {
+    if (says.says < best || (says.says == best && says.seconds < seconds)) {
       cheapest = &k;
-      best = says;
+      best = says.says;
+      seconds = says.seconds;
     }
   }
   if (cheapest == nullptr) refuse(p);

@@ -127,6 +127,7 @@ struct problem {
   const pattern* structure = nullptr;  ///< the pattern A was made from
   const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
+  const kernel* named = nullptr;                ///< the kernel that the descriptor names
   const kernel* preferred = nullptr;            ///< the kernel that RIG_KERNEL names in this place
   bool reasons = false;                         ///< answers are to be put in words, which allocates
   const sparse_operand* rescaled_to = nullptr;  ///< `a` is a sample of it, and sums are rescaled
