@@ -241,11 +241,16 @@ bool overlaps(const range& c, const sparse_operand& m) {
 
 /// Does the result share memory with something the product reads?
 bool is_aliased(const problem& p) {
-  for (const range c : {range_of(p.c), range_of(p.indices)})
-    if (c.overlaps(range_of(p.b)) || c.overlaps(range_of(p.mask.full)) || overlaps(c, p.a) ||
-        overlaps(c, p.mask.sparse))
-      return true;
-  return range_of(p.c).overlaps(range_of(p.indices));
+  const bool is_masked = p.mask.over != mask_operand::kind::absent;
+  const auto shares = [&](const range& c) {
+    return c.overlaps(range_of(p.b)) || overlaps(c, p.a) ||
+           (is_masked && (c.overlaps(range_of(p.mask.full)) || overlaps(c, p.mask.sparse)));
+  };
+  const range c = range_of(p.c);
+  if (shares(c)) return true;
+  if (p.indices.data == nullptr) return false;
+  const range indices = range_of(p.indices);
+  return shares(indices) || c.overlaps(indices);
 }
 
 void copy(const dense_operand& from, const dense_operand& to, void* stream) {
