@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 #include <type_traits>
 
@@ -97,6 +98,13 @@ bool tells_absent(const problem& p) {
   return true;
 }
 
+/// 64 bits of a text, and of what was hashed before it.
+constexpr std::uint64_t hash_of(std::string_view text, std::uint64_t before = 0) {
+  std::uint64_t hash = before ^ 14695981039346656037u;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
+  return hash;
+}
+
 /// The one record of a semiring that the library sees.
 template <semiring S>
 inline constexpr semiring_info info_of = {
@@ -107,6 +115,13 @@ inline constexpr semiring_info info_of = {
         return "a semiring of the caller";
     }(),
     rig_type_key::of<S>(),
+    [] {
+      const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
+      if constexpr (requires { S::rig_source; })
+        return hash_of(S::rig_source.body, of_name);
+      else
+        return of_name;
+    }(),
     std::string_view(rig_type_key::of<S>()).find("S = rig::") != std::string_view::npos,
     [] {
       if constexpr (requires { S::rig_source; })

@@ -1,10 +1,8 @@
 #include "launch.hpp"
 
+#include <atomic>
+#include <cstdint>
 #include <cstring>
-#include <map>
-#include <mutex>
-#include <shared_mutex>
-#include <tuple>
 
 #include "compile.hpp"
 #include "rig/mxm.hpp"
@@ -83,14 +81,25 @@ const void* find_ahead(const problem& p, const kernel_request& wanted,
   return nullptr;
 }
 
-/// Kernels already resolved, so that a prepared call costs one look-up.
-struct resolved {
-  std::string key;  // a semiring's address may be another's after its library was unloaded
-  const void* kernel;
+/// What a kernel depends on.
+struct kernel_key {
+  const semiring_info* algebra;
+  std::uint64_t key_hash;  ///< the address may be another semiring's once its library was unloaded
+  const char* name;
+  int shape, device;
+  type b_type;
+  bool per_column;
+  bool operator==(const kernel_key&) const = default;
 };
-std::shared_mutex resolved_mutex;
-std::map<std::tuple<const semiring_info*, const char*, int, type, bool, int>, resolved>
-    resolved_kernels;
+
+/// Kernels already resolved, so that a prepared call costs one look-up, without a lock: lists that
+/// only grow, at their front, and stay until the process ends.
+struct resolved {
+  kernel_key key;
+  const void* kernel;
+  const resolved* next;
+};
+std::atomic<const resolved*> resolved_kernels[64];
 
 }  // namespace
 
@@ -185,13 +194,13 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
   const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
   const bool per_column = b_type == type::code && p.b.per_column;
-  const std::tuple place(p.algebra, wanted.name, wanted.shape, b_type, per_column, device);
-  {
-    const std::shared_lock lock(resolved_mutex);
-    const auto found = resolved_kernels.find(place);
-    if (found != resolved_kernels.end() && found->second.key == p.algebra->key)
-      return found->second.kernel;
-  }
+  const kernel_key key = {p.algebra, p.algebra->key_hash, wanted.name, wanted.shape, device,
+                          b_type,    per_column};
+  std::atomic<const resolved*>& list =
+      resolved_kernels[(key.key_hash + static_cast<unsigned>(key.shape)) %
+                       std::size(resolved_kernels)];
+  for (const resolved* r = list.load(std::memory_order_acquire); r != nullptr; r = r->next)
+    if (r->key == key) return r->kernel;
   const std::string semiring = type_name(*p.algebra);
   const void* kernel = find_ahead(p, wanted, semiring);
   if (kernel != nullptr) {
@@ -217,8 +226,10 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
                                static_cast<int>(wanted.most_shared)),
           wanted.name);
-  const std::lock_guard lock(resolved_mutex);
-  resolved_kernels[place] = {p.algebra->key, kernel};
+  auto* const made = new resolved{key, kernel, list.load(std::memory_order_relaxed)};
+  while (!list.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+  }
   return kernel;
 }
 

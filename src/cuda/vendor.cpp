@@ -57,8 +57,9 @@ bool data_type(type stored, cudaDataType& out) {
 
 const char* cannot_because(const problem& p) {
   cudaDataType ignored;
-  const std::string_view key = p.algebra->key;
-  if (key != info_of<plus_times<float>>.key && key != info_of<plus_times<double>>.key)
+  const std::uint64_t algebra = p.algebra->key_hash;
+  if (algebra != info_of<plus_times<float>>.key_hash &&
+      algebra != info_of<plus_times<double>>.key_hash)
     return "cuSPARSE serves plus_times in float and double";
   if (p.a.values == nullptr) return "cuSPARSE needs a value an entry, and A is iso";
   if (p.a.permutation != nullptr) return "cuSPARSE would need A's transpose with its values";
