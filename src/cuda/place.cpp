@@ -49,8 +49,13 @@ int device_count() {
   return count;
 }
 
-/// Makes the stream and the event of a device. Tried again by the next call where it failed.
-void make(context& c, int device) {
+/// Makes the stream and the event of a device. Tried again by the next call where it failed. Apart
+/// from `context_of`, whose every call would make room for it.
+[[gnu::cold]] void make(int device) {
+  if (device < 0 || device >= device_count())
+    fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
+                       " CUDA devices"});
+  context& c = contexts[device];
   const std::lock_guard lock(c.making);
   if (c.made.load(std::memory_order_relaxed)) return;
   const device_scope scope(device);
@@ -70,12 +75,10 @@ void make(context& c, int device) {
 /// By a flag, not std::call_once, which writes to thread storage each time: a call comes here six
 /// times, 400 of 5 130 instructions.
 context& context_of(int device) {
-  if (device < 0 || device >= device_count())
-    fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
-                       " CUDA devices"});
-  context& c = contexts[device];
-  if (!c.made.load(std::memory_order_acquire)) make(c, device);
-  return c;
+  if (device < 0 || device >= most_devices ||
+      !contexts[device].made.load(std::memory_order_acquire))
+    make(device);
+  return contexts[device];
 }
 
 /// The pinned pieces of a device; the caller holds `copying`. They come in one allocation, after
