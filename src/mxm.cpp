@@ -302,9 +302,8 @@ answer answer_of(const kernel& k, const problem& p) {
 }
 
 /// Does the kernel run only by name? On a cbsr `maxk` leaves out nothing.
-bool is_approximate(const kernel& k, const problem& p) {
-  return k.approximate &&
-         !(k.takes == operands::cbsr_right && operands_of(p) == operands::cbsr_right);
+bool is_approximate(const kernel& k, operands asked) {
+  return k.approximate && !(k.takes == operands::cbsr_right && asked == operands::cbsr_right);
 }
 
 struct choice {
@@ -313,11 +312,12 @@ struct choice {
 };
 
 /// No kernel can: says why each cannot.
-[[noreturn]] void refuse(problem& p) {
+[[noreturn, gnu::cold]] void refuse(problem& p) {
   p.reasons = true;
+  const operands asked = operands_of(p);
   std::string reasons;
   for (const kernel& k : kernels())
-    if (k.where == p.a.where.where && !is_approximate(k, p))
+    if (k.where == p.a.where.where && !is_approximate(k, asked))
       reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
   fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
                       p.algebra->name, reasons});
@@ -332,18 +332,19 @@ choice choose(problem& p) {
     }
     return {named, "named by the descriptor"};
   }
-  if (p.preferred != nullptr && !is_approximate(*p.preferred, p) &&
+  const operands asked = operands_of(p);
+  if (p.preferred != nullptr && !is_approximate(*p.preferred, asked) &&
       answer_of(*p.preferred, p).says != verdict::cannot)
     return {p.preferred, "preferred by RIG_KERNEL"};
 
   // Among those that can, the cheapest; those that are slower serve only where none can.
-  const operands asked = operands_of(p);
   const kernel* cheapest = nullptr;
   verdict best = verdict::cannot;
   double seconds = 0;
   int able = 0;
+  const place::kind here = p.a.where.where;
   for (const kernel& k : kernels()) {
-    if (k.where != p.a.where.where || !takes(k, asked) || is_approximate(k, p)) continue;
+    if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
     const answer says = k.answers(p);
     if (says.says == verdict::can) ++able;
     if (says.says < best || (says.says == best && says.seconds < seconds)) {
@@ -430,7 +431,7 @@ explanation explain(problem& p) {
   out.chosen = made.chosen->name;
   out.reason = made.reason;
   for (const kernel& k : kernels()) {
-    explained line{k.name, k.where, is_approximate(k, p), &k == made.chosen, {}};
+    explained line{k.name, k.where, is_approximate(k, operands_of(p)), &k == made.chosen, {}};
     if (k.where == p.a.where.where)
       line.says = answer_of(k, p);
     else

@@ -68,7 +68,7 @@ class stream_order {
   int device_;
   device_scope current_;
   void* stream_;
-  void* others_[10] = {};
+  void* others_[10];
   int count_ = 0;
 };
 

@@ -300,11 +300,10 @@ stream_order::stream_order(const problem& p)
   for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
                        p.indices.stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
                        p.mask.full.stream, p.mask.full.indices_stream})
-    add(stream);
+    if (stream != nullptr && stream != stream_) add(stream);
 }
 
 void stream_order::add(void* stream) {
-  if (stream == nullptr || stream == stream_) return;
   for (int i = 0; i < count_; ++i)
     if (others_[i] == stream) return;
   order(stream, device_, stream_, device_);
