@@ -60,6 +60,6 @@ buffer ordered_values(const problem& p, arguments& args);
 struct row_lists;
 
 /// `row`'s kernel; with lists, the rows that they cut in pieces. The device is current.
-void run_row(const problem& p, arguments args, const row_lists* lists);
+void run_row(const problem& p, arguments& args, const row_lists* lists);
 
 }  // namespace rig::on_cuda

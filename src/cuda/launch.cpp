@@ -128,7 +128,7 @@ arguments arguments_of(const problem& p) {
   out.accum = p.accum;
   out.outside_fills = p.fresh || p.desc->replace;
   p.algebra->fill(p, out.fill.bytes);
-  out.mask = mask_arguments_of(p.mask);
+  if (p.mask.over != mask_operand::kind::absent) out.mask = mask_arguments_of(p.mask);
   return out;
 }
 
@@ -140,10 +140,6 @@ bool is_plain(const problem& p) {
          (as_it_is || narrowed);
 }
 
-std::size_t b_bytes(const problem& p) {
-  return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
-}
-
 unsigned row_bytes(int64 stride, std::size_t element_bytes) {
   constexpr std::size_t most = 0xffffffff;
   const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
@@ -151,12 +147,6 @@ unsigned row_bytes(int64 stride, std::size_t element_bytes) {
     fail(errc::cannot,
          {"mxm: rows of B begin ", bytes, " bytes apart, and CUDA kernels reach ", most});
   return static_cast<unsigned>(bytes);
-}
-
-bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack) {
-  pack = pack < 16 ? pack : 16;
-  return reinterpret_cast<std::size_t>(data) % pack == 0 &&
-         static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
 double estimate(const problem& p) {

@@ -19,13 +19,20 @@ bool is_plain(const problem& p);
 
 /// Bytes of an element of B as kernels are compiled for it: a semiring that ignores B is compiled
 /// for its own right type, whatever B holds.
-std::size_t b_bytes(const problem& p);
+inline std::size_t b_bytes(const problem& p) {
+  return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
+}
 
 /// Bytes from one row of B to the next, or error(cannot).
 unsigned row_bytes(int64 stride, std::size_t element_bytes);
 
 /// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
-bool is_packed(const void* data, int64 stride, std::size_t element_bytes, std::size_t pack = 16);
+inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
+                      std::size_t pack = 16) {
+  pack = pack < 16 ? pack : 16;
+  return reinterpret_cast<std::size_t>(data) % pack == 0 &&
+         static_cast<std::size_t>(stride) * element_bytes % pack == 0;
+}
 
 /// One kernel of a family: file and template for the run-time compiler, and what was compiled
 /// ahead.

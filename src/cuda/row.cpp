@@ -120,22 +120,20 @@ int pack_width(const problem& p, const arguments& args) {
 }
 
 /// Do B's rows begin on packs, and end on them or in the padding of `padded_b`?
-bool reads_packs(const problem& p, const arguments& args) {
-  const int width = pack_width(p, args);
+bool reads_packs(const problem& p, const arguments& args, int width) {
   return width > 1 &&
          is_packed(args.b, args.b_row_bytes, 1, static_cast<std::size_t>(pack_bytes(p, args))) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
-int shape_for(const problem& p, const profile& look, const arguments& args) {
+int shape_for(const problem& p, const profile& look, const arguments& args, int width) {
   const index f = p.b.columns;
   const bool plain = is_plain(p);
   if (plain && f == 1)
     return look.mean_length > 100                           ? one_long
            : look.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
                                                             : one_short;
-  const int width = pack_width(p, args);
-  if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args)))
+  if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args, width)))
     return plain ? plain_packs(p, look, args) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
@@ -152,8 +150,9 @@ int shape_for(const problem& p, const profile& look, const arguments& args) {
 /// 64, in µs: bucket, width 64: 16, 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and
 /// 10.7; 64: 11.3 and 10.6; in bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32:
 /// 16, 16, 8, 1: 9.3; 16, 32, 4, 1: 11.3.
-row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args) {
-  row_shape s = shape_at(shape_for(p, look, args), kind_of(p));
+row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args,
+                               int width) {
+  row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
   if (args.samples == sampling::none) return shape_of_codes(p, look, s);
@@ -260,11 +259,10 @@ std::string values_expression(int, const std::string& semiring, const std::strin
 /// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
 /// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
 /// twice as long (reddit-like, f = 101: 5.1, 9).
-buffer padded_b(const problem& p, arguments& args) {
+buffer padded_b(const problem& p, arguments& args, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
-  const int width = pack_width(p, args);
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
-      reads_packs(p, args) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
+      reads_packs(p, args, width) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
       (forced_shape != nullptr && !forced_shape->packs))
     return {};
   const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
@@ -297,24 +295,25 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-void run_row(const problem& p, arguments args, const row_lists* lists) {
-  const buffer values = ordered_values(p, args), b = padded_b(p, args);
+void run_row(const problem& p, arguments& args, const row_lists* lists) {
+  const int width = pack_width(p, args);
+  const buffer values = ordered_values(p, args), b = padded_b(p, args, width);
   const bool samples = args.samples != sampling::none;
   const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
-  const bool forced = forced_shape != nullptr && !later && is_plain(p) &&
-                      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args));
+  const bool forced =
+      forced_shape != nullptr && !later && is_plain(p) &&
+      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const profile& look = look_of(p);
-  const int shape = forced || later ? 0 : shape_for(p, look, args);
-  const row_shape s = forced ? *forced_shape
-                      : later
-                          ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args)
-                          : shape_at(shape, kind_of(p));
-  const std::size_t c_bytes = static_cast<std::size_t>(pack_width(p, args)) * p.c.value_bytes;
+  const int shape = forced || later ? 0 : shape_for(p, look, args, width);
+  const row_shape s =
+      forced  ? *forced_shape
+      : later ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args, width)
+              : shape_at(shape, kind_of(p));
+  const auto pack = static_cast<std::size_t>(width);
   args.c_packed =
-      p.b.columns % pack_width(p, args) == 0 &&
-      is_packed(args.c, args.c_stride, p.c.value_bytes, c_bytes) &&
-      (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4,
-                                            4 * static_cast<std::size_t>(pack_width(p, args))));
+      p.b.columns % width == 0 &&
+      is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
+      (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const bool starts = args.samples == sampling::bucket;
   const char* const name = starts ? "row, its start" : samples ? "row, sampled" : "row";
   const void* const kernel =
@@ -325,7 +324,7 @@ void run_row(const problem& p, arguments args, const row_lists* lists) {
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
                            table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
   const int64 groups = row_threads / s.g;
-  const int64 v = s.packs ? pack_width(p, args) : 1;
+  const int64 v = s.packs ? width : 1;
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
@@ -356,6 +355,9 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) { run_row(p, arguments_of(p), nullptr); }
+void row_run(const problem& p) {
+  arguments args = arguments_of(p);
+  run_row(p, args, nullptr);
+}
 
 }  // namespace rig::on_cuda
