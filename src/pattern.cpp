@@ -137,11 +137,9 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
   const std::lock_guard lock(mutex_);
-  const auto find = [&] {
-    return std::find_if(forms_.begin(), forms_.end(),
-                        [&](const auto& kept) { return kept.first == name; });
-  };
-  if (const auto kept = find(); kept != forms_.end()) return kept->second;
+  // The text is compared for a form that another library asked for.
+  for (const auto& [kept, made] : forms_)
+    if (kept.data() == name || kept == name) return made;
   forms_.emplace_back(name, make(*this));
   return forms_.back().second;
 }
