@@ -284,6 +284,13 @@ void run_apart(problem& p, const kernel& chosen) {
   p.indices = indices;
 }
 
+void run_chosen(problem& p, const kernel& chosen) {
+  if (!p.fresh && is_aliased(p))
+    run_apart(p, chosen);
+  else
+    chosen.run(p);
+}
+
 /// Is the kernel's family for such operands?
 bool takes(const kernel& k, operands asked) {
   return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
@@ -401,12 +408,10 @@ void check(problem& p) {
 void run(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (p.a.rows == 0 || p.b.columns == 0) return;
-  std::optional<on_cuda::stream_order> order;
-  if (p.a.where != cpu()) p.captured = order.emplace(p).is_captured();
-  if (!p.fresh && is_aliased(p))
-    run_apart(p, chosen);
-  else
-    chosen.run(p);
+  if (p.a.where == cpu()) return run_chosen(p, chosen);
+  const on_cuda::stream_order order(p);
+  p.captured = order.is_captured();
+  run_chosen(p, chosen);
 }
 
 double predicted_bytes(const problem& p, double entries, int kept) {
