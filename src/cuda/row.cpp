@@ -342,11 +342,11 @@ answer row_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   const profile& look = look_of(p);
-  out.seconds = estimate(p) + lone_row_seconds(look.longest);
+  const double even = estimate(p);
+  out.seconds = even + lone_row_seconds(look.longest);
   if (split_helps(p, look)) {
     out.says = verdict::slower;
-    out.seconds +=
-        estimate(p) * look.imbalance;  // lanes that wait for the longest row of their warp
+    out.seconds += even * look.imbalance;  // lanes that wait for the longest row of their warp
     if (p.reasons)
       out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
                    std::to_string(look.longest) + " entries, the mean is " +
