@@ -36,6 +36,7 @@ struct context {
 context contexts[most_devices];
 std::mutex allocator_mutex;
 device_allocator allocator = {};
+std::atomic<bool> has_allocator = false;  ///< asked without the mutex
 
 int device_count() {
   static const int count = [] {
@@ -227,8 +228,8 @@ void* stream_for(int device, void* stream) {
 std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
   context_of(device);
   const device_scope scope(device);
-  device_allocator from;
-  {
+  device_allocator from = {};
+  if (has_allocator.load(std::memory_order_acquire)) {
     const std::lock_guard lock(allocator_mutex);
     from = allocator;
   }
@@ -324,6 +325,7 @@ stream_order::~stream_order() {
 void set_device_allocator(device_allocator chosen) {
   const std::lock_guard lock(on_cuda::allocator_mutex);
   on_cuda::allocator = chosen;
+  on_cuda::has_allocator.store(chosen.allocate != nullptr, std::memory_order_release);
 }
 
 }  // namespace rig
