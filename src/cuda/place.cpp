@@ -298,10 +298,15 @@ stream_order::stream_order(const problem& p)
         "cudaStreamIsCapturing");
   captured_ = capturing != cudaStreamCaptureStatusNone;
   if (captured_) return;
-  for (void* stream : {p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
-                       p.indices.stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
-                       p.mask.full.stream, p.mask.full.indices_stream})
-    if (stream != nullptr && stream != stream_) add(stream);
+  const auto follow = [&](std::initializer_list<void*> streams) {
+    for (void* stream : streams)
+      if (stream != nullptr && stream != stream_) add(stream);
+  };
+  follow({p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
+          p.indices.stream});
+  if (p.mask.over != mask_operand::kind::absent)
+    follow({p.mask.sparse.stream, p.mask.sparse.values_stream, p.mask.full.stream,
+            p.mask.full.indices_stream});
 }
 
 void stream_order::add(void* stream) {
