@@ -42,11 +42,14 @@ void check_shapes(const problem& p) {
     expect("the cbsr of the mask", p.mask.full.rows, p.mask.full.columns);
 }
 
+[[noreturn, gnu::cold]] void refuse_place(const problem& p, const char* what, place where) {
+  fail(errc::place,
+       {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ", to_string(where)});
+}
+
 void check_places(const problem& p) {
   const auto expect = [&](const char* what, place where) {
-    if (where != p.a.where)
-      fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ",
-                         to_string(where)});
+    if (where != p.a.where) refuse_place(p, what, where);
   };
   expect("B", p.b.where);
   if (!p.fresh) expect("C", p.c.where);
