@@ -173,13 +173,6 @@ const char* no_kernel_because(const problem& p) {
   return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
 }
 
-bool cannot(answer& out, const problem& p, const char* why) {
-  if (why == nullptr) return false;
-  out.says = verdict::cannot;
-  if (p.reasons) out.reason = why;
-  return true;
-}
-
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
   const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;

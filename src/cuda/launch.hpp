@@ -55,7 +55,12 @@ const void* kernel_for(const problem& p, const kernel_request& wanted);
 const char* no_kernel_because(const problem& p);
 
 /// Puts a reason why not, if there is one, in an answer.
-bool cannot(answer& out, const problem& p, const char* why);
+inline bool cannot(answer& out, const problem& p, const char* why) {
+  if (why == nullptr) return false;
+  out.says = verdict::cannot;
+  if (p.reasons) out.reason = why;
+  return true;
+}
 
 /// Seconds a product takes that reads all of A and gathers all of B once.
 double estimate(const problem& p);
