@@ -173,8 +173,7 @@ bool is_fault(cudaError_t status) {
 
 }  // namespace
 
-void check(cudaError_t status, const char* what) {
-  if (status == cudaSuccess) return;
+void fail_by(cudaError_t status, const char* what) {
   cudaGetLastError();
   if (is_fault(status)) {
     int device = 0;

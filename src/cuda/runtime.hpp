@@ -11,7 +11,10 @@ namespace rig::on_cuda {
 
 /// Throws error(device), or error(out_of_memory), with CUDA's own words; where a kernel is at
 /// fault, with the name of rig's last one on the device.
-void check(cudaError_t status, const char* what);
+[[noreturn]] void fail_by(cudaError_t status, const char* what);
+inline void check(cudaError_t status, const char* what) {
+  if (status != cudaSuccess) fail_by(status, what);
+}
 
 /// Remembers a kernel that was launched, for faults that only show later. The name stays where it
 /// is.
