@@ -418,16 +418,17 @@ void run(problem& p) {
 }
 
 double predicted_bytes(const problem& p, double entries, int kept) {
-  const double f = p.b.columns;
-  const double b_bytes = p.algebra->ignores_right ? 0 : static_cast<double>(p.b.value_bytes);
+  const int64 f = p.b.columns;
+  const int64 b_bytes = p.algebra->ignores_right ? 0 : static_cast<int64>(p.b.value_bytes);
   const bool reads_values = !p.algebra->ignores_left && p.a.values != nullptr;
-  const double a_bytes = reads_values ? static_cast<double>(p.a.value_bytes) : 0;
-  const double c_bytes =
-      static_cast<double>(p.c.value_bytes) + (p.algebra->is_indexed ? sizeof(int32) : 0);
-  const double read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
-  const bool makes_cbsr = p.mask.over == mask_operand::kind::cbsr;
-  return entries * (sizeof(index) + a_bytes + read) +
-         static_cast<double>(p.a.rows) * (makes_cbsr ? kept : f) * c_bytes;
+  const int64 a_bytes = reads_values ? static_cast<int64>(p.a.value_bytes) : 0;
+  const int64 index_bytes = p.algebra->is_indexed ? sizeof(int32) : 0;
+  const int64 c_bytes = static_cast<int64>(p.c.value_bytes) + index_bytes;
+  const int64 read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
+  const int64 written = p.mask.over == mask_operand::kind::cbsr ? kept : f;
+  constexpr int64 column_bytes = sizeof(index);
+  return entries * static_cast<double>(column_bytes + a_bytes + read) +
+         static_cast<double>(p.a.rows) * static_cast<double>(written * c_bytes);
 }
 
 explanation explain(problem& p) {
