@@ -52,8 +52,8 @@ constexpr kernel list[] = {
      none, operands::cbsr_right},
     {"maxk_backward", gpu, false, "the places that a cbsr stores", on_cuda::maxk_backward_answer,
      on_cuda::maxk_backward_run, none, operands::cbsr_mask},
-    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer,
-     on_cuda::vendor_run},
+    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run,
+     none, operands::dense, true},
 #endif
 };
 

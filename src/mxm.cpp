@@ -355,6 +355,7 @@ choice choose(problem& p) {
   const place::kind here = p.a.where.where;
   for (const kernel& k : kernels()) {
     if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
+    if (k.last_resort && best == verdict::can) continue;
     const answer says = k.answers(p);
     if (says.says == verdict::can) ++able;
     if (says.says < best || (says.says == best && says.seconds < seconds)) {

@@ -37,6 +37,7 @@ struct kernel {
   void (*run)(const problem&);
   sampling samples = sampling::none;  ///< it reads a sample of each row: needs descriptor.width
   operands takes = operands::dense;   ///< asked for nothing else, but `maxk` for a dense B too
+  bool last_resort = false;  ///< it answers slower at best: not asked where one before it can
 };
 
 /// The list. It drives dispatch, `explain`, tests and benchmarks.
