@@ -244,62 +244,64 @@ __global__ void __launch_bounds__(panel_threads, 2)
   for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
 
   if constexpr (!is_ignoring_right<S>) {
-    constexpr int V = Packed ? 16 / sizeof(TB) : 1, in_flight = 4;
+    constexpr int V = Packed ? 16 / sizeof(TB) : 1, warps = panel_threads / 32, in_flight = 4;
     const auto* const from = static_cast<const char*>(args.b);
-    const unsigned packs = static_cast<unsigned>(args.columns) / V,
-                   all = static_cast<unsigned>(unit.rows) * packs;
-    for (unsigned base = threadIdx.x; base < all; base += panel_threads * in_flight) {
-      pack<TB, V> loaded[in_flight];
+    for (index j = thread % 32 * V; j < args.columns; j += 32 * V)
+      for (index r = thread / 32; r < unit.rows; r += warps * in_flight) {
+        pack<TB, V> loaded[in_flight];
 #pragma unroll
-      for (unsigned u = 0; u < in_flight; ++u)
-        if (const unsigned p = base + u * panel_threads; p < all)
-          loaded[u] = stream_pack<TB, V>(
-              at_row<TB>(from, unit.row + static_cast<index>(p / packs), args.b_row_bytes) +
-              p % packs * V);
+        for (int u = 0; u < in_flight; ++u)
+          if (const index row = r + u * warps; row < unit.rows)
+            loaded[u] = stream_pack<TB, V>(at_row<TB>(from, unit.row + row, args.b_row_bytes) + j);
 #pragma unroll
-      for (unsigned u = 0; u < in_flight; ++u)
-        if (const unsigned p = base + u * panel_threads; p < all)
-          *reinterpret_cast<pack<TB, V>*>(panel + p * V) = loaded[u];
-    }
+        for (int u = 0; u < in_flight; ++u)
+          if (const index row = r + u * warps; row < unit.rows)
+            *reinterpret_cast<pack<TB, V>*>(panel + row * args.columns + j) = loaded[u];
+      }
     __syncthreads();
   }
 
-  constexpr int window = L;
-  const unsigned members = group_members<L>();
-  for (; s < unit.last; s += groups) {
+  // All groups of a warp take as many turns as the longest of their segments has entries.
+  constexpr unsigned all = 0xffffffffu;
+  for (int32 begin = s - thread % 32 / L; begin < unit.last; begin += groups, s += groups) {
     coming_segment<S, Index, E> next;
     next.of = find(s + (ahead + 1) * groups);
     fetch(at[ahead]);
     fetch_value(at[ahead - 1]);
     const segment of = at[0].of;
+    const int32 most = __reduce_max_sync(all, of.count);
     accum sum[E];
+    unsigned columns[E];
 #pragma unroll
-    for (int e = 0; e < E; ++e) sum[e] = S::zero();
+    for (int e = 0; e < E; ++e) {
+      sum[e] = S::zero();
+      columns[e] = at[0].columns.at(e);
+    }
     unsigned word = at[0].word;
     left a = at[0].a;
-    for (int32 base = 0;; base += window) {
-      const int32 count = of.count - base < window ? of.count - base : window;
-      for (int32 slot = 0; slot < count; ++slot) {
-        const index row =
-            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
+    for (int32 base = 0;; base += L) {
+      const int32 turns = most - base < L ? most - base : L;
+      for (int32 turn = 0; turn < turns; ++turn) {
+        const auto row = static_cast<index>(__shfl_sync(all, word, turn, L) >> panel_place_bits);
         left x = left();
         if constexpr (!is_ignoring_left<S>)
-          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
+          x = shuffle(a, [&](unsigned part) { return __shfl_sync(all, part, turn, L); });
+        if (base + turn >= of.count) continue;
         const TB* const b = panel + row * args.columns;
 #pragma unroll
         for (int e = 0; e < E; ++e) {
           right y = right();
-          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[at[0].columns.at(e)]);
+          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[columns[e]]);
           sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
         }
       }
-      if (base + window >= of.count) break;
-      if (const int32 e = base + window + lane; e < of.count) {
+      if (base + L >= most) break;
+      if (const int32 e = base + L + lane; e < of.count) {
         word = args.words[of.begin + e];
         if constexpr (!is_ignoring_left<S>) a = value(word);
       }
     }
-    if (has_columns) {
+    if (has_columns && of.count > 0) {
       if constexpr (Adds) {
         add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
                       sum);
