@@ -177,6 +177,12 @@ struct coming_segment {
   typename S::left a = typename S::left();
 };
 
+/// Goes on when what was loaded is there.
+__device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
+__device__ __forceinline__ void await(segment& loaded) {
+  asm volatile("" : "+r"(loaded.row), "+r"(loaded.place), "+r"(loaded.begin), "+r"(loaded.count));
+}
+
 /// Adds E neighbouring floats to those in memory, in any order.
 template <int E>
 __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
@@ -261,47 +267,47 @@ __global__ void __launch_bounds__(panel_threads, 2)
     __syncthreads();
   }
 
-  // All groups of a warp take as many turns as the longest of their segments has entries.
-  constexpr unsigned all = 0xffffffffu;
-  for (int32 begin = s - thread % 32 / L; begin < unit.last; begin += groups, s += groups) {
+  const unsigned members = group_members<L>();
+  for (; s < unit.last; s += groups) {
+    // What the last turn asked for is awaited together, so that this one's loads leave together:
+    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (*, as above).
+    await(at[ahead].of);
+    await(at[ahead - 1].word);
+    for (unsigned& some : at[ahead - 1].columns.word) await(some);
     coming_segment<S, Index, E> next;
     next.of = find(s + (ahead + 1) * groups);
     fetch(at[ahead]);
     fetch_value(at[ahead - 1]);
     const segment of = at[0].of;
-    const int32 most = __reduce_max_sync(all, of.count);
     accum sum[E];
-    unsigned columns[E];
 #pragma unroll
-    for (int e = 0; e < E; ++e) {
-      sum[e] = S::zero();
-      columns[e] = at[0].columns.at(e);
-    }
+    for (int e = 0; e < E; ++e) sum[e] = S::zero();
     unsigned word = at[0].word;
     left a = at[0].a;
     for (int32 base = 0;; base += L) {
-      const int32 turns = most - base < L ? most - base : L;
-      for (int32 turn = 0; turn < turns; ++turn) {
-        const auto row = static_cast<index>(__shfl_sync(all, word, turn, L) >> panel_place_bits);
+      const int32 count = of.count - base < L ? of.count - base : L;
+#pragma unroll 1
+      for (int32 slot = 0; slot < count; ++slot) {
+        const auto row =
+            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
         left x = left();
         if constexpr (!is_ignoring_left<S>)
-          x = shuffle(a, [&](unsigned part) { return __shfl_sync(all, part, turn, L); });
-        if (base + turn >= of.count) continue;
+          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
         const TB* const b = panel + row * args.columns;
 #pragma unroll
         for (int e = 0; e < E; ++e) {
           right y = right();
-          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[columns[e]]);
+          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[at[0].columns.at(e)]);
           sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
         }
       }
-      if (base + L >= most) break;
+      if (base + L >= of.count) break;
       if (const int32 e = base + L + lane; e < of.count) {
         word = args.words[of.begin + e];
         if constexpr (!is_ignoring_left<S>) a = value(word);
       }
     }
-    if (has_columns && of.count > 0) {
+    if (has_columns) {
       if constexpr (Adds) {
         add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
                       sum);
@@ -428,19 +434,19 @@ bool adds_by_atomics(const problem& p) {
   return !p.desc->reproducible && p.algebra->linear_in_floats;
 }
 
-/// Do rows of B in shared memory pay? Where a few of the columns are kept, of rows that have
-/// neighbours in common or anyway. Milliseconds, H = 256, k = 16, 32, 64, in order, and by rows
-/// (the program marked * in docs/notes/maxk.md): reddit-like 3.8, 5.6, 9.6; 9.6, 11.0, 13.1;
-/// products-like 6.2, 8.4, 13.5; 11.8, 15.4, 16.2; arxiv-like 0.20, 0.26, 0.39; 0.24, 0.29, 0.33;
-/// rmat:18:16 0.46, 0.66, 1.07; 0.62, 0.69, 0.89.
+/// Do rows of B in shared memory pay? Sums by atomics do, but for graphs of a few million entries.
+/// In order, where enough rows have neighbours in common: milliseconds (suite maxk), H = 256, k =
+/// 16, 32, and by rows: reddit-like 4.2, 6.2; 9.5, 10.9; products-like 7.4, 9.9; 11.4, 15.1; but
+/// arxiv-like 0.27, 0.35; 0.23, 0.28; rmat:18:16 0.60, 0.85; 0.62, 0.69. H = 128, k = 16:
+/// reddit-like 4.1, 5.6; products-like 8.1, 7.6.
 bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
       panel_bytes(p) > most_panel_bytes || !panels::serves(*p.structure))
     return false;
   if (!p.desc->reproducible) return true;
   const profile& look = look_of(p);
-  return p.a.nnz >= few_entries && 4 * p.c.k <= p.b.columns &&
-         (p.c.k <= 32 || (look.local && look.mean_length >= 40));
+  return look.local && p.a.nnz >= few_entries && 4 * p.c.k <= p.b.columns &&
+         look.mean_length >= (p.b.columns < 256 ? 200 : 40);
 }
 
 /// The widest of these that C's rows and its structure's can be read in.
