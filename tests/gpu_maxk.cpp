@@ -427,7 +427,6 @@ oracle::sparse band_with_hubs() {
   oracle::sparse p;
   p.rows = 3600;
   p.columns = 2000;
-  p.offsets = {0};
   for (int i = 0; i < p.rows; ++i) {
     const bool is_empty = i >= 100 && i < 300, is_hub = i >= 600 && i < 620;
     const int middle = i * p.columns / p.rows, width = is_empty ? 0 : is_hub ? 1900 : 130;
@@ -524,10 +523,8 @@ TEST_CASE("operands whose rows are padded") {
 
 TEST_CASE("a hundred runs, the same bits") {
   random_bits random(test_seed() + 8);
-  const oracle::sparse p =
-      pattern_of_lengths({0,     1, 31,  300, 5000,  25000, 2,     1000,  64,    65,
-                          40000, 7, 129, 513, 20001, 45000, 44000, 45000, 43000, 42000},
-                         45000, random);
+  const oracle::sparse p = pattern_of_lengths(
+      {0, 1, 31, 300, 5000, 25000, 2, 1000, 64, 65, 40000, 7, 129, 513, 20001}, 45000, random);
   std::vector<float> values(p.inner.size());
   for (float& x : values) x = static_cast<float>(2 * random.unit() - 1);
   const auto a =
