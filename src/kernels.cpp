@@ -40,6 +40,8 @@ constexpr kernel list[] = {
     {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
      on_cuda::split_run},
+    {"spmv_panels", gpu, false, "one column: parts of B in shared memory",
+     on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run},
     {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,
      on_cuda::spmv_run},
     {"bucket", gpu, true, "the first entries of long rows", on_cuda::sampled_answer<bucket>,

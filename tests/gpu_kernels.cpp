@@ -158,6 +158,81 @@ TEST_CASE("rows that end where chunks do, and just before and after") {
   }
 }
 
+/// op(A) over three panels of columns of `spmv_panels`, rows of a few packs, of many, and of none.
+shape panels_shape() {
+  constexpr int lengths[] = {0, 1, 63, 64, 65, 300, 5000};
+  random_bits random(test_seed());
+  std::vector<int> of;
+  for (int i = 0; i < 400; ++i) of.push_back(i % 150 == 7 ? 40000 : lengths[i % 7]);
+  return {"panels of columns", pattern_of_lengths(of, 150000, random)};
+}
+
+template <class S, class TA, class TB = TA, class TC = TA>
+void walk_panels(const shape& rows, draw values) {
+  for (const char* which :
+       {"plain", "transpose_a", "strided", "strided transpose_b", "iso", "fill", "values",
+        "dense complement values", "replace fill", "own", "plus masked", "own masked strided"})
+    for (const variant& v : variants()) {
+      if (v.name != std::string(which)) continue;
+      trial_spec spec;
+      spec.name = which;
+      spec.of = &rows;
+      spec.features = 1;
+      spec.seed = test_seed();
+      spec.values = values;
+      spec.where = gpu;
+      v.apply(spec);
+      settle<S>(spec);
+      trial<S, TA, TB, TC> t(spec);
+      CAPTURE(S::name);
+      CAPTURE(which);
+      CHECK(t.run("spmv_panels") == "");
+    }
+}
+
+TEST_CASE("one column, a part of it at a time") {
+  using rig::half, rig::bfloat16, rig::int32;
+  const shape rows = panels_shape();
+  walk_panels<rig::plus_times<float>, float>(rows, draw::reals);
+  walk_panels<rig::max_second<float>, float>(rows, draw::extremes);
+  walk_panels<rig::min_plus<float>, float>(rows, draw::reals);
+  walk_panels<rig::mean_times<float>, float>(rows, draw::reals);
+  walk_panels<rig::plus_first<float>, float>(rows, draw::reals);
+  walk_panels<rig::plus_pair<float>, float>(rows, draw::quarters);
+  walk_panels<rig::plus_times<int32>, int32>(rows, draw::reals);
+  walk_panels<rig::min_plus<int32>, int32>(rows, draw::quarters);
+  walk_panels<rig::lor_land<bool>, bool>(rows, draw::quarters);
+  walk_panels<rig::plus_times<float>, float, half>(rows, draw::reals);
+  walk_panels<rig::max_second<float>, float, bfloat16, bfloat16>(rows, draw::reals);
+  walk_panels<rig::plus_times<float>, double, int32, double>(rows, draw::quarters);
+}
+
+TEST_CASE("what panels of columns refuse") {
+  const shape rows = row_lengths_shape();
+  trial_spec spec;
+  spec.of = &rows;
+  spec.where = gpu;
+  const auto refused = [](auto& t) {
+    try {
+      t.run("spmv_panels");
+    } catch (const rig::error& e) {
+      return e.code() == rig::errc::cannot;
+    }
+    return false;
+  };
+  trial<rig::plus_times<double>, double, double, double> of_doubles(spec);
+  CHECK(refused(of_doubles));
+  trial<rig::arg_max_second<float>, float, float, float> positions(spec);
+  CHECK(refused(positions));
+  spec.features = 2;
+  trial<rig::plus_times<float>, float, float, float> two_columns(spec);
+  CHECK(refused(two_columns));
+  spec.features = 1;
+  spec.wide = true;
+  trial<rig::plus_times<float>, float, float, float> wide(spec);
+  CHECK(refused(wide));
+}
+
 TEST_CASE("vendor by either algorithm") {
   const shape rows = row_lengths_shape();
   for (const int features : {1, 32, 64, 65, 128, 257})
@@ -217,7 +292,8 @@ TEST_CASE("a hundred runs, the same bits") {
                                            {"split", 64},
                                            {"split", 256},
                                            {"row", 128},
-                                           {"spmv", 1}}) {
+                                           {"spmv", 1},
+                                           {"spmv_panels", 1}}) {
       spec.features = features;
       trial<rig::plus_times<float>, float, float, float> t(spec);
       std::vector<unsigned char> once, again;

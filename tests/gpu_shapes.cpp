@@ -169,6 +169,75 @@ TEST_CASE("one column, chunks of many rows, of none, and of parts of one") {
   }
 }
 
+/// Rows of 60 000 that have entries in each panel of `spmv_panels`, in one, or nowhere.
+rig::matrix<float> graph_of_panels() {
+  std::vector<int> offsets = {0}, columns;
+  for (int i = 0; i < 60000; ++i) {
+    const int length =
+        i == 4321 ? 30000 : std::vector{0, 21, 130, 260, 7}[static_cast<std::size_t>(i) % 5];
+    const int apart = i % 3 == 0 ? 1 : 120000 / (length + 1);
+    for (int e = 0; e < length; ++e) columns.push_back(i % apart + e * apart);
+    offsets.push_back(static_cast<int>(columns.size()));
+  }
+  return rig::matrix<float>::from_csr(60000, 120000, std::span<const int>(offsets),
+                                      std::span<const int>(columns));
+}
+
+TEST_CASE("one column, panels of columns") {
+  const on_both graph(graph_of_panels());
+  const on_both a(weighted(graph.here));
+  const on_both b(quarters<float>(120000, 1));
+  const rig::descriptor panels{.kernel = "spmv_panels"};
+  const auto check = [&]<class S>(S s, const auto& of, const auto& x) {
+    const auto here = rig::mxm(of.here, x.here, s);
+    const auto there = rig::mxm(of.there, x.there, s, panels);
+    CAPTURE(S::name);
+    CHECK(unlike(here, there.to(rig::cpu())) == 0);
+  };
+  check(rig::plus_times<float>{}, a, b);
+  check(rig::min_plus<float>{}, a, b);
+  check(rig::max_second<float>{}, graph, b);
+  check(rig::plus_second<float>{}, graph, b);
+  check(rig::plus_times<float>{}, on_both(graph.here.with_value(0.5f)), b);
+  check(rig::plus_times<float>{}, a, on_both(quarters<rig::half>(120000, 1)));
+  rig::dense<rig::int32> x(120000, 1);
+  for (int i = 0; i < x.rows(); ++i) x(i, 0) = i * 31 % 203 - 101;
+  std::vector<rig::int32> values(static_cast<std::size_t>(a.here.nnz()));
+  for (std::size_t e = 0; e < values.size(); ++e) values[e] = static_cast<int>(e * 13 % 101) - 50;
+  check(rig::plus_times<rig::int32>{},
+        on_both(graph.here.with_values(std::span<const rig::int32>(values))),
+        on_both(std::move(x)));
+
+  // Values that begin 4 bytes after a multiple of 16 are loaded one by one.
+  const rig::pattern& s = a.there.structure();
+  const auto nnz = static_cast<std::size_t>(s.nnz());
+  const rig::dense<float> room(static_cast<int>(nnz) + 1, 1);
+  rig::dense<float> moved = room;
+  for (std::size_t e = 0; e < nnz; ++e) moved(static_cast<int>(e) + 1, 0) = a.here.values()[e];
+  const rig::dense<float> kept = moved.to(gpu);
+  const auto view = rig::matrix<float>::view(
+      s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), 60001),
+      std::span(s.entries(), nnz), std::span<const float>(kept.data() + 1, nnz),
+      rig::input::trusted, gpu);
+  rig::synchronise(gpu);
+  const auto there = rig::mxm(view, b.there, rig::plus_times<float>{}, panels).to(rig::cpu());
+  CHECK(unlike(rig::mxm(a.here, b.here, rig::plus_times<float>{}), there) == 0);
+}
+
+TEST_CASE("panels of columns are chosen where rows are long in them") {
+  for (const auto& [text, chosen] : {std::pair{"uniform:60000:140", true},
+                                     {"uniform:60000:100", false},  // 50 entries in a panel
+                                     {"uniform:50000:140", false},  // one panel
+                                     {"uniform:120000:32", false}}) {
+    CAPTURE(text);
+    const on_both a(weighted(rig::generate::from_text(text)));
+    const on_both b(quarters<float>(a.here.columns(), 1));
+    CHECK((rig::explain(a.there, b.there, rig::plus_times<float>{}).chosen == "spmv_panels") ==
+          chosen);
+    check_as_on_cpu<rig::plus_times<float>>(a, b);
+  }
+}
+
 /// Ties, the ends of what is normal, what is not, and draws of all sizes.
 std::vector<float> numbers_of_all_kinds() {
   constexpr float inf = std::numeric_limits<float>::infinity();

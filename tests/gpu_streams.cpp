@@ -121,6 +121,8 @@ void check_replays(const S& semiring) {
     check_replay(skewed, semiring, accum, {.transpose_a = true, .kernel = "split"});
     check_replay(skewed, semiring, accum, {});
     check_replay(skewed, semiring, accum, {.kernel = "spmv"}, 1);
+    check_replay(skewed, semiring, accum, {.kernel = "spmv_panels"}, 1);
+    check_replay(skewed, semiring, accum, {.transpose_a = true, .kernel = "spmv_panels"}, 1);
   }
 }
 
@@ -172,6 +174,7 @@ void check_at_once(const char* kernel, int columns) {
 TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
   check_at_once("split", 70);
   check_at_once("spmv", 1);
+  check_at_once("spmv_panels", 1);
 }
 
 TEST_CASE("a prepared product can be captured and replayed") {

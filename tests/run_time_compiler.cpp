@@ -26,7 +26,7 @@ TEST_CASE("every kernel file compiles from its text") {
   int files = 0;
   for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
     if (std::string(text.name).ends_with(".cu")) ++files;
-  CHECK(files == 4);
+  CHECK(files == 5);
   for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                         "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
     const std::string semiring = s;
@@ -43,6 +43,16 @@ TEST_CASE("every kernel file compiles from its text") {
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr, "spmv.cu");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", " + semiring +
+                       "::right, 2, true, true, false>",
+                   nullptr, "spmv_panels.cu");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 1, false, false, false>",
+                   nullptr, "spmv_panels.cu");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 4, false, false, true>",
+                   nullptr, "spmv_panels.cu");
+    for (const char* plain : {"true", "false"})
+      check_compiles("rig::on_cuda::add_panels<" + semiring + ", " + plain + ">", nullptr,
+                     "spmv_panels.cu");
     check_compiles(
         "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
         nullptr, "maxk.cu");
@@ -81,6 +91,8 @@ TEST_CASE("so does the sum by atomics") {
 TEST_CASE("so does a semiring of the caller's") {
   check_compiles("rig::on_cuda::row<rig::user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
                  &scaled_sum);
+  check_compiles("rig::on_cuda::spmv_panels<rig::user::scaled_sum, float, 2, true, true, false>",
+                 &scaled_sum, "spmv_panels.cu");
 }
 
 TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {

@@ -96,7 +96,7 @@ struct transposed : form {
 };
 
 /// Builds now what products with this pattern, or its transpose, would build on first need; what
-/// `maxk_backward` alone needs where that is the kernel's name.
+/// `maxk_backward` or `spmv_panels` alone needs where that is the kernel's name.
 void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel = {});
 
 /// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.

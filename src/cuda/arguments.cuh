@@ -65,6 +65,40 @@ struct alignas(16) any_value {
   unsigned char bytes[16];
 };
 
+/// Columns of A whose elements of B a block of `spmv_panels` holds in shared memory, at most: 224
+/// KB of four bytes each, whatever their type is, so that one form serves all.
+constexpr index most_panel_columns = 56 * 1024;
+/// Its panels begin on multiples of this, which is 16 bytes or more of B.
+constexpr index panel_grain = 16;
+constexpr index column_panel_count(index columns) {
+  return columns > most_panel_columns ? (columns - 1) / most_panel_columns + 1 : 1;
+}
+constexpr index column_panel_width(index columns) {
+  const index count = column_panel_count(columns);
+  const index least = columns > 0 ? (columns - 1) / count + 1 : 1;
+  return (least + panel_grain - 1) / panel_grain * panel_grain;
+}
+
+/// Warps of a block of `spmv_panels`, and entries a lane takes at once: a pack, which begins on a
+/// multiple of four entries of A, though a row in a panel may not.
+constexpr int column_warps = 32;
+constexpr int pack_entries = 4;
+/// The codes of a pack: where an entry's element of B lies in shared memory, or 0 if the entry is
+/// of another row or panel. Panels lie behind so many places.
+constexpr index first_code = panel_grain;
+struct alignas(8) pack_codes {
+  unsigned pairs[2];  ///< codes 0 and 1, 2 and 3, the first in the low half
+};
+
+/// The columns of a panel that a block takes some packs of, and where a warp begins in it: at a
+/// row's first pack. A row in a panel is a segment, number panel · rows + row.
+struct column_unit {
+  index column, columns;
+};
+struct warp_start {
+  int32 segment, pack;
+};
+
 struct mask_arguments {
   enum kind : unsigned char { absent, matrix, dense };
   kind over = absent;
@@ -132,6 +166,14 @@ struct arguments {
   const segment* segments = nullptr;
   const unsigned* words = nullptr;     ///< an entry each: `panel_word`
   const int32* first_place = nullptr;  ///< of each row's sums in `piece_sums`, and one more
+  // or panels of columns: of `spmv_panels`, its sums panel by panel in `piece_sums`
+  const pack_codes* codes = nullptr;
+  const unsigned* segment_ends = nullptr;     ///< a bit a pack: the last of its segment
+  const int32* segment_packs = nullptr;       ///< pack of A less pack of the form, a segment each
+  const warp_start* starts = nullptr;         ///< column_warps + 1 a unit
+  const column_unit* column_units = nullptr;  ///< in the order of blocks
+  const index* block_units = nullptr;         ///< the first of each block, and one more
+  index panel_count = 0;
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];

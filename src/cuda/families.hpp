@@ -30,6 +30,9 @@ std::size_t row_entries();
 answer split_answer(const problem& p);
 void split_run(const problem& p);
 
+answer spmv_panels_answer(const problem& p);
+void spmv_panels_run(const problem& p);
+
 answer spmv_answer(const problem& p);
 void spmv_run(const problem& p);
 std::size_t spmv_entries();

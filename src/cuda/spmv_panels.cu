@@ -1,0 +1,373 @@
+// spmv_panels: one column of B, a part of it at a time in a block's shared memory.
+//
+// Wins where rows have some 64 entries or more in each panel of 56 K columns: gathers of four bytes
+// out of sectors of 32 hold the other kernels, and here no gather leaves the multiprocessor. A lane
+// takes four entries that lie beside each other in A, so values are read as they are stored;
+// columns come as codes of two bytes. Source: column panels are the cache blocks of Im & Yelick
+// (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it (CMU-CS-93-173).
+// No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of scratch for each row
+// and panel. Measured: docs/notes/spmv.md.
+
+#include "gather.cuh"
+
+namespace rig::on_cuda {
+
+constexpr int column_threads = 32 * column_warps, adding_threads = 256;
+
+/// Sixteen bytes straight to shared memory, without a register; `await_copies` waits for them.
+__device__ __forceinline__ void copy_ahead(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+/// x[first_code + c] = B(unit.column + c), and x[0] something that no sum reads. Copied: B's
+/// elements lie beside each other as the semiring takes them, from a multiple of 16 bytes on.
+template <class S, class TB, bool Copied>
+__device__ __forceinline__ void load_panel(const arguments& args, const column_unit& unit,
+                                           typename S::right* x) {
+  using right = typename S::right;
+  const auto thread = static_cast<index>(threadIdx.x);
+  if (thread == 0) x[0] = right();
+  x += first_code;
+  index done = 0;
+  if constexpr (Copied) {
+    constexpr index together = 16 / sizeof(right);
+    const right* const from = static_cast<const right*>(args.b) + unit.column;
+    done = unit.columns / together * together;
+    for (index c = thread * together; c < done; c += column_threads * together)
+      copy_ahead(x + c, from + c);
+  }
+  constexpr int in_flight = 8;
+  const auto* const b = static_cast<const char*>(args.b);
+  for (index c = done + thread; c < unit.columns; c += in_flight * column_threads) {
+    pack<TB, 1> from[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (const index at = c + u * column_threads; at < unit.columns)
+        from[u] = load_pack<TB, 1>(at_row<TB>(b, unit.column + at, args.b_row_bytes));
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (const index at = c + u * column_threads; at < unit.columns)
+        x[at] = convert<right>(from[u].element[0]);
+  }
+}
+
+/// A warp's packs, 32 · U a step, from a multiple of 32 on: lanes before the first and behind the
+/// last have no entries. Bits that end segments are asked for three steps ahead, where values lie
+/// two, codes and values one. Packs: values are loaded four at a time.
+template <class S, int U, bool Packs, bool Iso>
+struct pack_walk {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  static constexpr bool weighs = !is_ignoring_left<S> && !Iso;
+  static constexpr int32 step = 32 * U;
+  struct ends {
+    unsigned of[U];
+  };
+  struct places {
+    int32 of[U];
+  };
+  struct entries {
+    uint2 codes[U];
+    pack<left, pack_entries> a[U];
+  };
+
+  const arguments& args;
+  const int lane;
+  const int32 first, last;
+  int32 placed, summed;  ///< segments before the packs to be placed next, and to be summed
+
+  __device__ pack_walk(const arguments& args, const warp_start& from, int32 to)
+      : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.pack), last(to) {
+    // Counted from the multiple of 32 on, where segments of the warp before may end.
+    placed = summed = from.segment - __popc(ends_in(begin()) & ((1u << first % 32) - 1));
+  }
+  __device__ int32 begin() const { return first < last ? first / 32 * 32 : last; }
+  __device__ bool has(int32 at) const { return at >= first && at < last; }
+  __device__ unsigned ends_in(int32 at) const {
+    return at < last ? __ldg(args.segment_ends + at / 32) : 0;
+  }
+
+  __device__ __forceinline__ ends find_ends(int32 at) const {
+    ends out;
+#pragma unroll
+    for (int u = 0; u < U; ++u) out.of[u] = ends_in(at + 32 * u);
+    return out;
+  }
+  __device__ __forceinline__ places place(const ends& bits) {
+    places out = {};
+    if constexpr (weighs) {
+#pragma unroll
+      for (int u = 0; u < U; ++u) {
+        out.of[u] = __ldg(args.segment_packs + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
+        placed += __popc(bits.of[u]);
+      }
+    }
+    return out;
+  }
+  __device__ __forceinline__ entries load(int32 at, const places& where) const {
+    entries out = {};
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const int32 mine = at + 32 * u + lane;
+      if (!has(mine)) continue;
+      out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
+      if constexpr (weighs) {
+        const int64 number = mine + where.of[u];
+        const auto* const values = static_cast<const left*>(args.a_values) + number * pack_entries;
+        if (Packs && number < args.nnz / pack_entries) {
+          out.a[u] = stream_pack<left, pack_entries>(values);
+        } else {
+          for (int v = 0; v < pack_entries; ++v)
+            if (number * pack_entries + v < args.nnz) out.a[u].element[v] = values[v];
+        }
+      }
+    }
+    return out;
+  }
+
+  /// The sums of segments that end here, each in a fixed tree over the lanes; `carry` is what the
+  /// segment that goes on has so far.
+  __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
+                                         const right* x, accum& carry) {
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const unsigned pairs[2] = {of.codes[u].x, of.codes[u].y};
+      accum sum = S::zero();
+#pragma unroll
+      for (int v = 0; v < pack_entries; ++v) {
+        const unsigned code = v % 2 == 0 ? pairs[v / 2] & 0xffffu : pairs[v / 2] >> 16;
+        left a = iso;
+        right b = right();
+        if constexpr (weighs) a = of.a[u].element[v];
+        if constexpr (!is_ignoring_right<S>) b = x[code];
+        const accum with = S::add(sum, product<S>(a, b, position{0, 0}));
+        if (code != 0) sum = with;
+      }
+      const unsigned before = bits.of[u] & ((1u << lane) - 1);
+      const int start = 32 - __clz(static_cast<int>(before));  // the first lane of this segment
+      if (lane == 0) sum = S::add(carry, sum);
+#pragma unroll
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const accum from = shuffle_up(sum, distance);
+        if (lane - distance >= start) sum = S::add(from, sum);
+      }
+      if ((bits.of[u] >> lane & 1u) != 0 && has(at + 32 * u + lane))
+        static_cast<accum*>(args.piece_sums)[summed + __popc(before)] = sum;
+      summed += __popc(bits.of[u]);
+      carry = shuffle_from(0xffffffffu, sum, 31);
+      if (bits.of[u] >> 31 != 0) carry = S::zero();
+    }
+  }
+};
+
+/// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
+/// packs of one panel, or ends one and begins the next; a warp takes whole segments.
+template <class S, class TB, int U, bool Copied, bool Packs, bool Iso>
+__global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
+  using walk_of_packs = pack_walk<S, U, Packs, Iso>;
+  extern __shared__ __align__(16) unsigned char room[];
+  auto* const x = reinterpret_cast<right*>(room);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  constexpr int32 step = walk_of_packs::step;
+  left iso = left();
+  if constexpr (Iso && !is_ignoring_left<S>) iso = iso_of<left>(args);
+  const index end = args.block_units[blockIdx.x + 1];
+  for (index u = args.block_units[blockIdx.x]; u < end; ++u) {
+    const column_unit unit = args.column_units[u];
+    const warp_start* const starts = args.starts + static_cast<int64>(u) * (column_warps + 1);
+    walk_of_packs walk(args, starts[warp], starts[warp + 1].pack);
+    int32 at = walk.begin();
+    auto ends_0 = walk.find_ends(at), ends_1 = walk.find_ends(at + step),
+         ends_2 = walk.find_ends(at + 2 * step);
+    const auto places_0 = walk.place(ends_0);
+    auto places_1 = walk.place(ends_1);
+    if constexpr (!is_ignoring_right<S>) {
+      __syncthreads();  // the panel before is done with
+      load_panel<S, TB, Copied>(args, unit, x);
+    }
+    auto entries_0 = walk.load(at, places_0);
+    if constexpr (!is_ignoring_right<S>) {
+      if constexpr (Copied) await_copies();
+      __syncthreads();
+    }
+    typename S::accum carry = S::zero();
+    for (; at < walk.last; at += step) {
+      const auto ends_3 = walk.find_ends(at + 3 * step);
+      const auto places_2 = walk.place(ends_2);
+      const auto entries_1 = walk.load(at + step, places_1);
+      walk.sum_up(at, ends_0, entries_0, iso, x, carry);
+      ends_0 = ends_1;
+      ends_1 = ends_2;
+      ends_2 = ends_3;
+      places_1 = places_2;
+      entries_0 = entries_1;
+    }
+  }
+}
+
+/// C(i) from its sums, in the order of panels.
+template <class S, bool Plain>
+__global__ void __launch_bounds__(adding_threads) add_panels(const arguments args) {
+  using accum = typename S::accum;
+  const int64 number = static_cast<int64>(blockIdx.x) * adding_threads + threadIdx.x;
+  if (number >= args.rows) return;
+  const auto row = static_cast<index>(number);
+  const auto* const sums = static_cast<const accum*>(args.piece_sums) + number;
+  const int64 count = args.offset(row + 1) - args.offset(row);
+  constexpr int in_flight = 4;
+  accum whole[1][1] = {{S::zero()}};
+  for (index p = 0; p < args.panel_count; p += in_flight) {
+    accum of[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      of[u] = p + u < args.panel_count ? sums[static_cast<int64>(p + u) * args.rows] : S::zero();
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (p + u < args.panel_count) whole[0][0] = S::add(whole[0][0], of[u]);
+  }
+  write_tile<S, 1, 1, 1, Plain>(args, row, 0, count, whole);
+}
+
+}  // namespace rig::on_cuda
+
+#ifndef __CUDACC_RTC__
+
+#include <string>
+
+#include "column_panels.hpp"
+#include "families.hpp"
+#include "launch.hpp"
+#include "profile.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of the program marked * in
+/// docs/notes/spmv.md, which had the same loop, of 2: reddit-like 0.252, proteins-like 0.161,
+/// uniform:262144:400 0.250.
+constexpr int packs_a_lane = 2;
+
+/// Bits of a shape.
+enum shape_bit : int { copied = 1, in_packs = 2, iso = 4, plain = 8 };
+
+std::string panels_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const auto word = [&](shape_bit of) { return (shape & of) != 0 ? ", true" : ", false"; };
+  return "rig::on_cuda::spmv_panels<" + semiring + ", " + b_type + ", " +
+         std::to_string(packs_a_lane) + word(copied) + word(in_packs) + word(iso) + ">";
+}
+std::string adding_expression(int shape, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::add_panels<" + semiring + ((shape & plain) != 0 ? ", true>" : ", false>");
+}
+
+/// Bytes of shared memory that a block may ask for.
+std::size_t shared_room(int device) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "spmv_panels");
+  return static_cast<std::size_t>(bytes);
+}
+std::size_t panel_bytes(const problem& p) {
+  return p.algebra->ignores_right
+             ? 0
+             : static_cast<std::size_t>(column_panel_width(p.a.columns) + first_code) *
+                   p.algebra->right_bytes;
+}
+
+const char* cannot_because(const problem& p) {
+  if (const char* why = no_kernel_because(p)) return why;
+  if (p.b.columns != 1) return "B has more than one column";
+  if (p.b.value_type == type::code && !p.algebra->ignores_right)
+    return "it reads numbers, and B is of codes";
+  if (p.algebra->is_positional)
+    return "a pack of entries does not know their rows, and the semiring asks for them";
+  if (!p.algebra->ignores_right && p.algebra->right_bytes > 4)
+    return "panels have room for four bytes an element of B, and the semiring takes more";
+  if (p.a.wide) return "panels count entries in 32 bits";
+  if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz))
+    return "there are more rows in panels of columns than entries";
+  if (panel_bytes(p) > shared_room(p.a.where.device))
+    return "a panel does not fit in this device's shared memory";
+  return nullptr;
+}
+
+/// Where it does not win: too little to do, B in one panel anyway, rows in panels too short for the
+/// work on a pack that is not full, or one so long that its warp is the last.
+const char* slower_because(const problem& p) {
+  const int64 panels = column_panel_count(p.a.columns);
+  constexpr int64 least_in_panel = 64, warps = 4096;
+  if (p.a.nnz < 10 * few_entries) return "so few entries do not pay for two launches";
+  if (panels == 1) return "B stays in the caches as it is";
+  if (p.a.nnz < least_in_panel * p.a.rows * panels)
+    return "rows have less than 64 entries in each panel of columns";
+  if (look_of(p).longest / panels > p.a.nnz / warps)
+    return "a row has more entries in a panel than a warp's share";
+  return nullptr;
+}
+
+}  // namespace
+
+answer spmv_panels_answer(const problem& p) {
+  answer out;
+  if (cannot(out, p, cannot_because(p))) return out;
+  // Of `spmv`'s time (0.412, 0.270 and 0.736 ms; `packs_a_lane` has its own) 0.61, 0.60 and 0.34.
+  constexpr double of_spmv = 0.6, of_slower = 4;
+  out.seconds = of_spmv * estimate(p);
+  if (const char* why = slower_because(p)) {
+    out.says = verdict::slower;
+    out.seconds = of_slower * estimate(p) + lone_row_seconds(look_of(p).longest);
+    if (p.reasons) out.reason = why;
+  }
+  return out;
+}
+
+void spmv_panels_run(const problem& p) {
+  if (p.a.rows == 0) return;
+  const auto form = p.oriented->form_of<column_panels>();
+  p.held_lists = form;
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const std::size_t b_bytes = p.b.value_bytes;
+  int shape = 0;
+  if (!p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
+      p.algebra->right != type::other && args.b_row_bytes == b_bytes && is_packed(args.b, 0, 1))
+    shape |= copied;
+  if (p.algebra->ignores_left || args.a_values == nullptr)
+    shape |= iso;
+  else if (is_packed(args.a_values, 0, 1))
+    shape |= in_packs;
+  const void* const panels =
+      kernel_for(p, {"spmv_panels", "spmv_panels.cu", shape, 0, panels_expression, nullptr, -1,
+                     shared_room(p.a.where.device)});
+  const void* const adding = kernel_for(
+      p, {"add_panels", "spmv_panels.cu", is_plain(p) ? plain : 0, 0, adding_expression, nullptr});
+  const buffer sums =
+      buffer::allocate(static_cast<std::size_t>(p.a.rows) *
+                           static_cast<std::size_t>(form->panel_count) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
+  args.piece_sums = sums.data();
+  args.codes = form->codes;
+  args.segment_ends = form->segment_ends;
+  args.segment_packs = form->segment_packs;
+  args.starts = form->starts;
+  args.column_units = form->units;
+  args.block_units = form->block_units;
+  args.panel_count = form->panel_count;
+  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(form->block_count)), column_threads,
+         args, panel_bytes(p));
+  launch(p, "add_panels", adding,
+         dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
+         adding_threads, args);
+}
+
+}  // namespace rig::on_cuda
+
+#endif
