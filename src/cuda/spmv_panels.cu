@@ -119,13 +119,14 @@ struct pack_walk {
       if (!has(mine)) continue;
       out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
       if constexpr (weighs) {
-        const int64 number = mine + where.of[u];
-        const auto* const values = static_cast<const left*>(args.a_values) + number * pack_entries;
-        if (Packs && number < args.nnz / pack_entries) {
+        const int32 number = mine + where.of[u];
+        const int64 first_entry = int64{number} * pack_entries;
+        const left* const values = static_cast<const left*>(args.a_values) + first_entry;
+        if (Packs && number < static_cast<int32>(args.nnz / pack_entries)) {
           out.a[u] = stream_pack<left, pack_entries>(values);
         } else {
           for (int v = 0; v < pack_entries; ++v)
-            if (number * pack_entries + v < args.nnz) out.a[u].element[v] = values[v];
+            if (first_entry + v < args.nnz) out.a[u].element[v] = values[v];
         }
       }
     }
@@ -283,8 +284,8 @@ std::size_t panel_bytes(const problem& p) {
 }
 
 const char* cannot_because(const problem& p) {
-  if (const char* why = no_kernel_because(p)) return why;
   if (p.b.columns != 1) return "B has more than one column";
+  if (const char* why = no_kernel_because(p)) return why;
   if (p.b.value_type == type::code && !p.algebra->ignores_right)
     return "it reads numbers, and B is of codes";
   if (p.algebra->is_positional)
