@@ -211,8 +211,7 @@ TEST_CASE("one column, panels of columns") {
   // Values that begin 4 bytes after a multiple of 16 are loaded one by one.
   const rig::pattern& s = a.there.structure();
   const auto nnz = static_cast<std::size_t>(s.nnz());
-  const rig::dense<float> room(static_cast<int>(nnz) + 1, 1);
-  rig::dense<float> moved = room;
+  rig::dense<float> moved(static_cast<int>(nnz) + 1, 1, 0.0f);
   for (std::size_t e = 0; e < nnz; ++e) moved(static_cast<int>(e) + 1, 0) = a.here.values()[e];
   const rig::dense<float> kept = moved.to(gpu);
   const auto view = rig::matrix<float>::view(

@@ -21,9 +21,10 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
 }
 
-/// begins[panel · rows + row]: the row's first entry in that panel or a later one.
+/// begins[panel · rows + row]: the row's first entry in that panel or a later one. Entries from
+/// `whole` on, behind the last pack that is full, are in no segment.
 __global__ void find_segments(const int32* offsets, const index* entries, index rows, index width,
-                              index panels, int32* begins) {
+                              index panels, int32 whole, int32* begins) {
   const int64 count = (static_cast<int64>(panels) + 1) * rows;
   for (int64 s = static_cast<int64>(blockIdx.x) * block + threadIdx.x; s < count;
        s += static_cast<int64>(gridDim.x) * block) {
@@ -38,7 +39,7 @@ __global__ void find_segments(const int32* offsets, const index* entries, index 
       else
         high = middle;
     }
-    begins[s] = low;
+    begins[s] = low < whole ? low : whole;
   }
 }
 
@@ -57,7 +58,7 @@ __global__ void count_packs(const int32* begins, index rows, int64 segments, int
 
 /// A warp takes a segment.
 __global__ void fill_packs(const int32* begins, const index* entries, index rows, index width,
-                           int64 segments, const int32* first_packs, pack_codes* codes,
+                           int32 whole, int64 segments, const int32* first_packs, pack_codes* codes,
                            unsigned* segment_ends, int32* segment_packs) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64 s = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32; s < segments;
@@ -76,7 +77,9 @@ __global__ void fill_packs(const int32* begins, const index* entries, index rows
     if (lane == 0) {
       const int32 last = first + count - 1;
       atomicOr(segment_ends + last / 32, 1u << last % 32);
-      segment_packs[s] = begin / pack_entries - first;
+      // One without entries reads a pack that is there.
+      const int32 pack = begin < whole ? begin / pack_entries : whole / pack_entries - 1;
+      segment_packs[s] = pack - first;
     }
   }
 }
@@ -169,6 +172,7 @@ column_panels::column_panels(const pattern& original)
   const index rows = original.rows();
   if (rows == 0) return;
   const int64 segments = int64{panel_count} * rows;
+  const auto whole = static_cast<int32>(original.nnz() / pack_entries * pack_entries);
   const auto room = [&](int64 count, std::size_t bytes) {
     return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
   };
@@ -189,7 +193,7 @@ column_panels::column_panels(const pattern& original)
                first_packs = room(segments + 1, sizeof(int32));
   find_segments<<<blocks_for(segments + rows), block, 0, stream>>>(
       static_cast<const int32*>(original.offsets()), original.entries(), rows, width, panel_count,
-      begins.data<int32>());
+      whole, begins.data<int32>());
   launched_well();
   count_packs<<<blocks_for(segments + 1), block, 0, stream>>>(begins.data<int32>(), rows, segments,
                                                               counts.data<int32>());
@@ -221,8 +225,9 @@ column_panels::column_panels(const pattern& original)
   check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), stream), name);
   check(cudaMemsetAsync(packs_.data(), 0, packs_.bytes(), stream), name);
   fill_packs<<<blocks_for(32 * segments), block, 0, stream>>>(
-      begins.data<int32>(), original.entries(), rows, width, segments, first_packs.data<int32>(),
-      codes_.data<pack_codes>(), ends_.data<unsigned>(), packs_.data<int32>());
+      begins.data<int32>(), original.entries(), rows, width, whole, segments,
+      first_packs.data<int32>(), codes_.data<pack_codes>(), ends_.data<unsigned>(),
+      packs_.data<int32>());
   launched_well();
 
   // What blocks do.

@@ -8,8 +8,8 @@
 namespace rig::on_cuda {
 
 /// The entries of each row in each panel of columns, in packs of four as A stores them: 8 bytes of
-/// codes and a bit a pack, and 4 bytes a segment. Some 2.2 bytes an entry where rows in panels are
-/// long.
+/// codes and a bit a pack, and 4 bytes a segment. A's last entries that fill no pack are left out.
+/// Some 2.2 bytes an entry where rows in panels are long.
 struct column_panels : form {
   static constexpr const char* name = "column panels";
   explicit column_panels(const pattern& original);

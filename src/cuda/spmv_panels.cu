@@ -91,7 +91,7 @@ struct pack_walk {
   __device__ int32 begin() const { return first < last ? first / 32 * 32 : last; }
   __device__ bool has(int32 at) const { return at >= first && at < last; }
   __device__ unsigned ends_in(int32 at) const {
-    return at < last ? __ldg(args.segment_ends + at / 32) : 0;
+    return at < last ? __ldg(args.segment_ends + static_cast<unsigned>(at) / 32) : 0;
   }
 
   __device__ __forceinline__ ends find_ends(int32 at) const {
@@ -116,53 +116,67 @@ struct pack_walk {
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       const int32 mine = at + 32 * u + lane;
-      if (!has(mine)) continue;
-      out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
-      if constexpr (weighs) {
-        const int32 number = mine + where.of[u];
-        const int64 first_entry = int64{number} * pack_entries;
-        const left* const values = static_cast<const left*>(args.a_values) + first_entry;
-        if (Packs && number < static_cast<int32>(args.nnz / pack_entries)) {
-          out.a[u] = stream_pack<left, pack_entries>(values);
-        } else {
-          for (int v = 0; v < pack_entries; ++v)
-            if (first_entry + v < args.nnz) out.a[u].element[v] = values[v];
+      if (has(mine)) {
+        out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
+        if constexpr (weighs) {
+          const left* const values =
+              static_cast<const left*>(args.a_values) + int64{mine + where.of[u]} * pack_entries;
+          if constexpr (Packs)
+            out.a[u] = stream_pack<left, pack_entries>(values);
+          else
+            for (int v = 0; v < pack_entries; ++v) out.a[u].element[v] = values[v];
         }
       }
     }
     return out;
   }
 
+  /// What a lane's four entries of a pack add up to.
+  __device__ __forceinline__ accum sum_of(const uint2& codes,
+                                          const pack<left, pack_entries>& values, left iso,
+                                          const right* x) const {
+    const unsigned pairs[2] = {codes.x, codes.y};
+    accum sum = S::zero();
+#pragma unroll
+    for (int v = 0; v < pack_entries; ++v) {
+      const unsigned code = v % 2 == 0 ? pairs[v / 2] & 0xffffu : pairs[v / 2] >> 16;
+      left a = iso;
+      right b = right();
+      if constexpr (weighs) a = values.element[v];
+      if constexpr (!is_ignoring_right<S>) b = x[code];
+      const accum with = S::add(sum, product<S>(a, b, position{0, 0}));
+      if (code != 0) sum = with;
+    }
+    return sum;
+  }
+
   /// The sums of segments that end here, each in a fixed tree over the lanes; `carry` is what the
-  /// segment that goes on has so far.
+  /// segment that goes on has so far. The trees of U packs do not wait for each other.
   __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
                                          const right* x, accum& carry) {
+    accum sum[U];
+    unsigned before[U];  // ends in the lanes before
 #pragma unroll
     for (int u = 0; u < U; ++u) {
-      const unsigned pairs[2] = {of.codes[u].x, of.codes[u].y};
-      accum sum = S::zero();
+      sum[u] = sum_of(of.codes[u], of.a[u], iso, x);
+      before[u] = bits.of[u] & ((1u << lane) - 1);
+    }
 #pragma unroll
-      for (int v = 0; v < pack_entries; ++v) {
-        const unsigned code = v % 2 == 0 ? pairs[v / 2] & 0xffffu : pairs[v / 2] >> 16;
-        left a = iso;
-        right b = right();
-        if constexpr (weighs) a = of.a[u].element[v];
-        if constexpr (!is_ignoring_right<S>) b = x[code];
-        const accum with = S::add(sum, product<S>(a, b, position{0, 0}));
-        if (code != 0) sum = with;
-      }
-      const unsigned before = bits.of[u] & ((1u << lane) - 1);
-      const int start = 32 - __clz(static_cast<int>(before));  // the first lane of this segment
-      if (lane == 0) sum = S::add(carry, sum);
+    for (int distance = 1; distance < 32; distance *= 2) {
 #pragma unroll
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const accum from = shuffle_up(sum, distance);
-        if (lane - distance >= start) sum = S::add(from, sum);
+      for (int u = 0; u < U; ++u) {
+        const int start = 32 - __clz(static_cast<int>(before[u]));  // of this lane's segment
+        const accum from = shuffle_up(sum[u], distance);
+        if (lane - distance >= start) sum[u] = S::add(from, sum[u]);
       }
+    }
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (before[u] == 0) sum[u] = S::add(carry, sum[u]);
       if ((bits.of[u] >> lane & 1u) != 0 && has(at + 32 * u + lane))
-        static_cast<accum*>(args.piece_sums)[summed + __popc(before)] = sum;
+        static_cast<accum*>(args.piece_sums)[summed + __popc(before[u])] = sum[u];
       summed += __popc(bits.of[u]);
-      carry = shuffle_from(0xffffffffu, sum, 31);
+      carry = shuffle_from(0xffffffffu, sum[u], 31);
       if (bits.of[u] >> 31 != 0) carry = S::zero();
     }
   }
@@ -215,15 +229,17 @@ __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments
   }
 }
 
-/// C(i) from its sums, in the order of panels.
-template <class S, bool Plain>
+/// C(i) from its sums, in the order of panels, and those of A's last entries that fill no pack.
+template <class S, class TB, bool Plain>
 __global__ void __launch_bounds__(adding_threads) add_panels(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
   using accum = typename S::accum;
   const int64 number = static_cast<int64>(blockIdx.x) * adding_threads + threadIdx.x;
   if (number >= args.rows) return;
   const auto row = static_cast<index>(number);
   const auto* const sums = static_cast<const accum*>(args.piece_sums) + number;
-  const int64 count = args.offset(row + 1) - args.offset(row);
+  const int64 begin = args.offset(row), end = args.offset(row + 1);
   constexpr int in_flight = 4;
   accum whole[1][1] = {{S::zero()}};
   for (index p = 0; p < args.panel_count; p += in_flight) {
@@ -235,7 +251,21 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
     for (int u = 0; u < in_flight; ++u)
       if (p + u < args.panel_count) whole[0][0] = S::add(whole[0][0], of[u]);
   }
-  write_tile<S, 1, 1, 1, Plain>(args, row, 0, count, whole);
+  const int64 packed = args.nnz / pack_entries * pack_entries;
+  for (int64 e = begin > packed ? begin : packed; e < end; ++e) {
+    const index k = args.entries[e];
+    left a = left();
+    right b = right();
+    if constexpr (!is_ignoring_left<S>)
+      a = args.a_values != nullptr ? static_cast<const left*>(args.a_values)[e]
+                                   : iso_of<left>(args);
+    if constexpr (!is_ignoring_right<S>)
+      b = convert<right>(
+          load_pack<TB, 1>(at_row<TB>(static_cast<const char*>(args.b), k, args.b_row_bytes))
+              .element[0]);
+    whole[0][0] = S::add(whole[0][0], product<S>(a, b, position{row, k}));
+  }
+  write_tile<S, 1, 1, 1, Plain>(args, row, 0, end - begin, whole);
 }
 
 }  // namespace rig::on_cuda
@@ -253,7 +283,7 @@ namespace rig::on_cuda {
 namespace {
 
 /// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of the program marked * in
-/// docs/notes/spmv.md, which had the same loop, of 2: reddit-like 0.252, proteins-like 0.161,
+/// docs/notes/spmv.md, which had nearly this loop, of 2: reddit-like 0.252, proteins-like 0.161,
 /// uniform:262144:400 0.250.
 constexpr int packs_a_lane = 2;
 
@@ -265,8 +295,9 @@ std::string panels_expression(int shape, const std::string& semiring, const std:
   return "rig::on_cuda::spmv_panels<" + semiring + ", " + b_type + ", " +
          std::to_string(packs_a_lane) + word(copied) + word(in_packs) + word(iso) + ">";
 }
-std::string adding_expression(int shape, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::add_panels<" + semiring + ((shape & plain) != 0 ? ", true>" : ", false>");
+std::string adding_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return "rig::on_cuda::add_panels<" + semiring + ", " + b_type +
+         ((shape & plain) != 0 ? ", true>" : ", false>");
 }
 
 /// Bytes of shared memory that a block may ask for.
@@ -341,7 +372,7 @@ void spmv_panels_run(const problem& p) {
   if (!p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
       p.algebra->right != type::other && args.b_row_bytes == b_bytes && is_packed(args.b, 0, 1))
     shape |= copied;
-  if (p.algebra->ignores_left || args.a_values == nullptr)
+  if (p.algebra->ignores_left || args.a_values == nullptr || p.a.nnz < pack_entries)
     shape |= iso;
   else if (is_packed(args.a_values, 0, 1))
     shape |= in_packs;
