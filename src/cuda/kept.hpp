@@ -13,8 +13,8 @@ constexpr std::size_t most_shared_bytes = 48 * 1024;
 /// A block: reddit-like, forward, k = 32: 4.90 ms, of 8 warps 4.94 (docs/notes/maxk.md, *).
 constexpr unsigned most_warps = 4;
 
-/// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` E, as v, and L, by panels
-/// also whether B is packed, as plain, and whether sums are added by atomics.
+/// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` E, as v, and L, by
+/// panels also whether B is packed, as plain, and whether sums are added by atomics.
 struct kept_shape {
   int v, l;
   bool narrow, tells, plain, whole, adds;

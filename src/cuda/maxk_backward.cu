@@ -436,9 +436,10 @@ bool adds_by_atomics(const problem& p) {
 
 /// Do rows of B in shared memory pay? Sums by atomics do, but for graphs of a few million entries.
 /// In order, where enough rows have neighbours in common: milliseconds (suite maxk), H = 256, k =
-/// 16, 32, and by rows: reddit-like 4.2, 6.2; 9.5, 10.9; products-like 7.4, 9.9; 11.4, 15.1; but
-/// arxiv-like 0.27, 0.35; 0.23, 0.28; rmat:18:16 0.60, 0.85; 0.62, 0.69. H = 128, k = 16:
-/// reddit-like 4.1, 5.6; products-like 8.1, 7.6.
+/// 16, 32, 64, and by rows: reddit-like 4.3, 6.1, 11.3; 9.5, 10.9, 13.0; products-like 7.7, 9.9,
+/// 17.7; 11.4, 15.1, 16.4; but k = 16, 32: arxiv-like 0.27, 0.35; 0.23, 0.28; rmat:18:16 0.60,
+/// 0.85; 0.62, 0.69. H = 128, k = 16: reddit-like 4.3, 5.6; products-like 8.1, 7.6. H = 384, k =
+/// 64: products-like 20.1, 22.8.
 bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
       panel_bytes(p) > most_panel_bytes || !panels::serves(*p.structure))
@@ -446,7 +447,7 @@ bool takes_panels(const problem& p) {
   if (!p.desc->reproducible) return true;
   const profile& look = look_of(p);
   return look.local && p.a.nnz >= few_entries && 4 * p.c.k <= p.b.columns &&
-         look.mean_length >= (p.b.columns < 256 ? 200 : 40);
+         look.mean_length >= (p.b.columns < 256 || 5 * p.c.k > p.b.columns ? 200 : 40);
 }
 
 /// The widest of these that C's rows and its structure's can be read in.

@@ -364,9 +364,7 @@ answer spmv_answer(const problem& p) {
   if (cannot(out, p, why)) return out;
   // Sums go through shared memory: where rows are long and even a warp a row does without.
   // Milliseconds of spmv and of `row` or `split` (suite spmv): uniform:32768:3400 0.302, 0.198;
-  // pubmed-like 0.0053, 0.0044; but road-like 0.035, 0.037, a lane a row. By now reddit- and
-  // proteins-like would do better by `row`, 0.389 for 0.411 and 0.253 for 0.269; `split` stands
-  // before it there, 0.429 and 0.272.
+  // pubmed-like 0.0053, 0.0044; but road-like 0.035, 0.037, a lane a row.
   const profile& look = look_of(p);
   out.seconds = estimate(p);
   if (p.a.nnz < few_entries || (look.mean_length > 200 && look.imbalance < 1.2)) {

@@ -282,9 +282,9 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
 namespace rig::on_cuda {
 namespace {
 
-/// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of the program marked * in
-/// docs/notes/spmv.md, which had nearly this loop, of 2: reddit-like 0.252, proteins-like 0.161,
-/// uniform:262144:400 0.250.
+/// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of one and two (the program marked *
+/// in docs/notes/spmv.md, which had nearly this loop): reddit-like 0.254, 0.252; proteins-like
+/// 0.165, 0.161; uniform:262144:400 0.260, 0.250. Three and four spill, and were not measured.
 constexpr int packs_a_lane = 2;
 
 /// Bits of a shape.
@@ -331,8 +331,12 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// Where it does not win: too little to do, B in one panel anyway, rows in panels too short for the
-/// work on a pack that is not full, or one so long that its warp is the last.
+/// Where it does not win, or was not found to when the rule was made: too little to do, B in one
+/// panel anyway, rows in panels too short for the work on a pack that is not full, or one so long
+/// that its warp is the last. Milliseconds of what is chosen, and of this one (suite spmv):
+/// products-like 0.478, 3.96; rmat:20:16 0.185, 0.434; arxiv-like 0.0148, 0.0203; but
+/// uniform:32768:3400, one panel, 0.198, 0.152; uniform:262144:32, six to a row and panel, 0.066,
+/// 0.052.
 const char* slower_because(const problem& p) {
   const int64 panels = column_panel_count(p.a.columns);
   constexpr int64 least_in_panel = 64, warps = 4096;
@@ -350,7 +354,7 @@ const char* slower_because(const problem& p) {
 answer spmv_panels_answer(const problem& p) {
   answer out;
   if (cannot(out, p, cannot_because(p))) return out;
-  // Of `spmv`'s time (0.412, 0.270 and 0.736 ms; `packs_a_lane` has its own) 0.61, 0.60 and 0.34.
+  // Of `spmv`'s time 0.54, 0.52 and 0.30 on reddit-like, proteins-like and uniform:262144:400.
   constexpr double of_spmv = 0.6, of_slower = 4;
   out.seconds = of_spmv * estimate(p);
   if (const char* why = slower_because(p)) {
