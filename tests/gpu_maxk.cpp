@@ -422,15 +422,16 @@ TEST_CASE("many rows of tens of thousands of entries") {
 }
 
 /// Entries enough, and near enough to the diagonal, for gradients by panels: rows of none, of 130
-/// and of 1900.
+/// and of 1900, and a column that most rows have, in more panels than a warp adds up.
 oracle::sparse band_with_hubs() {
   oracle::sparse p;
-  p.rows = 3600;
+  p.rows = 5000;
   p.columns = 2000;
   for (int i = 0; i < p.rows; ++i) {
     const bool is_empty = i >= 100 && i < 300, is_hub = i >= 600 && i < 620;
     const int middle = i * p.columns / p.rows, width = is_empty ? 0 : is_hub ? 1900 : 130;
     const int first = std::clamp(middle - width / 2, 0, p.columns - width);
+    if (first > 0 && !is_empty) p.inner.push_back(0);
     for (int j = first; j < first + width; ++j) p.inner.push_back(j);
     p.offsets.push_back(static_cast<long>(p.inner.size()));
   }
@@ -446,10 +447,14 @@ TEST_CASE("backward by panels, in a fixed order") {
   const auto dc = drawn<float>(p.rows, 130, draw::reals, random).to(gpu);
   const auto chosen = rig::explain(at.a_there, dc, sum, rig::structure(y), transposed);
   REQUIRE(chosen.text().find("by panels") != std::string::npos);
+  const auto wide = rig::maxk(at.x_there, 100);
+  const auto other = rig::explain(at.a_there, dc, sum, rig::structure(wide), transposed);
+  CHECK(other.text().find("by panels") == std::string::npos);
   for (const int k : {1, 2, 4, 6, 8, 12, 15, 16, 24, 30, 32}) {
     at.check_backward(sum, k, transposed);
     if (k % 15 == 0) at.check_backward(rig::mean_second<float>{}, k, transposed);
     if (k % 8 == 0) at.check_backward(rig::max_second<float>{}, k, transposed);
+    if (k % 8 == 0) at.check_backward(rig::min_plus<float>{}, k, transposed);
   }
   for (const int columns : {64, 128, 384, 1000, 1100}) {
     pair_of_places<float>(p, columns).check_backward(sum, 16, transposed);

@@ -151,8 +151,9 @@ class matrix {
   }
 
   /// Builds now, and waits for, the forms that a product with this descriptor would build on its
-  /// first call. Before a product is captured in a CUDA graph, make one call like it too: it loads
-  /// the kernels, which depend on semiring, types and width.
+  /// first call; what one kernel alone needs (`maxk_backward`, `spmv_panels`) where the descriptor
+  /// names it, and else on its first call. Before a product is captured in a CUDA graph, make one
+  /// call like it too: it loads the kernels, which depend on semiring, types and width.
   const matrix& prepare(const descriptor& desc = {}) const {
     or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a, desc.kernel); });
     return *this;

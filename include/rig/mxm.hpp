@@ -305,9 +305,10 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// floats is within (n + 1) · 2⁻²³ · Σ|terms| of that of the real numbers which the operands are
 /// once converted (doubles: 2⁻⁵²), and a mean divides it, rounding once; maxima, minima and their
 /// arguments round nothing but their terms. What is stored as half or bfloat16 is rounded once
-/// more, to nearest. Places: all operands in one. Cost: O(nnz · f), no memory but the
-/// result. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was
-/// written then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+/// more, to nearest. Places: all operands in one. Cost: O(nnz · f); memory: the
+/// result, what A keeps as forms, and scratch of `split` and `spmv_panels`. Throws error: shape,
+/// place, range, unknown_kernel, cannot, out_of_memory; nothing was written then. Source: Huang et
+/// al., GE-SpMM, SC 2020, for one product with any reduction.
 ///
 /// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
 /// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or
@@ -338,9 +339,12 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is formed
 /// in a fixed order, on the CPU that of A's entries. With {.transpose_a = true, .reproducible =
 /// false} the floats of a semiring that says it is `linear` are on a device added by atomics, in
-/// any order, for rows of B of at most 48 KB: other bits each time, within the rounding of a sum in
-/// any order, and at small k up to three times as fast. Places: all in one. Cost: O(nnz · k), and
-/// A's form "transpose". Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
+/// any order, where 56 rows of B fit in a block's shared memory (1037 floats a row on an H200):
+/// other bits each time, within the rounding of a sum in any order, and up to two and a half times
+/// as fast. Places: all in one. Cost: O(nnz · k), and A's form "transpose"; on a device, where rows
+/// of B are read by panels, the form "panels" too, up to 20 bytes an entry, and in a fixed order
+/// k accumulators of scratch for each panel and row of C that meet, an eighth of the device's
+/// memory at most. Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
 template <class Element = void, class TA, dense_like B, semiring S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "compile.hpp"
 #include "rig/mxm.hpp"
@@ -171,6 +172,13 @@ const char* no_kernel_because(const problem& p) {
   // rig's own semirings have their text in the library; a type of the caller's has none.
   if (p.algebra->is_rigs) return nullptr;
   return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
+}
+
+std::size_t shared_room(int device) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "shared memory");
+  return static_cast<std::size_t>(bytes);
 }
 
 const void* kernel_for(const problem& p, const kernel_request& wanted) {

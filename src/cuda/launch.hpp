@@ -47,6 +47,9 @@ struct kernel_request {
   std::size_t most_shared = 0;  ///< bytes of it that a launch may ask for, where 48 KB do not do
 };
 
+/// Bytes of shared memory that a block may ask for on a device.
+std::size_t shared_room(int device);
+
 /// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws
 /// error(cannot) with the compiler's words, or where there is no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);

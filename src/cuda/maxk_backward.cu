@@ -186,14 +186,17 @@ __device__ __forceinline__ void await(segment& loaded) {
 /// Adds E neighbouring floats to those in memory, in any order.
 template <int E>
 __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
-  if constexpr (E == 4)
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (E == 4) {
     asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
                  :
                  : "l"(to), "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
                  : "memory");
-  else
-    for (int e = 0; e < E; ++e)
-      asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
+    return;
+  }
+#endif
+  for (int e = 0; e < E; ++e)
+    asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
 }
 
 constexpr int panel_threads = 512;
@@ -270,7 +273,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
   const unsigned members = group_members<L>();
   for (; s < unit.last; s += groups) {
     // What the last turn asked for is awaited together, so that this one's loads leave together:
-    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (*, as above).
+    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/notes/maxk.md, *).
     await(at[ahead].of);
     await(at[ahead - 1].word);
     for (unsigned& some : at[ahead - 1].columns.word) await(some);
@@ -393,7 +396,9 @@ __global__ void __launch_bounds__(128, 12) maxk_combine(const __grid_constant__ 
 #ifndef __CUDACC_RTC__
 
 #include <cstring>
+#include <vector>
 
+#include "device.hpp"
 #include "families.hpp"
 #include "kept.hpp"
 #include "launch.hpp"
@@ -422,32 +427,32 @@ std::string combine_expression(int shape, const std::string& semiring, const std
   return "rig::on_cuda::maxk_combine<" + semiring + ", " + std::to_string(s.l) + ">";
 }
 
-/// A block's rows of B, and what a multiprocessor has of shared memory for a block.
+/// A block's rows of B.
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
              ? 0
              : panel_rows * static_cast<std::size_t>(p.b.columns) * p.b.value_bytes;
 }
-constexpr std::size_t most_panel_bytes = 227 * 1024;
 
 bool adds_by_atomics(const problem& p) {
   return !p.desc->reproducible && p.algebra->linear_in_floats;
 }
 
-/// Do rows of B in shared memory pay? Sums by atomics do, but for graphs of a few million entries.
-/// In order, where enough rows have neighbours in common: milliseconds (suite maxk), H = 256, k =
-/// 16, 32, 64, and by rows: reddit-like 4.3, 6.1, 11.3; 9.5, 10.9, 13.0; products-like 7.7, 9.9,
-/// 17.7; 11.4, 15.1, 16.4; but k = 16, 32: arxiv-like 0.27, 0.35; 0.23, 0.28; rmat:18:16 0.60,
-/// 0.85; 0.62, 0.69. H = 128, k = 16: reddit-like 4.3, 5.6; products-like 8.1, 7.6. H = 384, k =
-/// 64: products-like 20.1, 22.8.
+/// Do rows of B in shared memory pay? Sums by atomics do; on arxiv-like, k = 16, 32, an entry at a
+/// time was faster, 0.126 ms for 0.149, 0.165 for 0.185. In order, where enough rows have
+/// neighbours in common: milliseconds (suite maxk), H = 256, k = 16, 32, 64, and by rows:
+/// reddit-like 4.3, 6.1, 11.3; 9.5, 10.9, 13.0; products-like 7.7, 9.9, 17.7; 11.4, 15.1, 16.4; but
+/// k = 16, 32: arxiv-like 0.27, 0.35; 0.23, 0.28; rmat:18:16 0.60, 0.85; 0.62, 0.69. H = 128, k =
+/// 16: reddit-like 4.3, 5.6; products-like 8.1, 7.6. H = 384, k = 64: products-like 20.1, 22.8.
 bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
-      panel_bytes(p) > most_panel_bytes || !panels::serves(*p.structure))
+      panel_bytes(p) > shared_room(p.a.where.device) || !panels::serves(*p.structure))
     return false;
-  if (!p.desc->reproducible) return true;
+  if (adds_by_atomics(p)) return true;
   const profile& look = look_of(p);
-  return look.local && p.a.nnz >= few_entries && 4 * p.c.k <= p.b.columns &&
-         look.mean_length >= (p.b.columns < 256 || 5 * p.c.k > p.b.columns ? 200 : 40);
+  const int k = kept_of(p);
+  return look.local && p.a.nnz >= few_entries && 4 * k <= p.b.columns &&
+         look.mean_length >= (p.b.columns < 256 || 5 * k > p.b.columns ? 200 : 40);
 }
 
 /// The widest of these that C's rows and its structure's can be read in.
@@ -467,13 +472,16 @@ int lanes_of(int count) {
   return lanes;
 }
 
-/// The sums of segments take no more than this, about an eighth of an H200: products-like, k = 64,
-/// 17.8e9 bytes.
-constexpr std::size_t most_sums_bytes = 18'000'000'000;
+/// The sums of segments take at most an eighth of the device's memory: of an H200, products-like, k
+/// = 64, 17.8e9 bytes of 18.8e9.
 bool sums_fit(const problem& p, const panels& of) {
-  return adds_by_atomics(p) || static_cast<std::size_t>(of.segment_count) *
-                                       static_cast<std::size_t>(p.c.k) * p.algebra->accum_bytes <=
-                                   most_sums_bytes;
+  static const std::vector<device_info> devices = list_devices();
+  constexpr std::size_t share = 8;
+  const auto memory =
+      static_cast<std::size_t>(devices[static_cast<std::size_t>(p.a.where.device)].memory);
+  const std::size_t sums = static_cast<std::size_t>(of.segment_count) *
+                           static_cast<std::size_t>(p.c.k) * p.algebra->accum_bytes;
+  return adds_by_atomics(p) || sums <= memory / share;
 }
 
 void backward_by_panels(const problem& p, const panels& of) {
@@ -505,8 +513,9 @@ void backward_by_panels(const problem& p, const panels& of) {
   s.plain = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
             is_packed(p.b.data, p.b.stride, p.b.value_bytes);
   s.adds = adds;
-  const void* const add = kernel_for(p, {"maxk_backward, panels", "maxk_backward.cu", number_of(s),
-                                         0, panels_expression, nullptr, -1, most_panel_bytes});
+  const void* const add =
+      kernel_for(p, {"maxk_backward, panels", "maxk_backward.cu", number_of(s), 0,
+                     panels_expression, nullptr, -1, shared_room(p.a.where.device)});
   // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
   // do.
   static constexpr float nothing = 0;
@@ -555,9 +564,9 @@ void backward_by_panels(const problem& p, const panels& of) {
 /// rmat:18:16 0.523, 0.490; H = 256, in two tiles, k = 64: 12.8, 12.9; arxiv-like 0.400, 0.320.
 bool sums_whole_rows(const problem& p) {
   const std::size_t bytes = p.b.value_bytes, all = static_cast<std::size_t>(p.b.columns) * bytes;
-  return 2 * p.c.k >= p.b.columns && !p.algebra->ignores_right && p.algebra->right != type::other &&
-         p.algebra->accum_bytes <= 8 && bytes > 1 && all % 16 == 0 && all <= 32 * 16 &&
-         is_packed(p.b.data, p.b.stride, bytes);
+  return 2 * kept_of(p) >= p.b.columns && !p.algebra->ignores_right &&
+         p.algebra->right != type::other && p.algebra->accum_bytes <= 8 && bytes > 1 &&
+         all % 16 == 0 && all <= 32 * 16 && is_packed(p.b.data, p.b.stride, bytes);
 }
 
 void backward_of_whole_rows(const problem& p) {
@@ -606,8 +615,8 @@ void backward_by_rows(const problem& p) {
 answer maxk_backward_answer(const problem& p) {
   answer out = kept_answer(rig::maxk_backward_answer(p), p);
   if (p.reasons && out.says != verdict::cannot)
-    out.reason += takes_panels(p)
-                      ? adds_by_atomics(p) ? ", by panels, added by atomics" : ", by panels"
+    out.reason += takes_panels(p)      ? adds_by_atomics(p) ? ", by panels, added by atomics"
+                                                            : ", by panels if their sums fit"
                   : sums_whole_rows(p) ? ", picked of whole sums"
                                        : "";
   return out;

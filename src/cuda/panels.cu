@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
-#include <utility>
 #include <vector>
 
 #include "panels.hpp"
@@ -103,19 +102,20 @@ __global__ void place_segments(const int32* numbers, const int32* begins, const 
 __global__ void find_panels(const unsigned* keys, int32 count, const int32* offsets_of_a,
                             index rows, index panel_count, int32* first_segments,
                             int32* first_entries) {
-  const int64 p = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
-  if (p > panel_count) return;
-  int32 low = 0, high = count;
-  while (low < high) {
-    const int32 middle = low + (high - low) / 2;
-    if (static_cast<int64>(keys[middle] >> length_bits) < p)
-      low = middle + 1;
-    else
-      high = middle;
+  for (int64 p = static_cast<int64>(blockIdx.x) * block + threadIdx.x; p <= panel_count;
+       p += static_cast<int64>(gridDim.x) * block) {
+    int32 low = 0, high = count;
+    while (low < high) {
+      const int32 middle = low + (high - low) / 2;
+      if (static_cast<int64>(keys[middle] >> length_bits) < p)
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    first_segments[p] = low;
+    const int64 row = p * panel_rows;
+    first_entries[p] = offsets_of_a[row < rows ? row : rows];
   }
-  first_segments[p] = low;
-  const int64 row = p * panel_rows;
-  first_entries[p] = offsets_of_a[row < rows ? row : rows];
 }
 
 }  // namespace
@@ -227,6 +227,8 @@ panels::panels(const pattern& original) {
     if (on_host[at + 1 + static_cast<std::size_t>(bounds)] - entry > 1 << panel_place_bits) {
       fits = false;
       segments_ = words_ = {};
+      segments = nullptr;
+      words = nullptr;
       return;
     }
     const index row = p * panel_rows;

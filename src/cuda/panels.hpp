@@ -1,6 +1,7 @@
 #pragma once
 
-// A's entries by panels of its rows: what `maxk_backward` works from where rows of B are read once.
+// A's entries by panels of its rows: what `maxk_backward` works from where it holds rows of B in
+// shared memory.
 
 #include "arguments.cuh"
 #include "rig/pattern.hpp"
@@ -16,7 +17,10 @@ struct panels : form {
   std::size_t bytes() const override;
 
   /// Entries are counted in 32 bits.
-  static bool serves(const pattern& original) { return !original.wide(); }
+  static bool serves(const pattern& original) {
+    constexpr int64 ahead = 4096;  // kernels count so far beyond the last segment or entry
+    return !original.wide() && original.nnz() <= highest<int32>() - ahead;
+  }
 
   bool fits = true;  ///< no panel has more entries than a word can tell
   index unit_count = 0;

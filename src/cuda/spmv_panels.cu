@@ -300,13 +300,6 @@ std::string adding_expression(int shape, const std::string& semiring, const std:
          ((shape & plain) != 0 ? ", true>" : ", false>");
 }
 
-/// Bytes of shared memory that a block may ask for.
-std::size_t shared_room(int device) {
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "spmv_panels");
-  return static_cast<std::size_t>(bytes);
-}
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
              ? 0
@@ -325,7 +318,7 @@ const char* cannot_because(const problem& p) {
     return "panels have room for four bytes an element of B, and the semiring takes more";
   if (p.a.wide) return "panels count entries in 32 bits";
   if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz))
-    return "there are more rows in panels of columns than entries";
+    return "there are too many rows in panels of columns, to count or for so few entries";
   if (panel_bytes(p) > shared_room(p.a.where.device))
     return "a panel does not fit in this device's shared memory";
   return nullptr;
