@@ -305,10 +305,10 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// floats is within (n + 1) · 2⁻²³ · Σ|terms| of that of the real numbers which the operands are
 /// once converted (doubles: 2⁻⁵²), and a mean divides it, rounding once; maxima, minima and their
 /// arguments round nothing but their terms. What is stored as half or bfloat16 is rounded once
-/// more, to nearest. Places: all operands in one. Cost: O(nnz · f); memory: the
-/// result, what A keeps as forms, and scratch of `split` and `spmv_panels`. Throws error: shape,
-/// place, range, unknown_kernel, cannot, out_of_memory; nothing was written then. Source: Huang et
-/// al., GE-SpMM, SC 2020, for one product with any reduction.
+/// more, to nearest. Places: all operands in one. Cost: O(nnz · f); memory: the result, the forms
+/// that A keeps, and scratch of kernels. Throws error: shape, place, range, unknown_kernel, cannot,
+/// out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product
+/// with any reduction.
 ///
 /// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
 /// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or

@@ -164,8 +164,8 @@ void prepare_column_panels(const pattern& of) {
 }
 
 column_panels::column_panels(const pattern& original)
-    : panel_count(column_panel_count(original.columns())),
-      width(column_panel_width(original.columns())) {
+    : panel_count(column_panel_count(original.columns())) {
+  const index width = column_panel_width(original.columns());  // the last may have fewer
   const place where = original.where();
   const device_scope scope(where.device);
   const auto stream = static_cast<cudaStream_t>(original.stream());

@@ -25,7 +25,6 @@ struct column_panels : form {
   }
 
   index panel_count = 0;
-  index width = 0;  ///< columns of a panel; the last may have fewer
   index block_count = 0;
   const pack_codes* codes = nullptr;
   const unsigned* segment_ends = nullptr;

@@ -17,7 +17,11 @@ std::string kept_expression(const char* kernel, int shape, const std::string& se
 }
 const char* in_words(bool x) { return x ? "true" : "false"; }
 
-int lanes_for(int packs) { return packs <= 8 ? 8 : packs <= 16 ? 16 : 32; }
+int lanes_for(int packs, int least) {
+  int lanes = least;
+  while (lanes < 32 && lanes < packs) lanes *= 2;
+  return lanes;
+}
 
 dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
   const int64 parts = static_cast<int64>(args.piece_count) + args.rows;

@@ -28,8 +28,9 @@ std::string kept_expression(const char* kernel, int shape, const std::string& se
                             const std::string& b_type);
 const char* in_words(bool x);
 
-/// Lanes that so many packs keep busy, at least 8: a warp has at most four sets of sums.
-int lanes_for(int packs);
+/// Lanes that so many packs keep busy, a power of two. At least 8 where a warp has a set of sums a
+/// team: four sets at most.
+int lanes_for(int packs, int least = 8);
 
 /// Parts of rows, `tiles` times over, by warps.
 dim3 grid_for(const arguments& args, unsigned warps, index tiles);

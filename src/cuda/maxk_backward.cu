@@ -199,6 +199,8 @@ __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
     asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
 }
 
+/// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
+/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/notes/maxk.md, *).
 constexpr int panel_threads = 512;
 
 /// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
@@ -330,7 +332,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
 
 /// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
 /// has one. L lanes take a row of sums at a time, a warp a row of C, and four warps one of more
-/// than `many` sums.
+/// than `many` sums. Blocks, loads in flight and `many` were not varied.
 template <class S, int L>
 __global__ void __launch_bounds__(128, 12) maxk_combine(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
@@ -422,9 +424,8 @@ std::string panels_expression(int shape, const std::string& semiring, const std:
   return kept_expression("maxk_backward_panels", shape, semiring, b_type) + std::to_string(s.l) +
          ", " + std::to_string(s.v) + ", " + in_words(s.plain) + ", " + in_words(s.adds) + ">";
 }
-std::string combine_expression(int shape, const std::string& semiring, const std::string&) {
-  const kept_shape s = shape_of(shape);
-  return "rig::on_cuda::maxk_combine<" + semiring + ", " + std::to_string(s.l) + ">";
+std::string combine_expression(int lanes, const std::string& semiring, const std::string&) {
+  return "rig::on_cuda::maxk_combine<" + semiring + ", " + std::to_string(lanes) + ">";
 }
 
 /// A block's rows of B.
@@ -465,13 +466,6 @@ int places_a_lane(const problem& p, int most) {
   return most;
 }
 
-/// A power of two of lanes, at most a warp.
-int lanes_of(int count) {
-  int lanes = 2;
-  while (lanes < 32 && lanes < count) lanes *= 2;
-  return lanes;
-}
-
 /// The sums of segments take at most an eighth of the device's memory: of an H200, products-like, k
 /// = 64, 17.8e9 bytes of 18.8e9.
 bool sums_fit(const problem& p, const panels& of) {
@@ -508,7 +502,7 @@ void backward_by_panels(const problem& p, const panels& of) {
   kept_shape s{};
   const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
   s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.narrow ? 8 : 4);
-  s.l = lanes_of((k + s.v - 1) / s.v);
+  s.l = lanes_for((k + s.v - 1) / s.v, 2);
   s.narrow = p.c.narrow;
   s.plain = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
             is_packed(p.b.data, p.b.stride, p.b.value_bytes);
@@ -521,15 +515,13 @@ void backward_by_panels(const problem& p, const panels& of) {
   static constexpr float nothing = 0;
   const bool in_place = adds && p.c.value_type == type::float32 && !p.algebra->has_finish &&
                         std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
-  kept_shape t{};
-  t.v = 1;
-  t.l = lanes_of(k);
+  const int adding_lanes = lanes_for(k, 2);
   const void* combine = nullptr;
   buffer sums;
   const auto places = static_cast<std::size_t>(adds ? p.a.rows : of.segment_count);
   if (!in_place) {
     combine = kernel_for(
-        p, {"maxk_combine", "maxk_backward.cu", number_of(t), 0, combine_expression, nullptr});
+        p, {"maxk_combine", "maxk_backward.cu", adding_lanes, 0, combine_expression, nullptr});
     sums = buffer::allocate(places * static_cast<std::size_t>(k) * p.algebra->accum_bytes,
                             p.a.where, p.desc->stream);
   }
@@ -540,8 +532,8 @@ void backward_by_panels(const problem& p, const panels& of) {
     check(cudaMemsetAsync(args.c, 0, places * static_cast<std::size_t>(k) * sizeof(float),
                           stream_of(p)),
           "maxk_backward, panels");
-  const auto tiles_of = [&](const kept_shape& shape) {
-    return static_cast<unsigned>((k + shape.l * shape.v - 1) / (shape.l * shape.v));
+  const auto tiles_of = [&](int places) {
+    return static_cast<unsigned>((k + places - 1) / places);
   };
   // Two blocks a multiprocessor, and all else for L1, which holds A's values and C's columns.
   constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
@@ -550,12 +542,14 @@ void backward_by_panels(const problem& p, const panels& of) {
                              static_cast<int>(percent < 100 ? percent : 100)),
         "maxk_backward, panels");
   if (of.unit_count > 0)
-    launch(p, "maxk_backward, panels", add, dim3(static_cast<unsigned>(of.unit_count), tiles_of(s)),
-           panel_threads, args, panel_bytes(p));
+    launch(p, "maxk_backward, panels", add,
+           dim3(static_cast<unsigned>(of.unit_count), tiles_of(s.l * s.v)), panel_threads, args,
+           panel_bytes(p));
   if (!in_place)
-    launch(p, "maxk_combine", combine,
-           dim3(static_cast<unsigned>((static_cast<int64>(p.a.rows) + 3) / 4), tiles_of(t)), 128,
-           finish);
+    launch(
+        p, "maxk_combine", combine,
+        dim3(static_cast<unsigned>((static_cast<int64>(p.a.rows) + 3) / 4), tiles_of(adding_lanes)),
+        128, finish);
 }
 
 /// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?

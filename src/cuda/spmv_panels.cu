@@ -317,10 +317,6 @@ const char* cannot_because(const problem& p) {
   if (!p.algebra->ignores_right && p.algebra->right_bytes > 4)
     return "panels have room for four bytes an element of B, and the semiring takes more";
   if (p.a.wide) return "panels count entries in 32 bits";
-  if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz))
-    return "there are too many rows in panels of columns, to count or for so few entries";
-  if (panel_bytes(p) > shared_room(p.a.where.device))
-    return "a panel does not fit in this device's shared memory";
   return nullptr;
 }
 
@@ -347,6 +343,20 @@ const char* slower_because(const problem& p) {
 answer spmv_panels_answer(const problem& p) {
   answer out;
   if (cannot(out, p, cannot_because(p))) return out;
+  if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz)) {
+    cannot(out, p, "too many rows in panels of columns, to count or for so few entries: ");
+    if (p.reasons)
+      out.reason += std::to_string(p.a.rows) + " rows, " +
+                    std::to_string(column_panel_count(p.a.columns)) + " panels, " +
+                    std::to_string(p.a.nnz) + " entries";
+    return out;
+  }
+  if (const std::size_t room = shared_room(p.a.where.device); panel_bytes(p) > room) {
+    cannot(out, p, "a panel does not fit in this device's shared memory: ");
+    if (p.reasons)
+      out.reason += std::to_string(panel_bytes(p)) + " bytes of " + std::to_string(room);
+    return out;
+  }
   // Of `spmv`'s time 0.54, 0.52 and 0.30 on reddit-like, proteins-like and uniform:262144:400.
   constexpr double of_spmv = 0.6, of_slower = 4;
   out.seconds = of_spmv * estimate(p);
