@@ -6,10 +6,11 @@
 
 namespace rig::on_cuda {
 
-/// Entries first … first + count of one row that begins at entry `begin`. Settled: the compiler
-/// does not make their addresses anew for every load. Rows take up to 16 % less so, but rows of one
-/// lane 11 % more, and samples up to 17 % (docs/notes/exact.md).
-template <class S, bool Settled>
+/// Entries first … first + count of one row that begins at entry `begin`. Streamed: all of A is
+/// read, so entries that follow are fetched with them, and the compiler does not make their
+/// addresses anew for every load. By the latter rows take up to 16 % less, but rows of one lane 11
+/// % more, and samples up to 17 % (docs/notes/exact.md).
+template <class S, bool Streamed>
 struct entry_range {
   static constexpr bool is_sample = false;
   const index* entries;
@@ -25,8 +26,12 @@ struct entry_range {
 
   template <class T>
   __device__ static const T* settle(const T* at) {
-    if constexpr (Settled) asm volatile("" : "+l"(at));
+    if constexpr (Streamed) asm volatile("" : "+l"(at));
     return at;
+  }
+  template <class T>
+  __device__ __forceinline__ static T load(const T* from) {
+    return Streamed ? load_ahead(from) : load_pack<T, 1>(from).element[0];
   }
 };
 
@@ -101,15 +106,15 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
         const int from = leader + static_cast<int>(e) % G;
         k[u] = __shfl_sync(members, drawn, from);
         if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, drawn_a, from);
-        continue;
-      }
-      if (again && !there[u]) e = count - 1;
-      if constexpr (backward) e = count - 1 - e;
-      if (again || there[u]) k[u] = __ldg(of.entries + e);
-      if constexpr (Iso) {
-        a[u] = iso;
-      } else if constexpr (!is_ignoring_left<S>) {
-        if (again || there[u]) a[u] = load_pack<left, 1>(of.values + e).element[0];
+      } else {
+        if (again && !there[u]) e = count - 1;
+        if constexpr (backward) e = count - 1 - e;
+        if (again || there[u]) k[u] = of.load(of.entries + e);
+        if constexpr (Iso) {
+          a[u] = iso;
+        } else if constexpr (!is_ignoring_left<S>) {
+          if (again || there[u]) a[u] = of.load(of.values + e);
+        }
       }
     }
     if constexpr (!is_ignoring_right<S>) {

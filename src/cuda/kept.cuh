@@ -58,10 +58,10 @@ struct entry_window {
   __device__ void load(const arguments& args, const row_part& of, unsigned first, int lane) {
     const unsigned e = first + static_cast<unsigned>(lane);
     if (e >= of.count) return;
-    k = __ldg(args.entries + of.begin + e);
+    k = load_ahead(args.entries + of.begin + e);
     if constexpr (!is_ignoring_left<S>)
       a = args.a_values != nullptr
-              ? static_cast<const typename S::left*>(args.a_values)[of.begin + e]
+              ? load_ahead(static_cast<const typename S::left*>(args.a_values) + of.begin + e)
               : iso_of<typename S::left>(args);
   }
 };
