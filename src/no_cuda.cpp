@@ -36,7 +36,7 @@ void scatter_kept(const dense_operand&, const dense_operand& full, void*) {
   absent(full.where.device);
 }
 void prepare_forms(const pattern& of) { absent(of.where().device); }
-void prepare_panels(const pattern& of) { absent(of.where().device); }
+void prepare_row_panels(const pattern& of) { absent(of.where().device); }
 void prepare_column_panels(const pattern& of) { absent(of.where().device); }
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);

@@ -194,7 +194,8 @@ transposed::transposed(const pattern& original) {
 void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel) {
   if (transpose) {
     prepare_forms(*structure.form_of<transposed>()->structure, false, kernel);
-    if (kernel == "maxk_backward" && structure.where() != cpu()) on_cuda::prepare_panels(structure);
+    if (kernel == "maxk_backward" && structure.where() != cpu())
+      on_cuda::prepare_row_panels(structure);
   } else if (structure.where() == cpu()) {
     structure.form_of<row_lengths>();
   } else {

@@ -461,6 +461,9 @@ TEST_CASE("backward by panels, in a fixed order") {
     pair_of_places<rig::half>(p, columns).check_backward(sum, 12, transposed);
     pair_of_places<double>(p, columns).check_backward(rig::plus_times<double>{}, 16, transposed);
   }
+  // More places than a group of lanes adds up at once, one and four a lane.
+  pair_of_places<float>(p, 384).check_backward(sum, 33, transposed);
+  pair_of_places<float>(p, 1000).check_backward(sum, 140, transposed);
   const auto made = [&] {
     return rig::mxm(at.a_there, dc, sum, rig::structure(y), transposed).to(rig::cpu());
   };

@@ -26,7 +26,7 @@ TEST_CASE("every kernel file compiles from its text") {
   int files = 0;
   for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
     if (std::string(text.name).ends_with(".cu")) ++files;
-  CHECK(files == 5);
+  CHECK(files == 6);
   for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                         "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
     const std::string semiring = s;
@@ -65,11 +65,14 @@ TEST_CASE("every kernel file compiles from its text") {
                    nullptr, "maxk_backward.cu");
     check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
                        ", float, unsigned char, 4, 8, true, false>",
-                   nullptr, "maxk_backward.cu");
+                   nullptr, "maxk_panels.cu");
     check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
                        ", rig::half, unsigned short, 32, 1, false, false>",
-                   nullptr, "maxk_backward.cu");
-    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 8>", nullptr, "maxk_backward.cu");
+                   nullptr, "maxk_panels.cu");
+    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32, false>", nullptr,
+                   "maxk_panels.cu");
+    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8, true>", nullptr,
+                   "maxk_panels.cu");
   }
 }
 
@@ -85,7 +88,7 @@ TEST_CASE("so does the sum by atomics") {
   check_compiles(
       "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
       "4, true, true>",
-      nullptr, "maxk_backward.cu");
+      nullptr, "maxk_panels.cu");
 }
 
 TEST_CASE("so does a semiring of the caller's") {

@@ -137,7 +137,7 @@ struct problem {
   buffer held_b;                                ///< the transposed copy of B
   /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
   /// stream, and that waits for the call only when the call has been ordered before it.
-  mutable std::shared_ptr<const form> held_lists;
+  mutable std::shared_ptr<const form> held_lists, held_panels;
   mutable buffer held_counters, held_sums;   ///< that the kernel works with: freed as lists are
   mutable std::shared_ptr<const form> look;  ///< at `oriented`, once a kernel asked for it
   bool captured = false;                     ///< the call becomes a part of a CUDA graph

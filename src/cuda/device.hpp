@@ -38,7 +38,7 @@ void scatter_kept(const dense_operand& kept, const dense_operand& full, void* st
 
 /// Forms of a pattern on a device.
 void prepare_forms(const pattern& of);
-void prepare_panels(const pattern& of);
+void prepare_row_panels(const pattern& of);
 void prepare_column_panels(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 

@@ -39,6 +39,12 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 /// until the launch.
 buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args);
 
+/// `maxk_backward` by panels, in maxk_panels.cu: does it pay, does it add by atomics, and its
+/// launch, which is false, with nothing done, where the sums do not fit.
+bool takes_panels(const problem& p);
+bool adds_by_atomics(const problem& p);
+bool run_by_panels(const problem& p);
+
 /// An answer of all places, with an estimate; or that no kernel can be had.
 answer kept_answer(answer out, const problem& p);
 

@@ -5,7 +5,7 @@
 #include <cub/device/device_scan.cuh>
 #include <vector>
 
-#include "panels.hpp"
+#include "row_panels.hpp"
 #include "runtime.hpp"
 
 namespace rig::on_cuda {
@@ -121,11 +121,11 @@ __global__ void find_panels(const unsigned* keys, int32 count, const int32* offs
 
 }  // namespace
 
-void prepare_panels(const pattern& of) {
-  if (panels::serves(of)) of.form_of<panels>();
+void prepare_row_panels(const pattern& of) {
+  if (row_panels::serves(of)) of.form_of<row_panels>();
 }
 
-panels::panels(const pattern& original) {
+row_panels::row_panels(const pattern& original) {
   const auto transpose = original.form_of<transposed>();
   const pattern& by_column = *transpose->structure;
   const place where = original.where();
@@ -250,7 +250,7 @@ panels::panels(const pattern& original) {
   check(cudaStreamSynchronize(stream), name);
 }
 
-std::size_t panels::bytes() const {
+std::size_t row_panels::bytes() const {
   return memory_.bytes() + segments_.bytes() + words_.bytes() + places_.bytes();
 }
 

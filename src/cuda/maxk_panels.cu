@@ -1,0 +1,450 @@
+// maxk_backward by panels: a block has some rows of B in shared memory and makes one sum of all
+// entries that a row of C has in them.
+//
+// Wins where few of B's columns are kept, so that gathering them reads more than the sums take, or
+// where rows share neighbours, so that there are few sums. A second kernel adds those of a row, in
+// a fixed order: same bits. Where the caller allows other bits each time, and the semiring is
+// linear in floats, atomics add them. Source: MaxK-GNN (Peng et al., ASPLOS 2024), one row of B at
+// a time, by atomics. O(nnz · k); scratch: k accumulators a segment, of `row_panels`. Measured:
+// docs/measured.md, suite maxk.
+
+#include "kept.cuh"
+
+namespace rig::on_cuda {
+
+/// E columns in as few registers as they need, told apart when they are asked for.
+template <class Index, int E>
+struct packed_columns {
+  static constexpr int bytes = sizeof(Index) * E, a_word = 4 / sizeof(Index);
+  unsigned word[(bytes + 3) / 4];
+
+  __device__ __forceinline__ void load(const Index* from) {
+    if constexpr (bytes == 8) {
+      const uint2 words = *reinterpret_cast<const uint2*>(from);
+      word[0] = words.x;
+      word[1] = words.y;
+    } else if constexpr (bytes == 4) {
+      word[0] = *reinterpret_cast<const unsigned*>(from);
+    } else if constexpr (bytes == 2) {
+      word[0] = *reinterpret_cast<const unsigned short*>(from);
+    } else {
+      word[0] = *from;
+    }
+  }
+  __device__ __forceinline__ unsigned at(int e) const {
+    constexpr int bits = 8 * sizeof(Index);
+    return word[e / a_word] >> bits * (e % a_word) & ((1u << bits) - 1);
+  }
+};
+
+/// What a group of lanes knows of a segment that it comes to later: of its first entries a lane
+/// each one word and value, and its columns of C that are this lane's.
+template <class S, class Index, int E>
+struct coming_segment {
+  segment of = {};
+  unsigned word = 0;
+  packed_columns<Index, E> columns = {};
+  typename S::left a = typename S::left();
+};
+
+/// Goes on when what was loaded is there.
+__device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
+__device__ __forceinline__ void await(segment& loaded) {
+  asm volatile("" : "+r"(loaded.row), "+r"(loaded.place), "+r"(loaded.begin), "+r"(loaded.count));
+}
+
+/// Adds E neighbouring floats to those in memory, in any order.
+template <int E>
+__device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (E == 4) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                 : "memory");
+    return;
+  }
+#endif
+  for (int e = 0; e < E; ++e)
+    asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
+}
+
+/// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
+/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/notes/maxk.md, *).
+constexpr int panel_threads = 512;
+constexpr int combine_threads = 128;
+
+/// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
+/// segments: ⊕ over the rows i of a segment of A(i,j) ⊗ B(i, column(j,p)), L lanes a segment, E
+/// places p a lane. They go each to a place of its own, `piece_sums`, or, Adds, to `c`, floats that
+/// are 0 before, by atomics. Arguments are those of A as it is stored. While a segment is added up
+/// the next two or three are on their way: first what they are, then words and columns, then
+/// values.
+template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
+__global__ void __launch_bounds__(panel_threads, 2)
+    maxk_backward_panels(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using left = typename S::left;
+  using right = typename S::right;
+  constexpr int groups = panel_threads / L, ahead = E > 4 ? 2 : 3;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const panel = reinterpret_cast<TB*>(shared);
+  const panel_unit unit = args.units[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % L;
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane * E;
+  const bool has_columns = first < args.k;
+  const auto* const kept = static_cast<const Index*>(args.kept) + (has_columns ? first : 0);
+  const auto value = [&](unsigned word) {
+    const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
+    return args.a_values != nullptr ? static_cast<const left*>(args.a_values)[p]
+                                    : iso_of<left>(args);
+  };
+  const auto find = [&](int32 s) {
+    segment out = {};
+    if (s < unit.last) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.segments + s));
+      memcpy(&out, &words, sizeof(out));
+    }
+    return out;
+  };
+  const auto fetch = [&](coming_segment<S, Index, E>& one) {
+    if (lane < one.of.count) one.word = load_ahead(args.words + one.of.begin + lane);
+    if (one.of.count > 0) one.columns.load(kept + static_cast<int64>(one.of.row) * args.k);
+  };
+  const auto fetch_value = [&](coming_segment<S, Index, E>& one) {
+    if constexpr (!is_ignoring_left<S>)
+      if (lane < one.of.count) one.a = value(one.word);
+  };
+
+  int32 s = unit.first + thread / L;
+  coming_segment<S, Index, E> at[ahead + 1];
+#pragma unroll
+  for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
+#pragma unroll
+  for (int q = 0; q < ahead; ++q) fetch(at[q]);
+#pragma unroll
+  for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
+
+  if constexpr (!is_ignoring_right<S>) {
+    constexpr int V = Packed ? 16 / sizeof(TB) : 1, warps = panel_threads / 32, in_flight = 4;
+    const auto* const from = static_cast<const char*>(args.b);
+    for (index j = thread % 32 * V; j < args.columns; j += 32 * V)
+      for (index r = thread / 32; r < unit.rows; r += warps * in_flight) {
+        pack<TB, V> loaded[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+          if (const index row = r + u * warps; row < unit.rows)
+            loaded[u] = stream_pack<TB, V>(at_row<TB>(from, unit.row + row, args.b_row_bytes) + j);
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+          if (const index row = r + u * warps; row < unit.rows)
+            *reinterpret_cast<pack<TB, V>*>(panel + row * args.columns + j) = loaded[u];
+      }
+    __syncthreads();
+  }
+
+  const unsigned members = group_members<L>();
+  for (; s < unit.last; s += groups) {
+    // What the last turn asked for is awaited together, so that this one's loads leave together:
+    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/notes/maxk.md, *).
+    await(at[ahead].of);
+    await(at[ahead - 1].word);
+    for (unsigned& some : at[ahead - 1].columns.word) await(some);
+    coming_segment<S, Index, E> next;
+    next.of = find(s + (ahead + 1) * groups);
+    fetch(at[ahead]);
+    fetch_value(at[ahead - 1]);
+    const segment of = at[0].of;
+    accum sum[E];
+#pragma unroll
+    for (int e = 0; e < E; ++e) sum[e] = S::zero();
+    unsigned word = at[0].word;
+    left a = at[0].a;
+    for (int32 base = 0;; base += L) {
+      const int32 count = of.count - base < L ? of.count - base : L;
+#pragma unroll 1
+      for (int32 slot = 0; slot < count; ++slot) {
+        const auto row =
+            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
+        left x = left();
+        if constexpr (!is_ignoring_left<S>)
+          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
+        const TB* const b = panel + row * args.columns;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right y = right();
+          if constexpr (!is_ignoring_right<S>) y = convert<right>(b[at[0].columns.at(e)]);
+          sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
+        }
+      }
+      if (base + L >= of.count) break;
+      if (const int32 e = base + L + lane; e < of.count) {
+        word = args.words[of.begin + e];
+        if constexpr (!is_ignoring_left<S>) a = value(word);
+      }
+    }
+    if (has_columns) {
+      if constexpr (Adds) {
+        add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
+                      sum);
+      } else {
+        pack<accum, E> out;
+        for (int e = 0; e < E; ++e) out.element[e] = sum[e];
+        store_pack<accum, E>(
+            static_cast<accum*>(args.piece_sums) + static_cast<int64>(of.place) * args.k + first,
+            out);
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
+    at[ahead] = next;
+  }
+}
+
+/// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
+/// has one. L lanes take V places of a row of sums each, G lanes a row of C, and the first blocks
+/// the rows that `split` would cut, all their threads one. Milliseconds with what made the sums,
+/// k = 16 (the program marked ** in docs/notes/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
+/// 0.227; rmat:18:16 0.489, 0.487, 0.498; eight rows of sums in flight, not four: 0.211, 0.496.
+template <class S, int V, int L, int G, bool Plain>
+__global__ void __launch_bounds__(combine_threads)
+    maxk_combine(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  constexpr int groups = combine_threads / G, warps = combine_threads / 32, in_flight = 4;
+  __shared__ __align__(16) unsigned char raw[warps * L * V * sizeof(accum)];
+  auto* const met = reinterpret_cast<accum(*)[L][V]>(raw);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  const bool is_cut = blockIdx.x < static_cast<unsigned>(args.cut_count);
+  const int64 number = (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / G;
+  if (!is_cut && number >= args.rows) return;
+  const index row = is_cut                  ? args.cut_rows[blockIdx.x].row
+                    : args.order != nullptr ? args.order[number]
+                                            : static_cast<index>(number);
+  const int64 entries = args.offset(row + 1) - args.offset(row);
+  if (!is_cut && args.cut > 0 && entries > args.cut) return;
+  const int lane = is_cut ? thread : thread % G, teams = (is_cut ? combine_threads : G) / L;
+  const index first = static_cast<index>(blockIdx.y) * (L * V) + lane % L * V;
+  int64 begin = row, end = begin + 1;
+  if (args.first_place != nullptr) {
+    begin = args.first_place[row];
+    end = args.first_place[row + 1];
+  }
+  const auto* const sums =
+      static_cast<const accum*>(args.piece_sums) + (first < args.k ? first : 0);
+  accum sum[1][V];
+  for (int v = 0; v < V; ++v) sum[0][v] = S::zero();
+  for (int64 at = begin + lane / L; at < end; at += teams * in_flight) {
+    pack<accum, V> loaded[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (at + u * teams < end) loaded[u] = stream_pack<accum, V>(sums + (at + u * teams) * args.k);
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (at + u * teams < end)
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], loaded[u].element[v]);
+  }
+#pragma unroll
+  for (int distance = L; distance < 32; distance *= 2) {
+    if (distance >= G && !is_cut) break;
+    const unsigned members = is_cut ? 0xffffffffu : group_members<G>();
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      sum[0][v] = S::add(sum[0][v], shuffle_xor(members, sum[0][v], distance));
+  }
+  if (is_cut) {
+    if (thread % 32 < L)
+      for (int v = 0; v < V; ++v) met[warp][thread % 32][v] = sum[0][v];
+    __syncthreads();
+    if (thread < L)
+      for (int w = 1; w < warps; ++w)
+        for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], met[w][thread][v]);
+  }
+  if (lane < L && first < args.k) write_tile<S, V, L, 1, Plain>(args, row, first, entries, sum);
+}
+
+}  // namespace rig::on_cuda
+
+#ifndef __CUDACC_RTC__
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "device.hpp"
+#include "families.hpp"
+#include "kept.hpp"
+#include "row_panels.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+std::string panels_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const kept_shape s = shape_of(shape);
+  return kept_expression("maxk_backward_panels", shape, semiring, b_type) + std::to_string(s.l) +
+         ", " + std::to_string(s.v) + ", " + in_words(s.plain) + ", " + in_words(s.adds) + ">";
+}
+/// Lanes that take a row of C.
+constexpr int least_combining = 8;
+
+std::string combine_expression(int shape, const std::string& semiring, const std::string&) {
+  const kept_shape s = shape_of(shape);
+  std::string out = "rig::on_cuda::maxk_combine<" + semiring;
+  for (const int number : {s.v, s.l, std::max(s.l, least_combining)})
+    out += ", " + std::to_string(number);
+  return out + ", " + in_words(s.plain) + ">";
+}
+
+/// A block's rows of B.
+std::size_t panel_bytes(const problem& p) {
+  return p.algebra->ignores_right
+             ? 0
+             : panel_rows * static_cast<std::size_t>(p.b.columns) * p.b.value_bytes;
+}
+
+/// The widest of these that C's rows and its structure's can be read in.
+int places_a_lane(const problem& p, int most) {
+  const int k = p.c.k;
+  const std::size_t index_bytes = p.c.narrow ? 1 : 2;
+  while (most > 1 && (k % most != 0 || !is_packed(p.c.indices, k, index_bytes,
+                                                  static_cast<std::size_t>(most) * index_bytes)))
+    most /= 2;
+  return most;
+}
+
+/// The sums of segments take at most an eighth of the device's memory: of an H200, products-like, k
+/// = 64, 17.8e9 bytes of 18.8e9.
+bool sums_fit(const problem& p, const row_panels& of) {
+  static const std::vector<device_info> devices = list_devices();
+  constexpr std::size_t share = 8;
+  const auto memory =
+      static_cast<std::size_t>(devices[static_cast<std::size_t>(p.a.where.device)].memory);
+  const std::size_t sums = static_cast<std::size_t>(of.segment_count) *
+                           static_cast<std::size_t>(p.c.k) * p.algebra->accum_bytes;
+  return adds_by_atomics(p) || sums <= memory / share;
+}
+
+/// Launches `maxk_combine` over the sums that `args` have: of the segments, or one a row.
+void combine(const problem& p, const row_panels& of, arguments& args) {
+  const int k = args.k;
+  if (!adds_by_atomics(p)) {
+    args.first_place = of.first_place;
+    const auto lists = p.oriented->form_of<row_lists>();
+    if (lists->piece_count > 0) set_pieces(*lists, args);
+    if (order_helps(p, look_of(p))) args.order = lists->by_length;
+    p.held_lists = lists;
+  }
+  kept_shape s{};
+  s.v = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1;
+  s.l = lanes_for((k + s.v - 1) / s.v, 2);
+  s.plain = is_plain(p);
+  args.columns = k;
+  args.c_packed = is_packed(args.c, args.c_stride, p.c.value_bytes, s.v * p.c.value_bytes);
+  const void* const kernel = kernel_for(
+      p, {"maxk_combine", "maxk_panels.cu", number_of(s), 0, combine_expression, nullptr});
+  const int64 groups = combine_threads / std::max(s.l, least_combining);
+  const int64 blocks = args.cut_count + (p.a.rows + groups - 1) / groups;
+  launch(
+      p, "maxk_combine", kernel,
+      dim3(static_cast<unsigned>(blocks), static_cast<unsigned>((k + s.l * s.v - 1) / (s.l * s.v))),
+      combine_threads, args);
+}
+
+void backward_by_panels(const problem& p, const row_panels& of) {
+  // A as it is stored: no values to reorder, and its rows are those of B.
+  problem q = p;
+  q.a.rows = p.a.columns;
+  q.a.columns = p.a.rows;
+  q.a.offsets = p.structure->offsets();
+  q.a.entries = p.structure->entries();
+  q.a.permutation = nullptr;
+  q.oriented = p.structure;
+  q.look = nullptr;
+  arguments args = arguments_of(q), finish = arguments_of(p);
+  const buffer values = ordered_values(q, args);
+  const bool adds = adds_by_atomics(p);
+  const int k = p.c.k;
+  args.k = finish.k = k;
+  args.kept = p.c.indices;
+  args.units = of.units;
+  args.segments = of.segments;
+  args.words = of.words;
+  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (as above): reddit-like, in order
+  // 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70, 4.65, 9.17.
+  kept_shape s{};
+  const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
+  s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.narrow ? 8 : 4);
+  s.l = lanes_for((k + s.v - 1) / s.v, 2);
+  s.narrow = p.c.narrow;
+  s.plain = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
+            is_packed(p.b.data, p.b.stride, p.b.value_bytes);
+  s.adds = adds;
+  const void* const add =
+      kernel_for(p, {"maxk_backward, panels", "maxk_panels.cu", number_of(s), 0, panels_expression,
+                     nullptr, -1, shared_room(p.a.where.device)});
+  // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
+  // do.
+  static constexpr float nothing = 0;
+  const bool in_place = adds && p.c.value_type == type::float32 && !p.algebra->has_finish &&
+                        std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
+  buffer sums;
+  const auto places = static_cast<std::size_t>(adds ? p.a.rows : of.segment_count);
+  if (!in_place)
+    sums = buffer::allocate(places * static_cast<std::size_t>(k) * p.algebra->accum_bytes,
+                            p.a.where, p.desc->stream);
+  args.c = in_place ? p.c.data : sums.data();
+  args.piece_sums = finish.piece_sums = sums.data();
+  if (adds)
+    check(cudaMemsetAsync(args.c, 0, places * static_cast<std::size_t>(k) * sizeof(float),
+                          stream_of(p)),
+          "maxk_backward, panels");
+  // Two blocks a multiprocessor, and all else for L1, which holds A's values and C's columns.
+  constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
+  const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
+  check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
+                             static_cast<int>(percent < 100 ? percent : 100)),
+        "maxk_backward, panels");
+  if (of.unit_count > 0)
+    launch(p, "maxk_backward, panels", add,
+           dim3(static_cast<unsigned>(of.unit_count),
+                static_cast<unsigned>((k + s.l * s.v - 1) / (s.l * s.v))),
+           panel_threads, args, panel_bytes(p));
+  if (!in_place) combine(p, of, finish);
+}
+
+}  // namespace
+
+bool adds_by_atomics(const problem& p) {
+  return !p.desc->reproducible && p.algebra->linear_in_floats;
+}
+
+/// Do rows of B in shared memory pay? Sums by atomics do; on arxiv-like, k = 16, 32, an entry at a
+/// time was faster, 0.126 ms for 0.149, 0.165 for 0.185. In order, where few of the columns are
+/// kept, or rows have neighbours in common: milliseconds by rows and by panels (the program marked
+/// ** in docs/notes/maxk.md), k = 16, 32, 64 of H = 256: arxiv-like 0.232, 0.270, 0.323; 0.199,
+/// 0.257, 0.376; rmat:18:16 0.609, 0.670, 0.903; 0.465, 0.644, 1.006; products-like 11.7, 14.8,
+/// 16.2; 6.5, 8.5, 13.6; k = 16 of 128: arxiv-like 0.175, 0.175; rmat:18:16 0.419, 0.427; k = 96 of
+/// 384: products-like 24.5, 24.5; k = 32 of 128: 8.9, 8.4, but in suite maxk, where 9 GB of scratch
+/// come and go among others, 9.2, 9.4. Of few entries: pubmed-like, k = 16, 0.016, 0.020.
+bool takes_panels(const problem& p) {
+  if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
+      panel_bytes(p) > shared_room(p.a.where.device) || !row_panels::serves(*p.structure))
+    return false;
+  if (adds_by_atomics(p)) return true;
+  const profile& look = look_of(p);
+  const int64 k = kept_of(p);
+  const bool shares = look.local && look.mean_length >= (p.b.columns < 256 ? 200 : 40);
+  return p.a.nnz >= few_entries && (shares ? 4 : 8) * k <= p.b.columns;
+}
+
+bool run_by_panels(const problem& p) {
+  const auto of = p.structure->form_of<row_panels>();
+  if (!of->fits || !sums_fit(p, *of)) return false;
+  p.held_panels = of;
+  backward_by_panels(p, *of);
+  return true;
+}
+
+}  // namespace rig::on_cuda
+
+#endif
