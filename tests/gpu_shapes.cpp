@@ -225,9 +225,12 @@ TEST_CASE("one column, panels of columns") {
 
 TEST_CASE("panels of columns are chosen where rows are long in them") {
   for (const auto& [text, chosen] : {std::pair{"uniform:60000:140", true},
-                                     {"uniform:60000:100", false},  // 50 entries in a panel
-                                     {"uniform:50000:140", false},  // one panel
-                                     {"uniform:120000:32", false}}) {
+                                     {"uniform:120000:32", true},  // 10 entries in each of 3 panels
+                                     {"uniform:290000:31", false},  // 5 in each of 6
+                                     {"uniform:50000:140", true},   // one panel
+                                     {"uniform:50000:110", false},
+                                     {"rmat:16:40", false},           // 30 in each of 2, but hubs
+                                     {"uniform:60000:30", false}}) {  // 1.8 million entries
     CAPTURE(text);
     const on_both a(weighted(rig::generate::from_text(text)));
     const on_both b(quarters<float>(a.here.columns(), 1));

@@ -320,20 +320,24 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// Where it does not win, or was not found to when the rule was made: too little to do, B in one
-/// panel anyway, rows in panels too short for the work on a pack that is not full, or one so long
-/// that its warp is the last. Milliseconds of what is chosen, and of this one (suite spmv):
-/// products-like 0.478, 3.96; rmat:20:16 0.185, 0.434; arxiv-like 0.0148, 0.0203; but
-/// uniform:32768:3400, one panel, 0.198, 0.152; uniform:262144:32, six to a row and panel, 0.066,
-/// 0.052.
+/// Where it does not win: too little to do, rows in panels too short for the work on a pack that is
+/// not full, or one so long that its warp is the last. Milliseconds of what would be chosen, and of
+/// this one (suite spmv): products-like 0.478, 3.96; rmat:20:16 0.185, 0.434; rmat:14:512, one
+/// panel, 0.026, 0.035; arxiv-like 0.0148, 0.0203. Rows that are alike and do not share their
+/// columns may be shorter; entries to a row and panel: uniform:262144:32, 6 in each of 5, 0.066,
+/// 0.052; uniform:524288:64, 6 in each of 10, 0.244, 0.247; uniform:131072:32, 11 in each of 3,
+/// 0.034, 0.022. In one panel they must be longer, as B stays in the caches anyway:
+/// uniform:32768:100 0.015, 0.015, of 400 0.042, 0.028.
 const char* slower_because(const problem& p) {
   const int64 panels = column_panel_count(p.a.columns);
-  constexpr int64 least_in_panel = 64, warps = 4096;
+  constexpr int64 warps = 4096;
   if (p.a.nnz < 10 * few_entries) return "so few entries do not pay for two launches";
-  if (panels == 1) return "B stays in the caches as it is";
+  const profile& look = look_of(p);
+  const bool alike = !look.local && static_cast<double>(look.longest) < 4 * look.mean_length;
+  const int64 least_in_panel = panels == 1 ? 128 : !alike ? 64 : panels <= 5 ? 6 : 10;
   if (p.a.nnz < least_in_panel * p.a.rows * panels)
-    return "rows have less than 64 entries in each panel of columns";
-  if (look_of(p).longest / panels > p.a.nnz / warps)
+    return "rows have too few entries in each panel of columns";
+  if (look.longest / panels > p.a.nnz / warps)
     return "a row has more entries in a panel than a warp's share";
   return nullptr;
 }
