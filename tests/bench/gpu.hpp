@@ -2,6 +2,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -51,6 +52,10 @@ void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
 /// own.
 void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const float* b, int columns,
              float* c);
+
+/// Launches a kernel that does nothing, with as many bytes of arguments as rig's: what CUDA alone
+/// costs the host.
+std::function<void()> bare_launch();
 
 /// Link-time code of one device function, for cuSPARSE.
 std::string compile_to_lto(const char* text);

@@ -2,6 +2,7 @@
 // one that the library chooses.
 
 #include <algorithm>
+#include <map>
 
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
@@ -76,9 +77,23 @@ outcome compare(setting& with, product& of, std::vector<peer> peers) {
   return out;
 }
 
+/// Columns that are no power of two, and the powers on either side: what they would take if time
+/// grew evenly is what theirs is held against.
+struct odd_width {
+  int features, below, above;
+};
+constexpr odd_width odd_widths[] = {{33, 32, 64}, {100, 64, 128}};
+
 class exact : public suite {
  public:
   using suite::suite;
+
+  std::vector<int> features() const override {
+    std::vector<int> all = suite::features();
+    if (with_.given.features.empty())
+      for (const odd_width& odd : odd_widths) all.push_back(odd.features);
+    return all;
+  }
 
   void meet(const subject& graph) override { prepare_ms_ = prepare_time(graph.weighted); }
 
@@ -101,6 +116,9 @@ class exact : public suite {
     };
     add("mxm", found.chosen, found.chosen_ms);
     for (const auto& [kernel, ms] : found.named_ms) add("mxm, kernel named", kernel, ms);
+    times_[of.graph.name][of.features] = found.chosen_ms;
+    for (const odd_width& odd : odd_widths)
+      if (of.features == odd.features) return;
     if (of.best_cusparse_ms) ratios_.push_back(*of.best_cusparse_ms / found.chosen_ms);
     ++rows_;
     if (found.chosen_ms <= 1.05 * found.best_ms) ++well_chosen_;
@@ -112,6 +130,7 @@ class exact : public suite {
     if (rows_ > 0)
       with_.out.summarise("exact_choice_within_5_percent",
                           static_cast<double>(well_chosen_) / rows_, 0.95);
+    for (const odd_width& odd : odd_widths) limit_odd(odd);
     if (looks_.empty()) return;
     const double worst = *std::max_element(looks_.begin(), looks_.end());
     with_.out.summarise("exact_prepare_over_allowed_greatest", worst);
@@ -119,7 +138,21 @@ class exact : public suite {
   }
 
  private:
+  void limit_odd(const odd_width& of) {
+    double greatest = 0;
+    for (const auto& [graph, ms] : times_) {
+      if (ms.count(of.features) + ms.count(of.below) + ms.count(of.above) < 3) continue;
+      const double along = static_cast<double>(of.features - of.below) / (of.above - of.below);
+      const double even = ms.at(of.below) + along * (ms.at(of.above) - ms.at(of.below));
+      greatest = std::max(greatest, ms.at(of.features) / even);
+    }
+    if (greatest > 0)
+      with_.out.limit("exact_" + std::to_string(of.features) + "_over_interpolated_greatest",
+                      greatest, 1.25);
+  }
+
   double prepare_ms_ = 0;
+  std::map<std::string, std::map<int, double>> times_;  ///< by graph and columns
   std::vector<double> ratios_, looks_;
   int rows_ = 0, well_chosen_ = 0;
 };

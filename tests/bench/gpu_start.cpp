@@ -182,6 +182,9 @@ class start : public suite {
       with_.out.summarise(name, 1e3 * ms);
       if (!(ms <= 0.005)) with_.out.miss(name + " is " + digits(1e3 * ms, 2) + ", its target is 5");
     };
+    const double bare = host_ms(bare_launch());
+    with_.out.add(line(even, "host time of a launch by CUDA alone", "", bare));
+    with_.out.summarise("host_us_launch_alone", 1e3 * bare);
     report(even, "", "plus_times", "host_us_ahead",
            [&] { rig::mxm(of.c, rig::none, a, of.b, ahead); });
     report(even, "", "cloned_plus_times", "host_us_run_time",
