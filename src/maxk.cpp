@@ -307,6 +307,7 @@ void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
   run(q);
   // Until the call is ordered, as `problem` says; q ends before that.
   p.held_lists = q.held_lists;
+  p.held_panels = q.held_panels;
   p.held_counters = q.held_counters;
   p.held_sums = q.held_sums;
 }

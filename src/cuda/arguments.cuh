@@ -65,19 +65,8 @@ struct alignas(16) any_value {
   unsigned char bytes[16];
 };
 
-/// Columns of A whose elements of B a block of `spmv_panels` holds in shared memory, at most: 224
-/// KB of four bytes each, whatever their type is, so that one form serves all.
-constexpr index most_panel_columns = 56 * 1024;
-/// Its panels begin on multiples of this, which is 16 bytes or more of B.
+/// Panels of columns of `spmv_panels` begin on multiples of this, which is 16 bytes or more of B.
 constexpr index panel_grain = 16;
-constexpr index column_panel_count(index columns) {
-  return columns > most_panel_columns ? (columns - 1) / most_panel_columns + 1 : 1;
-}
-constexpr index column_panel_width(index columns) {
-  const index count = column_panel_count(columns);
-  const index least = columns > 0 ? (columns - 1) / count + 1 : 1;
-  return (least + panel_grain - 1) / panel_grain * panel_grain;
-}
 
 /// Warps of a block of `spmv_panels`, and entries a lane takes at once: a pack, which begins on a
 /// multiple of four entries of A, though a row in a panel may not.

@@ -7,6 +7,18 @@
 
 namespace rig::on_cuda {
 
+/// Columns of A whose elements of B a block of `spmv_panels` holds in shared memory, at most: 224
+/// KB of four bytes each, whatever their type is, so that one form serves all.
+constexpr index most_panel_columns = 56 * 1024;
+constexpr index column_panel_count(index columns) {
+  return columns > most_panel_columns ? (columns - 1) / most_panel_columns + 1 : 1;
+}
+constexpr index column_panel_width(index columns) {
+  const index count = column_panel_count(columns);
+  const index least = columns > 0 ? (columns - 1) / count + 1 : 1;
+  return (least + panel_grain - 1) / panel_grain * panel_grain;
+}
+
 /// The entries of each row in each panel of columns, in packs of four as A stores them: 8 bytes of
 /// codes and a bit a pack, and 4 bytes a segment. A's last entries that fill no pack are left out.
 /// Some 2.2 bytes an entry where rows in panels are long.

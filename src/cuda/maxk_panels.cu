@@ -418,22 +418,25 @@ bool adds_by_atomics(const problem& p) {
   return !p.desc->reproducible && p.algebra->linear_in_floats;
 }
 
-/// Do rows of B in shared memory pay? Sums by atomics do; on arxiv-like, k = 16, 32, an entry at a
-/// time was faster, 0.126 ms for 0.149, 0.165 for 0.185. In order, where few of the columns are
-/// kept, or rows have neighbours in common: milliseconds by rows and by panels (the program marked
-/// ** in docs/notes/maxk.md), k = 16, 32, 64 of H = 256: arxiv-like 0.232, 0.270, 0.323; 0.199,
-/// 0.257, 0.376; rmat:18:16 0.609, 0.670, 0.903; 0.465, 0.644, 1.006; products-like 11.7, 14.8,
-/// 16.2; 6.5, 8.5, 13.6; k = 16 of 128: arxiv-like 0.175, 0.175; rmat:18:16 0.419, 0.427; k = 96 of
-/// 384: products-like 24.5, 24.5; k = 32 of 128: 8.9, 8.4, but in suite maxk, where 9 GB of scratch
-/// come and go among others, 9.2, 9.4. Of few entries: pubmed-like, k = 16, 0.016, 0.020.
+/// Do rows of B in shared memory pay? Sums by atomics do, unless half of the columns are kept and
+/// rows do not share neighbours: milliseconds in order, by whole rows, and by atomics (suite maxk),
+/// k = 64 of 128: arxiv-like 0.213, 0.255; rmat:18:16 0.546, 0.656; products-like 9.5, 11.3; but
+/// reddit-like 7.5, 6.6; arxiv-like, k = 16, 32, an entry at a time by atomics was faster, 0.126
+/// for 0.149, 0.165 for 0.185. In order they do where few of the columns are kept, or rows have
+/// neighbours in common: milliseconds by rows and by panels (the program marked ** in
+/// docs/notes/maxk.md), k = 16, 32, 64 of H = 256: arxiv-like 0.232, 0.270, 0.323; 0.199, 0.257,
+/// 0.376; rmat:18:16 0.609, 0.670, 0.903; 0.465, 0.644, 1.006; products-like 11.7, 14.8, 16.2; 6.5,
+/// 8.5, 13.6; k = 16 of 128: arxiv-like 0.175, 0.175; rmat:18:16 0.419, 0.427; k = 96 of 384:
+/// products-like 24.5, 24.5; k = 32 of 128: 8.9, 8.4, but in suite maxk, where 9 GB of scratch come
+/// and go among others, 9.2, 9.4. Of few entries: pubmed-like, k = 16, 0.016, 0.020.
 bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
       panel_bytes(p) > shared_room(p.a.where.device) || !row_panels::serves(*p.structure))
     return false;
-  if (adds_by_atomics(p)) return true;
   const profile& look = look_of(p);
   const int64 k = kept_of(p);
   const bool shares = look.local && look.mean_length >= (p.b.columns < 256 ? 200 : 40);
+  if (adds_by_atomics(p)) return shares || 2 * k < p.b.columns;
   return p.a.nnz >= few_entries && (shares ? 4 : 8) * k <= p.b.columns;
 }
 

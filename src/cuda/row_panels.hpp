@@ -9,8 +9,8 @@
 namespace rig::on_cuda {
 
 /// The entries of each panel of `panel_rows` rows of A, by columns: those of one column are a
-/// segment, and make one sum of a row of C = op(A)·B, op transposing. 4 bytes an entry and 16 a
-/// segment, in one allocation.
+/// segment, and make one sum of a row of C = op(A)·B, op transposing. 4 bytes an entry, 16 a
+/// segment and 4 a row of C.
 struct row_panels : form {
   static constexpr const char* name = "row panels";
   explicit row_panels(const pattern& original);

@@ -1,12 +1,12 @@
 // spmv_panels: one column of B, a part of it at a time in a block's shared memory.
 //
-// Wins where rows have some 64 entries or more in each panel of 56 K columns: gathers of four bytes
-// out of sectors of 32 hold the other kernels, and here no gather leaves the multiprocessor. A lane
-// takes four entries that lie beside each other in A, so values are read as they are stored;
-// columns come as codes of two bytes. Source: column panels are the cache blocks of Im & Yelick
-// (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it (CMU-CS-93-173).
-// No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of scratch for each row
-// and panel. Measured: docs/notes/spmv.md.
+// Wins where rows have some 64 entries or more in each panel of 56 K columns, or, all alike, six to
+// ten: gathers of four bytes out of sectors of 32 hold the other kernels, and here none leaves the
+// multiprocessor. A lane takes four entries that lie beside each other in A, so values are read as
+// they are stored; columns come as codes of two bytes. Source: column panels are the cache blocks
+// of Im & Yelick (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it
+// (CMU-CS-93-173). No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of
+// scratch for each row and panel. Measured: docs/notes/spmv.md.
 
 #include "gather.cuh"
 
