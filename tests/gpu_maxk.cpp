@@ -1,8 +1,11 @@
 // MaxK on a GPU: the cases of the CPU, the CPU's results bit for bit where sums are exact, rows and
 // tiles of every size, streams and graphs.
 
+#include <atomic>
+
 #include "gpu_cases.hpp"
 #include "maxk_cases.hpp"
+#include "rig/generate.hpp"
 #include "rig/user_semiring.hpp"
 
 RIG_SEMIRING(
@@ -310,10 +313,9 @@ struct pair_of_places {
   rig::dense<T> x, x_there;
 
   pair_of_places(const oracle::sparse& p, int columns)
-      : a(quarters_on<T>(p)),
-        a_there(a.to(gpu)),
-        x(quarters<T>(p.columns, columns)),
-        x_there(x.to(gpu)) {}
+      : pair_of_places(quarters_on<T>(p), columns) {}
+  pair_of_places(const rig::matrix<T>& of, int columns)
+      : a(of), a_there(a.to(gpu)), x(quarters<T>(a.columns(), columns)), x_there(x.to(gpu)) {}
 
   /// A·maxk(X, k), B a cbsr and B a dense, and the CPU's.
   template <class S>
@@ -469,6 +471,28 @@ TEST_CASE("backward by panels, in a fixed order") {
   };
   const auto first = made();
   for (int run = 0; run < 100; ++run) REQUIRE(same(made(), first));
+}
+
+/// Rows without entries, hubs, and few neighbours in common: sums are added up by length.
+rig::matrix<float> quarters_of_hubs() {
+  const rig::matrix<float> graph = rig::generate::from_text("rmat:14:32");
+  std::vector<float> values(static_cast<std::size_t>(graph.nnz()));
+  for (std::size_t e = 0; e < values.size(); ++e) values[e] = quarter(static_cast<long>(e) * 29);
+  return graph.with_values(std::span<const float>(values));
+}
+
+TEST_CASE("backward by panels, rows by length") {
+  const pair_of_places<float> at(quarters_of_hubs(), 256);
+  const rig::plus_times<float> sum;
+  const auto answer = [&](int k) {
+    const auto y = rig::maxk(at.x_there, k);
+    return rig::explain(at.a_there, at.x_there, sum, rig::structure(y), transposed).text();
+  };
+  CHECK(answer(32).find("by panels") != std::string::npos);
+  CHECK(answer(33).find("by panels") == std::string::npos);
+  for (const int k : {1, 15, 16, 32, 33}) at.check_backward(sum, k, transposed);
+  at.check_backward(rig::mean_second<float>{}, 16, transposed);
+  at.check_backward(rig::min_plus<float>{}, 12, transposed);
 }
 
 TEST_CASE("a row of C that is more than shared memory holds") {
@@ -729,6 +753,48 @@ TEST_CASE("a step of training can be captured: selection, forward, backward") {
       CHECK(std::equal(made.data(), made.data() + n * k, want.values()));
     }
   }
+}
+
+TEST_CASE("backward by panels: captured, and while forms are dropped") {
+  const pair_of_places<float> at(quarters_of_hubs(), 128);
+  const rig::plus_times<float> sum;
+  const auto kept = rig::maxk(at.x, 16);
+  const auto there = kept.to(gpu);
+  const auto want = rig::mxm(at.a, at.x, sum, rig::structure(kept), transposed);
+  const own_stream stream;
+  descriptor desc = transposed;
+  desc.kernel = "maxk_backward";
+  at.a_there.prepare(desc);
+  desc.stream = stream;
+  const auto product = [&] {
+    return rig::mxm(at.a_there, at.x_there, sum, rig::structure(there), desc);
+  };
+  product();
+  rig::synchronise(gpu);
+  auto out = rig::dense<float>(at.x.rows(), 16).to(gpu);
+  const captured_work graph(stream, [&] {
+    const auto made = product();
+    REQUIRE(cudaMemcpyAsync(out.data(), made.values(), out.extent(), cudaMemcpyDeviceToDevice,
+                            stream) == cudaSuccess);
+  });
+  for (int run = 0; run < 3; ++run) {
+    graph.launch(stream);
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    const auto made = out.to(rig::cpu());
+    CHECK(std::equal(made.data(), made.data() + std::int64_t{made.rows()} * 16, want.values()));
+  }
+
+  std::atomic<bool> over = false;
+  std::thread dropper([&] {
+    // What is dropped is written over at once, if somebody else gets its memory.
+    while (!over) {
+      at.a_there.drop_forms();
+      for (const int columns : {1, 2, 8}) rig::dense<float>(16384, columns, 1e9f).to(gpu);
+    }
+  });
+  for (int round = 0; round < 40; ++round) CHECK(equal(product().to(rig::cpu()), want));
+  over = true;
+  dropper.join();
 }
 
 TEST_CASE("the backward that may differ in order: captured, and within its rounding") {

@@ -223,21 +223,40 @@ TEST_CASE("one column, panels of columns") {
   CHECK(unlike(rig::mxm(a.here, b.here, rig::plus_times<float>{}), there) == 0);
 }
 
+/// n rows, each tenth of `longer` entries and the others of `shorter`: side by side from the
+/// diagonal on, or spread over all columns.
+rig::matrix<float> rows_of(int n, int shorter, int longer, bool spread) {
+  std::vector<int> offsets = {0}, columns;
+  for (int i = 0; i < n; ++i) {
+    const int length = i % 10 == 0 ? longer : shorter;
+    const int apart = spread ? n / length : 1, first = spread ? i % apart : std::min(i, n - length);
+    for (int e = 0; e < length; ++e) columns.push_back(first + e * apart);
+    offsets.push_back(static_cast<int>(columns.size()));
+  }
+  return rig::matrix<float>::from_csr(n, n, std::span<const int>(offsets),
+                                      std::span<const int>(columns));
+}
+
 TEST_CASE("panels of columns are chosen where rows are long in them") {
-  for (const auto& [text, chosen] : {std::pair{"uniform:60000:140", true},
-                                     {"uniform:120000:32", true},  // 10 entries in each of 3 panels
-                                     {"uniform:290000:31", false},  // 5 in each of 6
-                                     {"uniform:50000:140", true},   // one panel
-                                     {"uniform:50000:110", false},
-                                     {"rmat:16:40", false},           // 30 in each of 2, but hubs
-                                     {"uniform:60000:30", false}}) {  // 1.8 million entries
-    CAPTURE(text);
-    const on_both a(weighted(rig::generate::from_text(text)));
+  const auto check = [](const rig::matrix<float>& graph, bool chosen) {
+    const on_both a(weighted(graph));
     const on_both b(quarters<float>(a.here.columns(), 1));
     CHECK((rig::explain(a.there, b.there, rig::plus_times<float>{}).chosen == "spmv_panels") ==
           chosen);
     check_as_on_cpu<rig::plus_times<float>>(a, b);
+  };
+  for (const auto& [text, chosen] : {std::pair{"uniform:60000:140", true},
+                                     {"uniform:120000:32", true},  // 10 entries in each of 3 panels
+                                     {"uniform:290000:48", false},  // 8 in each of 6
+                                     {"uniform:50000:140", true},   // one panel
+                                     {"uniform:50000:110", false},
+                                     {"uniform:60000:30", false}}) {  // 1.8 million entries
+    CAPTURE(text);
+    check(rig::generate::from_text(text), chosen);
   }
+  check(rows_of(120000, 40, 40, true), true);
+  check(rows_of(120000, 40, 40, false), false);  // neighbouring rows share their columns
+  check(rows_of(120000, 20, 250, true), false);  // rows that are not alike
 }
 
 /// Ties, the ends of what is normal, what is not, and draws of all sizes.

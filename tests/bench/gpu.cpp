@@ -9,6 +9,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "cuda/arguments.cuh"
 #include "rig/dense.hpp"
 
 namespace bench::gpu {
@@ -340,6 +341,7 @@ std::function<void()> bare_launch() {
   struct arguments {
     unsigned long words[56];
   };
+  static_assert(sizeof(arguments) == sizeof(rig::on_cuda::arguments));
   return [found = reinterpret_cast<const void*>(kernel("nothing")), on = stream()] {
     arguments none = {};
     void* pointers[] = {&none};
