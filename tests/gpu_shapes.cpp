@@ -238,7 +238,8 @@ rig::matrix<float> rows_of(int n, int shorter, int longer, bool spread) {
 }
 
 TEST_CASE("panels of columns are chosen where rows are long in them") {
-  const auto check = [](const rig::matrix<float>& graph, bool chosen) {
+  const auto check = [](const char* name, const rig::matrix<float>& graph, bool chosen) {
+    CAPTURE(name);
     const on_both a(weighted(graph));
     const on_both b(quarters<float>(a.here.columns(), 1));
     CHECK((rig::explain(a.there, b.there, rig::plus_times<float>{}).chosen == "spmv_panels") ==
@@ -251,12 +252,11 @@ TEST_CASE("panels of columns are chosen where rows are long in them") {
                                      {"uniform:50000:140", true},   // one panel
                                      {"uniform:50000:110", false},
                                      {"uniform:60000:30", false}}) {  // 1.8 million entries
-    CAPTURE(text);
-    check(rig::generate::from_text(text), chosen);
+    check(text, rig::generate::from_text(text), chosen);
   }
-  check(rows_of(120000, 40, 40, true), true);
-  check(rows_of(120000, 40, 40, false), false);  // neighbouring rows share their columns
-  check(rows_of(120000, 20, 250, true), false);  // rows that are not alike
+  check("alike", rows_of(120000, 40, 40, true), true);
+  check("neighbours share columns", rows_of(120000, 40, 40, false), false);
+  check("not alike", rows_of(120000, 20, 250, true), false);
 }
 
 /// Ties, the ends of what is normal, what is not, and draws of all sizes.

@@ -28,12 +28,10 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
   return {static_cast<unsigned>((parts + warps - 1) / warps), static_cast<unsigned>(tiles)};
 }
 
+index tiles_of(int places, const kept_shape& s) { return (places + s.l * s.v - 1) / (s.l * s.v); }
+
 buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
-  auto lists = p.oriented->form_of<row_lists>();
-  if (order_helps(p, look_of(p))) args.order = lists->by_length;
-  buffer sums = cut_in_pieces(p, *lists, bytes, tiles, args);
-  p.held_lists = std::move(lists);
-  return sums;
+  return cut_in_pieces(p, ordered_rows(p, args), bytes, tiles, args);
 }
 
 answer kept_answer(answer out, const problem& p) {

@@ -33,6 +33,9 @@ const char* in_words(bool x);
 /// team: four sets at most.
 int lanes_for(int packs, int least = 8);
 
+/// Blocks of the grid's y that take L · V of so many places each.
+index tiles_of(int places, const kept_shape& s);
+
 /// Parts of rows, `tiles` times over, by warps.
 dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 

@@ -160,6 +160,7 @@ std::string whole_expression(int shape, const std::string& semiring, const std::
   return kept_expression("maxk_backward_whole", shape, semiring, b_type) +
          "static_cast<int>(16 / sizeof(" + b_type + "))>";
 }
+
 /// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?
 /// Milliseconds (suite maxk) of whole rows, and of the places of Y: H = 128, k = 64: reddit-like
 /// 6.95, 8.18 in halves; arxiv-like 0.216, 0.251; rmat:18:16 0.546, 0.570; k = 32: 6.95, 6.60;
@@ -204,7 +205,7 @@ void backward_by_rows(const problem& p) {
   s.narrow = p.c.narrow;
   args.k = args.columns = k;
   args.kept = p.c.indices;
-  const index tiles = (k + s.l * s.v - 1) / (s.l * s.v);
+  const index tiles = tiles_of(k, s);
   const void* const kernel = kernel_for(
       p, {"maxk_backward", "maxk_backward.cu", number_of(s), 0, backward_expression, nullptr});
   const buffer sums =

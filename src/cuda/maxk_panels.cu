@@ -72,6 +72,7 @@ __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
 /// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
 /// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/notes/maxk.md, *).
 constexpr int panel_threads = 512;
+/// Of `maxk_combine`; others were not measured.
 constexpr int combine_threads = 128;
 
 /// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
@@ -284,7 +285,8 @@ std::string panels_expression(int shape, const std::string& semiring, const std:
   return kept_expression("maxk_backward_panels", shape, semiring, b_type) + std::to_string(s.l) +
          ", " + std::to_string(s.v) + ", " + in_words(s.plain) + ", " + in_words(s.adds) + ">";
 }
-/// Lanes that take a row of C.
+
+/// Lanes that take a row of C, G of `maxk_combine`, at least.
 constexpr int least_combining = 8;
 
 std::string combine_expression(int shape, const std::string& semiring, const std::string&) {
@@ -329,10 +331,7 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
   const int k = args.k;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
-    const auto lists = p.oriented->form_of<row_lists>();
-    if (lists->piece_count > 0) set_pieces(*lists, args);
-    if (order_helps(p, look_of(p))) args.order = lists->by_length;
-    p.held_lists = lists;
+    set_pieces(ordered_rows(p, args), args);
   }
   kept_shape s{};
   s.v = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1;
@@ -344,10 +343,9 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
       p, {"maxk_combine", "maxk_panels.cu", number_of(s), 0, combine_expression, nullptr});
   const int64 groups = combine_threads / std::max(s.l, least_combining);
   const int64 blocks = args.cut_count + (p.a.rows + groups - 1) / groups;
-  launch(
-      p, "maxk_combine", kernel,
-      dim3(static_cast<unsigned>(blocks), static_cast<unsigned>((k + s.l * s.v - 1) / (s.l * s.v))),
-      combine_threads, args);
+  launch(p, "maxk_combine", kernel,
+         dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles_of(k, s))),
+         combine_threads, args);
 }
 
 void backward_by_panels(const problem& p, const row_panels& of) {
@@ -369,8 +367,9 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   args.units = of.units;
   args.segments = of.segments;
   args.words = of.words;
-  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (as above): reddit-like, in order
-  // 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70, 4.65, 9.17.
+  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (docs/notes/maxk.md, *):
+  // reddit-like, in order 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70,
+  // 4.65, 9.17.
   kept_shape s{};
   const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
   s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.narrow ? 8 : 4);
@@ -406,8 +405,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
         "maxk_backward, panels");
   if (of.unit_count > 0)
     launch(p, "maxk_backward, panels", add,
-           dim3(static_cast<unsigned>(of.unit_count),
-                static_cast<unsigned>((k + s.l * s.v - 1) / (s.l * s.v))),
+           dim3(static_cast<unsigned>(of.unit_count), static_cast<unsigned>(tiles_of(k, s))),
            panel_threads, args, panel_bytes(p));
   if (!in_place) combine(p, of, finish);
 }

@@ -73,6 +73,10 @@ inline const profile& look_of(const problem& p) {
   return static_cast<const profile&>(*p.look);
 }
 
+/// The lists of the pattern that A is read by, held for the call; tells `args` to take rows by
+/// length where that pays.
+const row_lists& ordered_rows(const problem& p, arguments& args);
+
 /// Tells `args` of the pieces that rows are cut in.
 void set_pieces(const row_lists& lists, arguments& args);
 

@@ -367,7 +367,11 @@ answer spmv_panels_answer(const problem& p) {
   if (const char* why = slower_because(p)) {
     out.says = verdict::slower;
     out.seconds = of_slower * estimate(p) + lone_row_seconds(look_of(p).longest);
-    if (p.reasons) out.reason = why;
+    if (p.reasons)
+      out.reason = std::string(why) + ": " + std::to_string(p.a.nnz) + " entries in " +
+                   std::to_string(p.a.rows) + " rows of at most " +
+                   std::to_string(look_of(p).longest) + " and " +
+                   std::to_string(column_panel_count(p.a.columns)) + " panels";
   }
   return out;
 }
