@@ -92,7 +92,7 @@ TEST_CASE("exact products") {
     const on_both graph(rig::generate::from_text(text));
     const on_both a(weighted(graph.here));
     const int n = a.here.columns();
-    for (const int features : {1, 8, 16, 32, 33, 64, 100, 128, 256}) {
+    for (const int features : {1, 3, 8, 16, 32, 33, 64, 100, 128, 256}) {
       const on_both b(quarters<float>(n, features));
       check_as_on_cpu<rig::plus_times<float>>(a, b);
       check_as_on_cpu<rig::max_second<float>>(graph, b);

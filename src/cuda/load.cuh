@@ -204,6 +204,17 @@ __device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
   return out;
 }
 
+/// Sixteen bytes straight to shared memory, without a register; `await_copies` waits for them.
+__device__ __forceinline__ void copy_ahead(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
 /// Where row k of B begins for this lane. In 32 bits times 32: one instruction, not seven.
 template <class T>
 __device__ __forceinline__ const T* at_row(const char* first, index k, unsigned row_bytes) {

@@ -136,7 +136,7 @@ int shape_for(const problem& p, const profile& look, const arguments& args, int 
   if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args, width)))
     return plain ? plain_packs(p, look, args) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
-  return f <= 8 ? odd_8 : f <= 40 ? odd_40 : odd_wide;
+  return f <= 8 ? odd_8 : f > 40 ? odd_wide : p.a.nnz < few_entries ? odd_few : odd_40;
 }
 
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
@@ -258,7 +258,8 @@ std::string values_expression(int, const std::string& semiring, const std::strin
 /// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: up
 /// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
 /// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
-/// twice as long (reddit-like, f = 101: 5.1, 9).
+/// twice as long (reddit-like, f = 101: 5.1, 9). Of few entries: pubmed-like, f = 33, 0.0140,
+/// 0.0099 (the program marked ** in docs/notes/exact.md).
 buffer padded_b(const problem& p, arguments& args, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||

@@ -26,6 +26,8 @@ inline constexpr row_shape shapes[] = {
     {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
     {false, 8, 8, 2, 5, true},    // … f ≤ 40: road-like, f = 33: 0.346 (U = 4: 0.406)
+    {false, 16, 32, 4, 3, true},  // … of few entries: pubmed-like, f = 33: 0.0099 (8, 8, 2, 5:
+                                  // 0.0194)
     {false, 16, 16, 4, 5, true},  // … wider
     {false, 1, 1, 4, 1, true},    // one column: road-like 0.032 (G = 2: 0.047)
     {false, 1, 8, 4, 1, true},    // … rmat:20:16 0.231 (G = 16: 0.243)
@@ -49,6 +51,7 @@ enum shape_number : int {
   packs_64_sparse,
   odd_8,
   odd_40,
+  odd_few,
   odd_wide,
   one_sparse,
   one_short,

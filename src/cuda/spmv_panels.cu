@@ -14,17 +14,6 @@ namespace rig::on_cuda {
 
 constexpr int column_threads = 32 * column_warps, adding_threads = 256;
 
-/// Sixteen bytes straight to shared memory, without a register; `await_copies` waits for them.
-__device__ __forceinline__ void copy_ahead(void* to, const void* from) {
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
-               :
-               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
-               : "memory");
-}
-__device__ __forceinline__ void await_copies() {
-  asm volatile("cp.async.wait_all;" : : : "memory");
-}
-
 /// x[first_code + c] = B(unit.column + c), and x[0] something that no sum reads. Copied: B's
 /// elements lie beside each other as the semiring takes them, from a multiple of 16 bytes on.
 template <class S, class TB, bool Copied>
