@@ -167,7 +167,14 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   s.cf = 1;
   if (packs <= 8) {
     s.l = packs <= 4 && p.b.value_type == type::code ? 4 : 8;
-    if (full) s.g = 8;
+    // Milliseconds of 8, 16 and 32 lanes a row: codes, f = 64, adaptive: reddit-like, width 64:
+    // 0.321, 0.310, 0.353; 256: 1.26, 1.11, 0.84; proteins-like, width 512: 1.31, 1.06, 0.73;
+    // products-like, width 128: 16, 32: 2.78, 2.93; f = 32 in fp32, proteins-like, width 64: 0.185,
+    // 0.159, 0.151; 512: 0.97, 0.85, 0.64. (Widths of 16 and 32: above.)
+    if (full && args.width <= 32)
+      s.g = 8;
+    else if (s.l == 4 && look.mean_length >= 40)
+      s.g = look.mean_length < 150 ? 16 : 32;
     if (few) {
       s.g = 16;
       if (!short_samples) s.u = 8;
@@ -181,10 +188,11 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
     const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
     s.l = packs <= 16 ? 16 : 32;
     // Measured of codes of few entries: pubmed-like, f = 256, in µs, fastrand, width 16, U = 2, 4:
-    // 14.4, 15.4; width 64: 20.5, 15.5.
+    // 14.4, 15.4; width 64, U = 2, 3, 4: 20.5, 14.4, 15.5; none longer: U = 3, 4: 15.0, 13.3.
     if (packs > 32) {
       s.cf = 2;
       if (args.width < 64) s.u = 2;
+      if (few && args.width == 64) s.u = 3;
     }
     s.g = s.l == 32 || dense || few ? 32 : 16;
     if (s.g == 16 && waits) s.u = 8;
