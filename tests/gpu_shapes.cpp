@@ -21,11 +21,11 @@
 
 namespace {
 
-/// Few entries, few with long rows, short rows, skewed ones, skewed and longer, even, long and
-/// longer ones.
-constexpr const char* graphs[] = {"uniform:2000:16", "rmat:12:16",      "grid:400:400",
-                                  "rmat:16:4",       "rmat:14:20",      "uniform:30000:16",
-                                  "uniform:8000:50", "uniform:4000:120"};
+/// Few entries, few with long rows, few with few long rows, short rows, skewed ones, skewed and
+/// longer, even, long and longer ones.
+constexpr const char* graphs[] = {"uniform:2000:16",  "rmat:12:16",      "pubmed-like",
+                                  "grid:400:400",     "rmat:16:4",       "rmat:14:20",
+                                  "uniform:30000:16", "uniform:8000:50", "uniform:4000:120"};
 
 rig::matrix<float> weighted(const rig::matrix<float>& graph) {
   std::vector<float> weights(static_cast<std::size_t>(graph.nnz()));
@@ -132,9 +132,9 @@ TEST_CASE("samples") {
       const on_both c(codes(n, features, rig::ranges::matrix));
       const on_both h(quarters<rig::half>(n, features));
       for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
-        for (const int width : {2, 8, 32, 64, 100})
+        for (const int width : {2, 8, 32, 64, 100, 300})
           check_as_on_cpu<rig::plus_times<float>>(a, b, {.kernel = kernel, .width = width});
-        for (const int width : {8, 32, 64}) {
+        for (const int width : {8, 32, 64, 300}) {
           check_as_on_cpu<rig::max_second<float>>(graph, b, {.kernel = kernel, .width = width});
           check_as_on_cpu<rig::plus_times<float>>(a, h, {.kernel = kernel, .width = width});
           check_as_on_cpu<rig::plus_times<float>>(a, c, {.kernel = kernel, .width = width});

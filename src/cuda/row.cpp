@@ -139,6 +139,36 @@ int shape_for(const problem& p, const profile& look, const arguments& args, int 
   return f <= 8 ? odd_8 : f > 40 ? odd_wide : p.a.nnz < few_entries ? odd_few : odd_40;
 }
 
+row_shape shape_as_exact(const problem& p, const profile& look, const arguments& args, int width) {
+  row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
+  s.bytes = pack_bytes(p, args);
+  const bool codes = p.b.value_type == type::code && !p.algebra->ignores_right;
+  return codes && s.plain && s.packs && p.b.columns > 1 ? shape_of_codes(p, look, s) : s;
+}
+
+/// Are so few rows longer than the width that all should be made for the others? Milliseconds of
+/// samples as such and as rare (the program marked ** in docs/notes/sampled.md), f = 64: adaptive,
+/// width 1024: products-like 3.90, 3.57, in bfloat16 3.18, 2.71, of codes 3.09, 2.89; arxiv-like
+/// 0.0894, 0.0854, but of codes, by eight lanes a row, 0.0741, 0.0873: the rare ones are the last.
+/// fastrand, width 128, one row in 16 longer: products-like 3.26, 3.04, but f = 256, 11.1, 11.6.
+/// bucket, whose samples cost less: arxiv-like, width 128: 0.0748, 0.0798; 1024: 0.0857, 0.0843. Of
+/// few entries: pubmed-like, width 64: fastrand 0.0106, 0.0092, bucket 0.0085, 0.0088; f = 256:
+/// 0.0175, 0.0205, of codes 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
+bool draws_seldom(const problem& p, const profile& look, const arguments& args,
+                  const row_shape& exact) {
+  const bool starts = args.samples == sampling::bucket;
+  if (args.samples == sampling::none || !exact.plain || !exact.packs) return false;
+  const bool narrow = packs_of(p, args) <= 16;
+  if (p.a.nnz < few_entries)
+    return !starts && look.longest < 4 * static_cast<int64>(args.width) &&
+           4 * look.mean_length <= args.width &&
+           (p.b.value_type == type::code || (b_bytes(p) == 4 && narrow));
+  int kind = cut_kinds;
+  while (kind > 0 && cut_of(kind - 1) > args.width) --kind;
+  return kind > 0 && args.width >= (starts ? 256 : 128) && exact.g >= 16 &&
+         int64{look.cut_rows[kind - 1]} * (narrow ? 16 : 64) <= p.a.rows;
+}
+
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
 /// the program that docs/notes/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
 /// width 16: 8, 8, 4, 2: 0.069; 16, 16, 4, 1: 0.080; bucket 8, 8, 2, 2: 0.063; 16, 16, 4, 1: 0.072.
@@ -152,10 +182,10 @@ int shape_for(const problem& p, const profile& look, const arguments& args, int 
 /// 16, 16, 8, 1: 9.3; 16, 32, 4, 1: 11.3.
 row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args,
                                int width) {
+  if (args.samples == sampling::none) return shape_as_exact(p, look, args, width);
   row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
-  if (args.samples == sampling::none) return shape_of_codes(p, look, s);
   const double packs = packs_of(p, args);
   const bool full = look.longest == args.width && look.mean_length >= args.width;
   const bool few = p.a.nnz < few_entries;
@@ -256,6 +286,9 @@ std::string numbered_expression(int shape, const std::string& semiring, const st
 std::string started_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type, "start");
 }
+std::string seldom_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return expression(shape_of(shape), semiring, b_type, "seldom");
+}
 std::string drawn_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type, "anywhere");
 }
@@ -314,20 +347,28 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const profile& look = look_of(p);
   const int shape = forced || later ? 0 : shape_for(p, look, args, width);
+  const bool seldom = samples && draws_seldom(p, look, args, shape_as_exact(p, look, args, width));
   const row_shape s =
-      forced  ? *forced_shape
-      : later ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args, width)
-              : shape_at(shape, kind_of(p));
+      forced   ? *forced_shape
+      : seldom ? shape_as_exact(p, look, args, width)
+      : later  ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args, width)
+               : shape_at(shape, kind_of(p));
   const auto pack = static_cast<std::size_t>(width);
   args.c_packed =
       p.b.columns % width == 0 &&
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const bool starts = args.samples == sampling::bucket;
-  const char* const name = starts ? "row, its start" : samples ? "row, sampled" : "row";
+  const char* const name = seldom    ? "row, seldom sampled"
+                           : starts  ? "row, its start"
+                           : samples ? "row, sampled"
+                                     : "row";
   const void* const kernel =
       samples ? kernel_for(p, {name, "row.cu", number_of(s), 0,
-                               starts ? started_expression : drawn_expression, nullptr})
+                               seldom   ? seldom_expression
+                               : starts ? started_expression
+                                        : drawn_expression,
+                               nullptr})
       : forced || later
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes),

@@ -10,8 +10,9 @@
 
 namespace rig::on_cuda {
 
-/// Entries of a row that are read: all, the first ones, or of rows longer than the width any.
-enum class drawn { all, start, anywhere };
+/// Entries of a row that are read: all, the first ones, or of rows longer than the width any;
+/// seldom: of those as well, but they are so few that all is made for the others.
+enum class drawn { all, start, anywhere, seldom };
 
 /// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
@@ -25,7 +26,9 @@ constexpr int least_blocks() {
   // Of samples: reddit-like, f = 64, fastrand, width 16 and 256: 0.194 and 1.41 ms; with 2 words
   // 0.203 and 1.49, with 28 0.204 and 1.40; products-like, width 64: 3.07, 3.09, 3.61. Where three
   // are in flight, for many warps, with 4 and 10: products-like, width 512: 3.72, 3.88.
-  constexpr int draw_words = Drawn == drawn::all ? 0 : Drawn == drawn::start || U < 4 ? 4 : 10;
+  constexpr int draw_words = Drawn == drawn::all || Drawn == drawn::seldom ? 0
+                             : Drawn == drawn::start || U < 4              ? 4
+                                                                           : 10;
   constexpr int other_words = draw_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
@@ -106,6 +109,53 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
   write_tile<S, V, L, CF, Plain>(args, whole.row, first, n, sum);
 }
 
+/// What a group of lanes takes: a row, or a piece of one that was cut.
+struct part_of_row {
+  index row;
+  int64 first_entry;
+  unsigned number, tile;  ///< of the piece; of columns
+  bool is_piece;
+};
+
+/// The sums over a sample of a row, or over a piece of that.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, drawn Drawn>
+__device__ __forceinline__ void take_sample(const arguments& args, part_of_row part, int lane,
+                                            index first) {
+  typename S::accum sum[CF][V];
+  index i = part.row;
+  const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
+  // A row that is cut comes in pieces even where its sample fits in one.
+  if (!part.is_piece && args.cut > 0 && n > args.cut) return;
+  const row_sample sample = sample_of(args, n);
+  if (part.first_entry >= sample.count && part.is_piece) return;
+  int64 count = sample.count - part.first_entry;
+  if (part.is_piece && count > args.cut) count = args.cut;
+  // The first entries, or all, come as those of any row do.
+  if (Drawn == drawn::start || sample.is_start())
+    gather<S, TB, V, L, G, U, CF>(
+        args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
+  else if constexpr (Drawn != drawn::start)
+    gather<S, TB, V, L, G, U, CF>(
+        args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
+  if (lane >= L) return;
+  if (!part.is_piece) {
+    // Asked for again, rather than kept in registers meanwhile.
+    asm volatile("" : "+r"(i));
+    const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
+    rescale<S>(args, whole, staged, sum);
+    return write_tile<S, V, L, CF, Plain>(args, i, first, staged, sum);
+  }
+  if (is_last_piece<S, V, L, G, CF, true>(args, part.number, part.tile, lane, first, sum))
+    add_pieces<S, V, L, CF, Plain, true>(args, args.pieces[part.number].cut_row, first);
+}
+
+/// The same, where it is rare: what it knows would cost every row registers.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
+__device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row part, int lane,
+                                              index first) {
+  take_sample<S, TB, V, L, G, U, CF, Plain, drawn::seldom>(args, part, lane, first);
+}
+
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
 /// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
 /// cut, and the last piece of a row to be done adds all of them; the others take rows. Plain: no
@@ -135,44 +185,27 @@ __global__ void __launch_bounds__(row_threads,
   } else if (args.order != nullptr) {
     i = args.order[number];
   }
-  const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
-  typename S::accum sum[CF][V];
-  if constexpr (Drawn != drawn::all) {
-    // A row that is cut comes in pieces even where its sample fits in one.
-    if (!is_piece && args.cut > 0 && n > args.cut) return;
-    const row_sample sample = sample_of(args, n);
-    if (first_entry >= sample.count && is_piece) return;
-    int64 count = sample.count - first_entry;
-    if (is_piece && count > args.cut) count = args.cut;
-    // The first entries, or all, come as those of any row do.
-    if (Drawn == drawn::start || sample.is_start())
-      gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S, false>(args, begin, first_entry, count),
-                                    lane, first, sum);
-    else if constexpr (Drawn == drawn::anywhere)
-      gather<S, TB, V, L, G, U, CF>(
-          args, i, sampled_range<S>(args, begin, first_entry, count, sample), lane, first, sum);
-    if (lane >= L) return;
-    if (!is_piece) {
-      // Asked for again, rather than kept in registers meanwhile.
-      asm volatile("" : "+r"(i));
-      const int64 whole = args.offset(i + 1) - args.offset(i),
-                  staged = sample_of(args, whole).count;
-      rescale<S>(args, whole, staged, sum);
-      return write_tile<S, V, L, CF, Plain>(args, i, first, staged, sum);
-    }
+  [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
+  if constexpr (Drawn == drawn::start || Drawn == drawn::anywhere) {
+    take_sample<S, TB, V, L, G, U, CF, Plain, Drawn>(args, part, lane, first);
   } else {
+    const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
+    if constexpr (Drawn == drawn::seldom)
+      if (n > args.width)
+        return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args, part, lane, first);
     int64 count = n - first_entry;
     if (args.cut > 0 && count > args.cut) {
       if (!is_piece) return;
       count = args.cut;
     }
+    typename S::accum sum[CF][V];
     const entry_range<S, (G > 1)> of(args, begin, first_entry, count);
     gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
+    if (is_last_piece<S, V, L, G, CF, false>(args, number, tile, lane, first, sum))
+      add_pieces<S, V, L, CF, Plain, false>(args, args.pieces[number].cut_row, first);
   }
-  if (is_last_piece<S, V, L, G, CF, Drawn != drawn::all>(args, number, tile, lane, first, sum))
-    add_pieces<S, V, L, CF, Plain, Drawn != drawn::all>(args, args.pieces[number].cut_row, first);
 }
 
 /// A's values as the semiring's left type, in the order of its entries: where they are stored
