@@ -109,80 +109,51 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
   write_tile<S, V, L, CF, Plain>(args, whole.row, first, n, sum);
 }
 
-/// Where a group of G lanes stands in the grid: at a tile of columns, of a row or of a piece of one
-/// that was cut.
-template <int V, int L, int G, int CF>
+/// What a group of lanes takes: a row, or a piece of one that was cut.
 struct part_of_row {
-  int lane;
-  unsigned tile, number;  ///< number: of the piece, or in the order of rows
-  index row, first;       ///< first: of the lane's columns
-  int64 first_entry;      ///< of the piece
+  index row;
+  int64 first_entry;
+  unsigned number, tile;  ///< of the piece; of columns
   bool is_piece;
-
-  /// False: there is nothing at this place.
-  __device__ __forceinline__ bool find(const arguments& args) {
-    constexpr int groups = row_threads / G;
-    lane = static_cast<int>(threadIdx.x) % G;
-    const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
-    const unsigned block = blockIdx.x;
-    tile = blockIdx.z * gridDim.y + blockIdx.y;
-    if (tile * static_cast<unsigned long>(L * V * CF) >= static_cast<unsigned long>(args.columns))
-      return false;
-    first = static_cast<index>(tile) * (L * V * CF) + lane % L * V;
-    is_piece = block < piece_blocks;
-    number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
-    if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return false;
-    row = static_cast<index>(number);
-    first_entry = 0;
-    if (is_piece) {
-      const piece some = args.pieces[number];
-      row = some.row;
-      first_entry = some.number * args.cut;
-    } else if (args.order != nullptr) {
-      row = args.order[number];
-    }
-    return true;
-  }
 };
 
 /// The sums over a sample of a row, or over a piece of that.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, drawn Drawn>
-__device__ __forceinline__ void take_sample(const arguments& args,
-                                            const part_of_row<V, L, G, CF>& part) {
-  const auto [lane, tile, number, row, first, first_entry, is_piece] = part;
+__device__ __forceinline__ void take_sample(const arguments& args, part_of_row part, int lane,
+                                            index first) {
   typename S::accum sum[CF][V];
-  index i = row;
+  index i = part.row;
   const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
   // A row that is cut comes in pieces even where its sample fits in one.
-  if (!is_piece && args.cut > 0 && n > args.cut) return;
+  if (!part.is_piece && args.cut > 0 && n > args.cut) return;
   const row_sample sample = sample_of(args, n);
-  if (first_entry >= sample.count && is_piece) return;
-  int64 count = sample.count - first_entry;
-  if (is_piece && count > args.cut) count = args.cut;
+  if (part.first_entry >= sample.count && part.is_piece) return;
+  int64 count = sample.count - part.first_entry;
+  if (part.is_piece && count > args.cut) count = args.cut;
   // The first entries, or all, come as those of any row do.
   if (Drawn == drawn::start || sample.is_start())
-    gather<S, TB, V, L, G, U, CF>(args, i, entry_range<S, false>(args, begin, first_entry, count),
-                                  lane, first, sum);
+    gather<S, TB, V, L, G, U, CF>(
+        args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
   else if constexpr (Drawn != drawn::start)
     gather<S, TB, V, L, G, U, CF>(
-        args, i, sampled_range<S>(args, begin, first_entry, count, sample), lane, first, sum);
+        args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
   if (lane >= L) return;
-  if (!is_piece) {
+  if (!part.is_piece) {
     // Asked for again, rather than kept in registers meanwhile.
     asm volatile("" : "+r"(i));
     const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
     rescale<S>(args, whole, staged, sum);
     return write_tile<S, V, L, CF, Plain>(args, i, first, staged, sum);
   }
-  if (is_last_piece<S, V, L, G, CF, true>(args, number, tile, lane, first, sum))
-    add_pieces<S, V, L, CF, Plain, true>(args, args.pieces[number].cut_row, first);
+  if (is_last_piece<S, V, L, G, CF, true>(args, part.number, part.tile, lane, first, sum))
+    add_pieces<S, V, L, CF, Plain, true>(args, args.pieces[part.number].cut_row, first);
 }
 
-/// The same, where it is rare: what it knows, and where it stands, would cost every row registers.
+/// The same, where it is rare: what it knows would cost every row registers.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
-__device__ __noinline__ void take_rare_sample(const arguments& args) {
-  part_of_row<V, L, G, CF> part;
-  if (part.find(args)) take_sample<S, TB, V, L, G, U, CF, Plain, drawn::seldom>(args, part);
+__device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row part, int lane,
+                                              index first) {
+  take_sample<S, TB, V, L, G, U, CF, Plain, drawn::seldom>(args, part, lane, first);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
@@ -195,28 +166,45 @@ template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
 __global__ void __launch_bounds__(row_threads,
                                   Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Drawn>() : 1)
     row(const __grid_constant__ arguments args) {
-  part_of_row<V, L, G, CF> part;
-  if (!part.find(args)) return;
+  constexpr int groups = row_threads / G;
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
+  const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
+  if (tile * static_cast<unsigned long>(L * V * CF) >= static_cast<unsigned long>(args.columns))
+    return;
+  const index first = static_cast<index>(tile) * (L * V * CF) + lane % L * V;
+  const bool is_piece = block < piece_blocks;
+  const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
+  if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
+  index i = static_cast<index>(number);
+  int64 first_entry = 0;
+  if (is_piece) {
+    const piece some = args.pieces[number];
+    i = some.row;
+    first_entry = some.number * args.cut;
+  } else if (args.order != nullptr) {
+    i = args.order[number];
+  }
+  [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
   if constexpr (Drawn == drawn::start || Drawn == drawn::anywhere) {
-    take_sample<S, TB, V, L, G, U, CF, Plain, Drawn>(args, part);
+    take_sample<S, TB, V, L, G, U, CF, Plain, Drawn>(args, part, lane, first);
   } else {
-    const int64 begin = args.offset(part.row), n = args.offset(part.row + 1) - begin;
+    const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
     if constexpr (Drawn == drawn::seldom)
-      if (n > args.width) return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args);
-    int64 count = n - part.first_entry;
+      if (n > args.width)
+        return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args, part, lane, first);
+    int64 count = n - first_entry;
     if (args.cut > 0 && count > args.cut) {
-      if (!part.is_piece) return;
+      if (!is_piece) return;
       count = args.cut;
     }
     typename S::accum sum[CF][V];
-    const entry_range<S, (G > 1)> of(args, begin, part.first_entry, count);
-    gather<S, TB, V, L, G, U, CF>(args, part.row, of, part.lane, part.first, sum);
-    if (part.lane >= L) return;
-    if (!part.is_piece)
-      return write_tile<S, V, L, CF, Plain>(args, part.row, part.first, of.count, sum);
-    if (is_last_piece<S, V, L, G, CF, false>(args, part.number, part.tile, part.lane, part.first,
-                                             sum))
-      add_pieces<S, V, L, CF, Plain, false>(args, args.pieces[part.number].cut_row, part.first);
+    const entry_range<S, (G > 1)> of(args, begin, first_entry, count);
+    gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    if (lane >= L) return;
+    if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
+    if (is_last_piece<S, V, L, G, CF, false>(args, number, tile, lane, first, sum))
+      add_pieces<S, V, L, CF, Plain, false>(args, args.pieces[number].cut_row, first);
   }
 }
 
