@@ -200,8 +200,10 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
     // Milliseconds of 8, 16 and 32 lanes a row: codes, f = 64, adaptive: reddit-like, width 64:
     // 0.321, 0.310, 0.353; 256: 1.26, 1.11, 0.84; proteins-like, width 512: 1.31, 1.06, 0.73;
     // products-like, width 128: 16, 32: 2.78, 2.93; f = 32 in fp32, proteins-like, width 64: 0.185,
-    // 0.159, 0.151; 512: 0.97, 0.85, 0.64. (Widths of 16 and 32: above.)
-    if (full && args.width <= 32)
+    // 0.159, 0.151; 512: 0.97, 0.85, 0.64. bucket, whose entries lie beside each other (suite
+    // sampled, the others' time): reddit-like, bfloat16, width 64, 128: 1.19, 1.09. (Widths of 16
+    // and 32: above.)
+    if (full && args.width <= (draws ? 32 : 128))
       s.g = 8;
     else if (s.l == 4 && look.mean_length >= 40)
       s.g = look.mean_length < 150 ? 16 : 32;
