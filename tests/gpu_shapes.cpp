@@ -136,6 +136,8 @@ TEST_CASE("samples") {
           check_as_on_cpu<rig::plus_times<float>>(a, b, {.kernel = kernel, .width = width});
         for (const int width : {8, 32, 64, 300}) {
           check_as_on_cpu<rig::max_second<float>>(graph, b, {.kernel = kernel, .width = width});
+          check_as_on_cpu<rig::mean_second<float>>(graph, b, {.kernel = kernel, .width = width});
+          check_as_on_cpu<rig::arg_max_second<float>>(graph, b, {.kernel = kernel, .width = width});
           check_as_on_cpu<rig::plus_times<float>>(a, h, {.kernel = kernel, .width = width});
           check_as_on_cpu<rig::plus_times<float>>(a, c, {.kernel = kernel, .width = width});
         }

@@ -42,6 +42,8 @@ TEST_CASE("every kernel file compiles from its text") {
         ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::drawn::anywhere>");
     check_compiles("rig::on_cuda::row<" + semiring +
                    ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::drawn::seldom>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::drawn::seldom>");
     check_compiles("rig::on_cuda::take_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr, "spmv.cu");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr, "spmv.cu");

@@ -56,10 +56,14 @@ row_shape shape_of_codes(const problem& p, const profile& look, const row_shape&
   return s;
 }
 
+bool reads_codes(const problem& p) {
+  return p.b.value_type == type::code && !p.algebra->ignores_right;
+}
+
 /// Bytes of B that a lane loads at once: 16; of codes fewer where as many sums a lane would leave
 /// lanes without work.
 int pack_bytes(const problem& p, const arguments& args) {
-  if (p.b.value_type != type::code || p.algebra->ignores_right) return 16;
+  if (!reads_codes(p)) return 16;
   const profile& look = look_of(p);
   const bool even = args.samples != sampling::none && args.width < look.mean_length;
   return even ? 16 : shape_of_codes(p, look, {}).bytes;
@@ -139,11 +143,11 @@ int shape_for(const problem& p, const profile& look, const arguments& args, int 
   return f <= 8 ? odd_8 : f > 40 ? odd_wide : p.a.nnz < few_entries ? odd_few : odd_40;
 }
 
-row_shape shape_as_exact(const problem& p, const profile& look, const arguments& args, int width) {
-  row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
+/// Of a row of the table, as exact products have it: codes have shapes of their own.
+row_shape exact_shape(const problem& p, const profile& look, const arguments& args, int number) {
+  row_shape s = shape_at(number, kind_of(p));
   s.bytes = pack_bytes(p, args);
-  const bool codes = p.b.value_type == type::code && !p.algebra->ignores_right;
-  return codes && s.plain && s.packs && p.b.columns > 1 ? shape_of_codes(p, look, s) : s;
+  return reads_codes(p) && s.plain && s.packs && p.b.columns > 1 ? shape_of_codes(p, look, s) : s;
 }
 
 /// Are so few rows longer than the width that all should be made for the others? Milliseconds of
@@ -151,22 +155,22 @@ row_shape shape_as_exact(const problem& p, const profile& look, const arguments&
 /// width 1024: products-like 3.90, 3.57, in bfloat16 3.18, 2.71, of codes 3.09, 2.89; arxiv-like
 /// 0.0894, 0.0854, but of codes, by eight lanes a row, 0.0741, 0.0873: the rare ones are the last.
 /// fastrand, width 128, one row in 16 longer: products-like 3.26, 3.04, but f = 256, 11.1, 11.6.
-/// bucket, whose samples cost less: arxiv-like, width 128: 0.0748, 0.0798; 1024: 0.0857, 0.0843. Of
-/// few entries: pubmed-like, width 64: fastrand 0.0106, 0.0092, bucket 0.0085, 0.0088; f = 256:
-/// 0.0175, 0.0205, of codes 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
+/// bucket, whose samples cost less: arxiv-like, width 128: 0.0748, 0.0798; 1024: 0.0857, 0.0843;
+/// none was measured between. Of few entries: pubmed-like, whose rows have 4.7 entries and 93 at
+/// most, width 64: fastrand 0.0106, 0.0092, bucket 0.0085, 0.0088; width 32: fastrand 0.0090,
+/// 0.0086; f = 256: 0.0175, 0.0205, of codes 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
 bool draws_seldom(const problem& p, const profile& look, const arguments& args,
                   const row_shape& exact) {
   const bool starts = args.samples == sampling::bucket;
-  if (args.samples == sampling::none || !exact.plain || !exact.packs) return false;
+  if (!exact.plain || !exact.packs || args.width < look.mean_length) return false;
   const bool narrow = packs_of(p, args) <= 16;
   if (p.a.nnz < few_entries)
     return !starts && look.longest < 4 * static_cast<int64>(args.width) &&
-           4 * look.mean_length <= args.width &&
-           (p.b.value_type == type::code || (b_bytes(p) == 4 && narrow));
-  int kind = cut_kinds;
-  while (kind > 0 && cut_of(kind - 1) > args.width) --kind;
-  return kind > 0 && args.width >= (starts ? 256 : 128) && exact.g >= 16 &&
-         int64{look.cut_rows[kind - 1]} * (narrow ? 16 : 64) <= p.a.rows;
+           4 * look.mean_length <= args.width && (reads_codes(p) || (b_bytes(p) == 4 && narrow));
+  if (args.width < (starts ? 256 : cut_of(0)) || exact.g < 16) return false;
+  int kind = cut_kinds - 1;
+  while (cut_of(kind) > args.width) --kind;
+  return int64{look.cut_rows[kind]} * (narrow ? 16 : 64) <= p.a.rows;
 }
 
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
@@ -180,9 +184,8 @@ bool draws_seldom(const problem& p, const profile& look, const arguments& args,
 /// 64, in µs: bucket, width 64: 16, 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and
 /// 10.7; 64: 11.3 and 10.6; in bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32:
 /// 16, 16, 8, 1: 9.3; 16, 32, 4, 1: 11.3.
-row_shape shape_compiled_later(const problem& p, const profile& look, const arguments& args,
-                               int width) {
-  if (args.samples == sampling::none) return shape_as_exact(p, look, args, width);
+row_shape shape_of_samples(const problem& p, const profile& look, const arguments& args,
+                           int width) {
   row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
@@ -196,7 +199,7 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
   s.u = 4;
   s.cf = 1;
   if (packs <= 8) {
-    s.l = packs <= 4 && p.b.value_type == type::code ? 4 : 8;
+    s.l = packs <= 4 && reads_codes(p) ? 4 : 8;
     // Milliseconds of 8, 16 and 32 lanes a row: codes, f = 64, adaptive: reddit-like, width 64:
     // 0.321, 0.310, 0.353; 256: 1.26, 1.11, 0.84; proteins-like, width 512: 1.31, 1.06, 0.73;
     // products-like, width 128: 16, 32: 2.78, 2.93; f = 32 in fp32, proteins-like, width 64: 0.185,
@@ -220,11 +223,10 @@ row_shape shape_compiled_later(const problem& p, const profile& look, const argu
     const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
     s.l = packs <= 16 ? 16 : 32;
     // Measured of codes of few entries: pubmed-like, f = 256, in µs, fastrand, width 16, U = 2, 4:
-    // 14.4, 15.4; width 64, U = 2, 3, 4: 20.5, 14.4, 15.5; none longer: U = 3, 4: 15.0, 13.3.
+    // 14.4, 15.4; width 64: 20.5, 15.5.
     if (packs > 32) {
       s.cf = 2;
       if (args.width < 64) s.u = 2;
-      if (few && args.width == 64) s.u = 3;
     }
     s.g = s.l == 32 || dense || few ? 32 : 16;
     if (s.g == 16 && waits) s.u = 8;
@@ -343,36 +345,32 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int width = pack_width(p, args);
   const buffer values = ordered_values(p, args), b = padded_b(p, args, width);
   const bool samples = args.samples != sampling::none;
-  const bool later = samples || (p.b.value_type == type::code && !p.algebra->ignores_right);
+  const bool later = samples || reads_codes(p);
   const bool forced =
       forced_shape != nullptr && !later && is_plain(p) &&
       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const profile& look = look_of(p);
-  const int shape = forced || later ? 0 : shape_for(p, look, args, width);
-  const bool seldom = samples && draws_seldom(p, look, args, shape_as_exact(p, look, args, width));
-  const row_shape s =
-      forced   ? *forced_shape
-      : seldom ? shape_as_exact(p, look, args, width)
-      : later  ? shape_compiled_later(p, samples ? look.sampled(args.width) : look, args, width)
-               : shape_at(shape, kind_of(p));
+  const int shape = forced ? 0 : shape_for(p, look, args, width);
+  row_shape s = forced ? *forced_shape : exact_shape(p, look, args, shape);
+  const char* name = "row";
+  auto* named = numbered_expression;
+  if (samples && draws_seldom(p, look, args, s)) {
+    name = "row, seldom sampled";
+    named = seldom_expression;
+  } else if (samples) {
+    const bool starts = args.samples == sampling::bucket;
+    s = shape_of_samples(p, look.sampled(args.width), args, width);
+    name = starts ? "row, its start" : "row, sampled";
+    named = starts ? started_expression : drawn_expression;
+  }
   const auto pack = static_cast<std::size_t>(width);
   args.c_packed =
       p.b.columns % width == 0 &&
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
-  const bool starts = args.samples == sampling::bucket;
-  const char* const name = seldom    ? "row, seldom sampled"
-                           : starts  ? "row, its start"
-                           : samples ? "row, sampled"
-                                     : "row";
   const void* const kernel =
-      samples ? kernel_for(p, {name, "row.cu", number_of(s), 0,
-                               seldom   ? seldom_expression
-                               : starts ? started_expression
-                                        : drawn_expression,
-                               nullptr})
-      : forced || later
-          ? kernel_for(p, {name, "row.cu", number_of(s), 0, numbered_expression, nullptr})
+      forced || later
+          ? kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
                            table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
   const int64 groups = row_threads / s.g;

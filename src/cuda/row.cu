@@ -134,7 +134,7 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   if (Drawn == drawn::start || sample.is_start())
     gather<S, TB, V, L, G, U, CF>(
         args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
-  else if constexpr (Drawn != drawn::start)
+  else if constexpr (Drawn == drawn::anywhere)
     gather<S, TB, V, L, G, U, CF>(
         args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
   if (lane >= L) return;
@@ -153,7 +153,7 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
 __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row part, int lane,
                                               index first) {
-  take_sample<S, TB, V, L, G, U, CF, Plain, drawn::seldom>(args, part, lane, first);
+  take_sample<S, TB, V, L, G, U, CF, Plain, drawn::anywhere>(args, part, lane, first);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
