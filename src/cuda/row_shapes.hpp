@@ -33,7 +33,8 @@ inline constexpr row_shape shapes[] = {
     {false, 1, 8, 4, 1, true},    // … rmat:20:16 0.231 (G = 16: 0.243)
     {false, 1, 32, 4, 1, true},   // … reddit-like 0.455 (G = 16: 0.485)
     {true, 8, 8, 2, 2, false},    // masks, accumulators, conversions
-    {false, 8, 8, 2, 1, false},  {false, 16, 16, 2, 3, false},
+    {false, 8, 8, 2, 1, false},
+    {false, 16, 16, 2, 3, false},
 };
 
 /// Rows of the table, by bytes of a row of B in packs, and rows of A.
