@@ -1,11 +1,14 @@
 // The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the
 // CPU's.
 
+#include <algorithm>
 #include <cmath>
 #include <random>
 
 #include "cuda/arguments.cuh"
 #include "gpu.hpp"
+#include "rig/generate.hpp"
+#include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 #include "table.hpp"
 
@@ -244,6 +247,28 @@ TEST_CASE("vendor by either algorithm") {
     }
 }
 
+TEST_CASE("vendor is told of as it answers, and named") {
+  const auto graph = rig::generate::random_values(rig::generate::from_text("uniform:1000:8"));
+  const auto a = graph.to(gpu);
+  const auto b = rig::dense<float>(graph.columns(), 32, 0.5f).to(gpu);
+  constexpr rig::plus_times<float> plus_times;
+  int lines = 0;
+  for (const rig::explained& line : rig::explain(a, b, plus_times).kernels)
+    if (line.where == gpu.where && line.name == "vendor") {
+      CHECK(line.says.says == rig::verdict::slower);
+      ++lines;
+    }
+  CHECK(lines == 1);
+  CHECK(rig::explain(a, b, plus_times, {.kernel = "vendor"}).chosen == "vendor");
+  const auto by_vendor = rig::mxm(a, b, plus_times, {.kernel = "vendor"}).to(rig::cpu());
+  const auto by_row = rig::mxm(a, b, plus_times, {.kernel = "row"}).to(rig::cpu());
+  float worst = 0;
+  for (rig::index i = 0; i < graph.rows(); ++i)
+    for (rig::index j = 0; j < 32; ++j)
+      worst = std::max(worst, std::abs(by_vendor(i, j) - by_row(i, j)));
+  CHECK(worst < 1e-5f);
+}
+
 TEST_CASE("a mean has the bits of a division") {
   constexpr rig::index n = 4096, features = 64;  // row i has i + 1 entries
   std::vector<rig::int64> offsets{0};
@@ -286,7 +311,8 @@ TEST_CASE("a hundred runs, the same bits") {
                                            {"split", 256},
                                            {"row", 128},
                                            {"spmv", 1},
-                                           {"spmv_panels", 1}}) {
+                                           {"spmv_panels", 1},
+                                           {"vendor", 64}}) {
       spec.features = features;
       trial<rig::plus_times<float>, float, float, float> t(spec);
       std::vector<unsigned char> once, again;

@@ -377,7 +377,9 @@ explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
   return or_out_of_memory("explain", [&] {
     problem p = make_problem<S>("mxm", a, b, mask, desc);
     p.fresh = true;
-    p.c.value_bytes = sizeof(typename result_element<void, S>::type);
+    using element = typename result_element<void, S>::type;
+    p.c.value_type = type_of<element>;
+    p.c.value_bytes = sizeof(element);
     return explain(p);
   });
 }
