@@ -208,6 +208,14 @@ std::string show_plots(const json& record, const std::string& folder,
   return out;
 }
 
+/// What a record fell short of; nothing where it did not.
+std::string missed_of(const json& record) {
+  std::string out;
+  for (const json& what : record.value("missed", json::array()))
+    out.append(out.empty() ? "" : "; ").append(text(what));
+  return out;
+}
+
 /// `plots` is what shows them.
 std::string section(const json& record, const std::string& notes, const std::string& plots) {
   const std::string suite = record.at("suite");
@@ -237,11 +245,8 @@ std::string section(const json& record, const std::string& notes, const std::str
     for (const auto& entry : record.at("summary").items())
       out += line_of({entry.key(), number(entry.value())});
   }
-  if (const json missed = record.value("missed", json::array()); !missed.empty()) {
-    out += "\nMissed:";
-    for (const json& what : missed) out += (&what == &missed.front() ? " " : "; ") + text(what);
-    out += ".\n";
-  }
+  if (const std::string missed = missed_of(record); !missed.empty())
+    out += "\nMissed: " + missed + ".\n";
 
   const std::string notes_path = (std::filesystem::path(notes) / (suite + ".md")).string();
   if (std::ifstream file(notes_path); file) {
@@ -291,12 +296,16 @@ std::string report(std::span<const std::string> records, const std::string& note
       "it. Bytes are those of\nA, of a row of B an entry, and of C, as if nothing were cached: "
       "with caches a "
       "share of the ceiling may exceed 1.\n";
+  std::string falls_short, sections;
   std::set<std::string> taken;
   for (const std::string& path : records) {
     const json record = load(path);
-    out += section(record, notes, plots.empty() ? "" : show_plots(record, plots, taken));
+    if (const std::string missed = missed_of(record); !missed.empty())
+      falls_short += line_of({record.at("suite"), missed});
+    sections += section(record, notes, plots.empty() ? "" : show_plots(record, plots, taken));
   }
-  return out;
+  if (!falls_short.empty()) out += "\n| what falls short | |\n| --- | --- |\n" + falls_short;
+  return out + sections;
 }
 
 }  // namespace bench
