@@ -97,8 +97,11 @@ void maxk(const example::options& given, const settings& my) {
   const auto x = waves<float>(a.columns(), my.features, 0.37, 1.13).to(where),
              grown = waves<float>(a.rows(), my.features, 1, 2).to(where);
   const rig::plus_times<float> sum;
-  const rig::descriptor plain{.threads = given.threads},
-      transposed{.transpose_a = true, .threads = given.threads}, whole = given.describe();
+  const rig::descriptor whole = given.describe();
+  rig::descriptor plain = whole;
+  plain.kernel = {};
+  rig::descriptor transposed = plain;
+  transposed.transpose_a = true;
   a.prepare(plain);
   a.prepare(transposed);
 

@@ -31,7 +31,7 @@ inline void require(bool holds, const std::string& message) {
 struct options {
   std::string graph, generate, device, kernel;
   int threads = 0;
-  bool json = false, explain = false;
+  bool any_order = false, json = false, explain = false;
 
   /// File or recipe the graph comes from.
   const std::string& source() const { return graph.empty() ? generate : graph; }
@@ -63,6 +63,7 @@ struct options {
     rig::descriptor desc;
     desc.kernel = kernel;
     desc.threads = threads;
+    desc.reproducible = !any_order;
     return desc;
   }
 
@@ -122,6 +123,8 @@ int run_program(int count, char** arguments, const char* summary,
         "CPU threads; 0: all");
     add("kernel", po::value(&given.kernel)->value_name("NAME"),
         "kernel to use; default: the cheapest");
+    add("any-order", po::bool_switch(&given.any_order),
+        "the last bits may differ from run to run: --kernel vendor needs it");
     add("json", po::bool_switch(&given.json), "print one JSON object");
     add("explain", po::bool_switch(&given.explain), "print what each kernel answers");
     add("help", "print this");

@@ -53,8 +53,8 @@ struct descriptor {
               ///< has its own; others ignore it
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
-  /// The same bits each time. False: `vendor` may take what is faster, and `maxk_backward` on a
-  /// device add the floats of a `linear` semiring by atomics.
+  /// The same bits each time. False: `vendor` can, and `maxk_backward` on a device may add the
+  /// floats of a `linear` semiring by atomics.
   bool reproducible = true;
   int threads = 0;  ///< CPU threads; 0: as many as OpenMP gives
   /// cudaStream_t to work on; null: the device's stream of rig. Its work is to be done before it is

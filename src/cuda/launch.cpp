@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "compile.hpp"
+#include "driver.hpp"
 #include "rig/mxm.hpp"
 
 namespace rig::on_cuda {
@@ -227,7 +228,11 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared) {
   void* parameters[] = {const_cast<arguments*>(&args)};
-  check(cudaLaunchKernel(kernel, grid, dim3(threads), parameters, shared, stream_of(p)), name);
+  // A kernel's handle serves where a function is asked for.
+  auto* const function = static_cast<CUfunction>(const_cast<void*>(kernel));
+  check(driver().launch(function, grid.x, grid.y, grid.z, threads, 1, 1,
+                        static_cast<unsigned>(shared), stream_of(p), parameters, nullptr),
+        name);
   launched(p.a.where.device, name);
 }
 

@@ -8,7 +8,7 @@
 #include <mutex>
 #include <optional>
 
-#include "runtime.hpp"
+#include "driver.hpp"
 
 namespace rig {
 namespace on_cuda {
@@ -142,10 +142,10 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
 void order(void* earlier, int device, void* later, int later_device) {
   context& c = context_of(device);
   const std::lock_guard lock(c.ordering);
-  check(cudaEventRecord(c.reached, static_cast<cudaStream_t>(earlier)), "cudaEventRecord");
+  check(driver().record(c.reached, static_cast<cudaStream_t>(earlier)), "cuEventRecord");
   std::optional<device_scope> there;
   if (later_device != device) there.emplace(later_device);
-  check(cudaStreamWaitEvent(static_cast<cudaStream_t>(later), c.reached, 0), "cudaStreamWaitEvent");
+  check(driver().wait(static_cast<cudaStream_t>(later), c.reached, 0), "cuStreamWaitEvent");
 }
 
 }  // namespace
@@ -187,6 +187,25 @@ void fail_by(cudaError_t status, const char* what) {
   }
   fail(status == cudaErrorMemoryAllocation ? errc::out_of_memory : errc::device,
        {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status)});
+}
+
+const driver_functions& driver() {
+  static const driver_functions found = [] {
+    driver_functions out = {};
+    const auto find = [](const char* name, auto& function) {
+      constexpr unsigned since = 12000;
+      void* at = nullptr;
+      cudaDriverEntryPointQueryResult result;
+      check(cudaGetDriverEntryPointByVersion(name, &at, since, cudaEnableDefault, &result), name);
+      if (at == nullptr) fail(errc::device, {"the driver has no ", name});
+      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(at);
+    };
+    find("cuLaunchKernel", out.launch);
+    find("cuEventRecord", out.record);
+    find("cuStreamWaitEvent", out.wait);
+    return out;
+  }();
+  return found;
 }
 
 void launched(int device, const char* kernel) {

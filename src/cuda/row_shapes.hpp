@@ -22,6 +22,7 @@ inline constexpr row_shape shapes[] = {
     {true, 16, 32, 4, 1, true},   // products-like, f = 64: 3.82 (G = 16: 4.01)
     {true, 16, 16, 2, 2, true},   // road-like, f = 128: 0.633 (L = 8, CF = 4: 0.690)
     {true, 32, 32, 4, 1, true},   // arxiv-like, f = 128: 0.168 (L = 16: 0.181, U = 8: 0.206)
+    {true, 32, 32, 2, 1, true},   // rmat:18:16, f = 100: 0.348 (L = 16, U = 4: 0.438)
     {true, 32, 32, 8, 1, true},   // pubmed-like, f = 128: 0.0111 (U = 4: 0.0124)
     {true, 32, 32, 2, 2, true},   // road-like, f = 256: 1.21 (U = 4: 1.27)
     {false, 8, 8, 4, 1, true},    // unaligned, element by element: f ≤ 8
@@ -48,6 +49,7 @@ enum shape_number : int {
   packs_16_dense,
   packs_32_sparse,
   packs_32,
+  packs_32_skewed,
   packs_32_few,
   packs_64_sparse,
   odd_8,

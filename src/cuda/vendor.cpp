@@ -2,7 +2,8 @@
 //
 // Here so that users can name it, and measured beside cuSPARSE's algorithms as the benchmarks call
 // them (suite exact); rig's own kernels are faster and serve every semiring, so it is never chosen
-// by itself. Source: cuSPARSE, cusparseSpMM.
+// by itself, and only where `reproducible = false` is said: its sums meet by atomics. Source:
+// cuSPARSE, cusparseSpMM.
 
 #include <cusparse.h>
 
@@ -68,6 +69,8 @@ const char* cannot_because(const problem& p) {
     return "cuSPARSE needs A, B and C in one floating type";
   if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64))
     return "cuSPARSE would sum in another type";
+  if (p.desc->reproducible)
+    return "cuSPARSE's sums differ in their last bits from run to run: say reproducible = false";
   if (p.a.wide) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
   if (p.mask.over != mask_operand::kind::absent) return "cuSPARSE has no masks";
   if (p.accum != accumulator::none && p.accum != accumulator::plus)
@@ -77,16 +80,19 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// The one that gives the same bits each time, or the faster for the shape; milliseconds of
-/// algorithms 2 and 3: reddit-like, f = 64: 6.01, 3.97; f = 128: 7.09, 8.50; road-like, f = 32:
-/// 0.588, 0.615; rmat:18:16, f = 64: 0.487, 0.607; arxiv-like, f = 64: 0.184, 0.162.
+/// The faster one for the shape. None of those for CSR gives the same bits each time where rows are
+/// long; algorithm 2 for COO does, but makes NaN of infinities in rows that do not name them
+/// (docs/notes/exact.md). Milliseconds of algorithms 2 and 3: reddit-like, f = 64: 6.01, 3.97; f =
+/// 128: 7.09, 8.50; road-like, f = 32: 0.588, 0.615; rmat:18:16, f = 64: 0.487, 0.607; arxiv-like,
+/// f = 64: 0.184, 0.162.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
+  // Algorithm 2 adds pieces of a row in the type of C: half a unit beyond the stated error.
+  if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
   const profile& look = look_of(p);
   constexpr int64 many = 4000000;
   const bool wide = p.b.columns > 64, short_rows = look.mean_length < 6 && p.a.nnz >= few_entries,
              hubs = p.b.columns > 32 && is_skewed(look, p.a.nnz) && p.a.nnz >= many;
-  return !p.desc->reproducible && (wide || short_rows || hubs) ? CUSPARSE_SPMM_CSR_ALG2
-                                                               : CUSPARSE_SPMM_CSR_ALG3;
+  return wide || short_rows || hubs ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
 }
 
 }  // namespace

@@ -1,0 +1,26 @@
+#pragma once
+
+// What a prepared call asks of the driver itself, not of the runtime: the same functions, without a
+// look-up of the thread's state each time. By a program outside the project: a launch 3.5 µs by the
+// runtime, 3.3 by the driver; an event recorded and waited for 0.40 to 0.55 and 0.28 to 0.36.
+
+#include <cuda.h>
+
+#include "runtime.hpp"
+
+namespace rig::on_cuda {
+
+/// Found at run time: the library does not link to the driver, so it loads where there is none.
+struct driver_functions {
+  decltype(&cuLaunchKernel) launch;
+  decltype(&cuEventRecord) record;
+  decltype(&cuStreamWaitEvent) wait;
+};
+const driver_functions& driver();
+
+/// The driver numbers its errors as the runtime does.
+inline void check(CUresult status, const char* what) {
+  check(static_cast<cudaError_t>(status), what);
+}
+
+}  // namespace rig::on_cuda
