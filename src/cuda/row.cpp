@@ -107,9 +107,13 @@ int plain_packs(const problem& p, const profile& look, const arguments& args) {
   const int slice = on_lines ? slice_of(p, look, args) : 0;
   if (slice > 0) return slice == 8 ? narrow : wider;
   if (packs <= 16) return wider;
-  // Tiles that end within a cache line ask for it twice: arxiv-like-shuffled, f = 100, in two tiles
-  // 0.197, in one 0.158.
-  if (skewed && !look.local) return on_lines ? packs_16_skewed : packs_32_skewed;
+  // Tiles that end within a cache line ask for it twice (the program marked *** in
+  // docs/notes/exact.md): arxiv-like-shuffled, f = 100, two tiles 0.195, one 0.156; rmat:18:16, f =
+  // 132, three of 64 columns 0.637, two of 128 0.688, one 0.509; f = 260, five 1.12, three 1.15.
+  if (skewed && !look.local)
+    return on_lines || packs > 64 ? packs_16_skewed
+           : packs <= 32          ? packs_32_skewed
+                                  : packs_64_sparse;
   if (few) return packs_32_few;
   return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
 }

@@ -80,19 +80,20 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// The faster one for the shape. None of those for CSR gives the same bits each time where rows are
-/// long; algorithm 2 for COO does, but makes NaN of infinities in rows that do not name them
-/// (docs/notes/exact.md). Milliseconds of algorithms 2 and 3: reddit-like, f = 64: 6.01, 3.97; f =
-/// 128: 7.09, 8.50; road-like, f = 32: 0.588, 0.615; rmat:18:16, f = 64: 0.487, 0.607; arxiv-like,
-/// f = 64: 0.184, 0.162.
+/// The faster one for the shape, of those for CSR. None of them gives the same bits each time where
+/// rows are long; algorithm 2 for COO does, but makes NaN of infinities in rows that do not name
+/// them (docs/notes/exact.md). Nothing is kept between calls, so algorithm 3 prepares in each.
+/// Milliseconds of 2 and of 3, here and prepared before: f = 32: reddit-like 5.55, 4.69, 1.91;
+/// uniform:262144:32 0.564, 0.265, 0.212; rmat:18:16 0.460, 0.639, 0.304; pubmed-like 0.0176,
+/// 0.0311, 0.0091; f = 64: reddit-like 6.02, 10.2, 3.98.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
   // Algorithm 2 adds pieces of a row in the type of C: half a unit beyond the stated error.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
   const profile& look = look_of(p);
   constexpr int64 many = 4000000;
-  const bool wide = p.b.columns > 64, short_rows = look.mean_length < 6 && p.a.nnz >= few_entries,
-             hubs = p.b.columns > 32 && is_skewed(look, p.a.nnz) && p.a.nnz >= many;
-  return wide || short_rows || hubs ? CUSPARSE_SPMM_CSR_ALG2 : CUSPARSE_SPMM_CSR_ALG3;
+  return p.b.columns <= 32 && p.a.nnz >= many && look.mean_length >= 6 && !is_skewed(look, p.a.nnz)
+             ? CUSPARSE_SPMM_CSR_ALG3
+             : CUSPARSE_SPMM_CSR_ALG2;
 }
 
 }  // namespace
