@@ -1,9 +1,12 @@
 #include "launch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
+#include <mutex>
+#include <vector>
 
 #include "compile.hpp"
 #include "driver.hpp"
@@ -102,6 +105,51 @@ struct resolved {
   const resolved* next;
 };
 std::atomic<const resolved*> resolved_kernels[64];
+
+/// A CUDA graph of one kernel for a stream, which each launch fills in anew: what was launched
+/// before is not touched. A kernel that is launched so costs the host less than one that is
+/// launched as such, and starts no later. Microseconds on the host, and until the device is done
+/// with an empty one (a program outside the project, 448 bytes of arguments): 3.1 to 3.8 and 9.0;
+/// as a graph that is filled in 1.4 to 2.2, as one that stays 1.1 to 1.6 and 6.3.
+struct pad {
+  CUstream stream;
+  CUgraphNode node;
+  CUgraphExec graph;  ///< null where none could be made
+};
+/// A stream each, since launches of one graph wait for each other. They live as long as the
+/// process.
+struct launch_pads {
+  std::mutex busy;
+  std::vector<pad> of_streams;
+};
+constexpr std::size_t most_pads = 16;
+
+/// False: it was not launched, as there is no graph for the stream.
+bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
+                     const char* name) {
+  static launch_pads of_devices[64];
+  launch_pads& pads = of_devices[device];
+  const std::lock_guard lock(pads.busy);
+  const auto found = std::find_if(pads.of_streams.begin(), pads.of_streams.end(),
+                                  [&](const pad& one) { return one.stream == stream; });
+  if (found != pads.of_streams.end()) {
+    if (found->graph == nullptr) return false;
+    check(driver().set_kernel(found->graph, found->node, &what), name);
+    check(driver().launch_graph(found->graph, stream), name);
+    return true;
+  }
+  if (pads.of_streams.size() == most_pads) return false;
+  pad made = {stream, nullptr, nullptr};
+  CUgraph graph = nullptr;
+  if (driver().create_graph(&graph, 0) != CUDA_SUCCESS ||
+      driver().add_kernel(&made.node, graph, nullptr, 0, &what) != CUDA_SUCCESS ||
+      driver().instantiate(&made.graph, graph, 0) != CUDA_SUCCESS)
+    made.graph = nullptr;
+  pads.of_streams.push_back(made);
+  if (made.graph == nullptr) return false;
+  check(driver().launch_graph(made.graph, stream), name);
+  return true;
+}
 
 }  // namespace
 
@@ -228,12 +276,27 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared) {
   void* parameters[] = {const_cast<arguments*>(&args)};
-  // A kernel's handle serves where a function is asked for.
-  auto* const function = static_cast<CUfunction>(const_cast<void*>(kernel));
-  check(driver().launch(function, grid.x, grid.y, grid.z, threads, 1, 1,
-                        static_cast<unsigned>(shared), stream_of(p), parameters, nullptr),
-        name);
-  launched(p.a.where.device, name);
+  CUDA_KERNEL_NODE_PARAMS what = {};
+  what.kern = static_cast<CUkernel>(const_cast<void*>(kernel));
+  what.gridDimX = grid.x;
+  what.gridDimY = grid.y;
+  what.gridDimZ = grid.z;
+  what.blockDimX = threads;
+  what.blockDimY = what.blockDimZ = 1;
+  what.sharedMemBytes = static_cast<unsigned>(shared);
+  what.kernelParams = parameters;
+  const int device = p.a.where.device;
+  CUstream const stream = stream_of(p);
+  // A graph that is being captured takes the kernel itself; one name may be a stream each thread.
+  const bool own = !p.captured && stream != cudaStreamPerThread;
+  if (!own || !launch_as_graph(device, stream, what, name)) {
+    // A kernel's handle serves where a function is asked for.
+    auto* const function = static_cast<CUfunction>(const_cast<void*>(kernel));
+    check(driver().launch(function, grid.x, grid.y, grid.z, threads, 1, 1, what.sharedMemBytes,
+                          stream, parameters, nullptr),
+          name);
+  }
+  launched(device, name);
 }
 
 }  // namespace rig::on_cuda

@@ -201,6 +201,11 @@ const driver_functions& driver() {
       function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(at);
     };
     find("cuLaunchKernel", out.launch);
+    find("cuGraphCreate", out.create_graph);
+    find("cuGraphAddKernelNode", out.add_kernel);
+    find("cuGraphInstantiateWithFlags", out.instantiate);
+    find("cuGraphExecKernelNodeSetParams", out.set_kernel);
+    find("cuGraphLaunch", out.launch_graph);
     find("cuEventRecord", out.record);
     find("cuStreamWaitEvent", out.wait);
     return out;
