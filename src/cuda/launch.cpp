@@ -124,7 +124,7 @@ struct launch_pads {
 };
 constexpr std::size_t most_pads = 16;
 
-/// False: it was not launched, as there is no graph for the stream.
+/// False: it was not launched, as the stream has no graph, or not for this kernel.
 bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
                      const char* name) {
   static launch_pads of_devices[64];
@@ -133,8 +133,9 @@ bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS&
   const auto found = std::find_if(pads.of_streams.begin(), pads.of_streams.end(),
                                   [&](const pad& one) { return one.stream == stream; });
   if (found != pads.of_streams.end()) {
-    if (found->graph == nullptr) return false;
-    check(driver().set_kernel(found->graph, found->node, &what), name);
+    if (found->graph == nullptr ||
+        driver().set_kernel(found->graph, found->node, &what) != CUDA_SUCCESS)
+      return false;
     check(driver().launch_graph(found->graph, stream), name);
     return true;
   }

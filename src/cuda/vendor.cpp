@@ -87,7 +87,7 @@ const char* cannot_because(const problem& p) {
 /// uniform:262144:32 0.564, 0.265, 0.212; rmat:18:16 0.460, 0.639, 0.304; pubmed-like 0.0176,
 /// 0.0311, 0.0091; f = 64: reddit-like 6.02, 10.2, 3.98.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
-  // Algorithm 2 adds pieces of a row in the type of C: half a unit beyond the stated error.
+  // Algorithm 2 ends a unit of C's last place off, where `mxm` says that it rounds once.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
   const profile& look = look_of(p);
   constexpr int64 many = 4000000;
