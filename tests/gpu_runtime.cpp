@@ -244,6 +244,10 @@ TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where
   REQUIRE(product_in_a_child() == 0);
   CHECK(files::file_size(kept) == size);
 
+  files::remove(kept);
+  files::create_directory(kept);
+  CHECK(product_in_a_child() == 0);
+
   setenv("RIG_CACHE_DIR", "/proc/no/such/folder", 1);
   CHECK(product_in_a_child() == 0);
   setenv("RIG_CACHE", "off", 1);

@@ -2,7 +2,10 @@
 // embedded text.
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cstdlib>
 #include <string>
 
 #include "cuda/compile.hpp"
@@ -121,14 +124,50 @@ TEST_CASE("one that does not is refused in the compiler's words, with its file a
   }
 }
 
+TEST_CASE("a file's name may hold quotes") {
+  rig::source_text odd = scaled_sum;
+  odd.file = "a \"user's\" \\file.cpp";
+  check_compiles("rig::on_cuda::row<rig::user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &odd);
+}
+
+/// Run by the test after it, in a process of its own: NVRTC is looked for once.
+TEST_CASE("child: without NVRTC" * doctest::skip()) {
+  REQUIRE(rig::on_cuda::no_compiler_because() != nullptr);
+  std::string name;
+  try {
+    compile_to_cubin("row.cu", "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr, 90,
+                     name);
+    FAIL("it compiled");
+  } catch (const rig::error& e) {
+    CHECK(e.code() == rig::errc::cannot);
+    CHECK(std::string(e.what()).find("needs NVRTC") != std::string::npos);
+    CHECK(std::string(e.what()).find("/no/such/library") != std::string::npos);
+  }
+}
+
+TEST_CASE("without NVRTC what needs it is refused") {
+  CHECK(rig::on_cuda::no_compiler_because() == nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("RIG_NVRTC", "/no/such/library", 1);
+    execl("/proc/self/exe", "run_time_compiler", "--no-skip", "--test-case=child: without NVRTC",
+          nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
 TEST_CASE("the number of kernels compiled ahead is a decision") {
   std::size_t pairs = 0;
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
-  // row: 21 shapes, take_values a pair. spmv: three shapes.
+  // row: 22 shapes, take_values a pair. spmv: three shapes.
   // Growth costs build time and bytes: change it knowingly.
-  CHECK(rig::on_cuda::row_entries() == pairs * (21 + 1));
+  CHECK(rig::on_cuda::row_entries() == pairs * (22 + 1));
   CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
 }
 

@@ -35,21 +35,44 @@ struct nvrtc {
   decltype(&nvrtcGetErrorString) error_string;
 };
 
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+struct nvrtc_library {
+  void* opened = nullptr;
+  std::string why;  ///< it is not
+};
+
+/// Opened once, at its first use.
+const nvrtc_library& library_of_nvrtc() {
+  static const nvrtc_library& found = *new nvrtc_library([] {
+    const std::string plain = "libnvrtc.so",
+                      numbered = plain + "." + std::to_string(CUDART_VERSION / 1000),
+                      chosen = variable("RIG_NVRTC");
+    const std::vector<std::string> names =
+        chosen.empty()
+            ? std::vector<std::string>{numbered, plain, "/usr/local/cuda/lib64/" + numbered}
+            : std::vector<std::string>{chosen};
+    nvrtc_library out;
+    for (const std::string& name : names) {
+      out.opened = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (out.opened != nullptr) break;
+      if (out.why.empty()) out.why = dlerror();
+    }
+    return out;
+  }());
+  return found;
+}
+
 nvrtc load_nvrtc() {
-  const std::string plain = "libnvrtc.so",
-                    numbered = plain + "." + std::to_string(CUDART_VERSION / 1000);
-  void* library = nullptr;
-  std::string why;
-  for (const std::string& name : {numbered, plain, "/usr/local/cuda/lib64/" + numbered}) {
-    library = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-    if (library != nullptr) break;
-    if (why.empty()) why = dlerror();
-  }
+  const auto& [library, why] = library_of_nvrtc();
   if (library == nullptr)
-    fail(errc::cannot, {"this semiring is compiled at run time, which needs NVRTC: ", why});
+    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", why});
   nvrtc out{};
-  const auto find = [&](auto& function, const char* name) {
-    void* symbol = dlsym(library, name);
+  const auto find = [opened = library](auto& function, const char* name) {
+    void* symbol = dlsym(opened, name);
     if (symbol == nullptr) fail(errc::cannot, {"NVRTC has no function ", name});
     std::memcpy(&function, &symbol, sizeof(symbol));
   };
@@ -78,11 +101,20 @@ void check_compiler(nvrtcResult status, const char* what) {
 
 // -- The program text ----------------------------------------------------------------------------
 
-std::string program_text(const std::string& file, const source_text* source) {
+/// `located`: the compiler is told where the macro stands. Machine code does not depend on it.
+std::string program_text(const std::string& file, const source_text* source, bool located) {
   std::string text = "#include \"" + file + "\"\n";
   if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
-  return text + "namespace rig::user {\n#line " + std::to_string(source->line) + " \"" +
-         source->file + "\"\nstruct " + source->name + " { " + source->body + " };\n}\n";
+  text += "namespace rig::user {\n";
+  if (located) {
+    text += "#line " + std::to_string(source->line) + " \"";
+    for (const char* at = source->file; *at != '\0'; ++at) {
+      if (*at == '"' || *at == '\\') text += '\\';
+      text += *at;
+    }
+    text += "\"\n";
+  }
+  return text + "struct " + source->name + " { " + source->body + " };\n}\n";
 }
 
 std::vector<std::string> flags(int architecture) {
@@ -102,7 +134,7 @@ program compile_now(const std::string& file, const std::string& expression,
     names.push_back(t.name);
     texts.push_back(t.text);
   }
-  const std::string text = program_text(file, source);
+  const std::string text = program_text(file, source, true);
   nvrtcProgram made = nullptr;
   check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()),
                           texts.data(), names.data()),
@@ -164,14 +196,10 @@ std::string cache_key(const std::string& file, const std::string& expression,
   std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." +
                     std::to_string(minor);
   for (const std::string& flag : flags(architecture)) key += " " + flag;
-  return key + "\n" + expression + "\n" + program_text(file, source);
+  return key + "\n" + expression + "\n" + program_text(file, source, false);
 }
 
 std::filesystem::path cache_folder() {
-  const auto variable = [](const char* name) {
-    const char* value = std::getenv(name);
-    return std::string(value != nullptr ? value : "");
-  };
   if (variable("RIG_CACHE") == "off") return {};
   if (const std::string chosen = variable("RIG_CACHE_DIR"); !chosen.empty()) return chosen;
   if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
@@ -207,9 +235,12 @@ bool take(std::string_view& from, std::string& text) {
 }
 
 bool read_cached(const std::filesystem::path& path, const std::string& key, program& out) {
+  std::error_code none;
+  const std::uintmax_t size = std::filesystem::file_size(path, none);
+  if (none) return false;
+  std::string all(size, '\0');
   std::ifstream in(path, std::ios::binary);
-  if (!in) return false;
-  const std::string all((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  if (!in.read(all.data(), static_cast<std::streamsize>(size))) return false;
   std::string_view rest = all;
   if (rest.size() < sizeof(magic) + 8 || std::memcmp(rest.data(), magic, sizeof(magic)) != 0)
     return false;
@@ -271,7 +302,8 @@ struct slot {
 
 slot& slot_for(const std::string& key) {
   static std::mutex mutex;
-  static std::map<std::string, slot> slots;
+  // Never destroyed: a product may run while the process ends.
+  static auto& slots = *new std::map<std::string, slot>;
   const std::lock_guard lock(mutex);
   return slots[key];
 }
@@ -287,6 +319,11 @@ int architecture_of(int device) {
 
 }  // namespace
 
+const char* no_compiler_because() {
+  const nvrtc_library& library = library_of_nvrtc();
+  return library.opened == nullptr ? "is compiled at run time, and there is no NVRTC" : nullptr;
+}
+
 std::string compile_to_cubin(const std::string& file, const std::string& expression,
                              const source_text* source, int architecture,
                              std::string& lowered_name) {
@@ -298,8 +335,8 @@ std::string compile_to_cubin(const std::string& file, const std::string& express
 const void* compile(const std::string& file, const std::string& expression,
                     const source_text* source, int device) {
   const int architecture = architecture_of(device);
-  slot& kept =
-      slot_for(std::to_string(architecture) + " " + expression + "\n" + program_text(file, source));
+  slot& kept = slot_for(std::to_string(architecture) + " " + expression + "\n" +
+                        program_text(file, source, false));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;
   program made = cached_or_compiled(file, expression, source, architecture);

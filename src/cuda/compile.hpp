@@ -25,6 +25,9 @@ std::span<const kernel_text> kernel_texts();
 const void* compile(const std::string& file, const std::string& expression,
                     const source_text* source, int device);
 
+/// Null where NVRTC is found: by the name $RIG_NVRTC if that is set, else where libraries are.
+const char* no_compiler_because();
+
 /// The same up to machine code, without a device: for tests. `architecture` such as 90.
 std::string compile_to_cubin(const std::string& file, const std::string& expression,
                              const source_text* source, int architecture,

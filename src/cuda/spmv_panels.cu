@@ -264,6 +264,7 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
 #include <string>
 
 #include "column_panels.hpp"
+#include "compile.hpp"
 #include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
@@ -353,7 +354,10 @@ answer spmv_panels_answer(const problem& p) {
   // Of `spmv`'s time 0.54, 0.52 and 0.30 on reddit-like, proteins-like and uniform:262144:400.
   constexpr double of_spmv = 0.6, of_slower = 4;
   out.seconds = of_spmv * estimate(p);
-  if (const char* why = slower_because(p)) {
+  const char* const why = slower_because(p);
+  // What was compiled ahead serves without a compiler.
+  if (why == nullptr && cannot(out, p, no_compiler_because())) return out;
+  if (why != nullptr) {
     out.says = verdict::slower;
     out.seconds = of_slower * estimate(p) + lone_row_seconds(look_of(p).longest);
     if (p.reasons)
