@@ -174,6 +174,9 @@ struct mean_of_nothing : rig::mean_times<float> {
 struct integer_mean_of_nothing : rig::mean_times<int> {
   static constexpr int finish(int x, rig::int64 n) { return x / static_cast<int>(n); }
 };
+struct integer_quotients : rig::plus_times<int> {
+  static constexpr int multiply(int a, int b) { return a / b; }
+};
 /// The compiler cannot see whether it divides by 0, so it must not be called.
 struct counted_mean : rig::mean_times<int> {
   static inline int calls_without_products = 0;
@@ -257,6 +260,7 @@ TEST_CASE("a wrong semiring is caught, in words") {
         "the value without products is no number: finish(zero(), 0) = NaN");
   CHECK(violation<integer_mean_of_nothing>() ==
         "the value without products is no number: finish(zero(), 0) divides by 0");
+  CHECK(violation<integer_quotients>() == "a product is no number: multiply divides by 0");
   CHECK(violation<counted_mean>() == "none");
   CHECK(counted_mean::calls_without_products == 0);
   CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");

@@ -134,6 +134,21 @@ inline constexpr bool is_dividing_by_zero =
     has_finish<S>&& std::is_integral_v<output<S>>&& finishes_constantly<S, 1> &&
     !finishes_constantly<S, 0>;
 
+template <class S, typename S::left A, typename S::right B>
+concept multiplies_constantly = requires {
+  typename std::bool_constant<(static_cast<void>(S::multiply(A, B)), true)>;
+};
+
+/// Does a ⊗ b divide by an operand, among integers? Asked in the same way.
+template <class S>
+inline constexpr bool is_dividing_by_operands = [] {
+  if constexpr (std::is_integral_v<typename S::left> && std::is_integral_v<typename S::right>) {
+    if constexpr (multiplies_constantly<S, 1, 1>)
+      return !multiplies_constantly<S, 1, 0> || !multiplies_constantly<S, 0, 1>;
+  }
+  return false;
+}();
+
 /// The value without products, where that is no number; an integer always is one.
 template <class S>
 bool is_empty_sum_unordered() {
@@ -556,6 +571,8 @@ std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& le
                                           const Right& right = {}, const Equal& equal = {}) {
   if constexpr (laws::is_dividing_by_zero<S>)
     return "the value without products is no number: finish(zero(), 0) divides by 0";
+  if constexpr (laws::is_dividing_by_operands<S>)
+    return "a product is no number: multiply divides by 0";
   if (laws::is_empty_sum_unordered<S>())
     return laws::joined({"the value without products is no number: ",
                          has_finish<S> ? "finish(zero(), 0)" : "zero()", " = NaN"});
