@@ -36,7 +36,7 @@ void walk_variants(const shape& rows, int features, tally& met) {
     spec.seed = test_seed() + step;
     spec.values = step % 3 == 0 ? draw::quarters : draw::reals;
     spec.where = gpu;
-    spec.reproducible = false;  // or `vendor` would refuse; nobody else asks
+    spec.reproducible = false;  // or `vendor` would refuse; none of the others here asks
     variants()[step].apply(spec);
     settle<S>(spec);
     trial<S, T, T, T> here(spec);

@@ -2,7 +2,10 @@
 
 #include <atomic>
 
+#include "cuda/device.hpp"
+#include "cuda/launch.hpp"
 #include "gpu_cases.hpp"
+#include "provoked.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
 
@@ -175,6 +178,63 @@ TEST_CASE("products that cut one matrix run on several streams and in several gr
   check_at_once("split", 70);
   check_at_once("spmv", 1);
   check_at_once("spmv_panels", 1);
+}
+
+TEST_CASE("more streams than have graphs to launch by") {
+  constexpr std::size_t many = 20;
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto b = waves(2000, 32), features = b.to(gpu);
+  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
+  const std::vector<own_stream> streams(many);
+  for (int round = 0; round < 2; ++round)
+    for (const own_stream& stream : streams) {
+      const auto c = rig::mxm(on_gpu, features, rig::max_second<float>{}, {.stream = stream});
+      CHECK(distance(expected, c.to(rig::cpu())) == 0);
+    }
+  rig::mxm(on_gpu, features, rig::max_second<float>{});
+  CHECK(rig::on_cuda::has_launch_graph(0, rig::on_cuda::stream_for(0, nullptr)));
+}
+
+TEST_CASE("a stream's first product while another stream is captured") {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto b = waves(2000, 32), features = b.to(gpu);
+  const auto expected = rig::mxm(a, b, rig::max_second<float>{});
+  auto c = rig::dense<float>(2000, 32).to(gpu), d = rig::dense<float>(2000, 32).to(gpu);
+  const auto product = [&](rig::dense<float>& to, void* stream) {
+    rig::mxm(to, rig::none, on_gpu, features, rig::max_second<float>{}, {.stream = stream});
+  };
+  const own_stream captured, fresh;
+  product(c, nullptr);  // loads the kernels
+  product(d, captured);
+  rig::synchronise(gpu);
+  cudaGraph_t graph = nullptr;
+  cudaGraphExec_t replay = nullptr;
+  REQUIRE(cudaStreamBeginCapture(captured, cudaStreamCaptureModeGlobal) == cudaSuccess);
+  product(d, captured);
+  product(c, fresh);
+  REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
+  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
+  REQUIRE(cudaGraphLaunch(replay, captured) == cudaSuccess);
+  rig::synchronise(gpu);
+  CHECK(distance(expected, c.to(rig::cpu())) == 0);
+  CHECK(distance(expected, d.to(rig::cpu())) == 0);
+  cudaGraphExecDestroy(replay);
+  cudaGraphDestroy(graph);
+}
+
+TEST_CASE("an operand of a captured stream is no operand of a call on another") {
+  const auto on_gpu = banded(200).to(gpu);
+  const auto features = waves(200, 32).to(gpu);
+  const own_stream captured;
+  const auto view = rig::dense<float>::view(features.data(), 200, 32, 0, gpu, captured);
+  auto c = rig::dense<float>(200, 32, 7.0f).to(gpu);
+  rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{});
+  cudaGraph_t graph = nullptr;
+  REQUIRE(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+  check_error(rig::errc::cannot, {"captured"},
+              [&] { rig::mxm(c, rig::none, on_gpu, view, rig::max_second<float>{}); });
+  REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
+  cudaGraphDestroy(graph);
 }
 
 TEST_CASE("a prepared product can be captured and replayed") {

@@ -182,7 +182,7 @@ void walk(const std::vector<shape>& shapes, int number, tally& met) {
                   : random.below(2) == 0 ? draw::reals
                                          : draw::quarters;
     spec.where = met.where();
-    spec.reproducible = false;  // or `vendor` would refuse; nobody else asks
+    spec.reproducible = false;  // or `vendor` would refuse; none of the others here asks
     v.apply(spec);
     settle<S>(spec);
     trial<S, T, T, T> here(spec);

@@ -14,6 +14,7 @@ namespace rig::on_cuda {
 struct driver_functions {
   decltype(&cuLaunchKernel) launch;
   decltype(&cuGraphCreate) create_graph;
+  decltype(&cuGraphDestroy) destroy_graph;
   decltype(&cuGraphAddKernelNode) add_kernel;
   decltype(&cuGraphInstantiateWithFlags) instantiate;
   decltype(&cuGraphExecKernelNodeSetParams) set_kernel;

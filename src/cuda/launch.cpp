@@ -1,12 +1,10 @@
 #include "launch.hpp"
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
 #include <mutex>
-#include <vector>
 
 #include "compile.hpp"
 #include "driver.hpp"
@@ -107,48 +105,66 @@ struct resolved {
 std::atomic<const resolved*> resolved_kernels[64];
 
 /// A CUDA graph of one kernel for a stream, which each launch fills in anew: what was launched
-/// before is not touched. A kernel that is launched so costs the host less than one that is
-/// launched as such, and starts no later. Microseconds on the host, and until the device is done
-/// with an empty one (a program outside the project, 448 bytes of arguments): 3.1 to 3.8 and 9.0;
-/// as a graph that is filled in 1.4 to 2.2, as one that stays 1.1 to 1.6 and 6.3.
+/// before is not touched. The host needs less for it than for a kernel that is launched as such,
+/// and the device no more. Microseconds of the host by a program outside the project, 448 bytes of
+/// arguments: 3.1 to 3.8; 1.4 to 2.2 as a graph that is filled in.
 struct pad {
+  std::mutex busy;
   CUstream stream;
   CUgraphNode node;
-  CUgraphExec graph;  ///< null where none could be made
+  CUgraphExec graph;
 };
-/// A stream each, since launches of one graph wait for each other. They live as long as the
-/// process.
+/// A stream each, since launches of one graph wait for each other. They stay until the process
+/// ends; streams beyond the first few have none.
 struct launch_pads {
-  std::mutex busy;
-  std::vector<pad> of_streams;
+  std::mutex making;
+  std::atomic<std::size_t> count;
+  pad of_streams[16];
 };
-constexpr std::size_t most_pads = 16;
+launch_pads pads_of_devices[most_devices];
+
+pad* find_pad(launch_pads& pads, CUstream stream) {
+  const std::size_t count = pads.count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i)
+    if (pads.of_streams[i].stream == stream) return &pads.of_streams[i];
+  return nullptr;
+}
+
+/// Null where the stream has none, and none can be made.
+pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
+  launch_pads& pads = pads_of_devices[device];
+  if (pad* const found = find_pad(pads, stream)) return found;
+  const std::lock_guard lock(pads.making);
+  if (pad* const found = find_pad(pads, stream)) return found;
+  const std::size_t count = pads.count.load(std::memory_order_relaxed);
+  if (count == std::size(pads.of_streams)) return nullptr;
+  // Another thread may be capturing another stream, which is nothing to this one.
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "capture mode");
+  const driver_functions& call = driver();
+  pad& made = pads.of_streams[count];
+  CUgraph graph = nullptr;
+  const bool is_made = call.create_graph(&graph, 0) == CUDA_SUCCESS &&
+                       call.add_kernel(&made.node, graph, nullptr, 0, &what) == CUDA_SUCCESS &&
+                       call.instantiate(&made.graph, graph, 0) == CUDA_SUCCESS;
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "capture mode");
+  if (!is_made) {
+    if (graph != nullptr) call.destroy_graph(graph);
+    return nullptr;
+  }
+  made.stream = stream;
+  pads.count.store(count + 1, std::memory_order_release);
+  return &made;
+}
 
 /// False: it was not launched, as the stream has no graph, or not for this kernel.
 bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
                      const char* name) {
-  static launch_pads of_devices[64];
-  launch_pads& pads = of_devices[device];
-  const std::lock_guard lock(pads.busy);
-  const auto found = std::find_if(pads.of_streams.begin(), pads.of_streams.end(),
-                                  [&](const pad& one) { return one.stream == stream; });
-  if (found != pads.of_streams.end()) {
-    if (found->graph == nullptr ||
-        driver().set_kernel(found->graph, found->node, &what) != CUDA_SUCCESS)
-      return false;
-    check(driver().launch_graph(found->graph, stream), name);
-    return true;
-  }
-  if (pads.of_streams.size() == most_pads) return false;
-  pad made = {stream, nullptr, nullptr};
-  CUgraph graph = nullptr;
-  if (driver().create_graph(&graph, 0) != CUDA_SUCCESS ||
-      driver().add_kernel(&made.node, graph, nullptr, 0, &what) != CUDA_SUCCESS ||
-      driver().instantiate(&made.graph, graph, 0) != CUDA_SUCCESS)
-    made.graph = nullptr;
-  pads.of_streams.push_back(made);
-  if (made.graph == nullptr) return false;
-  check(driver().launch_graph(made.graph, stream), name);
+  pad* const by = pad_of(device, stream, what);
+  if (by == nullptr) return false;
+  const std::lock_guard lock(by->busy);
+  if (driver().set_kernel(by->graph, by->node, &what) != CUDA_SUCCESS) return false;
+  check(driver().launch_graph(by->graph, stream), name);
   return true;
 }
 
@@ -272,6 +288,10 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
                                      std::memory_order_relaxed)) {
   }
   return kernel;
+}
+
+bool has_launch_graph(int device, void* stream) {
+  return find_pad(pads_of_devices[device], static_cast<CUstream>(stream)) != nullptr;
 }
 
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,

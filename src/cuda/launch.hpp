@@ -71,6 +71,9 @@ double estimate(const problem& p);
 /// The full name of a semiring's type, from its key.
 std::string type_name(const semiring_info& s);
 
+/// Are launches on the stream made by a CUDA graph that is kept for it?
+bool has_launch_graph(int device, void* stream);
+
 /// With `shared` bytes of dynamic shared memory, at most 48 KB or what was asked for.
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared = 0);

@@ -7,14 +7,13 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
+#include <type_traits>
 
 #include "driver.hpp"
 
 namespace rig {
 namespace on_cuda {
 namespace {
-
-constexpr int most_devices = 64;
 
 /// Copies between host and device go through two pinned pieces of this size, one filled while the
 /// other travels.
@@ -202,6 +201,7 @@ const driver_functions& driver() {
     };
     find("cuLaunchKernel", out.launch);
     find("cuGraphCreate", out.create_graph);
+    find("cuGraphDestroy", out.destroy_graph);
     find("cuGraphAddKernelNode", out.add_kernel);
     find("cuGraphInstantiateWithFlags", out.instantiate);
     find("cuGraphExecKernelNodeSetParams", out.set_kernel);
@@ -312,14 +312,22 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
         "copy of rows");
 }
 
+namespace {
+
+/// The runtime also makes its context the thread's own here, which the driver's functions need.
+bool is_capturing(void* stream) {
+  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
+  return status != cudaStreamCaptureStatusNone;
+}
+
+}  // namespace
+
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
   // While a graph is captured nothing outside it may be waited for; what it replays on must be
   // ready then.
-  cudaStreamCaptureStatus capturing = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream_), &capturing),
-        "cudaStreamIsCapturing");
-  captured_ = capturing != cudaStreamCaptureStatusNone;
+  captured_ = is_capturing(stream_);
   if (captured_) return;
   const auto follow = [&](std::initializer_list<void*> streams) {
     for (void* stream : streams)
@@ -335,6 +343,11 @@ stream_order::stream_order(const problem& p)
 void stream_order::add(void* stream) {
   for (int i = 0; i < count_; ++i)
     if (others_[i] == stream) return;
+  // To wait for it would draw the call into the graph, where nothing outside it is waited for.
+  if (is_capturing(stream))
+    fail(errc::cannot,
+         {"an operand belongs to a stream that is being captured in a CUDA graph, and the call is "
+          "on a stream that is not"});
   order(stream, device_, stream_, device_);
   others_[count_++] = stream;
 }

@@ -9,6 +9,8 @@
 
 namespace rig::on_cuda {
 
+constexpr int most_devices = 64;
+
 /// Throws error(device), or error(out_of_memory), with CUDA's own words; where a kernel is at
 /// fault, with the name of rig's last one on the device.
 [[noreturn]] void fail_by(cudaError_t status, const char* what);
