@@ -290,6 +290,7 @@ void copy(const buffer& from, const buffer& to) {
     const device_scope scope(from.where().device);
     to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
   } else {
+    // `to` was allocated a moment ago, which made both devices' contexts known to this thread.
     const int here = from.where().device, there = to.where().device;
     {
       const device_scope scope(here);
