@@ -16,6 +16,7 @@ namespace bench {
 /// What the command line says; empty and 0 leave it to the suite.
 struct options {
   std::string command;  ///< the command line itself
+  std::string commit;   ///< of the sources; empty: as git describes those that are here
   std::vector<std::string> suites;
   std::vector<std::string> graphs;
   std::vector<int> features;
@@ -98,7 +99,7 @@ class record {
   std::string text() const;
 
  private:
-  std::string suite_, command_, started_;
+  std::string suite_, command_, commit_, started_;
   std::string driver_, toolkit_;  ///< empty where no device was measured
   int threads_, repeat_;
   double load_;

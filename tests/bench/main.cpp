@@ -105,6 +105,8 @@ int run(int count, char** arguments) {
   add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");
   add("all", "the graphs that need gigabytes too");
   add("record", po::value(&path), "write the record here");
+  add("commit", po::value(&given.commit),
+      "what the record calls the sources, where the program was built elsewhere");
   add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/notes", "docs/notes"),
       "report: where the notes to each suite are");
   add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
@@ -144,9 +146,9 @@ int run(int count, char** arguments) {
   given.command = "bench";
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
-    if (word == "--record")
+    if (word == "--record" || word == "--commit")
       ++i;
-    else if (!word.starts_with("--record="))
+    else if (!word.starts_with("--record=") && !word.starts_with("--commit="))
       given.command.append(" ").append(word);
   }
   given.suites = split(name);

@@ -87,9 +87,12 @@ std::string digits(double number, int digits) {
 record::record(std::string suite, const options& given)
     : suite_(std::move(suite)),
       command_(given.command),
+      commit_(given.commit),
       started_(now()),
       threads_(threads_of(given)),
       repeat_(repeat_of(given)) {
+  if (commit_.empty())
+    commit_ = first_line_of("git -C '" RIG_SOURCE_DIR "' describe --always --dirty 2>/dev/null");
   load_ = -1;
   getloadavg(&load_, 1);
 }
@@ -140,8 +143,7 @@ std::string record::text() const {
   getloadavg(&load, 1);
   json out = {{"suite", suite_},
               {"command", command_},
-              {"commit",
-               first_line_of("git -C '" RIG_SOURCE_DIR "' describe --always --dirty 2>/dev/null")},
+              {"commit", commit_},
               {"date", started_},
               {"cpu", cpu_model()},
               {"threads", threads_},
