@@ -177,6 +177,9 @@ struct integer_mean_of_nothing : rig::mean_times<int> {
 struct integer_quotients : rig::plus_times<int> {
   static constexpr int multiply(int a, int b) { return a / b; }
 };
+struct integer_quotients_of_a : rig::plus_times<int> {
+  static constexpr int multiply(int a, int b) { return b / a; }
+};
 /// The compiler cannot see whether it divides by 0, so it must not be called.
 struct counted_mean : rig::mean_times<int> {
   static inline int calls_without_products = 0;
@@ -260,7 +263,9 @@ TEST_CASE("a wrong semiring is caught, in words") {
         "the value without products is no number: finish(zero(), 0) = NaN");
   CHECK(violation<integer_mean_of_nothing>() ==
         "the value without products is no number: finish(zero(), 0) divides by 0");
-  CHECK(violation<integer_quotients>() == "a product is no number: multiply divides by 0");
+  CHECK(violation<integer_quotients>() == "a product is no number: multiply(1, 0) divides by 0");
+  CHECK(violation<integer_quotients_of_a>() ==
+        "a product is no number: multiply(0, 1) divides by 0");
   CHECK(violation<counted_mean>() == "none");
   CHECK(counted_mean::calls_without_products == 0);
   CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");

@@ -67,12 +67,12 @@ const nvrtc_library& library_of_nvrtc() {
 }
 
 nvrtc load_nvrtc() {
-  const auto& [library, why] = library_of_nvrtc();
-  if (library == nullptr)
-    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", why});
+  const nvrtc_library& library = library_of_nvrtc();
+  if (library.opened == nullptr)
+    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", library.why});
   nvrtc out{};
-  const auto find = [opened = library](auto& function, const char* name) {
-    void* symbol = dlsym(opened, name);
+  const auto find = [&](auto& function, const char* name) {
+    void* symbol = dlsym(library.opened, name);
     if (symbol == nullptr) fail(errc::cannot, {"NVRTC has no function ", name});
     std::memcpy(&function, &symbol, sizeof(symbol));
   };
@@ -235,9 +235,9 @@ bool take(std::string_view& from, std::string& text) {
 }
 
 bool read_cached(const std::filesystem::path& path, const std::string& key, program& out) {
-  std::error_code none;
-  const std::uintmax_t size = std::filesystem::file_size(path, none);
-  if (none) return false;
+  std::error_code failed;  // also of a folder
+  const std::uintmax_t size = std::filesystem::file_size(path, failed);
+  if (failed) return false;
   std::string all(size, '\0');
   std::ifstream in(path, std::ios::binary);
   if (!in.read(all.data(), static_cast<std::streamsize>(size))) return false;

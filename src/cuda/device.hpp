@@ -64,7 +64,7 @@ class stream_order {
   bool is_captured() const { return captured_; }
 
  private:
-  void add(void* stream);
+  void add(void* stream, const char* operation);
   bool captured_ = false;
   int device_;
   device_scope current_;

@@ -7,7 +7,6 @@
 #include <cstring>
 #include <mutex>
 #include <optional>
-#include <type_traits>
 
 #include "driver.hpp"
 
@@ -188,31 +187,6 @@ void fail_by(cudaError_t status, const char* what) {
        {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status)});
 }
 
-const driver_functions& driver() {
-  static const driver_functions found = [] {
-    driver_functions out = {};
-    const auto find = [](const char* name, auto& function) {
-      constexpr unsigned since = 12000;
-      void* at = nullptr;
-      cudaDriverEntryPointQueryResult result;
-      check(cudaGetDriverEntryPointByVersion(name, &at, since, cudaEnableDefault, &result), name);
-      if (at == nullptr) fail(errc::device, {"the driver has no ", name});
-      function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(at);
-    };
-    find("cuLaunchKernel", out.launch);
-    find("cuGraphCreate", out.create_graph);
-    find("cuGraphDestroy", out.destroy_graph);
-    find("cuGraphAddKernelNode", out.add_kernel);
-    find("cuGraphInstantiateWithFlags", out.instantiate);
-    find("cuGraphExecKernelNodeSetParams", out.set_kernel);
-    find("cuGraphLaunch", out.launch_graph);
-    find("cuEventRecord", out.record);
-    find("cuStreamWaitEvent", out.wait);
-    return out;
-  }();
-  return found;
-}
-
 void launched(int device, const char* kernel) {
   contexts[device].last_kernel.store(kernel, std::memory_order_relaxed);
 }
@@ -332,7 +306,7 @@ stream_order::stream_order(const problem& p)
   if (captured_) return;
   const auto follow = [&](std::initializer_list<void*> streams) {
     for (void* stream : streams)
-      if (stream != nullptr && stream != stream_) add(stream);
+      if (stream != nullptr && stream != stream_) add(stream, p.operation);
   };
   follow({p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
           p.indices.stream});
@@ -341,14 +315,14 @@ stream_order::stream_order(const problem& p)
             p.mask.full.indices_stream});
 }
 
-void stream_order::add(void* stream) {
+void stream_order::add(void* stream, const char* operation) {
   for (int i = 0; i < count_; ++i)
     if (others_[i] == stream) return;
   // To wait for it would draw the call into the graph, where nothing outside it is waited for.
   if (is_capturing(stream))
     fail(errc::cannot,
-         {"an operand belongs to a stream that is being captured in a CUDA graph, and the call is "
-          "on a stream that is not"});
+         {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
+          " that is being captured in a CUDA graph, and the call is on a stream that is not"});
   order(stream, device_, stream_, device_);
   others_[count_++] = stream;
 }

@@ -111,11 +111,9 @@ int plain_packs(const problem& p, const profile& look, const arguments& args) {
   // docs/notes/exact.md): arxiv-like-shuffled, f = 100, two tiles 0.195, one 0.156; rmat:18:16, f =
   // 132, three of 64 columns 0.637, two of 128 0.688, one 0.509; f = 260, five 1.12, three 1.15.
   if (skewed && !look.local)
-    return on_lines || packs > 64 ? packs_16_skewed
-           : packs <= 32          ? packs_32_skewed
-                                  : packs_64_sparse;
+    return on_lines || packs > 64 ? packs_16_skewed : packs <= 32 ? packs_32_skewed : packs_64;
   if (few) return packs_32_few;
-  return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64_sparse;
+  return !sparse ? packs_32 : packs <= 32 ? packs_32_sparse : packs_64;
 }
 
 sum_kind kind_of(const problem& p) {

@@ -51,7 +51,7 @@ enum shape_number : int {
   packs_32,
   packs_32_skewed,
   packs_32_few,
-  packs_64_sparse,
+  packs_64,
   odd_8,
   odd_40,
   odd_few,

@@ -9,7 +9,7 @@
 
 namespace rig::on_cuda {
 
-constexpr int most_devices = 64;
+constexpr int most_devices = 64;  ///< that rig keeps something for; others are not listed
 
 /// Throws error(device), or error(out_of_memory), with CUDA's own words; where a kernel is at
 /// fault, with the name of rig's last one on the device.
