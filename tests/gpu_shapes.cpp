@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/families.hpp"
 #include "gpu.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
@@ -23,9 +24,10 @@ namespace {
 
 /// Few entries, few with long rows, few with few long rows, short rows, skewed ones, skewed and
 /// longer, even, long and longer ones.
-constexpr const char* graphs[] = {"uniform:2000:16",  "rmat:12:16",      "pubmed-like",
-                                  "grid:400:400",     "rmat:16:4",       "rmat:14:20",
-                                  "uniform:30000:16", "uniform:8000:50", "uniform:4000:120"};
+constexpr const char* graphs[] = {"uniform:2000:16",  "rmat:12:16",       "pubmed-like",
+                                  "grid:400:400",     "rmat:16:4",        "rmat:14:20",
+                                  "uniform:30000:16", "uniform:15000:24", "uniform:8000:50",
+                                  "uniform:4000:120"};
 
 rig::matrix<float> weighted(const rig::matrix<float>& graph) {
   std::vector<float> weights(static_cast<std::size_t>(graph.nnz()));
@@ -92,18 +94,75 @@ TEST_CASE("exact products") {
     const on_both graph(rig::generate::from_text(text));
     const on_both a(weighted(graph.here));
     const int n = a.here.columns();
-    for (const int features : {1, 3, 8, 16, 32, 33, 64, 100, 128, 256}) {
+    for (const int features : {1, 3, 8, 16, 32, 33, 34, 64, 65, 97, 100, 128, 129, 256}) {
       const on_both b(quarters<float>(n, features));
       check_as_on_cpu<rig::plus_times<float>>(a, b);
       check_as_on_cpu<rig::max_second<float>>(graph, b);
       check_as_on_cpu<rig::mean_second<float>>(graph, b);
       check_as_on_cpu<rig::arg_max_second<float>>(graph, b);
     }
-    for (const int features : {32, 64, 128, 256}) {
+    for (const int features : {17, 32, 64, 65, 128, 256}) {
       check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<rig::half>(n, features)));
       check_as_on_cpu<rig::plus_times<double>>(on_both(a.here.with_value(2.0)),
                                                on_both(quarters<double>(n, features)));
     }
+  }
+}
+
+/// Plain exact products go by a shape while it lives.
+struct forced {
+  explicit forced(const rig::on_cuda::row_shape& by) { rig::on_cuda::forced_shape = &by; }
+  ~forced() { rig::on_cuda::forced_shape = nullptr; }
+  forced(const forced&) = delete;
+};
+
+TEST_CASE("B in tiles, and what they leave of its rows") {
+  const auto of_type = [](const auto& a, auto zero, auto semiring, int l, int g) {
+    using T = decltype(zero);
+    constexpr int width = 16 / sizeof(T);
+    const int tile = l * width;
+    for (const int left : {1, 2, width})
+      for (const int tiles : {1, 3}) {
+        if (left > width) continue;
+        const rig::on_cuda::row_shape shape = {true, l, g, 4, 1, true, 16, left == 1 ? 1 : width};
+        const forced by(shape);
+        check_as_on_cpu<decltype(semiring)>(
+            a, on_both(quarters<T>(a.here.columns(), tiles * tile + left)));
+      }
+  };
+  for (const char* text : {"uniform:2000:16", "rmat:12:16"}) {  // rmat: rows in pieces, empty rows
+    CAPTURE(text);
+    const on_both graph(rig::generate::from_text(text));
+    const on_both a(weighted(graph.here)), iso(graph.here.with_value(0.5f));
+    for (const auto& [l, g] : {std::pair{8, 8}, {8, 16}, {8, 32}, {16, 16}, {16, 32}}) {
+      CAPTURE(l);
+      CAPTURE(g);
+      of_type(a, 0.0f, rig::plus_times<float>{}, l, g);
+      of_type(iso, 0.0f, rig::plus_times<float>{}, l, g);
+      of_type(graph, 0.0f, rig::max_second<float>{}, l, g);
+      of_type(graph, 0.0f, rig::mean_second<float>{}, l, g);
+      of_type(graph, 0.0f, rig::arg_max_second<float>{}, l, g);
+      of_type(a, rig::half(), rig::plus_times<float>{}, l, g);
+      of_type(on_both(graph.here.with_value(2.0)), 0.0, rig::plus_times<double>{}, l, g);
+    }
+    // Rows of B and C that lie further apart.
+    const on_both b(quarters<float>(a.here.columns(), 40));
+    const auto part = rig::dense<float>::view(b.there.data(), b.there.rows(), 33, 40, gpu);
+    const auto part_here = rig::dense<float>::view(b.here.data(), b.here.rows(), 33, 40);
+    auto room = rig::dense<float>(a.here.rows(), 48, 7.0f).to(gpu);
+    auto c = rig::dense<float>::view(room.data(), a.here.rows(), 33, 48, gpu);
+    const rig::on_cuda::row_shape shape = {true, 8, 8, 6, 1, true, 16, 1};
+    {
+      const forced by(shape);
+      rig::mxm(c, rig::none, a.there, part, rig::plus_times<float>{});
+    }
+    const auto expected = rig::mxm(a.here, part_here, rig::plus_times<float>{});
+    const auto got = room.to(rig::cpu());
+    int wrong = 0;
+    for (int i = 0; i < got.rows(); ++i)
+      for (int j = 0; j < got.columns(); ++j)
+        wrong += got(i, j) == (j < 33 ? expected(i, j) : 7.0f) ? 0 : 1;
+    CHECK(wrong == 0);
   }
 }
 

@@ -116,7 +116,10 @@ struct arguments {
   // B
   index columns = 0;
   const void* b = nullptr;
-  unsigned b_row_bytes = 0;                     ///< from one row of B to the next
+  unsigned b_row_bytes = 0;      ///< from one row of B to the next
+  int64 b_tile_bytes = 0;        ///< from a tile of B to the next, less a tile's columns
+  const void* b_rest = nullptr;  ///< what tiles leave of B's rows, less the columns before
+  unsigned b_rest_row_bytes = 0;
   const float *low = nullptr, *step = nullptr;  ///< of B's codes: one of each, or one a column
   // C
   void* c = nullptr;

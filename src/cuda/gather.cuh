@@ -56,6 +56,12 @@ struct sampled_range {
   __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
 };
 
+/// Where B's rows lie: element (k, j) at data + k · row_bytes + j elements.
+struct rows_of_b {
+  const void* data;
+  unsigned row_bytes;
+};
+
 /// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
 /// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
 /// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
@@ -64,8 +70,8 @@ struct sampled_range {
 /// twice. Teams meet in a fixed tree, so the result is the same each time; all lanes of the group
 /// must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Range>
-__device__ __forceinline__ void gather_from(const arguments& args, index row, const Range& of,
-                                            int lane, index first,
+__device__ __forceinline__ void gather_from(const arguments& args, rows_of_b rows, index row,
+                                            const Range& of, int lane, index first,
                                             typename S::accum (&sum)[CF][V]) {
   using left = typename S::left;
   using right = typename S::right;
@@ -77,7 +83,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
   for (int c = 0; c < CF; ++c) {
     columns[c] = first + c * L * V;
     if (columns[c] >= args.columns) columns[c] = 0;
-    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + columns[c]);
+    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(rows.data) + columns[c]);
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
   }
   [[maybe_unused]] left iso = left();
@@ -123,7 +129,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
 #pragma unroll
         for (int c = 0; c < CF; ++c)
           if (again || there[u])
-            from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], args.b_row_bytes));
+            from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes));
 #pragma unroll
       for (int u = 0; u < U; ++u)
 #pragma unroll
@@ -198,12 +204,18 @@ __device__ __forceinline__ void gather_from(const arguments& args, index row, co
 /// `gather_from` with or without values to load: asked once, not in the loop; of samples, which ask
 /// when they draw, in one copy: small graphs wait for a kernel's text.
 template <class S, class TB, int V, int L, int G, int U, int CF, class Range>
-__device__ __forceinline__ void gather(const arguments& args, index row, const Range& of, int lane,
-                                       index first, typename S::accum (&sum)[CF][V]) {
+__device__ __forceinline__ void gather(const arguments& args, rows_of_b rows, index row,
+                                       const Range& of, int lane, index first,
+                                       typename S::accum (&sum)[CF][V]) {
   if constexpr (!is_ignoring_left<S> && !Range::is_sample)
     if (of.values == nullptr)
-      return gather_from<S, TB, V, L, G, U, CF, true>(args, row, of, lane, first, sum);
-  gather_from<S, TB, V, L, G, U, CF, false>(args, row, of, lane, first, sum);
+      return gather_from<S, TB, V, L, G, U, CF, true>(args, rows, row, of, lane, first, sum);
+  gather_from<S, TB, V, L, G, U, CF, false>(args, rows, row, of, lane, first, sum);
+}
+template <class S, class TB, int V, int L, int G, int U, int CF, class Range>
+__device__ __forceinline__ void gather(const arguments& args, index row, const Range& of, int lane,
+                                       index first, typename S::accum (&sum)[CF][V]) {
+  gather<S, TB, V, L, G, U, CF>(args, {args.b, args.b_row_bytes}, row, of, lane, first, sum);
 }
 
 /// The packs of a row in `to`, whole where C's rows begin and end on packs.

@@ -115,7 +115,7 @@ struct pad {
   CUgraphExec graph;
 };
 /// A stream each, since launches of one graph wait for each other. They stay until the process
-/// ends; streams beyond the first few have none.
+/// ends; streams beyond the first few have none, but rig's own always has.
 struct launch_pads {
   std::mutex making;
   std::atomic<std::size_t> count;
@@ -137,7 +137,9 @@ pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
   const std::lock_guard lock(pads.making);
   if (pad* const found = find_pad(pads, stream)) return found;
   const std::size_t count = pads.count.load(std::memory_order_relaxed);
-  if (count == std::size(pads.of_streams)) return nullptr;
+  void* const own = stream_for(device, nullptr);
+  const bool is_kept = stream != own && find_pad(pads, static_cast<CUstream>(own)) == nullptr;
+  if (count + is_kept >= std::size(pads.of_streams)) return nullptr;
   // Another thread may be capturing another stream, which is nothing to this one.
   cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
   check(cudaThreadExchangeStreamCaptureMode(&mode), "capture mode");

@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "compile.hpp"
 #include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
@@ -272,7 +273,8 @@ std::string expression(const row_shape& s, const std::string& semiring, const st
   out +=
       s.packs ? "static_cast<int>(" + std::to_string(s.bytes) + " / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
-  return out + (s.plain ? ", true" : ", false") + ", rig::on_cuda::drawn::" + drawn + ">";
+  out += (s.plain ? ", true" : ", false") + std::string(", rig::on_cuda::drawn::") + drawn;
+  return out + (s.rest > 0 ? ", " + std::to_string(s.rest) : "") + ">";
 }
 template <sum_kind Of>
 std::string table_expression(int shape, const std::string& semiring, const std::string& b_type) {
@@ -283,12 +285,13 @@ constexpr decltype(kernel_request::expression) table_expressions[] = {
     table_expression<sum_kind::indexed>};
 /// A shape that no table holds, as a number below zero, and back.
 int number_of(const row_shape& s) {
-  return -(((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 4 + (s.packs ? 2 : 0) +
-           (s.plain ? 1 : 0));
+  return -((((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 32 + s.rest) * 4 +
+           (s.packs ? 2 : 0) + (s.plain ? 1 : 0));
 }
 row_shape shape_of(int number) {
   const int n = -number;
-  return {(n & 2) != 0, n >> 20, n >> 14 & 63, n >> 10 & 15, n >> 7 & 7, (n & 1) != 0, n >> 2 & 31};
+  return {(n & 2) != 0, n >> 25,      n >> 19 & 63, n >> 15 & 15,
+          n >> 12 & 7,  (n & 1) != 0, n >> 7 & 31,  n >> 2 & 31};
 }
 std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type);
@@ -326,6 +329,54 @@ buffer padded_b(const problem& p, arguments& args, int width) {
   return padded;
 }
 
+/// The shape of exact products that copy B in tiles of whole packs and what they leave of its rows
+/// by itself; its rest is 0 where none does. Compiled at run time. Milliseconds by the program
+/// marked *** in docs/notes/exact.md, beside the shapes of the table, sum in fp32, f = 33, 65, 129:
+/// reddit-like 1.77, 2.11; 3.19, 3.61; 6.04, 9.45; rmat:18:16 0.187, 0.221; 0.314, 0.353; 0.606,
+/// 0.625; uniform:262144:32 0.203, 0.259; 0.380, 0.521; 0.701, 1.14. Tiles of 8 and of 16 packs:
+/// products-like, whose tiles do not stay in L2, f = 129: 10.8, 9.26; rmat:18:16 0.651, 0.603, f =
+/// 97 0.505, in the table's 0.434; reddit-like 6.03, 6.19. Three columns beyond them or four cost
+/// more than one: rmat:18:16, f = 34, 36: 0.199, 0.201, the table's 0.222, 0.180; products-like
+/// 3.52, 3.48, 3.58, 3.26; reddit-like 1.90, 1.90, 2.11, 2.07; uniform:262144:32, f = 36, 68, 100:
+/// 0.214, 0.203; 0.383, 0.444; 0.543, 0.660. Up to 14 entries a row the copy costs more than it
+/// gains: arxiv-like, f = 33: 0.080, 0.077.
+row_shape tiled_shape(const problem& p, const profile& look, int width) {
+  const index f = p.b.columns;
+  if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};
+  if (forced_shape != nullptr) {
+    const int tile = forced_shape->l * width * forced_shape->cf;
+    const bool fits = f > tile && f % tile > 0 && f % tile <= forced_shape->rest;
+    return fits ? *forced_shape : row_shape{};
+  }
+  const int tile = 8 * width, left = f % tile, tiles = f / tile;
+  if (tiles == 0 || left == 0 || left > width || p.a.nnz < few_entries ||
+      p.a.nnz < 20 * static_cast<int64>(p.b.rows) || no_compiler_because() != nullptr)
+    return {};
+  const bool skewed = is_skewed(look, p.a.nnz), fits = slices_fit(p, 8),
+             dense = look.mean_length >= 40 && !skewed;
+  const bool in_slices = !skewed && fits;
+  if (left > 1 && (!in_slices || (tiles == 1 && !dense && f % width == 0))) return {};
+  const int rest = left == 1 ? 1 : width;
+  if (tiles == 1 || in_slices)
+    return {true, 8, dense ? 32 : 8, dense && !fits ? 4 : 6, 1, true, 16, rest};
+  if (tiles % 2 != 0) return {};
+  return {true, 16, dense ? 32 : 16, 4, 1, true, 16, rest};
+}
+
+buffer tiled_b(const problem& p, arguments& args, const row_shape& s, int width) {
+  const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
+  const int64 tile = int64{width} * s.l * s.cf, left = p.b.columns / tile * tile;
+  buffer tiles = buffer::allocate(static_cast<std::size_t>(rows * (left + s.rest) * bytes),
+                                  p.a.where, p.desc->stream);
+  tile_rows(p.b, tiles.data(), tile, s.rest, stream_of(p));
+  args.b = tiles.data();
+  args.b_row_bytes = row_bytes(tile, p.b.value_bytes);
+  args.b_tile_bytes = (rows - 1) * tile * bytes;
+  args.b_rest = tiles.data<char>() + (rows - 1) * left * bytes;
+  args.b_rest_row_bytes = row_bytes(s.rest, p.b.value_bytes);
+  return tiles;
+}
+
 }  // namespace
 
 buffer ordered_values(const problem& p, arguments& args) {
@@ -349,15 +400,18 @@ buffer ordered_values(const problem& p, arguments& args) {
 
 void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int width = pack_width(p, args);
-  const buffer values = ordered_values(p, args), b = padded_b(p, args, width);
   const bool samples = args.samples != sampling::none;
-  const bool later = samples || reads_codes(p);
-  const bool forced =
-      forced_shape != nullptr && !later && is_plain(p) &&
-      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const profile& look = look_of(p);
-  const int shape = forced ? 0 : shape_for(p, look, args, width);
-  row_shape s = forced ? *forced_shape : exact_shape(p, look, args, shape);
+  const row_shape tiled = samples ? row_shape{} : tiled_shape(p, look, width);
+  const bool in_tiles = tiled.rest > 0;
+  const buffer values = ordered_values(p, args),
+               b = in_tiles ? tiled_b(p, args, tiled, width) : padded_b(p, args, width);
+  const bool later = samples || in_tiles || reads_codes(p);
+  const bool forced =
+      forced_shape != nullptr && forced_shape->rest == 0 && !later && is_plain(p) &&
+      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
+  const int shape = forced || in_tiles ? 0 : shape_for(p, look, args, width);
+  row_shape s = forced ? *forced_shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
   const char* name = "row";
   auto* named = numbered_expression;
   if (samples && draws_seldom(p, look, args, s)) {
@@ -384,7 +438,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
-  const int64 tiles = (p.b.columns + tile - 1) / tile, most = 32768;
+  const int64 tiles = in_tiles ? p.b.columns / tile : (p.b.columns + tile - 1) / tile, most = 32768;
   const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
                   static_cast<unsigned>((tiles + most - 1) / most));
   buffer sums;

@@ -3,8 +3,8 @@
 // Wins where no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR as
 // it is, any reduction; coarsening, so that an entry that was read serves several columns; its
 // coalesced row caching became loads that all lanes of a team share, several in flight. No atomics,
-// one owner an output: same bits. O(nnz · f), no memory but the result. Measured: docs/measured.md,
-// suite exact.
+// one owner an output: same bits. O(nnz · f), no memory but the result and, where B's rows do not
+// begin on packs, a copy of B. Measured: docs/measured.md, suite exact.
 
 #include "gather.cuh"
 
@@ -60,17 +60,24 @@ __device__ __forceinline__ int32 pieces_of(const arguments& args, const cut_row&
   return static_cast<int32>((staged + args.cut - 1) / args.cut);
 }
 
+/// The sums of a piece, for its row.
+template <class S, int V, int L, int CF>
+__device__ __forceinline__ void leave_sums(const arguments& args, unsigned number, index first,
+                                           const typename S::accum (&sum)[CF][V]) {
+  auto* const sums =
+      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+  for (int c = 0; c < CF; ++c)
+    for (int v = 0; v < V; ++v)
+      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+}
+
 /// Leaves the sums of a piece for its row. True for the lanes of the piece that is done last: the
 /// sums of all are there then.
 template <class S, int V, int L, int G, int CF, bool Sampled>
 __device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned number, unsigned tile,
                                               int lane, index first,
                                               const typename S::accum (&sum)[CF][V]) {
-  auto* const sums =
-      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
-  for (int c = 0; c < CF; ++c)
-    for (int v = 0; v < V; ++v)
-      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+  leave_sums<S, V, L, CF>(args, number, first, sum);
   const int32 of = args.pieces[number].cut_row;
   unsigned* const arrived = args.arrived + static_cast<int64>(tile) * args.cut_count + of;
   const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
@@ -156,13 +163,44 @@ __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row
   take_sample<S, TB, V, L, G, U, CF, Plain, drawn::anywhere>(args, part, lane, first);
 }
 
+/// The sums of a row, or of a piece of one, where tiles of B lie one after the other, and with the
+/// last one those of the columns left of it, which lie by themselves. For these each lane of the
+/// group takes entries of its own: a tile of their own would ask for as many lines of the caches as
+/// a whole one, and leave lanes without work.
+template <class S, class TB, int V, int L, int G, int U, int CF, int Rest, class Range>
+__device__ __forceinline__ void take_tiled(const arguments& args, const part_of_row& part,
+                                           const Range& of, int lane, index first) {
+  const index rest_first = static_cast<index>(part.tile + 1) * (L * V * CF);
+  const bool is_last = rest_first + Rest >= args.columns;
+  typename S::accum sum[CF][V], rest[1][Rest];
+  const auto* const tile = static_cast<const char*>(args.b) + part.tile * args.b_tile_bytes;
+  gather<S, TB, V, L, G, U, CF>(args, {tile, args.b_row_bytes}, part.row, of, lane, first, sum);
+  // After the tile, not beside it: entries asked for ahead of it took registers (rmat:18:16, f =
+  // 33: 0.182 ms and 0.184, uniform:262144:32 0.198 and 0.209).
+  if (is_last)
+    gather<S, TB, Rest, 1, G, 4, 1>(args, {args.b_rest, args.b_rest_row_bytes}, part.row, of, lane,
+                                    rest_first, rest);
+  if (lane >= L) return;
+  const bool has_rest = is_last && lane == 0;
+  if (!part.is_piece) {
+    if (has_rest) write_tile<S, Rest, 1, 1, true>(args, part.row, rest_first, of.count, rest);
+    return write_tile<S, V, L, CF, true>(args, part.row, first, of.count, sum);
+  }
+  if (has_rest) leave_sums<S, Rest, 1, 1>(args, part.number, rest_first, rest);
+  if (!is_last_piece<S, V, L, G, CF, false>(args, part.number, part.tile, lane, first, sum)) return;
+  const int32 whole = args.pieces[part.number].cut_row;
+  if (has_rest) add_pieces<S, Rest, 1, 1, true, false>(args, whole, rest_first);
+  add_pieces<S, V, L, CF, true, false>(args, whole, first);
+}
+
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
 /// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of rows that were
 /// cut, and the last piece of a row to be done adds all of them; the others take rows. Plain: no
 /// mask, no accumulator, A and C stored as the semiring has them. Drawn: of rows longer than the
-/// width a sample, which takes the place of the row in all of this.
+/// width a sample, which takes the place of the row in all of this. Rest: columns of the last tile
+/// beyond its L · V · CF, or 0.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
-          drawn Drawn = drawn::all>
+          drawn Drawn = drawn::all, int Rest = 0>
 __global__ void __launch_bounds__(row_threads,
                                   Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Drawn>() : 1)
     row(const __grid_constant__ arguments args) {
@@ -198,8 +236,10 @@ __global__ void __launch_bounds__(row_threads,
       if (!is_piece) return;
       count = args.cut;
     }
-    typename S::accum sum[CF][V];
     const entry_range<S, (G > 1)> of(args, begin, first_entry, count);
+    if constexpr (Rest > 0)
+      return take_tiled<S, TB, V, L, G, U, CF, Rest>(args, part, of, lane, first);
+    typename S::accum sum[CF][V];
     gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
     if (lane >= L) return;
     if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);

@@ -135,6 +135,35 @@ __global__ void pad_words(const Word* from, int64 stride, index rows, index colu
       to[i * to_stride + j] = j < columns ? from[i * stride + j] : Word();
 }
 
+/// A warp takes 32 rows of a tile, and of the last one what is left of them, a row a lane.
+template <class Word>
+__global__ void __launch_bounds__(256) tile_words(const Word* from, int64 stride, index rows,
+                                                  index columns, Word* to, int64 tile, int64 rest) {
+  constexpr int in_flight = 8;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 row = (static_cast<int64>(blockIdx.x) * 8 + threadIdx.x / 32) * 32;
+  const int64 count = rows - row < 32 ? rows - row : 32, tiles = columns / tile;
+  for (int64 t = blockIdx.y; t < tiles; t += gridDim.y) {
+    const Word* const source = from + row * stride + t * tile;
+    Word* const target = to + (t * rows + row) * tile;
+    for (int64 j = lane; j < tile; j += 32)
+      for (int64 i = 0; i < count; i += in_flight) {
+        Word words[in_flight];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+          if (i + u < count) words[u] = source[(i + u) * stride + j];
+#pragma unroll
+        for (int u = 0; u < in_flight; ++u)
+          if (i + u < count) target[(i + u) * tile + j] = words[u];
+      }
+    if (t + 1 < tiles || lane >= count) continue;
+    const int64 left = tiles * tile;
+    for (int64 j = 0; j < rest; ++j)
+      to[left * rows + (row + lane) * rest + j] =
+          left + j < columns ? from[(row + lane) * stride + left + j] : Word();
+  }
+}
+
 struct word16 {
   unsigned long part[2];
 };
@@ -178,28 +207,51 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
   }
 }
 
+namespace {
+
+/// Calls with a word of as many bytes as an element of 1, 2, 4 or 8.
+template <class Call>
+void by_word(std::size_t bytes, Call call) {
+  switch (bytes) {
+    case 1:
+      return call(static_cast<unsigned char>(0));
+    case 2:
+      return call(static_cast<unsigned short>(0));
+    case 4:
+      return call(0u);
+    default:
+      return call(0ul);
+  }
+}
+
+}  // namespace
+
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
   const dim3 threads(32, 8);
   const int64 wanted = (from.rows + 7) / 8;
   const dim3 grid(static_cast<unsigned>(wanted < 65536 ? wanted : 65536));
-  const auto run = [&](auto word) {
+  by_word(from.value_bytes, [&](auto word) {
     using Word = decltype(word);
     pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
         static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
         static_cast<Word*>(to), stride);
-    check(cudaGetLastError(), "padding of a dense");
-    launched(from.where.device, "pad_words");
-  };
-  switch (from.value_bytes) {
-    case 1:
-      return run(static_cast<unsigned char>(0));
-    case 2:
-      return run(static_cast<unsigned short>(0));
-    case 4:
-      return run(0u);
-    default:
-      return run(0ul);
-  }
+  });
+  check(cudaGetLastError(), "padding of a dense");
+  launched(from.where.device, "pad_words");
+}
+
+void tile_rows(const dense_operand& from, void* to, int64 tile, int64 rest, void* stream) {
+  const int64 tiles = from.columns / tile, most = 65535;
+  const dim3 grid(static_cast<unsigned>((from.rows + 255) / 256),
+                  static_cast<unsigned>(tiles < most ? tiles : most));
+  by_word(from.value_bytes, [&](auto word) {
+    using Word = decltype(word);
+    tile_words<<<grid, 256, 0, static_cast<cudaStream_t>(stream)>>>(
+        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
+        static_cast<Word*>(to), tile, rest);
+  });
+  check(cudaGetLastError(), "tiles of a dense");
+  launched(from.where.device, "tile_words");
 }
 
 }  // namespace rig::on_cuda

@@ -26,6 +26,13 @@ constexpr row_shape unaligned_shapes[] = {
     {false, 16, 16, 4, 3, true}, {false, 32, 32, 2, 2, true}, {false, 32, 32, 4, 2, true},
     {false, 32, 32, 8, 2, true}, {false, 16, 32, 4, 3, true}, {false, 32, 32, 4, 4, true}};
 
+/// With B in tiles, and one column beyond them.
+constexpr row_shape tiled_shapes[] = {
+    {true, 8, 8, 4, 1, true, 16, 1},  {true, 8, 8, 6, 1, true, 16, 1},
+    {true, 8, 16, 4, 1, true, 16, 1}, {true, 8, 32, 4, 1, true, 16, 1},
+    {true, 8, 32, 6, 1, true, 16, 1}, {true, 16, 16, 4, 1, true, 16, 1},
+    {true, 16, 32, 4, 1, true, 16, 1}};
+
 /// Of one column.
 constexpr row_shape column_shapes[] = {
     {false, 1, 1, 4, 1, true},  {false, 1, 2, 2, 1, true},  {false, 1, 2, 4, 1, true},
@@ -34,8 +41,11 @@ constexpr row_shape column_shapes[] = {
     {false, 1, 32, 2, 1, true}, {false, 1, 32, 4, 1, true}, {false, 1, 32, 8, 1, true}};
 
 std::string name_of(const row_shape& s) {
-  return (s.packs ? "L " : "singly, L ") + std::to_string(s.l) + ", G " + std::to_string(s.g) +
-         ", U " + std::to_string(s.u) + ", CF " + std::to_string(s.cf);
+  return (s.rest > 0 ? "in tiles, L "
+          : s.packs  ? "L "
+                     : "singly, L ") +
+         std::to_string(s.l) + ", G " + std::to_string(s.g) + ", U " + std::to_string(s.u) +
+         ", CF " + std::to_string(s.cf);
 }
 
 /// Launches by a forced shape while it lives.
@@ -67,6 +77,9 @@ class ablation : public suite {
     if (of.features > 1) race_ge_spmm(of);
     if (of.features % 4 != 0 && of.features > 1)
       race_shapes(of, "plus_times", unaligned_shapes,
+                  [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
+    if (of.features % 8 == 1 && of.features > 32)
+      race_shapes(of, "plus_times", tiled_shapes,
                   [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
     if (of.features > 1)
       race_shapes(of, "arg_max_second", tried, [&] {
@@ -103,6 +116,7 @@ class ablation : public suite {
     for (const row_shape& s : tried) {
       const int tile = s.l * s.cf * (s.packs ? 4 : 1);
       if (of.features > 1 && tile >= 2 * of.features && s.l > 8) continue;  // half its lanes idle
+      if (s.rest > 0 && (of.features < tile || of.features % tile != s.rest)) continue;
       field.push_back({name_of(s), [&s, &call] {
                          const forced by(s);
                          call();

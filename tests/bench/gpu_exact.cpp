@@ -81,7 +81,7 @@ outcome compare(setting& with, product& of, std::vector<peer> peers) {
 struct odd_width {
   int features, below, above;
 };
-constexpr odd_width odd_widths[] = {{33, 32, 64}, {100, 64, 128}};
+constexpr odd_width odd_widths[] = {{33, 32, 64}, {100, 64, 128}, {129, 128, 256}};
 
 class exact : public suite {
  public:
