@@ -173,13 +173,11 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
   const index rest_first = static_cast<index>(part.tile + 1) * (L * V * CF);
   const bool is_last = rest_first + Rest >= args.columns;
   typename S::accum sum[CF][V], rest[1][Rest];
-  const auto* const tile = static_cast<const char*>(args.b) + part.tile * args.b_tile_bytes;
-  gather<S, TB, V, L, G, U, CF>(args, {tile, args.b_row_bytes}, part.row, of, lane, first, sum);
+  gather<S, TB, V, L, G, U, CF>(args, tile_of_b{part.tile}, part.row, of, lane, first, sum);
   // After the tile, not beside it: entries asked for ahead of it took registers (rmat:18:16, f =
   // 33: 0.182 ms and 0.184, uniform:262144:32 0.198 and 0.209).
   if (is_last)
-    gather<S, TB, Rest, 1, G, 4, 1>(args, {args.b_rest, args.b_rest_row_bytes}, part.row, of, lane,
-                                    rest_first, rest);
+    gather<S, TB, Rest, 1, G, 4, 1>(args, rest_of_b(), part.row, of, lane, rest_first, rest);
   if (lane >= L) return;
   const bool has_rest = is_last && lane == 0;
   if (!part.is_piece) {
