@@ -6,6 +6,7 @@
 #include <random>
 
 #include "cuda/arguments.cuh"
+#include "forced_shape.hpp"
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "rig/generate.hpp"
@@ -353,6 +354,16 @@ TEST_CASE("a hundred runs, the same bits") {
         t.run(kernel, 0, &again);
         REQUIRE(again == once);
       }
+    }
+    const forced_shape by({true, 8, 16, 4, 1, true, 16, 1});  // B in tiles, and a column more
+    spec.features = 65;
+    trial<rig::plus_times<float>, float, float, float> t(spec);
+    std::vector<unsigned char> once, again;
+    CHECK(t.run("split", 0, &once) == "");
+    for (int run = 0; run < 100; ++run) {
+      again.clear();
+      t.run("split", 0, &again);
+      REQUIRE(again == once);
     }
   }
 }

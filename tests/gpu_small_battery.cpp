@@ -1,6 +1,7 @@
 // What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
 // samples and codes, and MaxK.
 
+#include "forced_shape.hpp"
 #include "gpu.hpp"
 #include "maxk_cases.hpp"
 #include "rig/semirings.hpp"
@@ -41,7 +42,7 @@ TEST_CASE("small battery") {
 TEST_CASE("rows that are cut") {
   random_bits random(test_seed());
   const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 65540, 129}, 65540, random)};
-  for (const int features : {1, 2, 33, 64}) {
+  for (const int features : {1, 2, 33, 64, 68}) {
     trial_spec spec;
     spec.of = &rows;
     spec.features = features;
@@ -49,6 +50,11 @@ TEST_CASE("rows that are cut") {
     tally met(gpu);
     trial<rig::plus_times<float>, float, float, float> t(spec);
     met.meet(t, "plus_times", spec);
+    for (const int rest : {1, 4}) {  // B in tiles of eight packs
+      const forced_shape by({true, 8, 32, 4, 1, true, 16, rest});
+      CHECK(t.run("row") == "");
+      CHECK(t.run("split") == "");
+    }
   }
 }
 

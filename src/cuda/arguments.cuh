@@ -117,8 +117,9 @@ struct arguments {
   index columns = 0;
   const void* b = nullptr;
   unsigned b_row_bytes = 0;      ///< from one row of B to the next
-  int64 b_tile_bytes = 0;        ///< from a tile of B to the next, less a tile's columns
-  const void* b_rest = nullptr;  ///< what tiles leave of B's rows, less the columns before
+  int64 b_tile_bytes = 0;        ///< from a tile of B to the next, less one of its rows
+  const void* b_rest = nullptr;  ///< what tiles leave of B's rows, less a row of all tiles: kernels
+                                 ///< add the number of a column
   unsigned b_rest_row_bytes = 0;
   const float *low = nullptr, *step = nullptr;  ///< of B's codes: one of each, or one a column
   // C

@@ -115,7 +115,7 @@ struct pad {
   CUgraphExec graph;
 };
 /// A stream each, since launches of one graph wait for each other. They stay until the process
-/// ends; streams beyond the first few have none, but rig's own always has.
+/// ends; streams beyond the first few have none; a place is kept for rig's own.
 struct launch_pads {
   std::mutex making;
   std::atomic<std::size_t> count;

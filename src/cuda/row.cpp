@@ -19,6 +19,8 @@ namespace {
 /// gained, of 67 MB did not.
 constexpr double slice_bytes = 62e6;
 constexpr unsigned line_bytes = 128;
+/// Tiles of columns in y of a grid; more of them go on in z.
+constexpr int most_tiles = 32768;
 
 /// Of codes, all entries. Milliseconds by the program that docs/notes/sampled.md marks *, f = 64,
 /// 128, 256, beside those of the shapes that fp32 takes: road-like 0.258, 0.461, 0.862; 0.331,
@@ -284,15 +286,18 @@ constexpr decltype(kernel_request::expression) table_expressions[] = {
     table_expression<sum_kind::weighted>, table_expression<sum_kind::unweighted>,
     table_expression<sum_kind::indexed>};
 /// A shape that no table holds, as a number below zero, and back.
-int number_of(const row_shape& s) {
+constexpr int number_of(const row_shape& s) {
   return -((((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 32 + s.rest) * 4 +
            (s.packs ? 2 : 0) + (s.plain ? 1 : 0));
 }
-row_shape shape_of(int number) {
+constexpr row_shape shape_of(int number) {
   const int n = -number;
   return {(n & 2) != 0, n >> 25,      n >> 19 & 63, n >> 15 & 15,
           n >> 12 & 7,  (n & 1) != 0, n >> 7 & 31,  n >> 2 & 31};
 }
+static_assert(number_of(shape_of(number_of({true, 32, 32, 15, 7, true, 16, 16}))) ==
+              number_of({true, 32, 32, 15, 7, true, 16, 16}));
+static_assert(shape_of(number_of({true, 32, 16, 6, 5, false, 8, 4})).rest == 4);
 std::string numbered_expression(int shape, const std::string& semiring, const std::string& b_type) {
   return expression(shape_of(shape), semiring, b_type);
 }
@@ -329,38 +334,37 @@ buffer padded_b(const problem& p, arguments& args, int width) {
   return padded;
 }
 
-/// The shape of exact products that copy B in tiles of whole packs and what they leave of its rows
-/// by itself; its rest is 0 where none does. Compiled at run time. Milliseconds by the program
-/// marked *** in docs/notes/exact.md, beside the shapes of the table, sum in fp32, f = 33, 65, 129:
-/// reddit-like 1.77, 2.11; 3.19, 3.61; 6.04, 9.45; rmat:18:16 0.187, 0.221; 0.314, 0.353; 0.606,
-/// 0.625; uniform:262144:32 0.203, 0.259; 0.380, 0.521; 0.701, 1.14. Tiles of 8 and of 16 packs:
-/// products-like, whose tiles do not stay in L2, f = 129: 10.8, 9.26; rmat:18:16 0.651, 0.603, f =
-/// 97 0.505, in the table's 0.434; reddit-like 6.03, 6.19. Three columns beyond them or four cost
-/// more than one: rmat:18:16, f = 34, 36: 0.199, 0.201, the table's 0.222, 0.180; products-like
-/// 3.52, 3.48, 3.58, 3.26; reddit-like 1.90, 1.90, 2.11, 2.07; uniform:262144:32, f = 36, 68, 100:
-/// 0.214, 0.203; 0.383, 0.444; 0.543, 0.660. Up to 14 entries a row the copy costs more than it
-/// gains: arxiv-like, f = 33: 0.080, 0.077.
+/// The shape of exact products that copy B in tiles and what they leave of its rows; its rest is 0
+/// where none does. Up to 14 entries a row the copy costs more than it gains: arxiv-like, f = 33:
+/// 0.080 ms, 0.077. Two to four columns beyond tiles cost more than one, and are taken where tiles
+/// stay in L2: reddit-like, f = 36, 100: 1.90, 2.07; 4.74, 4.82; uniform:262144:32, f = 34, 68,
+/// 100: 0.218, 0.260; 0.387, 0.444; 0.551, 0.661, but 36, which B's rows hold in packs: 0.214,
+/// 0.203; rmat:18:16, f = 36: 0.201, 0.180. Packs of more than four are not: their kernels take
+/// NVRTC more than the second that a first call may.
 row_shape tiled_shape(const problem& p, const profile& look, int width) {
   const index f = p.b.columns;
   if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};
   if (forced_shape != nullptr) {
     const int tile = forced_shape->l * width * forced_shape->cf;
-    const bool fits = f > tile && f % tile > 0 && f % tile <= forced_shape->rest;
+    const bool fits =
+        forced_shape->packs && f > tile && f % tile > 0 && f % tile <= forced_shape->rest;
     return fits ? *forced_shape : row_shape{};
   }
   const int tile = 8 * width, left = f % tile, tiles = f / tile;
-  if (tiles == 0 || left == 0 || left > width || p.a.nnz < few_entries ||
+  if (tiles == 0 || tiles > most_tiles || left == 0 || left > width || p.a.nnz < few_entries ||
       p.a.nnz < 20 * static_cast<int64>(p.b.rows) || no_compiler_because() != nullptr)
     return {};
-  const bool skewed = is_skewed(look, p.a.nnz), fits = slices_fit(p, 8),
-             dense = look.mean_length >= 40 && !skewed;
-  const bool in_slices = !skewed && fits;
-  if (left > 1 && (!in_slices || (tiles == 1 && !dense && f % width == 0))) return {};
-  const int rest = left == 1 ? 1 : width;
-  if (tiles == 1 || in_slices)
-    return {true, 8, dense ? 32 : 8, dense && !fits ? 4 : 6, 1, true, 16, rest};
-  if (tiles % 2 != 0) return {};
-  return {true, 16, dense ? 32 : 16, 4, 1, true, 16, rest};
+  const bool skewed = is_skewed(look, p.a.nnz), dense = look.mean_length >= 40 && !skewed,
+             stay = slices_fit(p, 8), in_slices = stay && !skewed;
+  const bool in_place = tiles == 1 && !dense && f % width == 0;
+  if (left > 1 && (width > 4 || !in_slices || in_place)) return {};
+  if (tiles > 1 && !in_slices && tiles % 2 != 0) return {};
+  row_shape s = tiled_shapes[tiles > 1 && !in_slices ? dense ? tiles_16_dense : tiles_16
+                             : !dense                ? tiles_8
+                             : stay                  ? tiles_8_dense
+                                                     : tiles_8_dense_far];
+  s.rest = left == 1 ? 1 : width;
+  return s;
 }
 
 buffer tiled_b(const problem& p, arguments& args, const row_shape& s, int width) {
@@ -406,9 +410,9 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const bool in_tiles = tiled.rest > 0;
   const buffer values = ordered_values(p, args),
                b = in_tiles ? tiled_b(p, args, tiled, width) : padded_b(p, args, width);
-  const bool later = samples || in_tiles || reads_codes(p);
+  const bool at_run_time = samples || in_tiles || reads_codes(p);
   const bool forced =
-      forced_shape != nullptr && forced_shape->rest == 0 && !later && is_plain(p) &&
+      forced_shape != nullptr && forced_shape->rest == 0 && !at_run_time && is_plain(p) &&
       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const int shape = forced || in_tiles ? 0 : shape_for(p, look, args, width);
   row_shape s = forced ? *forced_shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
@@ -429,7 +433,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const void* const kernel =
-      forced || later
+      forced || at_run_time
           ? kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
                            table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
@@ -438,9 +442,11 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
-  const int64 tiles = in_tiles ? p.b.columns / tile : (p.b.columns + tile - 1) / tile, most = 32768;
-  const dim3 grid(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles < most ? tiles : most),
-                  static_cast<unsigned>((tiles + most - 1) / most));
+  // Tiles and a rest fit in y, as blocks beyond them would find columns left.
+  const int64 tiles = in_tiles ? p.b.columns / tile : (p.b.columns + tile - 1) / tile;
+  const dim3 grid(static_cast<unsigned>(blocks),
+                  static_cast<unsigned>(tiles < most_tiles ? tiles : most_tiles),
+                  static_cast<unsigned>((tiles + most_tiles - 1) / most_tiles));
   buffer sums;
   if (lists != nullptr)
     sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,

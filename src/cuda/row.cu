@@ -3,8 +3,8 @@
 // Wins where no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR as
 // it is, any reduction; coarsening, so that an entry that was read serves several columns; its
 // coalesced row caching became loads that all lanes of a team share, several in flight. No atomics,
-// one owner an output: same bits. O(nnz · f), no memory but the result and, where B's rows do not
-// begin on packs, a copy of B. Measured: docs/measured.md, suite exact.
+// one owner an output: same bits. O(nnz · f), no memory but the result and, where its rows are
+// not read as they lie, a copy of B. Measured: docs/measured.md, suite exact.
 
 #include "gather.cuh"
 

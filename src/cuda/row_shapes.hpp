@@ -38,6 +38,25 @@ inline constexpr row_shape shapes[] = {
     {false, 16, 16, 2, 3, false},
 };
 
+// Of products that copy B in tiles of L packs a row, and what they leave of its rows. Compiled at
+// run time. Milliseconds by the program marked *** in docs/notes/exact.md, beside the padded copy:
+inline constexpr row_shape tiled_shapes[] = {
+    {true, 8, 8, 6, 1, true},    // uniform:262144:32, f = 33, 129: 0.203, 0.259; 0.701, 1.14;
+                                 // rmat:18:16, f = 33: 0.187, 0.221
+    {true, 8, 32, 6, 1, true},   // reddit-like, f = 33, 65, 129: 1.77, 2.11; 3.19, 3.61; 6.04, 9.45
+    {true, 8, 32, 4, 1, true},   // products-like, f = 33: 2.97, 3.57 (U = 6: 3.18)
+    {true, 16, 16, 4, 1, true},  // rmat:18:16, f = 65, 129: 0.314, 0.353; 0.606, 0.625
+    {true, 16, 32, 4, 1, true},  // products-like, f = 65, 129: 4.93, 5.78; 9.34, 13.2 (L = 8: 10.8)
+};
+enum tiled_shape_number : int {
+  tiles_8,
+  tiles_8_dense,
+  tiles_8_dense_far,
+  tiles_16,
+  tiles_16_dense
+};
+static_assert(std::size(tiled_shapes) == tiles_16_dense + 1);
+
 /// Rows of the table, by bytes of a row of B in packs, and rows of A.
 enum shape_number : int {
   packs_8_sparse,
