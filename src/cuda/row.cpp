@@ -367,6 +367,7 @@ row_shape tiled_shape(const problem& p, const profile& look, int width) {
   return s;
 }
 
+/// B in the tiles of that shape, as a temporary.
 buffer tiled_b(const problem& p, arguments& args, const row_shape& s, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
   const int64 tile = int64{width} * s.l * s.cf, left = p.b.columns / tile * tile;
