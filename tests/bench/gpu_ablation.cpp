@@ -1,7 +1,7 @@
 // Suite ablation: what each idea of `row` is worth. Its launch shapes, one after the other, and
 // coalesced row caching and coarsening as GE-SpMM has them, in a kernel of the bench's own.
 
-#include "cuda/families.hpp"
+#include "../forced_shape.hpp"
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -47,15 +47,6 @@ std::string name_of(const row_shape& s) {
          std::to_string(s.l) + ", G " + std::to_string(s.g) + ", U " + std::to_string(s.u) +
          ", CF " + std::to_string(s.cf);
 }
-
-/// Launches by a forced shape while it lives.
-class forced {
- public:
-  explicit forced(const row_shape& by) { rig::on_cuda::forced_shape = &by; }
-  ~forced() { rig::on_cuda::forced_shape = nullptr; }
-  forced(const forced&) = delete;
-  forced& operator=(const forced&) = delete;
-};
 
 class ablation : public suite {
  public:
@@ -118,7 +109,7 @@ class ablation : public suite {
       if (of.features > 1 && tile >= 2 * of.features && s.l > 8) continue;  // half its lanes idle
       if (s.rest > 0 && (of.features < tile || of.features % tile != s.rest)) continue;
       field.push_back({name_of(s), [&s, &call] {
-                         const forced by(s);
+                         const forced_shape by(s);
                          call();
                        }});
     }
