@@ -10,6 +10,7 @@
 
 #include "battery.hpp"
 #include "rig/mxm.hpp"
+#include "rig/user_semiring.hpp"
 
 namespace {
 
@@ -176,6 +177,25 @@ std::vector<T> drawn(std::size_t count, Draw draw) {
   return out;
 }
 const auto finished_as_it_is = [](const auto& sum, long) { return sum; };
+
+RIG_SEMIRING(
+    sum_of_squares, using left = float; using right = float; using accum = float;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float, float b) { return b * b; });
+struct twice_the_squares : sum_of_squares {
+  static constexpr float multiply(float, float b) { return 2 * b * b; }
+};
+
+TEST_CASE("what is made from a semiring of the macro has not its text") {
+  const rig::semiring_info& base = rig::info_of<sum_of_squares>;
+  const rig::semiring_info& made = rig::info_of<twice_the_squares>;
+  CHECK(base.source != nullptr);
+  CHECK(made.source == nullptr);
+  CHECK(made.key_hash != base.key_hash);
+  CHECK(!made.is_rigs);
+  CHECK(rig::info_of<rig::plus_times<float>>.is_rigs);
+}
 
 TEST_CASE("a structure as accumulator") {
   random_bits random(test_seed());

@@ -105,6 +105,13 @@ constexpr std::uint64_t hash_of(std::string_view text, std::uint64_t before = 0)
   return hash;
 }
 
+/// Is S what RIG_SEMIRING defined, whose text is known? What is derived from that is not.
+template <class S>
+concept has_source = requires {
+  S::rig_source;
+  requires is_same<typename S::rig_defined, S>;
+};
+
 /// The one record of a semiring that the library sees.
 template <semiring S>
 inline constexpr semiring_info info_of = {
@@ -117,14 +124,16 @@ inline constexpr semiring_info info_of = {
     rig_type_key::of<S>(),
     [] {
       const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
-      if constexpr (requires { S::rig_source; })
+      if constexpr (has_source<S>)
         return hash_of(S::rig_source.body, of_name);
       else
         return of_name;
     }(),
-    std::string_view(rig_type_key::of<S>()).find("S = rig::") != std::string_view::npos,
+    is_storage<typename S::left>&& is_storage<typename S::right>&& std::string_view(
+        rig_type_key::of<S>())
+            .find("S = rig::") != std::string_view::npos,
     [] {
-      if constexpr (requires { S::rig_source; })
+      if constexpr (has_source<S>)
         return &S::rig_source;
       else
         return static_cast<const source_text*>(nullptr);

@@ -31,7 +31,7 @@ struct semiring_info {
   const char* name;
   const char* key;         ///< holds the type's full name: its identity across libraries
   std::uint64_t key_hash;  ///< of that name and the source's text: what is compared in their place
-  bool is_rigs;            ///< a type of namespace rig: the library has its text
+  bool is_rigs;            ///< of namespace rig and its types: the library has the text
   const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
   type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;

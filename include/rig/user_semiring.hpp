@@ -17,6 +17,7 @@
 #define RIG_SEMIRING(name_, ...)                                                             \
   struct name_ {                                                                             \
     __VA_ARGS__                                                                              \
+    using rig_defined = name_; /* what is derived from it has another text */                \
     [[maybe_unused]] static constexpr const char* name = #name_;                             \
     [[maybe_unused]] static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, \
                                                                        __FILE__, __LINE__};  \
