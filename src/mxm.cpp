@@ -5,6 +5,7 @@
 #include <cstring>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "cuda/device.hpp"
 #include "rig/cpu/isa.hpp"
@@ -71,10 +72,13 @@ void check_accumulator(const problem& p) {
 }
 
 std::string names_of_kernels() {
+  std::vector<std::string_view> seen;
   std::string names;
-  for (const kernel& k : kernels())
-    if (names.find(k.name) == std::string::npos)
-      names += (names.empty() ? "" : ", ") + std::string(k.name);
+  for (const kernel& k : kernels()) {
+    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) continue;
+    seen.push_back(k.name);
+    names += (names.empty() ? "" : ", ") + std::string(k.name);
+  }
   return names;
 }
 

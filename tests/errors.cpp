@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "provoked.hpp"
+#include "rig/kernels.hpp"
 #include "rig/mxm.hpp"
 
 namespace {
@@ -70,6 +71,14 @@ TEST_CASE("kernels") {
   check_refused(errc::unknown_kernel, {"no such", "row", "split"}, [](operands& o) {
     rig::mxm(o.c, plus, o.a, o.b, plus_times, {.kernel = "no such"});
   });
+  operands o;
+  try {
+    rig::mxm(o.a, o.b, plus_times, {.kernel = "no such"});
+  } catch (const rig::error& e) {
+    const std::string said = e.what() + std::string(",");
+    for (const rig::kernel& k : rig::kernels())
+      CHECK_MESSAGE(said.find(" " + std::string(k.name) + ",") != std::string::npos, k.name);
+  }
 }
 
 TEST_CASE("read-only results") {
