@@ -180,6 +180,19 @@ struct integer_quotients : rig::plus_times<int> {
 struct integer_quotients_of_a : rig::plus_times<int> {
   static constexpr int multiply(int a, int b) { return b / a; }
 };
+/// The lowest integer by -1 ends the process too.
+struct guarded_quotients : rig::plus_times<int> {
+  static constexpr int multiply(int a, int b) { return b == 0 ? 0 : a / b; }
+};
+struct guarded_remainders_of_a : rig::plus_times<rig::int64> {
+  static constexpr rig::int64 multiply(rig::int64 a, rig::int64 b) { return a == 0 ? b : b % a; }
+};
+/// Right: sums and products of integers overflow and go on.
+struct quotients_of_all : rig::plus_times<int> {
+  static constexpr int multiply(int a, int b) {
+    return b == 0 ? 0 : b == -1 ? static_cast<int>(0u - static_cast<unsigned>(a)) : a / b;
+  }
+};
 /// The compiler cannot see whether it divides by 0, so it must not be called.
 struct counted_mean : rig::mean_times<int> {
   static inline int calls_without_products = 0;
@@ -266,6 +279,11 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<integer_quotients>() == "a product is no number: multiply(1, 0) divides by 0");
   CHECK(violation<integer_quotients_of_a>() ==
         "a product is no number: multiply(0, 1) divides by 0");
+  CHECK(violation<guarded_quotients>() ==
+        "a product is no number: multiply(lowest, -1) divides to more than the highest");
+  CHECK(violation<guarded_remainders_of_a>() ==
+        "a product is no number: multiply(-1, lowest) divides to more than the highest");
+  CHECK(violation<quotients_of_all>() == "none");
   CHECK(violation<counted_mean>() == "none");
   CHECK(counted_mean::calls_without_products == 0);
   CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");

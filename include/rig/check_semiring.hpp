@@ -139,14 +139,29 @@ concept multiplies_constantly = requires {
   typename std::bool_constant<(static_cast<void>(S::multiply(A, B)), true)>;
 };
 
-/// The product of integers that divides by 0, in words, or null. Asked in the same way.
+/// The product of integers whose division would end the process, in words, or null. Asked in the
+/// same way. Of the lowest integer -1 alone makes no quotient; what is no constant for other
+/// operands either is a sum or a product, which overflows and goes on.
 template <class S>
-constexpr const char* division_by_an_operand() {
-  if constexpr (std::is_integral_v<typename S::left> && std::is_integral_v<typename S::right>) {
+constexpr const char* division_of_operands() {
+  using left = typename S::left;
+  using right = typename S::right;
+  if constexpr (std::is_integral_v<left> && std::is_integral_v<right>) {
     if constexpr (multiplies_constantly<S, 1, 1> && !multiplies_constantly<S, 1, 0>)
-      return "multiply(1, 0)";
+      return "multiply(1, 0) divides by 0";
     else if constexpr (multiplies_constantly<S, 1, 1> && !multiplies_constantly<S, 0, 1>)
-      return "multiply(0, 1)";
+      return "multiply(0, 1) divides by 0";
+    else if constexpr (std::is_signed_v<left> && std::is_signed_v<right>) {
+      constexpr left low = std::numeric_limits<left>::min();
+      constexpr right low_right = std::numeric_limits<right>::min();
+      if constexpr (multiplies_constantly<S, low, 2> && multiplies_constantly<S, low, -2> &&
+                    !multiplies_constantly<S, low, -1>)
+        return "multiply(lowest, -1) divides to more than the highest";
+      else if constexpr (multiplies_constantly<S, 2, low_right> &&
+                         multiplies_constantly<S, -2, low_right> &&
+                         !multiplies_constantly<S, -1, low_right>)
+        return "multiply(-1, lowest) divides to more than the highest";
+    }
   }
   return nullptr;
 }
@@ -574,9 +589,8 @@ std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& le
                                           const Right& right = {}, const Equal& equal = {}) {
   if constexpr (laws::is_dividing_by_zero<S>)
     return "the value without products is no number: finish(zero(), 0) divides by 0";
-  if constexpr (constexpr const char* product = laws::division_by_an_operand<S>();
-                product != nullptr)
-    return laws::joined({"a product is no number: ", product, " divides by 0"});
+  if constexpr (constexpr const char* product = laws::division_of_operands<S>(); product != nullptr)
+    return laws::joined({"a product is no number: ", product});
   if (laws::is_empty_sum_unordered<S>())
     return laws::joined({"the value without products is no number: ",
                          has_finish<S> ? "finish(zero(), 0)" : "zero()", " = NaN"});
