@@ -105,7 +105,9 @@ void check_compiler(nvrtcResult status, const char* what) {
 std::string program_text(const std::string& file, const source_text* source, bool located) {
   std::string text = "#include \"" + file + "\"\n";
   if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
-  text += "namespace rig::user {\n";
+  // Outside of rig: a name without rig:: is not to find one of the library's here, and another in
+  // the caller's program.
+  text += "namespace rig_user {\n";
   if (located) {
     text += "#line " + std::to_string(source->line) + " \"";
     for (const char* at = source->file; *at != '\0'; ++at) {
@@ -237,7 +239,8 @@ bool take(std::string_view& from, std::string& text) {
 bool read_cached(const std::filesystem::path& path, const std::string& key, program& out) {
   std::error_code failed;  // also of a folder
   const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  if (failed) return false;
+  constexpr std::uintmax_t most = 1 << 28;  // no kernel is near it: the file is not one of ours
+  if (failed || size > most) return false;
   std::string all(size, '\0');
   std::ifstream in(path, std::ios::binary);
   if (!in.read(all.data(), static_cast<std::streamsize>(size))) return false;
@@ -281,12 +284,13 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
   if (ignored) std::filesystem::remove(temporary, ignored);
 }
 
+/// `reads`: what the cache has may be taken.
 program cached_or_compiled(const std::string& file, const std::string& expression,
-                           const source_text* source, int architecture) {
+                           const source_text* source, int architecture, bool reads) {
   const std::string key = cache_key(file, expression, source, architecture);
   const std::filesystem::path folder = cache_folder();
   program out;
-  if (!folder.empty() && read_cached(cache_file(folder, key), key, out)) return out;
+  if (reads && !folder.empty() && read_cached(cache_file(folder, key), key, out)) return out;
   out = compile_now(file, expression, source, architecture);
   if (!folder.empty()) write_cached(cache_file(folder, key), key, out);
   return out;
@@ -339,17 +343,19 @@ const void* compile(const std::string& file, const std::string& expression,
                         program_text(file, source, false));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;
-  program made = cached_or_compiled(file, expression, source, architecture);
+  program made = cached_or_compiled(file, expression, source, architecture, true);
   cudaLibrary_t library = nullptr;
   const auto load = [&] {
     return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
                                0);
   };
   cudaError_t status = load();
-  if (status != cudaSuccess) {  // machine code the driver refuses: a file that was damaged in a way
-                                // the checksum missed
+  if (status != cudaSuccess &&
+      status != cudaErrorMemoryAllocation) {  // machine code the driver refuses: a file that was
+                                              // damaged in a way
+                                              // the checksum missed
     cudaGetLastError();
-    made = compile_now(file, expression, source, architecture);
+    made = cached_or_compiled(file, expression, source, architecture, false);
     status = load();
   }
   check(status, "cudaLibraryLoadData");

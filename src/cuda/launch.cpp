@@ -270,7 +270,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     kernel = handle;
   } else {
     const std::string name = p.algebra->source != nullptr
-                                 ? "rig::user::" + std::string(p.algebra->source->name)
+                                 ? "rig_user::" + std::string(p.algebra->source->name)
                                  : semiring;
     const char* element = element_name(b_type, per_column);
     const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
