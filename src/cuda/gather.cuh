@@ -1,6 +1,6 @@
 #pragma once
 
-// Which entries, and the sum over them: the inner loop of every exact kernel.
+// Which entries, and the sum over them: the inner loop of `row` and of all that is made of it.
 
 #include "write.cuh"
 
