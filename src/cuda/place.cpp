@@ -36,24 +36,28 @@ std::mutex allocator_mutex;
 device_allocator allocator = {};
 std::atomic<bool> has_allocator = false;  ///< asked without the mutex
 
-int device_count() {
-  static const int count = [] {
+struct devices_found {
+  int count;
+  const char* why_none;  ///< in CUDA's words: no driver, one that is too old, no device
+};
+const devices_found& found() {
+  static const devices_found once = [] {
     int n = 0;
-    if (cudaGetDeviceCount(&n) != cudaSuccess) {
-      cudaGetLastError();
-      n = 0;
-    }
-    return std::min(n, most_devices);
+    const cudaError_t status = cudaGetDeviceCount(&n);
+    if (status == cudaSuccess) return devices_found{std::min(n, most_devices), ""};
+    cudaGetLastError();
+    return devices_found{0, cudaGetErrorString(status)};
   }();
-  return count;
+  return once;
 }
+int device_count() { return found().count; }
 
 /// Makes the stream and the event of a device. Tried again by the next call where it failed. Apart
 /// from `context_of`, whose every call would make room for it.
 [[gnu::cold]] void make(int device) {
   if (device < 0 || device >= device_count())
     fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
-                       " CUDA devices"});
+                       " CUDA devices", *found().why_none != '\0' ? ": " : "", found().why_none});
   context& c = contexts[device];
   const std::lock_guard lock(c.making);
   if (c.made.load(std::memory_order_relaxed)) return;
