@@ -9,9 +9,11 @@
 #include <limits>
 #include <random>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
+#include "cuda/runtime.hpp"
 #include "forced_shape.hpp"
 #include "gpu.hpp"
 #include "rig/generate.hpp"
@@ -109,6 +111,11 @@ TEST_CASE("exact products") {
   }
 }
 
+std::string last_kernel() {
+  const char* const name = rig::on_cuda::last_kernel(gpu.device);
+  return name != nullptr ? name : "none";
+}
+
 TEST_CASE("B in tiles, and what they leave of its rows") {
   const auto of_type = [](const auto& a, auto zero, auto semiring, int l, int g) {
     using T = decltype(zero);
@@ -119,6 +126,7 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
         const forced_shape by({true, l, g, 4, 1, true, 16, left});
         check_as_on_cpu<decltype(semiring)>(
             a, on_both(quarters<T>(a.here.columns(), tiles * tile + left)));
+        CHECK(last_kernel() == "row, tiled");
         if (left == 4)  // fewer than a pack
           check_as_on_cpu<decltype(semiring)>(
               a, on_both(quarters<T>(a.here.columns(), tiles * tile + 2)));
@@ -157,6 +165,19 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
         wrong += got(i, j) == (j < 33 ? expected(i, j) : 7.0f) ? 0 : 1;
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("the rules take B in tiles where A has twenty entries a row of B") {
+  const on_both a(weighted(rig::generate::from_text("uniform:16384:32"))),
+      few(weighted(rig::generate::from_text("uniform:2000:32")));
+  for (const int features : {33, 65, 97}) {
+    check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<float>(16384, features)));
+    CHECK(last_kernel() == "row, tiled");
+    check_as_on_cpu<rig::plus_times<float>>(few, on_both(quarters<float>(2000, features)));
+    CHECK(last_kernel() == "row");
+  }
+  check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<float>(16384, 32)));
+  CHECK(last_kernel() == "row");
 }
 
 TEST_CASE("products over codes") {

@@ -180,10 +180,7 @@ void fail_by(cudaError_t status, const char* what) {
   if (is_fault(status)) {
     int device = 0;
     cudaGetDevice(&device);
-    const char* kernel = device < most_devices
-                             ? contexts[device].last_kernel.load(std::memory_order_relaxed)
-                             : nullptr;
-    if (kernel != nullptr)
+    if (const char* const kernel = last_kernel(device); kernel != nullptr)
       fail(errc::device, {what, ": ", cudaGetErrorName(status), ", ", cudaGetErrorString(status),
                           "; rig's last kernel on ", to_string(cuda(device)), " is ", kernel});
   }
@@ -193,6 +190,11 @@ void fail_by(cudaError_t status, const char* what) {
 
 void launched(int device, const char* kernel) {
   contexts[device].last_kernel.store(kernel, std::memory_order_relaxed);
+}
+
+const char* last_kernel(int device) {
+  return device < most_devices ? contexts[device].last_kernel.load(std::memory_order_relaxed)
+                               : nullptr;
 }
 
 device_scope::device_scope(int device) : device_(device) {

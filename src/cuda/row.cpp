@@ -417,7 +417,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
       (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const int shape = forced || in_tiles ? 0 : shape_for(p, look, args, width);
   row_shape s = forced ? *forced_shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
-  const char* name = "row";
+  const char* name = in_tiles ? "row, tiled" : "row";
   auto* named = numbered_expression;
   if (samples && draws_seldom(p, look, args, s)) {
     name = "row, seldom sampled";

@@ -22,6 +22,9 @@ inline void check(cudaError_t status, const char* what) {
 /// is.
 void launched(int device, const char* kernel);
 
+/// That of the last one, or null. Without an order between threads.
+const char* last_kernel(int device);
+
 inline cudaStream_t stream_of(const problem& p) {
   return static_cast<cudaStream_t>(stream_for(p.a.where.device, p.desc->stream));
 }
