@@ -350,10 +350,8 @@ const void* compile(const std::string& file, const std::string& expression,
                                0);
   };
   cudaError_t status = load();
-  if (status != cudaSuccess &&
-      status != cudaErrorMemoryAllocation) {  // machine code the driver refuses: a file that was
-                                              // damaged in a way
-                                              // the checksum missed
+  // Machine code the driver refuses: a file that was damaged in a way the checksum missed.
+  if (status != cudaSuccess && status != cudaErrorMemoryAllocation) {
     cudaGetLastError();
     made = cached_or_compiled(file, expression, source, architecture, false);
     status = load();
