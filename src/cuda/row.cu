@@ -18,7 +18,7 @@ enum class drawn { all, start, anywhere, seldom };
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
 /// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
-template <class S, class TB, int V, int U, int CF, drawn Drawn>
+template <class S, class TB, int V, int G, int U, int CF, drawn Drawn>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
@@ -29,7 +29,16 @@ constexpr int least_blocks() {
   constexpr int draw_words = Drawn == drawn::all || Drawn == drawn::seldom ? 0
                              : Drawn == drawn::start || U < 4              ? 4
                                                                            : 10;
-  constexpr int other_words = draw_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
+  // Of codes, to take them apart: what the bounds without these made 28 to 160 bytes a lane spill
+  // for. Milliseconds without and with them: exact, f = 256: reddit-like 5.21, 4.75, products-like
+  // 7.24, 6.88; road-like, two packs a lane, 0.870, 0.935. fastrand, f = 64: reddit-like, width 16,
+  // 0.188, 0.152, arxiv-like, width 256, 0.0770, 0.0745; where more than eight lanes take a row,
+  // products-like, width 64, 2.75, 2.86.
+  constexpr int code_words = !is_same<TB, code>                   ? 0
+                             : Drawn == drawn::all                ? (CF == 1 ? 8 : 0)
+                             : Drawn == drawn::anywhere && G == 8 ? V
+                                                                  : 0;
+  constexpr int other_words = draw_words + code_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / row_threads;  // threads that a multiprocessor holds
@@ -200,7 +209,7 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
           drawn Drawn = drawn::all, int Rest = 0>
 __global__ void __launch_bounds__(row_threads,
-                                  Plain&& V > 1 ? least_blocks<S, TB, V, U, CF, Drawn>() : 1)
+                                  Plain&& V > 1 ? least_blocks<S, TB, V, G, U, CF, Drawn>() : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;
