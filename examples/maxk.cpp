@@ -73,6 +73,10 @@ slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
     ++found.rows_left_out;
     std::fill_n(direction.row(i), features, 0.0);
   }
+  if (n > 0 && found.rows_left_out == n)
+    throw std::runtime_error("no gradient to check: a step of 1e-6 changes which " +
+                             std::to_string(k) + " of " + std::to_string(features) +
+                             " entries are kept in each of " + std::to_string(n) + " rows");
 
   const auto gradient =
       rig::to_dense(rig::mxm(a, w, sum, rig::structure(kept), {.transpose_a = true}));
@@ -80,10 +84,10 @@ slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
   found.by_gradient = inner(gradient, direction);
   found.by_difference = (loss(step) - loss(-step)) / (2 * step);
   // Of the sum of its terms, which may cancel.
-  double terms = 1;
+  double terms = 0;
   for (rig::index i = 0; i < n; ++i)
     for (rig::index j = 0; j < features; ++j) terms += std::abs(gradient(i, j) * direction(i, j));
-  found.error = std::abs(found.by_gradient - found.by_difference) / terms;
+  found.error = std::abs(found.by_gradient - found.by_difference) / (terms > 0 ? terms : 1);
   return found;
 }
 
@@ -97,13 +101,14 @@ void maxk(const example::options& given, const settings& my) {
   const auto x = waves<float>(a.columns(), my.features, 0.37, 1.13).to(where),
              grown = waves<float>(a.rows(), my.features, 1, 2).to(where);
   const rig::plus_times<float> sum;
-  const rig::descriptor whole = given.describe();
-  rig::descriptor plain = whole;
+  rig::descriptor plain = given.describe(), whole = plain;
   plain.kernel = {};
+  whole.k = my.k;
   rig::descriptor transposed = plain;
   transposed.transpose_a = true;
   a.prepare(plain);
   a.prepare(transposed);
+  const auto dense = rig::explain(a, x, sum, whole);  // throws where the named kernel cannot
 
   std::vector<std::pair<std::string, std::string>> stages;
   const auto timed = [&](const char* stage, auto work) {
@@ -123,6 +128,7 @@ void maxk(const example::options& given, const settings& my) {
              backward = rig::explain(a, grown, sum, rig::structure(y), transposed);
   given.show(forward);
   given.show(backward);
+  given.show(dense);
 
   const slopes slope = check_gradient(operand(double()), my.features, my.k);
   const example::sums sums = example::sums_of(c.to(rig::cpu())),

@@ -208,7 +208,8 @@ int main(int count, char** arguments) {
         if (is_sampled(given.kernel))
           example::require(my.width >= 1 && my.width <= rig::widest_sample,
                            "--kernel " + given.kernel + " keeps 1 to " +
-                               std::to_string(rig::widest_sample) + " entries a row: give --width");
+                               std::to_string(rig::widest_sample) +
+                               " entries a row, but --width is " + std::to_string(my.width));
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");

@@ -18,9 +18,8 @@ namespace rig {
 namespace {
 
 void check_k(const char* operation, index columns, int k) {
-  if (k < 1 || k > columns || columns > widest_cbsr)
-    fail(errc::range, {operation, ": k is ", k, " of ", columns, " columns; it is 1 to ",
-                       std::min(columns, widest_cbsr), ", of at most ", widest_cbsr, " columns"});
+  const std::string refusal = no_cbsr_because(columns, k);
+  if (!refusal.empty()) fail(errc::range, {operation, ": ", refusal});
 }
 
 /// A pass over x as a problem, for the number of its threads and the order of its streams.
@@ -174,6 +173,7 @@ template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
                                                         const descriptor& desc) {
   check_k("maxk", x.columns(), k);
+  if (desc.threads < 0) fail(errc::range, {"maxk: threads is ", desc.threads});
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);
@@ -270,10 +270,8 @@ answer maxk_answer(const problem& p) {
   if (!has_floats || p.algebra->right == type::other)
     return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
   const int k = kept_of(p);
-  if (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr)
-    return cannot({"k is ", std::to_string(k).c_str(), " of ", std::to_string(p.b.columns).c_str(),
-                   " columns of B; it is 1 to these, of at most ",
-                   std::to_string(widest_cbsr).c_str()});
+  if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
+    return cannot({"of B, ", refusal.c_str()});
   answer out;
   if (p.reasons)
     out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
@@ -289,6 +287,15 @@ answer maxk_backward_answer(const problem& p) {
     out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +
                  " columns of each row of C";
   return out;
+}
+
+std::string no_cbsr_because(index columns, int k) {
+  if (columns > widest_cbsr)
+    return "a cbsr has at most " + std::to_string(widest_cbsr) + " columns, not " +
+           std::to_string(columns);
+  if (k >= 1 && k <= columns) return {};
+  return "k is " + std::to_string(k) + " of " + std::to_string(columns) +
+         (columns > 0 ? " columns; it is 1 to these" : " columns, of which none can be kept");
 }
 
 int kept_of(const problem& p) {

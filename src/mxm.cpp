@@ -138,13 +138,11 @@ void check_cbsr(const problem& p) {
     return;
   }
   const kernel* named = p.named;
-  const int k = p.desc->k;
-  if (named != nullptr && named->takes == operands::cbsr_right &&
-      operands_of(p) == operands::dense && (k < 1 || k > p.b.columns || p.b.columns > widest_cbsr))
-    fail(errc::range,
-         {p.operation, ": kernel '", named->name, "' keeps k of ", p.b.columns,
-          " columns of B, but k is ", k, "; it is 1 to ", std::min(p.b.columns, widest_cbsr),
-          ", of at most ", widest_cbsr, " columns"});
+  if (named == nullptr || named->takes != operands::cbsr_right || operands_of(p) != operands::dense)
+    return;
+  const std::string refusal = no_cbsr_because(p.b.columns, p.desc->k);
+  if (!refusal.empty())
+    fail(errc::range, {p.operation, ": kernel '", named->name, "': of B, ", refusal});
 }
 
 void check_descriptor(problem& p) {
@@ -351,23 +349,8 @@ choice choose(problem& p) {
       answer_of(*p.preferred, p).says != verdict::cannot)
     return {p.preferred, "preferred by RIG_KERNEL"};
 
-  // Among those that can, the cheapest; those that are slower serve only where none can.
-  const kernel* cheapest = nullptr;
-  verdict best = verdict::cannot;
-  double seconds = 0;
   int able = 0;
-  const place::kind here = p.a.where.where;
-  for (const kernel& k : kernels()) {
-    if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
-    if (k.last_resort && best == verdict::can) continue;
-    const answer says = k.answers(p);
-    if (says.says == verdict::can) ++able;
-    if (says.says < best || (says.says == best && says.seconds < seconds)) {
-      cheapest = &k;
-      best = says.says;
-      seconds = says.seconds;
-    }
-  }
+  const kernel* const cheapest = cheapest_kernel(p, &able);
   if (cheapest == nullptr) refuse(p);
   return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
 }
@@ -396,6 +379,26 @@ std::string in_words(const problem& p) {
 }
 
 }  // namespace
+
+const kernel* cheapest_kernel(const problem& p, int* able) {
+  const operands asked = operands_of(p);
+  const kernel* cheapest = nullptr;
+  verdict best = verdict::cannot;
+  double seconds = 0;
+  const place::kind here = p.a.where.where;
+  for (const kernel& k : kernels()) {
+    if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
+    if (k.last_resort && best == verdict::can) continue;
+    const answer says = k.answers(p);
+    if (able != nullptr && says.says == verdict::can) ++*able;
+    if (says.says < best || (says.says == best && says.seconds < seconds)) {
+      cheapest = &k;
+      best = says.says;
+      seconds = says.seconds;
+    }
+  }
+  return cheapest;
+}
 
 void check(problem& p) {
   p.oriented = p.structure;
@@ -429,11 +432,15 @@ double predicted_bytes(const problem& p, double entries, int kept) {
   const int64 a_bytes = reads_values ? static_cast<int64>(p.a.value_bytes) : 0;
   const int64 index_bytes = p.algebra->is_indexed ? sizeof(int32) : 0;
   const int64 c_bytes = static_cast<int64>(p.c.value_bytes) + index_bytes;
-  const int64 read = kept > 0 ? kept * (b_bytes + (f > 256 ? 2 : 1)) : f * b_bytes;
-  const int64 written = p.mask.over == mask_operand::kind::cbsr ? kept : f;
+  // What is kept of a row has its columns beside it: of B for each entry, of C once.
+  const bool is_under_cbsr = p.mask.over == mask_operand::kind::cbsr;
+  const int64 kept_column_bytes = f > 256 ? 2 : 1;
+  const int64 read =
+      kept > 0 ? kept * (b_bytes + (is_under_cbsr ? 0 : kept_column_bytes)) : f * b_bytes;
+  const int64 written = is_under_cbsr ? kept * (c_bytes + kept_column_bytes) : f * c_bytes;
   constexpr int64 column_bytes = sizeof(index);
   return entries * static_cast<double>(column_bytes + a_bytes + read) +
-         static_cast<double>(p.a.rows) * static_cast<double>(written * c_bytes);
+         static_cast<double>(p.a.rows) * static_cast<double>(written);
 }
 
 explanation explain(problem& p) {

@@ -22,8 +22,10 @@ std::string rounded(double value, std::chars_format how, int digits) {
   return {text, std::to_chars(text, text + sizeof(text), value, how, digits).ptr};
 }
 
+/// Says "100.0 %" of nothing but the whole.
 std::string percent(double share) {
-  return rounded(100 * share, std::chars_format::fixed, 1) + " %";
+  const double shown = share < 1 ? std::min(100 * share, 99.9) : 100;
+  return rounded(shown, std::chars_format::fixed, 1) + " %";
 }
 
 /// 114000000 as "114 M": three digits.

@@ -334,6 +334,12 @@ inline void check_absent(rig::place where) {
   CHECK(product(rig::plus_times<float>{}, {.fill = 9})(0, 0) == 7);
   CHECK(product(rig::plus_times<float>{}, {.fill = 9})(0, 1) == 9);
   CHECK(product(rig::mean_second<float>{})(0, 0) == 3.5f);
+  // Of C's type, though the semiring's rounds them to its zero.
+  const auto wide = [&](auto s, double fill) {
+    return placed(rig::mxm<double>(a, b, s, {.fill = fill}), rig::cpu())(0, 1);
+  };
+  CHECK(wide(rig::plus_times<float>{}, 1e-60) == 1e-60);
+  CHECK(wide(rig::max_second<float>{}, -1e300) == -1e300);
   auto c = placed(rig::dense<float>(1, 3, 2.0f), where);
   rig::mxm(c, rig::accumulator::times, a, b, rig::plus_times<float>{});
   const auto kept = placed(std::move(c), rig::cpu());

@@ -49,6 +49,8 @@ const input inputs[] = {
               : i == 1 ? static_cast<double>(j % 2 ? -FLT_MAX : FLT_MAX)
                        : (2 * random.unit() - 1) * FLT_MAX;
      }},
+    {"a greatest code just beyond every float", 2, 1,
+     [](int i, int, random_bits&) { return i == 0 ? -1.48462046e38 : FLT_MAX; }},
     {"nearly every float", 50, 7,
      [](int, int, random_bits& random) { return (2 * random.unit() - 1) * 3e38; }},
     {"far from zero", 80, 3, [](int, int, random_bits& random) { return 1e6 + random.unit(); }},

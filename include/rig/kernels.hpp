@@ -47,6 +47,10 @@ std::span<const kernel> kernels();
 /// cannot (not in this place), range (a sampled kernel without a width).
 const kernel* named_kernel(const problem& p);
 
+/// Of the kernels that run without being named: among those that can, the cheapest; those that are
+/// slower serve only where none can. Null: none serves. Adds those that can to `able`.
+const kernel* cheapest_kernel(const problem& p, int* able = nullptr);
+
 /// What sampled kernels of all places answer alike, without an estimate. The reason says how much
 /// of op(A) is staged where the descriptor names this kernel and reasons are asked for.
 answer sampling_answer(sampling how, const problem& p);
@@ -54,6 +58,9 @@ answer sampling_answer(sampling how, const problem& p);
 /// What `maxk` and `maxk_backward` of all places answer alike, without an estimate.
 answer maxk_answer(const problem& p);
 answer maxk_backward_answer(const problem& p);
+
+/// Why no cbsr keeps k of so many columns, or nothing.
+std::string no_cbsr_because(index columns, int k);
 
 /// Entries of a row of the cbsr that a problem is about, or is to make of its B.
 int kept_of(const problem& p);

@@ -21,7 +21,10 @@ enum class rounding : unsigned char { floor, nearest };
 ///   x̂ = low + step · q,  q in 0 … 255, rounded once, to the nearest float
 ///
 /// Immutable: copies share the memory. It serves as B of `mxm` and is dequantised as it is read; a
-/// dequantised copy is never made. A regular value, in one place.
+/// dequantised copy is never made. On CUDA a `linear` semiring adds up codes times A's values and
+/// dequantises the sum: where A holds infinities, or numbers whose sums times 255 no float holds,
+/// the result may be an infinity or NaN that the sum of products with x̂ is not. A regular value, in
+/// one place.
 /// Source: AES-SpMM, 2025, for the codes and the range over the matrix.
 class quantized {
  public:

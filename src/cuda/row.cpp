@@ -184,15 +184,17 @@ bool draws_seldom(const problem& p, const profile& look, const arguments& args,
 
 /// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
 /// the program that docs/notes/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
-/// width 16: 8, 8, 4, 2: 0.069; 16, 16, 4, 1: 0.080; bucket 8, 8, 2, 2: 0.063; 16, 16, 4, 1: 0.072.
-/// products-like, fastrand, width 512: 8, 32, 3, 2: 3.72; U = 4: 3.99; 16, 32, 4, 1: 4.16.
-/// reddit-like, fastrand, width 1024: 8, 32, 4, 2: 2.47; U = 3: 2.56; 16, 32, 4, 1: 2.73; width 16:
-/// 16, 16, 4, 1: 0.191; 8, 8, 4, 2: 0.194. f = 256: products-like, fastrand, width 64: 32, 32, 4,
-/// 2: 9.19; U = 2: 9.54; reddit-like, width 1024: 16, 32, 4, 2: 10.1; 32, 32, 4, 1: 10.4; 32, 32,
-/// 4, 2: 10.5. Of codes, width 16, f = 64: 4, 32, 4, 1: 0.223; 4, 8, 4, 1: 0.125. pubmed-like, f =
-/// 64, in µs: bucket, width 64: 16, 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and
-/// 10.7; 64: 11.3 and 10.6; in bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32:
-/// 16, 16, 8, 1: 9.3; 16, 32, 4, 1: 11.3.
+/// width 16: 8, 8, 2, 2: 0.060; U = 4: 0.063; 16, 16, 4, 1: 0.074; bucket, width 128: 8, 8, 4, 2:
+/// 0.078; U = 2: 0.083. products-like, bucket, width 32: 8, 8, 4, 2: 1.98; U = 2: 2.22; width 64:
+/// 8, 16, 3, 2: 2.48; 8, 32, 3, 2: 2.69; fastrand, width 32: 8, 32, 2, 2: 2.25; U = 3: 2.41; 16,
+/// 16, 4, 1: 2.52. reddit-like, fastrand, width 16: 8, 16, 4, 2: 0.173; 16, 16, 4, 1: 0.182; width
+/// 64: 8, 32, 4, 2: 0.447; U = 2: 0.459; proteins-like, width 64: 8, 32, 4, 2: 0.268; 16, 16, 4, 1:
+/// 0.294; bucket, width 256: 8, 32, 3, 2: 1.23; 8, 16, 3, 2: 1.25. f = 256: products-like,
+/// fastrand, width 64: 32, 32, 4, 2: 9.19; U = 2: 9.54; reddit-like, width 1024: 16, 32, 4, 2:
+/// 10.1; 32, 32, 4, 1: 10.4; 32, 32, 4, 2: 10.5. pubmed-like, f = 64, in µs: bucket, width 64: 16,
+/// 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and 10.7; 64: 11.3 and 10.6; in
+/// bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32: 16, 16, 8, 1: 9.3; 16, 32, 4,
+/// 1: 11.3.
 row_shape shape_of_samples(const problem& p, const profile& look, const arguments& args,
                            int width) {
   row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
@@ -205,27 +207,46 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
   // Of few entries: widths of 16, 32 and 64 were measured; from 128 no row of pubmed-like is
   // longer.
   const bool short_samples = args.width < (draws ? 64 : 100);
+  const bool from_long_rows = p.a.nnz >= 100 * static_cast<int64>(p.a.rows);
   s.u = 4;
   s.cf = 1;
   if (packs <= 8) {
-    s.l = packs <= 4 && reads_codes(p) ? 4 : 8;
-    // Milliseconds of 8, 16 and 32 lanes a row: codes, f = 64, adaptive: reddit-like, width 64:
-    // 0.321, 0.310, 0.353; 256: 1.26, 1.11, 0.84; proteins-like, width 512: 1.31, 1.06, 0.73;
-    // products-like, width 128: 16, 32: 2.78, 2.93; f = 32 in fp32, proteins-like, width 64: 0.185,
-    // 0.159, 0.151; 512: 0.97, 0.85, 0.64. bucket, whose entries lie beside each other (suite
-    // sampled, the others' time): reddit-like, bfloat16, width 64, 128: 1.19, 1.09. (Widths of 16
-    // and 32: above.)
-    if (full && args.width <= (draws ? 32 : 128))
-      s.g = 8;
-    else if (s.l == 4 && look.mean_length >= 40)
-      s.g = look.mean_length < 150 ? 16 : 32;
+    const bool codes = packs <= 4 && reads_codes(p), halves = b_bytes(p) == 2;
+    s.l = codes ? 4 : 8;
     if (few) {
       s.g = 16;
       if (!short_samples) s.u = 8;
+      return s;
     }
+    // Milliseconds of 8, 16 and 32 lanes a row, f = 64, adaptive: codes: reddit-like, width 64:
+    // 0.288, 0.336, more; 256: more, 1.18, 0.86; bfloat16: reddit-like, width 64: 0.301, 0.276,
+    // 0.306; 128: 0.515, 0.473, 0.495, but fastrand more, 0.542, 0.521; f = 32 in fp32,
+    // proteins-like, width 64: 0.185, 0.159, 0.151; 512: 0.97, 0.85, 0.64. Two, four in flight:
+    // codes, products-like, width 16: 1.26, 1.32; 64: 2.68, 2.78; bfloat16, width 32: 1.90, 1.99,
+    // but width 16 1.11, 1.05.
+    if (draws) {
+      const int by_eight = codes ? (from_long_rows ? 64 : 16) : halves ? 16 : 32;
+      if (full && args.width <= by_eight)
+        s.g = 8;
+      else if (halves && from_long_rows && args.width <= 64)
+        s.g = 16;
+      else if (codes && look.mean_length >= 32)
+        s.g = look.mean_length < 150 ? 16 : 32;
+      const bool is_short = !from_long_rows && args.width <= 64;
+      if (is_short && (codes || (halves && look.mean_length >= 24))) s.u = 2;
+      return s;
+    }
+    // bucket, whose entries lie beside each other: bfloat16, products-like, width 64: 1.91, 1.96,
+    // 2.15; codes, three in flight: reddit-like, width 256: 0.672, 0.715, more; products-like,
+    // width 64: 1.80; U = 4: 1.91.
+    if (codes) s.u = 3;
+    if (codes ? args.width <= 256
+              : (halves && look.mean_length < 100) || (full && args.width <= 128))
+      s.g = 8;
+    else if (codes)
+      s.g = look.mean_length < 150 ? 16 : 32;
     return s;
   }
-  const bool from_long_rows = p.a.nnz >= 100 * static_cast<int64>(p.a.rows);
   // Rows that draw a few of many wait for A.
   const bool waits = draws && p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
   if (b_bytes(p) < 4) {  // more sums a lane
@@ -249,15 +270,19 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
     const auto shape = [&](int l, int g, int u, int cf) {
       return row_shape{true, l, g, u, cf, true, s.bytes};
     };
-    if (waits) return shape(16, 16, 4, 1);
     if (few)
       return args.width < (draws ? 32 : 64) ? shape(16, 16, 4, 1)
              : short_samples                ? shape(16, 16, 8, 1)
                                             : shape(16, 32, 4, 1);
     // These bounds lie between the graphs of the shapes above, samples of 14 to 16 entries and of
-    // 32, of 32 and 50, rows of 50 and 490; none was measured between.
-    if (look.mean_length < (draws ? 24 : 40)) return shape(8, 8, draws ? 4 : 2, 2);
-    return shape(8, 32, draws && from_long_rows ? 4 : 3, 2);
+    // 32, of 32 and 50, of 64 and 128; none was measured between.
+    if (!draws)
+      return look.mean_length < 40    ? shape(8, 8, 4, 2)
+             : look.mean_length < 100 ? shape(8, 16, 3, 2)
+                                      : shape(8, 32, 3, 2);
+    if (waits && args.width < 64) return shape(8, 16, 4, 2);
+    if (look.mean_length < 24) return shape(8, 8, 2, 2);
+    return shape(8, 32, from_long_rows ? 4 : 2, 2);
   }
   // One tile, so that entries are drawn once; unless rows are long and B is read again and again.
   s.cf = 2;

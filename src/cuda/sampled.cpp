@@ -12,6 +12,7 @@
 #include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
+#include "rig/kernels.hpp"
 
 namespace rig::on_cuda {
 
@@ -28,10 +29,8 @@ answer sampled_answer(sampling how, const problem& p) {
 
 void sampled_run(sampling how, const problem& p) {
   const profile& look = look_of(p);
-  if (look.longest <= p.desc->width) {
-    if (spmv_answer(p).says == verdict::can) return spmv_run(p);
-    return split_helps(p, look) ? split_run(p) : row_run(p);
-  }
+  // Nothing to leave out: the exact product, to the bit. `row` serves all that samples do.
+  if (look.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
   arguments args = arguments_of(p);
   args.samples = how;
   args.width = p.desc->width;

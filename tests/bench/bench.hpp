@@ -58,7 +58,7 @@ struct row {
   int width = 0;  ///< entries a row keeps; 0: all. The record has what is set of this and below
   int k = 0;      ///< entries that MaxK keeps of a row of features; 0: all
   std::optional<double> kept_share;  ///< of A's entries, those that repeat counted each time
-  std::optional<double> exact_ms;    ///< rig's exact kernel in fp32
+  std::optional<double> exact_ms;    ///< rig's exact kernel, B of the row's type
   std::optional<double> control_ms;  ///< the same on the entries kept, as a matrix of their own
   std::optional<double> load_share;  ///< what loading takes of `ms`
   std::optional<double> published;   ///< the ratio that the published kernel has
