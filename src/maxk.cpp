@@ -290,11 +290,11 @@ answer maxk_backward_answer(const problem& p) {
 }
 
 std::string no_cbsr_because(index columns, int k) {
-  if (columns > widest_cbsr)
-    return "a cbsr has at most " + std::to_string(widest_cbsr) + " columns, not " +
-           std::to_string(columns);
-  if (k >= 1 && k <= columns) return {};
-  return "k is " + std::to_string(k) + " of " + std::to_string(columns) +
+  const bool is_wide = columns > widest_cbsr;
+  if (k >= 1 && k <= columns && !is_wide) return {};
+  const std::string asked = "k is " + std::to_string(k) + " of " + std::to_string(columns);
+  if (is_wide) return asked + " columns, but a cbsr has at most " + std::to_string(widest_cbsr);
+  return asked +
          (columns > 0 ? " columns; it is 1 to these" : " columns, of which none can be kept");
 }
 
