@@ -9,6 +9,7 @@
 #include <new>
 #include <vector>
 
+#include "rig/cbsr.hpp"
 #include "rig/mxm.hpp"
 
 namespace {
@@ -220,6 +221,29 @@ TEST_CASE("aliased and indexed products") {
   check_every_failure(
       3, once_more, [&] { rig::mxm(best, rig::none, o.a, best.values, arg, {.kernel = "split"}); },
       best_intact);
+}
+
+TEST_CASE("maxk, and products with what it keeps") {
+  operands o;
+  const auto fresh_forms = [&] { o.a.drop_forms(); };
+  const auto intact = [&] { return o.intact(); };
+  const rig::plus_times<float> s;
+  const rig::cbsr<float> y = rig::maxk(o.b, 5);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(rig::maxk(o.b, 5)); }, intact);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::to_dense(y)); }, intact);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::maxk_gradient(o.b, y)); }, intact);
+  check_every_failure(
+      2, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, y, s)); }, intact);
+  check_every_failure(
+      4, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, {.kernel = "maxk", .k = 5})); },
+      intact);
+  check_every_failure(
+      4, fresh_forms,
+      [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::structure(y), {.transpose_a = true})); },
+      intact);
 }
 
 TEST_CASE("a row that is cut") {

@@ -137,8 +137,13 @@ inline void check_selection_refusals(rig::place where) {
     check_error(rig::errc::range, {kept, all}, [&, k = k] { rig::maxk(x, k); });
   }
   const auto kept = rig::maxk(placed(rig::dense<float>(2, 300), where), 2);
-  check_error(rig::errc::shape, {"2x299", "2x300"},
-              [&] { rig::maxk_gradient(placed(rig::dense<float>(2, 299), where), kept); });
+  for (const auto& [rows, columns] : {std::pair{2, 299}, {3, 300}})
+    check_error(rig::errc::shape, {std::to_string(rows) + "x" + std::to_string(columns), "2x300"},
+                [&, rows = rows, columns = columns] {
+                  rig::maxk_gradient(placed(rig::dense<float>(rows, columns), where), kept);
+                });
+  check_error(rig::errc::range, {"threads is -1"},
+              [&] { rig::maxk(placed(rig::dense<float>(2, 3), where), 1, {.threads = -1}); });
 }
 
 /// k for a width: 1, 2, a third, all, as the step goes.
