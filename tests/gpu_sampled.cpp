@@ -2,6 +2,7 @@
 // CPU's results.
 
 #include "gpu_cases.hpp"
+#include "rig/generate.hpp"
 #include "rig/user_semiring.hpp"
 #include "sampling_cases.hpp"
 
@@ -132,7 +133,19 @@ bool equal(const auto& x, const auto& y) {
   return same;
 }
 
-TEST_CASE("rows that spmv takes whole: its bits") {
+/// A sampled kernel that leaves nothing out gives the bits of the one that runs unnamed.
+void check_whole(const rig::matrix<float>& a, const rig::dense<float>& b, const char* chosen,
+                 const std::vector<int>& widths) {
+  constexpr rig::plus_times<float> plus_times;
+  CHECK(rig::explain(a, b, plus_times).chosen == chosen);
+  const auto exact = rig::mxm(a, b, plus_times, {.kernel = chosen}).to(rig::cpu());
+  for (const auto& [name, how] : sampled_kernels)
+    for (const int width : widths)
+      CHECK(equal(rig::mxm(a, b, plus_times, {.kernel = name, .width = width}).to(rig::cpu()),
+                  exact));
+}
+
+TEST_CASE("one column, and rows that are taken whole: the bits of the kernel that runs unnamed") {
   // 3000 rows of 20 to 319 entries.
   std::vector<int> offsets = {0}, columns;
   for (int i = 0; i < 3000; ++i) {
@@ -142,15 +155,9 @@ TEST_CASE("rows that spmv takes whole: its bits") {
   const auto a = rig::matrix<float>::from_csr(3000, 3000, std::span<const int>(offsets),
                                               std::span<const int>(columns))
                      .to(gpu);
-  const auto b = waves(3000, 1).to(gpu);
-  constexpr rig::plus_times<float> plus_times;
-  const std::string chosen = rig::explain(a, b, plus_times).chosen;
-  CHECK(chosen == "spmv");
-  const auto exact = rig::mxm(a, b, plus_times, {.kernel = chosen}).to(rig::cpu());
-  for (const auto& [name, how] : sampled_kernels)
-    for (const int width : {319, 320, 4096})
-      CHECK(equal(rig::mxm(a, b, plus_times, {.kernel = name, .width = width}).to(rig::cpu()),
-                  exact));
+  check_whole(a, waves(3000, 1).to(gpu), "spmv", {319, 320, 4096});
+  check_whole(rig::generate::from_text("uniform:60000:140").to(gpu), waves(60000, 1).to(gpu),
+              "spmv_panels", {1000, 4096});
 }
 
 /// A matrix whose rows are cut every 512 or 1024 entries: those need millions of entries.
