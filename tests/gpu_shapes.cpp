@@ -194,7 +194,7 @@ TEST_CASE("products over codes") {
   }
 }
 
-/// Cases of their own, which can run beside each other: each compiles a few hundred kernels.
+/// Cases of their own, which can run beside each other: in one they took four minutes.
 void check_samples_of(const char* kernel) {
   for (const char* text : graphs) {
     CAPTURE(text);

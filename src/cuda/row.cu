@@ -30,10 +30,10 @@ constexpr int least_blocks() {
                              : Drawn == drawn::start || U < 4              ? 4
                                                                            : 10;
   // Of codes, to take them apart: what the bounds without these made 28 to 160 bytes a lane spill
-  // for. Milliseconds without and with them: exact, f = 256: reddit-like 5.21, 4.75, products-like
-  // 7.24, 6.88; road-like, two packs a lane, 0.870, 0.935. fastrand, f = 64: reddit-like, width 16,
-  // 0.188, 0.152, arxiv-like, width 256, 0.0770, 0.0745; where more than eight lanes take a row,
-  // products-like, width 64, 2.75, 2.86.
+  // for. Milliseconds without and with them (docs/notes/sampled.md, **): exact, f = 256:
+  // reddit-like 5.21, 4.75, products-like 7.24, 6.88; road-like, two packs a lane, 0.870, 0.935.
+  // fastrand, f = 64: reddit-like, width 16, 0.188, 0.152, arxiv-like, width 256, 0.0770, 0.0745;
+  // where more than eight lanes take a row, products-like, width 64, 2.75, 2.86.
   constexpr int code_words = !is_same<TB, code>                   ? 0
                              : Drawn == drawn::all                ? (CF == 1 ? 8 : 0)
                              : Drawn == drawn::anywhere && G == 8 ? V
