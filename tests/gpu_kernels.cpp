@@ -6,7 +6,7 @@
 #include <random>
 
 #include "cuda/arguments.cuh"
-#include "forced_shape.hpp"
+#include "forced.hpp"
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "rig/generate.hpp"
@@ -357,7 +357,8 @@ TEST_CASE("a hundred runs, the same bits") {
                                            {"spmv", 1},
                                            {"spmv_panels", 1}})
       check_bits(kernel, features);
-    const forced_shape by({true, 8, 16, 4, 1, true, 16, 1});  // B in tiles, and a column more
+    const forced by(
+        rig::on_cuda::row_shape{true, 8, 16, 4, 1, true, 16, 1});  // B in tiles, and a column more
     check_bits("split", 65);
   }
 }

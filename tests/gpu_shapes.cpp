@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "cuda/runtime.hpp"
-#include "forced_shape.hpp"
+#include "forced.hpp"
 #include "gpu.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
@@ -123,7 +123,7 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
     const int tile = l * width;
     for (const int left : {1, width})
       for (const int tiles : {1, 3}) {
-        const forced_shape by({true, l, g, 4, 1, true, 16, left});
+        const forced by(rig::on_cuda::row_shape{true, l, g, 4, 1, true, 16, left});
         check_as_on_cpu<decltype(semiring)>(
             a, on_both(quarters<T>(a.here.columns(), tiles * tile + left)));
         CHECK(last_kernel() == "row, tiled");
@@ -154,7 +154,7 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
     auto room = rig::dense<float>(a.here.rows(), 48, 7.0f).to(gpu);
     auto c = rig::dense<float>::view(room.data(), a.here.rows(), 33, 48, gpu);
     {
-      const forced_shape by({true, 8, 8, 6, 1, true, 16, 1});
+      const forced by(rig::on_cuda::row_shape{true, 8, 8, 6, 1, true, 16, 1});
       rig::mxm(c, rig::none, a.there, part, rig::plus_times<float>{});
     }
     const auto expected = rig::mxm(a.here, part_here, rig::plus_times<float>{});

@@ -1,7 +1,7 @@
 // What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
 // samples and codes, and MaxK.
 
-#include "forced_shape.hpp"
+#include "forced.hpp"
 #include "gpu.hpp"
 #include "maxk_cases.hpp"
 #include "rig/semirings.hpp"
@@ -52,7 +52,7 @@ TEST_CASE("rows that are cut") {
     met.meet(t, "plus_times", spec);
   }
   for (const auto& [features, rest] : {std::pair{33, 1}, {68, 4}}) {  // B in tiles of eight packs
-    const forced_shape by({true, 8, 32, 4, 1, true, 16, rest});
+    const forced by(rig::on_cuda::row_shape{true, 8, 32, 4, 1, true, 16, rest});
     trial_spec spec;
     spec.of = &rows;
     spec.features = features;

@@ -4,7 +4,7 @@
 
 #include "cuda/device.hpp"
 #include "cuda/launch.hpp"
-#include "forced_shape.hpp"
+#include "forced.hpp"
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
 #include "rig/semirings.hpp"
@@ -178,7 +178,8 @@ void check_at_once(const char* kernel, int columns) {
 TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
   check_at_once("split", 70);
   {
-    const forced_shape by({true, 8, 8, 6, 1, true, 16, 1});  // B in tiles, and a column more
+    const forced by(
+        rig::on_cuda::row_shape{true, 8, 8, 6, 1, true, 16, 1});  // B in tiles, and a column more
     check_at_once("split", 33);
   }
   check_at_once("spmv", 1);

@@ -10,6 +10,7 @@
 
 #include "cuda/compile.hpp"
 #include "cuda/families.hpp"
+#include "kernel_ideas.hpp"
 #include "rig/error.hpp"
 
 namespace {
@@ -19,7 +20,7 @@ using rig::on_cuda::compile_to_cubin;
 void check_compiles(const std::string& expression, const rig::source_text* source = nullptr,
                     const char* file = "row.cu") {
   std::string name;
-  const std::string cubin = compile_to_cubin(file, expression, source, 90, name);
+  const std::string cubin = compile_to_cubin({file, expression, source}, 90, name);
   CHECK_MESSAGE(cubin.substr(0, 4) == "\177ELF", expression);
   CHECK_MESSAGE(cubin.find(name) != std::string::npos, expression,
                 " is not in the machine code as ", name);
@@ -94,6 +95,34 @@ constexpr rig::source_text scaled_sum = {
     "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
     "user.cpp", 17};
 
+TEST_CASE("so does `row` without each idea that the ablation takes out") {
+  rig::on_cuda::kernel_source of = {
+      "row.cu", "rig::on_cuda::row<rig::arg_second<float, true>, float, 4, 8, 8, 2, 1, true>",
+      nullptr};
+  std::string name;
+  const std::string as_it_is = compile_to_cubin(of, 90, name);
+  for (const rig::on_cuda::text_edit& idea : kernel_ideas) {
+    CAPTURE(idea.name);
+    of.edit = &idea;
+    const std::string without = compile_to_cubin(of, 90, name);
+    CHECK(without.substr(0, 4) == "\177ELF");
+    CHECK(without != as_it_is);
+  }
+}
+
+TEST_CASE("an edit whose words are not once in the file is refused") {
+  rig::on_cuda::kernel_source of = {"row.cu", "rig::on_cuda::take_values<rig::plus_times<float>>",
+                                    nullptr};
+  std::string name;
+  for (const auto& [file, from] :
+       {std::pair{"row.cu", "no such words"}, {"row.cu", "int"}, {"rows.cu", "take_values"}}) {
+    CAPTURE(from);
+    const rig::on_cuda::text_edit edit = {"wrong", file, from, ""};
+    of.edit = &edit;
+    CHECK_THROWS_AS(compile_to_cubin(of, 90, name), rig::error);
+  }
+}
+
 TEST_CASE("so does the sum by atomics") {
   check_compiles(
       "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
@@ -115,9 +144,9 @@ TEST_CASE("one that does not is refused in the compiler's words, with its file a
       "}";
   std::string name;
   try {
-    compile_to_cubin("row.cu",
-                     "rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &broken,
-                     90, name);
+    compile_to_cubin(
+        {"row.cu", "rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &broken},
+        90, name);
     FAIL("it compiled");
   } catch (const rig::error& e) {
     const std::string said = e.what();
@@ -139,7 +168,7 @@ TEST_CASE(without_nvrtc* doctest::skip()) {
   REQUIRE(rig::on_cuda::no_compiler_because() != nullptr);
   std::string name;
   try {
-    compile_to_cubin("row.cu", "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr, 90,
+    compile_to_cubin({"row.cu", "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr}, 90,
                      name);
     FAIL("it compiled");
   } catch (const rig::error& e) {

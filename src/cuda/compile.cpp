@@ -102,8 +102,9 @@ void check_compiler(nvrtcResult status, const char* what) {
 // -- The program text ----------------------------------------------------------------------------
 
 /// `located`: the compiler is told where the macro stands. Machine code does not depend on it.
-std::string program_text(const std::string& file, const source_text* source, bool located) {
-  std::string text = "#include \"" + file + "\"\n";
+std::string program_text(const kernel_source& of, bool located) {
+  const source_text* const source = of.semiring;
+  std::string text = "#include \"" + of.file + "\"\n";
   if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
   // Outside of rig: a name without rig:: is not to find one of the library's here, and another in
   // the caller's program.
@@ -119,24 +120,48 @@ std::string program_text(const std::string& file, const source_text* source, boo
   return text + "struct " + source->name + " { " + source->body + " };\n}\n";
 }
 
+/// The file's text with the edit made, whose words it must have once.
+std::string edited(const kernel_text& file, const text_edit& edit) {
+  std::string text = file.text;
+  const std::string_view from = edit.from;
+  const std::size_t at = text.find(from);
+  if (at == text.npos || text.find(from, at + 1) != text.npos)
+    fail(errc::cannot, {"the words \"", from, "\" are not once in ", edit.file});
+  return text.replace(at, from.size(), edit.to);
+}
+
 std::vector<std::string> flags(int architecture) {
   return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture),
           "--device-as-default-execution-space"};
+}
+
+/// What one kernel is told from another by.
+std::string text_key(const kernel_source& of) {
+  std::string key = of.expression + "\n" + program_text(of, false);
+  if (of.edit != nullptr)
+    key += std::string(of.edit->file) + "\n" + of.edit->from + "\n" + of.edit->to;
+  return key;
 }
 
 struct program {
   std::string cubin, lowered_name;
 };
 
-program compile_now(const std::string& file, const std::string& expression,
-                    const source_text* source, int architecture) {
+program compile_now(const kernel_source& of, int architecture) {
   const nvrtc& c = compiler();
   std::vector<const char*> names, texts;
+  std::string edited_text;
+  bool is_edited = of.edit == nullptr;
   for (const kernel_text& t : kernel_texts()) {
     names.push_back(t.name);
     texts.push_back(t.text);
+    if (of.edit == nullptr || t.name != std::string_view(of.edit->file)) continue;
+    edited_text = edited(t, *of.edit);
+    texts.back() = edited_text.c_str();
+    is_edited = true;
   }
-  const std::string text = program_text(file, source, true);
+  if (!is_edited) fail(errc::cannot, {"there is no file ", of.edit->file, " to edit"});
+  const std::string text = program_text(of, true);
   nvrtcProgram made = nullptr;
   check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()),
                           texts.data(), names.data()),
@@ -145,7 +170,7 @@ program compile_now(const std::string& file, const std::string& expression,
     nvrtcProgram* program;
     ~guard() { compiler().destroy(program); }
   } const destroyed{&made};
-  check_compiler(c.add_name(made, expression.c_str()), "nvrtcAddNameExpression");
+  check_compiler(c.add_name(made, of.expression.c_str()), "nvrtcAddNameExpression");
   const std::vector<std::string> options = flags(architecture);
   std::vector<const char*> option_pointers;
   for (const std::string& option : options) option_pointers.push_back(option.c_str());
@@ -157,10 +182,10 @@ program compile_now(const std::string& file, const std::string& expression,
     std::string log(size, '\0');
     if (size > 0) c.log(made, log.data());
     while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
-    const std::string subject = source != nullptr
-                                    ? std::string(source->name) + " (" + source->file + ":" +
-                                          std::to_string(source->line) + ")"
-                                    : expression;
+    const std::string subject = of.semiring != nullptr
+                                    ? std::string(of.semiring->name) + " (" + of.semiring->file +
+                                          ":" + std::to_string(of.semiring->line) + ")"
+                                    : of.expression;
     fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log});
   }
   program out;
@@ -169,7 +194,7 @@ program compile_now(const std::string& file, const std::string& expression,
   out.cubin.resize(size);
   check_compiler(c.cubin(made, out.cubin.data()), "nvrtcGetCUBIN");
   const char* lowered = nullptr;
-  check_compiler(c.lowered_name(made, expression.c_str(), &lowered), "nvrtcGetLoweredName");
+  check_compiler(c.lowered_name(made, of.expression.c_str(), &lowered), "nvrtcGetLoweredName");
   out.lowered_name = lowered;
   return out;
 }
@@ -186,8 +211,7 @@ std::uint64_t hash(std::string_view text, std::uint64_t start = 1469598103934665
 }
 
 /// Everything the machine code depends on.
-std::string cache_key(const std::string& file, const std::string& expression,
-                      const source_text* source, int architecture) {
+std::string cache_key(const kernel_source& of, int architecture) {
   static const std::uint64_t files = [] {
     std::uint64_t h = hash("");
     for (const kernel_text& t : kernel_texts()) h = hash(t.text, hash(t.name, h));
@@ -198,7 +222,7 @@ std::string cache_key(const std::string& file, const std::string& expression,
   std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." +
                     std::to_string(minor);
   for (const std::string& flag : flags(architecture)) key += " " + flag;
-  return key + "\n" + expression + "\n" + program_text(file, source, false);
+  return key + "\n" + text_key(of);
 }
 
 std::filesystem::path cache_folder() {
@@ -285,13 +309,12 @@ void write_cached(const std::filesystem::path& path, const std::string& key, con
 }
 
 /// `reads`: what the cache has may be taken.
-program cached_or_compiled(const std::string& file, const std::string& expression,
-                           const source_text* source, int architecture, bool reads) {
-  const std::string key = cache_key(file, expression, source, architecture);
+program cached_or_compiled(const kernel_source& of, int architecture, bool reads) {
+  const std::string key = cache_key(of, architecture);
   const std::filesystem::path folder = cache_folder();
   program out;
   if (reads && !folder.empty() && read_cached(cache_file(folder, key), key, out)) return out;
-  out = compile_now(file, expression, source, architecture);
+  out = compile_now(of, architecture);
   if (!folder.empty()) write_cached(cache_file(folder, key), key, out);
   return out;
 }
@@ -328,22 +351,18 @@ const char* no_compiler_because() {
   return library.opened == nullptr ? "is compiled at run time, and there is no NVRTC" : nullptr;
 }
 
-std::string compile_to_cubin(const std::string& file, const std::string& expression,
-                             const source_text* source, int architecture,
-                             std::string& lowered_name) {
-  program made = compile_now(file, expression, source, architecture);
+std::string compile_to_cubin(const kernel_source& of, int architecture, std::string& lowered_name) {
+  program made = compile_now(of, architecture);
   lowered_name = made.lowered_name;
   return made.cubin;
 }
 
-const void* compile(const std::string& file, const std::string& expression,
-                    const source_text* source, int device) {
+const void* compile(const kernel_source& of, int device) {
   const int architecture = architecture_of(device);
-  slot& kept = slot_for(std::to_string(architecture) + " " + expression + "\n" +
-                        program_text(file, source, false));
+  slot& kept = slot_for(std::to_string(architecture) + " " + text_key(of));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;
-  program made = cached_or_compiled(file, expression, source, architecture, true);
+  program made = cached_or_compiled(of, architecture, true);
   cudaLibrary_t library = nullptr;
   const auto load = [&] {
     return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
@@ -353,7 +372,7 @@ const void* compile(const std::string& file, const std::string& expression,
   // Machine code the driver refuses: a file that was damaged in a way the checksum missed.
   if (status != cudaSuccess && status != cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    made = cached_or_compiled(file, expression, source, architecture, false);
+    made = cached_or_compiled(of, architecture, false);
     status = load();
   }
   check(status, "cudaLibraryLoadData");

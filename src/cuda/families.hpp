@@ -3,6 +3,8 @@
 // The two doors of each CUDA kernel family. The device of the problem is current when one runs: hop
 // 1 holds a `stream_order`.
 
+#include <optional>
+
 #include "arguments.cuh"
 #include "rig/kernels.hpp"
 
@@ -18,9 +20,18 @@ struct row_shape {
   int rest = 0;    ///< columns beyond whole tiles: none, one or a pack
 };
 
-/// Null, or the shape that plain products take instead of the one of the rules: the benchmark's
-/// ablation measures with it what each shape is worth.
-extern const row_shape* forced_shape;
+struct text_edit;
+
+/// What `row` and `split` take in place of what their rules say: tests of shapes set it, and the
+/// benchmark's ablation, which asks what each idea is worth.
+struct forced_choice {
+  std::optional<row_shape> shape = {};  ///< of plain exact products
+  const text_edit* edit = nullptr;      ///< in the kernel of plain exact products
+  int64 cut = 0;          ///< entries of a piece, where lists are made; 0: by the rules
+  bool in_order = false;  ///< rows go in their order, not by length
+  bool unsliced = false;  ///< B's columns do not go in slices for the L2 cache
+};
+extern forced_choice forced;
 
 answer row_answer(const problem& p);
 void row_run(const problem& p);

@@ -274,7 +274,8 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
                                  : semiring;
     const char* element = element_name(b_type, per_column);
     const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
-    kernel = compile(wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
+    kernel = compile({wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
+                      wanted.edit},
                      device);
   }
   if (wanted.shared_percent >= 0)

@@ -34,6 +34,8 @@ inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
          static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
+struct text_edit;
+
 /// One kernel of a family: file and template for the run-time compiler, and what was compiled
 /// ahead.
 struct kernel_request {
@@ -45,6 +47,7 @@ struct kernel_request {
   const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
   int shared_percent = -1;   ///< of L1 that should be shared memory; below 0: as the driver finds
   std::size_t most_shared = 0;  ///< bytes of it that a launch may ask for, where 48 KB do not do
+  const text_edit* edit = nullptr;  ///< of the file; with a name of its own
 };
 
 /// Bytes of shared memory that a block may ask for on a device.

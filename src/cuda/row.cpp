@@ -11,7 +11,7 @@
 
 namespace rig::on_cuda {
 
-const row_shape* forced_shape = nullptr;
+forced_choice forced;
 
 namespace {
 
@@ -107,7 +107,7 @@ int plain_packs(const problem& p, const profile& look, const arguments& args) {
   // Slices of rows that do not begin on cache lines would read more lines than they hold. A copy of
   // B on lines costs more than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75.
   const bool on_lines = args.b_row_bytes % line_bytes == 0;
-  const int slice = on_lines ? slice_of(p, look, args) : 0;
+  const int slice = on_lines && !forced.unsliced ? slice_of(p, look, args) : 0;
   if (slice > 0) return slice == 8 ? narrow : wider;
   if (packs <= 16) return wider;
   // Tiles that end within a cache line ask for it twice (the program marked *** in
@@ -348,7 +348,7 @@ buffer padded_b(const problem& p, arguments& args, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
       reads_packs(p, args, width) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
-      (forced_shape != nullptr && !forced_shape->packs))
+      (forced.shape && !forced.shape->packs))
     return {};
   const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
@@ -369,11 +369,11 @@ buffer padded_b(const problem& p, arguments& args, int width) {
 row_shape tiled_shape(const problem& p, const profile& look, int width) {
   const index f = p.b.columns;
   if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};
-  if (forced_shape != nullptr) {
-    const int tile = forced_shape->l * width * forced_shape->cf;
-    const bool fits =
-        forced_shape->packs && f > tile && f % tile > 0 && f % tile <= forced_shape->rest;
-    return fits ? *forced_shape : row_shape{};
+  if (forced.shape) {
+    const row_shape& s = *forced.shape;
+    const int tile = s.l * width * s.cf;
+    const bool fits = s.packs && f > tile && f % tile > 0 && f % tile <= s.rest;
+    return fits ? s : row_shape{};
   }
   const int tile = 8 * width, left = f % tile, tiles = f / tile;
   if (tiles == 0 || tiles > most_tiles || left == 0 || left > width || p.a.nnz < few_entries ||
@@ -436,13 +436,14 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const bool in_tiles = tiled.rest > 0;
   const buffer values = ordered_values(p, args),
                b = in_tiles ? tiled_b(p, args, tiled, width) : padded_b(p, args, width);
+  const text_edit* const edit = samples || !is_plain(p) ? nullptr : forced.edit;
   const bool at_run_time = samples || in_tiles || reads_codes(p);
-  const bool forced =
-      forced_shape != nullptr && forced_shape->rest == 0 && !at_run_time && is_plain(p) &&
-      (!forced_shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
-  const int shape = forced || in_tiles ? 0 : shape_for(p, look, args, width);
-  row_shape s = forced ? *forced_shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
-  const char* name = in_tiles ? "row, tiled" : "row";
+  const bool is_forced =
+      forced.shape && forced.shape->rest == 0 && !at_run_time && is_plain(p) &&
+      (!forced.shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
+  const int shape = is_forced || in_tiles ? 0 : shape_for(p, look, args, width);
+  row_shape s = is_forced ? *forced.shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
+  const char* name = edit != nullptr ? edit->name : in_tiles ? "row, tiled" : "row";
   auto* named = numbered_expression;
   if (samples && draws_seldom(p, look, args, s)) {
     name = "row, seldom sampled";
@@ -459,8 +460,8 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const void* const kernel =
-      forced || at_run_time
-          ? kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr})
+      is_forced || at_run_time || edit != nullptr
+          ? kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr, -1, 0, edit})
           : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
                            table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
   const int64 groups = row_threads / s.g;

@@ -20,6 +20,7 @@ int64 cut_for(const profile& look, int64 nnz) {
   // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
   // at 128; arxiv-like 1.20 and 1.59; reddit-like 1.57 ms at 512, 1.48 at 1 024. A row of
   // millions: at most 4 096 pieces to combine.
+  if (forced.cut > 0) return forced.cut;
   int64 cut = cut_of(0);
   for (int kind = 1; kind < cut_kinds; ++kind)
     if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
@@ -43,7 +44,7 @@ bool order_helps(const problem& p, const profile& look) {
   // anyway.
   const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
                          static_cast<double>(p.b.value_bytes);
-  return is_skewed(look, p.a.nnz) && (!look.local || b_bytes < 50e6);
+  return is_skewed(look, p.a.nnz) && (!look.local || b_bytes < 50e6) && !forced.in_order;
 }
 
 bool split_helps(const problem& p, const profile& look) {

@@ -1,7 +1,9 @@
-// Suite ablation: what each idea of `row` is worth. Its launch shapes, one after the other, and
-// coalesced row caching and coarsening as GE-SpMM has them, in a kernel of the bench's own.
+// Suite ablation: what each idea of `row` and `split` is worth. Products without one of them; the
+// launch shapes, one after the other; and coalesced row caching and coarsening as GE-SpMM has them,
+// in a kernel of the bench's own.
 
-#include "../forced_shape.hpp"
+#include "../forced.hpp"
+#include "../kernel_ideas.hpp"
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -9,7 +11,11 @@
 namespace bench::gpu {
 namespace {
 
+using rig::on_cuda::forced_choice;
 using rig::on_cuda::row_shape;
+
+/// Entries that a piece of a long row may have; the last leaves every row whole.
+constexpr rig::int64 cuts[] = {128, 256, 512, 1024, 2048, rig::int64{1} << 40};
 
 constexpr row_shape shapes[] = {
     {true, 8, 8, 2, 1, true},   {true, 8, 8, 4, 1, true},   {true, 8, 8, 8, 1, true},
@@ -65,7 +71,15 @@ class ablation : public suite {
       rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{},
                of.features == 1 ? column : rig::descriptor{});
     });
-    if (of.features > 1) race_ge_spmm(of);
+    if (of.features > 1) {
+      race_ideas(of, "plus_times", of.c, [&](const rig::matrix<float>& weighted) {
+        rig::mxm(of.c, rig::none, weighted, of.b, rig::plus_times<float>{});
+      });
+      race_ideas(of, "arg_max_second", with_indices.values, [&](const rig::matrix<float>& from) {
+        rig::mxm(with_indices, rig::none, from, of.b, rig::arg_max_second<float>{});
+      });
+      race_ge_spmm(of);
+    }
     if (of.features % 4 != 0 && of.features > 1)
       race_shapes(of, "plus_times", unaligned_shapes,
                   [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
@@ -81,6 +95,47 @@ class ablation : public suite {
   void summarise() override {}
 
  private:
+  /// The product as it is, and without one idea after the other. `c`: what `multiply` writes.
+  void race_ideas(product& of, const char* semiring, rig::dense<float>& c,
+                  const std::function<void(const rig::matrix<float>&)>& multiply) {
+    const rig::matrix<float>& a = of.graph.weighted;
+    std::vector<contender> field = {{"as it is", [&] { multiply(a); }}};
+    field[0].run();
+    const std::vector<float> expected = sample(c);
+    std::vector<peer> others;
+    const auto add = [&](std::string name, const rig::matrix<float>& from, forced_choice choice) {
+      others.push_back({std::move(name),
+                        [&multiply, from, choice] {
+                          const forced by(choice);
+                          multiply(from);
+                        },
+                        {}});
+    };
+    add("with rows in their order", a, {.in_order = true});
+    add("without slices of columns", a, {.unsliced = true});
+    for (const rig::int64 cut : cuts)
+      add(cut <= a.nnz() ? "cut at " + std::to_string(cut) : "without cuts", view_of(a),
+          {.cut = cut});
+    for (const rig::on_cuda::text_edit& idea : kernel_ideas) add(idea.name, a, {.edit = &idea});
+    verify(others, c, expected, of, float_rounding, with_);
+    with_.enter(others, of, field);
+    enter(of, semiring, field);
+  }
+
+  /// The same arrays, under a pattern that has no lists yet.
+  static rig::matrix<float> view_of(const rig::matrix<float>& a) {
+    const rig::pattern& s = a.structure();
+    const auto count = static_cast<std::size_t>(s.nnz());
+    const auto view = [&](const auto* offsets) {
+      return rig::matrix<float>::view(a.rows(), a.columns(),
+                                      std::span(offsets, static_cast<std::size_t>(a.rows()) + 1),
+                                      std::span(s.entries(), count), std::span(a.values(), count),
+                                      rig::input::trusted, a.where(), stream());
+    };
+    return s.wide() ? view(static_cast<const rig::int64*>(s.offsets()))
+                    : view(static_cast<const rig::int32*>(s.offsets()));
+  }
+
   void race_ge_spmm(product& of) {
     const rig::matrix<float>& a = of.graph.weighted;
     std::vector<contender> field = {
@@ -109,7 +164,7 @@ class ablation : public suite {
       if (of.features > 1 && tile >= 2 * of.features && s.l > 8) continue;  // half its lanes idle
       if (s.rest > 0 && (of.features < tile || of.features % tile != s.rest)) continue;
       field.push_back({name_of(s), [&s, &call] {
-                         const forced_shape by(s);
+                         const forced by(s);
                          call();
                        }});
     }

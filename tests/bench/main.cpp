@@ -31,7 +31,8 @@ constexpr suite table[] = {
     {"maxk", "GPU: MaxK, and products with what it keeps, beside cuSPARSE and exact sums",
      gpu_suites},
     {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
-    {"ablation", "GPU: each launch shape of row, by force", gpu_suites},
+    {"ablation", "GPU: exact sums without one idea after the other, and by each launch shape",
+     gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
 #endif
