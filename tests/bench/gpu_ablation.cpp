@@ -4,6 +4,7 @@
 
 #include "../forced.hpp"
 #include "../kernel_ideas.hpp"
+#include "cuda/profile.hpp"
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -13,6 +14,8 @@ namespace {
 
 using rig::on_cuda::forced_choice;
 using rig::on_cuda::row_shape;
+
+constexpr const char* by_the_rules = "by the rules";
 
 /// Entries that a piece of a long row may have; the last leaves every row whole.
 constexpr rig::int64 cuts[] = {128, 256, 512, 1024, 2048, rig::int64{1} << 40};
@@ -59,37 +62,23 @@ class ablation : public suite {
   using suite::suite;
 
   void measure(product& of) override {
-    const rig::descriptor column{.kernel = "split"};
-    const rig::matrix<float>& a = of.graph.weighted;
-    const rig::matrix<float>& pattern = of.graph.pattern;
-    auto with_indices = rig::indexed_dense<float>{
+    if (of.features == 1) {
+      race_shapes(of, column_shapes, {.kernel = "split"});
+      return;
+    }
+    race_ideas(of, "plus_times", of.c, [&](const rig::matrix<float>& from) {
+      rig::mxm(of.c, rig::none, from, of.b, rig::plus_times<float>{});
+    });
+    auto greatest = rig::indexed_dense<float>{
         rig::dense<float>::uninitialised(of.n(), of.features, rig::cuda()),
         rig::dense<rig::int32>::uninitialised(of.n(), of.features, rig::cuda())};
-    const auto tried = of.features == 1 ? std::span<const row_shape>(column_shapes)
-                                        : std::span<const row_shape>(shapes);
-    race_shapes(of, "plus_times", tried, [&] {
-      rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{},
-               of.features == 1 ? column : rig::descriptor{});
+    race_ideas(of, "arg_max_second", greatest.values, [&](const rig::matrix<float>& from) {
+      rig::mxm(greatest, rig::none, from, of.b, rig::arg_max_second<float>{});
     });
-    if (of.features > 1) {
-      race_ideas(of, "plus_times", of.c, [&](const rig::matrix<float>& weighted) {
-        rig::mxm(of.c, rig::none, weighted, of.b, rig::plus_times<float>{});
-      });
-      race_ideas(of, "arg_max_second", with_indices.values, [&](const rig::matrix<float>& from) {
-        rig::mxm(with_indices, rig::none, from, of.b, rig::arg_max_second<float>{});
-      });
-      race_ge_spmm(of);
-    }
-    if (of.features % 4 != 0 && of.features > 1)
-      race_shapes(of, "plus_times", unaligned_shapes,
-                  [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
-    if (of.features % 8 == 1 && of.features > 32)
-      race_shapes(of, "plus_times", tiled_shapes,
-                  [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); });
-    if (of.features > 1)
-      race_shapes(of, "arg_max_second", tried, [&] {
-        rig::mxm(with_indices, rig::none, pattern, of.b, rig::arg_max_second<float>{});
-      });
+    race_ge_spmm(of);
+    race_shapes(of, shapes);
+    if (of.features % 4 != 0) race_shapes(of, unaligned_shapes);
+    if (of.features % 8 == 1 && of.features > 32) race_shapes(of, tiled_shapes);
   }
 
   void summarise() override {}
@@ -99,7 +88,7 @@ class ablation : public suite {
   void race_ideas(product& of, const char* semiring, rig::dense<float>& c,
                   const std::function<void(const rig::matrix<float>&)>& multiply) {
     const rig::matrix<float>& a = of.graph.weighted;
-    std::vector<contender> field = {{"as it is", [&] { multiply(a); }}};
+    std::vector<contender> field = {{by_the_rules, [&] { multiply(a); }}};
     field[0].run();
     const std::vector<float> expected = sample(c);
     std::vector<peer> others;
@@ -111,11 +100,13 @@ class ablation : public suite {
                         },
                         {}});
     };
-    add("with rows in their order", a, {.in_order = true});
+    const auto lists = a.structure().form_of<rig::on_cuda::row_lists>();
+    if (lists->by_length != nullptr) add("with rows in their order", a, {.in_order = true});
     add("without slices of columns", a, {.unsliced = true});
     for (const rig::int64 cut : cuts)
-      add(cut <= a.nnz() ? "cut at " + std::to_string(cut) : "without cuts", view_of(a),
-          {.cut = cut});
+      if (lists->piece_count > 0)
+        add(cut <= a.nnz() ? "cut at " + std::to_string(cut) : "without cuts", view_of(a),
+            {.cut = cut});
     for (const rig::on_cuda::text_edit& idea : kernel_ideas) add(idea.name, a, {.edit = &idea});
     verify(others, c, expected, of, float_rounding, with_);
     with_.enter(others, of, field);
@@ -139,7 +130,7 @@ class ablation : public suite {
   void race_ge_spmm(product& of) {
     const rig::matrix<float>& a = of.graph.weighted;
     std::vector<contender> field = {
-        {"by the rules", [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); }}};
+        {by_the_rules, [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); }}};
     field[0].run();
     const std::vector<float> expected = sample(of.c);
     std::vector<peer> kernels;
@@ -156,19 +147,21 @@ class ablation : public suite {
     enter(of, "plus_times", field);
   }
 
-  void race_shapes(product& of, const char* semiring, std::span<const row_shape> tried,
-                   const std::function<void()>& call) {
-    std::vector<contender> field = {{"by the rules", call}};
+  void race_shapes(product& of, std::span<const row_shape> tried, const rig::descriptor& how = {}) {
+    const auto multiply = [&] {
+      rig::mxm(of.c, rig::none, of.graph.weighted, of.b, rig::plus_times<float>{}, how);
+    };
+    std::vector<contender> field = {{by_the_rules, multiply}};
     for (const row_shape& s : tried) {
       const int tile = s.l * s.cf * (s.packs ? 4 : 1);
       if (of.features > 1 && tile >= 2 * of.features && s.l > 8) continue;  // half its lanes idle
       if (s.rest > 0 && (of.features < tile || of.features % tile != s.rest)) continue;
-      field.push_back({name_of(s), [&s, &call] {
+      field.push_back({name_of(s), [&s, &multiply] {
                          const forced by(s);
-                         call();
+                         multiply();
                        }});
     }
-    enter(of, semiring, field);
+    enter(of, "plus_times", field);
   }
 
   void enter(product& of, const char* semiring, const std::vector<contender>& field) {

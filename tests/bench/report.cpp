@@ -177,6 +177,51 @@ std::string table_of_kept(const std::vector<json>& rows) {
        {"prepare ms", plain("prepare_ms")}});
 }
 
+/// Rows of an ablation: a table for each semiring and F, the graphs side by side. What is compared
+/// with, the first of its race, has its milliseconds, the others their ratio to it.
+std::string tables_of_ablation(const std::vector<json>& rows) {
+  struct table {
+    std::string title;
+    std::vector<std::string> graphs;
+    std::vector<std::string> operations;
+    std::map<std::pair<std::string, std::string>, json> cells;
+  };
+  std::vector<table> tables;
+  const auto place = [](auto& list, const auto& what, const auto& is) -> auto& {
+    auto at = std::find_if(list.begin(), list.end(), is);
+    return at == list.end() ? list.emplace_back(what) : *at;
+  };
+  for (const json& row : rows) {
+    const std::string title = text(row.at("semiring")) + ", F = " + text(row.at("features")),
+                      graph = row.at("graph"), operation = row.at("operation");
+    table& of = place(tables, table{title, {}, {}, {}},
+                      [&](const table& other) { return other.title == title; });
+    place(of.graphs, graph, [&](const std::string& other) { return other == graph; });
+    place(of.operations, operation, [&](const std::string& other) { return other == operation; });
+    of.cells.try_emplace({operation, graph}, row);
+  }
+  std::string out;
+  for (const table& of : tables) {
+    std::vector<std::string> titles = {of.title};
+    titles.insert(titles.end(), of.graphs.begin(), of.graphs.end());
+    out += "\n" + line_of(titles) + line_of(std::vector<std::string>(titles.size(), "---"));
+    for (const std::string& operation : of.operations) {
+      std::vector<std::string> cells = {operation};
+      for (const std::string& graph : of.graphs) {
+        const auto cell = of.cells.find({operation, graph});
+        if (cell == of.cells.end())
+          cells.emplace_back();
+        else if (operation == of.operations.front())
+          cells.push_back(number(cell->second.at("ms")) + " ms");
+        else
+          cells.push_back(number(cell->second.at("ratio")));
+      }
+      out += line_of(cells);
+    }
+  }
+  return out;
+}
+
 std::string table_of_loading(const std::vector<json>& rows) {
   const auto plain = [](const char* key) {
     return [key](const json& row) { return row.contains(key) ? text(row.at(key)) : std::string(); };
@@ -257,9 +302,13 @@ std::string section(const json& record, const std::string& notes, const std::str
 
   std::map<std::vector<std::string>, std::vector<json>> races;
   std::vector<std::vector<std::string>> order;
-  std::vector<json> samples, loads;
+  std::vector<json> samples, loads, ablated;
   std::vector<std::pair<std::string, std::vector<json>>> kept;  // by operation
   for (const json& row : record.at("rows")) {
+    if (row.at("suite") == "ablation") {
+      ablated.push_back(row);
+      continue;
+    }
     if (row.contains("load_share") || row.contains("width")) {
       (row.contains("load_share") ? loads : samples).push_back(row);
       continue;
@@ -280,6 +329,7 @@ std::string section(const json& record, const std::string& notes, const std::str
   if (!samples.empty()) out += "\n" + table_of_samples(samples);
   for (const auto& table : kept) out += "\n" + table_of_kept(table.second);
   if (!loads.empty()) out += "\n" + table_of_loading(loads);
+  out += tables_of_ablation(ablated);
   return out;
 }
 
