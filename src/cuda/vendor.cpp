@@ -1,15 +1,11 @@
 // vendor: cuSPARSE's SpMM, for plus_times in the types it serves.
 //
-// Here so that users can name it, and measured beside cuSPARSE's algorithms as the benchmarks call
-// them (suite exact); rig's own kernels are faster and serve every semiring, so it is never chosen
-// by itself, and only where `reproducible = false` is said: its sums meet by atomics. Source:
-// cuSPARSE, cusparseSpMM.
+// Here so that users can name it, and measured beside all of cuSPARSE's algorithms, which the
+// benchmarks call by the same path (suite exact); rig's own kernels are faster and serve every
+// semiring, so it is never chosen by itself, and only where `reproducible = false` is said: its
+// sums meet by atomics. Source: cuSPARSE, cusparseSpMM.
 
-#include <cusparse.h>
-
-#include <map>
-#include <mutex>
-
+#include "cusparse.hpp"
 #include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
@@ -18,46 +14,7 @@
 namespace rig::on_cuda {
 namespace {
 
-void check(cusparseStatus_t status, const char* what) {
-  if (status != CUSPARSE_STATUS_SUCCESS)
-    fail(errc::device, {what, ": ", cusparseGetErrorString(status)});
-}
-
-/// One handle a thread and device: cuSPARSE's handles are not for sharing.
-cusparseHandle_t handle_for(int device) {
-  struct handles {
-    std::map<int, cusparseHandle_t> of;
-    ~handles() {
-      for (const auto& [device, handle] : of) cusparseDestroy(handle);
-    }
-  };
-  thread_local handles kept;
-  cusparseHandle_t& handle = kept.of[device];
-  if (handle == nullptr) check(cusparseCreate(&handle), "cusparseCreate");
-  return handle;
-}
-
-bool data_type(type stored, cudaDataType& out) {
-  switch (stored) {
-    case type::float32:
-      out = CUDA_R_32F;
-      return true;
-    case type::float64:
-      out = CUDA_R_64F;
-      return true;
-    case type::half:
-      out = CUDA_R_16F;
-      return true;
-    case type::bfloat16:
-      out = CUDA_R_16BF;
-      return true;
-    default:
-      return false;
-  }
-}
-
 const char* cannot_because(const problem& p) {
-  cudaDataType ignored;
   const std::uint64_t algebra = p.algebra->key_hash;
   if (algebra != info_of<plus_times<float>>.key_hash &&
       algebra != info_of<plus_times<double>>.key_hash)
@@ -65,7 +22,7 @@ const char* cannot_because(const problem& p) {
   if (p.a.values == nullptr) return "cuSPARSE needs a value an entry, and A is iso";
   if (p.a.permutation != nullptr) return "cuSPARSE would need A's transpose with its values";
   if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type ||
-      !data_type(p.b.value_type, ignored))
+      !cusparse_type(p.b.value_type))
     return "cuSPARSE needs A, B and C in one floating type";
   if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64))
     return "cuSPARSE would sum in another type";
@@ -108,46 +65,7 @@ answer vendor_answer(const problem& p) {
 }
 
 void vendor_run(const problem& p) {
-  const cusparseHandle_t handle = handle_for(p.a.where.device);
-  check(cusparseSetStream(handle, stream_of(p)), "cusparseSetStream");
-  cudaDataType element = CUDA_R_32F;
-  data_type(p.b.value_type, element);
-  const cudaDataType compute = p.b.value_type == type::float64 ? CUDA_R_64F : CUDA_R_32F;
-  struct descriptors {
-    cusparseSpMatDescr_t a = nullptr;
-    cusparseDnMatDescr_t b = nullptr, c = nullptr;
-    ~descriptors() {
-      if (a != nullptr) cusparseDestroySpMat(a);
-      if (b != nullptr) cusparseDestroyDnMat(b);
-      if (c != nullptr) cusparseDestroyDnMat(c);
-    }
-  } d;
-  check(
-      cusparseCreateCsr(&d.a, p.a.rows, p.a.columns, p.a.nnz, const_cast<void*>(p.a.offsets),
-                        const_cast<index*>(p.a.entries), const_cast<void*>(p.a.values),
-                        CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO, element),
-      "cusparseCreateCsr");
-  check(cusparseCreateDnMat(&d.b, p.b.rows, p.b.columns, p.b.stride, p.b.data, element,
-                            CUSPARSE_ORDER_ROW),
-        "cusparseCreateDnMat");
-  check(cusparseCreateDnMat(&d.c, p.c.rows, p.c.columns, p.c.stride, p.c.data, element,
-                            CUSPARSE_ORDER_ROW),
-        "cusparseCreateDnMat");
-  const double one_double = 1, beta_double = p.accum == accumulator::plus ? 1 : 0;
-  const float one_float = 1, beta_float = static_cast<float>(beta_double);
-  const bool wide = compute == CUDA_R_64F;
-  const void* alpha = wide ? static_cast<const void*>(&one_double) : &one_float;
-  const void* beta = wide ? static_cast<const void*>(&beta_double) : &beta_float;
-  const cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
-  const cusparseSpMMAlg_t algorithm = algorithm_for(p);
-  std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute,
-                                algorithm, &bytes),
-        "cusparseSpMM_bufferSize");
-  const buffer scratch = buffer::allocate(bytes, p.a.where, p.desc->stream);
-  check(cusparseSpMM(handle, as_is, as_is, alpha, d.a, d.b, beta, d.c, compute, algorithm,
-                     scratch.data()),
-        "cusparseSpMM");
+  cusparse_spmm(p.a, p.b, p.c, algorithm_for(p), p.accum == accumulator::plus, stream_of(p)).run();
   launched(p.a.where.device, "vendor");
 }
 

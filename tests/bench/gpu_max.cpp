@@ -147,9 +147,10 @@ class types : public suite {
     std::vector<contender> field = {{"rig", [&] { rig::mxm(c, rig::none, a, b, sum); }}};
     field[0].run();
     const std::vector<float> expected = sample(c);
-    csr stored = csr_of(a);
+    rig::sparse_operand stored = csr_of(a);
     stored.values = as.values.data();
-    stored.stored = as.stored;
+    stored.value_type = as.stored;
+    stored.value_bytes = sizeof(T);
     std::vector<peer> peers = spmm_peers(std::string("cusparse_") + as.name + "_", stored, b.data(),
                                          c.data(), of.features);
     verify(peers, c, expected, of, as.rounding, with_);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "rig/matrix.hpp"
+#include "rig/problem.hpp"
 
 /// cuSPARSE as a peer, on the device where the operands are.
 namespace bench::gpu {
@@ -19,25 +20,19 @@ struct peer {
   std::string error;
 };
 
-/// A as cuSPARSE takes it, values in the element type `stored`.
-struct csr {
-  rig::index rows, columns;
-  rig::int64 nnz;
-  bool wide;
-  const void *offsets, *entries, *values;
-  rig::type stored;
-};
-csr csr_of(const rig::matrix<float>& a);
+/// A as cuSPARSE takes it.
+rig::sparse_operand csr_of(const rig::matrix<float>& a);
 
-/// C = A·B by each algorithm of cusparseSpMM that serves CSR, B and C packed by row and in A's
-/// element type, sums in fp32. What an algorithm prepares, it prepares here. Each has run once.
-std::vector<peer> spmm_peers(const std::string& prefix, const csr& a, const void* b, void* c,
-                             int features);
+/// C = A·B by each algorithm of cusparseSpMM that serves CSR, as `vendor` calls them, B and C
+/// packed by row and in A's element type, sums in fp32. What an algorithm prepares, it prepares
+/// here. Each has run once.
+std::vector<peer> spmm_peers(const std::string& prefix, const rig::sparse_operand& a, const void* b,
+                             void* c, int features);
 
 /// The same by cusparseSpMV: B and C are vectors of floats.
-std::vector<peer> spmv_peers(const csr& a, const void* b, void* c);
+std::vector<peer> spmv_peers(const rig::sparse_operand& a, const void* b, void* c);
 
 /// C(i,j) = max of B(k,j) over the entries (i,k), by cusparseSpMMOp.
-peer max_peer(const csr& a, const void* b, void* c, int features);
+peer max_peer(const rig::sparse_operand& a, const void* b, void* c, int features);
 
 }  // namespace bench::gpu
