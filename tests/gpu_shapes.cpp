@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/profile.hpp"
 #include "cuda/runtime.hpp"
 #include "forced.hpp"
 #include "gpu.hpp"
@@ -90,10 +91,26 @@ void check_as_on_cpu(const auto& a, const auto& b, const rig::descriptor& desc =
   }
 }
 
+/// Those, and rows whose neighbours share neighbours: long, and skewed.
+std::vector<std::pair<std::string, rig::matrix<float>>> graphs_and_communities() {
+  std::vector<std::pair<std::string, rig::matrix<float>>> out;
+  for (const char* text : graphs) out.emplace_back(text, rig::generate::from_text(text));
+  out.emplace_back("long", rig::generate::community({8000, 64, 50, 0.2, 3, 150}));
+  out.emplace_back("skewed", rig::generate::community({30000, 16, 100, 0.3, 2.2, 3000}));
+  for (const auto& [name, community] : std::span(out).last(2)) {
+    const auto look = community.to(gpu).structure().form_of<rig::on_cuda::profile>();
+    REQUIRE(look->local);
+    REQUIRE(community.nnz() >= rig::on_cuda::few_entries);
+    REQUIRE(rig::on_cuda::is_skewed(*look, community.nnz()) == (name == "skewed"));
+    REQUIRE((look->mean_length >= 40) == (name == "long"));
+  }
+  return out;
+}
+
 TEST_CASE("exact products") {
-  for (const char* text : graphs) {
-    CAPTURE(text);
-    const on_both graph(rig::generate::from_text(text));
+  for (const auto& [name, pattern] : graphs_and_communities()) {
+    CAPTURE(name);
+    const on_both graph(pattern);
     const on_both a(weighted(graph.here));
     const int n = a.here.columns();
     for (const int features : {1, 3, 8, 16, 32, 33, 34, 64, 65, 97, 100, 128, 129, 256}) {

@@ -18,6 +18,7 @@ struct row_shape {
   bool plain;
   int bytes = 16;  ///< of a pack
   int rest = 0;    ///< columns beyond whole tiles: none, one or a pack
+  bool operator==(const row_shape&) const = default;
 };
 
 struct text_edit;

@@ -122,9 +122,9 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const buffer values = ordered_values(p, args),
                b = in_tiles ? tiled_b(p, args, tiled, width) : padded_b(p, args, width);
   const text_edit* const edit = samples || !is_plain(p) ? nullptr : forced.edit;
-  const bool at_run_time = samples || in_tiles || reads_codes(p);
   const bool is_forced =
-      forced.shape && forced.shape->rest == 0 && !at_run_time && is_plain(p) &&
+      forced.shape && forced.shape->rest == 0 && !samples && !in_tiles && !reads_codes(p) &&
+      is_plain(p) &&
       (!forced.shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
   const int shape = is_forced || in_tiles ? 0 : shape_for(p, look, args, width);
   row_shape s = is_forced ? *forced.shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
@@ -139,16 +139,18 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
     name = starts ? "row, its start" : "row, sampled";
     named = starts ? started_expression : drawn_expression;
   }
+  // Others are compiled at run time, and so are all of B's other types.
+  const bool is_in_table =
+      !samples && !in_tiles && !is_forced && edit == nullptr && s == shape_at(shape, kind_of(p));
   const auto pack = static_cast<std::size_t>(width);
   args.c_packed =
       p.b.columns % width == 0 &&
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const void* const kernel =
-      is_forced || at_run_time || edit != nullptr
-          ? kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr, -1, 0, edit})
-          : kernel_for(p, {name, "row.cu", shape, std::size(shapes),
-                           table_expressions[static_cast<int>(kind_of(p))], row_kernels()});
+      is_in_table ? kernel_for(p, {name, "row.cu", shape, std::size(shapes),
+                                   table_expressions[static_cast<int>(kind_of(p))], row_kernels()})
+                  : kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr, -1, 0, edit});
   const int64 groups = row_threads / s.g;
   const int64 v = s.packs ? width : 1;
   const int64 tile = v * s.l * s.cf;

@@ -25,12 +25,11 @@ struct shapes_of_rows {
 constexpr row_shape in_packs(int l, int g, int u, int cf) { return {true, l, g, u, cf, true}; }
 constexpr row_shape singly(int l, int g, int u, int cf) { return {false, l, g, u, cf, true}; }
 
-// By packs of 16 bytes that a row of B has, and by rows of A: few entries in all; sparse, 6 a row
-// at most; skewed; dense, 40 a row and more, of a B whose slices of 8 packs stay in L2, or far;
-// even, what is none of these. Milliseconds on an H200 in fp32 (weighted: sum; unweighted: max;
-// indexed: arg-max), beside those of the next best shape or of the one that was here before (was).
-// Of the program marked ** in docs/notes/exact.md, which has raced 25 to 60 shapes on each of the
-// nine graphs; suite ablation has others.
+// By packs of 16 bytes that a row of B has, and by rows of A (rows_of_a in row_rules.hpp).
+// Milliseconds on an H200 in fp32 (weighted: sum; unweighted: max; indexed: arg-max), beside those
+// of the next best shape or of the one that was here before (was). Of the program marked ** in
+// docs/notes/exact.md, which has raced 25 to 60 shapes on each of the nine graphs; suite ablation
+// has others.
 inline constexpr shapes_of_rows shapes[] = {
     // packs_4_sparse. road-like, f = 16: 0.113 (was 0.160), max 0.099 (U = 2: 0.103), arg-max 0.132
     {in_packs(4, 4, 2, 1), in_packs(4, 4, 3, 1), in_packs(4, 4, 2, 1)},
