@@ -5,11 +5,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "cuda/compile.hpp"
 #include "cuda/families.hpp"
+#include "cuda/row_shapes.hpp"
 #include "kernel_ideas.hpp"
 #include "rig/error.hpp"
 
@@ -193,15 +196,29 @@ TEST_CASE("without NVRTC what needs it is refused") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
+/// Kernels of `row` that a pair of that kind is compiled in.
+std::size_t shapes_of(rig::on_cuda::sum_kind kind) {
+  std::vector<rig::on_cuda::row_shape> distinct;
+  for (int line = 0; line <= rig::on_cuda::any_wide; ++line) {
+    const rig::on_cuda::row_shape shape = rig::on_cuda::shape_at(line, kind);
+    if (std::find(distinct.begin(), distinct.end(), shape) == distinct.end())
+      distinct.push_back(shape);
+  }
+  return distinct.size();
+}
+
 TEST_CASE("the number of kernels compiled ahead is a decision") {
   std::size_t pairs = 0;
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   CHECK(pairs == 21);
-  // row: 34 lines of shapes, some of which share kernels; take_values a pair. spmv: three shapes.
+  // row: 34 lines of shapes, of which some share kernels; take_values a pair. spmv: three shapes.
   // Growth costs build time and bytes: change it knowingly.
   CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
+  CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
+  CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);
+  CHECK(shapes_of(rig::on_cuda::sum_kind::indexed) == 26);
   CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
 }
 

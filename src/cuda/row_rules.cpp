@@ -19,11 +19,11 @@ bool slices_fit(const problem& p, int packs) { return p.b.rows * 16.0 * packs <=
 bool on_lines(const arguments& args) { return args.b_row_bytes % line_bytes == 0; }
 
 /// Packs a slice of columns should have so that it stays in the L2 cache while A runs over it; 0:
-/// none is worth reading A again, or neighbouring rows share neighbours anyway; skewed rows have
-/// shapes of slices in the table. Slices of rows that
-/// do not begin on cache lines would read more lines than they hold. A copy of B on lines costs
-/// more than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75. Dense rows gain where all of B
-/// would stay there too: proteins-like, f = 64: 1.82, whole 1.92 (the program marked ** in
+/// none is worth reading A again. Skewed rows have none here: either neighbouring ones share
+/// neighbours anyway, or the table's shapes for them are those of slices. Slices of rows that do
+/// not begin on cache lines would read more lines than they hold. A copy of B on lines costs more
+/// than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75. Dense rows gain where all of B would
+/// stay there too: proteins-like, f = 64: 1.82, whole 1.92 (the program marked ** in
 /// docs/notes/exact.md), but arg-max 1.94, 1.94, and half no more than 1 %.
 int slice_of(const problem& p, const profile& look, const arguments& args, double packs) {
   const rows_of_a rows = rows_of(p, look);
@@ -31,7 +31,8 @@ int slice_of(const problem& p, const profile& look, const arguments& args, doubl
   if (forced.unsliced || !pays || !on_lines(args)) return 0;
   if (rows == rows_of_a::dense && !p.algebra->is_indexed && b_bytes(p) >= 4 && packs > 8) return 8;
   if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
-  // uniform:600000:48, 77 MB, f = 64, 128: 1.27, 2.56, whole 1.43, 3.17 (**).
+  // uniform:600000:48, 77 MB, f = 64, 128: 1.27, 2.56, whole 1.43, 3.17; max 1.18, 2.34, whole
+  // 1.38, 2.73 (**). Codes, halves and arg-max were not measured there.
   const bool fits = slices_fit(p, 8) || (rows == rows_of_a::far && !look.local &&
                                          p.b.rows * 16.0 * 8 <= most_slice_bytes);
   return packs > 8 && !slices_fit(p, 16) && fits ? 8 : 0;
@@ -78,7 +79,7 @@ row_shape shape_of_codes(const problem& p, const profile& look, const arguments&
 /// road-like 0.211, 0.213; 0.216, 0.221; uniform:262144:32 0.148, 0.151; 0.161, 0.167; reddit-like
 /// 1.575, 1.62; 1.56, 1.67; f = 128: rmat:18:16 0.232, 0.243; 0.252, 0.263; proteins-like 1.99,
 /// 2.04; 2.03, 2.14; f = 256: rmat:18:16 0.455, 0.470; 0.502, 0.525; arxiv-like-shuffled 0.193,
-/// 0.194; 0.195, 0.196. Arg-max was not measured.
+/// 0.194; 0.195, 0.196. These are sums: max, and arg-max up to 8 packs, take the same unmeasured.
 row_shape shape_of_halves(const problem& p, const profile& look, const arguments& args,
                           const row_shape& like) {
   constexpr row_shape as_fp32 = {};
@@ -193,12 +194,13 @@ row_shape exact_shape(const problem& p, const profile& look, const arguments& ar
   return b_bytes(p) == 2 ? shape_of_halves(p, look, args, s) : s;
 }
 
-/// Up to 14 entries a row the copy costs more than it gains: arxiv-like, f = 33:
-/// 0.080 ms, 0.077. Two to four columns beyond tiles cost more than one, and are taken where tiles
-/// stay in L2: reddit-like, f = 36, 100: 1.90, 2.07; 4.74, 4.82; uniform:262144:32, f = 34, 68,
-/// 100: 0.218, 0.260; 0.387, 0.444; 0.551, 0.661, but 36, which B's rows hold in packs: 0.214,
-/// 0.203; rmat:18:16, f = 36: 0.201, 0.180. Packs of more than four are not: their kernels take
-/// NVRTC more than the second that a first call may.
+/// B in tiles, where one column is left of them, or a few. Up to 14 entries a row the copy costs
+/// more than it gains: arxiv-like, f = 33: 0.080 ms, 0.077. Two to four columns beyond tiles cost
+/// more than one, and are taken where tiles stay in L2: reddit-like, f = 36,
+/// 100: 1.90, 2.07; 4.74, 4.82; uniform:262144:32, f = 34, 68, 100: 0.218, 0.260; 0.387, 0.444;
+/// 0.551, 0.661, but 36, which B's rows hold in packs: 0.214, 0.203; rmat:18:16, f = 36: 0.201,
+/// 0.180. Packs of more than four are not: their kernels take NVRTC more than the second that a
+/// first call may.
 row_shape tiled_shape(const problem& p, const profile& look, int width) {
   const index f = p.b.columns;
   if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};

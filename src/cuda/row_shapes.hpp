@@ -13,7 +13,8 @@ namespace rig::on_cuda {
 /// and compare twice as much.
 enum class sum_kind : int { weighted, unweighted, indexed };
 
-/// A line of the table. Lines that name one shape share its kernel.
+/// A line of the table, named after the rows of B and of A that it was measured for first;
+/// row_rules.cpp says which others take it. Lines that name one shape share its kernel.
 struct shapes_of_rows {
   row_shape weighted, unweighted, indexed;
   constexpr shapes_of_rows(const row_shape& all) : shapes_of_rows(all, all, all) {}
@@ -89,9 +90,8 @@ inline constexpr shapes_of_rows shapes[] = {
     // packs_64_few. pubmed-like, f = 256: 0.0166, max 0.0162 (was 32, 32, 8, 1: 0.0193, 0.0177),
     // arg-max 0.0244 (CF = 2: 0.0249)
     {in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 1)},
-    // packs_32_far. products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.68, 15.3
-    // (was
-    // 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.02, 15.9)
+    // packs_32_far. products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.68, 15.3;
+    // was 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.02, 15.9
     {in_packs(32, 32, 8, 1), in_packs(16, 32, 8, 1), in_packs(32, 32, 6, 1)},
     // packs_64: sparse, and skewed where rows of B do not begin on lines. road-like, f = 256: 1.20
     // (U = 4: 1.27)

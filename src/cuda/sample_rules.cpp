@@ -4,16 +4,17 @@
 
 namespace rig::on_cuda {
 
-/// Milliseconds of
-/// samples as such and as rare (the program marked ** in docs/notes/sampled.md), f = 64: adaptive,
-/// width 1024: products-like 3.90, 3.57, in bfloat16 3.18, 2.71, of codes 3.09, 2.89; arxiv-like
-/// 0.0894, 0.0854, but of codes, by eight lanes a row, 0.0741, 0.0873: the rare ones are the last.
-/// fastrand, width 128, one row in 16 longer: products-like 3.26, 3.04, but f = 256, 11.1, 11.6,
-/// where one in 64 may be: arxiv-like, 0.290, 0.283, adaptive, width 1024: 0.321, 0.300.
-/// bucket, whose samples cost less: arxiv-like, width 128: 0.0748, 0.0798; 1024: 0.0857, 0.0843;
-/// none was measured between. Of few entries: pubmed-like, whose rows have 4.7 entries and 93 at
-/// most, width 64: fastrand 0.0106, 0.0092, bucket 0.0085, 0.0088; width 32: fastrand 0.0090,
-/// 0.0086; f = 256: 0.0175, 0.0205, of codes 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
+/// Where they are so few, a row of theirs is drawn by a function of its own, and all others go by
+/// the exact product's shape. Milliseconds of samples as such and as rare (the program marked ** in
+/// docs/notes/sampled.md), f = 64: adaptive, width 1024: products-like 3.90, 3.57, in
+/// bfloat16 3.18, 2.71, of codes 3.09, 2.89; arxiv-like 0.0894, 0.0854, but of codes, by eight
+/// lanes a row, 0.0741, 0.0873: the rare ones are the last. fastrand, width 128, one row in 16
+/// longer: products-like 3.26, 3.04, but f = 256, 11.1, 11.6, where one in 64 may be: arxiv-like,
+/// 0.290, 0.283, adaptive, width 1024: 0.321, 0.300. bucket, whose samples cost less: arxiv-like,
+/// width 128: 0.0748, 0.0798; 1024: 0.0857, 0.0843; none was measured between. Of few entries:
+/// pubmed-like, whose rows have 4.7 entries and 93 at most, width 64: fastrand 0.0106, 0.0092,
+/// bucket 0.0085, 0.0088; width 32: fastrand 0.0090, 0.0086; f = 256: 0.0175, 0.0205, of codes
+/// 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
 bool draws_seldom(const problem& p, const profile& look, const arguments& args,
                   const row_shape& exact) {
   const bool starts = args.samples == sampling::bucket;
