@@ -52,7 +52,9 @@ std::optional<cudaDataType> cusparse_type(type stored) {
 }
 
 cusparse_csr::cusparse_csr(const sparse_operand& a) {
-  if (a.wide) fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets"});
+  if (a.wide)
+    fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, and A has ", a.nnz,
+                        " entries with 64-bit ones"});
   check(cusparseCreateCsr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),
                           const_cast<index*>(a.entries), const_cast<void*>(a.values),
                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,

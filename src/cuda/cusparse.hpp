@@ -24,6 +24,7 @@ class cusparse_csr {
  public:
   explicit cusparse_csr(const sparse_operand& a);
   cusparse_csr(const cusparse_csr&) = delete;
+  cusparse_csr& operator=(const cusparse_csr&) = delete;
   ~cusparse_csr() { cusparseDestroySpMat(is); }
   cusparseSpMatDescr_t is = nullptr;
 };
@@ -31,6 +32,7 @@ class cusparse_dense {
  public:
   explicit cusparse_dense(const dense_operand& b);
   cusparse_dense(const cusparse_dense&) = delete;
+  cusparse_dense& operator=(const cusparse_dense&) = delete;
   ~cusparse_dense() { cusparseDestroyDnMat(is); }
   cusparseDnMatDescr_t is = nullptr;
 };

@@ -196,11 +196,10 @@ row_shape exact_shape(const problem& p, const profile& look, const arguments& ar
 
 /// B in tiles, where one column is left of them, or a few. Up to 14 entries a row the copy costs
 /// more than it gains: arxiv-like, f = 33: 0.080 ms, 0.077. Two to four columns beyond tiles cost
-/// more than one, and are taken where tiles stay in L2: reddit-like, f = 36,
-/// 100: 1.90, 2.07; 4.74, 4.82; uniform:262144:32, f = 34, 68, 100: 0.218, 0.260; 0.387, 0.444;
-/// 0.551, 0.661, but 36, which B's rows hold in packs: 0.214, 0.203; rmat:18:16, f = 36: 0.201,
-/// 0.180. Packs of more than four are not: their kernels take NVRTC more than the second that a
-/// first call may.
+/// more than one, and are taken where tiles stay in L2: reddit-like, f = 36, 100: 1.90, 2.07; 4.74,
+/// 4.82; uniform:262144:32, f = 34, 68, 100: 0.218, 0.260; 0.387, 0.444; 0.551, 0.661, but 36,
+/// which B's rows hold in packs: 0.214, 0.203; rmat:18:16, f = 36: 0.201, 0.180. Packs of more than
+/// four are not: their kernels take NVRTC more than the second that a first call may.
 row_shape tiled_shape(const problem& p, const profile& look, int width) {
   const index f = p.b.columns;
   if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};

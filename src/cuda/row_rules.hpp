@@ -15,7 +15,7 @@ constexpr int most_tiles = 32768;
 /// Rows of A as the rules tell them apart: few entries in all; fewer than 6 a row; skewed, where
 /// neighbouring rows share no neighbours, or do (local); else even, or 40 a row and more, where
 /// neighbouring rows share neighbours and slices of 8 packs of B stay in the L2 cache (dense), or
-/// not (far).
+/// not (far). Compared by their order: from `even` on rows are alike, from `dense` on long too.
 enum class rows_of_a : int { few, sparse, skewed, local, even, dense, far };
 constexpr int kinds_of_rows = 7;
 rows_of_a rows_of(const problem& p, const profile& look);

@@ -29,7 +29,7 @@ bool draws_seldom(const problem& p, const profile& look, const arguments& args,
   return int64{look.cut_rows[kind]} * (narrow ? 16 : 64) <= p.a.rows;
 }
 
-/// Samples and codes are compiled at run time alone, and need no row of the table. Milliseconds by
+/// Samples are compiled at run time alone, and need no line of the table. Milliseconds by
 /// the program that docs/notes/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
 /// width 16: 8, 8, 2, 2: 0.060; U = 4: 0.063; 16, 16, 4, 1: 0.074; bucket, width 128: 8, 8, 4, 2:
 /// 0.078; U = 2: 0.083. products-like, bucket, width 32: 8, 8, 4, 2: 1.98; U = 2: 2.22; width 64:

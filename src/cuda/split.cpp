@@ -17,10 +17,10 @@ namespace rig::on_cuda {
 constexpr int64 groups_to_fill = 12000;
 
 int64 cut_for(const profile& look, int64 nnz) {
+  if (forced.cut > 0) return forced.cut;
   // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
   // at 128; arxiv-like 1.20 and 1.59; reddit-like 1.57 ms at 512, 1.48 at 1 024. A row of
   // millions: at most 4 096 pieces to combine.
-  if (forced.cut > 0) return forced.cut;
   int64 cut = cut_of(0);
   for (int kind = 1; kind < cut_kinds; ++kind)
     if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
