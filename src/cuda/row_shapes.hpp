@@ -13,109 +13,6 @@ namespace rig::on_cuda {
 /// and compare twice as much.
 enum class sum_kind : int { weighted, unweighted, indexed };
 
-/// A line of the table, named after the rows of B and of A that it was measured for first;
-/// row_rules.cpp says which others take it. Lines that name one shape share its kernel.
-struct shapes_of_rows {
-  row_shape weighted, unweighted, indexed;
-  constexpr shapes_of_rows(const row_shape& all) : shapes_of_rows(all, all, all) {}
-  constexpr shapes_of_rows(const row_shape& weighted, const row_shape& unweighted,
-                           const row_shape& indexed)
-      : weighted(weighted), unweighted(unweighted), indexed(indexed) {}
-};
-
-constexpr row_shape in_packs(int l, int g, int u, int cf) { return {true, l, g, u, cf, true}; }
-constexpr row_shape singly(int l, int g, int u, int cf) { return {false, l, g, u, cf, true}; }
-
-// By packs of 16 bytes that a row of B has, and by rows of A (rows_of_a in row_rules.hpp).
-// Milliseconds on an H200 in fp32 (weighted: sum; unweighted: max; indexed: arg-max), beside those
-// of the next best shape or of the one that was here before (was). Of the program marked ** in
-// docs/notes/exact.md, which has raced 25 to 60 shapes on each of the nine graphs; suite ablation
-// has others.
-inline constexpr shapes_of_rows shapes[] = {
-    // packs_4_sparse. road-like, f = 16: 0.113 (was 0.160), max 0.099 (U = 2: 0.103), arg-max 0.132
-    {in_packs(4, 4, 2, 1), in_packs(4, 4, 3, 1), in_packs(4, 4, 2, 1)},
-    // packs_4. f = 16: rmat:18:16 0.0818 (was 0.108), arxiv-like 0.0329 (0.0358), uniform:262144:32
-    // 0.0844 (0.0952; U = 8: 0.0834); max, rmat:18:16 0.0692 (U = 6: 0.0719); arg-max 0.0831
-    {in_packs(4, 8, 6, 1), in_packs(4, 8, 8, 1), in_packs(4, 8, 6, 1)},
-    // packs_4_few. f = 16: pubmed-like 0.0058 (was 0.0078; U = 6: 0.0060), products-like 1.50 (was
-    // 1.92; U = 6: 1.56), max 0.0056, 1.36; arg-max 0.0067, 1.75 (U = 4: 0.0070, 1.83)
-    {in_packs(4, 16, 4, 1), in_packs(4, 16, 4, 1), in_packs(4, 16, 3, 1)},
-    // packs_4_dense. f = 16: reddit-like 0.851 (was 1.07; U = 6: 0.857), max 0.726, arg-max 0.863
-    {in_packs(4, 32, 8, 1), in_packs(4, 32, 8, 1), in_packs(4, 32, 6, 1)},
-    // packs_8_sparse. road-like, f = 32: 0.184 (8, 8, 2, 1: 0.189), max 0.177 (U = 2: 0.182),
-    // arg-max 0.232 (8, 8, 2, 1: 0.240)
-    {in_packs(4, 4, 2, 2), in_packs(8, 8, 3, 1), in_packs(4, 4, 3, 2)},
-    // packs_8_skewed. f = 32: arxiv-like 0.0440 (U = 8: 0.0459), max 0.0401 (U = 6: 0.0450)
-    {in_packs(8, 8, 6, 1), in_packs(8, 8, 7, 1), in_packs(8, 8, 6, 1)},
-    // packs_8_even. uniform:262144:32, f = 32, 128: 0.134, 0.519 (G = 8: 0.137, 0.522), max 0.126,
-    // 0.482 (U = 4: 0.128, 0.490), arg-max 0.137 (16, 3: 0.150)
-    {in_packs(8, 16, 4, 1), in_packs(8, 16, 3, 1), in_packs(8, 8, 6, 1)},
-    // packs_8_few. pubmed-like, f = 32: 0.0066 (was 0.0078), max 0.0061 (U = 6: 0.0064), arg-max
-    // 0.0071 (was 0.0100)
-    {in_packs(8, 16, 6, 1), in_packs(8, 16, 8, 1), in_packs(8, 16, 6, 1)},
-    // packs_8_dense. reddit-like, proteins-like, f = 32: 1.415, 0.923 (U = 4: 1.430, 0.940); f =
-    // 64: 2.80, 1.82 (was 16, 32, 4, 1: 2.89, 1.92); f = 256: 11.2, 7.27 (11.4, 7.61); max, f =
-    // 256: 10.3, 6.63 (U = 6: 10.4, 6.75; was 11.0, 7.30); arg-max, f = 32: 1.497, 0.995
-    {in_packs(8, 32, 6, 1), in_packs(8, 32, 8, 1), in_packs(8, 32, 4, 1)},
-    // packs_8_far. products-like, f = 32: 2.14 (U = 6: 2.23), max 1.82 (U = 4: 1.97), arg-max 2.61
-    {in_packs(8, 32, 4, 1), in_packs(8, 32, 3, 1), in_packs(8, 32, 4, 1)},
-    // packs_16_sparse. road-like, f = 64: 0.337 (U = 3: 0.355), arg-max 0.447 (8, 8, 2, 2: 0.480)
-    {in_packs(8, 8, 2, 2), in_packs(8, 8, 2, 2), in_packs(16, 16, 2, 1)},
-    // packs_16_skewed. rmat:18:16, f = 64: 0.208 (8, 8, 6, 2: 0.210)
-    in_packs(16, 16, 4, 1),
-    // packs_16_few, and slices of dense rows for arg-max. pubmed-like, f = 64: 0.0083 (U = 3:
-    // 0.0085); arg-max, reddit-like, f = 128: 5.80 (slices of 8 packs: 5.86)
-    in_packs(16, 32, 4, 1),
-    // packs_16_far. products-like, f = 64: 3.68 (U = 6: 3.72), max 3.40 (U = 4: 3.49), arg-max 4.15
-    {in_packs(16, 32, 4, 1), in_packs(16, 32, 8, 1), in_packs(16, 32, 4, 1)},
-    // packs_32_sparse. road-like, f = 128: 0.633 (U = 3: 0.656), arg-max 0.855 (16, 16, 2, 2:
-    // 0.886)
-    {in_packs(16, 16, 2, 2), in_packs(16, 16, 2, 2), in_packs(32, 32, 2, 1)},
-    // packs_32. arxiv-like, f = 128: 0.151 (U = 3: 0.157)
-    in_packs(32, 32, 4, 1),
-    // packs_32_near: skewed, and neighbouring rows share neighbours. arxiv-like, f = 128, 256: max
-    // 0.141, 0.268 (was 32, 32, 4, 1: 0.145, 0.282), arg-max 0.182, 0.352 (U = 4: 0.186, 0.357)
-    {in_packs(32, 32, 4, 1), in_packs(16, 16, 3, 1), in_packs(32, 32, 3, 1)},
-    // packs_32_skewed: rows of B that do not begin on cache lines. rmat:18:16, f = 100: 0.348 (16,
-    // 16, 4, 1: 0.438)
-    in_packs(32, 32, 2, 1),
-    // packs_32_apart: skewed, and they do not share. f = 128: arxiv-like-shuffled, max 0.153 (U =
-    // 4: 0.156), rmat:18:16 0.393 (0.395)
-    {in_packs(16, 16, 4, 1), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
-    // packs_64_apart. f = 256: arxiv-like-shuffled, rmat:18:16 0.316, 0.798 (was 16, 16, 4, 1:
-    // 0.329, 0.809), max 0.298, 0.750 (0.311, 0.770)
-    {in_packs(8, 8, 3, 2), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
-    // packs_32_few. pubmed-like, f = 128: 0.0107 (U = 4: 0.0123), arg-max 0.0119 (U = 8: 0.0121)
-    {in_packs(32, 32, 8, 1), in_packs(32, 32, 8, 1), in_packs(32, 32, 6, 1)},
-    // packs_64_few. pubmed-like, f = 256: 0.0166, max 0.0162 (was 32, 32, 8, 1: 0.0193, 0.0177),
-    // arg-max 0.0244 (CF = 2: 0.0249)
-    {in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 1)},
-    // packs_32_far. products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.68, 15.3;
-    // was 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.02, 15.9
-    {in_packs(32, 32, 8, 1), in_packs(16, 32, 8, 1), in_packs(32, 32, 6, 1)},
-    // packs_64: sparse, and skewed where rows of B do not begin on lines. road-like, f = 256: 1.20
-    // (U = 4: 1.27)
-    in_packs(32, 32, 2, 2),
-    // odd_8: of single elements, f <= 8
-    singly(8, 8, 4, 1),
-    // odd_40. road-like, f = 33: 0.346 (U = 4: 0.406)
-    singly(8, 8, 2, 5),
-    // odd_few. pubmed-like, f = 33: 0.0099 (8, 8, 2, 5: 0.0194)
-    singly(16, 32, 4, 3),
-    // odd_wide
-    singly(16, 16, 4, 5),
-    // one_sparse: one column. road-like 0.032 (G = 2: 0.047)
-    singly(1, 1, 4, 1),
-    // one_short. rmat:20:16 0.231 (G = 16: 0.243)
-    singly(1, 8, 4, 1),
-    // one_long. reddit-like 0.455 (G = 16: 0.485)
-    singly(1, 32, 4, 1),
-    // any_packs, any_8, any_wide: masks, accumulators, conversions
-    row_shape{true, 8, 8, 2, 2, false},
-    row_shape{false, 8, 8, 2, 1, false},
-    row_shape{false, 16, 16, 2, 3, false},
-};
-
 /// Lines of the table.
 enum shape_number : int {
   packs_4_sparse,
@@ -153,7 +50,117 @@ enum shape_number : int {
   any_8,
   any_wide
 };
-static_assert(std::size(shapes) == any_wide + 1);
+
+/// A line of the table, named after the rows of B and of A that it was measured for first;
+/// row_rules.cpp says which others take it. Lines that name one shape share its kernel.
+struct shapes_of_rows {
+  shape_number line;
+  row_shape weighted, unweighted, indexed;
+  constexpr shapes_of_rows(shape_number line, const row_shape& all)
+      : shapes_of_rows(line, all, all, all) {}
+  constexpr shapes_of_rows(shape_number line, const row_shape& weighted,
+                           const row_shape& unweighted, const row_shape& indexed)
+      : line(line), weighted(weighted), unweighted(unweighted), indexed(indexed) {}
+};
+
+constexpr row_shape in_packs(int l, int g, int u, int cf) { return {true, l, g, u, cf, true}; }
+constexpr row_shape singly(int l, int g, int u, int cf) { return {false, l, g, u, cf, true}; }
+
+// By packs of 16 bytes that a row of B has, and by rows of A (rows_of_a in row_rules.hpp).
+// Milliseconds on an H200 in fp32 (weighted: sum; unweighted: max; indexed: arg-max), beside those
+// of the next best shape or of the one that was here before (was). Of the program marked ** in
+// docs/notes/exact.md, which has raced 25 to 60 shapes on each of the nine graphs; suite ablation
+// has others.
+inline constexpr shapes_of_rows shapes[] = {
+    // road-like, f = 16: 0.113 (was 0.160), max 0.099 (U = 2: 0.103), arg-max 0.132
+    {packs_4_sparse, in_packs(4, 4, 2, 1), in_packs(4, 4, 3, 1), in_packs(4, 4, 2, 1)},
+    // f = 16: rmat:18:16 0.0818 (was 0.108), arxiv-like 0.0329 (0.0358), uniform:262144:32
+    // 0.0844 (0.0952; U = 8: 0.0834); max, rmat:18:16 0.0692 (U = 6: 0.0719); arg-max 0.0831
+    {packs_4, in_packs(4, 8, 6, 1), in_packs(4, 8, 8, 1), in_packs(4, 8, 6, 1)},
+    // f = 16: pubmed-like 0.0058 (was 0.0078; U = 6: 0.0060), products-like 1.50 (was
+    // 1.92; U = 6: 1.56), max 0.0056, 1.36; arg-max 0.0067, 1.75 (U = 4: 0.0070, 1.83)
+    {packs_4_few, in_packs(4, 16, 4, 1), in_packs(4, 16, 4, 1), in_packs(4, 16, 3, 1)},
+    // f = 16: reddit-like 0.851 (was 1.07; U = 6: 0.857), max 0.726, arg-max 0.863
+    {packs_4_dense, in_packs(4, 32, 8, 1), in_packs(4, 32, 8, 1), in_packs(4, 32, 6, 1)},
+    // road-like, f = 32: 0.184 (8, 8, 2, 1: 0.189), max 0.177 (U = 2: 0.182),
+    // arg-max 0.232 (8, 8, 2, 1: 0.240)
+    {packs_8_sparse, in_packs(4, 4, 2, 2), in_packs(8, 8, 3, 1), in_packs(4, 4, 3, 2)},
+    // f = 32: arxiv-like 0.0440 (U = 8: 0.0459), max 0.0401 (U = 6: 0.0450)
+    {packs_8_skewed, in_packs(8, 8, 6, 1), in_packs(8, 8, 7, 1), in_packs(8, 8, 6, 1)},
+    // uniform:262144:32, f = 32, 128: 0.134, 0.519 (G = 8: 0.137, 0.522), max 0.126,
+    // 0.482 (U = 4: 0.128, 0.490), arg-max 0.137 (16, 3: 0.150)
+    {packs_8_even, in_packs(8, 16, 4, 1), in_packs(8, 16, 3, 1), in_packs(8, 8, 6, 1)},
+    // pubmed-like, f = 32: 0.0066 (was 0.0078), max 0.0061 (U = 6: 0.0064), arg-max
+    // 0.0071 (was 0.0100)
+    {packs_8_few, in_packs(8, 16, 6, 1), in_packs(8, 16, 8, 1), in_packs(8, 16, 6, 1)},
+    // reddit-like, proteins-like, f = 32: 1.415, 0.923 (U = 4: 1.430, 0.940); f =
+    // 64: 2.80, 1.82 (was 16, 32, 4, 1: 2.89, 1.92); f = 256: 11.2, 7.27 (11.4, 7.61); max, f =
+    // 256: 10.3, 6.63 (U = 6: 10.4, 6.75; was 11.0, 7.30); arg-max, f = 32: 1.497, 0.995
+    {packs_8_dense, in_packs(8, 32, 6, 1), in_packs(8, 32, 8, 1), in_packs(8, 32, 4, 1)},
+    // products-like, f = 32: 2.14 (U = 6: 2.23), max 1.82 (U = 4: 1.97), arg-max 2.61
+    {packs_8_far, in_packs(8, 32, 4, 1), in_packs(8, 32, 3, 1), in_packs(8, 32, 4, 1)},
+    // road-like, f = 64: 0.337 (U = 3: 0.355), arg-max 0.447 (8, 8, 2, 2: 0.480)
+    {packs_16_sparse, in_packs(8, 8, 2, 2), in_packs(8, 8, 2, 2), in_packs(16, 16, 2, 1)},
+    // rmat:18:16, f = 64: 0.208 (8, 8, 6, 2: 0.210)
+    {packs_16_skewed, in_packs(16, 16, 4, 1)},
+    // packs_16_few, and slices of dense rows for arg-max. pubmed-like, f = 64: 0.0083 (U = 3:
+    // 0.0085); arg-max, reddit-like, f = 128: 5.80 (slices of 8 packs: 5.86)
+    {packs_16_few, in_packs(16, 32, 4, 1)},
+    // products-like, f = 64: 3.68 (U = 6: 3.72), max 3.40 (U = 4: 3.49), arg-max 4.15
+    {packs_16_far, in_packs(16, 32, 4, 1), in_packs(16, 32, 8, 1), in_packs(16, 32, 4, 1)},
+    // road-like, f = 128: 0.633 (U = 3: 0.656), arg-max 0.855 (16, 16, 2, 2:
+    // 0.886)
+    {packs_32_sparse, in_packs(16, 16, 2, 2), in_packs(16, 16, 2, 2), in_packs(32, 32, 2, 1)},
+    // arxiv-like, f = 128: 0.151 (U = 3: 0.157)
+    {packs_32, in_packs(32, 32, 4, 1)},
+    // packs_32_near: skewed, and neighbouring rows share neighbours. arxiv-like, f = 128, 256: max
+    // 0.141, 0.268 (was 32, 32, 4, 1: 0.145, 0.282), arg-max 0.182, 0.352 (U = 4: 0.186, 0.357)
+    {packs_32_near, in_packs(32, 32, 4, 1), in_packs(16, 16, 3, 1), in_packs(32, 32, 3, 1)},
+    // packs_32_skewed: rows of B that do not begin on cache lines. rmat:18:16, f = 100: 0.348 (16,
+    // 16, 4, 1: 0.438)
+    {packs_32_skewed, in_packs(32, 32, 2, 1)},
+    // packs_32_apart: skewed, and they do not share. f = 128: arxiv-like-shuffled, max 0.153 (U =
+    // 4: 0.156), rmat:18:16 0.393 (0.395)
+    {packs_32_apart, in_packs(16, 16, 4, 1), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
+    // f = 256: arxiv-like-shuffled, rmat:18:16 0.316, 0.798 (was 16, 16, 4, 1:
+    // 0.329, 0.809), max 0.298, 0.750 (0.311, 0.770)
+    {packs_64_apart, in_packs(8, 8, 3, 2), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
+    // pubmed-like, f = 128: 0.0107 (U = 4: 0.0123), arg-max 0.0119 (U = 8: 0.0121)
+    {packs_32_few, in_packs(32, 32, 8, 1), in_packs(32, 32, 8, 1), in_packs(32, 32, 6, 1)},
+    // pubmed-like, f = 256: 0.0166, max 0.0162 (was 32, 32, 8, 1: 0.0193, 0.0177),
+    // arg-max 0.0244 (CF = 2: 0.0249)
+    {packs_64_few, in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 1)},
+    // products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.68, 15.3;
+    // was 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.02, 15.9
+    {packs_32_far, in_packs(32, 32, 8, 1), in_packs(16, 32, 8, 1), in_packs(32, 32, 6, 1)},
+    // packs_64: sparse, and skewed where rows of B do not begin on lines. road-like, f = 256: 1.20
+    // (U = 4: 1.27)
+    {packs_64, in_packs(32, 32, 2, 2)},
+    // of single elements, f <= 8: not raced
+    {odd_8, singly(8, 8, 4, 1)},
+    // road-like, f = 33: 0.346 (U = 4: 0.406)
+    {odd_40, singly(8, 8, 2, 5)},
+    // pubmed-like, f = 33: 0.0099 (8, 8, 2, 5: 0.0194)
+    {odd_few, singly(16, 32, 4, 3)},
+    // the same, wider than 40 columns: not raced
+    {odd_wide, singly(16, 16, 4, 5)},
+    // one_sparse: one column. road-like 0.032 (G = 2: 0.047)
+    {one_sparse, singly(1, 1, 4, 1)},
+    // rmat:20:16 0.231 (G = 16: 0.243)
+    {one_short, singly(1, 8, 4, 1)},
+    // reddit-like 0.455 (G = 16: 0.485)
+    {one_long, singly(1, 32, 4, 1)},
+    // any_packs, any_8, any_wide: masks, accumulators, conversions
+    {any_packs, row_shape{true, 8, 8, 2, 2, false}},
+    {any_8, row_shape{false, 8, 8, 2, 1, false}},
+    {any_wide, row_shape{false, 16, 16, 2, 3, false}},
+};
+
+static_assert(std::size(shapes) == any_wide + 1 && [] {
+  for (int n = 0; n <= any_wide; ++n)
+    if (shapes[n].line != n) return false;
+  return true;
+}());
 
 constexpr row_shape shape_at(int number, sum_kind of) {
   const shapes_of_rows& line = shapes[number];
