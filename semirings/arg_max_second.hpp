@@ -24,9 +24,9 @@ struct arg_second {
     const bool tied = (x.value == y.value) | ((x.value != x.value) & (y.value != y.value));
     return ahead | (tied & (x.index < y.index)) ? x : y;
   }
-  static constexpr accum prepend(accum sum, accum x) {
+  static constexpr bool overtakes(accum sum, accum x) {
     const bool ahead = Greatest ? x.value >= sum.value : x.value <= sum.value;
-    return ahead | (x.value != x.value) ? x : sum;
+    return ahead | (x.value != x.value);
   }
   static constexpr accum multiply(T, T b, position at) { return {b, at.inner}; }
   static constexpr accum finish(accum x, int64) {

@@ -67,6 +67,24 @@ RIG_SEMIRING(
       return x.any && x.count == n ? (x.most - x.least) * static_cast<float>(x.even) : -1;
     });
 
+/// Summed from the last entry to the first.
+RIG_SEMIRING(
+    place_of_greatest,
+    struct best {
+      double value;
+      int place;
+    };
+    using left = float; using right = float; using accum = best;
+    static constexpr bool ignores_left = true; static constexpr best zero() {
+      return {-1e300, 2147483647};
+    } static constexpr best add(best x, best y) {
+      return x.value > y.value || (x.value == y.value && x.place < y.place) ? x : y;
+    } static constexpr bool overtakes(best sum, best x) {
+      return x.value >= sum.value;
+    } static constexpr best multiply(float, float b, rig::position at) {
+      return {b, at.inner};
+    } static constexpr int finish(best x, rig::int64) { return x.place; });
+
 /// Its text is not that of what it is made from.
 struct made_from_another : sum_of_squares {
   static constexpr float multiply(float, float b) { return 2 * b * b; }
@@ -127,6 +145,12 @@ TEST_CASE("the caller's algebra runs on both places") {
   const auto here = rig::mxm(a, b, sum_of_squares{});
   const auto there = rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu());
   CHECK(distance(here, there) < 1e-4);
+  const auto places = rig::mxm(a, b, place_of_greatest{});
+  const auto on_gpu = rig::mxm(a.to(gpu), b.to(gpu), place_of_greatest{}).to(rig::cpu());
+  int unlike = 0;
+  for (int i = 0; i < places.rows(); ++i)
+    for (int j = 0; j < places.columns(); ++j) unlike += places(i, j) == on_gpu(i, j) ? 0 : 1;
+  CHECK(unlike == 0);
 }
 
 /// Row i has columns 0 … lengths[i] − 1.

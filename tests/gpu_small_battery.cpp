@@ -50,6 +50,8 @@ TEST_CASE("rows that are cut") {
     tally met(gpu);
     trial<rig::plus_times<float>, float, float, float> t(spec);
     met.meet(t, "plus_times", spec);
+    trial<rig::arg_max_second<float>, float, float, float> greatest(spec);
+    met.meet(greatest, "arg_max_second", spec);
   }
   for (const auto& [features, rest] : {std::pair{33, 1}, {68, 4}}) {  // B in tiles of eight packs
     const forced by(rig::on_cuda::row_shape{true, 8, 32, 4, 1, true, 16, rest});

@@ -18,6 +18,10 @@ constexpr rig::on_cuda::text_edit kernel_ideas[] = {
     {"without streaming stores of C", "load.cuh", "__stcs(reinterpret_cast<uint4*>(to) + w, words)",
      "reinterpret_cast<uint4*>(to)[w] = words"},
     {"with the other end of a row", "gather.cuh", "again = CF > 1", "again = CF == 1"},
+    {"without teams that meet by halves", "row.cu",
+     "is_indexed<typename S::accum> ? (G / L < V ? G / L : V) : 1", "1"},
+    {"without floats taken by multiply-adds", "gather.cuh", "is_same<T, float>",
+     "is_same<T, void>"},
     {"without summing from the last entry", "gather.cuh",
-     "backward = has_prepend<S> && !Range::is_sample", "backward = false"},
+     "backward = has_overtakes<S> && !Range::is_sample", "backward = false"},
 };

@@ -224,9 +224,9 @@ struct row_of_entry : rig::plus_first<long> {
 };
 
 /// Of two equal values the later one stays, which is not what its add says.
-struct prepends_after : rig::arg_max_second<float> {
-  static constexpr accum prepend(accum sum, accum x) {
-    return (x.value > sum.value) | (x.value != x.value) ? x : sum;
+struct overtakes_too_late : rig::arg_max_second<float> {
+  static constexpr bool overtakes(accum sum, accum x) {
+    return (x.value > sum.value) | (x.value != x.value);
   }
 };
 
@@ -290,7 +290,7 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));
   CHECK(violation<row_of_entry>() == "none");
-  CHECK(violation<prepends_after>().starts_with("prepend is not add: prepend("));
+  CHECK(violation<overtakes_too_late>().starts_with("overtakes is not add: not overtakes("));
 }
 
 /// Right, though not on all floats: laws bind what S can add up.

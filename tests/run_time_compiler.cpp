@@ -100,7 +100,7 @@ constexpr rig::source_text scaled_sum = {
 
 TEST_CASE("so does `row` without each idea that the ablation takes out") {
   rig::on_cuda::kernel_source of = {
-      "row.cu", "rig::on_cuda::row<rig::arg_second<float, true>, float, 4, 8, 8, 2, 1, true>",
+      "row.cu", "rig::on_cuda::row<rig::arg_second<float, true>, rig::half, 8, 8, 16, 2, 1, true>",
       nullptr};
   std::string name;
   const std::string as_it_is = compile_to_cubin(of, 90, name);

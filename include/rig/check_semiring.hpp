@@ -263,7 +263,7 @@ struct algebra {
   using accum = Accum;
   Accum (*add)(const Accum&, const Accum&);
   Accum (*multiply)(const Left&, const Right&, position);
-  Accum (*prepend)(const Accum&, const Accum&);  ///< null: S has none
+  bool (*overtakes)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
   bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical;
@@ -276,12 +276,12 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
   using right = typename S::right;
   std::optional<accum> terminal;
   if constexpr (has_terminal<S>) terminal = S::terminal();
-  accum (*prepend)(const accum&, const accum&) = nullptr;
-  if constexpr (has_prepend<S>)
-    prepend = [](const accum& sum, const accum& x) -> accum { return S::prepend(sum, x); };
+  bool (*overtakes)(const accum&, const accum&) = nullptr;
+  if constexpr (has_overtakes<S>)
+    overtakes = [](const accum& sum, const accum& x) -> bool { return S::overtakes(sum, x); };
   return {[](const accum& x, const accum& y) -> accum { return S::add(x, y); },
           [](const left& a, const right& b, position at) { return product<S>(a, b, at); },
-          prepend,
+          overtakes,
           S::zero(),
           terminal,
           positional<S>,
@@ -329,7 +329,7 @@ class checker {
     check_identity();
     check_pairs();
     check_triples();
-    if (s_.prepend != nullptr) check_prepend();
+    if (s_.overtakes != nullptr) check_overtakes();
     if (s_.is_linear)
       for (const product_drawn& p : products_) check_linear(p);
     return wrong_;
@@ -413,7 +413,7 @@ class checker {
     }
   }
   /// Of two products of one element the one of the lower inner index comes in front.
-  void check_prepend() {
+  void check_overtakes() {
     for (const product_drawn& p : products_) {
       const product_drawn& other = products_[random_.below(products_.size())];
       const position early{p.at.row, 1}, late{p.at.row, 5};
@@ -422,10 +422,12 @@ class checker {
       const std::string x_words = product_of(p.a.words, p.b.words, early),
                         sum_words = product_of(other.a.words, other.b.words, late);
       const auto compare = [&](const accum& before, const std::string& words) {
-        const accum one = s_.prepend(before, x), expected = s_.add(before, x);
+        const bool overtakes = s_.overtakes(before, x);
+        const accum one = overtakes ? x : before, expected = s_.add(before, x);
         if (!same(one, expected))
-          report_unlike("prepend is not add", joined({"prepend(", words, ", ", x_words, ")"}), one,
-                        joined({"add(", words, ", ", x_words, ")"}), expected);
+          report_unlike("overtakes is not add",
+                        joined({overtakes ? "" : "not ", "overtakes(", words, ", ", x_words, ")"}),
+                        one, joined({"add(", words, ", ", x_words, ")"}), expected);
       };
       compare(s_.zero, "zero()");
       compare(sum, sum_words);
@@ -572,8 +574,8 @@ class checker {
 ///
 ///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
 ///   finish(0, 0) is a number, and so are 1 ⊗ 0 and 0 ⊗ 1 of integers; where claimed: ∞ ⊕ x =
-///   x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored, all values 0 or 1; prepend(x, y) = x ⊕ y for
-///   products y of a lower inner index than x
+///   x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored, all values 0 or 1; x ⊕ y is y where
+///   overtakes(x, y), else x, for products y of a lower inner index than x
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
 /// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a

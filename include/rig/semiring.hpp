@@ -30,7 +30,7 @@ concept positional = requires(typename S::left a, typename S::right b, position 
 };
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
-/// multiply. Optional: finish(x, n), terminal(), prepend(sum, x), ignores_left, ignores_right,
+/// multiply. Optional: finish(x, n), terminal(), overtakes(sum, x), ignores_left, ignores_right,
 /// annihilates, linear, logical, samples_as, name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
@@ -52,11 +52,12 @@ concept has_terminal = requires {
   S::terminal();
 };
 
-/// prepend(sum, x) = add(sum, x) where x is a product of a lower inner index than all of `sum`, or
-/// `sum` is zero(): an add that asks which of two came first need not ask.
+/// Of an add whose result is one of its operands: add(sum, x) is x where overtakes(sum, x), else
+/// sum, for a product x of a lower inner index than all of `sum`, or where `sum` is zero(). An add
+/// that asks which of two came first need not ask.
 template <class S>
-concept has_prepend = requires(typename S::accum x) {
-  S::prepend(x, x);
+concept has_overtakes = requires(typename S::accum x) {
+  requires is_same<decltype(S::overtakes(x, x)), bool>;
 };
 
 template <class S>

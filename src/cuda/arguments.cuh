@@ -29,6 +29,13 @@ constexpr int chunk_items = 2044;
 /// docs/notes/spmv.md has what was tried in its place.
 constexpr int64 blocks_behind = 1024;
 
+/// A row and where its entries lie: who takes a row from a list need not wait for its offsets too.
+struct alignas(16) listed_row {
+  int64 begin;
+  unsigned count;
+  index row;
+};
+
 /// A row that was cut: its pieces are first_piece … first_piece + count, in order.
 struct cut_row {
   index row;
@@ -140,7 +147,7 @@ struct arguments {
   int64 cut = 0;          ///< rows longer than this come as pieces; 0: no row is cut
   const piece* pieces = nullptr;
   index piece_count = 0;
-  const index* order = nullptr;  ///< rows in this order; null: as they are
+  const listed_row* order = nullptr;  ///< rows in this order; null: as they are
   const cut_row* cut_rows = nullptr;
   index cut_count = 0;
   void* piece_sums = nullptr;  ///< piece_count × columns accumulators
@@ -170,6 +177,10 @@ struct arguments {
 
   constexpr int64 offset(index row) const {
     return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+  }
+  constexpr listed_row entries_of(index row) const {
+    const int64 begin = offset(row);
+    return {begin, static_cast<unsigned>(offset(row + 1) - begin), row};
   }
 };
 

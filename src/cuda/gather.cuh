@@ -75,22 +75,83 @@ struct rest_of_b {
   __device__ static unsigned row_bytes(const arguments& args) { return args.b_rest_row_bytes; }
 };
 
-/// sum[c][v] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work
-/// together: L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry,
-/// and U entries a team are in flight. Lane `lane` holds columns first + v and, L·V further, the
-/// next pack. A semiring with `prepend` is summed from the last entry to the first, if they ascend.
-/// Of a sample each lane draws one of the next G slots, so that no entry is computed or awaited
-/// twice. Teams meet in a fixed tree, so the result is the same each time; all lanes of the group
-/// must call.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Rows, class Range>
-__device__ __forceinline__ void gather_from(const arguments& args, Rows rows, index row,
-                                            const Range& of, int lane, index first,
-                                            typename S::accum (&sum)[CF][V]) {
+/// sum = x where `taken`. A float comes by a multiply-add: selections go through the pipe of the
+/// comparisons, which has half the width of that of sums and was 69 % busy with arg-max on
+/// uniform:262144:32, f = 256: 1.10 ms by selections, 1.05. NaN stays NaN, but not its bits.
+template <class T>
+__device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
+  if constexpr (is_indexed<T>) {
+    take_where(taken, x.value, sum.value);
+    take_where(taken, x.index, sum.index);
+  } else if constexpr (is_same<T, float>) {
+    asm("{\n\t.reg .pred taken;\n\tsetp.ne.s32 taken, %2, 0;\n\t"
+        "@taken fma.rn.f32 %0, %1, 0f3f800000, 0f80000000;\n\t}"
+        : "+f"(sum)
+        : "f"(x), "r"(static_cast<int>(taken)));
+  } else {
+    sum = taken ? x : sum;
+  }
+}
+
+/// out = the sums of G / L teams. Where a lane is to end with W of a pack's V columns, teams meet
+/// by halves: of two lanes that meet each goes on with half of the columns, until W are left. From
+/// there, or with all columns, they meet in a tree, and all have its sums. Returns the first column
+/// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.73 ms by a tree of all
+/// columns, 2.24; sums and max gain nothing (docs/notes/max.md).
+template <class S, int L, int G, int CF, int V, int W>
+__device__ __forceinline__ int meet(unsigned members, int lane,
+                                    const typename S::accum (&sum)[CF][V],
+                                    typename S::accum (&out)[CF][W]) {
+  using accum = typename S::accum;
+  if constexpr (W < V) {
+    static_assert(L < G);
+    constexpr int half = V / 2;
+    const bool is_upper = (lane & L) != 0;
+    accum part[CF][half];
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < half; ++v) {
+        const accum given = is_upper ? sum[c][v] : sum[c][v + half],
+                    kept = is_upper ? sum[c][v + half] : sum[c][v];
+        part[c][v] = S::add(kept, shuffle_xor(members, given, L));
+      }
+    return (is_upper ? half : 0) + meet<S, 2 * L, G>(members, lane, part, out);
+  } else {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c][v] = sum[c][v];
+#pragma unroll
+    for (int distance = L; distance < G; distance *= 2)
+#pragma unroll
+      for (int c = 0; c < CF; ++c)
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          out[c][v] = S::add(out[c][v], shuffle_xor(members, out[c][v], distance));
+    return 0;
+  }
+}
+
+/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together:
+/// L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U
+/// entries a team are in flight. Lane `lane` sums columns first + v and, L·V further, the next
+/// pack; where `out` has W of a pack's V columns, it ends with those from the returned column of
+/// the pack on. A semiring with `overtakes` is summed from the last entry to the first, if they
+/// ascend. Of a sample each lane draws one of the next G slots, so that no entry is computed or
+/// awaited twice. Teams meet in a fixed order, so the result is the same each time; all lanes of
+/// the group must call.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Rows, class Range,
+          int W>
+__device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
+                                           const Range& of, int lane, index first,
+                                           typename S::accum (&out)[CF][W]) {
   using left = typename S::left;
   using right = typename S::right;
   constexpr unsigned teams = G / L;
   // A lane beyond the last column reads the first one for nothing: a load without a question does
   // not hold up others.
+  typename S::accum sum[CF][V];
   [[maybe_unused]] const char* b[CF];
   index columns[CF];
   for (int c = 0; c < CF; ++c) {
@@ -104,7 +165,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, Rows rows, in
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  constexpr bool again = CF > 1, backward = has_prepend<S> && !Range::is_sample;
+  constexpr bool again = CF > 1, backward = has_overtakes<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, CF>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
@@ -161,7 +222,7 @@ __device__ __forceinline__ void gather_from(const arguments& args, Rows rows, in
           if constexpr (!is_ignoring_right<S>) value = reader.value(from[u][c], c, v);
           const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
           if constexpr (backward)
-            sum[c][v] = S::prepend(sum[c][v], x);
+            take_where(S::overtakes(sum[c][v], x), x, sum[c][v]);
           else
             sum[c][v] = S::add(sum[c][v], x);
         }
@@ -194,40 +255,34 @@ __device__ __forceinline__ void gather_from(const arguments& args, Rows rows, in
     for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, no());
     if (p < of.count) batch(p, of.count, yes());
   }
-  if constexpr (teams > 1) {
+  const int held = meet<S, L, G>(members, lane, sum, out);
+  if constexpr (b_reader::folds) {
+    static_assert(W == V);
 #pragma unroll
     for (int distance = L; distance < G; distance *= 2)
-#pragma unroll
-      for (int c = 0; c < CF; ++c)
-#pragma unroll
-        for (int v = 0; v < V; ++v)
-          sum[c][v] = S::add(sum[c][v], shuffle_xor(members, sum[c][v], distance));
-    if constexpr (b_reader::folds)
-#pragma unroll
-      for (int distance = L; distance < G; distance *= 2)
-        factors = S::add(factors, shuffle_xor(members, factors, distance));
-  }
-  if constexpr (b_reader::folds)
+      factors = S::add(factors, shuffle_xor(members, factors, distance));
 #pragma unroll
     for (int c = 0; c < CF; ++c)
 #pragma unroll
-      for (int v = 0; v < V; ++v) sum[c][v] = reader.unfold(sum[c][v], factors, c, v);
+      for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
+  }
+  return held;
 }
 
 /// `gather_from` with or without values to load: asked once, not in the loop; of samples, which ask
 /// when they draw, in one copy: small graphs wait for a kernel's text.
-template <class S, class TB, int V, int L, int G, int U, int CF, class Rows, class Range>
-__device__ __forceinline__ void gather(const arguments& args, Rows rows, index row, const Range& of,
-                                       int lane, index first, typename S::accum (&sum)[CF][V]) {
+template <class S, class TB, int V, int L, int G, int U, int CF, class Rows, class Range, int W>
+__device__ __forceinline__ int gather(const arguments& args, Rows rows, index row, const Range& of,
+                                      int lane, index first, typename S::accum (&sum)[CF][W]) {
   if constexpr (!is_ignoring_left<S> && !Range::is_sample)
     if (of.values == nullptr)
       return gather_from<S, TB, V, L, G, U, CF, true>(args, rows, row, of, lane, first, sum);
-  gather_from<S, TB, V, L, G, U, CF, false>(args, rows, row, of, lane, first, sum);
+  return gather_from<S, TB, V, L, G, U, CF, false>(args, rows, row, of, lane, first, sum);
 }
-template <class S, class TB, int V, int L, int G, int U, int CF, class Range>
-__device__ __forceinline__ void gather(const arguments& args, index row, const Range& of, int lane,
-                                       index first, typename S::accum (&sum)[CF][V]) {
-  gather<S, TB, V, L, G, U, CF>(args, rows_of_b(), row, of, lane, first, sum);
+template <class S, class TB, int V, int L, int G, int U, int CF, class Range, int W>
+__device__ __forceinline__ int gather(const arguments& args, index row, const Range& of, int lane,
+                                      index first, typename S::accum (&sum)[CF][W]) {
+  return gather<S, TB, V, L, G, U, CF>(args, rows_of_b(), row, of, lane, first, sum);
 }
 
 /// The packs of a row in `to`, whole where C's rows begin and end on packs.

@@ -23,11 +23,12 @@ struct row_part {
     is_piece = part < pieces;
     number = is_piece ? part : part - pieces;
     if (!is_piece && number >= static_cast<unsigned>(args.rows)) return false;
-    row = is_piece                ? args.pieces[number].row
-          : args.order != nullptr ? args.order[number]
-                                  : static_cast<index>(number);
-    begin = args.offset(row);
-    whole = args.offset(row + 1) - begin;
+    const listed_row all = is_piece                ? args.entries_of(args.pieces[number].row)
+                           : args.order != nullptr ? args.order[number]
+                                                   : args.entries_of(static_cast<index>(number));
+    row = all.row;
+    begin = all.begin;
+    whole = all.count;
     const int64 first = is_piece ? args.pieces[number].number * args.cut : 0;
     begin += first;
     int64 mine = whole - first;

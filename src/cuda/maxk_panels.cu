@@ -219,10 +219,11 @@ __global__ void __launch_bounds__(combine_threads)
   const bool is_cut = blockIdx.x < static_cast<unsigned>(args.cut_count);
   const int64 number = (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / G;
   if (!is_cut && number >= args.rows) return;
-  const index row = is_cut                  ? args.cut_rows[blockIdx.x].row
-                    : args.order != nullptr ? args.order[number]
-                                            : static_cast<index>(number);
-  const int64 entries = args.offset(row + 1) - args.offset(row);
+  const listed_row of = is_cut                  ? args.entries_of(args.cut_rows[blockIdx.x].row)
+                        : args.order != nullptr ? args.order[number]
+                                                : args.entries_of(static_cast<index>(number));
+  const index row = of.row;
+  const int64 entries = of.count;
   if (!is_cut && args.cut > 0 && entries > args.cut) return;
   const int lane = is_cut ? thread : thread % G, teams = (is_cut ? combine_threads : G) / L;
   const index first = static_cast<index>(blockIdx.y) * (L * V) + lane % L * V;

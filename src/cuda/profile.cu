@@ -237,16 +237,20 @@ __global__ void count_classes(const void* offsets, bool wide, index rows, int* n
 }
 
 /// out = the rows, class by class: a block takes one place in each for all of its rows.
-__global__ void place_rows(const void* offsets, bool wide, index rows, int* next, index* out) {
+__global__ void place_rows(const void* offsets, bool wide, index rows, int* next, listed_row* out) {
   __shared__ int count[classes], first[classes];
   for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
   __syncthreads();
   int my_class[block_rows / block], my_place[block_rows / block];
+  listed_row my_row[block_rows / block];
   for (int r = 0; r < block_rows / block; ++r) {
     const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
     if (i >= rows) continue;
     const auto row = static_cast<index>(i);
-    my_class[r] = class_of(offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row));
+    const int64 begin = offset_at(offsets, wide, row),
+                length = offset_at(offsets, wide, row + 1) - begin;
+    my_row[r] = {begin, static_cast<unsigned>(length), row};
+    my_class[r] = class_of(length);
     my_place[r] = atomicAdd(&count[my_class[r]], 1);
   }
   __syncthreads();
@@ -255,7 +259,7 @@ __global__ void place_rows(const void* offsets, bool wide, index rows, int* next
   __syncthreads();
   for (int r = 0; r < block_rows / block; ++r) {
     const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
-    if (i < rows) out[first[my_class[r]] + my_place[r]] = static_cast<index>(i);
+    if (i < rows) out[first[my_class[r]] + my_place[r]] = my_row[r];
   }
 }
 
@@ -370,7 +374,8 @@ row_lists::row_lists(const pattern& of) {
                     at_cut = reserve(static_cast<std::size_t>(cut_count) * sizeof(cut_row)),
                     at_chunks =
                         reserve((static_cast<std::size_t>(chunk_count) + 1) * sizeof(index)),
-                    at_order = reserve(sorts ? static_cast<std::size_t>(n) * sizeof(index) : 0);
+                    at_order =
+                        reserve(sorts ? static_cast<std::size_t>(n) * sizeof(listed_row) : 0);
   memory = buffer::allocate(size, of.where(), of.stream());
   auto* const bytes = memory.data<unsigned char>();
   auto* const numbers = reinterpret_cast<counts*>(bytes + at_counts);
@@ -389,7 +394,7 @@ row_lists::row_lists(const pattern& of) {
       of.offsets(), of.wide(), n, chunk_count, of_chunks);
   chunk_rows = of_chunks;
   if (sorts) {
-    auto* const order = reinterpret_cast<index*>(bytes + at_order);
+    auto* const order = reinterpret_cast<listed_row*>(bytes + at_order);
     count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next,
                                                      &numbers->finished);
     place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);

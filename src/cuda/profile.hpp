@@ -45,9 +45,9 @@ struct row_lists : form {
   index piece_count = 0, cut_count = 0;
   const piece* pieces = nullptr;
   const cut_row* cut_rows = nullptr;
-  const index* by_length = nullptr;   ///< row numbers, longest first, to an eighth of an octave
-  index chunk_count = 0;              ///< of `spmv`
-  const index* chunk_rows = nullptr;  ///< the first row of each chunk, and the number of rows
+  const listed_row* by_length = nullptr;  ///< rows, longest first, to an eighth of an octave
+  index chunk_count = 0;                  ///< of `spmv`
+  const index* chunk_rows = nullptr;      ///< the first row of each chunk, and the number of rows
 
   /// `count` counters that are zero, for kernels on `stream` that leave them so, and `bytes` for
   /// the sums of one launch: whoever asks on the same stream gets the same ones. Nothing for a

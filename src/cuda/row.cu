@@ -222,36 +222,43 @@ __global__ void __launch_bounds__(row_threads,
   const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
   if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
   index i = static_cast<index>(number);
-  int64 first_entry = 0;
+  // A row has fewer than 2³² entries, and no row is cut but into pieces of fewer.
+  const auto cut = static_cast<unsigned>(args.cut);
+  unsigned first_entry = 0;
   if (is_piece) {
     const piece some = args.pieces[number];
     i = some.row;
-    first_entry = some.number * args.cut;
-  } else if (args.order != nullptr) {
-    i = args.order[number];
+    first_entry = static_cast<unsigned>(some.number) * cut;
   }
+  const bool is_listed = !is_piece && args.order != nullptr;
+  const listed_row whole = is_listed ? args.order[number] : args.entries_of(i);
+  i = whole.row;
   [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
   if constexpr (Drawn == drawn::start || Drawn == drawn::anywhere) {
     take_sample<S, TB, V, L, G, U, CF, Plain, Drawn>(args, part, lane, first);
   } else {
-    const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
     if constexpr (Drawn == drawn::seldom)
-      if (n > args.width)
+      if (whole.count > static_cast<unsigned>(args.width))
         return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args, part, lane, first);
-    int64 count = n - first_entry;
-    if (args.cut > 0 && count > args.cut) {
+    unsigned count = whole.count - first_entry;
+    if (cut > 0 && count > cut) {
       if (!is_piece) return;
-      count = args.cut;
+      count = cut;
     }
-    const entry_range<S, (G > 1)> of(args, begin, first_entry, count);
+    const entry_range<S, (G > 1)> of(args, whole.begin, first_entry, count);
     if constexpr (Rest > 0)
       return take_tiled<S, TB, V, L, G, U, CF, Rest>(args, part, of, lane, first);
-    typename S::accum sum[CF][V];
-    gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
-    if (lane >= L) return;
-    if (!is_piece) return write_tile<S, V, L, CF, Plain>(args, i, first, of.count, sum);
-    if (is_last_piece<S, V, L, G, CF, false>(args, number, tile, lane, first, sum))
-      add_pieces<S, V, L, CF, Plain, false>(args, args.pieces[number].cut_row, first);
+    // Of indexed sums a lane ends with W columns of a pack.
+    constexpr int parts = is_indexed<typename S::accum> ? (G / L < V ? G / L : V) : 1;
+    constexpr int W = V / parts, holders = L * parts;
+    typename S::accum sum[CF][W];
+    const index at = first + gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    if (lane >= holders) return;
+    if (!is_piece) return write_tile<S, W, holders, CF, Plain>(args, i, at, of.count, sum);
+    // Not `tile`: it would be kept in a register that sums of two packs a lane do not have.
+    const unsigned tile_again = static_cast<unsigned>(at) / (L * V * CF);
+    if (is_last_piece<S, W, holders, G, CF, false>(args, number, tile_again, lane, at, sum))
+      add_pieces<S, W, holders, CF, Plain, false>(args, args.pieces[number].cut_row, at);
   }
 }
 
