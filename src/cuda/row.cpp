@@ -2,8 +2,10 @@
 // product takes: row_rules.hpp.
 
 #include <string>
+#include <vector>
 
 #include "compile.hpp"
+#include "rig/semirings.hpp"
 #include "row_rules.hpp"
 
 namespace rig::on_cuda {
@@ -57,6 +59,22 @@ std::string values_expression(int, const std::string& semiring, const std::strin
   return "rig::on_cuda::take_values<" + semiring + ">";
 }
 
+/// The kernels compiled ahead, in the order of builtin.def.
+constexpr int lines = std::tuple_size_v<kernels_of_a_pair>;
+const std::vector<const void*>& all_ahead() {
+  static const std::vector<const void*> all = [] {
+    std::vector<const void*> out;
+    const auto add = [&](const kernels_of_a_pair& some) {
+      out.insert(out.end(), some.begin(), some.end());
+    };
+#define RIG_BUILTIN(semiring, type) add(kernels_ahead<semiring<type>>());
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+    return out;
+  }();
+  return all;
+}
+
 /// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: up
 /// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
 /// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
@@ -106,7 +124,8 @@ buffer ordered_values(const problem& p, arguments& args) {
   constexpr int64 each = row_threads * values_in_flight;
   const int64 blocks = (p.a.nnz + each - 1) / each;
   launch(p, "take_values",
-         kernel_for(p, {"take_values", "row.cu", 0, 1, values_expression, take_values_kernels()}),
+         kernel_for(p, {"take_values", "row.cu", std::size(shapes), lines, values_expression,
+                        all_ahead().data()}),
          dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), row_threads, conversion);
   args.permutation = nullptr;
   args.a_values = taken.data();
@@ -148,9 +167,10 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
       is_packed(args.c, args.c_stride, p.c.value_bytes, pack * p.c.value_bytes) &&
       (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * pack));
   const void* const kernel =
-      is_in_table ? kernel_for(p, {name, "row.cu", shape, std::size(shapes),
-                                   table_expressions[static_cast<int>(kind_of(p))], row_kernels()})
-                  : kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr, -1, 0, edit});
+      is_in_table
+          ? kernel_for(p, {name, "row.cu", shape, lines,
+                           table_expressions[static_cast<int>(kind_of(p))], all_ahead().data()})
+          : kernel_for(p, {name, "row.cu", number_of(s), 0, named, nullptr, -1, 0, edit});
   const int64 groups = row_threads / s.g;
   const int64 v = s.packs ? width : 1;
   const int64 tile = v * s.l * s.cf;
@@ -167,6 +187,8 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
                          tiles, args);
   launch(p, name, kernel, grid, row_threads, args);
 }
+
+std::size_t row_entries() { return all_ahead().size(); }
 
 answer row_answer(const problem& p) {
   answer out;

@@ -2,8 +2,10 @@
 
 // The launch shapes that `row` is compiled in ahead, and where their kernels are.
 
+#include <array>
 #include <cstddef>
 #include <iterator>
+#include <utility>
 
 #include "families.hpp"
 
@@ -188,9 +190,10 @@ enum tiled_shape_number : int {
 };
 static_assert(std::size(tiled_shapes) == tiles_16_dense + 1);
 
-/// The kernels compiled ahead, in the order of builtin.def: of `row` all lines of a pair, of
-/// `take_values` one.
-const void* const* row_kernels();
-const void* const* take_values_kernels();
+/// What is compiled ahead of a builtin pair: `row` by each line of the table, then `take_values`.
+using kernels_of_a_pair = std::array<const void*, std::size(shapes) + 1>;
+/// Defined for each line of builtin.def: row_ahead.cu.in.
+template <class S>
+kernels_of_a_pair kernels_ahead();
 
 }  // namespace rig::on_cuda
