@@ -113,17 +113,23 @@ TEST_CASE("exact products") {
     const on_both graph(pattern);
     const on_both a(weighted(graph.here));
     const int n = a.here.columns();
-    for (const int features : {1, 3, 8, 16, 32, 33, 34, 64, 65, 97, 100, 128, 129, 256}) {
+    for (const int features : {1, 2, 3, 7, 8, 16, 32, 33, 34, 64, 65, 97, 100, 128, 129, 256}) {
       const on_both b(quarters<float>(n, features));
       check_as_on_cpu<rig::plus_times<float>>(a, b);
       check_as_on_cpu<rig::max_second<float>>(graph, b);
       check_as_on_cpu<rig::mean_second<float>>(graph, b);
       check_as_on_cpu<rig::arg_max_second<float>>(graph, b);
     }
-    for (const int features : {17, 32, 64, 65, 128, 256}) {
-      check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<rig::half>(n, features)));
-      check_as_on_cpu<rig::plus_times<double>>(on_both(a.here.with_value(2.0)),
-                                               on_both(quarters<double>(n, features)));
+    const on_both of_double(a.here.with_value(2.0));
+    for (const int features : {3, 4, 17, 32, 64, 65, 128, 256}) {
+      const on_both h(quarters<rig::half>(n, features));
+      check_as_on_cpu<rig::plus_times<float>>(a, h);
+      check_as_on_cpu<rig::max_second<float>>(graph, h);
+      check_as_on_cpu<rig::arg_max_second<float>>(graph, h);
+      check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<rig::bfloat16>(n, features)));
+      const on_both d(quarters<double>(n, features));
+      check_as_on_cpu<rig::plus_times<double>>(of_double, d);
+      check_as_on_cpu<rig::arg_max_second<double>>(of_double, d);
     }
   }
 }
@@ -379,7 +385,7 @@ void check_narrowed(const on_both<rig::matrix<float>>& one, const on_both<rig::d
   CHECK(wrong == 0);
 }
 
-TEST_CASE("numbers are narrowed to the same bits") {
+TEST_CASE("numbers are narrowed to the same bits, and keep theirs in arg-max") {
   const std::vector<float> numbers = numbers_of_all_kinds();
   rig::dense<float> x(1, static_cast<int>(numbers.size()));
   for (int j = 0; j < x.columns(); ++j) x(0, j) = numbers[static_cast<std::size_t>(j)];
@@ -388,6 +394,13 @@ TEST_CASE("numbers are narrowed to the same bits") {
   const on_both row(std::move(x));
   check_narrowed<rig::half>(one, row);
   check_narrowed<rig::bfloat16>(one, row);
+  const auto here = rig::mxm(one.here, row.here, rig::arg_max_second<float>{}).values;
+  const auto there =
+      rig::mxm(one.there, row.there, rig::arg_max_second<float>{}).values.to(rig::cpu());
+  int wrong = 0;
+  for (int j = 0; j < here.columns(); ++j)
+    wrong += std::bit_cast<unsigned>(here(0, j)) == std::bit_cast<unsigned>(there(0, j)) ? 0 : 1;
+  CHECK(wrong == 0);
 }
 
 }  // namespace

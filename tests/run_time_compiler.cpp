@@ -218,7 +218,7 @@ TEST_CASE("the number of kernels compiled ahead is a decision") {
   CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
   CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
   CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);
-  CHECK(shapes_of(rig::on_cuda::sum_kind::indexed) == 26);
+  CHECK(shapes_of(rig::on_cuda::sum_kind::indexed) == 28);
   CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
 }
 

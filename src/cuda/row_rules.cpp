@@ -24,12 +24,12 @@ bool on_lines(const arguments& args) { return args.b_row_bytes % line_bytes == 0
 /// not begin on cache lines would read more lines than they hold. A copy of B on lines costs more
 /// than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75. Dense rows gain where all of B would
 /// stay there too: proteins-like, f = 64: 1.82, whole 1.92 (the program marked ** in
-/// docs/notes/exact.md), but arg-max 1.94, 1.94, and half no more than 1 %.
+/// docs/notes/exact.md), arg-max 1.80, 1.85, but half no more than 1 %.
 int slice_of(const problem& p, const profile& look, const arguments& args, double packs) {
   const rows_of_a rows = rows_of(p, look);
   const bool pays = rows >= rows_of_a::even;
   if (forced.unsliced || !pays || !on_lines(args)) return 0;
-  if (rows == rows_of_a::dense && !p.algebra->is_indexed && b_bytes(p) >= 4 && packs > 8) return 8;
+  if (rows == rows_of_a::dense && b_bytes(p) >= 4 && packs > 8) return 8;
   if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
   // uniform:600000:48, 77 MB, f = 64, 128: 1.27, 2.56, whole 1.43, 3.17; max 1.18, 2.34, whole
   // 1.38, 2.73 (**). Codes, halves and arg-max were not measured there.
@@ -79,28 +79,67 @@ row_shape shape_of_codes(const problem& p, const profile& look, const arguments&
 /// road-like 0.211, 0.213; 0.216, 0.221; uniform:262144:32 0.148, 0.151; 0.161, 0.167; reddit-like
 /// 1.575, 1.62; 1.56, 1.67; f = 128: rmat:18:16 0.232, 0.243; 0.252, 0.263; proteins-like 1.99,
 /// 2.04; 2.03, 2.14; f = 256: rmat:18:16 0.455, 0.470; 0.502, 0.525; arxiv-like-shuffled 0.193,
-/// 0.194; 0.195, 0.196. These are sums: max, and arg-max up to 8 packs, take the same unmeasured.
+/// 0.194; 0.195, 0.196. Of bfloat16, beside what sums take: max: arxiv-like, f = 64, 128, 256:
+/// 0.0450, 0.0473; 0.0800, 0.0947; 0.164, 0.192; products-like, f = 128, 256: 3.81, 3.99; 7.31,
+/// 7.96; proteins-like 1.83, 1.87; 3.63, 3.72; arg-max, beside what fp32 takes: road-like, f = 64,
+/// 128, 256: 0.387, 0.407; 0.714, 0.777; 1.33, 1.50; rmat:18:16, f = 256: 0.704, 0.800;
+/// arxiv-like, f = 128: 0.135, 0.145. Up to 4 packs max and arg-max take the shapes of sums,
+/// unmeasured.
 row_shape shape_of_halves(const problem& p, const profile& look, const arguments& args,
                           const row_shape& like) {
   constexpr row_shape as_fp32 = {};
-  // Up to 4, 8, 16, 32 packs.
-  constexpr row_shape by_rows[][kinds_of_rows] = {
-      {in_packs(4, 16, 6, 1), in_packs(4, 4, 2, 1), in_packs(4, 8, 6, 1), in_packs(4, 8, 6, 1),
-       in_packs(4, 8, 4, 1), in_packs(4, 32, 4, 1), in_packs(4, 32, 4, 1)},
-      {in_packs(8, 16, 8, 1), in_packs(4, 4, 2, 2), in_packs(8, 8, 6, 1), in_packs(8, 8, 6, 1),
-       in_packs(8, 8, 6, 1), in_packs(8, 32, 6, 1), in_packs(8, 32, 4, 1)},
-      {as_fp32, as_fp32, in_packs(8, 8, 4, 2), in_packs(8, 8, 4, 2), as_fp32, in_packs(8, 32, 4, 2),
-       as_fp32},
-      {as_fp32, as_fp32, in_packs(16, 16, 3, 2), as_fp32, as_fp32, in_packs(8, 32, 4, 2), as_fp32}};
+  // Up to 4 packs, and for each kind of sums up to 8, 16, 32.
+  using line_of_shapes = row_shape[kinds_of_rows];
+  static constexpr line_of_shapes up_to_4 = {
+      in_packs(4, 16, 6, 1), in_packs(4, 4, 2, 1),  in_packs(4, 8, 6, 1), in_packs(4, 8, 6, 1),
+      in_packs(4, 8, 4, 1),  in_packs(4, 32, 4, 1), in_packs(4, 32, 4, 1)};
+  static constexpr line_of_shapes beyond[][3] = {
+      {{in_packs(8, 16, 8, 1), in_packs(4, 4, 2, 2), in_packs(8, 8, 6, 1), in_packs(8, 8, 6, 1),
+        in_packs(8, 8, 6, 1), in_packs(8, 32, 6, 1), in_packs(8, 32, 4, 1)},
+       {as_fp32, as_fp32, in_packs(8, 8, 4, 2), in_packs(8, 8, 4, 2), as_fp32,
+        in_packs(8, 32, 4, 2), as_fp32},
+       {as_fp32, as_fp32, in_packs(16, 16, 3, 2), as_fp32, as_fp32, in_packs(8, 32, 4, 2),
+        as_fp32}},
+      {{in_packs(8, 16, 8, 1), in_packs(4, 4, 2, 2), in_packs(8, 8, 8, 1), in_packs(8, 8, 8, 1),
+        in_packs(8, 8, 6, 1), in_packs(8, 32, 4, 1), in_packs(8, 32, 4, 1)},
+       {as_fp32, as_fp32, in_packs(16, 16, 4, 1), in_packs(16, 16, 4, 1), as_fp32,
+        in_packs(8, 32, 4, 1), in_packs(16, 32, 4, 1)},
+       {as_fp32, as_fp32, in_packs(16, 16, 4, 1), in_packs(32, 32, 4, 1), as_fp32,
+        in_packs(8, 32, 4, 1), in_packs(32, 32, 8, 1)}},
+      {{in_packs(8, 16, 8, 1), in_packs(8, 8, 3, 1), in_packs(8, 8, 6, 1), in_packs(8, 8, 6, 1),
+        in_packs(8, 8, 6, 1), in_packs(8, 32, 6, 1), in_packs(8, 32, 4, 1)},
+       {as_fp32, in_packs(8, 8, 3, 2), in_packs(16, 16, 6, 1), in_packs(16, 16, 6, 1), as_fp32,
+        as_fp32, as_fp32},
+       {as_fp32, in_packs(16, 16, 3, 2), in_packs(32, 32, 6, 1), in_packs(32, 32, 6, 1), as_fp32,
+        as_fp32, as_fp32}}};
   const auto rows = static_cast<int>(rows_of(p, look));
+  const line_of_shapes* const of_kind = beyond[static_cast<int>(kind_of(p))];
   const double packs = packs_of(p, args);
-  const int line = packs <= 4 ? 0 : packs <= 8 ? 1 : packs <= 16 ? 2 : 3;
-  if (line > 1 && slice_of(p, look, args, packs) == 8) return by_rows[1][rows];
-  if (line > 1 && p.algebra->is_indexed) return like;
+  if (packs <= 4) return up_to_4[rows];
+  const int line = packs <= 8 ? 0 : packs <= 16 ? 1 : 2;
+  if (line > 0 && slice_of(p, look, args, packs) == 8) return of_kind[0][rows];
   // More were not measured; tiles that end within a cache line ask for it twice.
-  if (packs > 32 || (line == 3 && !on_lines(args))) return like;
-  const row_shape& s = by_rows[line][rows];
+  if (packs > 32 || (line == 2 && !on_lines(args))) return like;
+  const row_shape& s = of_kind[line][rows];
   return s.packs ? s : like;
+}
+
+/// Where B is read singly. Sums of more than two words were not raced, nor samples, of which a team
+/// has no more than a group's entries in flight.
+row_shape shape_of_singles(const problem& p, const profile& look, const arguments& args,
+                           const row_shape& in_table) {
+  const index f = p.b.columns;
+  const rows_of_a rows = rows_of(p, look);
+  const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
+  if (f > 24 || p.algebra->accum_bytes > 8 || args.samples != sampling::none ||
+      no_compiler_because() != nullptr)
+    return in_table;
+  if (f > 8 && few) return odd_shapes[odd_24_few];
+  if (f > 16) return odd_shapes[sparse ? odd_24_sparse : odd_24];
+  if (f > 8) return odd_shapes[sparse ? odd_16_sparse : odd_16];
+  if (sparse) return odd_shapes[f <= 3 ? odd_3_sparse : odd_8_sparse];
+  if (rows >= rows_of_a::dense) return odd_shapes[f <= 3 ? odd_3_long : odd_8_long];
+  return f <= 4 ? odd_shapes[odd_4] : in_table;
 }
 
 /// The line of the table where B is read in packs.
@@ -189,7 +228,8 @@ int shape_for(const problem& p, const profile& look, const arguments& args, int 
 row_shape exact_shape(const problem& p, const profile& look, const arguments& args, int number) {
   row_shape s = shape_at(number, kind_of(p));
   s.bytes = pack_bytes(p, args);
-  if (!s.plain || !s.packs || p.b.columns == 1) return s;
+  if (!s.plain || p.b.columns == 1) return s;
+  if (!s.packs) return shape_of_singles(p, look, args, s);
   if (reads_codes(p)) return shape_of_codes(p, look, args);
   return b_bytes(p) == 2 ? shape_of_halves(p, look, args, s) : s;
 }

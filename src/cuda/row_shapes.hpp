@@ -77,12 +77,13 @@ inline constexpr shapes_of_rows shapes[] = {
     // road-like, f = 16: 0.113 (was 0.160), max 0.099 (U = 2: 0.103), arg-max 0.132
     {packs_4_sparse, in_packs(4, 4, 2, 1), in_packs(4, 4, 3, 1), in_packs(4, 4, 2, 1)},
     // f = 16: rmat:18:16 0.0818 (was 0.108), arxiv-like 0.0329 (0.0358), uniform:262144:32
-    // 0.0844 (0.0952; U = 8: 0.0834); max, rmat:18:16 0.0692 (U = 6: 0.0719); arg-max 0.0831
-    {packs_4, in_packs(4, 8, 6, 1), in_packs(4, 8, 8, 1), in_packs(4, 8, 6, 1)},
+    // 0.0844 (0.0952; U = 8: 0.0834); max, rmat:18:16 0.0692 (U = 6: 0.0719); arg-max,
+    // arxiv-like 0.0307 (U = 6: 0.0335)
+    {packs_4, in_packs(4, 8, 6, 1), in_packs(4, 8, 8, 1), in_packs(4, 8, 3, 1)},
     // f = 16: pubmed-like 0.0058 (was 0.0078; U = 6: 0.0060), products-like 1.50 (was
-    // 1.92; U = 6: 1.56), max 0.0056, 1.36; arg-max 0.0067, 1.75 (U = 4: 0.0070, 1.83)
+    // 1.92; U = 6: 1.56), max 0.0056, 1.36; arg-max 0.0064, 1.63 (U = 4: 0.0066, 1.62)
     {packs_4_few, in_packs(4, 16, 4, 1), in_packs(4, 16, 4, 1), in_packs(4, 16, 3, 1)},
-    // f = 16: reddit-like 0.851 (was 1.07; U = 6: 0.857), max 0.726, arg-max 0.863
+    // f = 16: reddit-like 0.851 (was 1.07; U = 6: 0.857), max 0.726, arg-max 0.785
     {packs_4_dense, in_packs(4, 32, 8, 1), in_packs(4, 32, 8, 1), in_packs(4, 32, 6, 1)},
     // road-like, f = 32: 0.184 (8, 8, 2, 1: 0.189), max 0.177 (U = 2: 0.182),
     // arg-max 0.232 (8, 8, 2, 1: 0.240)
@@ -90,55 +91,56 @@ inline constexpr shapes_of_rows shapes[] = {
     // f = 32: arxiv-like 0.0440 (U = 8: 0.0459), max 0.0401 (U = 6: 0.0450)
     {packs_8_skewed, in_packs(8, 8, 6, 1), in_packs(8, 8, 7, 1), in_packs(8, 8, 6, 1)},
     // uniform:262144:32, f = 32, 128: 0.134, 0.519 (G = 8: 0.137, 0.522), max 0.126,
-    // 0.482 (U = 4: 0.128, 0.490), arg-max 0.137 (16, 3: 0.150)
+    // 0.482 (U = 4: 0.128, 0.490), arg-max 0.136, 0.523 (16, 3: 0.146, 0.578)
     {packs_8_even, in_packs(8, 16, 4, 1), in_packs(8, 16, 3, 1), in_packs(8, 8, 6, 1)},
     // pubmed-like, f = 32: 0.0066 (was 0.0078), max 0.0061 (U = 6: 0.0064), arg-max
     // 0.0071 (was 0.0100)
     {packs_8_few, in_packs(8, 16, 6, 1), in_packs(8, 16, 8, 1), in_packs(8, 16, 6, 1)},
     // reddit-like, proteins-like, f = 32: 1.415, 0.923 (U = 4: 1.430, 0.940); f =
     // 64: 2.80, 1.82 (was 16, 32, 4, 1: 2.89, 1.92); f = 256: 11.2, 7.27 (11.4, 7.61); max, f =
-    // 256: 10.3, 6.63 (U = 6: 10.4, 6.75; was 11.0, 7.30); arg-max, f = 32: 1.497, 0.995
-    {packs_8_dense, in_packs(8, 32, 6, 1), in_packs(8, 32, 8, 1), in_packs(8, 32, 4, 1)},
-    // products-like, f = 32: 2.14 (U = 6: 2.23), max 1.82 (U = 4: 1.97), arg-max 2.61
-    {packs_8_far, in_packs(8, 32, 4, 1), in_packs(8, 32, 3, 1), in_packs(8, 32, 4, 1)},
+    // 256: 10.3, 6.63 (U = 6: 10.4, 6.75; was 11.0, 7.30); arg-max, f = 32: 1.407, 0.917 (U = 4:
+    // 1.421, 0.942), f = 64: 2.77, 1.80 (16, 32, 6, 1: 2.82, 1.87)
+    {packs_8_dense, in_packs(8, 32, 6, 1), in_packs(8, 32, 8, 1), in_packs(8, 32, 6, 1)},
+    // products-like, f = 32: 2.14 (U = 6: 2.23), max 1.82 (U = 4: 1.97), arg-max 2.24 (U = 4: 2.35)
+    {packs_8_far, in_packs(8, 32, 4, 1), in_packs(8, 32, 3, 1), in_packs(8, 32, 2, 1)},
     // road-like, f = 64: 0.337 (U = 3: 0.355), arg-max 0.447 (8, 8, 2, 2: 0.480)
     {packs_16_sparse, in_packs(8, 8, 2, 2), in_packs(8, 8, 2, 2), in_packs(16, 16, 2, 1)},
-    // rmat:18:16, f = 64: 0.208 (8, 8, 6, 2: 0.210)
-    {packs_16_skewed, in_packs(16, 16, 4, 1)},
-    // packs_16_few, and slices of dense rows for arg-max. pubmed-like, f = 64: 0.0083 (U = 3:
-    // 0.0085); arg-max, reddit-like, f = 128: 5.80 (slices of 8 packs: 5.86)
-    {packs_16_few, in_packs(16, 32, 4, 1)},
-    // products-like, f = 64: 3.68 (U = 6: 3.72), max 3.40 (U = 4: 3.49), arg-max 4.15
-    {packs_16_far, in_packs(16, 32, 4, 1), in_packs(16, 32, 8, 1), in_packs(16, 32, 4, 1)},
+    // rmat:18:16, f = 64: 0.208 (8, 8, 6, 2: 0.210), arg-max 0.225 (U = 4: 0.230)
+    {packs_16_skewed, in_packs(16, 16, 4, 1), in_packs(16, 16, 4, 1), in_packs(16, 16, 3, 1)},
+    // pubmed-like, f = 64: 0.0083 (U = 3: 0.0085), arg-max 0.0096 (U = 4: 0.0100)
+    {packs_16_few, in_packs(16, 32, 4, 1), in_packs(16, 32, 4, 1), in_packs(16, 32, 3, 1)},
+    // products-like, f = 64: 3.68 (U = 6: 3.72), max 3.40 (U = 4: 3.49), arg-max 3.96 (U = 6, 4:
+    // 3.96, 4.09)
+    {packs_16_far, in_packs(16, 32, 4, 1), in_packs(16, 32, 8, 1), in_packs(16, 32, 3, 1)},
     // road-like, f = 128: 0.633 (U = 3: 0.656), arg-max 0.855 (16, 16, 2, 2:
     // 0.886)
     {packs_32_sparse, in_packs(16, 16, 2, 2), in_packs(16, 16, 2, 2), in_packs(32, 32, 2, 1)},
     // arxiv-like, f = 128: 0.151 (U = 3: 0.157)
     {packs_32, in_packs(32, 32, 4, 1)},
     // packs_32_near: skewed, and neighbouring rows share neighbours. arxiv-like, f = 128, 256: max
-    // 0.141, 0.268 (was 32, 32, 4, 1: 0.145, 0.282), arg-max 0.182, 0.352 (U = 4: 0.186, 0.357)
+    // 0.141, 0.268 (was 32, 32, 4, 1: 0.145, 0.282), arg-max 0.178, 0.345 (U = 6: 0.185, 0.363)
     {packs_32_near, in_packs(32, 32, 4, 1), in_packs(16, 16, 3, 1), in_packs(32, 32, 3, 1)},
     // packs_32_skewed: rows of B that do not begin on cache lines. rmat:18:16, f = 100: 0.348 (16,
     // 16, 4, 1: 0.438)
     {packs_32_skewed, in_packs(32, 32, 2, 1)},
     // packs_32_apart: skewed, and they do not share. f = 128: arxiv-like-shuffled, max 0.153 (U =
-    // 4: 0.156), rmat:18:16 0.393 (0.395)
-    {packs_32_apart, in_packs(16, 16, 4, 1), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
+    // 4: 0.156), rmat:18:16 0.393 (0.395); arg-max 0.183, 0.447 (8, 8, 4, 2: 0.185, 0.444)
+    {packs_32_apart, in_packs(16, 16, 4, 1), in_packs(16, 16, 3, 1), in_packs(16, 16, 3, 1)},
     // f = 256: arxiv-like-shuffled, rmat:18:16 0.316, 0.798 (was 16, 16, 4, 1:
-    // 0.329, 0.809), max 0.298, 0.750 (0.311, 0.770)
-    {packs_64_apart, in_packs(8, 8, 3, 2), in_packs(16, 16, 3, 1), in_packs(16, 16, 4, 1)},
-    // pubmed-like, f = 128: 0.0107 (U = 4: 0.0123), arg-max 0.0119 (U = 8: 0.0121)
+    // 0.329, 0.809), max 0.298, 0.750 (0.311, 0.770), arg-max 0.346, 0.886 (U = 4: 0.352, 0.874)
+    {packs_64_apart, in_packs(8, 8, 3, 2), in_packs(16, 16, 3, 1), in_packs(8, 8, 3, 2)},
+    // pubmed-like, f = 128: 0.0107 (U = 4: 0.0123), arg-max 0.0123 (U = 8: 0.0122)
     {packs_32_few, in_packs(32, 32, 8, 1), in_packs(32, 32, 8, 1), in_packs(32, 32, 6, 1)},
     // pubmed-like, f = 256: 0.0166, max 0.0162 (was 32, 32, 8, 1: 0.0193, 0.0177),
-    // arg-max 0.0244 (CF = 2: 0.0249)
+    // arg-max 0.0241 (CF = 2: 0.0246)
     {packs_64_few, in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 2), in_packs(32, 32, 6, 1)},
-    // products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.68, 15.3;
-    // was 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.02, 15.9
+    // products-like, f = 128, 256: 7.20, 14.3, max 6.77, 13.5, arg-max 7.71 (f = 128);
+    // was 32, 32, 4, 1: 7.38, 14.7, 7.15, 14.2, 8.34
     {packs_32_far, in_packs(32, 32, 8, 1), in_packs(16, 32, 8, 1), in_packs(32, 32, 6, 1)},
     // packs_64: sparse, and skewed where rows of B do not begin on lines. road-like, f = 256: 1.20
     // (U = 4: 1.27)
     {packs_64, in_packs(32, 32, 2, 2)},
-    // of single elements, f <= 8: not raced
+    // Of single elements, up to 8 columns, with samples or without NVRTC: not raced
     {odd_8, singly(8, 8, 4, 1)},
     // road-like, f = 33: 0.346 (U = 4: 0.406)
     {odd_40, singly(8, 8, 2, 5)},
@@ -189,6 +191,36 @@ enum tiled_shape_number : int {
   tiles_16_dense
 };
 static_assert(std::size(tiled_shapes) == tiles_16_dense + 1);
+
+// Of products of few columns that are read singly, all entries. Compiled at run time: ten kernels
+// more a pair would cost a build more than two minutes. Milliseconds of sums by the program marked
+// ** in docs/notes/exact.md, beside those of the table's shapes:
+enum odd_shape_number : int {
+  odd_3_sparse,
+  odd_3_long,
+  odd_4,
+  odd_8_sparse,
+  odd_8_long,
+  odd_16_sparse,
+  odd_16,
+  odd_24_sparse,
+  odd_24,
+  odd_24_few
+};
+inline constexpr row_shape odd_shapes[] = {
+    singly(1, 1, 6, 3),   // road-like, f = 3: 0.043, 0.236
+    singly(1, 16, 6, 3),  // products-like, proteins-like, f = 3: 1.06, 0.42; 1.66, 0.72 (8 and 32
+                          // lanes a row: 0.94, 0.41)
+    singly(4, 8, 6, 1),   // arxiv-like, rmat:18:16, f = 3: 0.0252, 0.0764; 0.0284, 0.0858
+    singly(2, 2, 6, 4),   // road-like, f = 7: 0.085, 0.248 (1, 1, 2, 7: 0.078)
+    singly(4, 16, 8, 2),  // products-like, proteins-like, f = 7: 1.58, 0.62; 1.87, 0.75
+    singly(4, 4, 6, 4),   // road-like, f = 13: 0.155, 0.268 (2, 2, 2, 7: 0.145)
+    singly(8, 8, 6, 2),   // arxiv-like, f = 13: 0.0405, 0.0531
+    singly(4, 4, 2, 6),   // road-like, f = 21: 0.194, 0.281
+    singly(8, 8, 4, 3),   // arxiv-like, f = 21: 0.0542, 0.0601
+    singly(8, 16, 6, 3),  // pubmed-like, f = 21: 0.0076, 0.0092
+};
+static_assert(std::size(odd_shapes) == odd_24_few + 1);
 
 /// What is compiled ahead of a builtin pair: `row` by each line of the table, then `take_values`.
 using kernels_of_a_pair = std::array<const void*, std::size(shapes) + 1>;
