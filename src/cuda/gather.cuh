@@ -96,8 +96,8 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
 /// out = the sums of G / L teams. Where a lane is to end with W of a pack's V columns, teams meet
 /// by halves: of two lanes that meet each goes on with half of the columns, until W are left. From
 /// there, or with all columns, they meet in a tree, and all have its sums. Returns the first column
-/// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.73 ms by a tree of all
-/// columns, 2.24; sums and max gain nothing (docs/notes/max.md).
+/// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.45 ms by a tree of all
+/// columns, 2.27 (suite ablation); sums and max gain nothing (docs/notes/exact.md).
 template <class S, int L, int G, int CF, int V, int W>
 __device__ __forceinline__ int meet(unsigned members, int lane,
                                     const typename S::accum (&sum)[CF][V],
