@@ -158,7 +158,7 @@ void gpu_suites(const options& given, record& out) {
   constexpr std::pair<const char*, std::unique_ptr<gpu::suite> (*)(setting&)> makers[] = {
       {"exact", make_exact},       {"max", make_max},     {"types", make_types},
       {"sampled", make_sampled},   {"maxk", make_maxk},   {"spmv", make_spmv},
-      {"ablation", make_ablation}, {"start", make_start},
+      {"ablation", make_ablation}, {"start", make_start}, {"profile", make_profile},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

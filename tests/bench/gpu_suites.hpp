@@ -74,6 +74,7 @@ std::unique_ptr<suite> make_maxk(setting& with);
 std::unique_ptr<suite> make_spmv(setting& with);
 std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
+std::unique_ptr<suite> make_profile(setting& with);
 
 /// Elements of some rows of C, from its beginning, middle and end.
 template <class T>

@@ -36,6 +36,8 @@ constexpr suite table[] = {
      gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
+    {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
+     gpu_suites},
 #endif
 };
 

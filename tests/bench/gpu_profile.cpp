@@ -1,0 +1,52 @@
+// Suite profile: nothing is timed. Each product runs once within an NVTX range of its name, such as
+// "rmat:18:16, F = 33, plus_times", between the start and the stop of CUDA's profiler, so that
+// Nsight Compute measures it and no more: ncu --profile-from-start off --nvtx --print-nvtx-rename
+// kernel build/bench profile. Forms are made and kernels are compiled before.
+
+#include <cuda_profiler_api.h>
+#include <nvtx3/nvToolsExt.h>
+
+#include "gpu_suites.hpp"
+#include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
+
+namespace bench::gpu {
+namespace {
+
+class profile : public suite {
+ public:
+  using suite::suite;
+
+  void measure(product& of) override {
+    const rig::matrix<float>& a = of.graph.weighted;
+    auto with_indices = rig::indexed_dense<float>{
+        rig::dense<float>::uninitialised(of.n(), of.features, rig::cuda()),
+        rig::dense<rig::int32>::uninitialised(of.n(), of.features, rig::cuda())};
+    const contender field[] = {
+        {"plus_times", [&] { rig::mxm(of.c, rig::none, a, of.b, rig::plus_times<float>{}); }},
+        {"max_second", [&] { rig::mxm(of.c, rig::none, a, of.b, rig::max_second<float>{}); }},
+        {"mean_second", [&] { rig::mxm(of.c, rig::none, a, of.b, rig::mean_second<float>{}); }},
+        {"arg_max_second",
+         [&] { rig::mxm(with_indices, rig::none, a, of.b, rig::arg_max_second<float>{}); }},
+    };
+    for (const contender& one : field) {
+      one.run();
+      synchronise();
+      const std::string name =
+          of.graph.name + ", F = " + std::to_string(of.features) + ", " + one.name;
+      check(cudaProfilerStart(), "cudaProfilerStart");
+      nvtxRangePushA(name.c_str());
+      one.run();
+      synchronise();
+      nvtxRangePop();
+      check(cudaProfilerStop(), "cudaProfilerStop");
+    }
+  }
+  void summarise() override {}
+};
+
+}  // namespace
+
+std::unique_ptr<suite> make_profile(setting& with) { return std::make_unique<profile>(with); }
+
+}  // namespace bench::gpu
