@@ -30,9 +30,9 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 /// to = from with rows `stride` elements apart, zeros between them.
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
-/// to = from's whole tiles of `tile` columns, one after the other, and then what they leave of its
-/// rows, at most `rest` elements, with zeros to make it as many.
-void tile_rows(const dense_operand& from, void* to, int64 tile, int64 rest, void* stream);
+/// to = from's whole tiles of `tile` columns, a power of two up to 2048, one after the other, and
+/// then what they leave of its rows, at most `rest` elements, with zeros to make it as many.
+void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream);
 
 /// The k greatest numbers of every row of x, as `maxk` has them; indices as a `cbsr_pattern` has.
 void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream);

@@ -1,6 +1,7 @@
 // Structural work on the device: forms of a pattern, transposed copies. No hot loop: CUB does the
 // sorting and scanning.
 
+#include <bit>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
@@ -126,41 +127,60 @@ __global__ void transpose_words(const Word* from, int64 stride, index rows, inde
   }
 }
 
+/// A warp takes four rows at a time, so that as many loads are in flight.
 template <class Word>
-__global__ void pad_words(const Word* from, int64 stride, index rows, index columns, Word* to,
-                          int64 to_stride) {
-  for (int64 i = static_cast<int64>(blockIdx.x) * blockDim.y + threadIdx.y; i < rows;
-       i += static_cast<int64>(gridDim.x) * blockDim.y)
-    for (int64 j = threadIdx.x; j < to_stride; j += blockDim.x)
-      to[i * to_stride + j] = j < columns ? from[i * stride + j] : Word();
+__global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride, index rows,
+                                                 index columns, Word* to, int64 to_stride) {
+  constexpr int in_flight = 4;
+  const int64 row = (static_cast<int64>(blockIdx.x) * blockDim.y + threadIdx.y) * in_flight;
+  for (int64 j = threadIdx.x; j < to_stride; j += 32) {
+    Word words[in_flight] = {};
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (row + u < rows && j < columns) words[u] = from[(row + u) * stride + j];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (row + u < rows) to[(row + u) * to_stride + j] = words[u];
+  }
 }
 
-/// A warp takes 32 rows of a tile, and of the last one what is left of them, a row a lane.
+/// Words of a tile that a block of `tile_words` copies.
+constexpr int words_a_block = 2048;
+
+/// A block copies neighbouring rows of a tile, 2^tile_bits columns, in the order in which they are
+/// to lie; and with the last tile what is left of its rows.
 template <class Word>
-__global__ void __launch_bounds__(256) tile_words(const Word* from, int64 stride, index rows,
-                                                  index columns, Word* to, int64 tile, int64 rest) {
-  constexpr int in_flight = 8;
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64 row = (static_cast<int64>(blockIdx.x) * 8 + threadIdx.x / 32) * 32;
-  const int64 count = rows - row < 32 ? rows - row : 32, tiles = columns / tile;
-  for (int64 t = blockIdx.y; t < tiles; t += gridDim.y) {
-    const Word* const source = from + row * stride + t * tile;
-    Word* const target = to + (t * rows + row) * tile;
-    for (int64 j = lane; j < tile; j += 32)
-      for (int64 i = 0; i < count; i += in_flight) {
-        Word words[in_flight];
+__global__ void __launch_bounds__(256)
+    tile_words(const Word* from, int64 stride, index rows, index columns, Word* to, int tile_bits,
+               int rest) {
+  constexpr int each = words_a_block / 256;
+  const index tile = 1 << tile_bits, tiles = columns >> tile_bits;
+  const index block_rows = words_a_block >> tile_bits;
+  const int64 row = static_cast<int64>(blockIdx.x) * block_rows;
+  const int64 count = rows - row < block_rows ? rows - row : block_rows;
+  for (index t = static_cast<index>(blockIdx.y); t < tiles; t += static_cast<index>(gridDim.y)) {
+    const int64 first = static_cast<int64>(t) << tile_bits;
+    const Word* const source = from + row * stride + first;
+    Word* const target = to + first * rows + (row << tile_bits);
+    Word words[each];
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u)
-          if (i + u < count) words[u] = source[(i + u) * stride + j];
+    for (int u = 0; u < each; ++u) {
+      const auto word = static_cast<index>(u * 256 + threadIdx.x);
+      if (word >> tile_bits < count)
+        words[u] = source[(word >> tile_bits) * stride + (word & (tile - 1))];
+    }
 #pragma unroll
-        for (int u = 0; u < in_flight; ++u)
-          if (i + u < count) target[(i + u) * tile + j] = words[u];
-      }
-    if (t + 1 < tiles || lane >= count) continue;
-    const int64 left = tiles * tile;
-    for (int64 j = 0; j < rest; ++j)
-      to[left * rows + (row + lane) * rest + j] =
-          left + j < columns ? from[(row + lane) * stride + left + j] : Word();
+    for (int u = 0; u < each; ++u) {
+      const auto word = static_cast<index>(u * 256 + threadIdx.x);
+      if (word >> tile_bits < count) target[word] = words[u];
+    }
+    if (t + 1 < tiles) continue;
+    const index left = tiles << tile_bits;
+    Word* const beyond = to + static_cast<int64>(left) * rows + row * rest;
+    for (auto word = static_cast<index>(threadIdx.x); word < count * rest; word += 256) {
+      const index i = word / rest, j = left + word % rest;
+      beyond[word] = j < columns ? from[(row + i) * stride + j] : Word();
+    }
   }
 }
 
@@ -227,9 +247,7 @@ void by_word(std::size_t bytes, Call call) {
 }  // namespace
 
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
-  const dim3 threads(32, 8);
-  const int64 wanted = (from.rows + 7) / 8;
-  const dim3 grid(static_cast<unsigned>(wanted < 65536 ? wanted : 65536));
+  const dim3 threads(32, 8), grid((static_cast<unsigned>(from.rows) + 31) / 32);
   by_word(from.value_bytes, [&](auto word) {
     using Word = decltype(word);
     pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
@@ -240,15 +258,16 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
   launched(from.where.device, "pad_words");
 }
 
-void tile_rows(const dense_operand& from, void* to, int64 tile, int64 rest, void* stream) {
-  const int64 tiles = from.columns / tile, most = 65535;
-  const dim3 grid(static_cast<unsigned>((from.rows + 255) / 256),
+void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream) {
+  const int tile_bits = std::countr_zero(static_cast<unsigned>(tile));
+  const int64 tiles = from.columns / tile, most = 65535, block_rows = words_a_block >> tile_bits;
+  const dim3 grid(static_cast<unsigned>((from.rows + block_rows - 1) / block_rows),
                   static_cast<unsigned>(tiles < most ? tiles : most));
   by_word(from.value_bytes, [&](auto word) {
     using Word = decltype(word);
     tile_words<<<grid, 256, 0, static_cast<cudaStream_t>(stream)>>>(
         static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
-        static_cast<Word*>(to), tile, rest);
+        static_cast<Word*>(to), tile_bits, rest);
   });
   check(cudaGetLastError(), "tiles of a dense");
   launched(from.where.device, "tile_words");
