@@ -113,7 +113,8 @@ TEST_CASE("exact products") {
     const on_both graph(pattern);
     const on_both a(weighted(graph.here));
     const int n = a.here.columns();
-    for (const int features : {1, 2, 3, 7, 8, 16, 32, 33, 34, 64, 65, 97, 100, 128, 129, 256}) {
+    for (const int features :
+         {1, 2, 3, 7, 8, 16, 29, 32, 33, 34, 47, 64, 65, 97, 100, 128, 129, 193, 225, 256}) {
       const on_both b(quarters<float>(n, features));
       check_as_on_cpu<rig::plus_times<float>>(a, b);
       check_as_on_cpu<rig::max_second<float>>(graph, b);
@@ -121,7 +122,7 @@ TEST_CASE("exact products") {
       check_as_on_cpu<rig::arg_max_second<float>>(graph, b);
     }
     const on_both of_double(a.here.with_value(2.0));
-    for (const int features : {3, 4, 17, 32, 64, 65, 128, 256}) {
+    for (const int features : {3, 4, 17, 32, 47, 64, 65, 128, 193, 256}) {
       const on_both h(quarters<rig::half>(n, features));
       check_as_on_cpu<rig::plus_times<float>>(a, h);
       check_as_on_cpu<rig::max_second<float>>(graph, h);

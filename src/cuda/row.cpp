@@ -75,17 +75,9 @@ const std::vector<const void*>& all_ahead() {
   return all;
 }
 
-/// B with its rows on pack boundaries, where they are not and a copy costs less than it saves: up
-/// to 40 columns a few loads of single elements do (f = 33, milliseconds of the copy and of those:
-/// arxiv-like, 14 entries a row, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244), beyond they take
-/// twice as long (reddit-like, f = 101: 5.1, 9). Of few entries: pubmed-like, f = 33, 0.0140,
-/// 0.0099 (the program marked ** in docs/notes/exact.md).
-buffer padded_b(const problem& p, arguments& args, int width) {
+/// B with its rows on pack boundaries, as a temporary.
+buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
-  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
-      reads_packs(p, args, width) || p.a.nnz < (f <= 40 ? 20 : 2) * static_cast<int64>(p.b.rows) ||
-      (forced.shape && !forced.shape->packs))
-    return {};
   const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                    p.desc->stream);
@@ -98,7 +90,8 @@ buffer padded_b(const problem& p, arguments& args, int width) {
 /// B in the tiles of that shape, as a temporary.
 buffer tiled_b(const problem& p, arguments& args, const row_shape& s, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
-  const int64 tile = int64{width} * s.l * s.cf, left = p.b.columns / tile * tile;
+  const int tile = width * s.l * s.cf;
+  const int64 left = p.b.columns / tile * tile;
   buffer tiles = buffer::allocate(static_cast<std::size_t>(rows * (left + s.rest) * bytes),
                                   p.a.where, p.desc->stream);
   tile_rows(p.b, tiles.data(), tile, s.rest, stream_of(p));
@@ -138,8 +131,10 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const profile& look = look_of(p);
   const row_shape tiled = samples ? row_shape{} : tiled_shape(p, look, width);
   const bool in_tiles = tiled.rest > 0;
-  const buffer values = ordered_values(p, args),
-               b = in_tiles ? tiled_b(p, args, tiled, width) : padded_b(p, args, width);
+  const buffer values = ordered_values(p, args), b = in_tiles ? tiled_b(p, args, tiled, width)
+                                                     : pads_rows(p, look, args, width)
+                                                         ? padded_b(p, args)
+                                                         : buffer();
   const text_edit* const edit = samples || !is_plain(p) ? nullptr : forced.edit;
   const bool is_forced =
       forced.shape && forced.shape->rest == 0 && !samples && !in_tiles && !reads_codes(p) &&

@@ -39,7 +39,14 @@ constexpr int least_blocks() {
                              : Drawn == drawn::anywhere && G == 8 ? V
                                                                   : 0;
   constexpr int other_words = draw_words + code_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
-  constexpr int registers = 12 + other_words + U * (1 + left_words + 4 * CF) + V * CF * sum_words;
+  // Of single elements, two in flight. Milliseconds of sums without a bound and with 40, 48
+  // registers: road-like, f = 65: 0.573, 0.527, 0.572, f = 97: 0.784, 1.113, 0.687; arg-max, f =
+  // 65: 0.697, 0.630, 0.667, f = 55: 0.505, –, 0.474. Of more in flight: arxiv-like, f = 33:
+  // 0.075, 0.100, 0.086, so they have none.
+  constexpr int single_words = V == 1 ? 12 - 4 * sum_words : 0;
+  constexpr int pack_words = V == 1 ? static_cast<int>(sizeof(TB) + 3) / 4 : 4;
+  constexpr int registers =
+      12 + other_words + single_words + U * (1 + left_words + pack_words * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / row_threads;  // threads that a multiprocessor holds
   return blocks > most ? most : blocks > 0 ? blocks : 1;
@@ -209,8 +216,9 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 /// beyond its L · V · CF, or 0.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
           drawn Drawn = drawn::all, int Rest = 0>
-__global__ void __launch_bounds__(row_threads,
-                                  Plain&& V > 1 ? least_blocks<S, TB, V, G, U, CF, Drawn>() : 1)
+__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || (U == 2 && Drawn == drawn::all))
+                                                   ? least_blocks<S, TB, V, G, U, CF, Drawn>()
+                                                   : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / G;
   const int lane = static_cast<int>(threadIdx.x) % G;

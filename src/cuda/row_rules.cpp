@@ -124,16 +124,47 @@ row_shape shape_of_halves(const problem& p, const profile& look, const arguments
   return s.packs ? s : like;
 }
 
-/// Where B is read singly. Sums of more than two words were not raced, nor samples, of which a team
-/// has no more than a group's entries in flight.
+/// Have products that read B singly shapes that were raced? They are compiled at run time. Sums of
+/// more than two words have none, nor samples, of which a team has no more than a group's entries
+/// in flight.
+bool has_odd_shapes(const problem& p, const arguments& args) {
+  return p.algebra->accum_bytes <= 8 && args.samples == sampling::none &&
+         no_compiler_because() == nullptr;
+}
+
+/// Of single elements, more than 24 columns: as many lanes as leave each at most five or seven of
+/// them. Milliseconds of sums by the program marked ** in docs/notes/exact.md, beside those of the
+/// padded copy that was here before (max and arg-max gain as much), or of other shapes:
+/// sparse: road-like, f = 27, 47, 65, 97, 129, 193, 257: 0.244, 0.358, 0.527, 0.687, 0.992, 1.28,
+/// 2.14; 0.290, 0.576, 0.834, 1.05, 1.55, 1.98, 3.25; by 16 lanes, f = 129, 1.21, by seven columns
+/// a lane, f = 257, 2.47.
+/// few: pubmed-like, f = 33, 65, 129, 193, 257: 0.0092, 0.0102, 0.0132, 0.0162, 0.0259; 0.0094,
+/// 0.0155, 0.0218, 0.0301, 0.0470; U = 4, f = 65, 129: 0.0112, 0.0138; U = 6, f = 193: 0.0183.
+/// others: arxiv-like, f = 47, 65, 129, 193: 0.0956, 0.129, 0.226, 0.343; 0.103, 0.161, 0.323,
+/// 0.386; U = 4: 0.0993, 0.132, –, 0.374; U = 3, f = 129: 0.239, but arg-max 0.268 for 0.278;
+/// uniform:500000:12, f = 47, 65, 129: 0.329, 0.461, 0.832; 0.331, 0.537, 1.25.
+row_shape shape_of_many_singles(const problem& p, const profile& look) {
+  constexpr int most_in_one = 32 * 7, most_in_several = 32 * 5;
+  const auto parts = [](int number, int size) { return (number + size - 1) / size; };
+  const int f = p.b.columns, width = f <= most_in_one ? f : parts(f, parts(f, most_in_several));
+  const rows_of_a rows = rows_of(p, look);
+  const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
+  const int lanes = few ? 32 : width <= 56 ? 8 : width <= (sparse ? 112 : 80) ? 16 : 32;
+  const int each = parts(width, lanes);
+  if (few) return singly(lanes, lanes, width <= 160 && f <= most_in_one ? 6 : 4, each);
+  if (sparse) return singly(lanes, lanes, 2, each);
+  const bool room = lanes == 32 && each <= 5 && kind_of(p) == sum_kind::weighted;
+  return singly(lanes, lanes, room ? 4 : 3, each);
+}
+
+/// Where B is read singly.
 row_shape shape_of_singles(const problem& p, const profile& look, const arguments& args,
                            const row_shape& in_table) {
   const index f = p.b.columns;
   const rows_of_a rows = rows_of(p, look);
   const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
-  if (f > 24 || p.algebra->accum_bytes > 8 || args.samples != sampling::none ||
-      no_compiler_because() != nullptr)
-    return in_table;
+  if (!has_odd_shapes(p, args)) return in_table;
+  if (f > 24) return b_bytes(p) < 4 ? in_table : shape_of_many_singles(p, look);
   if (f > 8 && few) return odd_shapes[odd_24_few];
   if (f > 16) return odd_shapes[sparse ? odd_24_sparse : odd_24];
   if (f > 8) return odd_shapes[sparse ? odd_16_sparse : odd_16];
@@ -210,6 +241,22 @@ bool reads_packs(const problem& p, const arguments& args, int width) {
   return width > 1 &&
          is_packed(args.b, args.b_row_bytes, 1, static_cast<std::size_t>(pack_bytes(p, args))) &&
          (p.b.columns % width == 0 || args.b != p.b.data);
+}
+
+bool pads_rows(const problem& p, const profile& look, const arguments& args, int width) {
+  const index f = p.b.columns;
+  if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
+      reads_packs(p, args, width) || (forced.shape && !forced.shape->packs))
+    return false;
+  if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows)) return true;
+  if (f <= 40) return false;
+  // Milliseconds of the copy, of single elements: arxiv-like, f = 85, 97: 0.174, 0.181; 0.188,
+  // 0.201; arxiv-like-shuffled 0.179, 0.162; 0.203, 0.191.
+  if (has_odd_shapes(p, args) && b_bytes(p) >= 4)
+    return rows_of(p, look) == rows_of_a::local && f > 80 && f <= 112;
+  // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9);
+  // those of half were not raced.
+  return p.a.nnz >= 2 * static_cast<int64>(p.b.rows);
 }
 
 int shape_for(const problem& p, const profile& look, const arguments& args, int width) {

@@ -33,7 +33,9 @@ constexpr row_shape shapes[] = {
 constexpr row_shape unaligned_shapes[] = {
     {false, 8, 8, 2, 5, true},   {false, 8, 8, 4, 5, true},   {false, 16, 16, 2, 3, true},
     {false, 16, 16, 4, 3, true}, {false, 32, 32, 2, 2, true}, {false, 32, 32, 4, 2, true},
-    {false, 32, 32, 8, 2, true}, {false, 16, 32, 4, 3, true}, {false, 32, 32, 4, 4, true}};
+    {false, 32, 32, 8, 2, true}, {false, 16, 32, 4, 3, true}, {false, 32, 32, 4, 4, true},
+    {false, 8, 8, 3, 5, true},   {false, 16, 16, 2, 5, true}, {false, 32, 32, 6, 2, true},
+    {false, 32, 32, 2, 5, true}, {false, 32, 32, 4, 5, true}, {false, 32, 32, 6, 5, true}};
 
 /// With B in tiles, and one column beyond them.
 constexpr row_shape tiled_shapes[] = {
