@@ -82,6 +82,8 @@ struct odd_width {
   int features, below, above;
 };
 constexpr odd_width odd_widths[] = {{33, 32, 64}, {100, 64, 128}, {129, 128, 256}};
+/// Others whose rows do not begin on packs, a shape of single elements each: no more than recorded.
+constexpr int other_widths[] = {3, 13, 47, 65, 193};
 
 class exact : public suite {
  public:
@@ -89,8 +91,9 @@ class exact : public suite {
 
   std::vector<int> features() const override {
     std::vector<int> all = suite::features();
-    if (with_.given.features.empty())
-      for (const odd_width& odd : odd_widths) all.push_back(odd.features);
+    if (!with_.given.features.empty()) return all;
+    for (const odd_width& odd : odd_widths) all.push_back(odd.features);
+    all.insert(all.end(), std::begin(other_widths), std::end(other_widths));
     return all;
   }
 
@@ -113,8 +116,10 @@ class exact : public suite {
       if (of.best_cusparse_ms) line.ratio = *of.best_cusparse_ms / ms;
       with_.out.add(line);
     };
-    const bool is_odd = std::any_of(std::begin(odd_widths), std::end(odd_widths),
-                                    [&](auto& odd) { return odd.features == of.features; });
+    const bool is_odd =
+        std::any_of(std::begin(odd_widths), std::end(odd_widths),
+                    [&](auto& odd) { return odd.features == of.features; }) ||
+        std::count(std::begin(other_widths), std::end(other_widths), of.features) > 0;
     add(is_odd ? "mxm, odd width" : "mxm", found.chosen, found.chosen_ms);
     for (const auto& [kernel, ms] : found.named_ms) add("mxm, kernel named", kernel, ms);
     times_[of.graph.name][of.features] = found.chosen_ms;
