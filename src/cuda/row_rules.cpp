@@ -124,11 +124,11 @@ row_shape shape_of_halves(const problem& p, const profile& look, const arguments
   return s.packs ? s : like;
 }
 
-/// Have products that read B singly shapes that were raced? They are compiled at run time. Sums of
-/// more than two words have none, nor samples, of which a team has no more than a group's entries
-/// in flight.
+/// Have products that read B singly shapes that were raced? They are compiled at run time. Those
+/// with masks or accumulators have none, nor sums of more than two words, nor samples, of which a
+/// team has no more than a group's entries in flight.
 bool has_odd_shapes(const problem& p, const arguments& args) {
-  return p.algebra->accum_bytes <= 8 && args.samples == sampling::none &&
+  return is_plain(p) && p.algebra->accum_bytes <= 8 && args.samples == sampling::none &&
          no_compiler_because() == nullptr;
 }
 
