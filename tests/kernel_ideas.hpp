@@ -10,7 +10,7 @@ constexpr rig::on_cuda::text_edit kernel_ideas[] = {
      "ld.global.nc.u32"},
     {"without addresses settled", "gather.cuh",
      "if constexpr (Streamed) asm volatile(\"\" : \"+l\"(at));", ""},
-    {"without bounds on registers", "row.cu", "Plain && (V > 1 || (U == 2 && Drawn == drawn::all))",
+    {"without bounds on registers", "row.cu", "Plain && (V > 1 || holds_singles<TB, U, Drawn>())",
      "false"},
     {"without loads held together", "gather.cuh", "hold(from[u][c]);", ";"},
     {"without 32 by 32 bits to find rows of B", "load.cuh",

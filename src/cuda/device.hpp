@@ -30,8 +30,13 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 /// to = from with rows `stride` elements apart, zeros between them.
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
-/// to = from's whole tiles of `tile` columns, a power of two up to 2048, one after the other, and
-/// then what they leave of its rows, at most `rest` elements, with zeros to make it as many.
+/// Columns that tiles can have: a power of two, up to the words that a block copies.
+constexpr int words_a_block = 2048;
+constexpr bool is_tile(int columns) {
+  return columns > 0 && columns <= words_a_block && (columns & (columns - 1)) == 0;
+}
+/// to = from's whole tiles of `tile` columns, one after the other, and then what they leave of its
+/// rows, at most `rest` elements, with zeros to make it as many.
 void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream);
 
 /// The k greatest numbers of every row of x, as `maxk` has them; indices as a `cbsr_pattern` has.

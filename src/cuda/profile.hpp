@@ -21,6 +21,7 @@ constexpr int64 few_entries = 300000;
 
 struct profile : form {
   static constexpr const char* name = "profile";
+  profile() = default;
   explicit profile(const pattern& of);
   std::size_t bytes() const override { return sizeof(*this); }
   /// What a look at samples of the rows would see, about.

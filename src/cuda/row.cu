@@ -14,6 +14,15 @@ namespace rig::on_cuda {
 /// seldom: of those as well, but they are so few that all is made for the others.
 enum class drawn { all, start, anywhere, seldom };
 
+/// Are single elements held to few registers? Where two are in flight, on graphs of short rows,
+/// more warps hide more than they. Longer rows lose by it (arxiv-like, f = 33, two in flight: 0.075
+/// ms, held to 48 and 40 registers 0.086 and 0.100), so the rules have three there. Elements of
+/// other sizes, and samples, were not measured.
+template <class TB, int U, drawn Drawn>
+constexpr bool holds_singles() {
+  return sizeof(TB) == 4 && U == 2 && Drawn == drawn::all;
+}
+
 /// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
@@ -39,12 +48,12 @@ constexpr int least_blocks() {
                              : Drawn == drawn::anywhere && G == 8 ? V
                                                                   : 0;
   constexpr int other_words = draw_words + code_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
-  // Of single elements, two in flight. Milliseconds of sums without a bound and with 40, 48
-  // registers: road-like, f = 65: 0.573, 0.527, 0.572, f = 97: 0.784, 1.113, 0.687; arg-max, f =
-  // 65: 0.697, 0.630, 0.667, f = 55: 0.505, –, 0.474. Of more in flight: arxiv-like, f = 33:
-  // 0.075, 0.100, 0.086, so they have none.
-  constexpr int single_words = V == 1 ? 12 - 4 * sum_words : 0;
-  constexpr int pack_words = V == 1 ? static_cast<int>(sizeof(TB) + 3) / 4 : 4;
+  // Of single elements of four bytes, two in flight: chosen so that it comes to the better of the
+  // bounds that were raced. Milliseconds without one and with 40, 48 registers: road-like, sums, f
+  // = 65: 0.573, 0.527, 0.572, f = 97: 0.784, 1.113, 0.687; arg-max, f = 65: 0.697, 0.630, 0.667,
+  // f = 55: 0.505, –, 0.474.
+  constexpr int single_words = V == 1 && sum_words < 3 ? 12 - 4 * sum_words : 0;
+  constexpr int pack_words = V == 1 ? 1 : 4;
   constexpr int registers =
       12 + other_words + single_words + U * (1 + left_words + pack_words * CF) + V * CF * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
@@ -216,7 +225,7 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 /// beyond its L · V · CF, or 0.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
           drawn Drawn = drawn::all, int Rest = 0>
-__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || (U == 2 && Drawn == drawn::all))
+__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<TB, U, Drawn>())
                                                    ? least_blocks<S, TB, V, G, U, CF, Drawn>()
                                                    : 1)
     row(const __grid_constant__ arguments args) {

@@ -132,27 +132,29 @@ bool has_odd_shapes(const problem& p, const arguments& args) {
          no_compiler_because() == nullptr;
 }
 
-/// Of single elements, more than 24 columns: as many lanes as leave each at most five or seven of
-/// them. Milliseconds of sums by the program marked ** in docs/notes/exact.md, beside those of the
-/// padded copy that was here before (max and arg-max gain as much), or of other shapes:
+/// Of single elements, more than 24 columns: as many lanes as leave each at most seven of them.
+/// Milliseconds of sums by the program marked ** in docs/notes/exact.md, beside those of the padded
+/// copy that was here before, or of other shapes:
 /// sparse: road-like, f = 27, 47, 65, 97, 129, 193, 257: 0.244, 0.358, 0.527, 0.687, 0.992, 1.28,
 /// 2.14; 0.290, 0.576, 0.834, 1.05, 1.55, 1.98, 3.25; by 16 lanes, f = 129, 1.21, by seven columns
-/// a lane, f = 257, 2.47.
+/// a lane, f = 257, 2.47; max and arg-max, f = 65: 0.493, 0.630; 0.827, 1.04.
 /// few: pubmed-like, f = 33, 65, 129, 193, 257: 0.0092, 0.0102, 0.0132, 0.0162, 0.0259; 0.0094,
 /// 0.0155, 0.0218, 0.0301, 0.0470; U = 4, f = 65, 129: 0.0112, 0.0138; U = 6, f = 193: 0.0183.
 /// others: arxiv-like, f = 47, 65, 129, 193: 0.0956, 0.129, 0.226, 0.343; 0.103, 0.161, 0.323,
-/// 0.386; U = 4: 0.0993, 0.132, –, 0.374; U = 3, f = 129: 0.239, but arg-max 0.268 for 0.278;
-/// uniform:500000:12, f = 47, 65, 129: 0.329, 0.461, 0.832; 0.331, 0.537, 1.25.
+/// 0.386; U = 4: 0.0993, 0.132, –, 0.374; arg-max, f = 129, U = 3, 4: 0.268, 0.278; max, f = 47, U
+/// = 2: 0.0899, 3: 0.0908; arxiv-like-shuffled, f = 85, 97, 111: 0.162, 0.191, 0.207; 0.179,
+/// 0.203, 0.214; by 32 lanes 0.186, 0.206, 0.220; uniform:500000:12, f = 47, 97, 129: 0.329,
+/// 0.675, 0.832; 0.331, 0.720, 1.25. Three in flight of six or seven columns by 32 lanes were raced
+/// on arxiv-like and shuffled alone.
 row_shape shape_of_many_singles(const problem& p, const profile& look) {
   constexpr int most_in_one = 32 * 7, most_in_several = 32 * 5;
   const auto parts = [](int number, int size) { return (number + size - 1) / size; };
   const int f = p.b.columns, width = f <= most_in_one ? f : parts(f, parts(f, most_in_several));
   const rows_of_a rows = rows_of(p, look);
-  const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
-  const int lanes = few ? 32 : width <= 56 ? 8 : width <= (sparse ? 112 : 80) ? 16 : 32;
-  const int each = parts(width, lanes);
+  const bool few = rows == rows_of_a::few;
+  const int lanes = few || width > 112 ? 32 : width <= 56 ? 8 : 16, each = parts(width, lanes);
   if (few) return singly(lanes, lanes, width <= 160 && f <= most_in_one ? 6 : 4, each);
-  if (sparse) return singly(lanes, lanes, 2, each);
+  if (rows == rows_of_a::sparse) return singly(lanes, lanes, 2, each);
   const bool room = lanes == 32 && each <= 5 && kind_of(p) == sum_kind::weighted;
   return singly(lanes, lanes, room ? 4 : 3, each);
 }
@@ -246,16 +248,20 @@ bool reads_packs(const problem& p, const arguments& args, int width) {
 bool pads_rows(const problem& p, const profile& look, const arguments& args, int width) {
   const index f = p.b.columns;
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
-      reads_packs(p, args, width) || (forced.shape && !forced.shape->packs))
+      reads_packs(p, args, width))
     return false;
-  if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows)) return true;
+  if (forced.shape) return forced.shape->packs;
+  const rows_of_a rows = rows_of(p, look);
+  const bool raced = has_odd_shapes(p, args) && b_bytes(p) >= 4;
+  // Milliseconds of the copy, of single elements. Its rows end in a second tile there: rmat:18:16,
+  // f = 145: 0.648, 0.575; uniform:262144:32 1.34, 1.05.
+  if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows))
+    return !(raced && f > 128 && f <= 160 && rows > rows_of_a::sparse && look.mean_length < 40);
   if (f <= 40) return false;
-  // Milliseconds of the copy, of single elements: arxiv-like, f = 85, 97: 0.174, 0.181; 0.188,
-  // 0.201; arxiv-like-shuffled 0.179, 0.162; 0.203, 0.191.
-  if (has_odd_shapes(p, args) && b_bytes(p) >= 4)
-    return rows_of(p, look) == rows_of_a::local && f > 80 && f <= 112;
-  // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9);
-  // those of half were not raced.
+  // arxiv-like, f = 85, 97, 111: 0.174, 0.181; 0.188, 0.201; 0.196, 0.207, by the best of their
+  // shapes.
+  if (raced) return rows == rows_of_a::local && f > 80 && f <= 112;
+  // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9).
   return p.a.nnz >= 2 * static_cast<int64>(p.b.rows);
 }
 
@@ -293,7 +299,7 @@ row_shape tiled_shape(const problem& p, const profile& look, int width) {
   if (forced.shape) {
     const row_shape& s = *forced.shape;
     const int tile = s.l * width * s.cf;
-    const bool fits = s.packs && f > tile && f % tile > 0 && f % tile <= s.rest;
+    const bool fits = s.packs && is_tile(tile) && f > tile && f % tile > 0 && f % tile <= s.rest;
     return fits ? s : row_shape{};
   }
   const int tile = 8 * width, left = f % tile, tiles = f / tile;

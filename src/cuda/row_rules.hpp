@@ -36,9 +36,9 @@ int pack_width(const problem& p, const arguments& args);
 /// Do B's rows begin on packs, and end on them or in the padding of a copy?
 bool reads_packs(const problem& p, const arguments& args, int width);
 
-/// Is B copied with its rows on pack boundaries, where they are not? Where rows of A are long
-/// enough for that to cost less than it saves: f = 33, milliseconds of the copy and of single
-/// elements: arxiv-like, 14 entries a row of B, 0.111, 0.096; rmat:18:16, 29, 0.234, 0.244.
+/// Is B copied with its rows on pack boundaries, where they are not and tiles do not serve? Where
+/// A has 20 entries a row of B, or 2 where B's rows are wide and shapes of single elements were not
+/// raced.
 bool pads_rows(const problem& p, const profile& look, const arguments& args, int width);
 
 /// The line of the table.

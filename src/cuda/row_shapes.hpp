@@ -142,7 +142,9 @@ inline constexpr shapes_of_rows shapes[] = {
     {packs_64, in_packs(32, 32, 2, 2)},
     // Of single elements, up to 8 columns, with samples or without NVRTC: not raced
     {odd_8, singly(8, 8, 4, 1)},
-    // f = 33: arxiv-like 0.0748 (was 8, 8, 2, 5: 0.0782), uniform:500000:12 0.250 (0.258)
+    // Three in flight, since two are held to few registers (row.cu), which costs arxiv-like a
+    // quarter. f = 33, beside two without that: arxiv-like 0.0748 to 0.0756, 0.0750 to 0.0782,
+    // uniform:500000:12 0.250, 0.258; road-like, which comes here without NVRTC, 0.328, 0.308
     {odd_40, singly(8, 8, 3, 5)},
     // odd_few, odd_wide, wider than 40: without NVRTC, of samples and of sums of more than two
     // words. pubmed-like, f = 33: 0.0099 (8, 8, 2, 5: 0.0194)
@@ -216,7 +218,7 @@ inline constexpr row_shape odd_shapes[] = {
     singly(4, 16, 8, 2),  // products-like, proteins-like, f = 7: 1.58, 0.62; 1.87, 0.75
     singly(4, 4, 6, 4),   // road-like, f = 13: 0.155, 0.268 (2, 2, 2, 7: 0.145)
     singly(8, 8, 6, 2),   // arxiv-like, f = 13: 0.0405, 0.0531
-    singly(4, 4, 2, 6),   // road-like, f = 21: 0.194, 0.281
+    singly(4, 4, 2, 6),   // road-like, f = 21: 0.186, 0.281 (without bounds on registers 0.191)
     singly(8, 8, 4, 3),   // arxiv-like, f = 21: 0.0542, 0.0601
     singly(8, 16, 6, 3),  // pubmed-like, f = 21: 0.0076, 0.0092
 };

@@ -144,9 +144,6 @@ __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride,
   }
 }
 
-/// Words of a tile that a block of `tile_words` copies.
-constexpr int words_a_block = 2048;
-
 /// A block copies neighbouring rows of a tile, 2^tile_bits columns, in the order in which they are
 /// to lie; and with the last tile what is left of its rows.
 template <class Word>
