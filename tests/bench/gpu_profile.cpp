@@ -1,7 +1,7 @@
-// Suite profile: nothing is timed. Each product runs once within an NVTX range of its name, such as
-// "rmat:18:16, F = 33, plus_times", between the start and the stop of CUDA's profiler, so that
-// Nsight Compute measures it and no more: ncu --profile-from-start off --nvtx --print-nvtx-rename
-// kernel build/bench profile. Forms are made and kernels are compiled before.
+// Suite profile: nothing is timed, and a record has no rows. Each product runs once within an NVTX
+// range of its name, such as "rmat:18:16, F = 33, plus_times", between the start and the stop of
+// CUDA's profiler, so that Nsight Compute measures it and no more: tests/bench/profile.sh. Forms
+// are made and kernels are compiled before.
 
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
@@ -12,6 +12,21 @@
 
 namespace bench::gpu {
 namespace {
+
+/// What the profiler sees while this lives, by that name.
+class marked {
+ public:
+  explicit marked(const std::string& name) {
+    check(cudaProfilerStart(), "cudaProfilerStart");
+    nvtxRangePushA(name.c_str());
+  }
+  ~marked() {
+    nvtxRangePop();
+    cudaProfilerStop();
+  }
+  marked(const marked&) = delete;
+  marked& operator=(const marked&) = delete;
+};
 
 class profile : public suite {
  public:
@@ -32,14 +47,9 @@ class profile : public suite {
     for (const contender& one : field) {
       one.run();
       synchronise();
-      const std::string name =
-          of.graph.name + ", F = " + std::to_string(of.features) + ", " + one.name;
-      check(cudaProfilerStart(), "cudaProfilerStart");
-      nvtxRangePushA(name.c_str());
+      const marked range(of.graph.name + ", F = " + std::to_string(of.features) + ", " + one.name);
       one.run();
       synchronise();
-      nvtxRangePop();
-      check(cudaProfilerStop(), "cudaProfilerStop");
     }
   }
   void summarise() override {}
