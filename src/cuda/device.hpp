@@ -30,13 +30,14 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 /// to = from with rows `stride` elements apart, zeros between them.
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
-/// Columns that tiles can have: a power of two, up to the words that a block copies.
+/// Words that a block of `tile_rows` copies.
 constexpr int words_a_block = 2048;
+/// Can tiles have so many columns? A power of two, no more than those words.
 constexpr bool is_tile(int columns) {
   return columns > 0 && columns <= words_a_block && (columns & (columns - 1)) == 0;
 }
-/// to = from's whole tiles of `tile` columns, one after the other, and then what they leave of its
-/// rows, at most `rest` elements, with zeros to make it as many.
+/// to = from's whole tiles of `tile` columns (`is_tile`), one after the other, and then what they
+/// leave of its rows, at most `rest` elements, with zeros to make it as many.
 void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream);
 
 /// The k greatest numbers of every row of x, as `maxk` has them; indices as a `cbsr_pattern` has.

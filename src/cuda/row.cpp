@@ -77,8 +77,7 @@ const std::vector<const void*>& all_ahead() {
 
 /// B with its rows on pack boundaries, as a temporary.
 buffer padded_b(const problem& p, arguments& args) {
-  const int64 bytes = static_cast<int64>(p.b.value_bytes), f = p.b.columns;
-  const int64 unit = 32 / bytes, stride = (f + unit - 1) / unit * unit;
+  const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                    p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p));

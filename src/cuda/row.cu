@@ -15,9 +15,9 @@ namespace rig::on_cuda {
 enum class drawn { all, start, anywhere, seldom };
 
 /// Are single elements held to few registers? Where two are in flight, on graphs of short rows,
-/// more warps hide more than they. Longer rows lose by it (arxiv-like, f = 33, two in flight: 0.075
-/// ms, held to 48 and 40 registers 0.086 and 0.100), so the rules have three there. Elements of
-/// other sizes, and samples, were not measured.
+/// more warps hide more than they. Longer rows mostly lose by it (arxiv-like, f = 33, two in
+/// flight: 0.075 ms, held to 48 and 40 registers 0.086 to 0.096 and 0.100), so the rules have three
+/// there. Elements of other sizes, and samples, were not measured.
 template <class TB, int U, drawn Drawn>
 constexpr bool holds_singles() {
   return sizeof(TB) == 4 && U == 2 && Drawn == drawn::all;

@@ -132,6 +132,12 @@ bool has_odd_shapes(const problem& p, const arguments& args) {
          no_compiler_because() == nullptr;
 }
 
+/// Have they such shapes beyond 24 columns? Elements of 8 bytes were raced where rows are short.
+bool has_wide_shapes(const problem& p, const profile& look, const arguments& args) {
+  return has_odd_shapes(p, args) &&
+         (b_bytes(p) == 4 || (b_bytes(p) == 8 && rows_of(p, look) == rows_of_a::sparse));
+}
+
 /// Of single elements, more than 24 columns: as many lanes as leave each at most seven of them.
 /// Milliseconds of sums by the program marked ** in docs/notes/exact.md, beside those of the padded
 /// copy that was here before, or of other shapes:
@@ -166,7 +172,7 @@ row_shape shape_of_singles(const problem& p, const profile& look, const argument
   const rows_of_a rows = rows_of(p, look);
   const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
   if (!has_odd_shapes(p, args)) return in_table;
-  if (f > 24) return b_bytes(p) < 4 ? in_table : shape_of_many_singles(p, look);
+  if (f > 24) return has_wide_shapes(p, look, args) ? shape_of_many_singles(p, look) : in_table;
   if (f > 8 && few) return odd_shapes[odd_24_few];
   if (f > 16) return odd_shapes[sparse ? odd_24_sparse : odd_24];
   if (f > 8) return odd_shapes[sparse ? odd_16_sparse : odd_16];
@@ -245,24 +251,34 @@ bool reads_packs(const problem& p, const arguments& args, int width) {
          (p.b.columns % width == 0 || args.b != p.b.data);
 }
 
+index padded_columns(const problem& p) {
+  const auto unit = static_cast<index>(32 / p.b.value_bytes);
+  return (p.b.columns + unit - 1) / unit * unit;
+}
+
 bool pads_rows(const problem& p, const profile& look, const arguments& args, int width) {
   const index f = p.b.columns;
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
       reads_packs(p, args, width))
     return false;
-  if (forced.shape) return forced.shape->packs;
+  if (forced.shape && is_plain(p) && args.samples == sampling::none && !reads_codes(p))
+    return forced.shape->packs;
   const rows_of_a rows = rows_of(p, look);
-  const bool raced = has_odd_shapes(p, args) && b_bytes(p) >= 4;
-  // Milliseconds of the copy, of single elements. Its rows end in a second tile there: rmat:18:16,
-  // f = 145: 0.648, 0.575; uniform:262144:32 1.34, 1.05.
+  const bool raced = has_wide_shapes(p, look, args);
+  // Milliseconds of the copy, of single elements, f = 145: rmat:18:16, where lanes take a second
+  // pack, most of them for nothing, 0.648, 0.575; uniform:262144:32, where rows go in a second tile
+  // and cannot go in slices, 1.34, 1.05. From 153 on the copy's rows are whole lines.
   if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows))
-    return !(raced && f > 128 && f <= 160 && rows > rows_of_a::sparse && look.mean_length < 40);
+    return !(raced && b_bytes(p) == 4 && f > 128 && f <= 152 && look.mean_length < 40 &&
+             (rows == rows_of_a::skewed || rows == rows_of_a::even));
   if (f <= 40) return false;
-  // arxiv-like, f = 85, 97, 111: 0.174, 0.181; 0.188, 0.201; 0.196, 0.207, by the best of their
-  // shapes.
-  if (raced) return rows == rows_of_a::local && f > 80 && f <= 112;
   // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9).
-  return p.a.nnz >= 2 * static_cast<int64>(p.b.rows);
+  if (!raced) return p.a.nnz >= 2 * static_cast<int64>(p.b.rows);
+  if (rows <= rows_of_a::sparse) return false;
+  // Copies whose rows are whole lines were not raced, nor 113 to 128 columns. arxiv-like, f = 85,
+  // 97, 111: 0.174, 0.181; 0.188, 0.201; 0.196, 0.207, by the best of their shapes.
+  const std::size_t row_bytes = static_cast<std::size_t>(padded_columns(p)) * p.b.value_bytes;
+  return row_bytes % line_bytes == 0 || (f > (rows == rows_of_a::local ? 80 : 112) && f <= 128);
 }
 
 int shape_for(const problem& p, const profile& look, const arguments& args, int width) {

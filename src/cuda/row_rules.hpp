@@ -36,10 +36,13 @@ int pack_width(const problem& p, const arguments& args);
 /// Do B's rows begin on packs, and end on them or in the padding of a copy?
 bool reads_packs(const problem& p, const arguments& args, int width);
 
-/// Is B copied with its rows on pack boundaries, where they are not and tiles do not serve? Where
-/// A has 20 entries a row of B, or 2 where B's rows are wide and shapes of single elements were not
-/// raced.
+/// Is a B that does not go in tiles copied with its rows on pack boundaries, where they are not?
+/// Where A has 20 entries a row of B or more, but for widths just beyond tiles; where it has 2, B's
+/// rows are wide and no shapes of single elements were raced, or are slower.
 bool pads_rows(const problem& p, const profile& look, const arguments& args, int width);
+
+/// Columns of that copy: its rows begin and end on 32 bytes.
+index padded_columns(const problem& p);
 
 /// The line of the table.
 int shape_for(const problem& p, const profile& look, const arguments& args, int width);

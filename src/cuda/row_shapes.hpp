@@ -143,7 +143,7 @@ inline constexpr shapes_of_rows shapes[] = {
     // Of single elements, up to 8 columns, with samples or without NVRTC: not raced
     {odd_8, singly(8, 8, 4, 1)},
     // Three in flight, since two are held to few registers (row.cu), which costs arxiv-like a
-    // quarter. f = 33, beside two without that: arxiv-like 0.0748 to 0.0756, 0.0750 to 0.0782,
+    // third. f = 33, beside two without that: arxiv-like 0.0748 to 0.0756, 0.0750 to 0.0782,
     // uniform:500000:12 0.250, 0.258; road-like, which comes here without NVRTC, 0.328, 0.308
     {odd_40, singly(8, 8, 3, 5)},
     // odd_few, odd_wide, wider than 40: without NVRTC, of samples and of sums of more than two
