@@ -21,6 +21,7 @@ using rig::on_cuda::singly;
 struct pattern_like {
   double mean_length;
   bool skewed = false, local = false, few = false;
+  int b_rows = 0;  ///< if not as many as A's
 };
 constexpr pattern_like few = {4.5, false, false, true}, sparse = {2.5}, even = {7}, longer = {32},
                        dense = {400, false, true}, skewed = {14, true}, local = {14, true, true};
@@ -39,6 +40,7 @@ ruled rule(const pattern_like& rows, int columns,
   p.algebra = &rig::info_of<S>;
   p.desc = &desc;
   p.a.rows = p.a.columns = p.b.rows = p.c.rows = rows.few ? 20'000 : 200'000;
+  if (rows.b_rows > 0) p.a.columns = p.b.rows = rows.b_rows;
   p.a.nnz = static_cast<rig::int64>(rows.mean_length * p.a.rows);
   p.b.columns = p.c.columns = columns;
   p.b.stride = p.c.stride = columns;
@@ -119,6 +121,10 @@ TEST_CASE("longer rows copy it, and so do those without shapes of single element
   CHECK(rule<sum>(dense, 145).pads);
   CHECK(rule<sum>({19}, 47).pads == false);
   CHECK(rule<sum>({20}, 47).pads);
+  // Most of this B is never read.
+  for (const int columns : {47, 57, 119})
+    for (const rig::type stored : {rig::type::float32, rig::type::half})
+      CHECK(!rule<sum>({30, false, false, false, 10'000'000}, columns, stored).pads);
   // Not raced, or slower, below 20 entries a row.
   CHECK(!rule<sum>(local, 79).pads);
   for (const int columns : {57, 81, 97, 111}) CHECK(rule<sum>(local, columns).pads);

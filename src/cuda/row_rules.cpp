@@ -271,9 +271,9 @@ bool pads_rows(const problem& p, const profile& look, const arguments& args, int
   if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows))
     return !(raced && b_bytes(p) == 4 && f > 128 && f <= 152 && look.mean_length < 40 &&
              (rows == rows_of_a::skewed || rows == rows_of_a::even));
-  if (f <= 40) return false;
+  if (f <= 40 || p.a.nnz < 2 * static_cast<int64>(p.b.rows)) return false;
   // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9).
-  if (!raced) return p.a.nnz >= 2 * static_cast<int64>(p.b.rows);
+  if (!raced) return true;
   if (rows <= rows_of_a::sparse) return false;
   // Copies whose rows are whole lines were not raced, nor 113 to 128 columns. arxiv-like, f = 85,
   // 97, 111: 0.174, 0.181; 0.188, 0.201; 0.196, 0.207, by the best of their shapes.
