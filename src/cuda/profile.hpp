@@ -21,7 +21,7 @@ constexpr int64 few_entries = 300000;
 
 struct profile : form {
   static constexpr const char* name = "profile";
-  profile() = default;
+  profile() = default;  ///< of nothing: for tests of rules, which say what they would have seen
   explicit profile(const pattern& of);
   std::size_t bytes() const override { return sizeof(*this); }
   /// What a look at samples of the rows would see, about.

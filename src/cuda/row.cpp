@@ -130,10 +130,12 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const profile& look = look_of(p);
   const row_shape tiled = samples ? row_shape{} : tiled_shape(p, look, width);
   const bool in_tiles = tiled.rest > 0;
-  const buffer values = ordered_values(p, args), b = in_tiles ? tiled_b(p, args, tiled, width)
-                                                     : pads_rows(p, look, args, width)
-                                                         ? padded_b(p, args)
-                                                         : buffer();
+  const buffer values = ordered_values(p, args);
+  buffer b;
+  if (in_tiles)
+    b = tiled_b(p, args, tiled, width);
+  else if (pads_rows(p, look, args, width))
+    b = padded_b(p, args);
   const text_edit* const edit = samples || !is_plain(p) ? nullptr : forced.edit;
   const bool is_forced =
       forced.shape && forced.shape->rest == 0 && !samples && !in_tiles && !reads_codes(p) &&

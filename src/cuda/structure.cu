@@ -127,7 +127,9 @@ __global__ void transpose_words(const Word* from, int64 stride, index rows, inde
   }
 }
 
-/// A warp takes four rows at a time, so that as many loads are in flight.
+/// A warp takes four rows at a time, so that as many loads are in flight: uniform:262144:32, f =
+/// 47, copy and product 0.292 ms, one word at a time 0.302 (the program marked ** in
+/// docs/notes/exact.md).
 template <class Word>
 __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride, index rows,
                                                  index columns, Word* to, int64 to_stride) {
@@ -145,7 +147,9 @@ __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride,
 }
 
 /// A block copies neighbouring rows of a tile, 2^tile_bits columns, in the order in which they are
-/// to lie; and with the last tile what is left of its rows.
+/// to lie; and with the last tile what is left of its rows. Eight words a thread: 69 and 646 MB
+/// read and written in 0.0180 and 0.160 ms (suite profile: uniform:262144:32 and products-like, f =
+/// 33), 0.0231 and 0.199 by rows, whose loops took 128 registers.
 template <class Word>
 __global__ void __launch_bounds__(256)
     tile_words(const Word* from, int64 stride, index rows, index columns, Word* to, int tile_bits,
