@@ -1,19 +1,17 @@
 #include "compile.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <nvrtc.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
-#include <atomic>
-#include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <vector>
 
+#include "kernel_cache.hpp"
 #include "runtime.hpp"
 
 namespace rig::on_cuda {
@@ -34,11 +32,6 @@ struct nvrtc {
   decltype(&nvrtcGetLoweredName) lowered_name;
   decltype(&nvrtcGetErrorString) error_string;
 };
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value != nullptr ? value : "";
-}
 
 struct nvrtc_library {
   void* opened = nullptr;
@@ -143,11 +136,7 @@ std::string text_key(const kernel_source& of) {
   return key;
 }
 
-struct program {
-  std::string cubin, lowered_name;
-};
-
-program compile_now(const kernel_source& of, int architecture) {
+compiled_kernel compile_now(const kernel_source& of, int architecture) {
   const nvrtc& c = compiler();
   std::vector<const char*> names, texts;
   std::string edited_text;
@@ -188,7 +177,7 @@ program compile_now(const kernel_source& of, int architecture) {
                                     : of.expression;
     fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log});
   }
-  program out;
+  compiled_kernel out;
   std::size_t size = 0;
   check_compiler(c.cubin_size(made, &size), "nvrtcGetCUBINSize");
   out.cubin.resize(size);
@@ -199,123 +188,40 @@ program compile_now(const kernel_source& of, int architecture) {
   return out;
 }
 
-// -- The disk cache ------------------------------------------------------------------------------
-// A file: magic, then three strings with their lengths (key, lowered name, cubin) and a checksum of
-// all before it.
-
-constexpr char magic[8] = {'r', 'i', 'g', 'k', 'e', 'r', 'n', '1'};
-
-std::uint64_t hash(std::string_view text, std::uint64_t start = 14695981039346656037ull) {
-  for (const char c : text) start = (start ^ static_cast<unsigned char>(c)) * 1099511628211ull;
-  return start;
+/// NVRTC gives two numbers of its version; the rest is in the name, size and age of its file.
+std::string version_of_nvrtc() {
+  int major = 0, minor = 0;
+  check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
+  std::string out = std::to_string(major) + "." + std::to_string(minor);
+  link_map* loaded = nullptr;
+  if (dlinfo(library_of_nvrtc().opened, RTLD_DI_LINKMAP, &loaded) != 0) return out;
+  std::error_code unknown;
+  const auto file = std::filesystem::canonical(loaded->l_name, unknown);
+  struct stat found;
+  if (unknown || stat(file.c_str(), &found) != 0) return out;
+  return out + " " + file.filename().string() + " " + std::to_string(found.st_size) + " " +
+         std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
 }
 
 /// Everything the machine code depends on.
 std::string cache_key(const kernel_source& of, int architecture) {
   static const std::uint64_t files = [] {
-    std::uint64_t h = hash("");
-    for (const kernel_text& t : kernel_texts()) h = hash(t.text, hash(t.name, h));
+    std::uint64_t h = text_hash("");
+    for (const kernel_text& t : kernel_texts()) h = text_hash(t.text, text_hash(t.name, h));
     return h;
   }();
-  int major = 0, minor = 0;
-  check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
-  std::string key = "files " + std::to_string(files) + "\nnvrtc " + std::to_string(major) + "." +
-                    std::to_string(minor);
+  std::string key = "files " + std::to_string(files) + "\nnvrtc " + version_of_nvrtc();
   for (const std::string& flag : flags(architecture)) key += " " + flag;
   return key + "\n" + text_key(of);
 }
 
-std::filesystem::path cache_folder() {
-  if (variable("RIG_CACHE") == "off") return {};
-  if (const std::string chosen = variable("RIG_CACHE_DIR"); !chosen.empty()) return chosen;
-  if (const std::string xdg = variable("XDG_CACHE_HOME"); !xdg.empty())
-    return std::filesystem::path(xdg) / "rig";
-  if (const std::string home = variable("HOME"); !home.empty())
-    return std::filesystem::path(home) / ".cache" / "rig";
-  return {};
-}
-
-std::filesystem::path cache_file(const std::filesystem::path& folder, const std::string& key) {
-  char name[48];
-  std::snprintf(name, sizeof(name), "%016llx%016llx.kernel",
-                static_cast<unsigned long long>(hash(key)),
-                static_cast<unsigned long long>(hash(key, 0x9e3779b97f4a7c15ull)));
-  return folder / name;
-}
-
-void append(std::string& to, std::string_view text) {
-  const std::uint64_t size = text.size();
-  to.append(reinterpret_cast<const char*>(&size), sizeof(size));
-  to.append(text);
-}
-
-bool take(std::string_view& from, std::string& text) {
-  std::uint64_t size = 0;
-  if (from.size() < sizeof(size)) return false;
-  std::memcpy(&size, from.data(), sizeof(size));
-  from.remove_prefix(sizeof(size));
-  if (from.size() < size) return false;
-  text = from.substr(0, size);
-  from.remove_prefix(size);
-  return true;
-}
-
-bool read_cached(const std::filesystem::path& path, const std::string& key, program& out) {
-  std::error_code failed;  // also of a folder
-  const std::uintmax_t size = std::filesystem::file_size(path, failed);
-  constexpr std::uintmax_t most = 1 << 28;  // no kernel is near it: the file is not one of ours
-  if (failed || size > most) return false;
-  std::string all(size, '\0');
-  std::ifstream in(path, std::ios::binary);
-  if (!in.read(all.data(), static_cast<std::streamsize>(size))) return false;
-  std::string_view rest = all;
-  if (rest.size() < sizeof(magic) + 8 || std::memcmp(rest.data(), magic, sizeof(magic)) != 0)
-    return false;
-  std::uint64_t checksum = 0;
-  std::memcpy(&checksum, rest.data() + rest.size() - 8, 8);
-  rest.remove_suffix(8);
-  if (hash(rest) != checksum) return false;
-  rest.remove_prefix(sizeof(magic));
-  std::string kept_key;
-  return take(rest, kept_key) && kept_key == key && take(rest, out.lowered_name) &&
-         take(rest, out.cubin) && rest.empty();
-}
-
-/// Written under a name of its own and renamed: readers see a whole file or none. A folder that
-/// cannot be written only means compiling again next time.
-void write_cached(const std::filesystem::path& path, const std::string& key, const program& made) {
-  static std::atomic<int> serial = 0;
-  std::error_code ignored;
-  std::filesystem::create_directories(path.parent_path(), ignored);
-  std::string all(magic, sizeof(magic));
-  append(all, key);
-  append(all, made.lowered_name);
-  append(all, made.cubin);
-  const std::uint64_t checksum = hash(all);
-  all.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
-  std::filesystem::path temporary = path;
-  temporary += "." + std::to_string(getpid()) + "." + std::to_string(serial++) + ".part";
-  {
-    std::ofstream out(temporary, std::ios::binary);
-    out.write(all.data(), static_cast<std::streamsize>(all.size()));
-    out.close();
-    if (!out) {
-      std::filesystem::remove(temporary, ignored);
-      return;
-    }
-  }
-  std::filesystem::rename(temporary, path, ignored);
-  if (ignored) std::filesystem::remove(temporary, ignored);
-}
-
 /// `reads`: what the cache has may be taken.
-program cached_or_compiled(const kernel_source& of, int architecture, bool reads) {
+compiled_kernel cached_or_compiled(const kernel_source& of, int architecture, bool reads) {
   const std::string key = cache_key(of, architecture);
-  const std::filesystem::path folder = cache_folder();
-  program out;
-  if (reads && !folder.empty() && read_cached(cache_file(folder, key), key, out)) return out;
+  compiled_kernel out;
+  if (reads && read_cached(key, out)) return out;
   out = compile_now(of, architecture);
-  if (!folder.empty()) write_cached(cache_file(folder, key), key, out);
+  write_cached(key, out);
   return out;
 }
 
@@ -352,7 +258,7 @@ const char* no_compiler_because() {
 }
 
 std::string compile_to_cubin(const kernel_source& of, int architecture, std::string& lowered_name) {
-  program made = compile_now(of, architecture);
+  compiled_kernel made = compile_now(of, architecture);
   lowered_name = made.lowered_name;
   return made.cubin;
 }
@@ -362,7 +268,7 @@ const void* compile(const kernel_source& of, int device) {
   slot& kept = slot_for(std::to_string(architecture) + " " + text_key(of));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;
-  program made = cached_or_compiled(of, architecture, true);
+  compiled_kernel made = cached_or_compiled(of, architecture, true);
   cudaLibrary_t library = nullptr;
   const auto load = [&] {
     return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
