@@ -15,7 +15,7 @@ constexpr unsigned most_warps = 4;
 
 /// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` E, as v, and L, by
 /// panels also whether B is packed, as plain, and whether sums are added by atomics; of
-/// `maxk_combine` V, L and whether C is written plainly.
+/// `maxk_combine` V and L.
 struct kept_shape {
   int v, l;
   bool narrow, tells, plain, whole, adds;

@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
 /// the rows that `split` would cut, all their threads one. Milliseconds with what made the sums,
 /// k = 16 (the program marked ** in docs/notes/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
 /// 0.227; rmat:18:16 0.489, 0.487, 0.498; eight rows of sums in flight, not four: 0.211, 0.496.
-template <class S, int V, int L, int G, bool Plain>
+template <class S, int V, int L, int G>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
@@ -263,7 +263,7 @@ __global__ void __launch_bounds__(combine_threads)
       for (int w = 1; w < warps; ++w)
         for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], met[w][thread][v]);
   }
-  if (lane < L && first < args.k) write_tile<S, V, L, 1, Plain>(args, row, first, entries, sum);
+  if (lane < L && first < args.k) write_tile<S, V, L, 1, false>(args, row, first, entries, sum);
 }
 
 }  // namespace rig::on_cuda
@@ -296,7 +296,7 @@ std::string combine_expression(int shape, const std::string& semiring, const std
   std::string out = "rig::on_cuda::maxk_combine<" + semiring;
   for (const int number : {s.v, s.l, std::max(s.l, least_combining)})
     out += ", " + std::to_string(number);
-  return out + ", " + in_words(s.plain) + ">";
+  return out + ">";
 }
 
 /// A block's rows of B.
@@ -319,7 +319,8 @@ int places_a_lane(const problem& p, int most) {
 /// The sums of segments take at most an eighth of the device's memory: of an H200, products-like, k
 /// = 64, 17.8e9 bytes of 18.8e9.
 bool sums_fit(const problem& p, const row_panels& of) {
-  static const std::vector<device_info> devices = list_devices();
+  // Never destroyed: a product may run while the process ends.
+  static const auto& devices = *new const std::vector<device_info>(list_devices());
   constexpr std::size_t share = 8;
   const auto memory =
       static_cast<std::size_t>(devices[static_cast<std::size_t>(p.a.where.device)].memory);
@@ -338,9 +339,7 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
   kept_shape s{};
   s.v = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1;
   s.l = lanes_for((k + s.v - 1) / s.v, 2);
-  s.plain = is_plain(p);
   args.columns = k;
-  args.c_packed = is_packed(args.c, args.c_stride, p.c.value_bytes, s.v * p.c.value_bytes);
   const void* const kernel = kernel_for(
       p, {"maxk_combine", "maxk_panels.cu", number_of(s), 0, combine_expression, nullptr});
   const int64 groups = combine_threads / std::max(s.l, least_combining);
