@@ -5,6 +5,7 @@
 #include <cstring>
 #include <iterator>
 #include <mutex>
+#include <vector>
 
 #include "compile.hpp"
 #include "driver.hpp"
@@ -73,12 +74,13 @@ const void* find_ahead(const problem& p, const kernel_request& wanted,
   if (wanted.ahead == nullptr || p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
-  static const std::string names[] = {
+  // Never destroyed: a product may run while the process ends.
+  static const auto& names = *new const std::vector<std::string>{
 #define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   };
-  for (std::size_t pair = 0; pair < std::size(names); ++pair)
+  for (std::size_t pair = 0; pair < names.size(); ++pair)
     if (names[pair] == semiring)
       return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
   return nullptr;
@@ -140,16 +142,12 @@ pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
   void* const own = stream_for(device, nullptr);
   const bool is_kept = stream != own && find_pad(pads, static_cast<CUstream>(own)) == nullptr;
   if (count + is_kept >= std::size(pads.of_streams)) return nullptr;
-  // Another thread may be capturing another stream, which is nothing to this one.
-  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-  check(cudaThreadExchangeStreamCaptureMode(&mode), "capture mode");
   const driver_functions& call = driver();
   pad& made = pads.of_streams[count];
   CUgraph graph = nullptr;
   const bool is_made = call.create_graph(&graph, 0) == CUDA_SUCCESS &&
                        call.add_kernel(&made.node, graph, nullptr, 0, &what) == CUDA_SUCCESS &&
                        call.instantiate(&made.graph, graph, 0) == CUDA_SUCCESS;
-  check(cudaThreadExchangeStreamCaptureMode(&mode), "capture mode");
   if (!is_made) {
     if (graph != nullptr) call.destroy_graph(graph);
     return nullptr;

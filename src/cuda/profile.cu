@@ -136,7 +136,8 @@ struct look_space {
 
 look_space& look_space_of(int device) {
   static std::mutex mutex;
-  static std::map<int, look_space> spaces;
+  // Never destroyed: a product may run while the process ends.
+  static auto& spaces = *new std::map<int, look_space>;
   const std::lock_guard lock(mutex);
   return spaces[device];
 }

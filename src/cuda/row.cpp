@@ -62,7 +62,8 @@ std::string values_expression(int, const std::string& semiring, const std::strin
 /// The kernels compiled ahead, in the order of builtin.def.
 constexpr int lines = std::tuple_size_v<kernels_of_a_pair>;
 const std::vector<const void*>& all_ahead() {
-  static const std::vector<const void*> all = [] {
+  // Never destroyed: a product may run while the process ends.
+  static const auto& all = *new const auto([] {
     std::vector<const void*> out;
     const auto add = [&](const kernels_of_a_pair& some) {
       out.insert(out.end(), some.begin(), some.end());
@@ -71,7 +72,7 @@ const std::vector<const void*>& all_ahead() {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
     return out;
-  }();
+  }());
   return all;
 }
 
