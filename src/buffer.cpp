@@ -53,8 +53,13 @@ buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) 
   made.data_ = std::shared_ptr<void>(std::shared_ptr<void>(), data);
   made.bytes_ = bytes;
   made.where_ = where;
-  if (where.where == place::kind::cuda) made.stream_ = on_cuda::stream_for(where.device, stream);
+  if (where.where == place::kind::cuda)
+    made.stream_ = on_cuda::lasting_stream(where.device, stream);
   return made;
+}
+
+void* owner_for(place where, void* stream) {
+  return where == cpu() ? nullptr : on_cuda::owner_for(where.device, stream);
 }
 
 buffer buffer::to(place target, void* stream) const {
@@ -68,10 +73,11 @@ buffer buffer::to(place target, void* stream) const {
 }
 
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-               std::size_t bytes, index rows, place where, void* stream) {
+               std::size_t bytes, index rows, place where, void* stream, void* source) {
   if (bytes == 0 || rows == 0) return;
   if (where != cpu())
-    return on_cuda::copy_rows(to, to_stride, from, from_stride, bytes, rows, where.device, stream);
+    return on_cuda::copy_rows(to, to_stride, from, from_stride, bytes, rows, where.device, stream,
+                              source);
   for (std::size_t i = 0; i < static_cast<std::size_t>(rows); ++i)
     std::memcpy(static_cast<char*>(to) + i * to_stride,
                 static_cast<const char*>(from) + i * from_stride, bytes);

@@ -85,16 +85,21 @@ struct selection {
   buffer values;
 };
 
-/// The k greatest numbers of every row of x, whose type is one a cbsr holds. On a device, in the
-/// order of the descriptor's stream.
-selection keep_greatest(const dense_operand& x, int k, const descriptor& desc) {
+/// Room for k numbers of every row of x, whose type is one a cbsr holds.
+selection room_for(const dense_operand& x, int k, void* owner) {
   selection out;
-  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, desc.stream);
-  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, desc.stream);
+  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, owner);
+  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, owner);
+  return out;
+}
+
+/// The k greatest numbers of every row of x, for which `out` has room. On a device, in the order of
+/// the descriptor's stream.
+void keep_greatest(const dense_operand& x, int k, const descriptor& desc, const selection& out) {
   void* const indices = const_cast<void*>(out.structure.indices());
   if (x.where != cpu()) {
-    on_cuda::keep_greatest(x, k, out.values.data(), indices, out.values.stream());
-    return out;
+    void* const stream = on_cuda::stream_for(x.where.device, desc.stream);
+    return on_cuda::keep_greatest(x, k, out.values.data(), indices, stream);
   }
   const int threads = on_cpu::threads_for(pass_over(x, desc));
   const auto as = [&]<class T>(T) {
@@ -107,7 +112,6 @@ selection keep_greatest(const dense_operand& x, int k, const descriptor& desc) {
   if (x.value_type == type::float64) as(double());
   if (x.value_type == type::half) as(half());
   if (x.value_type == type::bfloat16) as(bfloat16());
-  return out;
 }
 
 }  // namespace
@@ -177,9 +181,12 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);
+    selection made = room_for(from, k, owner_for(from.where, desc.stream));
+    problem p = pass_over(from, desc);
+    p.c.stream = made.values.stream();
     std::optional<on_cuda::stream_order> order;
-    if (from.where != cpu()) order.emplace(pass_over(from, desc));
-    selection made = keep_greatest(from, k, desc);
+    if (from.where != cpu()) order.emplace(p);
+    keep_greatest(from, k, desc, made);
     return cbsr<T>(std::move(made.structure), std::move(made.values));
   });
 }
@@ -201,7 +208,6 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
     const descriptor plain;
     problem p = pass_over(from, plain);
     p.c = to;
-    p.mask.full.indices_stream = to.indices_stream;
     if (from.where != cpu()) {
       const on_cuda::stream_order order(p);
       on_cuda::take_kept(from, to, out.stream());
@@ -302,21 +308,35 @@ int kept_of(const problem& p) {
   return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
 }
 
+namespace {
+
+/// Passes on what `from` holds for its kernels, which the call keeps until it is ordered, also
+/// where it throws after a launch.
+struct held_until_ordered {
+  const problem& call;
+  const problem& from;
+  ~held_until_ordered() {
+    call.held_lists = from.held_lists;
+    call.held_panels = from.held_panels;
+    call.held_counters = from.held_counters;
+    call.held_sums = from.held_sums;
+  }
+};
+
+}  // namespace
+
 void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
   if (p.b.k > 0) return run(p);
-  const selection kept = keep_greatest(p.b, p.desc->k, *p.desc);
+  const selection kept = room_for(p.b, p.desc->k, p.desc->stream);
+  keep_greatest(p.b, p.desc->k, *p.desc, kept);
   problem q = p;
+  const held_until_ordered held{p, q};
   q.b = {};
   fill_in(q.b, kept.structure);
   q.b.data = kept.values.data();
   q.b.value_bytes = p.b.value_bytes;
   q.b.value_type = p.b.value_type;
   run(q);
-  // Until the call is ordered, as `problem` says; q ends before that.
-  p.held_lists = q.held_lists;
-  p.held_panels = q.held_panels;
-  p.held_counters = q.held_counters;
-  p.held_sums = q.held_sums;
 }
 
 namespace on_cpu {

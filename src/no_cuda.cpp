@@ -21,10 +21,12 @@ namespace on_cuda {
 std::vector<device_info> list_devices() { return {}; }
 void synchronise(int device) { absent(device); }
 void* stream_for(int device, void*) { absent(device); }
+void* lasting_stream(int device, void*) { absent(device); }
+void* owner_for(int device, void*) { absent(device); }
 std::shared_ptr<void> allocate(std::size_t, int device, void*) { absent(device); }
 void copy(const buffer&, const buffer& to) { absent(to.where().device); }
 void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device,
-               void*) {
+               void*, void*) {
   absent(device);
 }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
@@ -42,7 +44,7 @@ std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);
 }
 
-device_scope::device_scope(int device) : device_(device) { absent(device); }
+device_scope::device_scope(int device) : current_(nullptr), mode_(0) { absent(device); }
 device_scope::~device_scope() = default;
 
 stream_order::stream_order(const problem& p)

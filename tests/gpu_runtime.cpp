@@ -247,6 +247,7 @@ int result_of(pid_t child) {
 // By these they are started: another name would start none, and pass.
 constexpr const char* one_product = "child: one product";
 constexpr const char* a_fault = "child: a fault";
+constexpr const char* at_exit = "child: products while the process ends";
 
 /// With an empty memory cache.
 int product_in_a_child() { return result_of(start_child(one_product)); }
@@ -294,6 +295,64 @@ TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where
   CHECK(product_in_a_child() == 0);
   CHECK(!files::exists(cache.path / "off"));
   unsetenv("RIG_CACHE");
+}
+
+TEST_CASE("the disk cache takes and gives nothing that others may write") {
+  const folder cache;
+  REQUIRE(product_in_a_child() == 0);
+  REQUIRE(cache.kept().size() == 1);
+  const auto nobody_else = files::perms::group_all | files::perms::others_all;
+  const files::path kept = cache.kept()[0];
+  CHECK((files::status(cache.path).permissions() & nobody_else) == files::perms::none);
+  CHECK((files::status(kept).permissions() & nobody_else) == files::perms::none);
+
+  // A file that others may write is compiled anew; so is a link, which is replaced.
+  const auto time = files::last_write_time(kept);
+  files::permissions(kept, files::perms::others_write, files::perm_options::add);
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(files::last_write_time(kept) != time);
+  CHECK((files::status(kept).permissions() & nobody_else) == files::perms::none);
+  const files::path elsewhere = cache.path.string() + "_elsewhere";
+  files::rename(kept, elsewhere);
+  files::create_symlink(elsewhere, kept);
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(!files::is_symlink(kept));
+  files::remove(elsewhere);
+
+  // A folder that others may write is not used.
+  files::remove(kept);
+  files::permissions(cache.path, files::perms::others_write, files::perm_options::add);
+  REQUIRE(product_in_a_child() == 0);
+  CHECK(cache.kept().empty());
+}
+
+/// What the process does last runs products of kinds that it has not run before.
+TEST_CASE(at_exit* doctest::skip()) {
+  static auto& a = *new rig::matrix<float>();
+  static auto& b = *new rig::dense<float>();
+  std::atexit([] {
+    try {
+      rig::mxm(a, b, rig::min_plus<float>{});
+      rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true});
+      rig::mxm(a, rig::maxk(b, 4), rig::max_second<float>{});
+    } catch (const rig::error&) {
+      // CUDA may have been unloaded before.
+    }
+  });
+  a = banded(500).to(gpu);
+  b = waves(500, 32).to(gpu);
+  rig::mxm(a, b, rig::max_second<float>{});
+  // Until the process is gone.
+  std::thread([] {
+    try {
+      for (;;) rig::mxm(a, b, rig::max_second<float>{});
+    } catch (const rig::error&) {
+    }
+  }).detach();
+}
+
+TEST_CASE("products may run while the process ends") {
+  for (int run = 0; run < 3; ++run) CHECK(result_of(start_child(at_exit)) == 0);
 }
 
 TEST_CASE("eight processes on an empty cache") {

@@ -221,6 +221,7 @@ TEST_CASE("a stream's first product while another stream is captured") {
   REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
   REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
   REQUIRE(cudaGraphLaunch(replay, captured) == cudaSuccess);
+  REQUIRE(cudaStreamSynchronize(captured) == cudaSuccess);
   rig::synchronise(gpu);
   CHECK(distance(expected, c.to(rig::cpu())) == 0);
   CHECK(distance(expected, d.to(rig::cpu())) == 0);

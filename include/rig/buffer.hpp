@@ -13,10 +13,12 @@ class buffer {
   buffer() = default;
 
   /// `bytes` uninitialised bytes, aligned to 64. On a device they come and go in the order of
-  /// `stream` (null: the device's stream of rig). Throws error(out_of_memory) with the bytes asked.
+  /// `stream` (null: the device's stream of rig), which lives longer than the buffer. Throws
+  /// error(out_of_memory) with the bytes asked.
   static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
-  /// Memory of the caller, who keeps it alive; on a device, used in the order of `stream`.
+  /// Memory of the caller, who keeps it and `stream` alive; on a device, used in the order of
+  /// `stream`. Throws error(cannot) for cudaStreamPerThread, another stream in every thread.
   static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
   /// The same bytes in another place. To the CPU it waits for the copy; to a device `data` is read
@@ -39,8 +41,13 @@ class buffer {
   void* stream_ = nullptr;
 };
 
+/// The stream that a result of a call on `stream` belongs to in a place: the device's stream of
+/// rig, so that results outlive `stream`; or `stream`, while it is captured in a CUDA graph.
+void* owner_for(place where, void* stream);
+
 /// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order
-/// of `stream` (a cudaStream_t). `allocate` returns null where it fails.
+/// of `stream` (a cudaStream_t). `allocate` returns null where it fails, else a multiple of 256.
+/// What a captured call allocates comes from CUDA's pool, since the graph keeps it for its replays.
 struct device_allocator {
   void* (*allocate)(std::size_t bytes, int device, void* stream, void* context);
   void (*release)(void* data, std::size_t bytes, int device, void* stream, void* context);

@@ -12,9 +12,9 @@
 namespace rig {
 
 /// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place
-/// and in the order of a stream.
+/// and in the order of a stream, and of the source's where that is another.
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-               std::size_t bytes, index rows, place where, void* stream);
+               std::size_t bytes, index rows, place where, void* stream, void* source = nullptr);
 
 /// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. n×1 is a dense vector.
 ///
@@ -135,13 +135,13 @@ class dense {
       fail(errc::shape, {"dense: stride ", stride, " is less than ", columns, " columns"});
   }
   dense packed() const {
-    dense made = uninitialised(rows_, columns_, where(), stream());
+    dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
     if (where() == cpu())
       for (index i = 0; i < rows_; ++i)
         std::copy_n(row(i), columns_, made.data_ + i * made.stride_);
     else
       copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
-                columns_ * sizeof(T), rows_, where(), stream());
+                columns_ * sizeof(T), rows_, where(), made.stream(), stream());
     return made;
   }
   std::size_t element_count() const {

@@ -57,8 +57,11 @@ struct descriptor {
   /// floats of a `linear` semiring by atomics.
   bool reproducible = true;
   int threads = 0;  ///< CPU threads; 0: as many as OpenMP gives
-  /// cudaStream_t to work on; null: the device's stream of rig. Its work is to be done before it is
-  /// destroyed: another may get its name, and the memory that is kept for it.
+  /// cudaStream_t to work on; null: the device's stream of rig. New results belong to rig's stream,
+  /// which follows the call, so they outlive this one, and any thread may use them, also those of
+  /// cudaStreamPerThread. Its work is to be done before it is destroyed. A kernel of the caller's
+  /// own that reads a result here is done before the result is dropped or used elsewhere. While
+  /// the stream is captured, new results belong to the graph and to this stream.
   void* stream = nullptr;
 };
 

@@ -272,14 +272,14 @@ void fill_in_result(problem& p, cbsr<T>& c) {
 
 template <class Result, class Mask>
 Result make_result(const problem& p, const Mask& mask) {
+  void* const owner = owner_for(p.a.where, p.desc->stream);
   if constexpr (is_cbsr<Result>)
-    return Result::uninitialised(mask.container.structure(), p.desc->stream);
+    return Result::uninitialised(mask.container.structure(), owner);
   else if constexpr (requires { Result().indices; })
-    return {
-        decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream),
-        dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream)};
+    return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, owner),
+            dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, owner)};
   else
-    return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, p.desc->stream);
+    return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, owner);
 }
 
 template <class Named, semiring S, class TA, dense_like B, class Mask>

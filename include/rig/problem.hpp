@@ -87,12 +87,12 @@ struct dense_operand {
   std::size_t value_bytes = 0;
   type value_type = type::other;
   bool per_column = false;
-  const float* low = nullptr;  ///< in the operand's place and of its stream, like `step`
+  const float* low = nullptr;  ///< in the operand's place, like `step`
   const float* step = nullptr;
   int k = 0;                      ///< stored entries a row of a cbsr; 0: it is none
   const void* indices = nullptr;  ///< of a cbsr: unsigned char if narrow, else unsigned short
   bool narrow = false;
-  void* indices_stream = nullptr;
+  void* beside_stream = nullptr;  ///< of what lies beside data: indices of a cbsr, low and step
   place where;
   void* stream = nullptr;
 
@@ -195,7 +195,7 @@ inline void fill_in(dense_operand& out, const quantized& from) {
   out.low = from.low();
   out.step = from.step();
   out.where = from.where();
-  out.stream = from.stream();
+  out.stream = out.beside_stream = from.stream();
 }
 
 inline void fill_in(dense_operand& out, const cbsr_pattern& from) {
@@ -204,7 +204,7 @@ inline void fill_in(dense_operand& out, const cbsr_pattern& from) {
   out.stride = out.k = from.k();
   out.indices = from.indices();
   out.narrow = from.index_bytes() == 1;
-  out.indices_stream = from.stream();
+  out.beside_stream = from.stream();
   out.where = from.where();
 }
 template <class T>

@@ -27,7 +27,11 @@ cusparseHandle_t cusparse_handle(int device) {
   struct handles {
     std::map<int, cusparseHandle_t> of;
     ~handles() {
-      for (const auto& [device, handle] : of) cusparseDestroy(handle);
+      for (const auto& [device, handle] : of) try {
+          const device_scope scope(device);
+          cusparseDestroy(handle);
+        } catch (...) {  // at exit the driver may be gone, and the handle with it
+        }
     }
   };
   thread_local handles kept;

@@ -17,12 +17,21 @@ void synchronise(int device);
 /// `stream` itself, or the device's stream of rig where it is null.
 void* stream_for(int device, void* stream);
 
+/// The same for a view, which is used from any thread: refuses the name of a stream per thread.
+void* lasting_stream(int device, void* stream);
+
+/// The stream that a result of a call on `stream` belongs to: the device's stream of rig, which
+/// outlives the caller's, or `stream` while it is captured, when the result is the graph's.
+void* owner_for(int device, void* stream);
+
 std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream);
 
-/// Between places, through pinned memory; waits where the target is the host.
+/// Between places, through pinned memory; waits where the target is the host. Refused where a
+/// stream of either is captured.
 void copy(const buffer& from, const buffer& to);
+/// Within a device, in the order of `stream`, and of `source` where that is another.
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-               std::size_t bytes, index rows, int device, void* stream);
+               std::size_t bytes, index rows, int device, void* stream, void* source);
 
 /// to = fromᵀ, packed.
 void transpose_elements(const dense_operand& from, void* to, void* stream);
@@ -52,7 +61,8 @@ void prepare_row_panels(const pattern& of);
 void prepare_column_panels(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
-/// Makes a device current for a scope.
+/// Makes a device current for a scope, by its context, so that no other device gets one. Captures
+/// of other threads, in whatever mode, forbid nothing meanwhile.
 class device_scope {
  public:
   explicit device_scope(int device);
@@ -60,11 +70,14 @@ class device_scope {
   device_scope(const device_scope&) = delete;
 
  private:
-  int previous_ = 0, device_;
+  friend struct context;
+  device_scope(int device, void* device_context);
+  void *previous_ = nullptr, *current_;
+  int mode_;
 };
 
 /// Makes the device of a call current, and orders its stream after the streams its buffers belong
-/// to; on destruction those after the call's.
+/// to; on destruction those, and the device's stream of rig, after the call's.
 class stream_order {
  public:
   explicit stream_order(const problem& p);
@@ -74,12 +87,13 @@ class stream_order {
   bool is_captured() const { return captured_; }
 
  private:
-  void add(void* stream, const char* operation);
+  bool add(void* stream, const char* operation);
+  void follow(void* stream, const char* operation);
   bool captured_ = false;
   int device_;
   device_scope current_;
   void* stream_;
-  void* others_[10];
+  void* others_[13];
   int count_ = 0;
 };
 

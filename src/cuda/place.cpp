@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <optional>
@@ -18,10 +20,14 @@ namespace {
 /// other travels.
 constexpr std::size_t pinned_bytes = 4u << 20;
 
-/// What rig keeps for one device: a stream, and pinned memory from the first copy on.
+}  // namespace
+
+/// What rig keeps for one device: its context, a stream, and pinned memory from the first copy on.
+/// Never destroyed: a product may run while the process ends.
 struct context {
   std::mutex making;
   std::atomic<bool> made = false;
+  CUcontext primary = nullptr;
   cudaStream_t stream = nullptr;
   std::mutex ordering;
   cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
@@ -29,7 +35,13 @@ struct context {
   std::mutex copying;
   char* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
+  std::atomic<struct unfreed*> waiting = nullptr;  ///< memory dropped while its stream was captured
+
+  /// Tried again by the next call where it failed.
+  void make(int device);
 };
+
+namespace {
 
 context contexts[most_devices];
 std::mutex allocator_mutex;
@@ -52,36 +64,27 @@ const devices_found& found() {
 }
 int device_count() { return found().count; }
 
-/// Makes the stream and the event of a device. Tried again by the next call where it failed. Apart
-/// from `context_of`, whose every call would make room for it.
-[[gnu::cold]] void make(int device) {
+/// Apart from `context_of`, whose every call would make room for it.
+[[gnu::cold]] context& make_context(int device) {
   if (device < 0 || device >= device_count())
     fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
                        " CUDA devices", *found().why_none != '\0' ? ": " : "", found().why_none});
-  context& c = contexts[device];
-  const std::lock_guard lock(c.making);
-  if (c.made.load(std::memory_order_relaxed)) return;
-  const device_scope scope(device);
-  if (c.stream == nullptr)
-    check(cudaStreamCreateWithFlags(&c.stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  if (c.reached == nullptr)
-    check(cudaEventCreateWithFlags(&c.reached, cudaEventDisableTiming), "cudaEventCreate");
-  // Keep freed memory in the pool: the next product needs it again.
-  cudaMemPool_t pool = nullptr;
-  check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
-  unsigned long long keep = ~0ull;
-  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
-        "cudaMemPoolSetAttribute");
-  c.made.store(true, std::memory_order_release);
+  contexts[device].make(device);
+  return contexts[device];
 }
 
-/// By a flag, not std::call_once, which writes to thread storage each time: a call comes here six
-/// times, 400 of 5 130 instructions.
+/// By a flag, not std::call_once, which writes to thread storage each time.
 context& context_of(int device) {
-  if (device < 0 || device >= most_devices ||
-      !contexts[device].made.load(std::memory_order_acquire))
-    make(device);
-  return contexts[device];
+  const bool is_made =
+      device >= 0 && device < most_devices && contexts[device].made.load(std::memory_order_acquire);
+  return is_made ? contexts[device] : make_context(device);
+}
+
+/// In a scope of the stream's device.
+bool is_capturing(void* stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  check(driver().is_capturing(static_cast<CUstream>(stream), &status), "cuStreamIsCapturing");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
 /// The pinned pieces of a device; the caller holds `copying`. They come in one allocation, after
@@ -150,10 +153,6 @@ void order(void* earlier, int device, void* later, int later_device) {
   check(driver().wait(static_cast<cudaStream_t>(later), c.reached, 0), "cuStreamWaitEvent");
 }
 
-}  // namespace
-
-namespace {
-
 /// Is this a kernel's doing, told by whichever call waits next?
 bool is_fault(cudaError_t status) {
   switch (status) {
@@ -197,13 +196,51 @@ const char* last_kernel(int device) {
                                : nullptr;
 }
 
-device_scope::device_scope(int device) : device_(device) {
-  check(cudaGetDevice(&previous_), "cudaGetDevice");
-  if (previous_ != device_) check(cudaSetDevice(device_), "cudaSetDevice");
+void context::make(int device) {
+  const std::lock_guard lock(making);
+  if (made.load(std::memory_order_relaxed)) return;
+  if (primary == nullptr) {
+    CUdevice at = 0;
+    check(driver().device(&at, device), "cuDeviceGet");
+    check(driver().retain_context(&primary, at), "cuDevicePrimaryCtxRetain");
+  }
+  const device_scope scope(device, primary);
+  if (stream == nullptr)
+    check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
+  if (reached == nullptr)
+    check(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming), "cudaEventCreate");
+  // Keep freed memory in the pool: the next product needs it again.
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
+  unsigned long long keep = ~0ull;
+  check(cudaMemPoolSetAttribute(pool, cudaMemPoolAttrReleaseThreshold, &keep),
+        "cudaMemPoolSetAttribute");
+  made.store(true, std::memory_order_release);
+}
+
+device_scope::device_scope(int device) : device_scope(device, context_of(device).primary) {}
+
+device_scope::device_scope(int, void* device_context)
+    : current_(device_context), mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
+  const driver_functions& call = driver();
+  auto* const wanted = static_cast<CUcontext>(current_);
+  CUcontext before = nullptr;
+  check(call.current_context(&before), "cuCtxGetCurrent");
+  if (before != wanted) check(call.set_context(wanted), "cuCtxSetCurrent");
+  previous_ = before;
+  auto mode = static_cast<CUstreamCaptureMode>(mode_);
+  if (const CUresult status = call.exchange_mode(&mode); status != CUDA_SUCCESS) {
+    if (before != wanted) call.set_context(before);
+    check(status, "cuThreadExchangeStreamCaptureMode");
+  }
+  mode_ = mode;
 }
 
 device_scope::~device_scope() {
-  if (previous_ != device_) cudaSetDevice(previous_);
+  const driver_functions& call = driver();
+  auto mode = static_cast<CUstreamCaptureMode>(mode_);
+  call.exchange_mode(&mode);
+  if (previous_ != current_) call.set_context(static_cast<CUcontext>(previous_));
 }
 
 std::vector<device_info> list_devices() {
@@ -218,9 +255,14 @@ std::vector<device_info> list_devices() {
 }
 
 void synchronise(int device) {
-  context_of(device);
   const device_scope scope(device);
-  check(cudaDeviceSynchronize(), "synchronise");
+  // Every call is ordered before what follows on this stream. To wait for the device would end the
+  // captures that other threads are in.
+  void* const own = stream_for(device, nullptr);
+  if (is_capturing(own))
+    fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
+                        " is being captured in a CUDA graph"});
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(own)), "synchronise");
 }
 
 void* stream_for(int device, void* stream) {
@@ -228,81 +270,196 @@ void* stream_for(int device, void* stream) {
   return stream != nullptr ? stream : c.stream;
 }
 
-std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
-  context_of(device);
+void* lasting_stream(int device, void* stream) {
+  if (stream == cudaStreamPerThread)
+    fail(errc::cannot, {"a view on ", to_string(cuda(device)),
+                        " cannot belong to cudaStreamPerThread, which is another stream in every "
+                        "thread; give a stream that cudaStreamCreate made"});
+  return stream_for(device, stream);
+}
+
+void* owner_for(int device, void* stream) {
+  context& c = context_of(device);
+  if (stream == nullptr) return c.stream;
   const device_scope scope(device);
-  device_allocator from = {};
-  if (has_allocator.load(std::memory_order_acquire)) {
-    const std::lock_guard lock(allocator_mutex);
-    from = allocator;
-  }
-  void* data = nullptr;
-  if (from.allocate != nullptr) {
-    data = from.allocate(bytes, device, stream, from.context);
-  } else {
+  return is_capturing(stream) ? stream : c.stream;
+}
+
+/// One block of device memory, and who frees it.
+struct block {
+  std::size_t bytes;
+  int device;
+  void* stream;
+  bool is_graphs;  ///< allocated while the stream was captured
+  device_allocator from;
+
+  void* allocate() const {
+    if (from.allocate != nullptr) return from.allocate(bytes, device, stream, from.context);
+    void* data = nullptr;
     const cudaError_t status = cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream));
-    if (status != cudaErrorMemoryAllocation) check(status, "cudaMallocAsync");
-    if (status != cudaSuccess) {
+    if (status == cudaErrorMemoryAllocation) {
       cudaGetLastError();
-      data = nullptr;
+      return nullptr;
     }
+    check(status, "cudaMallocAsync");
+    return data;
   }
+
+  void release(void* data) const {
+    if (from.release != nullptr)
+      from.release(data, bytes, device, stream, from.context);
+    else if (cudaFreeAsync(data, static_cast<cudaStream_t>(stream)) != cudaSuccess)
+      cudaGetLastError();
+  }
+};
+
+/// A block that could not be freed when it was dropped, since its stream was captured.
+struct unfreed {
+  block of;
+  void* data;
+  unfreed* next;
+};
+
+namespace {
+
+void keep_waiting(context& c, unfreed* one) {
+  one->next = c.waiting.load(std::memory_order_relaxed);
+  while (!c.waiting.compare_exchange_weak(one->next, one, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
+  }
+}
+
+/// Frees what waits, unless its stream is captured still; in a scope of the device.
+[[gnu::cold]] void free_waiting(context& c) {
+  for (unfreed* one = c.waiting.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
+    unfreed* const next = one->next;
+    if (is_capturing(one->of.stream)) {
+      keep_waiting(c, one);
+    } else {
+      one->of.release(one->data);
+      delete one;
+    }
+    one = next;
+  }
+}
+
+/// What a captured graph did not allocate it cannot free, and trying would end the capture.
+void drop(const block& of, void* data) {
+  const device_scope scope(of.device);
+  if (of.is_graphs || !is_capturing(of.stream))
+    of.release(data);
+  else
+    keep_waiting(context_of(of.device), new unfreed{of, data, nullptr});
+}
+
+/// What kernels, CUB and cuSPARSE expect, and CUDA's own allocations have.
+constexpr std::uintptr_t device_alignment = 256;
+
+void check_alignment(const block& of, void* data) {
+  if (reinterpret_cast<std::uintptr_t>(data) % device_alignment == 0) return;
+  char address[2 + 2 * sizeof(data) + 1];
+  std::snprintf(address, sizeof(address), "%p", data);
+  of.release(data);
+  fail(errc::cannot, {"the device allocator returned ", static_cast<const char*>(address), " for ",
+                      of.bytes, " bytes on ", to_string(cuda(of.device)),
+                      "; its memory begins at multiples of ", device_alignment, " bytes"});
+}
+
+device_allocator chosen_allocator() {
+  if (!has_allocator.load(std::memory_order_acquire)) return {};
+  const std::lock_guard lock(allocator_mutex);
+  return allocator;
+}
+
+}  // namespace
+
+std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
+  context& c = context_of(device);
+  const device_scope scope(device);
+  if (c.waiting.load(std::memory_order_relaxed) != nullptr) free_waiting(c);
+  block made{bytes, device, stream, is_capturing(stream), {}};
+  // A graph keeps its memory between replays; an allocator gives it to others once it is released.
+  if (!made.is_graphs) made.from = chosen_allocator();
+  void* const data = made.allocate();
   if (data == nullptr)
     fail(errc::out_of_memory,
          {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
-  return std::shared_ptr<void>(data, [=](void* p) {
+  check_alignment(made, data);
+  return std::shared_ptr<void>(data, [made](void* p) {
     // At exit the driver may be gone before the last buffer: then the memory is, too.
-    if (from.release != nullptr)
-      from.release(p, bytes, device, stream, from.context);
-    else if (cudaFreeAsync(p, static_cast<cudaStream_t>(stream)) != cudaSuccess)
-      cudaGetLastError();
-  });
-}
-
-void copy(const buffer& from, const buffer& to) {
-  const auto* source = from.data<const char>();
-  auto* target = to.data<char>();
-  const std::size_t bytes = from.bytes();
-  if (from.where() == cpu()) {
-    const device_scope scope(to.where().device);
-    to_device(source, target, bytes, to.where().device, static_cast<cudaStream_t>(to.stream()));
-  } else if (to.where() == cpu()) {
-    const device_scope scope(from.where().device);
-    to_host(source, target, bytes, from.where().device, static_cast<cudaStream_t>(from.stream()));
-  } else {
-    // `to` was allocated a moment ago, which made both devices' contexts known to this thread.
-    const int here = from.where().device, there = to.where().device;
-    {
-      const device_scope scope(here);
-      order(from.stream(), here, to.stream(), there);
+    try {
+      drop(made, p);
+    } catch (...) {
     }
-    const device_scope scope(there);
-    check(cudaMemcpyPeerAsync(target, there, source, here, bytes,
-                              static_cast<cudaStream_t>(to.stream())),
-          "copy between devices");
-    order(to.stream(), there, from.stream(), here);
-  }
-}
-
-void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
-               std::size_t bytes, index rows, int device, void* stream) {
-  const device_scope scope(device);
-  check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
-                          cudaMemcpyDeviceToDevice,
-                          static_cast<cudaStream_t>(stream_for(device, stream))),
-        "copy of rows");
+  });
 }
 
 namespace {
 
-/// The runtime also makes its context the thread's own here, which the driver's functions need.
-bool is_capturing(void* stream) {
-  cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-  check(cudaStreamIsCapturing(static_cast<cudaStream_t>(stream), &status), "cudaStreamIsCapturing");
-  return status != cudaStreamCaptureStatusNone;
+/// A copy through the host is no part of a graph, and an event that all copies share must not be.
+void refuse_captured(void* stream, int device) {
+  if (is_capturing(stream))
+    fail(errc::cannot,
+         {"copy: the memory belongs to a stream of ", to_string(cuda(device)),
+          " that is being captured in a CUDA graph; copy before or after the capture"});
+}
+
+void copy_between_devices(const buffer& from, const buffer& to) {
+  const int here = from.where().device, there = to.where().device;
+  {
+    const device_scope scope(here);
+    refuse_captured(from.stream(), here);
+    order(from.stream(), here, to.stream(), there);
+  }
+  const device_scope scope(there);
+  check(cudaMemcpyPeerAsync(to.data(), there, from.data(), here, from.bytes(),
+                            static_cast<cudaStream_t>(to.stream())),
+        "copy between devices");
+  order(to.stream(), there, from.stream(), here);
 }
 
 }  // namespace
+
+void copy(const buffer& from, const buffer& to) {
+  if (from.where() != cpu() && to.where() != cpu()) return copy_between_devices(from, to);
+  const buffer& there = from.where() == cpu() ? to : from;
+  const int device = there.where().device;
+  const device_scope scope(device);
+  refuse_captured(there.stream(), device);
+  auto* const stream = static_cast<cudaStream_t>(there.stream());
+  if (from.where() == cpu())
+    to_device(from.data<const char>(), to.data<char>(), from.bytes(), device, stream);
+  else
+    to_host(from.data<const char>(), to.data<char>(), from.bytes(), device, stream);
+}
+
+namespace {
+
+/// Packed rows are one copy, whose length has no limit as the distance of rows has.
+void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                   std::size_t bytes, std::size_t rows, cudaStream_t stream) {
+  const bool is_packed = to_stride == bytes && from_stride == bytes;
+  check(is_packed ? cudaMemcpyAsync(to, from, rows * bytes, cudaMemcpyDeviceToDevice, stream)
+                  : cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
+                                      cudaMemcpyDeviceToDevice, stream),
+        "copy of rows");
+}
+
+}  // namespace
+
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, int device, void* stream, void* source) {
+  const device_scope scope(device);
+  stream = stream_for(device, stream);
+  source = source != nullptr ? source : stream;
+  if (source != stream) {
+    refuse_captured(source, device);
+    order(source, device, stream, device);
+  }
+  copy_in_order(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
+                static_cast<cudaStream_t>(stream));
+  if (source != stream) order(stream, device, source, device);
+}
 
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
@@ -310,27 +467,29 @@ stream_order::stream_order(const problem& p)
   // ready then.
   captured_ = is_capturing(stream_);
   if (captured_) return;
-  const auto follow = [&](std::initializer_list<void*> streams) {
-    for (void* stream : streams)
-      if (stream != nullptr && stream != stream_) add(stream, p.operation);
-  };
-  follow({p.a.stream, p.a.values_stream, p.b.stream, p.b.indices_stream, p.c.stream,
-          p.indices.stream});
-  if (p.mask.over != mask_operand::kind::absent)
-    follow({p.mask.sparse.stream, p.mask.sparse.values_stream, p.mask.full.stream,
-            p.mask.full.indices_stream});
+  // An operand that is absent has no stream.
+  for (const sparse_operand* of : {&p.a, &p.mask.sparse})
+    for (void* stream : {of->stream, of->values_stream}) follow(stream, p.operation);
+  for (const dense_operand* of : {&p.b, &p.c, &p.indices, &p.mask.full})
+    for (void* stream : {of->stream, of->beside_stream}) follow(stream, p.operation);
+  // Not waited for, but it waits for every call: what `synchronise` waits for.
+  add(stream_for(device_, nullptr), p.operation);
 }
 
-void stream_order::add(void* stream, const char* operation) {
-  for (int i = 0; i < count_; ++i)
-    if (others_[i] == stream) return;
-  // To wait for it would draw the call into the graph, where nothing outside it is waited for.
+bool stream_order::add(void* stream, const char* operation) {
+  if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)
+    return false;
+  // An order with it would draw the call into the graph, where nothing outside it is waited for.
   if (is_capturing(stream))
     fail(errc::cannot,
          {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
           " that is being captured in a CUDA graph, and the call is on a stream that is not"});
-  order(stream, device_, stream_, device_);
   others_[count_++] = stream;
+  return true;
+}
+
+void stream_order::follow(void* stream, const char* operation) {
+  if (stream != nullptr && add(stream, operation)) order(stream, device_, stream_, device_);
 }
 
 stream_order::~stream_order() {

@@ -1,0 +1,401 @@
+// Who outlives whom on a device: results and streams, memory and captures, threads and both.
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <set>
+
+#include "gpu_cases.hpp"
+#include "provoked.hpp"
+#include "rig/quantized.hpp"
+#include "rig/semirings.hpp"
+
+namespace {
+
+const rig::max_second<float> greatest;
+
+/// Device memory that buffers hold now.
+std::size_t held_bytes() {
+  rig::synchronise(gpu);
+  cudaMemPool_t pool = nullptr;
+  REQUIRE(cudaDeviceGetDefaultMemPool(&pool, 0) == cudaSuccess);
+  std::uint64_t bytes = 0;
+  REQUIRE(cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemCurrent, &bytes) == cudaSuccess);
+  return bytes;
+}
+
+/// A capture in the making; it must end well.
+class capture {
+ public:
+  capture(void* stream, cudaStreamCaptureMode mode) : stream_(static_cast<cudaStream_t>(stream)) {
+    REQUIRE(cudaStreamBeginCapture(stream_, mode) == cudaSuccess);
+  }
+  capture(const capture&) = delete;
+  ~capture() {
+    if (graph_ == nullptr) CHECK(cudaStreamEndCapture(stream_, &graph_) == cudaSuccess);
+    if (graph_ != nullptr) cudaGraphDestroy(graph_);
+  }
+  void replay(int times) {
+    REQUIRE(cudaStreamEndCapture(stream_, &graph_) == cudaSuccess);
+    cudaGraphExec_t made = nullptr;
+    REQUIRE(cudaGraphInstantiate(&made, graph_, 0) == cudaSuccess);
+    for (int run = 0; run < times; ++run) REQUIRE(cudaGraphLaunch(made, stream_) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(stream_) == cudaSuccess);
+    cudaGraphExecDestroy(made);
+  }
+
+ private:
+  cudaStream_t stream_;
+  cudaGraph_t graph_ = nullptr;
+};
+
+TEST_CASE("a gradient waits for indices that another stream still makes") {
+  const auto dy = waves(3000, 64), dy_there = dy.to(gpu);
+  const own_stream first;
+  for (int round = 0; round < 4; ++round) {
+    // Other indices each time: memory that is used again must not hold the right ones already.
+    const auto numbers = waves(3001 + round, 64);
+    const auto x = rig::dense<float>::view(numbers.row(round + 1), 3000, 64);
+    const auto want = rig::maxk_gradient(dy, rig::maxk(x, 13));
+    auto there = x.to(gpu);
+    rig::synchronise(gpu);
+    const auto view = rig::dense<float>::view(there.data(), 3000, 64, 0, gpu, first);
+    if (round > 0) first.hold_back();
+    auto kept = std::make_optional(rig::maxk(view, 13, {.stream = first}));
+    const auto made = rig::maxk_gradient(dy_there, *kept);
+    kept.reset();
+    // What was dropped is written over, if it is free too soon.
+    for (const int columns : {4, 13, 16}) rig::dense<float>(3000, columns, 1e9f).to(gpu);
+    const auto back = made.to(rig::cpu());
+    CHECK(std::memcmp(back.values(), want.values(), want.structure().nnz() * sizeof(float)) == 0);
+    CHECK(std::memcmp(back.indices(), want.indices(), want.structure().nnz()) == 0);
+  }
+}
+
+TEST_CASE("the ranges of a transposed quantized B last as long as the product") {
+  constexpr int n = 30000, f = 256, in_a_row = 300;
+  std::vector<int> offsets{0}, columns;
+  for (int i = 0; i < n; ++i) {
+    for (int e = 0; e < in_a_row; ++e) columns.push_back((i % 100) + e * 99);
+    offsets.push_back(static_cast<int>(columns.size()));
+  }
+  const auto a = rig::matrix<float>::from_csr(n, n, std::span<const int>(offsets),
+                                              std::span<const int>(columns));
+  const auto q = rig::quantized::from(waves(f, n));
+  const auto want = rig::mxm(a, q, greatest, {.transpose_b = true});
+  const auto owner = a.to(gpu);
+  const own_stream of_a, of_c;
+  const rig::pattern& s = owner.structure();
+  const rig::matrix<float> view(
+      rig::pattern_view(n, n, std::span(static_cast<const rig::int32*>(s.offsets()), n + 1u),
+                        std::span(s.entries(), columns.size()), rig::input::trusted, gpu, of_a));
+  auto c = rig::dense<float>(n, f).to(gpu);
+  auto of_caller = rig::dense<float>::view(c.data(), n, f, 0, gpu, of_c);
+  for (int round = 0; round < 3; ++round) {
+    auto there = std::make_optional(q.to(gpu));
+    rig::synchronise(gpu);
+    rig::mxm(of_caller, rig::none, view, *there, greatest, {.transpose_b = true, .stream = of_c});
+    there.reset();
+    auto other = rig::dense<unsigned char>::uninitialised(1, f * n + 8, gpu);
+    REQUIRE(cudaMemsetAsync(other.data(), 0x41, other.extent(),
+                            static_cast<cudaStream_t>(other.stream())) == cudaSuccess);
+    REQUIRE(cudaStreamSynchronize(of_c) == cudaSuccess);
+    CHECK(distance(want, of_caller.to(rig::cpu())) == 0);
+  }
+}
+
+TEST_CASE("results outlive the stream they were made on") {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto b = waves(2000, 48), features = b.to(gpu);
+  const auto want = rig::mxm(a, b, greatest);
+  const auto want_twice = rig::mxm(a, want, greatest);
+  const auto want_kept = rig::maxk(b, 5);
+  std::size_t before = 0;
+  for (int round = 0; round < 20; ++round) {
+    std::optional<own_stream> stream(std::in_place);
+    const rig::descriptor desc{.stream = *stream};
+    auto c = rig::mxm(on_gpu, features, greatest, desc);
+    const auto indexed = rig::mxm(on_gpu, features, rig::arg_max_second<float>{}, desc);
+    const auto kept = rig::maxk(features, 5, desc);
+    const auto gradient = rig::mxm(on_gpu, features, greatest, rig::structure(kept), desc);
+    const auto seen_by = rig::dense<float>::view(c.data(), 2000, 48, 0, gpu, *stream);
+    const auto copied = seen_by;
+    stream.reset();
+    CHECK(distance(want, c.to(rig::cpu())) == 0);
+    CHECK(distance(want, copied.to(rig::cpu())) == 0);
+    CHECK(distance(want, indexed.values.to(rig::cpu())) == 0);
+    CHECK(distance(want_twice, rig::mxm(on_gpu, c, greatest).to(rig::cpu())) == 0);
+    CHECK(distance(rig::to_dense(want_kept), rig::to_dense(kept).to(rig::cpu())) == 0);
+    CHECK(gradient.to(rig::cpu()).k() == 5);
+    rig::mxm(c, rig::accumulator::plus, on_gpu, features, greatest);
+    if (round == 0) before = held_bytes();
+    CHECK(held_bytes() == before);
+  }
+}
+
+TEST_CASE("what a thread makes on its own default stream any thread may read, and free") {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto b = waves(2000, 48), features = b.to(gpu);
+  const auto want = rig::mxm(a, b, greatest);
+  rig::mxm(on_gpu, features, greatest, {.stream = cudaStreamPerThread});
+  for (int round = 0; round < 4; ++round) {
+    rig::synchronise(gpu);
+    std::optional<rig::dense<float>> made;
+    std::thread([&] {
+      const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+      cudaLaunchHostFunc(cudaStreamPerThread, wait, nullptr);
+      made = rig::mxm(on_gpu, features, greatest, {.stream = cudaStreamPerThread});
+    }).join();
+    const auto twice = rig::mxm(on_gpu, *made, greatest, {.stream = cudaStreamPerThread});
+    CHECK(distance(want, made->to(rig::cpu())) == 0);
+    made.reset();
+    CHECK(distance(rig::mxm(a, want, greatest), twice.to(rig::cpu())) == 0);
+  }
+  check_error(rig::errc::cannot, {"cudaStreamPerThread", "cuda:0"}, [&] {
+    rig::dense<float>::view(features.data(), 2000, 48, 0, gpu, cudaStreamPerThread);
+  });
+}
+
+/// An allocator of the caller's that writes over what it gets back, in the order of its stream.
+struct overwriting {
+  int calls = 0;
+  static void* allocate(std::size_t bytes, int, void* stream, void* context) {
+    ++static_cast<overwriting*>(context)->calls;
+    void* data = nullptr;
+    return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+               ? data
+               : nullptr;
+  }
+  static void release(void* data, std::size_t bytes, int, void* stream, void*) {
+    auto* const order = static_cast<cudaStream_t>(stream);
+    cudaMemsetAsync(data, 0xff, bytes, order);
+    cudaFreeAsync(data, order);
+  }
+};
+
+TEST_CASE("a captured call takes its scratch from CUDA's pool, not from the caller's allocator") {
+  const auto a = hubs(3000), on_gpu = a.to(gpu);
+  const auto b = waves(3000, 33), features = b.to(gpu);
+  const auto want = rig::mxm(on_gpu, features, rig::plus_times<float>{}, {.kernel = "split"});
+  auto c = rig::dense<float>(3000, 33).to(gpu);
+  const own_stream stream;
+  static overwriting state;
+  rig::set_device_allocator({&overwriting::allocate, &overwriting::release, &state});
+  {
+    const auto product = [&] {
+      rig::mxm(c, rig::none, on_gpu, features, rig::plus_times<float>{},
+               {.kernel = "split", .stream = stream});
+    };
+    product();
+    rig::synchronise(gpu);
+    REQUIRE(state.calls > 0);
+    capture graph(stream, cudaStreamCaptureModeThreadLocal);
+    const int before = state.calls;
+    product();
+    CHECK(state.calls == before);
+    graph.replay(3);
+    CHECK(distance(want.to(rig::cpu()), c.to(rig::cpu())) == 0);
+  }
+  rig::set_device_allocator({});
+}
+
+TEST_CASE("an allocator whose memory is not aligned is refused, and gets it back") {
+  struct unaligned {
+    static void* allocate(std::size_t bytes, int, void* stream, void* context) {
+      void* data = overwriting::allocate(bytes + 16, 0, stream, context);
+      return static_cast<char*>(data) + 16;
+    }
+    static void release(void* data, std::size_t bytes, int, void* stream, void* context) {
+      --static_cast<overwriting*>(context)->calls;
+      overwriting::release(static_cast<char*>(data) - 16, bytes + 16, 0, stream, context);
+    }
+  };
+  static overwriting state;
+  rig::set_device_allocator({&unaligned::allocate, &unaligned::release, &state});
+  check_error(rig::errc::cannot, {"multiples of 256", "512 bytes", "cuda:0", "0x"},
+              [] { rig::buffer::allocate(512, gpu); });
+  rig::set_device_allocator({});
+  CHECK(state.calls == 0);
+}
+
+TEST_CASE("another thread's capture in global mode forbids nothing") {
+  const own_stream captured;
+  const auto a = hubs(2500);
+  const auto b = waves(2500, 40);
+  const auto want = rig::mxm(a, b, greatest);
+  const auto want_back = rig::mxm(a, b, greatest, {.transpose_a = true});
+  auto d = rig::dense<float>(8, 8).to(gpu);
+  capture graph(captured, cudaStreamCaptureModeGlobal);
+  const auto goes_on = [&] {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    cudaStreamIsCapturing(captured, &status);
+    return status == cudaStreamCaptureStatusActive;
+  };
+  std::thread([&] {
+    // All that is done once: pinned memory, looks at rows, forms, kernels compiled at run time.
+    const auto on_gpu = a.to(gpu);
+    const auto features = b.to(gpu);
+    CHECK(goes_on());
+    CHECK(distance(want, rig::mxm(on_gpu, features, greatest).to(rig::cpu())) == 0);
+    CHECK(goes_on());
+    CHECK(distance(want_back,
+                   rig::mxm(on_gpu, features, greatest, {.transpose_a = true}).to(rig::cpu())) ==
+          0);
+    CHECK(goes_on());
+    on_gpu.drop_forms();
+    on_gpu.prepare({.kernel = "spmv_panels"});
+    on_gpu.prepare({.transpose_a = true, .kernel = "maxk_backward"});
+    const auto kept = rig::maxk(features, 7);
+    CHECK(rig::mxm(on_gpu, kept, greatest).to(rig::cpu()).rows() == 2500);
+    CHECK(rig::explain(on_gpu, features, greatest).chosen != "");
+    CHECK(goes_on());
+    rig::synchronise(gpu);
+    CHECK(goes_on());
+    const own_stream fresh;
+    CHECK(distance(want, rig::mxm(on_gpu, features, greatest, {.stream = fresh}).to(rig::cpu())) ==
+          0);
+  }).join();
+  // The thread that captures is protected as before, once rig has returned.
+  rig::dense<float>(16, 16, 1.0f).to(gpu);
+  CHECK(cudaMemsetAsync(d.data(), 0, d.extent(), captured) == cudaSuccess);
+  graph.replay(1);
+}
+
+TEST_CASE("a copy on a stream that is captured is refused, and later copies are not touched") {
+  const auto b = waves(500, 16), features = b.to(gpu);
+  const own_stream stream;
+  const auto view = rig::dense<float>::view(features.data(), 500, 16, 0, gpu, stream);
+  {
+    const capture graph(stream, cudaStreamCaptureModeThreadLocal);
+    check_error(rig::errc::cannot, {"captured", "cuda:0"}, [&] { view.to(rig::cpu()); });
+    CHECK(distance(b, features.to(rig::cpu())) == 0);
+  }
+  CHECK(distance(b, view.to(rig::cpu())) == 0);
+  CHECK(distance(b, waves(500, 16).to(gpu).to(rig::cpu())) == 0);
+}
+
+TEST_CASE("memory that is dropped while its stream is captured is freed later") {
+  auto first = std::make_optional(waves(100, 100).to(gpu));
+  const own_stream stream;
+  const std::size_t before = held_bytes();
+  for (const bool of_rig : {true, false}) {
+    void* const captured = of_rig ? first->stream() : stream;
+    auto dropped = std::make_optional(rig::dense<float>::uninitialised(1 << 20, 4, gpu, captured));
+    CHECK(held_bytes() >= before + (4u << 22));
+    rig::synchronise(gpu);
+    {
+      const capture graph(captured, cudaStreamCaptureModeThreadLocal);
+      dropped.reset();
+    }
+    rig::dense<float>::uninitialised(1, 1, gpu);
+    CHECK(held_bytes() == before);
+  }
+}
+
+TEST_CASE("rows further apart than a copy's pitch can be") {
+  constexpr rig::index columns = 600000000;
+  auto wide = rig::dense<float>::uninitialised(2, columns, gpu);
+  const float mark = 7;
+  const auto put = [&](rig::dense<float>& to, rig::index i, rig::index j) {
+    REQUIRE(cudaMemcpy(to.row(i) + j, &mark, sizeof(mark), cudaMemcpyHostToDevice) == cudaSuccess);
+  };
+  put(wide, 1, columns - 1);
+  put(wide, 1, 9);
+  const rig::dense<float> copied = wide;
+  float seen = 0;
+  rig::synchronise(gpu);
+  REQUIRE(cudaMemcpy(&seen, copied.row(1) + columns - 1, sizeof(seen), cudaMemcpyDeviceToHost) ==
+          cudaSuccess);
+  CHECK(seen == mark);
+  const auto narrow = rig::dense<float>::view(wide.data(), 2, 10, columns, gpu);
+  CHECK(narrow.to(rig::cpu())(1, 9) == mark);
+}
+
+/// Where a stream's work had come to when memory that is older than the call was given back to it.
+struct watching {
+  std::set<void*> old;
+  std::optional<int> until_failure;
+  const rig::matrix<float>* of = nullptr;
+  void* own = nullptr;
+  bool watches = false;
+  std::vector<cudaEvent_t> given_back;
+
+  static void* allocate(std::size_t bytes, int, void* stream, void* context) {
+    auto& state = *static_cast<watching*>(context);
+    if (state.until_failure && (*state.until_failure)-- == 0) {
+      state.until_failure.reset();
+      // What the call does not hold goes at once, and may; what it holds goes when it ends.
+      state.of->drop_forms();
+      state.watches = true;
+      return nullptr;
+    }
+    return overwriting::allocate(bytes, 0, stream, &unused());
+  }
+  static void release(void* data, std::size_t, int, void* stream, void* context) {
+    auto& state = *static_cast<watching*>(context);
+    auto* const order = static_cast<cudaStream_t>(stream);
+    if (state.old.erase(data) > 0 && stream == state.own && state.watches) {
+      cudaEvent_t event = nullptr;
+      cudaEventCreateWithFlags(&event, cudaEventDisableTiming);
+      cudaEventRecord(event, order);
+      state.given_back.push_back(event);
+    }
+    cudaFreeAsync(data, order);
+  }
+  static overwriting& unused() {
+    static overwriting state;
+    return state;
+  }
+};
+
+TEST_CASE("a call that fails after a launch keeps its lists until its stream has passed") {
+  static watching state;
+  const auto on_host = hubs(3000);
+  rig::set_device_allocator(
+      {[](std::size_t bytes, int device, void* stream, void* context) -> void* {
+         void* const data = watching::allocate(bytes, device, stream, context);
+         if (!state.until_failure && state.of == nullptr) state.old.insert(data);
+         return data;
+       },
+       &watching::release, &state});
+  {
+    const auto features = waves(3000, 64).to(gpu);
+    // On this stream no scratch is kept from call to call, so there is an allocation to fail.
+    const rig::descriptor desc{.kernel = "maxk", .k = 13, .stream = cudaStreamPerThread};
+    const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
+    auto c = rig::dense<float>(3000, 64).to(gpu);
+    state.own = c.stream();
+    bool succeeded = false;
+    int seen = 0;
+    for (int n = 0; !succeeded && n < 20; ++n) {
+      const auto a = on_host.to(gpu);
+      state.of = nullptr;
+      rig::mxm(c, rig::none, a, features, greatest, desc);
+      rig::synchronise(gpu);
+      state.of = &a;
+      state.until_failure = n;
+      REQUIRE(cudaLaunchHostFunc(cudaStreamPerThread, wait, nullptr) == cudaSuccess);
+      try {
+        rig::mxm(c, rig::none, a, features, greatest, desc);
+        succeeded = true;
+      } catch (const rig::error& e) {
+        CHECK(e.code() == rig::errc::out_of_memory);
+      }
+      state.watches = false;
+      for (cudaEvent_t event : state.given_back) {
+        CHECK(cudaEventQuery(event) == cudaErrorNotReady);
+        cudaEventDestroy(event);
+        ++seen;
+      }
+      state.given_back.clear();
+      state.until_failure.reset();
+      rig::synchronise(gpu);
+    }
+    CHECK(succeeded);
+    CHECK(seen > 0);
+    state.of = nullptr;
+  }
+  rig::set_device_allocator({});
+}
+
+}  // namespace
