@@ -1,9 +1,11 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 
 #include "rig/scalar.hpp"
 
@@ -57,24 +59,55 @@ bool fits(From x) {
   }
 }
 
-/// Whether a decimal that is out of a float type's range is too small, not too large.
-inline bool is_tiny(std::string_view digits) {
-  int64 exponent = 0;
-  if (const auto at = digits.find_first_of("eE"); at != std::string_view::npos) {
-    std::string_view tail = digits.substr(at + 1);
-    const bool negative = tail.starts_with('-');
-    if (negative || tail.starts_with('+')) tail.remove_prefix(1);
-    constexpr int64 huge = int64(1) << 60;
-    const auto result = std::from_chars(tail.data(), tail.data() + tail.size(), exponent);
-    if (result.ec != std::errc() || exponent > huge) exponent = huge;
-    if (negative) exponent = -exponent;
-    digits = digits.substr(0, at);
+/// A finite number as it is written, without its sign: 0.d₁d₂… · 10^point, no digit lost.
+class decimal {
+ public:
+  /// Of a text that from_chars takes.
+  explicit decimal(std::string_view text) {
+    const auto e = std::min(text.find_first_of("eE"), text.size());
+    const auto dot = static_cast<int64>(std::min(text.find('.'), e));
+    const auto first = text.substr(0, e).find_first_not_of("0."),
+               last = text.substr(0, e).find_last_not_of("0.");
+    if (first == std::string_view::npos) return;
+    digits_ = text.substr(first, last - first + 1);
+    const auto before = static_cast<int64>(first);
+    point_ = dot - before + (dot < before ? 1 : 0);
+    if (e < text.size()) point_ += exponent(text.substr(e + 1));
   }
-  const auto first = static_cast<int64>(digits.find_first_not_of("0."));
-  const auto point = static_cast<int64>(
-      digits.find('.') == std::string_view::npos ? digits.size() : digits.find('.'));
-  return point - first + exponent <= 0;
-}
+  bool is_zero() const { return digits_.empty(); }
+  bool is_less_than_one() const { return is_zero() || point_ <= 0; }
+  /// The number, if it is an integer of 64 bits.
+  bool as_integer(std::uint64_t& number) const {
+    number = 0;
+    constexpr int64 most_digits = 20;
+    if (!is_zero() && point_ > most_digits) return false;
+    int64 places = is_zero() ? 0 : point_;
+    for (const char c : digits_)
+      if (c != '.' && (--places < 0 || !append(static_cast<unsigned char>(c - '0'), number)))
+        return false;
+    while (places-- > 0)
+      if (!append(0, number)) return false;
+    return true;
+  }
+
+ private:
+  static int64 exponent(std::string_view text) {
+    const bool negative = text.starts_with('-');
+    if (negative || text.starts_with('+')) text.remove_prefix(1);
+    constexpr int64 huge = int64(1) << 60;
+    int64 size = 0;
+    const auto result = std::from_chars(text.data(), text.data() + text.size(), size);
+    if (result.ec != std::errc() || size > huge) size = huge;
+    return negative ? -size : size;
+  }
+  static bool append(std::uint64_t digit, std::uint64_t& number) {
+    return !__builtin_mul_overflow(number, std::uint64_t(10), &number) &&
+           !__builtin_add_overflow(number, digit, &number);
+  }
+
+  std::string_view digits_;  // from the first that is not 0 to the last, perhaps with a point
+  int64 point_ = 0;
+};
 
 /// One line, read word by word; blanks are between words and around them.
 class word_reader {
@@ -134,42 +167,52 @@ class word_reader {
     return verdict::good;
   }
 
-  /// The next word as a decimal number, inf or NaN, rounded to nearest; what is too small becomes
-  /// 0. An integer takes it if it is integral, a bool is "not 0". A word that is not good stays the
-  /// next.
+  /// The next word as a decimal number, inf or NaN. A float type rounds it to nearest, and what is
+  /// too small becomes 0; an integer takes it if it is integral, a bool is "not 0". A word that is
+  /// not good stays the next.
   template <class T>
   verdict real(T& value) {
+    if constexpr (is_integer<T>)  // as most are written, and quick
+      if (integer(range_of<T>(), value) == verdict::good) return verdict::good;
+    at_end();
+    const char* at = at_;
+    const bool negative = take_sign(at);
+    if (at != end_ && *at == '-') return verdict::not_a_number;
+    std::conditional_t<is_float<T>, T, double> nearest = 0;
+    const auto result = std::from_chars(at, end_, nearest);
+    if (result.ec == std::errc::invalid_argument || !is_end(result.ptr))
+      return verdict::not_a_number;
+    const std::string_view text(at, static_cast<std::size_t>(result.ptr - at));
     if constexpr (is_float<T>) {
-      at_end();
-      const char* at = at_;
-      const bool negative = take_sign(at);
-      if (at != end_ && *at == '-') return verdict::not_a_number;
-      const auto result = std::from_chars(at, end_, value);
-      if (result.ec == std::errc::invalid_argument || !is_end(result.ptr))
-        return verdict::not_a_number;
       if (result.ec == std::errc::result_out_of_range) {
-        if (!is_tiny({at, static_cast<std::size_t>(result.ptr - at)})) return verdict::does_not_fit;
-        value = 0;
+        if (!decimal(text).is_less_than_one()) return verdict::does_not_fit;
+        nearest = 0;
       }
-      if (negative) value = -value;
-      at_ = result.ptr;
-    } else {
-      if constexpr (is_integer<T>)  // exact where a double is not
-        if (integer(range_of<T>(), value) == verdict::good) return verdict::good;
-      const char* const before = at_;
-      double wide = 0;
-      if (const verdict said = real(wide); said != verdict::good) return said;
-      if (!fits<T>(wide)) {
-        at_ = before;
-        return verdict::does_not_fit;
-      }
-      value = convert<T>(wide);
+      value = negative ? -nearest : nearest;
+    } else if (!exact(text, negative, value)) {
+      return verdict::does_not_fit;
     }
+    at_ = result.ptr;
     return verdict::good;
   }
 
  private:
   bool is_end(const char* at) const { return at == end_ || is_blank(*at); }
+  /// A number as an integer or a bool, from its digits: a double would round it.
+  template <class T>
+  static bool exact(std::string_view text, bool negative, T& value) {
+    const bool finite = text[0] == '.' || (text[0] >= '0' && text[0] <= '9');
+    if constexpr (is_same<T, bool>) {
+      value = !finite || !decimal(text).is_zero();
+      return true;
+    } else {
+      constexpr integer_range range = range_of<T>();
+      std::uint64_t magnitude = 0;
+      if (!finite || !decimal(text).as_integer(magnitude)) return false;
+      value = static_cast<T>(negative ? 0 - magnitude : magnitude);
+      return magnitude <= (negative ? range.below : range.above);
+    }
+  }
   // from_chars knows no "+".
   bool take_sign(const char*& at) const {
     if (at == end_ || (*at != '-' && *at != '+')) return false;

@@ -258,7 +258,18 @@ TEST_CASE("Matrix Market: what is allowed") {
         std::numeric_limits<long>::min());
   CHECK(value(0.0, "integer general\n%%GraphBLAS type uint64_t\n1 1 1\n", "18446744073709551615") ==
         0x1p64);
+  CHECK(value(0L, "real general\n1 1 1\n", "9007199254740993.0") == 9007199254740993);
+  CHECK(value(0L, "real general\n1 1 1\n", "-92233720368547758.08e2") ==
+        std::numeric_limits<long>::min());
+  CHECK(value(0L, "real general\n1 1 1\n", ".0092233720368547758070E+21") ==
+        std::numeric_limits<long>::max());
+  CHECK(value(0L, "real general\n1 1 1\n", "0.0e99999999999999999999") == 0);
+  CHECK(value(0, "real general\n1 1 1\n", "1" + std::string(400, '0') + "e-399") == 10);
   CHECK(value(false, "real general\n1 1 1\n", "0.25") == true);
+  for (const char* word : {"1e-400", "-1e-400", "1e400", "-inf", "nan", "0.00001e-99999999999999"})
+    CHECK(value(false, "real general\n1 1 1\n", word) == true);
+  for (const char* word : {"0", "-0.000", "0e400", "0e-99999999999999999999"})
+    CHECK(value(true, "real general\n1 1 1\n", word) == false);
   CHECK(value(0.0f, "real general\n1 1 1\n", "16777217.0000000001") ==
         16777218.0f);  // once rounded, not twice
 }

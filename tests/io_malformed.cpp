@@ -100,6 +100,10 @@ const std::vector<malformed> matrix_market_files = {
     {real + "3 3 1\n1 1 1.5\n", 3, "\"1.5\" does not fit int32", true},
     {real + "3 3 1\n1 1 2147483648.0\n", 3, "does not fit int32", true},
     {real + "3 3 1\n1 1 nan\n", 3, "\"nan\" does not fit int32", true},
+    {real + "3 3 1\n1 1 0.99999999999999999999\n", 3, "does not fit int32", true},
+    {real + "3 3 1\n1 1 1e-400\n", 3, "\"1e-400\" does not fit int32", true},
+    {real + "3 3 1\n1 1 1e99999999999999999999\n", 3, "does not fit int32", true},
+    {real + "3 3 1\n1 1 21474836480e-1x\n", 3, "is not a number", true},
     {integer + "%%GraphBLAS type int8_t\n1 1 1\n1 1 128\n", 4,
      "\"128\" does not fit int8_t, the declared type"},
     {integer + "%%GraphBLAS type bool\n1 1 1\n1 1 2\n", 4, "does not fit bool"},
@@ -251,6 +255,17 @@ TEST_CASE("malformed Matrix Market files are refused with line and reason") {
       read_sparse(path, integers);
     }
   });
+}
+
+TEST_CASE("an integer that a double cannot hold is refused, not rounded") {
+  for (const char* word :
+       {"9007199254740992.5", "-9007199254740993.0000000000000001", "0.99999999999999999999",
+        "9223372036854775808.0", "9223372036854775807.5", "-9223372036854775809.0",
+        "92233720368547758070e-1000", "infinity"}) {
+    const std::string path = file_of("long.mtx", real + "1 1 1\n1 1 " + word);
+    CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<long>(path); }) ==
+          path + ":3: \"" + word + "\" does not fit int64");
+  }
 }
 
 TEST_CASE("malformed edge lists are refused with line and reason") {
