@@ -14,7 +14,7 @@
 namespace rig::io {
 namespace {
 
-enum class numbers : unsigned char { none, integer, real };
+enum class numbers : unsigned char { none, integer, real, single };
 
 /// A type that a "%%GraphBLAS type" comment may name.
 struct declared_type {
@@ -32,7 +32,7 @@ constexpr std::array<declared_type, 11> declared_types = {{
     {"uint16_t", numbers::integer, {0, UINT16_MAX}},
     {"uint32_t", numbers::integer, {0, UINT32_MAX}},
     {"uint64_t", numbers::integer, {0, UINT64_MAX}},
-    {"float", numbers::real, {}},
+    {"float", numbers::single, {}},
     {"double", numbers::real, {}},
 }};
 
@@ -160,6 +160,17 @@ integer_range allowed(const header& head) {
   return range;
 }
 
+/// Whether the next word is a number of the type that the file declares.
+bool is_of_declared_type(const header& head, word_reader words) {
+  const auto reads = [&](auto number) { return words.real(number) == verdict::good; };
+  if (head.declared == nullptr) return true;
+  if (head.written == numbers::single) return reads(float());
+  double unused = 0;
+  return head.written == numbers::real
+             ? reads(unused)
+             : words.integer(allowed<double>(head), unused) == verdict::good;
+}
+
 template <class T>
 [[noreturn]] void refuse_value(const input_file& file, const header& head, word_reader& words,
                                verdict said) {
@@ -167,9 +178,7 @@ template <class T>
   if (word.empty()) file.refuse({"the value is missing"});
   if (said == verdict::not_a_number) file.refuse({in_quotes(word), " is not a number"});
   if (said == verdict::not_an_integer) file.refuse({in_quotes(word), " is not an integer"});
-  double unused = 0;
-  const bool fits_declared = head.declared == nullptr || head.written == numbers::real ||
-                             words.integer(allowed<double>(head), unused) == verdict::good;
+  const bool fits_declared = is_of_declared_type(head, words);
   file.refuse({in_quotes(word), head.half == symmetry::skew ? " or its negative" : "",
                " does not fit ", fits_declared ? name_of<T> : head.declared->name,
                fits_declared ? "" : ", the declared type"});
@@ -177,12 +186,20 @@ template <class T>
 
 template <class T>
 T read_value(const input_file& file, const header& head, integer_range range, word_reader& words) {
-  word_reader before = words;
+  const word_reader before = words;
   T value{};
   verdict said = head.written == numbers::integer ? words.integer(range, value) : words.real(value);
   if constexpr (is_integer<T>)
     if (head.half == symmetry::skew && value == lowest<T>()) said = verdict::does_not_fit;
-  if (said != verdict::good) refuse_value<T>(file, head, before, said);
+  // What a float holds, every real type holds; what a double holds, a double.
+  const bool may_exceed = head.written == numbers::single ? !is_same<T, float> : !is_float<T>;
+  if (said == verdict::good && head.written != numbers::integer && may_exceed &&
+      !is_of_declared_type(head, before))
+    said = verdict::does_not_fit;
+  if (said != verdict::good) {
+    words = before;
+    refuse_value<T>(file, head, words, said);
+  }
   return value;
 }
 

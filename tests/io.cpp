@@ -270,6 +270,11 @@ TEST_CASE("Matrix Market: what is allowed") {
     CHECK(value(false, "real general\n1 1 1\n", word) == true);
   for (const char* word : {"0", "-0.000", "0e400", "0e-99999999999999999999"})
     CHECK(value(true, "real general\n1 1 1\n", word) == false);
+  const std::string single = "real general\n%%GraphBLAS type float\n1 1 1\n";
+  CHECK(value(0.0, single, "3.4028235e38") == 3.4028235e38);
+  CHECK(value(0.0, single, "-inf") == -INFINITY);
+  CHECK(value(0.0, single, "1e-99") == 1e-99);
+  CHECK(value(0L, single, "9007199254740993") == 9007199254740993);
   CHECK(value(0.0f, "real general\n1 1 1\n", "16777217.0000000001") ==
         16777218.0f);  // once rounded, not twice
 }

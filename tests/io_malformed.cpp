@@ -109,6 +109,14 @@ const std::vector<malformed> matrix_market_files = {
     {integer + "%%GraphBLAS type bool\n1 1 1\n1 1 2\n", 4, "does not fit bool"},
     {real + "%%GraphBLAS type int8_t\n1 1 1\n1 1 1.0\n", 4, "is not an integer"},
     {real + "%%GraphBLAS type float\n1 1 1\n1 1 1.5\n", 4, "\"1.5\" does not fit int32", true},
+    {real + "%%GraphBLAS type float\n1 1 1\n1 1 1e300\n", 4,
+     "\"1e300\" does not fit float, the declared type"},
+    {banner("array real skew-symmetric") + "%%GraphBLAS type float\n2 2\n-3.5e38\n", 4,
+     "does not fit float, the declared type"},
+    {real + "%%GraphBLAS type float\n1 1 1\n1 1 1e300\n", 4,
+     "\"1e300\" does not fit float, the declared type", true},
+    {real + "%%GraphBLAS type double\n1 1 1\n1 1 1e999\n", 4,
+     "does not fit double, the declared type"},
     {real + "%%GraphBLAS type gunk\n", 2, "\"gunk\" is no GraphBLAS type"},
     {real + "%\n%%graphblas TYPE double complex\n", 3, "complex"},
     {banner("array real general") + "2 1\n1 2\n", 3, "\"2\" after the entry"},
@@ -265,6 +273,15 @@ TEST_CASE("an integer that a double cannot hold is refused, not rounded") {
     const std::string path = file_of("long.mtx", real + "1 1 1\n1 1 " + word);
     CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<long>(path); }) ==
           path + ":3: \"" + word + "\" does not fit int64");
+  }
+}
+
+TEST_CASE("a bool is of the declared type too") {
+  for (const auto& [type, word] : {std::pair("float", "-1e39"), std::pair("double", "1e999")}) {
+    const std::string path =
+        file_of("bool.mtx", real + "%%GraphBLAS type " + type + "\n1 1 1\n1 1 " + word + "\n");
+    CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<bool>(path); }) ==
+          path + ":4: \"" + word + "\" does not fit " + type + ", the declared type");
   }
 }
 
