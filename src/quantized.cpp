@@ -19,6 +19,11 @@ int threads_for(index rows, index columns) {
   return std::min(omp_get_max_threads(), std::max(256, omp_get_num_procs()));
 }
 
+void check_shape(index rows, index columns) {
+  if (rows < 0 || columns < 0)
+    fail(errc::shape, {"quantized: ", rows, "x", columns, " is not a shape"});
+}
+
 struct extent {
   double least = highest<double>(), greatest = lowest<double>();
 
@@ -127,8 +132,7 @@ requires(is_float<T> || is_small_float<T>) quantized quantized::from(const dense
 
 quantized quantized::from_codes(index rows, index columns, std::span<const unsigned char> codes,
                                 std::span<const float> low, std::span<const float> step) {
-  if (rows < 0 || columns < 0)
-    fail(errc::shape, {"quantized: ", rows, "x", columns, " is not a shape"});
+  check_shape(rows, columns);
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   if (codes.size() != count)
     fail(errc::shape,
@@ -175,6 +179,10 @@ const {
 }
 
 quantized::parts quantized::uninitialised(index rows, index columns, index range_count) {
+  check_shape(rows, columns);
+  if (range_count != 1 && range_count != columns)
+    fail(errc::shape, {"quantized: ", range_count, " ranges for ", rows, "x", columns,
+                       "; there are 1 or ", columns});
   parts out;
   quantized& made = out.made;
   made.rows_ = rows;

@@ -63,6 +63,8 @@ TEST_CASE("a cbsr of the caller's arrays is checked") {
   for (const auto& [columns, k] : {std::pair{3, 4}, {3, 0}, {3, -2}, {0, 1}, {65537, 2}})
     check_error(errc::range, {std::to_string(k), std::to_string(columns)},
                 [&, columns = columns, k = k] { made(2, columns, k, {}); });
+  check_error(errc::shape, {"4 entries", "16 bytes", "got 12"},
+              [&] { cbsr<float>(good.structure(), rig::buffer::allocate(12)); });
   check_selection_refusals(here);
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "files.hpp"
+#include "provoked.hpp"
 #include "quantized_cases.hpp"
 #include "rig/io.hpp"
 
@@ -219,6 +220,19 @@ TEST_CASE("codes from elsewhere") {
   }
   CHECK(attempt(range, 2, {0}, {-1}).find("range 0 is 0 + -1 · q") != std::string::npos);
   CHECK(attempt(range, 2, {FLT_MAX}, {FLT_MAX / 255}).find("range 0") != std::string::npos);
+}
+
+TEST_CASE("memory for codes has a shape and ranges for it") {
+  const auto shape = rig::errc::shape;
+  check_error(shape, {"-1x3"}, [] { quantized::uninitialised(-1, 3, 1); });
+  check_error(shape, {"3x-1"}, [] { quantized::uninitialised(3, -1, 1); });
+  check_error(shape, {"2 ranges", "2x3"}, [] { quantized::uninitialised(2, 3, 2); });
+  check_error(shape, {"-1 ranges"}, [] { quantized::uninitialised(2, 3, -1); });
+  check_error(shape, {"0 ranges"}, [] { quantized::uninitialised(2, 3, 0); });
+  CHECK(quantized::uninitialised(2, 3, 3).made.per_column());
+  CHECK(quantized::uninitialised(2, 0, 0).made.columns() == 0);
+  check_error(rig::errc::out_of_memory, {"4611686014132420"},
+              [] { quantized::uninitialised(2147483647, 2147483647, 1); });
 }
 
 TEST_CASE("products with codes") {

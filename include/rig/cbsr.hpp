@@ -71,9 +71,17 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
   using value_type = T;
 
   cbsr() = default;
-  /// Values over a pattern of the same place, both shared: what kernels make.
+  /// Values over a pattern of the same place, both shared: what kernels make. Throws error: shape,
+  /// place.
   cbsr(cbsr_pattern structure, buffer values)
-      : structure_(std::move(structure)), values_(std::move(values)) {}
+      : structure_(std::move(structure)), values_(std::move(values)) {
+    if (values_.bytes() != structure_.nnz() * sizeof(T))
+      fail(errc::shape, {"cbsr: ", structure_.nnz(), " entries need ", structure_.nnz() * sizeof(T),
+                         " bytes of values, got ", values_.bytes()});
+    if (values_.where() != structure_.where())
+      fail(errc::place, {"cbsr: the pattern is on ", to_string(structure_.where()),
+                         ", the values are on ", to_string(values_.where())});
+  }
   /// Copies rows · k values and their columns, row by row. Throws error: shape, out_of_memory, and
   /// range or order where k, columns or indices are not as a `cbsr_pattern` has them.
   static cbsr from(index rows, index columns, int k, std::span<const T> values,

@@ -76,6 +76,7 @@ class quantized {
   const;
 
   /// Memory to fill: codes at `codes`, ranges at `low` and `step`. What readers of files make.
+  /// Throws error: shape, where `range_count` is neither 1 nor `columns` too; out_of_memory.
   struct parts;
   static parts uninitialised(index rows, index columns, index range_count);
 
