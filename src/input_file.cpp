@@ -13,8 +13,8 @@
 namespace rig::io {
 namespace {
 
-// One buffer of text stays in the L2 cache; it is also the longest line.
-constexpr std::size_t buffer_bytes = 256 * 1024;
+// One buffer of text stays in the L2 cache, and holds the longest line with its CR LF.
+constexpr std::size_t longest_line = 256 * 1024, buffer_bytes = longest_line + 2;
 // Deflate codes at most 258 bytes in two bits.
 constexpr int64 deflate_limit = 1032;
 // What a thread reads at a time of a stored part, as much as a huge page of where it goes, so that
@@ -33,7 +33,7 @@ struct piece {
   void read(int descriptor, int64 offset, char* out, std::size_t count) {
     while (got < count) {
       // A buffer's worth is still in the cache as its CRC is taken.
-      const ssize_t now = ::pread(descriptor, out + got, std::min(count - got, buffer_bytes),
+      const ssize_t now = ::pread(descriptor, out + got, std::min(count - got, longest_line),
                                   offset + static_cast<int64>(got));
       if (now < 0 && errno == EINTR) continue;
       if (now < 0) error = errno;
@@ -132,31 +132,23 @@ std::string_view input_file::peek(std::size_t count) {
 }
 
 bool input_file::next_line(std::string_view& line) {
-  std::size_t searched = begin_;
-  const char* first = nullptr;
-  const char* last = nullptr;
-  while (true) {
-    first = text_.get() + begin_;
-    last = static_cast<const char*>(std::memchr(text_.get() + searched, '\n', end_ - searched));
-    if (last != nullptr) {
-      begin_ = static_cast<std::size_t>(last - text_.get()) + 1;
-      break;
-    }
-    const std::size_t kept = end_ - begin_;
-    if (kept == buffer_bytes)
-      refuse_at(line_ + 1, {"the line is longer than ", buffer_bytes, " bytes"});
-    if (!fill()) {
-      if (kept == 0) return false;
-      first = text_.get() + begin_;
-      last = text_.get() + end_;
-      begin_ = end_;
-      break;
-    }
-    searched = begin_ + kept;
+  std::size_t searched = 0;  // bytes behind begin_ that hold no LF
+  const char* end = nullptr;
+  while (end == nullptr) {
+    const char* const from = text_.get() + begin_ + searched;
+    const std::size_t count = end_ - begin_ - searched;
+    end = static_cast<const char*>(std::memchr(from, '\n', count));
+    searched += count;
+    if (end == nullptr && (searched == buffer_bytes || !fill())) break;
   }
-  ++line_;
-  if (last > first && last[-1] == '\r') --last;
+  if (end == nullptr && searched == 0) return false;
+  const char* const first = text_.get() + begin_;
+  const char* const last = end != nullptr ? end : first + searched;
   line = {first, static_cast<std::size_t>(last - first)};
+  if (line.ends_with('\r')) line.remove_suffix(1);
+  ++line_;
+  if (line.size() > longest_line) refuse({"the line is longer than ", longest_line, " bytes"});
+  begin_ += static_cast<std::size_t>(last - first) + (end != nullptr ? 1 : 0);
   return true;
 }
 
@@ -206,12 +198,16 @@ std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
 }
 
 void input_file::expect_bytes(int64 bytes) const {
-  if (size_ == 0) fail(errc::io, {path_, ": a dense matrix is read from a regular file only"});
+  if (size_ == 0)
+    fail(errc::io, {path_, ": an array is read from a regular file only, not from a pipe"});
   int64 most = std::max<int64>(0, size_ - raw_read_);
-  if (raw_ != nullptr) most = deflate_limit * (most + static_cast<int64>(inflater_.avail_in) + 1);
-  most += static_cast<int64>(end_ - begin_);
-  if (bytes > most)
-    refuse({"the sizes ask for ", bytes, " bytes or more, the file has at most ", most});
+  if (raw_ != nullptr) {
+    most += static_cast<int64>(inflater_.avail_in) + 1;
+    if (__builtin_mul_overflow(most, deflate_limit, &most)) return;
+  }
+  if (bytes > most && bytes - most > static_cast<int64>(end_ - begin_))
+    refuse({"the sizes ask for ", bytes, " bytes or more, the file has at most ",
+            most + static_cast<int64>(end_ - begin_)});
 }
 
 void input_file::expect_memory(double bytes) const {
@@ -269,8 +265,7 @@ std::size_t input_file::inflate_into(char* out, std::size_t room) {
       inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
       inflater_.avail_in = static_cast<uInt>(got);
     }
-    // A gzip file may be several, one behind the other; anything else there fails as a header.
-    if (member_done_) inflateReset(&inflater_);
+    if (member_done_ && !begin_member()) continue;
     const int result = inflate(&inflater_, Z_NO_FLUSH);
     member_done_ = result == Z_STREAM_END;
     if (result == Z_MEM_ERROR) throw std::bad_alloc();
@@ -280,6 +275,16 @@ std::size_t input_file::inflate_into(char* out, std::size_t room) {
                  inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
   }
   return room - inflater_.avail_out;
+}
+
+// A gzip file may be several, one behind the other, with zeros between and behind them that pad
+// blocks; anything else there fails as a header.
+bool input_file::begin_member() {
+  for (; inflater_.avail_in > 0 && *inflater_.next_in == 0; ++inflater_.next_in)
+    --inflater_.avail_in;
+  if (inflater_.avail_in == 0) return false;
+  inflateReset(&inflater_);
+  return true;
 }
 
 std::size_t input_file::read_raw(char* out, std::size_t room) {

@@ -279,6 +279,42 @@ TEST_CASE("Matrix Market: what is allowed") {
         16777218.0f);  // once rounded, not twice
 }
 
+TEST_CASE("a line may be as long as the limit") {
+  const std::string edge = "0 1";
+  const auto line_of = [&](std::size_t length) { return edge + std::string(length - 3, ' '); };
+  constexpr std::size_t limit = 262144;
+  for (const char* end : {"", "\n", "\r\n"}) {
+    // First in the file, and behind a line that leaves the buffer unaligned.
+    for (const char* before : {"", "1 0\n"})
+      for (const std::size_t length : {limit - 1, limit}) {
+        const auto a = read_text(before + line_of(length) + end + (*end != 0 ? "2 2" : ""));
+        CHECK(a.nnz() == 1 + (*end != 0) + (*before != 0));
+      }
+    for (const std::size_t length : {limit + 1, limit + 2, limit + 3})
+      CHECK(refusal(rig::errc::format, [&] { read_text(line_of(length) + end); }) ==
+            (scratch() / "text").string() + ":1: the line is longer than 262144 bytes");
+  }
+}
+
+TEST_CASE("pipes: coordinates are read from one, what must be sized by its file is not") {
+  const std::string pipe = scratch() / "pipe.mtx";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  const auto piped = [&](const std::string& text, auto read) {
+    std::thread writer([&] { std::ofstream(pipe) << text; });
+    const std::string said = refusal(rig::errc::io, read);
+    writer.join();
+    return said;
+  };
+  const std::string banner = "%%MatrixMarket matrix ";
+  CHECK(piped(banner + "coordinate integer general\n2 2 1\n2 1 7\n",
+              [&] { CHECK(rig::read_dense<float>(pipe)(1, 0) == 7); }) == "no error");
+  const std::string refused = pipe + ": an array is read from a regular file only, not from a pipe";
+  CHECK(piped(banner + "array real general\n1 1\n5\n", [&] { rig::read_dense<float>(pipe); }) ==
+        refused);
+  CHECK(piped(npy("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1), }", "1234"),
+              [&] { rig::read_dense<float>(pipe); }) == refused);
+}
+
 TEST_CASE("edge lists") {
   const auto a = read_text("# FromNodeId\tToNodeId\n0\t3\n\n 3 0 \r\n% more\n1 1\n0 3\n");
   CHECK(a.rows() == 4);
@@ -324,6 +360,13 @@ TEST_CASE("gzip goes by content, also as several members") {
               ("cd " + scratch().string() + " && gzip -c plain > zipped && gzip -c plain >> zipped")
                   .c_str()) == 0);
   CHECK(rig::read_matrix<int>(scratch() / "zipped").nnz() == 2);
+  // As gzip does, zeros between and behind members are passed over, however many.
+  const std::string member = bytes_of(scratch() / "zipped");
+  for (const std::size_t zeros : {1u, 511u, 300000u}) {
+    const std::string padding(zeros, '\0');
+    CHECK(rig::read_matrix<int>(file_of("padded", member + padding)).nnz() == 2);
+    CHECK(rig::read_matrix<int>(file_of("padded", member + padding + member)).nnz() == 2);
+  }
   std::string many;
   for (int i = 0; i < 200000; ++i) many += std::to_string(i) + " 0\n";
   file_of("plain", many);

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -366,6 +367,29 @@ TEST_CASE("damaged gzip files are refused") {
   file_of("damaged.mtx.gz", whole + "garbage");
   CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<int>(path); }).find("damaged gzip") !=
         std::string::npos);
+  file_of("damaged.mtx.gz", whole + std::string(512, '\0') + "garbage");
+  CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<int>(path); }).find("damaged gzip") !=
+        std::string::npos);
+}
+
+TEST_CASE("what a gzip file of petabytes could hold is no negative number") {
+  file_of("sparse.npy", npy_of("<f8", "(2147483647, 2147483647)", ""));
+  REQUIRE(std::system(("gzip -nf " + (scratch() / "sparse.npy").string()).c_str()) == 0);
+  const std::string zipped = bytes_of(scratch() / "sparse.npy.gz");
+  // Few file systems have files of that size; tmpfs does.
+  const fs::path shared = fs::exists("/dev/shm") ? fs::path("/dev/shm") : scratch();
+  const std::string path = shared / ("rig_" + std::to_string(getpid()) + ".npy.gz");
+  std::ofstream(path, std::ios::binary) << zipped;
+  const bool grown = truncate(path.c_str(), 9'000'000'000'000'000) == 0;
+  const std::string message =
+      refusal(rig::errc::out_of_memory, [&] { rig::read_dense<double>(path); });
+  fs::remove(path);
+  CAPTURE(message);
+  if (!grown) {
+    MESSAGE("SKIPPED: no file system for a file of 9 PB");
+    return;
+  }
+  CHECK(message.starts_with(path + ": needs 36893488113"));
 }
 
 TEST_CASE("sizes that lie allocate nothing") {

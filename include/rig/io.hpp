@@ -36,7 +36,8 @@ namespace rig {
 template <class T>
 matrix<T> read_matrix(const std::string& path);
 
-/// Reads a dense matrix: .npy or Matrix Market by content, gzip too; a regular file, not a pipe.
+/// Reads a dense matrix: .npy or Matrix Market by content, gzip too. A pipe serves for coordinates
+/// alone; an array is a regular file, whose length says what it can hold.
 ///
 /// Of .npy: versions 1 to 3; <f2, <f4, <f8, <i4, <i8 and |b1; C or Fortran order; n elements in one
 /// dimension are n×1. Elements that a coordinate file does not list are 0; memory for them is
