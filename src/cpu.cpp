@@ -119,12 +119,13 @@ bool mask_row::walk(int64 first, int count, bool* allowed) {
   return any;
 }
 
-int threads_for(const problem& p) {
-  const double work = static_cast<double>(p.a.nnz + p.a.rows) * p.b.columns;
+int threads_for(double work, int asked) {
   if (work < parallel_work) return 1;
-  // OpenMP ends the process where it cannot start a thread, so a wild number must not reach it.
-  const int most = std::max(256, omp_get_num_procs());
-  return std::min(p.desc->threads > 0 ? p.desc->threads : omp_get_max_threads(), most);
+  return std::min(asked > 0 ? asked : omp_get_max_threads(), std::max(256, omp_get_num_procs()));
+}
+
+int threads_for(const problem& p) {
+  return threads_for(static_cast<double>(p.a.nnz + p.a.rows) * p.b.columns, p.desc->threads);
 }
 
 index first_row_of(const sparse_operand& a, int piece, int pieces) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "rig/cpu/threads.hpp"
+
 namespace rig::generate {
 namespace {
 
@@ -41,6 +43,12 @@ struct edge {
   index u, v;
 };
 
+/// Threads for drawing, placing and sorting so many edges, or for as many powers or hashes.
+int threads_for(int64 draws) {
+  constexpr double multiply_adds = 32;  // that take as long as one of them
+  return on_cpu::threads_for(multiply_adds * static_cast<double>(draws));
+}
+
 /// The undirected graph of edges make(0) … make(count − 1): loops dropped, duplicates merged, both
 /// directions. Threads scatter in any order; sorting the rows takes it away again.
 template <class Make>
@@ -50,7 +58,8 @@ matrix<float> undirected(index n, int64 count, Make make) {
   // Shifted by two, so that after the scatter below offsets[i] … offsets[i + 1] is row i.
   std::vector<int64> offsets(static_cast<std::size_t>(n) + 2, 0);
   int64* shifted = offsets.data() + 2;
-#pragma omp parallel for schedule(static)
+  const int threads = threads_for(count + n);
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int64 e = 0; e < count; ++e) {
     const edge made = edges[e] = make(e);
     if (made.u == made.v) continue;
@@ -64,7 +73,7 @@ matrix<float> undirected(index n, int64 count, Make make) {
   buffer loose = buffer::allocate(static_cast<std::size_t>(offsets.back()) * sizeof(index));
   index* ends = loose.data<index>();
   int64* cursor = offsets.data() + 1;
-#pragma omp parallel for schedule(static)
+#pragma omp parallel for schedule(static) num_threads(threads)
   for (int64 e = 0; e < count; ++e) {
     const auto [u, v] = edges[e];
     if (u == v) continue;
@@ -79,7 +88,7 @@ matrix<float> undirected(index n, int64 count, Make make) {
   drawn = buffer();
 
   std::vector<int64> kept(static_cast<std::size_t>(n) + 1, 0);
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
   for (index i = 0; i < n; ++i) {
     index* begin = ends + offsets[static_cast<std::size_t>(i)];
     index* end = ends + offsets[static_cast<std::size_t>(i) + 1];
@@ -89,7 +98,7 @@ matrix<float> undirected(index n, int64 count, Make make) {
   std::partial_sum(kept.begin(), kept.end(), kept.begin());
 
   buffer columns = buffer::allocate(static_cast<std::size_t>(kept.back()) * sizeof(index));
-#pragma omp parallel for schedule(dynamic, 64)
+#pragma omp parallel for schedule(dynamic, 64) num_threads(threads)
   for (index i = 0; i < n; ++i) {
     const auto row = static_cast<std::size_t>(i);
     std::copy_n(ends + offsets[row], kept[row + 1] - kept[row], columns.data<index>() + kept[row]);
@@ -278,7 +287,8 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed) {
     const random_stream of_nodes(seed, 0), of_blocks(seed, 1), of_edges(seed, 2);
 
     std::vector<double> weights(static_cast<std::size_t>(n));
-#pragma omp parallel for schedule(static)
+    const int threads = threads_for(n);
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (index i = 0; i < n; ++i)
       weights[static_cast<std::size_t>(i)] =
           std::pow(1 - of_nodes.real(static_cast<std::uint64_t>(i)), -1 / (shape.gamma - 1));
@@ -337,7 +347,8 @@ matrix<float> random_values(const matrix<float>& a, std::uint64_t seed) {
   const random_stream random(seed, 0);
   const buffer values = buffer::allocate(static_cast<std::size_t>(a.nnz()) * sizeof(float));
   float* out = values.data<float>();
-#pragma omp parallel for schedule(dynamic, 512)
+  const int threads = threads_for(a.nnz() + a.rows());
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
   for (index i = 0; i < a.rows(); ++i) {
     for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
       const index j = structure.entries()[p];

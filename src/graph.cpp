@@ -4,6 +4,8 @@
 #include <cmath>
 #include <vector>
 
+#include "rig/cpu/threads.hpp"
+
 namespace rig {
 namespace {
 
@@ -20,19 +22,26 @@ void require_square(const char* operation, const matrix<T>& a) {
     fail(errc::shape, {operation, ": A is ", a.rows(), "x", a.columns(), ", not square"});
 }
 
+/// Threads for a pass over the rows and entries of a matrix.
+template <class T>
+int threads_for(const matrix<T>& a) {
+  constexpr double multiply_adds = 8;  // that take as long as an entry
+  return on_cpu::threads_for(multiply_adds * static_cast<double>(a.nnz() + a.rows()));
+}
+
 /// An n×n matrix in two passes over its rows: length(i) entries, then write(i, columns, values)
 /// puts them down; values is null if the matrix is iso.
 template <class T, class Length, class Write>
-matrix<T> from_rows(index n, bool iso, T iso_value, Length length, Write write) {
+matrix<T> from_rows(index n, int threads, bool iso, T iso_value, Length length, Write write) {
   std::vector<int64> offsets(static_cast<std::size_t>(n) + 1, 0);
-#pragma omp parallel for schedule(dynamic, 512)
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
   for (index i = 0; i < n; ++i) offsets[static_cast<std::size_t>(i) + 1] = length(i);
   for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
 
   const auto count = static_cast<std::size_t>(offsets.back());
   const buffer columns = buffer::allocate(count * sizeof(index));
   const buffer values = iso ? buffer() : buffer::allocate(count * sizeof(T));
-#pragma omp parallel for schedule(dynamic, 512)
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
   for (index i = 0; i < n; ++i) {
     const int64 begin = offsets[static_cast<std::size_t>(i)];
     write(i, columns.data<index>() + begin, iso ? nullptr : values.data<T>() + begin);
@@ -51,7 +60,8 @@ matrix<T> with_computed_values(const matrix<T>& a, Value value) {
   const pattern& structure = a.structure();
   const buffer values = buffer::allocate(static_cast<std::size_t>(a.nnz()) * sizeof(T));
   T* out = values.data<T>();
-#pragma omp parallel for schedule(dynamic, 512)
+  const int threads = threads_for(a);
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
   for (index i = 0; i < a.rows(); ++i) {
     const int64 end = structure.offset(i + 1);
     for (int64 p = structure.offset(i); p < end; ++p) out[p] = value(i, p);
@@ -87,7 +97,7 @@ matrix<T> symmetrise(const matrix<T>& a) {
                          : transpose.permutation.data<int32>()[q];
     };
     return from_rows<T>(
-        a.rows(), a.iso(), a.iso_value(),
+        a.rows(), threads_for(a), a.iso(), a.iso_value(),
         [&](index i) {
           int64 count = 0;
           walk_union(forth, back, i, [&](index, int64, int64) { ++count; });
@@ -116,14 +126,15 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
     const auto has_loop = [&](index i, int64 at) {
       return at < structure.offset(i + 1) && entries[at] == i;
     };
+    const int threads = threads_for(a);
     int64 missing = 0;
-#pragma omp parallel for reduction(+ : missing)
+#pragma omp parallel for reduction(+ : missing) num_threads(threads)
     for (index i = 0; i < a.rows(); ++i)
       if (!has_loop(i, diagonal(i))) ++missing;
     if (missing == 0) return a;
 
     return from_rows<T>(
-        a.rows(), a.iso() && a.iso_value() == value, value,
+        a.rows(), threads, a.iso() && a.iso_value() == value, value,
         [&](index i) {
           const int64 kept = structure.offset(i + 1) - structure.offset(i);
           return has_loop(i, diagonal(i)) ? kept : kept + 1;
@@ -171,7 +182,8 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
     const matrix<T> looped = add_self_loops(a);
     const pattern& structure = looped.structure();
     std::vector<double> factors(static_cast<std::size_t>(a.rows()));
-#pragma omp parallel for schedule(dynamic, 512)
+    const int threads = threads_for(looped);
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
     for (index i = 0; i < a.rows(); ++i) {
       double sum = 0;
       for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) sum += looped.value(p);

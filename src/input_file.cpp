@@ -1,7 +1,6 @@
 #include "input_file.hpp"
 
 #include <fcntl.h>
-#include <omp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -9,6 +8,8 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+
+#include "rig/cpu/threads.hpp"
 
 namespace rig::io {
 namespace {
@@ -175,7 +176,9 @@ std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
     const std::size_t now = std::min(count - done, most_pieces * piece_bytes);
     const auto pieces = static_cast<int>((now + piece_bytes - 1) / piece_bytes);
     std::array<piece, most_pieces> all;
-#pragma omp parallel for schedule(dynamic) num_threads(std::min(omp_get_max_threads(), pieces))
+    // A byte and its part of the CRC take as long as a multiply-add.
+    const int threads = std::min(on_cpu::threads_for(static_cast<double>(now)), pieces);
+#pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int p = 0; p < pieces; ++p) {
       const std::size_t at = static_cast<std::size_t>(p) * piece_bytes;
       all[static_cast<std::size_t>(p)].read(descriptor_,

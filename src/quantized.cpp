@@ -8,15 +8,14 @@
 #include <vector>
 
 #include "rig/cpu/load.hpp"
+#include "rig/cpu/threads.hpp"
 
 namespace rig {
 namespace {
 
-/// Threads for a pass over so many numbers: a small one is over before a second thread wakes, and
-/// OpenMP ends the process where it cannot start a wild number of them.
+/// Threads for a pass over so many numbers.
 int threads_for(index rows, index columns) {
-  if (static_cast<int64>(rows) * columns < 65536) return 1;
-  return std::min(omp_get_max_threads(), std::max(256, omp_get_num_procs()));
+  return on_cpu::threads_for(static_cast<double>(rows) * columns);
 }
 
 void check_shape(index rows, index columns) {

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
@@ -156,6 +158,24 @@ TEST_CASE("wild numbers of threads do not reach OpenMP") {
   CHECK(threads({}) == most);
   omp_set_num_threads(usual);
   CHECK(threads({}) == std::min(usual, most));
+}
+
+TEST_CASE("every parallel region says how many threads it starts") {
+  int regions = 0;
+  for (const char* folder : {"/src", "/include"})
+    for (const auto& entry :
+         std::filesystem::recursive_directory_iterator(RIG_SOURCE_DIR + std::string(folder))) {
+      if (!entry.is_regular_file()) continue;
+      std::ifstream file(entry.path());
+      for (std::string line; std::getline(file, line);) {
+        if (!contains(line, "#pragma omp parallel")) continue;
+        CAPTURE(entry.path().string());
+        CAPTURE(line);
+        CHECK(contains(line, "num_threads(threads"));
+        ++regions;
+      }
+    }
+  CHECK(regions > 10);
 }
 
 TEST_CASE("explain as text and as JSON") {

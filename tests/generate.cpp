@@ -96,6 +96,24 @@ TEST_CASE("every recipe gives an undirected graph, the same for any number of th
   }
 }
 
+TEST_CASE("wild numbers of threads do not reach OpenMP") {
+  const auto make = [] {
+    return std::vector{generate::grid(2, 2),
+                       generate::rmat(2, 1),
+                       generate::uniform(3, 1),
+                       generate::community({3, 1, 1, 0.1, 2.5, 4, 1}),
+                       generate::shuffled(generate::grid(2, 2)),
+                       generate::random_values(generate::grid(2, 2))};
+  };
+  const auto usual = make();
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(200000);
+  const auto wild = make();
+  omp_set_num_threads(threads);
+  for (std::size_t k = 0; k < usual.size(); ++k)
+    CHECK(same(usual[k].structure(), wild[k].structure()));
+}
+
 TEST_CASE("seeds matter") {
   CHECK(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 5).structure()));
   CHECK_FALSE(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 6).structure()));

@@ -193,6 +193,24 @@ TEST_CASE("the same bits for any number of threads") {
   omp_set_num_threads(threads);
 }
 
+TEST_CASE("wild numbers of threads do not reach OpenMP") {
+  const auto a = matrix_of<float>(2, 2, {{{0, 1}, 2}});
+  const std::vector<float> factors{3, 5};
+  const int threads = omp_get_max_threads();
+  omp_set_num_threads(200000);
+  const auto both = entries_of(rig::symmetrise(a)), looped = entries_of(rig::add_self_loops(a)),
+             rows = entries_of(rig::scale_rows(a, std::span<const float>(factors))),
+             columns = entries_of(rig::scale_columns(a, std::span<const float>(factors))),
+             gcn = entries_of(rig::gcn_normalise(a)), mean = entries_of(rig::mean_normalise(a));
+  omp_set_num_threads(threads);
+  CHECK(both == entries<float>{{{0, 1}, 2}, {{1, 0}, 2}});
+  CHECK(looped == entries<float>{{{0, 0}, 1}, {{0, 1}, 2}, {{1, 1}, 1}});
+  CHECK(rows == entries<float>{{{0, 1}, 6}});
+  CHECK(columns == entries<float>{{{0, 1}, 10}});
+  CHECK(gcn.size() == 3);
+  CHECK(mean == entries<float>{{{0, 1}, 2}});
+}
+
 TEST_CASE("errors name the values") {
   const matrix<float> oblong(3, 4);
   CHECK(holds(message_of(rig::errc::shape, [&] { rig::symmetrise(oblong); }),

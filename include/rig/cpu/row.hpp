@@ -8,14 +8,12 @@
 
 #include <omp.h>
 
+#include "rig/cpu/threads.hpp"
 #include "rig/cpu/write.hpp"
 #include "rig/kernels.hpp"
 #include "rig/sampling.hpp"
 
 namespace rig::on_cpu {
-
-/// Below this many multiply-adds one thread is faster than waking a second.
-inline constexpr double parallel_work = 65536;
 
 /// Pieces of work a thread takes on average, so that the last ones are short.
 inline constexpr int pieces_a_thread = 16;
