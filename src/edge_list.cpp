@@ -32,8 +32,7 @@ T read_value(const input_file& file, word_reader& words) {
 
 template <class T>
 matrix<T> read_edge_list(input_file& file) {
-  entry_list<T> list;
-  list.has_values = false;
+  entry_list<T> list{file, false};
   index nodes = 0;
   std::string_view line;
   while (file.next_line(line)) {
@@ -45,13 +44,13 @@ matrix<T> read_edge_list(input_file& file) {
     if (list.has_values != has_value)
       file.refuse({"an edge ", has_value ? "with" : "without", " a value, unlike that of line ",
                    list.line_of(0)});
-    if (has_value) list.values.push_back(read_value<T>(file, words));
+    const T value = has_value ? read_value<T>(file, words) : T(1);
     if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the edge"});
-    list.add(i, j, file.line());
+    list.add(i, j, value);
     nodes = std::max({nodes, i + 1, j + 1});
   }
   const bool merge = !list.has_values;
-  return to_matrix(file, list, nodes, nodes, symmetry::none, merge);
+  return to_matrix(list, nodes, nodes, symmetry::none, merge);
 }
 
 template matrix<float> read_edge_list(input_file&);

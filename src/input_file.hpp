@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <initializer_list>
 #include <memory>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -55,6 +56,18 @@ class input_file {
   void expect_bytes(int64 bytes) const;
   /// Throws error(out_of_memory) where the machine has less: Linux would grant it, and then kill.
   void expect_memory(double bytes) const;
+  /// Runs `allocate`, which takes so many bytes. Throws error(out_of_memory) that names them where
+  /// the machine has or grants less.
+  template <class Allocate>
+  void with_memory(double bytes, Allocate&& allocate) const {
+    expect_memory(bytes);
+    try {
+      allocate();
+    } catch (const std::bad_alloc&) {
+      fail(errc::out_of_memory,
+           {path_, ": needs ", bytes, " bytes of memory, more than is granted"});
+    }
+  }
   /// Throws error(format) "path:line: reason", without a line where none was read.
   [[noreturn]] void refuse(std::initializer_list<message_piece> reason) const;
   [[noreturn]] void refuse_at(int64 line, std::initializer_list<message_piece> reason) const;

@@ -248,18 +248,12 @@ void read_entries(input_file& file, const header& head, Sink&& sink) {
 
 template <class T>
 matrix<T> read_sparse(input_file& file, const header& head) {
-  entry_list<T> list;
-  list.has_values = head.written != numbers::none;
-  // An entry has more than one byte, so that a header that lies costs little.
-  const auto likely = static_cast<std::size_t>(std::min(head.entries, file.size()));
-  list.i.reserve(likely);
-  list.j.reserve(likely);
-  if (list.has_values) list.values.reserve(likely);
-  read_entries<T>(file, head, [&](index i, index j, T value) {
-    list.add(i, j, file.line());
-    if (list.has_values) list.values.push_back(value);
-  });
-  return to_matrix(file, list, head.rows, head.columns, head.half, false);
+  entry_list<T> list{file, head.written != numbers::none};
+  // No entry is shorter than "1 1", or "1" in an array, so that a header that lies costs little.
+  const int64 likely = std::min(head.entries, file.size() / (head.array ? 2 : 4) + 1);
+  list.reserve(static_cast<std::size_t>(likely), 0);
+  read_entries<T>(file, head, [&](index i, index j, T value) { list.add(i, j, value); });
+  return to_matrix(list, head.rows, head.columns, head.half, false);
 }
 
 }  // namespace

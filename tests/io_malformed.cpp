@@ -1,4 +1,6 @@
+#include <dlfcn.h>
 #include <doctest/doctest.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -12,6 +14,18 @@
 #include "rig/io.hpp"
 
 namespace fs = std::filesystem;
+
+namespace {
+
+long machine_bytes = 0;  // of memory, that the machine is said to have; 0: what it has
+
+}  // namespace
+
+extern "C" long sysconf(int name) noexcept {
+  static const auto real = reinterpret_cast<long (*)(int)>(dlsym(RTLD_NEXT, "sysconf"));
+  return name == _SC_PHYS_PAGES && machine_bytes > 0 ? machine_bytes / real(_SC_PAGE_SIZE)
+                                                     : real(name);
+}
 
 namespace {
 
@@ -423,6 +437,43 @@ TEST_CASE("sizes that lie allocate nothing") {
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
   // Its size is refused before its entries are read, of which there are too few.
   CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));
+}
+
+TEST_CASE("entries are refused before they fill the machine's memory") {
+  const auto repeated = [](const std::string& head, const std::string& line, int count) {
+    std::string text = head;
+    for (int i = 0; i < count; ++i) text += line;
+    return text;
+  };
+  constexpr int many = 4'000'000;
+  const auto zipped = [](const std::string& name, const std::string& text) {
+    file_of(name, text);
+    REQUIRE(std::system(("gzip -f1 " + (scratch() / name).string()).c_str()) == 0);
+    return (scratch() / name).string() + ".gz";
+  };
+  const std::string sizes = "4000000 4000000 4000000\n";
+  const std::string edges = zipped("edges.txt", repeated("", "0 1\n", many)),
+                    weighted = zipped("weighted.txt", repeated("", "0 1 2\n", many)),
+                    gaps = zipped("gaps.txt", repeated("", "0 1\n\n", many / 3)),
+                    coordinates = zipped("many.mtx", repeated(real + sizes, "1 1 1\n", many)),
+                    offsets = file_of("offsets.mtx", pattern + "4194303 1 1\n1 1\n");
+  const auto message = [](const std::string& path) {
+    return refusal(rig::errc::out_of_memory, [&] { rig::read_matrix<double>(path); });
+  };
+  machine_bytes = 16 << 20;
+  for (const std::string& path : {edges, weighted, gaps, coordinates, offsets}) {
+    const std::string said = message(path);
+    CAPTURE(said);
+    CHECK(said.starts_with(path + ": needs "));
+    CHECK(said.ends_with(" bytes of memory, the machine has 16777216"));
+  }
+  machine_bytes = 0;
+  if (memory_can_be_limited) {
+    malloc_trim(0);
+    const little_memory limit(12 << 20);
+    CHECK(message(coordinates).find(" bytes of memory, more than is granted") != std::string::npos);
+  }
+  CHECK(rig::read_matrix<double>(edges).nnz() == 1);
 }
 
 TEST_CASE("every truncation and every damaged byte reads or is refused, nothing else") {

@@ -28,9 +28,10 @@ namespace rig {
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
 /// element that an array lists is an entry, zeros too. An edge list is square, as large as its
 /// greatest node asks; an edge that comes twice is one entry, with values an error. Linear time.
-/// Memory for the entries read, whose number is not believed before they are there; and 4 bytes a
-/// row, 8 beyond 2^31 entries, for as many rows as the file claims, unless the machine has less. A
-/// read of more than 2 s shows its progress if stderr is a terminal.
+/// Memory: the entries read, listed and then in the matrix, whose number is not believed before
+/// they are there; and 4 bytes a row, 8 beyond 2^31 entries, for as many rows as the file claims.
+/// Where the machine has less, that is an error with the bytes, before they are taken. A read of
+/// more than 2 s shows its progress if stderr is a terminal.
 /// Throws error(format) "file:line: reason" for all that a file can do wrong, duplicates and
 /// damaged gzip included; error(io); error(out_of_memory), as a node of two billion may cause.
 template <class T>
