@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "input_file.hpp"
+#include "rig/accumulate.hpp"
 #include "rig/matrix.hpp"
 
 namespace rig::io {
@@ -69,15 +70,27 @@ template <class T>
     const bool mirrored = half != symmetry::none && list.i[p] == j && list.j[p] == i;
     if (here || mirrored) found.push_back(static_cast<int64>(p));
   }
-  list.file.refuse_at(list.line_of(found[1]),
-                      {half == symmetry::none ? "the position is" : "the position or its mirror is",
-                       " already on line ", list.line_of(found[0])});
+  list.file.refuse_at(
+      list.line_of(found[1]),
+      {half == symmetry::none ? "the position is" : "the position or its mirror is",
+       " already on line ", list.line_of(found[0]),
+       half == symmetry::skew ? "" : "; with read_options::duplicates, read_matrix folds such"});
 }
 
-/// Makes the CSR arrays in two passes over the entries, into their final memory: files in column
-/// order, the usual one, arrive in random rows, and every further pass would miss the caches again.
+/// The CSR arrays of a matrix; `values` is empty for an iso matrix.
 template <class Offset, class T>
-matrix<T> scatter(const entry_list<T>& list, index rows, index columns, symmetry half, bool merge) {
+struct csr_arrays {
+  buffer offset_buffer, entry_buffer, value_buffer;
+  Offset* offsets = offset_buffer.data<Offset>();
+  index* entries = entry_buffer.data<index>();
+  T* values = value_buffer.data<T>();
+};
+
+/// Places the entries in two passes, in their final memory: files in column order, the usual one,
+/// arrive in random rows, and every further pass would miss the caches again. Within a row they
+/// stay in the order of the file.
+template <class Offset, class T>
+csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry half) {
   const bool mirror = half != symmetry::none;
   buffer offset_buffer = buffer::allocate((static_cast<std::size_t>(rows) + 1) * sizeof(Offset));
   Offset* const offsets = offset_buffer.data<Offset>();
@@ -89,76 +102,101 @@ matrix<T> scatter(const entry_list<T>& list, index rows, index columns, symmetry
   // Ends of the rows, which filling from the back turns into their begins.
   std::partial_sum(offsets, offsets + rows + 1, offsets);
   const auto count = static_cast<std::size_t>(offsets[rows]);
-  buffer entry_buffer = buffer::allocate(count * sizeof(index));
-  buffer value_buffer = buffer::allocate(list.has_values ? count * sizeof(T) : 0);
-  index* const entries = entry_buffer.data<index>();
-  T* const values = value_buffer.data<T>();
+  csr_arrays<Offset, T> out{std::move(offset_buffer), buffer::allocate(count * sizeof(index)),
+                            buffer::allocate(list.has_values ? count * sizeof(T) : 0)};
   for (std::size_t p = list.i.size(); p-- > 0;) {
     const index i = list.i[p], j = list.j[p];
     const Offset at = --offsets[i];
-    entries[at] = j;
-    if (list.has_values) values[at] = list.values[p];
+    out.entries[at] = j;
+    if (list.has_values) out.values[at] = list.values[p];
     if (!mirror || i == j) continue;
     const Offset mirrored = --offsets[j];
-    entries[mirrored] = i;
+    out.entries[mirrored] = i;
     if (!list.has_values) continue;
     if constexpr (is_same<T, bool>)
-      values[mirrored] = values[at];
+      out.values[mirrored] = out.values[at];
     else
-      values[mirrored] = half == symmetry::skew ? -values[at] : values[at];
+      out.values[mirrored] = half == symmetry::skew ? -out.values[at] : out.values[at];
   }
-
-  std::vector<std::pair<index, T>> row;
-  std::size_t kept = 0;
-  for (index i = 0; i < rows; ++i) {
-    const auto begin = static_cast<std::size_t>(offsets[i]),
-               end = static_cast<std::size_t>(offsets[i + 1]);
-    if (!std::is_sorted(entries + begin, entries + end)) {
-      if (list.has_values) {
-        row.clear();
-        for (std::size_t p = begin; p < end; ++p) row.emplace_back(entries[p], values[p]);
-        std::sort(row.begin(), row.end(),
-                  [](const auto& x, const auto& y) { return x.first < y.first; });
-        for (std::size_t p = begin; p < end; ++p) std::tie(entries[p], values[p]) = row[p - begin];
-      } else {
-        std::sort(entries + begin, entries + end);
-      }
-    }
-    offsets[i] = static_cast<Offset>(kept);
-    for (std::size_t p = begin; p < end; ++p) {
-      if (p > begin && entries[p] == entries[p - 1]) {
-        if (!merge) refuse_duplicate(list, i, entries[p], half);
-      } else {
-        entries[kept++] = entries[p];
-      }
-    }
-  }
-  offsets[rows] = static_cast<Offset>(kept);
-  if (kept < count) {
-    buffer shorter = buffer::allocate(kept * sizeof(index));
-    std::copy_n(entries, kept, shorter.data<index>());
-    entry_buffer = std::move(shorter);
-  }
-  auto structure = std::make_shared<const pattern>(
-      rows, columns, static_cast<int64>(kept), std::move(offset_buffer),
-      sizeof(Offset) == sizeof(int64), std::move(entry_buffer));
-  if (!list.has_values) return matrix<T>(std::move(structure));
-  return matrix<T>(std::move(structure), std::move(value_buffer));
+  return out;
 }
 
-/// Makes the matrix, with the other half of a symmetric file added. Repeated positions are one
-/// entry with `merge`, which a list with values must not ask for; else the file is refused.
+/// Sorts a row by column; entries of one column stay in their order.
+template <class T>
+void sort_row(index* entries, T* values, std::size_t count,
+              std::vector<std::pair<index, T>>& scratch) {
+  if (std::is_sorted(entries, entries + count)) return;
+  if (values == nullptr) return std::sort(entries, entries + count);
+  scratch.clear();
+  for (std::size_t p = 0; p < count; ++p) scratch.emplace_back(entries[p], values[p]);
+  std::stable_sort(scratch.begin(), scratch.end(),
+                   [](const auto& x, const auto& y) { return x.first < y.first; });
+  for (std::size_t p = 0; p < count; ++p) std::tie(entries[p], values[p]) = scratch[p];
+}
+
+/// Sorts every row and folds what is at one position; the entries that are left.
+template <class Offset, class T>
+std::size_t sort_rows(const entry_list<T>& list, const csr_arrays<Offset, T>& csr, index rows,
+                      symmetry half, accumulator fold) {
+  std::vector<std::pair<index, T>> scratch;
+  T* const values = csr.values;
+  std::size_t kept = 0;
+  for (index i = 0; i < rows; ++i) {
+    const auto begin = static_cast<std::size_t>(csr.offsets[i]),
+               end = static_cast<std::size_t>(csr.offsets[i + 1]), first = kept;
+    sort_row(csr.entries + begin, values == nullptr ? values : values + begin, end - begin,
+             scratch);
+    csr.offsets[i] = static_cast<Offset>(first);
+    for (std::size_t p = begin; p < end; ++p) {
+      const index j = csr.entries[p];
+      if (kept > first && csr.entries[kept - 1] == j) {
+        if (fold == accumulator::none) refuse_duplicate(list, i, j, half);
+        if (values != nullptr) values[kept - 1] = accumulate(fold, values[kept - 1], values[p]);
+        continue;
+      }
+      csr.entries[kept] = j;
+      if (values != nullptr) values[kept] = values[p];
+      ++kept;
+    }
+  }
+  csr.offsets[rows] = static_cast<Offset>(kept);
+  return kept;
+}
+
+/// The first bytes of a buffer, which are all of it or copied.
+inline buffer shortened(buffer whole, std::size_t bytes) {
+  if (bytes == whole.bytes()) return whole;
+  buffer part = buffer::allocate(bytes);
+  std::copy_n(whole.data<char>(), bytes, part.data<char>());
+  return part;
+}
+
+template <class Offset, class T>
+matrix<T> to_matrix_of(const entry_list<T>& list, index rows, index columns, symmetry half,
+                       accumulator fold) {
+  csr_arrays<Offset, T> csr = scatter<Offset>(list, rows, half);
+  const std::size_t kept = sort_rows(list, csr, rows, half, fold);
+  auto structure =
+      std::make_shared<const pattern>(rows, columns, static_cast<int64>(kept),
+                                      std::move(csr.offset_buffer), sizeof(Offset) == sizeof(int64),
+                                      shortened(std::move(csr.entry_buffer), kept * sizeof(index)));
+  if (!list.has_values) return matrix<T>(std::move(structure));
+  return matrix<T>(std::move(structure), shortened(std::move(csr.value_buffer), kept * sizeof(T)));
+}
+
+/// Makes the matrix, with the other half of a symmetric file added. Entries at one position become
+/// one by `fold`; with none, the file is refused.
 template <class T>
 matrix<T> to_matrix(const entry_list<T>& list, index rows, index columns, symmetry half,
-                    bool merge) {
+                    accumulator fold) {
   const std::size_t most = list.i.size() * (half == symmetry::none ? 1 : 2);
   const bool wide = most > static_cast<std::size_t>(highest<int32>());
   // A few bytes of text can ask for gigabytes of offsets, and the list is still there.
   const double entry_bytes = sizeof(index) + (list.has_values ? sizeof(T) : 0);
   list.file.expect_memory(list.bytes() + entry_bytes * static_cast<double>(most) +
                           (wide ? 8.0 : 4.0) * rows);
-  return wide ? scatter<int64>(list, rows, columns, half, merge)
-              : scatter<int32>(list, rows, columns, half, merge);
+  return wide ? to_matrix_of<int64>(list, rows, columns, half, fold)
+              : to_matrix_of<int32>(list, rows, columns, half, fold);
 }
 
 }  // namespace rig::io

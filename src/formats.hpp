@@ -5,6 +5,7 @@
 
 #include "input_file.hpp"
 #include "rig/dense.hpp"
+#include "rig/io.hpp"
 #include "rig/matrix.hpp"
 #include "rig/quantized.hpp"
 
@@ -15,11 +16,11 @@ inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
 
 // The readers of the formats, from the file's first byte on.
 template <class T>
-matrix<T> read_matrix_market(input_file& file);
+matrix<T> read_matrix_market(input_file& file, const read_options& options);
 template <class T>
 dense<T> read_matrix_market_dense(input_file& file);
 template <class T>
-matrix<T> read_edge_list(input_file& file);
+matrix<T> read_edge_list(input_file& file, const read_options& options);
 template <class T>
 dense<T> read_npy(input_file& file);
 

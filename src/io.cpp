@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "formats.hpp"
+#include "rig/graph.hpp"
 
 namespace rig {
 namespace {
@@ -35,12 +36,18 @@ auto naming(const std::string& path, Work&& work) {
 }  // namespace
 
 template <class T>
-matrix<T> read_matrix(const std::string& path) {
+matrix<T> read_matrix(const std::string& path, const read_options& options) {
   return naming(path, [&] {
+    if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
+      fail(errc::range,
+           {path, ": duplicates are folded by an operator such as plus or maximum, or ",
+            "refused with none"});
     io::input_file file(path);
     if (is_npy(file))
       fail(errc::format, {path, ": .npy holds a dense matrix; read_dense reads it"});
-    return is_matrix_market(file) ? io::read_matrix_market<T>(file) : io::read_edge_list<T>(file);
+    matrix<T> made = is_matrix_market(file) ? io::read_matrix_market<T>(file, options)
+                                            : io::read_edge_list<T>(file, options);
+    return options.symmetrise ? symmetrise(made) : made;
   });
 }
 
@@ -61,11 +68,11 @@ quantized read_quantized(const std::string& path) {
   });
 }
 
-template matrix<float> read_matrix(const std::string&);
-template matrix<double> read_matrix(const std::string&);
-template matrix<int32> read_matrix(const std::string&);
-template matrix<int64> read_matrix(const std::string&);
-template matrix<bool> read_matrix(const std::string&);
+template matrix<float> read_matrix(const std::string&, const read_options&);
+template matrix<double> read_matrix(const std::string&, const read_options&);
+template matrix<int32> read_matrix(const std::string&, const read_options&);
+template matrix<int64> read_matrix(const std::string&, const read_options&);
+template matrix<bool> read_matrix(const std::string&, const read_options&);
 
 template dense<float> read_dense(const std::string&);
 template dense<double> read_dense(const std::string&);

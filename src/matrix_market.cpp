@@ -247,20 +247,24 @@ void read_entries(input_file& file, const header& head, Sink&& sink) {
 }
 
 template <class T>
-matrix<T> read_sparse(input_file& file, const header& head) {
+matrix<T> read_sparse(input_file& file, const header& head, const read_options& options) {
+  if (options.symmetrise && head.rows != head.columns)
+    fail(errc::shape, {file.path(), ": symmetrise: the matrix is ", head.rows, "x", head.columns,
+                       ", not square"});
   entry_list<T> list{file, head.written != numbers::none};
   // No entry is shorter than "1 1", or "1" in an array, so that a header that lies costs little.
   const int64 likely = std::min(head.entries, file.size() / (head.array ? 2 : 4) + 1);
   list.reserve(static_cast<std::size_t>(likely), 0);
   read_entries<T>(file, head, [&](index i, index j, T value) { list.add(i, j, value); });
-  return to_matrix(list, head.rows, head.columns, head.half, false);
+  return to_matrix(list, head.rows, head.columns, head.half,
+                   head.half == symmetry::skew ? accumulator::none : options.duplicates);
 }
 
 }  // namespace
 
 template <class T>
-matrix<T> read_matrix_market(input_file& file) {
-  return read_sparse<T>(file, read_header(file));
+matrix<T> read_matrix_market(input_file& file, const read_options& options) {
+  return read_sparse<T>(file, read_header(file), options);
 }
 
 template <class T>
@@ -268,7 +272,7 @@ dense<T> read_matrix_market_dense(input_file& file) {
   const header head = read_header(file);
   if (!head.array) {
     expect_dense<T>(file, head.rows, head.columns);
-    const matrix<T> sparse = read_sparse<T>(file, head);
+    const matrix<T> sparse = read_sparse<T>(file, head, {});
     dense<T> full(head.rows, head.columns);
     const index* columns = sparse.structure().entries();
     for (index i = 0; i < head.rows; ++i)
@@ -290,11 +294,11 @@ dense<T> read_matrix_market_dense(input_file& file) {
   return full;
 }
 
-template matrix<float> read_matrix_market(input_file&);
-template matrix<double> read_matrix_market(input_file&);
-template matrix<int32> read_matrix_market(input_file&);
-template matrix<int64> read_matrix_market(input_file&);
-template matrix<bool> read_matrix_market(input_file&);
+template matrix<float> read_matrix_market(input_file&, const read_options&);
+template matrix<double> read_matrix_market(input_file&, const read_options&);
+template matrix<int32> read_matrix_market(input_file&, const read_options&);
+template matrix<int64> read_matrix_market(input_file&, const read_options&);
+template matrix<bool> read_matrix_market(input_file&, const read_options&);
 
 template dense<float> read_matrix_market_dense(input_file&);
 template dense<double> read_matrix_market_dense(input_file&);

@@ -91,14 +91,18 @@ class dictionary {
   }
   void shape(npy_header& made) {
     expect('(');
-    if (take(')')) refuse({"a single number has no dimension; one or two are supported"});
-    made.rows = size();
-    if (!take(',')) refuse({"expected \",\" at ", in_quotes(text_)});
-    if (take(')')) return;
-    made.columns = size();
-    take(',');
-    if (!take(')'))
-      refuse({"expected \")\" at ", in_quotes(text_), "; one or two dimensions are supported"});
+    int dimensions = 0;
+    for (bool more = true; more && !take(')');) {
+      const index count = size();
+      if (dimensions == 0) made.rows = count;
+      if (dimensions == 1) made.columns = count;
+      ++dimensions;
+      more = take(',');
+      if (!more) expect(dimensions == 1 ? ',' : ')');
+    }
+    if (dimensions == 0) refuse({"a single number has no dimension; one or two are supported"});
+    if (dimensions > 2)
+      refuse({"the array has ", dimensions, " dimensions; one or two dimensions are supported"});
   }
   [[noreturn]] void refuse(std::initializer_list<message_piece> reason) const {
     file_.refuse(reason);

@@ -112,7 +112,9 @@ class decimal {
 /// One line, read word by word; blanks are between words and around them.
 class word_reader {
  public:
-  explicit word_reader(std::string_view line) : at_(line.data()), end_(line.data() + line.size()) {}
+  /// Where `separator` is not a blank, words end there too.
+  explicit word_reader(std::string_view line, char separator = ' ')
+      : at_(line.data()), end_(line.data() + line.size()), separator_(separator) {}
 
   bool at_end() {
     while (at_ != end_ && is_blank(*at_)) ++at_;
@@ -131,8 +133,15 @@ class word_reader {
   std::string_view peek() {
     at_end();
     const char* last = at_;
-    while (last != end_ && !is_blank(*last)) ++last;
+    while (!is_end(last)) ++last;
     return {at_, static_cast<std::size_t>(last - at_)};
+  }
+  /// Goes on behind the separator; false where something else comes next.
+  bool take_separator() {
+    if (is_blank(separator_)) return true;
+    if (at_end() || *at_ != separator_) return false;
+    ++at_;
+    return true;
   }
   std::string_view next() {
     const std::string_view word = peek();
@@ -197,7 +206,7 @@ class word_reader {
   }
 
  private:
-  bool is_end(const char* at) const { return at == end_ || is_blank(*at); }
+  bool is_end(const char* at) const { return at == end_ || is_blank(*at) || *at == separator_; }
   /// A number as an integer or a bool, from its digits: a double would round it.
   template <class T>
   static bool exact(std::string_view text, bool negative, T& value) {
@@ -221,6 +230,7 @@ class word_reader {
 
   const char* at_;
   const char* end_;
+  char separator_;
 };
 
 }  // namespace rig::io

@@ -326,6 +326,71 @@ TEST_CASE("edge lists") {
   CHECK(read_text("# nothing\n").nnz() == 0);
 }
 
+TEST_CASE("edge lists: read options") {
+  const auto read = [](const std::string& text, const rig::read_options& options) {
+    return rig::read_matrix<double>(file_of("text", text), options);
+  };
+  CHECK(read("0 1\n", {.nodes = 7}).rows() == 7);
+  CHECK(read("", {.nodes = 7}).columns() == 7);
+  CHECK(read("0 6\n", {.nodes = 7}).nnz() == 1);
+
+  const tuples two = {{{0, 1}, 2.5}, {{1, 0}, -1}};
+  CHECK(entries_of(read("0,1,2.5\n 1 ,\t0, -1 \r\n", {.separator = ','})) == two);
+  CHECK(entries_of(read("0;1;2.5\n1;0;-1", {.separator = ';'})) == two);
+  CHECK(entries_of(read("0\t1 2.5\n1 0\t-1", {.separator = '\t'})) == two);
+  CHECK(read("# a,b\n0,1\n", {.separator = ','}).iso());
+
+  CHECK(entries_of(read("0 1 2.5 1993 a b\n1 0 -1 x", {.extra_columns = true})) == two);
+  CHECK(entries_of(read("0,1,2.5,1993,a b,\n1,0,-1,", {.separator = ',', .extra_columns = true})) ==
+        two);
+  const auto times = read("0 1 1993\n0 1 1994\n", {.values = false, .extra_columns = true});
+  CHECK(times.iso());
+  CHECK(times.nnz() == 1);
+  CHECK(read("0 1\n1 0\n", {.extra_columns = true}).iso());
+}
+
+TEST_CASE("duplicates are folded in the order of the file") {
+  const auto fold = [](const std::string& text, rig::accumulator how) {
+    return entries_of(
+        rig::read_matrix<double>(file_of("text", text), rig::read_options{.duplicates = how}));
+  };
+  using enum rig::accumulator;
+  const std::string edges = "1 0 7\n0 2 16\n0 1 3\n0 2 4\n0 2 2\n1 0 1\n";
+  CHECK(fold(edges, rig::accumulator::plus) == tuples{{{0, 1}, 3}, {{0, 2}, 22}, {{1, 0}, 8}});
+  CHECK(fold(edges, divide) == tuples{{{0, 1}, 3}, {{0, 2}, 2}, {{1, 0}, 7}});
+  CHECK(fold(edges, first) == tuples{{{0, 1}, 3}, {{0, 2}, 16}, {{1, 0}, 7}});
+  CHECK(fold(edges, second) == tuples{{{0, 1}, 3}, {{0, 2}, 2}, {{1, 0}, 1}});
+  CHECK(fold("0 1\n0 1\n", rig::accumulator::plus) == tuples{{{0, 1}, 1}});
+  const std::string banner = "%%MatrixMarket matrix coordinate ";
+  CHECK(fold(banner + "real general\n2 2 3\n2 1 5\n1 1 1\n2 1 2\n", minus) ==
+        tuples{{{0, 0}, 1}, {{1, 0}, 3}});
+  CHECK(fold(banner + "real symmetric\n2 2 3\n2 1 5\n2 2 1\n1 2 2\n", minus) ==
+        tuples{{{0, 1}, 3}, {{1, 0}, 3}, {{1, 1}, 1}});
+  CHECK(fold(banner + "pattern general\n2 2 2\n2 1\n2 1\n", second) == tuples{{{1, 0}, 1}});
+
+  // Long rows, whose sorts have to keep the order of equals.
+  std::string many;
+  tuples expected;
+  for (int p = 0; p < 3000; ++p) {
+    const int j = p * 7919 % 501;
+    many += "0 " + std::to_string(j) + " " + std::to_string(p) + "\n";
+    expected[{0, j}] = p;
+  }
+  CHECK(fold(many, second) == expected);
+}
+
+TEST_CASE("a file is symmetrised as it is read") {
+  const rig::read_options both{.duplicates = rig::accumulator::plus, .symmetrise = true};
+  const std::string text = "0 1 2\n1 0 5\n2 0 3\n0 1 2\n";
+  CHECK(entries_of(rig::read_matrix<double>(file_of("text", text), both)) ==
+        tuples{{{0, 1}, 4}, {{1, 0}, 5}, {{0, 2}, 3}, {{2, 0}, 3}});
+  CHECK(entries_of(rig::read_matrix<bool>(file_of("text", "0 1\n"), both)) ==
+        tuples{{{0, 1}, 1}, {{1, 0}, 1}});
+  const std::string banner = "%%MatrixMarket matrix coordinate real general\n";
+  CHECK(entries_of(rig::read_matrix<double>(file_of("text", banner + "2 2 1\n2 1 5\n"), both)) ==
+        tuples{{{0, 1}, 5}, {{1, 0}, 5}});
+}
+
 TEST_CASE("npy: types, orders and versions") {
   const auto read = [](const std::string& bytes) {
     return rig::read_dense<double>(file_of("x.npy", bytes));

@@ -182,6 +182,10 @@ const std::vector<malformed> npy_files = {
     {npy_of("<f4", "()", "1234"), 0, "a single number has no dimension"},
     {npy_of("<f4", "(1)", "1234"), 0, "expected \",\""},
     {npy_of("<f4", "(1, 1, 1)", "1234"), 0, "one or two dimensions"},
+    {npy_of("<f4", "(2, 3, 4)", "1234"), 0, "the array has 3 dimensions; one or two dimensions"},
+    {npy_of("<f4", "(2, 3, 4, 5,)", "1234"), 0, "the array has 4 dimensions"},
+    {npy_of("<f4", "(2, 3, 4", "1234"), 0, "expected a size"},
+    {npy_of("<f4", "(2, 3 4)", "1234"), 0, "expected \")\""},
     {npy_of("<f4", "(-1, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(4294967297, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(1, 1)", "123"), 0,
@@ -302,6 +306,49 @@ TEST_CASE("a bool is of the declared type too") {
 
 TEST_CASE("malformed edge lists are refused with line and reason") {
   check(edge_lists, "bad.txt", read_sparse);
+}
+
+TEST_CASE("read options are held to") {
+  struct held {
+    std::string text;
+    rig::read_options options;
+    const char* message;
+    rig::errc code = rig::errc::format;
+  };
+  const std::vector<held> table = {
+      {"0 1\n1 3\n", {.nodes = 3}, ":2: node \"3\" is outside 0..2"},
+      {"0,1\n", {}, ":1: \"0,1\" is not a node number; read_options::separator"},
+      {"0 1\n", {.separator = ','}, ":1: expected \",\" at \"1\""},
+      {"0,1 2\n", {.separator = ','}, ":1: expected \",\" at \"2\""},
+      {"0,,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
+      {",0,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
+      {"0,\n", {.separator = ','}, ":1: one word; an edge"},
+      {"0,1,\n", {.separator = ','}, ":1: the value is missing"},
+      {"0,1,1,5\n", {.separator = ','}, ":1: \",5\" after the edge; read_options::extra_columns"},
+      {"0;1;1,5\n", {.separator = ';'}, ":1: \"1,5\" is not a number"},
+      {"0,1,2 3\n", {.separator = ',', .extra_columns = true}, ":1: expected \",\" at \"3\""},
+      {"0 1 2\n", {.values = false}, ":1: \"2\" after the edge"},
+      {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: an edge without a value"},
+      {"0 1 5\n1 1 5\n0 1 5\n",
+       {},
+       "on line 1; with read_options::duplicates, read_matrix folds such"},
+      {"0 1\n", {.nodes = -1}, ": -1 nodes", rig::errc::range},
+      {"0 1\n", {.separator = '.'}, ": the separator \".\" is neither", rig::errc::range},
+      {"0 1\n", {.separator = '\n'}, ": the separator \"\\x0a\" is", rig::errc::range},
+      {"0 1\n", {.duplicates = rig::accumulator::own}, ": duplicates are", rig::errc::range},
+      {"0 1\n", {.duplicates = rig::accumulator(99)}, ": duplicates are", rig::errc::range},
+      {real + "2 3 0\n", {.symmetrise = true}, ": symmetrise: the matrix is 2x3", rig::errc::shape},
+      {skew + "3 3 2\n2 1 3\n2 1 4\n", {.duplicates = rig::accumulator::plus}, ":4: the position"},
+  };
+  for (const held& file : table) {
+    CAPTURE(file.text);
+    const std::string path = file_of("options", file.text);
+    const std::string message =
+        refusal(file.code, [&] { rig::read_matrix<float>(path, file.options); });
+    CAPTURE(message);
+    CHECK(message.starts_with(path + ":"));
+    CHECK(message.find(file.message) != std::string::npos);
+  }
 }
 
 TEST_CASE("malformed .npy files are refused with the reason") {
