@@ -45,41 +45,45 @@ std::string padded(std::string text, std::size_t width) {
 }  // namespace
 
 std::string explanation::text() const {
-  std::string out = operation + "\n";
-  for (const explained& k : kernels) {
-    const bool serves = k.says.says != verdict::cannot;
-    out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
-           padded(word(k.says.says), 8) +
-           padded(serves ? "~" + four_digits(k.says.seconds * 1e3) + " ms" : "", 14) +
-           padded(serves ? four_digits(k.bytes / 1e6) + " MB" : "", 13);
-    if (k.approximate) out += "  approximate";
-    if (!k.says.reason.empty()) out += "  " + k.says.reason;
-    while (out.back() == ' ') out.pop_back();
-    out += "\n";
-  }
-  return out + "chosen: " + chosen + " (" + reason + ")\n";
+  return or_out_of_memory("explain", [&] {
+    std::string out = operation + "\n";
+    for (const explained& k : kernels) {
+      const bool serves = k.says.says != verdict::cannot;
+      out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
+             padded(word(k.says.says), 8) +
+             padded(serves ? "~" + four_digits(k.says.seconds * 1e3) + " ms" : "", 14) +
+             padded(serves ? four_digits(k.bytes / 1e6) + " MB" : "", 13);
+      if (k.approximate) out += "  approximate";
+      if (!k.says.reason.empty()) out += "  " + k.says.reason;
+      while (out.back() == ' ') out.pop_back();
+      out += "\n";
+    }
+    return out + "chosen: " + chosen + " (" + reason + ")\n";
+  });
 }
 
 std::string explanation::json() const {
-  std::string out;
-  out.append("{\"operation\": ")
-      .append(in_quotes(operation))
-      .append(", \"chosen\": ")
-      .append(in_quotes(chosen));
-  out.append(", \"reason\": ").append(in_quotes(reason)).append(", \"kernels\": [");
-  for (const explained& k : kernels) {
-    if (&k != kernels.data()) out += ", ";
-    out += std::string("{\"name\": ") + in_quotes(k.name) +
-           ", \"place\": " + in_quotes(word(k.where)) +
-           ", \"answer\": " + in_quotes(word(k.says.says)) +
-           ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
-           (k.says.says == verdict::cannot ? "null" : four_digits(k.says.seconds * 1e3)) +
-           ", \"predicted_bytes\": " +
-           (k.says.says == verdict::cannot ? "null" : std::to_string(std::llround(k.bytes))) +
-           ", \"approximate\": " + (k.approximate ? "true" : "false") +
-           ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
-  }
-  return out + "]}";
+  return or_out_of_memory("explain", [&] {
+    std::string out;
+    out.append("{\"operation\": ")
+        .append(in_quotes(operation))
+        .append(", \"chosen\": ")
+        .append(in_quotes(chosen));
+    out.append(", \"reason\": ").append(in_quotes(reason)).append(", \"kernels\": [");
+    for (const explained& k : kernels) {
+      if (&k != kernels.data()) out += ", ";
+      out += std::string("{\"name\": ") + in_quotes(k.name) +
+             ", \"place\": " + in_quotes(word(k.where)) +
+             ", \"answer\": " + in_quotes(word(k.says.says)) +
+             ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
+             (k.says.says == verdict::cannot ? "null" : four_digits(k.says.seconds * 1e3)) +
+             ", \"predicted_bytes\": " +
+             (k.says.says == verdict::cannot ? "null" : std::to_string(std::llround(k.bytes))) +
+             ", \"approximate\": " + (k.approximate ? "true" : "false") +
+             ", \"chosen\": " + (k.chosen ? "true" : "false") + "}";
+    }
+    return out + "]}";
+  });
 }
 
 }  // namespace rig

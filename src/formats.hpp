@@ -14,6 +14,17 @@ namespace rig::io {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
 
+/// Runs `work` on a file: every lack of memory names it.
+template <class Work>
+auto naming(const std::string& path, Work&& work) {
+  try {
+    return or_out_of_memory(path.c_str(), work);
+  } catch (const error& e) {
+    if (e.code() != errc::out_of_memory || std::string_view(e.what()).starts_with(path)) throw;
+    fail(errc::out_of_memory, {path, ": ", e.what()});
+  }
+}
+
 // The readers of the formats, from the file's first byte on.
 template <class T>
 matrix<T> read_matrix_market(input_file& file, const read_options& options);

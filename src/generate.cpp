@@ -363,47 +363,54 @@ matrix<float> random_values(const matrix<float>& a, std::uint64_t seed) {
 std::span<const named_graph> named_graphs() { return table; }
 
 matrix<float> named(std::string_view name) {
-  std::string known;
-  for (const named_graph& graph : table) {
-    if (graph.name == name) return graph.make();
-    known += known.empty() ? "" : ", ";
-    known += graph.name;
-  }
-  fail(errc::format, {"generate: no graph is named '", name, "'; there are ", known});
+  return or_out_of_memory("generate", [&]() -> matrix<float> {
+    std::string known;
+    for (const named_graph& graph : table) {
+      if (graph.name == name) return graph.make();
+      known += known.empty() ? "" : ", ";
+      known += graph.name;
+    }
+    fail(errc::format, {"generate: no graph is named '", name, "'; there are ", known});
+  });
 }
 
 matrix<float> from_text(std::string_view text) {
-  for (const named_graph& graph : table)
-    if (graph.name == text) return graph.make();
-  if (text == "karate") return karate();
+  return or_out_of_memory("generate", [&]() -> matrix<float> {
+    for (const named_graph& graph : table)
+      if (graph.name == text) return graph.make();
+    if (text == "karate") return karate();
 
-  std::vector<std::string_view> parts;
-  for (std::string_view rest = text;;) {
-    const std::size_t colon = rest.find(':');
-    parts.push_back(rest.substr(0, colon));
-    if (colon == std::string_view::npos) break;
-    rest.remove_prefix(colon + 1);
-  }
-  if (parts.size() == 3) {
-    if (parts[0] == "rmat") return rmat(parse<int>(parts[1], text), parse<int>(parts[2], text));
-    if (parts[0] == "uniform")
-      return uniform(parse<index>(parts[1], text), parse<double>(parts[2], text));
-    if (parts[0] == "grid") return grid(parse<index>(parts[1], text), parse<index>(parts[2], text));
-  }
-  std::string known;
-  for (const named_graph& graph : table) known += std::string(", ") + graph.name;
-  fail(errc::format, {"generate: '", text, "' is none of karate, rmat:SCALE:EDGEFACTOR, ",
-                      "uniform:N:DEGREE, grid:ROWS:COLS", known});
+    std::vector<std::string_view> parts;
+    for (std::string_view rest = text;;) {
+      const std::size_t colon = rest.find(':');
+      parts.push_back(rest.substr(0, colon));
+      if (colon == std::string_view::npos) break;
+      rest.remove_prefix(colon + 1);
+    }
+    if (parts.size() == 3) {
+      if (parts[0] == "rmat") return rmat(parse<int>(parts[1], text), parse<int>(parts[2], text));
+      if (parts[0] == "uniform")
+        return uniform(parse<index>(parts[1], text), parse<double>(parts[2], text));
+      if (parts[0] == "grid")
+        return grid(parse<index>(parts[1], text), parse<index>(parts[2], text));
+    }
+    std::string known;
+    for (const named_graph& graph : table) known += std::string(", ") + graph.name;
+    fail(errc::format, {"generate: '", text, "' is none of karate, rmat:SCALE:EDGEFACTOR, ",
+                        "uniform:N:DEGREE, grid:ROWS:COLS", known});
+  });
 }
 
 std::array<int64, 5> degree_quantiles(const pattern& structure) {
-  std::vector<int64> lengths(static_cast<std::size_t>(structure.rows()));
-  for (index i = 0; i < structure.rows(); ++i)
-    lengths[static_cast<std::size_t>(i)] = structure.offset(i + 1) - structure.offset(i);
-  if (lengths.empty()) return {};
-  std::sort(lengths.begin(), lengths.end());
-  const std::size_t n = lengths.size();
-  return {lengths[0], lengths[n / 2], lengths[n * 9 / 10], lengths[n * 99 / 100], lengths[n - 1]};
+  return or_out_of_memory("degree_quantiles", [&]() -> std::array<int64, 5> {
+    std::vector<int64> lengths(static_cast<std::size_t>(structure.rows()));
+    for (index i = 0; i < structure.rows(); ++i)
+      lengths[static_cast<std::size_t>(i)] = structure.offset(i + 1) - structure.offset(i);
+    if (lengths.empty()) return {};
+    std::sort(lengths.begin(), lengths.end());
+    const std::size_t n = lengths.size();
+    return {lengths[0], lengths[n / 2], lengths[n * 9 / 10], lengths[n * 99 / 100], lengths[n - 1]};
+  });
 }
 
 }  // namespace rig::generate

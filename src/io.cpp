@@ -22,22 +22,11 @@ bool is_matrix_market(io::input_file& file) {
 
 bool is_npy(io::input_file& file) { return file.peek(io::npy_magic.size()) == io::npy_magic; }
 
-/// Every lack of memory names the file.
-template <class Work>
-auto naming(const std::string& path, Work&& work) {
-  try {
-    return or_out_of_memory(path.c_str(), work);
-  } catch (const error& e) {
-    if (e.code() != errc::out_of_memory || std::string_view(e.what()).starts_with(path)) throw;
-    fail(errc::out_of_memory, {path, ": ", e.what()});
-  }
-}
-
 }  // namespace
 
 template <class T>
 matrix<T> read_matrix(const std::string& path, const read_options& options) {
-  return naming(path, [&] {
+  return io::naming(path, [&] {
     if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
       fail(errc::range,
            {path, ": duplicates are folded by an operator such as plus or maximum, or ",
@@ -53,7 +42,7 @@ matrix<T> read_matrix(const std::string& path, const read_options& options) {
 
 template <class T>
 dense<T> read_dense(const std::string& path) {
-  return naming(path, [&] {
+  return io::naming(path, [&] {
     io::input_file file(path);
     if (is_npy(file)) return io::read_npy<T>(file);
     if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
@@ -62,7 +51,7 @@ dense<T> read_dense(const std::string& path) {
 }
 
 quantized read_quantized(const std::string& path) {
-  return naming(path, [&] {
+  return io::naming(path, [&] {
     io::input_file file(path);
     return io::read_npz(file);
   });

@@ -312,38 +312,40 @@ namespace rig {
 
 template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a) {
-  const matrix<T> here = a.to(cpu());
-  const pattern& structure = here.structure();
-  const bool ones = here.iso() && here.iso_value() == T(1);
-  io::output_file out(path);
-  out.text(io::matrix_market_magic);
-  out.text(" matrix coordinate ");
-  out.text(ones ? "pattern" : is_float<T> ? "real" : "integer");
-  out.text(" general\n%%GraphBLAS type ");
-  constexpr bool is_32 = sizeof(T) == 4;
-  out.text(is_same<T, bool> ? "bool"
-           : is_float<T>    ? (is_32 ? "float" : "double")
-                            : (is_32 ? "int32_t" : "int64_t"));
-  out.text("\n");
-  out.number(here.rows());
-  out.text(" ");
-  out.number(here.columns());
-  out.text(" ");
-  out.number(here.nnz());
-  out.text("\n");
-  for (index i = 0; i < here.rows(); ++i) {
-    for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
-      out.number(i + int64(1));
-      out.text(" ");
-      out.number(structure.entries()[p] + int64(1));
-      if (!ones) {
+  io::naming(path, [&] {
+    const matrix<T> here = a.to(cpu());
+    const pattern& structure = here.structure();
+    const bool ones = here.iso() && here.iso_value() == T(1);
+    io::output_file out(path);
+    out.text(io::matrix_market_magic);
+    out.text(" matrix coordinate ");
+    out.text(ones ? "pattern" : is_float<T> ? "real" : "integer");
+    out.text(" general\n%%GraphBLAS type ");
+    constexpr bool is_32 = sizeof(T) == 4;
+    out.text(is_same<T, bool> ? "bool"
+             : is_float<T>    ? (is_32 ? "float" : "double")
+                              : (is_32 ? "int32_t" : "int64_t"));
+    out.text("\n");
+    out.number(here.rows());
+    out.text(" ");
+    out.number(here.columns());
+    out.text(" ");
+    out.number(here.nnz());
+    out.text("\n");
+    for (index i = 0; i < here.rows(); ++i) {
+      for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
+        out.number(i + int64(1));
         out.text(" ");
-        out.number(here.value(p));
+        out.number(structure.entries()[p] + int64(1));
+        if (!ones) {
+          out.text(" ");
+          out.number(here.value(p));
+        }
+        out.text("\n");
       }
-      out.text("\n");
     }
-  }
-  out.close();
+    out.close();
+  });
 }
 
 template void write_matrix(const std::string&, const matrix<float>&);

@@ -18,8 +18,10 @@ namespace rig {
 namespace {
 
 void check_k(const char* operation, index columns, int k) {
-  const std::string refusal = no_cbsr_because(columns, k);
-  if (!refusal.empty()) fail(errc::range, {operation, ": ", refusal});
+  or_out_of_memory(operation, [&] {
+    const std::string refusal = no_cbsr_because(columns, k);
+    if (!refusal.empty()) fail(errc::range, {operation, ": ", refusal});
+  });
 }
 
 /// A pass over x as a problem, for the number of its threads and the order of its streams.

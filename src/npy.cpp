@@ -244,14 +244,18 @@ namespace rig {
 
 template <class T>
 void write_dense(const std::string& path, const dense<T>& a) {
-  if (a.where() != cpu()) return write_dense(path, a.to(cpu()));
-  const std::string descr =
-      is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
-  io::output_file out(path);
-  out.text(io::npy_text(descr, std::to_string(a.rows()) + ", " + std::to_string(a.columns())));
-  for (index i = 0; i < a.rows(); ++i)
-    out.write(a.row(i), static_cast<std::size_t>(a.columns()) * sizeof(T));
-  out.close();
+  if (a.where() != cpu()) return io::naming(path, [&] { write_dense(path, a.to(cpu())); });
+  io::naming(path, [&] {
+    const std::string type =
+        is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
+    const std::string head =
+        io::npy_text(type, std::to_string(a.rows()) + ", " + std::to_string(a.columns()));
+    io::output_file out(path);
+    out.text(head);
+    for (index i = 0; i < a.rows(); ++i)
+      out.write(a.row(i), static_cast<std::size_t>(a.columns()) * sizeof(T));
+    out.close();
+  });
 }
 
 template void write_dense(const std::string&, const dense<float>&);

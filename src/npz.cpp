@@ -296,56 +296,30 @@ void add_common(record& to, std::uint32_t crc, std::size_t name_bytes, int wide_
   to.add<std::uint16_t>(static_cast<std::uint16_t>(4 + 8 * wide_numbers));
 }
 
-}  // namespace
+/// A file of the archive: its header and its numbers.
+struct source {
+  std::string_view name;
+  std::string header;
+  const void* data;
+  std::size_t bytes;
+};
 
-void write_quantized(const std::string& path, const quantized& q) {
-  if (q.where() != cpu()) return write_quantized(path, q.to(cpu()));
-  struct source {
-    std::string header;
-    const void* data;
-    std::size_t bytes;
-  };
+std::array<source, 3> sources_of(const quantized& q) {
   const auto ranges = static_cast<std::size_t>(q.range_count());
   const std::string one_dimension = std::to_string(q.range_count()) + ",";
-  const source sources[] = {
-      {io::npy_text("|u1", std::to_string(q.rows()) + ", " + std::to_string(q.columns())), q.data(),
-       static_cast<std::size_t>(q.rows()) * static_cast<std::size_t>(q.columns())},
-      {io::npy_text("<f4", one_dimension), q.low(), ranges * sizeof(float)},
-      {io::npy_text("<f4", one_dimension), q.step(), ranges * sizeof(float)}};
+  const std::string header = io::npy_text("<f4", one_dimension);
+  return {{{io::member_names[0],
+            io::npy_text("|u1", std::to_string(q.rows()) + ", " + std::to_string(q.columns())),
+            q.data(), static_cast<std::size_t>(q.rows()) * static_cast<std::size_t>(q.columns())},
+           {io::member_names[1], header, q.low(), ranges * sizeof(float)},
+           {io::member_names[2], header, q.step(), ranges * sizeof(float)}}};
+}
 
-  io::output_file out(path);
-  record directory;
-  std::uint64_t offset = 0;
-  for (std::size_t n = 0; n < std::size(sources); ++n) {
-    const source& from = sources[n];
-    const std::string_view name = io::member_names[n];
-    const auto bytes = static_cast<std::uint64_t>(from.header.size() + from.bytes);
-    unsigned long crc =
-        crc32_z(0, reinterpret_cast<const Bytef*>(from.header.data()), from.header.size());
-    if (from.bytes > 0) crc = crc32_z(crc, static_cast<const Bytef*>(from.data), from.bytes);
-    const auto sum = static_cast<std::uint32_t>(crc);
-
-    record front;
-    front.add<std::uint32_t>(io::local_signature);
-    add_common(front, sum, name.size(), 2);
-    front.text(name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(16);
-    front.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes);
-    out.text(front.bytes());
-    out.text(from.header);
-    out.write(from.data, from.bytes);
-
-    constexpr std::uint16_t made_on_unix = 3 << 8 | 45;
-    constexpr std::uint32_t mode = 0600u << 16;
-    directory.add<std::uint32_t>(io::entry_signature).add<std::uint16_t>(made_on_unix);
-    add_common(directory, sum, name.size(), 3);
-    directory.add<std::uint16_t>(0).add<std::uint16_t>(0).add<std::uint16_t>(0);
-    directory.add<std::uint32_t>(mode).add<std::uint32_t>(0xffffffff);
-    directory.text(name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(24);
-    directory.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes).add<std::uint64_t>(offset);
-    offset += front.bytes().size() + bytes;
-  }
-  const std::uint64_t count = std::size(sources), size = directory.bytes().size();
+/// The directory of an archive, and the records that say where it is.
+std::string with_end(const std::string& directory, std::uint64_t count, std::uint64_t offset) {
+  const std::uint64_t size = directory.size();
   record end;
+  end.text(directory);
   end.add<std::uint32_t>(io::wide_end_signature).add<std::uint64_t>(io::wide_end_bytes - 12);
   end.add<std::uint16_t>(45).add<std::uint16_t>(45).add<std::uint32_t>(0).add<std::uint32_t>(0);
   end.add<std::uint64_t>(count).add<std::uint64_t>(count);
@@ -355,9 +329,55 @@ void write_quantized(const std::string& path, const quantized& q) {
   end.add<std::uint32_t>(io::end_signature).add<std::uint16_t>(0).add<std::uint16_t>(0);
   end.add<std::uint16_t>(0xffff).add<std::uint16_t>(0xffff);
   end.add<std::uint32_t>(0xffffffff).add<std::uint32_t>(0xffffffff).add<std::uint16_t>(0);
-  out.text(directory.bytes());
-  out.text(end.bytes());
+  return end.bytes();
+}
+
+/// All but the numbers is put together before the file is opened, which memory that is missing
+/// leaves as it was.
+void write_archive(const std::string& path, const quantized& q) {
+  const std::array<source, 3> sources = sources_of(q);
+  std::array<record, 3> fronts;
+  record directory;
+  std::uint64_t offset = 0;
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const source& from = sources[n];
+    const auto bytes = static_cast<std::uint64_t>(from.header.size() + from.bytes);
+    unsigned long crc =
+        crc32_z(0, reinterpret_cast<const Bytef*>(from.header.data()), from.header.size());
+    if (from.bytes > 0) crc = crc32_z(crc, static_cast<const Bytef*>(from.data), from.bytes);
+    const auto sum = static_cast<std::uint32_t>(crc);
+
+    record& front = fronts[n];
+    front.add<std::uint32_t>(io::local_signature);
+    add_common(front, sum, from.name.size(), 2);
+    front.text(from.name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(16);
+    front.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes).text(from.header);
+
+    constexpr std::uint16_t made_on_unix = 3 << 8 | 45;
+    constexpr std::uint32_t mode = 0600u << 16;
+    directory.add<std::uint32_t>(io::entry_signature).add<std::uint16_t>(made_on_unix);
+    add_common(directory, sum, from.name.size(), 3);
+    directory.add<std::uint16_t>(0).add<std::uint16_t>(0).add<std::uint16_t>(0);
+    directory.add<std::uint32_t>(mode).add<std::uint32_t>(0xffffffff);
+    directory.text(from.name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(24);
+    directory.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes).add<std::uint64_t>(offset);
+    offset += front.bytes().size() + from.bytes;
+  }
+  const std::string end = with_end(directory.bytes(), sources.size(), offset);
+
+  io::output_file out(path);
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    out.text(fronts[n].bytes());
+    out.write(sources[n].data, sources[n].bytes);
+  }
+  out.text(end);
   out.close();
+}
+
+}  // namespace
+
+void write_quantized(const std::string& path, const quantized& q) {
+  io::naming(path, [&] { write_archive(path, q.to(cpu())); });
 }
 
 }  // namespace rig

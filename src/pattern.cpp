@@ -136,12 +136,14 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
       entries_(std::move(columns_of_entries)) {}
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
-  const std::lock_guard lock(mutex_);
-  // The text is compared for a form that another library asked for.
-  for (const auto& [kept, made] : forms_)
-    if (kept.data() == name || kept == name) return made;
-  forms_.emplace_back(name, make(*this));
-  return forms_.back().second;
+  return or_out_of_memory(name, [&]() -> std::shared_ptr<const form> {
+    const std::lock_guard lock(mutex_);
+    // The text is compared for a form that another library asked for.
+    for (const auto& [kept, made] : forms_)
+      if (kept.data() == name || kept == name) return made;
+    forms_.emplace_back(name, make(*this));
+    return forms_.back().second;
+  });
 }
 
 std::vector<form_info> pattern::forms() const {
@@ -159,8 +161,10 @@ void pattern::drop_forms() const {
 }
 
 std::shared_ptr<const pattern> pattern::to(place target) const {
-  return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_,
-                                         entries_.to(target));
+  return or_out_of_memory("to", [&]() -> std::shared_ptr<const pattern> {
+    return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_,
+                                           entries_.to(target));
+  });
 }
 
 transposed::transposed(const pattern& original) {

@@ -6,24 +6,29 @@
 
 #include "cuda/device.hpp"
 #include "rig/cpu/isa.hpp"
+#include "rig/error.hpp"
 #include "rig/version.hpp"
 
 namespace rig {
 
 std::string to_string(place where) {
-  if (where.where == place::kind::cpu) return "cpu";
-  return "cuda:" + std::to_string(where.device);
+  return or_out_of_memory("to_string", [&]() -> std::string {
+    if (where.where == place::kind::cpu) return "cpu";
+    return "cuda:" + std::to_string(where.device);
+  });
 }
 
 std::vector<device_info> devices() {
-  device_info host;
-  host.where = cpu();
-  host.name = on_cpu::to_string(on_cpu::instruction_set());
-  host.threads = static_cast<int>(std::thread::hardware_concurrency());
-  host.memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
-  std::vector<device_info> all = {host};
-  for (device_info& device : on_cuda::list_devices()) all.push_back(std::move(device));
-  return all;
+  return or_out_of_memory("devices", [&] {
+    device_info host;
+    host.where = cpu();
+    host.name = on_cpu::to_string(on_cpu::instruction_set());
+    host.threads = static_cast<int>(std::thread::hardware_concurrency());
+    host.memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
+    std::vector<device_info> all = {host};
+    for (device_info& device : on_cuda::list_devices()) all.push_back(std::move(device));
+    return all;
+  });
 }
 
 void synchronise(place where) {

@@ -128,9 +128,11 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
 }  // namespace
 
 std::string sampling_statistics::text() const {
-  const double whole = rows > 0 ? static_cast<double>(whole_rows) / rows : 1;
-  return "stages " + percent(kept_share()) + " of " + counted(entries) + " entries (" +
-         percent(distinct_share()) + " distinct), " + percent(whole) + " of rows whole";
+  return or_out_of_memory("sampling_report", [&] {
+    const double whole = rows > 0 ? static_cast<double>(whole_rows) / rows : 1;
+    return "stages " + percent(kept_share()) + " of " + counted(entries) + " entries (" +
+           percent(distinct_share()) + " distinct), " + percent(whole) + " of rows whole";
+  });
 }
 
 sampling_statistics sampling_report(const pattern& structure, const descriptor& desc) {

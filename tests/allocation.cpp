@@ -9,8 +9,8 @@
 #include <new>
 #include <vector>
 
-#include "rig/cbsr.hpp"
-#include "rig/mxm.hpp"
+#include "files.hpp"
+#include "rig/rig.hpp"
 
 namespace {
 
@@ -321,6 +321,140 @@ TEST_CASE("forms and explain") {
   check_every_failure(
       3, [&] { o.a.drop_forms(); },
       [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
+}
+
+TEST_CASE("what is said of a choice, a sample and the machine") {
+  operands o;
+  const rig::descriptor sampled{.kernel = "adaptive", .width = 2};
+  const rig::explanation choice = rig::explain(o.a, o.b, rig::plus_times<float>{}, sampled);
+  const rig::sampling_statistics sample = rig::sampling_report(o.a, sampled);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(choice.text()); }, always);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(choice.json()); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(sample.text()); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::sampling_report(o.a, sampled)); }, always);
+  check_every_failure(
+      1, nothing, [] { static_cast<void>(rig::devices()); }, always);
+  check_every_failure(
+      1, nothing, [] { static_cast<void>(to_string(rig::cuda(-2147483647))); }, always);
+  check_every_failure(
+      1, [&] { o.a.drop_forms(); },
+      [&] { static_cast<void>(o.a.structure().form_of<rig::row_lengths>()); }, always);
+}
+
+TEST_CASE("graphs") {
+  namespace generate = rig::generate;
+  const operands o;
+  const std::vector<float> factors(60, 2.0f);
+  const std::span<const float> scale(factors);
+  const auto check = [](int at_least, auto work) {
+    check_every_failure(at_least, nothing, work, always);
+  };
+  check(4, [&] { rig::symmetrise(o.a); });
+  check(4, [&] { rig::add_self_loops(o.a); });
+  check(1, [&] { rig::scale_rows(o.a, scale); });
+  check(1, [&] { rig::scale_columns(o.a, scale); });
+  check(4, [&] { rig::gcn_normalise(o.a); });
+  check(1, [&] { rig::mean_normalise(o.a); });
+  check(4, [] { generate::karate(); });
+  check(4, [] { generate::rmat(5, 4); });
+  check(4, [] { generate::uniform(20, 4); });
+  check(4, [] { generate::grid(5, 7); });
+  check(8, [] { generate::community({30, 4, 3, 0.2, 2.5, 9, 1}); });
+  check(6, [&] { generate::shuffled(o.a); });
+  check(1, [&] { generate::random_values(o.a); });
+  check(5, [] { generate::from_text("grid:5:7"); });
+  check(1, [&] { generate::degree_quantiles(o.a.structure()); });
+}
+
+TEST_CASE("codes") {
+  const operands o;
+  const rig::quantized q = rig::quantized::from(o.b);
+  const std::vector<unsigned char> codes(6, 1);
+  const std::vector<float> low{0}, step{1};
+  check_every_failure(
+      3, nothing, [&] { rig::quantized::from(o.b); }, always);
+  check_every_failure(
+      1, nothing, [&] { rig::quantized::from_codes(2, 3, codes, low, step); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(q.dequantised<float>()); }, always);
+}
+
+TEST_CASE("files: what cannot be written is left as it was") {
+  const operands o;
+  const rig::quantized q = rig::quantized::from(o.b);
+  const std::string path = scratch() / "a_path_too_long_for_the_string_to_hold_it_itself";
+  const auto check = [&](int at_least, auto write, auto read) {
+    const auto before = [&] { file_of(path, "before"); };
+    check_every_failure(at_least, before, write, [&] { return bytes_of(path) == "before"; });
+    write();
+    check_every_failure(at_least, nothing, read, always);
+  };
+  check(
+      2, [&] { rig::write_matrix(path, o.a); }, [&] { rig::read_matrix<float>(path); });
+  check(
+      3, [&] { rig::write_dense(path, o.b); }, [&] { rig::read_dense<float>(path); });
+  check(
+      5, [&] { rig::write_quantized(path, q); }, [&] { rig::read_quantized(path); });
+  file_of(path, "0,2\n1,0\n0,2\n");
+  check_every_failure(
+      5, nothing, [&] { rig::read_matrix<float>(path, {.separator = ',', .symmetrise = true}); },
+      always);
+}
+
+/// Lets each allocation of `work`, which refuses something, fail: it still throws rig::error.
+template <class Work>
+void check_refusal(Work work) {
+  for (const bool all_after_it : {false, true}) {
+    bool refused = false;
+    const auto attempt = [&] {
+      try {
+        work();
+      } catch (const rig::error& e) {
+        until_failure = never;
+        refused = e.code() != rig::errc::out_of_memory;
+        CHECK((failed || refused));
+      }
+    };
+    CHECK(count_down(all_after_it, nothing, attempt, always).others == 0);
+    CHECK(refused);
+  }
+}
+
+TEST_CASE("refusals") {
+  const operands o;
+  const dense<float> small(2, 3);
+  const matrix<float> oblong(200000, 30000);
+  const std::vector<float> values(4, 1.0f);
+  const std::vector<index> columns{0, 1, 0, 1};
+  const std::span<const float> four(values);
+  const std::string path = file_of("refused", "0 1 2 and more than a string holds by itself\n"),
+                    missing = path + "_that_is_missing", in_missing = missing + "/file";
+  const rig::plus_times<float> s;
+  const rig::descriptor unknown{.kernel = "a name that no kernel has"},
+      unable{.kernel = "maxk_backward"}, wide{.kernel = "maxk", .k = 1000000};
+  check_refusal([&] { rig::generate::from_text("a name that no recipe and no graph has"); });
+  check_refusal([&] { rig::generate::named("a name that no recipe and no graph has"); });
+  check_refusal([&] { rig::cbsr<float>::from(2, 99999, 2, four, columns); });
+  check_refusal([&] { rig::cbsr_pattern::uninitialised(2, 1000000, 2000000); });
+  check_refusal([&] { rig::maxk(o.b, 1000000); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, unknown)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, unable)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, wide)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, small, s)); });
+  check_refusal([&] { static_cast<void>(rig::explain(o.a, small, s)); });
+  check_refusal([&] { static_cast<void>(rig::sampling_report(o.a, rig::descriptor())); });
+  check_refusal([&] { rig::symmetrise(oblong); });
+  check_refusal([&] { rig::scale_rows(oblong, four); });
+  check_refusal([&] { rig::read_matrix<float>(path); });
+  check_refusal([&] { rig::read_dense<float>(path); });
+  check_refusal([&] { rig::read_quantized(path); });
+  check_refusal([&] { rig::read_dense<float>(missing); });
+  check_refusal([&] { rig::write_matrix(in_missing, o.a); });
+  check_refusal([&] { rig::write_dense(in_missing, o.b); });
 }
 
 /// Bytes that `work` asks for.

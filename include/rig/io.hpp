@@ -71,7 +71,8 @@ dense<T> read_dense(const std::string& path);
 
 /// Writes Matrix Market coordinate general, uncompressed, with its "%%GraphBLAS type"; an iso
 /// matrix of ones as a pattern. Numbers are the shortest that read back to the same bits (of a NaN,
-/// only its sign). Throws error(io) with path and reason, and leaves what was written so far.
+/// only its sign). Throws error(io) with path and reason, and leaves what was written so far;
+/// error(out_of_memory), and leaves the file as it was.
 template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a);
 
