@@ -191,9 +191,19 @@ struct result_container<Element, Indexed, true> {
                 "a cbsr holds float, double, half or bfloat16: name the result's type");
   using type = cbsr<Element>;
 };
-template <class Named, semiring S, class Mask = no_mask>
-using mxm_result = typename result_container<typename result_element<Named, S>::type,
-                                             is_indexed<output<S>>, is_cbsr_mask<Mask>>::type;
+
+/// The same of a product over S; where S is no semiring, which is an error of its own, any type.
+template <class Named, class S, class Mask>
+struct product_result {
+  using type = dense<float>;
+};
+template <class Named, semiring S, class Mask>
+struct product_result<Named, S, Mask> {
+  using type = typename result_container<typename result_element<Named, S>::type,
+                                         is_indexed<output<S>>, is_cbsr_mask<Mask>>::type;
+};
+template <class Named, class S, class Mask = no_mask>
+using mxm_result = typename product_result<Named, S, Mask>::type;
 
 /// A storage type converts to every arithmetic algebra type; any other type serves only as itself.
 template <class Stored, class Algebra>
@@ -282,31 +292,37 @@ Result make_result(const problem& p, const Mask& mask) {
     return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, owner);
 }
 
-template <class Named, semiring S, class TA, dense_like B, class Mask>
+template <class Named, class S, class TA, dense_like B, class Mask>
 mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                                      const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
-    problem p = make_problem<S>("mxm", a, b, mask, desc);
-    p.fresh = true;
-    check(p);
-    auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
-    fill_in_result<S>(p, c);
-    run(p);
-    return c;
+    if constexpr (require_semiring<S>()) {
+      problem p = make_problem<S>("mxm", a, b, mask, desc);
+      p.fresh = true;
+      check(p);
+      auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
+      fill_in_result<S>(p, c);
+      run(p);
+      return c;
+    } else {
+      return mxm_result<Named, S, Mask>();
+    }
   });
 }
 
-template <semiring S, class Result, class TA, dense_like B, class Mask>
+template <class S, class Result, class TA, dense_like B, class Mask>
 void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
               const descriptor& desc) {
   static_assert(!is_cbsr<Result>, "a cbsr is immutable, and no result to write into");
   static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
   or_out_of_memory("mxm", [&] {
-    problem p = make_problem<S>("mxm", a, b, mask, desc);
-    p.accum = accum;
-    fill_in_result<S>(p, c);
-    check(p);
-    run(p);
+    if constexpr (require_semiring<S>()) {
+      problem p = make_problem<S>("mxm", a, b, mask, desc);
+      p.accum = accum;
+      fill_in_result<S>(p, c);
+      check(p);
+      run(p);
+    }
   });
 }
 
@@ -338,7 +354,7 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// tile of columns that shared memory holds, some thousands; on the CPU f accumulators a
 /// thread, on a device those of the pieces that long rows are cut in, and there a sum has at most
 /// 64 bytes. Source: MaxK-GNN, ASPLOS 2024.
-template <class Element = void, class TA, dense_like B, semiring S>
+template <class Element = void, class TA, dense_like B, class S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
@@ -365,7 +381,7 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// form "row panels" too, up to 20 bytes an entry and 4 a row, and in a fixed order k accumulators
 /// of scratch for each panel and row of C that meet, an eighth of the device's memory at most.
 /// Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
-template <class Element = void, class TA, dense_like B, semiring S, class Container>
+template <class Element = void, class TA, dense_like B, class S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,
                                             const descriptor& desc = {}) {
@@ -379,38 +395,42 @@ mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
 /// dense of any storage type, or an indexed_dense for arg-max and arg-min, and may share memory
 /// with any operand: the result is as if the inputs were copied first (and then costs a copy of C).
 /// Throws as the first form, and read_only.
-template <class Result, class TA, dense_like B, semiring S, class Container>
+template <class Result, class TA, dense_like B, class S, class Container>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const mask<Container>& mask, const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, mask, desc);
 }
-template <class Result, class TA, dense_like B, semiring S>
+template <class Result, class TA, dense_like B, class S>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, no_mask{}, desc);
 }
 
-template <semiring S, class TA, dense_like B, class Mask>
+template <class S, class TA, dense_like B, class Mask>
 explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                           const descriptor& desc) {
   return or_out_of_memory("explain", [&] {
-    problem p = make_problem<S>("mxm", a, b, mask, desc);
-    p.fresh = true;
-    using element = typename result_element<void, S>::type;
-    p.c.value_type = type_of<element>;
-    p.c.value_bytes = sizeof(element);
-    return explain(p);
+    if constexpr (require_semiring<S>()) {
+      problem p = make_problem<S>("mxm", a, b, mask, desc);
+      p.fresh = true;
+      using element = typename result_element<void, S>::type;
+      p.c.value_type = type_of<element>;
+      p.c.value_bytes = sizeof(element);
+      return explain(p);
+    } else {
+      return explanation();
+    }
   });
 }
 
 /// What a product into a new result of S's own type would do: every kernel's answer and the choice.
 /// Nothing is computed; forms may be built. An existing result, its type and an accumulator are not
 /// asked for; they can change the answers. Throws as `mxm`.
-template <class TA, dense_like B, semiring S>
+template <class TA, dense_like B, class S>
 explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);
 }
-template <class TA, dense_like B, semiring S, class Container>
+template <class TA, dense_like B, class S, class Container>
 explanation explain(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
                     const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, mask, desc);

@@ -128,4 +128,80 @@ inline constexpr bool is_indexed = false;
 template <class T>
 inline constexpr bool is_indexed<indexed<T>> = true;
 
+/// Bytes of a left, right, accum or result at most: kernels hold 128 of them on a thread's stack.
+inline constexpr int64 widest_element = 8192;
+
+template <class T>
+inline constexpr bool fits_element = static_cast<int64>(sizeof(T)) <= widest_element;
+
+/// Can kernels allocate, copy and drop elements of type T as bytes?
+template <class T>
+inline constexpr bool is_plain = __is_trivially_copyable(T) && __is_constructible(T);
+
+template <class S>
+concept has_element_types = requires {
+  typename S::left;
+  typename S::right;
+  typename S::accum;
+};
+
+/// Has S such a member that cannot be called as it should? One that is deleted could, by its type.
+template <class S>
+concept misdeclares_finish = !has_finish<S> && requires {
+  &S::finish;
+}
+&&!requires(decltype(&S::finish) call, typename S::accum x, int64 n) { call(x, n); };
+template <class S>
+concept misdeclares_terminal = !has_terminal<S> && requires {
+  &S::terminal;
+}
+&&!requires(decltype(&S::terminal) call) { call(); };
+template <class S>
+concept misdeclares_overtakes = !has_overtakes<S> && requires {
+  &S::overtakes;
+}
+&&!requires(decltype(&S::overtakes) call, typename S::accum x) {
+  requires is_same<decltype(call(x, x)), bool>;
+};
+
+/// Is S a semiring that kernels can take? If not, one static_assert says why.
+template <class S>
+constexpr bool require_semiring() {
+  constexpr bool is_absent = sizeof(S) == 0;
+  if constexpr (!has_element_types<S>)
+    static_assert(is_absent, "a semiring is a struct with public types left, right and accum");
+  else if constexpr (!requires { S::zero(); })
+    static_assert(is_absent, "a semiring has a public static zero(), the identity of add");
+  else if constexpr (!requires(typename S::accum x) { S::add(x, x); })
+    static_assert(is_absent, "a semiring has a public static add(x, y) of two accum");
+  else if constexpr (!plain_multiply<S> && !positional<S>)
+    static_assert(is_absent,
+                  "a semiring has a public static multiply(a, b), or multiply(a, b, at), of a left "
+                  "and a right");
+  else if constexpr (misdeclares_finish<S>)
+    static_assert(is_absent, "finish(x, n) of a semiring is public and static, of accum and int64");
+  else if constexpr (misdeclares_terminal<S>)
+    static_assert(is_absent, "terminal() of a semiring is public and static");
+  else if constexpr (misdeclares_overtakes<S>)
+    static_assert(is_absent,
+                  "overtakes(sum, x) of a semiring is public and static, of two accum, and a bool");
+  else if constexpr (!__is_empty(S) || !__is_constructible(S))
+    static_assert(is_absent,
+                  "a semiring is its type and holds no values: pass a parameter as a template "
+                  "parameter");
+  else if constexpr (!is_plain<typename S::left> || !is_plain<typename S::right> ||
+                     !is_plain<typename S::accum> || !is_plain<output<S>>)
+    static_assert(is_absent,
+                  "left, right, accum and the result of a semiring are trivially copyable and "
+                  "default-constructible, as kernels copy their bytes: no std::string, std::set or "
+                  "std::pair");
+  else if constexpr (!fits_element<typename S::left> || !fits_element<typename S::right> ||
+                     !fits_element<typename S::accum> || !fits_element<output<S>>)
+    static_assert(is_absent,
+                  "left, right, accum and the result of a semiring have at most 8192 bytes each");
+  else
+    return true;
+  return false;
+}
+
 }  // namespace rig

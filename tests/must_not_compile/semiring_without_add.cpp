@@ -1,4 +1,5 @@
-// expect: S::add(x, x)
+// expect: public static add(x, y)
+// errors: 1
 #include "rig/rig.hpp"
 
 struct without_add {

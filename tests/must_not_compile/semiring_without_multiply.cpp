@@ -1,4 +1,5 @@
-// expect: constraints not satisfied
+// expect: public static multiply(a, b)
+// errors: 1
 #include "rig/rig.hpp"
 
 struct without_multiply {
