@@ -104,6 +104,46 @@ struct power_sums {
   }
 };
 
+/// As large as an element may be.
+struct histogram {
+  int bins[2048];
+  friend bool operator==(const histogram&, const histogram&) = default;
+};
+static_assert(sizeof(histogram) == rig::widest_element);
+histogram counted(int bin) {
+  histogram out{};
+  out.bins[bin] = 1;
+  return out;
+}
+struct reads_a_histogram {
+  using left = int;
+  using right = histogram;
+  using accum = int;
+  static constexpr int zero() { return 0; }
+  static constexpr int add(int x, int y) { return x + y; }
+  static int multiply(int a, const histogram& b) { return b.bins[a]; }
+};
+struct sums_histograms {
+  using left = int;
+  using right = int;
+  using accum = histogram;
+  static histogram zero() { return {}; }
+  static histogram add(histogram x, const histogram& y) {
+    for (int k = 0; k < 2048; ++k) x.bins[k] += y.bins[k];
+    return x;
+  }
+  static histogram multiply(int a, int b) { return counted(16 * a + b); }
+};
+struct ends_in_a_histogram {
+  using left = int;
+  using right = int;
+  using accum = int;
+  static constexpr int zero() { return 0; }
+  static constexpr int add(int x, int y) { return x + y; }
+  static constexpr int multiply(int a, int b) { return a * b; }
+  static histogram finish(int x, long) { return counted(x); }
+};
+
 struct graph {
   oracle::sparse pattern;
   int features;
@@ -298,6 +338,25 @@ TEST_CASE("positional multiplies see row and inner index of op(A)") {
         g, std::vector<float>(g.pattern.inner.size(), 1), b, 0l,
         [](long& sum, float, float, index i, index k) { sum += i * 1000l + k; }, finished_as_it_is);
   }
+}
+
+TEST_CASE("elements as large as they may be, in all roles") {
+  random_bits random(test_seed() + 4);
+  const auto draw = [&] { return random.below(4); };
+  const graph g{oracle::sparse{3, 4, {0, 2, 2, 5}, {0, 3, 0, 1, 2}, {1, 1, 1, 1, 1}}, 70};
+  const auto values = drawn<int>(g.pattern.inner.size(), draw);
+  check_against_loop<reads_a_histogram>(
+      g, values, drawn<histogram>(4, g.features, [&] { return counted(draw()); }), 0,
+      [](int& sum, int a, const histogram& b, index, index) { sum += b.bins[a]; },
+      finished_as_it_is);
+  const auto b = drawn<int>(4, g.features, draw);
+  check_against_loop<sums_histograms>(
+      g, values, b, histogram{},
+      [](histogram& sum, int a, int x, index, index) { ++sum.bins[16 * a + x]; },
+      finished_as_it_is);
+  check_against_loop<ends_in_a_histogram>(
+      g, values, b, 0, [](int& sum, int a, int x, index, index) { sum += a * x; },
+      [](int sum, long) { return counted(sum); });
 }
 
 TEST_CASE("an accumulator wider than a tile") {

@@ -229,7 +229,8 @@ class reader {
   bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
   left same_{};
   left a_buffer_[staged_a];
-  right b_buffer_[staged_b * 2 * half_tile<S>];
+  // Only storage types are converted; of others, which may be large, nothing is staged.
+  right b_buffer_[is_storage<right> ? staged_b * 2 * half_tile<S> : 1];
   index counting_[staged_b];
 };
 
