@@ -3,6 +3,11 @@
 // Scalars and their arithmetic: the one header that knows which compiler reads it. It includes
 // nothing, so that semirings compile under g++, nvcc and NVRTC from the same text.
 
+#if __cplusplus < 202002L
+#error "rig needs C++20: compile with -std=c++20"
+#include "compile with -std=c++20"  // a file that is missing ends the compilation, #error does not
+#endif
+
 namespace rig {
 
 using int32 = int;

@@ -46,6 +46,12 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
 /// else through small buffers on the stack of the thread. One reader a thread.
 template <class S>
 class reader {
+#ifndef _OPENMP
+  static_assert(
+      sizeof(S) == 0,
+      "rig's loops over a semiring of yours run on OpenMP's threads: compile with -fopenmp");
+#endif
+
  public:
   using left = typename S::left;
   using right = typename S::right;
