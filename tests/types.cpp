@@ -144,6 +144,37 @@ TEST_CASE("scalars keep what they are given") {
 }
 
 template <class T>
+void check_both_ends() {
+  using limits = std::numeric_limits<T>;
+  for (const T x : {limits::min(), T(0), T(3), limits::max()}) {
+    CHECK(rig::scalar(x).as<long>() == static_cast<long>(x));
+    CHECK(rig::scalar(x).as<double>() == static_cast<double>(x));
+    CHECK(rig::scalar(x).as<float>() == static_cast<float>(x));
+    CHECK(rig::scalar(x).as<int>() == static_cast<int>(x));
+    CHECK(rig::scalar(x).as<bool>() == (x != 0));
+  }
+}
+
+TEST_CASE("scalars take every integer type") {
+  check_both_ends<signed char>();
+  check_both_ends<unsigned char>();
+  check_both_ends<short>();
+  check_both_ends<unsigned short>();
+  check_both_ends<int>();
+  check_both_ends<unsigned>();
+  check_both_ends<long>();
+  check_both_ends<unsigned long>();
+  check_both_ends<long long>();
+  check_both_ends<unsigned long long>();
+  enum { unreached = -7 };
+  CHECK(rig::scalar(unreached).as<long>() == -7);
+  const rig::descriptor desc{.fill = std::size_t{3}};
+  CHECK(desc.fill.as<float>() == 3);
+  CHECK(rig::scalar(std::size_t{65504}).as<rig::half>().bits == 0x7bff);
+  CHECK(rig::scalar(1ul << 63).as<float>() == 0x1p63f);
+}
+
+template <class T>
 std::vector<T> numbers() {
   using limits = std::numeric_limits<T>;
   if constexpr (std::is_same_v<T, bool>)

@@ -1,39 +1,62 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
+#include <type_traits>
 
 #include "rig/accumulate.hpp"
 #include "rig/scalar.hpp"
 
 namespace rig {
 
-/// A number of any storage type, or of another integer type that int64 holds, kept exactly: what
-/// `descriptor::fill` is. Empty unless given one.
+/// Is T an integer type, or an enum that stands for one? Characters are text.
+template <class T>
+inline constexpr bool is_whole = (std::is_integral_v<T> && sizeof(T) <= sizeof(int64)) ||
+                                 (std::is_enum_v<T> && std::is_convertible_v<T, int64>);
+template <>
+inline constexpr bool is_whole<char> = false;
+template <>
+inline constexpr bool is_whole<wchar_t> = false;
+template <>
+inline constexpr bool is_whole<char8_t> = false;
+template <>
+inline constexpr bool is_whole<char16_t> = false;
+template <>
+inline constexpr bool is_whole<char32_t> = false;
+
+/// A number of any storage type or integer type, kept exactly: what `descriptor::fill` is. Empty
+/// unless given one.
 class scalar {
  public:
   constexpr scalar() = default;
-  constexpr scalar(double value) : state_(state::real), real_(value) {}
-  constexpr scalar(float value) : scalar(static_cast<double>(value)) {}
-  constexpr scalar(int32 value) : scalar(static_cast<int64>(value)) {}
-  constexpr scalar(int64 value) : state_(state::integer), integer_(value) {}
-  constexpr scalar(long long value) : scalar(static_cast<int64>(value)) {}
-  constexpr scalar(unsigned value) : scalar(static_cast<int64>(value)) {}
-  constexpr scalar(bool value) : scalar(static_cast<int64>(value)) {}
-  constexpr scalar(half value) : scalar(static_cast<float>(value)) {}
-  constexpr scalar(bfloat16 value) : scalar(static_cast<float>(value)) {}
+  template <class T>
+  constexpr scalar(T value) {
+    if constexpr (is_float<T> || is_small_float<T>) {
+      state_ = state::real;
+      real_ = convert<double>(value);
+    } else if constexpr (is_whole<T>) {
+      state_ = value < T(0) ? state::negative : state::natural;
+      integer_ = static_cast<std::uint64_t>(value);
+    } else {
+      static_assert(sizeof(T) == 0,
+                    "a fill is a number: of float, double, half, bfloat16 or an integer type");
+    }
+  }
 
   constexpr bool has_value() const { return state_ != state::none; }
   /// The number as a T, by `convert`.
   template <class T>
   constexpr T as() const {
-    return state_ == state::integer ? convert<T>(integer_) : convert<T>(real_);
+    if (state_ == state::natural) return convert<T>(integer_);
+    if (state_ == state::negative) return convert<T>(static_cast<int64>(integer_));
+    return convert<T>(real_);
   }
 
  private:
-  enum class state : unsigned char { none, real, integer };
+  enum class state : unsigned char { none, real, natural, negative };
   state state_ = state::none;
   double real_ = 0;
-  int64 integer_ = 0;
+  std::uint64_t integer_ = 0;
 };
 
 /// Everything a call may say beyond its operands. The meaning fields change the result; the tuning
