@@ -37,6 +37,7 @@ std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
 }  // namespace
 
 buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
+  check_place(where);
   buffer made;
   made.bytes_ = bytes;
   made.where_ = where;
@@ -49,6 +50,9 @@ buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
 }
 
 buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) {
+  check_place(where);
+  if (data == nullptr && bytes > 0)
+    fail(errc::range, {"buffer: ", bytes, " bytes at a null pointer"});
   buffer made;
   made.data_ = std::shared_ptr<void>(std::shared_ptr<void>(), data);
   made.bytes_ = bytes;

@@ -34,7 +34,8 @@ void check_shapes(const problem& p) {
                          p.b.columns, ", but ", what, " is ", rows, "x", columns});
   };
   if (!p.fresh) expect("C", p.c.rows, p.c.columns);
-  if (p.indices.data != nullptr) expect("C's index array", p.indices.rows, p.indices.columns);
+  if (!p.fresh && p.algebra->is_indexed)
+    expect("C's index array", p.indices.rows, p.indices.columns);
   if (p.mask.over == mask_operand::kind::matrix)
     expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
   if (p.mask.over == mask_operand::kind::dense)
@@ -54,7 +55,7 @@ void check_places(const problem& p) {
   };
   expect("B", p.b.where);
   if (!p.fresh) expect("C", p.c.where);
-  if (p.indices.data != nullptr) expect("C's index array", p.indices.where);
+  if (!p.fresh && p.algebra->is_indexed) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
   if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
     expect("the mask", p.mask.full.where);
@@ -63,6 +64,7 @@ void check_places(const problem& p) {
 void check_accumulator(const problem& p) {
   const semiring_info& s = *p.algebra;
   if (p.accum == accumulator::none) return;
+  check_enum(p.operation, "accumulator", p.accum, accumulator::logical_and);
   if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
     fail(errc::cannot,
          {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});

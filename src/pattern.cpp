@@ -85,6 +85,7 @@ template <class Offset>
 std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<const Offset> offsets,
                                         std::span<const index> entries, input how,
                                         std::vector<int64>* order) {
+  check_enum("matrix", "input", how, input::trusted);
   if (how != input::trusted) {
     check_offsets(rows, columns, offsets, entries.size());
     check_columns(columns, offsets, entries, how == input::checked);
@@ -107,6 +108,7 @@ template <class Offset>
 std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<const Offset> offsets,
                                         std::span<const index> entries, input how, place where,
                                         void* stream) {
+  check_enum("matrix", "input", how, input::trusted);
   if (how == input::sorted)
     fail(errc::order,
          {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});

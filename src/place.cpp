@@ -11,6 +11,15 @@
 
 namespace rig {
 
+void check_place(place where) {
+  if (where.where != place::kind::cpu && where.where != place::kind::cuda)
+    fail(errc::place, {"a place of kind ", static_cast<int>(where.where),
+                       " is neither rig::cpu() nor rig::cuda(device)"});
+  if (where.where == place::kind::cpu && where.device != 0)
+    fail(errc::place, {"the CPU is one place, and has no device ", where.device,
+                       "; write rig::cpu(), or rig::cuda(", where.device, ") for a GPU"});
+}
+
 std::string to_string(place where) {
   return or_out_of_memory("to_string", [&]() -> std::string {
     if (where.where == place::kind::cpu) return "cpu";
@@ -32,6 +41,7 @@ std::vector<device_info> devices() {
 }
 
 void synchronise(place where) {
+  check_place(where);
   if (where.where == place::kind::cuda) on_cuda::synchronise(where.device);
 }
 

@@ -104,6 +104,8 @@ struct scale {
 template <class T>
 requires(is_float<T> || is_small_float<T>) quantized quantized::from(const dense<T>& x, ranges over,
                                                                      rounding how) {
+  check_enum("quantized", "ranges", over, ranges::column);
+  check_enum("quantized", "rounding", how, rounding::nearest);
   if (x.where() != cpu()) return from(x.to(cpu()), over, how).to(x.where());
   return or_out_of_memory("quantized", [&] {
     const index count = over == ranges::column ? x.columns() : 1;

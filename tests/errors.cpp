@@ -67,6 +67,68 @@ TEST_CASE("the arrays of an indexed result") {
   CHECK(c.indices(0, 0) == 7);
 }
 
+TEST_CASE("an indexed result without its index array") {
+  operands o;
+  rig::indexed_dense<float> c{dense<float>(5, 3, 1.0f), {}};
+  check_error(errc::shape, {"index array", "0x0"},
+              [&] { rig::mxm(c, rig::none, o.a, o.b, rig::arg_max_second<float>{}); });
+  CHECK(c.values(0, 0) == 1);
+}
+
+TEST_CASE("numbers that were cast to an enum") {
+  for (const int number : {12, 99, 255})
+    check_refused(
+        errc::range, {"mxm: ", "accumulator", std::to_string(number), "11"},
+        [&](operands& o) { rig::mxm(o.c, rig::accumulator(number), o.a, o.b, plus_times); });
+  const std::vector<rig::int64> offsets{0, 2}, wide{1, 0};
+  const std::vector<rig::int32> narrow_offsets{0, 2};
+  const std::vector<index> entries{1, 0};
+  const auto refused = [](std::initializer_list<std::string> texts, auto work) {
+    check_error(errc::range, texts, work);
+  };
+  for (const int number : {-1, 3}) {
+    const auto how = rig::input(number);
+    const std::string said = std::to_string(number);
+    refused({"matrix: ", "input", said},
+            [&] { rig::pattern_from_csr(1, 2, std::span(offsets), std::span(entries), how); });
+    refused({"matrix: ", "input", said}, [&] {
+      rig::pattern_from_csr(1, 2, std::span(narrow_offsets), std::span(entries), how);
+    });
+    refused({"matrix: ", "input", said},
+            [&] { rig::pattern_from_csr(1, 2, std::span(offsets), std::span(wide), how); });
+    refused({"matrix: ", "input", said},
+            [&] { rig::pattern_view(1, 2, std::span(offsets), std::span(entries), how); });
+  }
+  const operands o;
+  refused({"quantized: ", "ranges", "2"}, [&] { rig::quantized::from(o.b, rig::ranges(2)); });
+  refused({"quantized: ", "rounding", "7"},
+          [&] { rig::quantized::from(o.b, rig::ranges::matrix, rig::rounding(7)); });
+}
+
+TEST_CASE("places that are none") {
+  const operands o;
+  const auto refused = [](rig::place where, std::initializer_list<std::string> texts) {
+    operands o;
+    check_error(errc::place, texts, [&] { rig::buffer::allocate(64, where); });
+    check_error(errc::place, texts, [&] { rig::buffer::borrow(o.memory.data(), 80, where); });
+    check_error(errc::place, texts, [&] { static_cast<void>(o.a.to(where)); });
+    check_error(errc::place, texts, [&] { static_cast<void>(o.b.to(where)); });
+    check_error(errc::place, texts, [&] { rig::synchronise(where); });
+  };
+  refused({rig::place::kind(7), 0}, {"kind 7"});
+  refused({rig::place::kind::cpu, 3}, {"device 3", "rig::cpu()"});
+}
+
+TEST_CASE("null pointers") {
+  check_error(errc::range, {"pattern", "null"}, [] { matrix<float>(nullptr); });
+  check_error(errc::range, {"pattern", "null"}, [] { matrix<float>(nullptr, rig::buffer()); });
+  check_error(errc::range, {"80 bytes", "null"}, [] { rig::buffer::borrow(nullptr, 80); });
+  CHECK(rig::buffer::borrow(nullptr, 0).bytes() == 0);
+  const auto pattern = rig::cbsr_pattern::from(1, 4, 2, std::vector<index>{1, 3});
+  check_error(errc::shape, {"cbsr", "2 entries", "8 bytes", "0"},
+              [&] { rig::cbsr<float>(pattern, rig::buffer()); });
+}
+
 TEST_CASE("kernels") {
   check_refused(errc::unknown_kernel, {"no such", "row", "split"}, [](operands& o) {
     rig::mxm(o.c, plus, o.a, o.b, plus_times, {.kernel = "no such"});

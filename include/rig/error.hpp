@@ -66,6 +66,16 @@ class message_piece {
 /// Throws `error(code, …)` with the pieces joined; the only way rig reports a mistake.
 [[noreturn]] void fail(errc code, std::initializer_list<message_piece> pieces);
 
+/// Throws error(range) for a number that was cast to an enum and is none of its values, `last`
+/// being the greatest.
+template <class Enum>
+void check_enum(const char* operation, const char* what, Enum value, Enum last) {
+  const int number = static_cast<int>(value), greatest = static_cast<int>(last);
+  if (number < 0 || number > greatest)
+    fail(errc::range, {operation, ": ", what, " ", number, " is none of 0 … ", greatest,
+                       "; name one of the enum"});
+}
+
 /// Runs `work`; a standard allocation failure inside it becomes `error(out_of_memory)` that starts
 /// with `what`.
 template <class Work>

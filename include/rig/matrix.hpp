@@ -38,11 +38,11 @@ class matrix {
 
   /// An iso matrix on an existing pattern.
   explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
-      : structure_(std::move(structure)), iso_(iso) {}
+      : structure_(given(std::move(structure))), iso_(iso) {}
 
   /// A matrix from a pattern and one value an entry (values.bytes() = nnz·sizeof(T), same place).
   matrix(std::shared_ptr<const pattern> structure, buffer values)
-      : structure_(std::move(structure)), values_(std::move(values)), is_iso_(false) {
+      : structure_(given(std::move(structure))), values_(std::move(values)), is_iso_(false) {
     const auto expected = static_cast<std::size_t>(structure_->nnz()) * sizeof(T);
     if (values_.bytes() != expected)
       fail(errc::shape, {"matrix: ", structure_->nnz(), " entries need ", expected,
@@ -163,6 +163,10 @@ class matrix {
   void drop_forms() const { structure_->drop_forms(); }
 
  private:
+  static std::shared_ptr<const pattern> given(std::shared_ptr<const pattern> structure) {
+    if (structure == nullptr) fail(errc::range, {"matrix: the pattern is null"});
+    return structure;
+  }
   static void check_length(const pattern& structure, std::size_t count) {
     if (count != static_cast<std::size_t>(structure.nnz()))
       fail(errc::shape, {"matrix: ", structure.nnz(), " entries, ", count, " values"});

@@ -16,6 +16,9 @@ struct place {
 inline place cpu() { return {}; }
 inline place cuda(int device = 0) { return {place::kind::cuda, device}; }
 
+/// Throws error(place) where a place is neither `cpu()` nor of the kind of `cuda`.
+void check_place(place where);
+
 /// "cpu" or "cuda:0".
 std::string to_string(place where);
 
