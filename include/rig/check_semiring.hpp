@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -10,10 +11,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
+#include "rig/aggregate.hpp"
 #include "rig/semiring.hpp"
 
 namespace rig {
@@ -65,6 +68,9 @@ bool is_unordered(const T& x) {
     return x != x;
   else if constexpr (!std::is_arithmetic_v<T> && std::equality_comparable<T>)
     return !(x == x);
+  else if constexpr (structured<T>)
+    return std::apply([](const auto&... member) { return (is_unordered(member) || ...); },
+                      members(x));
   else
     return false;
 }
@@ -75,17 +81,63 @@ bool is_finite(const T& x) {
     return is_finite(static_cast<float>(x));
   else if constexpr (std::is_floating_point_v<T>)
     return x - x == 0;
+  else if constexpr (structured<T>)
+    return std::apply([](const auto&... member) { return (is_finite(member) && ...); }, members(x));
   else
     return !is_unordered(x);
 }
 
-/// Equal, NaN to NaN, zeros of either sign to each other.
+/// test(member of x, of y, …) for each member until one is false.
+template <structured T, class Test, class... More>
+bool holds_for_members(Test test, const T& x, const More&... more) {
+  return [&]<std::size_t... I>(std::index_sequence<I...>) {
+    const auto test_one = [&](auto i, const auto&... members_of_each) {
+      return test(std::get<i>(members_of_each)...);
+    };
+    return (test_one(std::integral_constant<std::size_t, I>(), members(x), members(more)...) &&
+            ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(members(x))>>());
+}
+
+/// Equal, NaN to NaN, zeros of either sign to each other; by members where T has no ==.
 template <class T>
 bool are_same(const T& x, const T& y) {
   if constexpr (is_indexed<T>)
     return are_same(x.value, y.value) && x.index == y.index;
-  else
+  else if constexpr (std::equality_comparable<T>)
     return x == y || (is_unordered(x) && is_unordered(y));
+  else
+    return holds_for_members([](const auto& a, const auto& b) { return are_same(a, b); }, x, y);
+}
+
+/// Whether two sums of the same terms agree up to the rounding of floats, relative to all that was
+/// met on the way, member by member; they do wherever that overflowed. What is indexed is chosen,
+/// and not rounded.
+template <class T>
+bool are_close(const T& one, const T& other, const std::array<T, 3>& terms,
+               const std::array<T, 2>& met) {
+  if (are_same(one, other)) return true;
+  if constexpr (std::is_floating_point_v<T>) {
+    const auto magnitude = [](T x) { return x < 0 ? -x : x; };
+    T size = magnitude(one) + magnitude(other);
+    for (const T x : terms) {
+      if (!is_finite(x)) return false;
+      size += magnitude(x);
+    }
+    for (const T x : met) size += magnitude(x);
+    const T bound = 4 * std::numeric_limits<T>::epsilon() * size;
+    return !is_finite(size) || magnitude(one - other) <= bound;
+  } else if constexpr (structured<T> && !is_indexed<T>) {
+    const auto members_are_close = [](const auto& a, const auto& b, const auto& x, const auto& y,
+                                      const auto& z, const auto& xy, const auto& yz) {
+      return are_close(a, b, {x, y, z}, {xy, yz});
+    };
+    return holds_for_members(members_are_close, one, other, terms[0], terms[1], terms[2], met[0],
+                             met[1]);
+  } else {
+    return false;
+  }
 }
 
 /// The fewest digits that read back as x.
@@ -100,7 +152,7 @@ inline std::string shortest(double x, bool is_single) {
   return digits;
 }
 
-/// x in words; nothing where T is a structure without a to_string of its own.
+/// x in words: those of a to_string of its own, or of its members; nothing where neither is there.
 template <class T>
 std::string text(const T& x) {
   if constexpr (std::same_as<T, bool>) {
@@ -117,6 +169,15 @@ std::string text(const T& x) {
                          { to_string(x) } -> std::convertible_to<std::string>;
                        }) {
     return to_string(x);
+  } else if constexpr (structured<T>) {
+    std::string words;
+    bool is_complete = true;
+    const auto add = [&](const std::string& member) {
+      is_complete = is_complete && !member.empty();
+      words += (words.empty() ? "{" : ", ") + member;
+    };
+    std::apply([&](const auto&... member) { (add(text(member)), ...); }, members(x));
+    return is_complete ? words + "}" : std::string();
   } else {
     return {};
   }
@@ -136,7 +197,7 @@ inline constexpr bool is_dividing_by_zero =
 
 template <class S, typename S::left A, typename S::right B>
 concept multiplies_constantly = requires {
-  typename std::bool_constant<(static_cast<void>(S::multiply(A, B)), true)>;
+  typename std::bool_constant<(static_cast<void>(product<S>(A, B, position{0, 0})), true)>;
 };
 
 /// The product of integers whose division would end the process, in words, or null. Asked in the
@@ -161,6 +222,39 @@ constexpr const char* division_of_operands() {
                          multiplies_constantly<S, -2, low_right> &&
                          !multiplies_constantly<S, -1, low_right>)
         return "multiply(-1, lowest) divides to more than the highest";
+    }
+  }
+  return nullptr;
+}
+
+template <class S>
+concept has_constant_zero = requires {
+  typename std::bool_constant<(static_cast<void>(S::zero()), true)>;
+};
+
+/// A ⊗ B is no constant, and 1 ⊗ 1 is one.
+template <class S, typename S::left A, typename S::right B>
+concept overflows = multiplies_constantly<S, typename S::left(1), typename S::right(1)> &&
+    !multiplies_constantly<S, A, B>;
+
+/// The product of zero() and 1 or -1 that overflows, among integers, or null: found in the same
+/// way. zero() is a result, such as the path that is not there, and the next product's operand.
+template <semiring S>
+constexpr const char* overflow_of_zero() {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  if constexpr (std::is_integral_v<left> && std::is_integral_v<right> && has_constant_zero<S>) {
+    constexpr accum zero = S::zero();
+    if constexpr (std::same_as<left, accum>) {
+      if constexpr (overflows<S, zero, right(1)>) return "multiply(zero(), 1)";
+      if constexpr (overflows<S, zero, right(std::is_signed_v<right> ? -1 : 1)>)
+        return "multiply(zero(), -1)";
+    }
+    if constexpr (std::same_as<right, accum>) {
+      if constexpr (overflows<S, left(1), zero>) return "multiply(1, zero())";
+      if constexpr (overflows<S, left(std::is_signed_v<left> ? -1 : 1), zero>)
+        return "multiply(-1, zero())";
     }
   }
   return nullptr;
@@ -310,8 +404,10 @@ class checker {
   using left = typename Algebra::left;
   using right = typename Algebra::right;
   using accum = typename Algebra::accum;
-  static_assert(!std::same_as<Equal, as_they_are> || std::equality_comparable<accum>,
-                "check_semiring compares sums: give S::accum an operator ==, or pass `equal`");
+  static_assert(!std::same_as<Equal, as_they_are> || std::equality_comparable<accum> ||
+                    structured<accum>,
+                "check_semiring compares sums: give S::accum an operator ==, or pass an equality, "
+                "check_semiring<S>(equal)");
 
   checker(const Algebra& s, std::vector<drawn<left>> lefts, std::vector<drawn<right>> rights,
           const Equal& equal, random_bits random)
@@ -355,13 +451,6 @@ class checker {
     else
       return true;
   }
-  bool loses_nan(const accum& x, const accum& sum) const {
-    if constexpr (std::is_floating_point_v<accum> || is_indexed<accum>)
-      return is_unordered(x) && !is_unordered(sum);
-    else
-      return false;
-  }
-
   void report(std::initializer_list<std::string_view> parts) {
     if (!wrong_) wrong_ = joined(parts);
   }
@@ -373,6 +462,13 @@ class checker {
   void report_unlike(const char* law, const std::string& formula, const accum& x,
                      const std::string& other, const accum& y) {
     report({law, ": ", formula, equals(x), ", unlike ", other, other == text(y) ? "" : equals(y)});
+  }
+  /// A sum of x, which may be NaN, is NaN then.
+  void check_nan(const accum& x, const std::string& formula, const accum& value) {
+    if constexpr (std::is_floating_point_v<accum> || is_indexed<accum>)
+      if (is_unordered(x) && !is_unordered(value))
+        report({"add loses NaN: ", formula, equals(value),
+                "; rig::maximum and rig::minimum keep NaN, std::max, std::min and fmax do not"});
   }
   static std::string sum(const std::string& x, const std::string& y) {
     return joined({"add(", x, ", ", y, ")"});
@@ -498,8 +594,8 @@ class checker {
   void check_sum(const char* law, const accum& special, const std::string& words,
                  const drawn<accum>& x, const accum& expected, const std::string& expected_words) {
     const accum one = s_.add(special, x.value), other = s_.add(x.value, special);
-    if (loses_nan(x.value, one)) report({"add loses NaN: ", sum(words, x.words), equals(one)});
-    if (loses_nan(x.value, other)) report({"add loses NaN: ", sum(x.words, words), equals(other)});
+    check_nan(x.value, sum(words, x.words), one);
+    check_nan(x.value, sum(x.words, words), other);
     if (!same(one, expected))
       report_unlike(law, sum(words, x.words), one, expected_words, expected);
     if (!same(other, expected))
@@ -511,7 +607,7 @@ class checker {
       for (const drawn<accum>& y : sums_) {
         if (wrong_) return;
         const accum xy = s_.add(x.value, y.value), yx = s_.add(y.value, x.value);
-        if (loses_nan(x.value, xy)) report({"add loses NaN: ", sum(x.words, y.words), equals(xy)});
+        check_nan(x.value, sum(x.words, y.words), xy);
         if (s_.is_logical && !is_zero_or_one(xy))
           report(
               {"logical is claimed, but values leave {0, 1}: ", sum(x.words, y.words), equals(xy)});
@@ -534,27 +630,16 @@ class checker {
   void check_triple(const drawn<accum>& x, const drawn<accum>& y, const drawn<accum>& z) {
     const accum xy = s_.add(x.value, y.value), yz = s_.add(y.value, z.value);
     const accum one = s_.add(xy, z.value), other = s_.add(x.value, yz);
-    if (!same(one, other) && !are_close(one, other, {x.value, y.value, z.value}, {xy, yz}))
+    if (!same(one, other) && !are_as_close(one, other, {x.value, y.value, z.value}, {xy, yz}))
       report_unlike("add does not associate", sum(sum(x.words, y.words), z.words), one,
                     sum(x.words, sum(y.words, z.words)), other);
   }
-  /// Whether two sums of the same floats agree up to rounding, relative to all that was met on the
-  /// way; they do wherever that overflowed.
-  bool are_close(const accum& one, const accum& other, std::initializer_list<accum> terms,
-                 std::initializer_list<accum> met) const {
-    if constexpr (std::is_floating_point_v<accum> && std::same_as<Equal, as_they_are>) {
-      const auto magnitude = [](accum x) { return x < 0 ? -x : x; };
-      accum size = magnitude(one) + magnitude(other);
-      for (const accum x : terms) {
-        if (!is_finite(x)) return false;
-        size += magnitude(x);
-      }
-      for (const accum x : met) size += magnitude(x);
-      const accum bound = 4 * std::numeric_limits<accum>::epsilon() * size;
-      return !is_finite(size) || magnitude(one - other) <= bound;
-    } else {
+  bool are_as_close(const accum& one, const accum& other, const std::array<accum, 3>& terms,
+                    const std::array<accum, 2>& met) const {
+    if constexpr (std::same_as<Equal, as_they_are>)
+      return are_close(one, other, terms, met);
+    else
       return false;
-    }
   }
 
   Algebra s_;
@@ -575,6 +660,9 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
     return "the value without products is no number: finish(zero(), 0) divides by 0";
   if constexpr (constexpr const char* product = division_of_operands<S>(); product != nullptr)
     return joined({"a product is no number: ", product});
+  if constexpr (constexpr const char* product = overflow_of_zero<S>(); product != nullptr)
+    return joined({"a product of zero() overflows: ", product,
+                   "; rig::saturating_plus stays at zero(), rig::times wraps"});
   if (is_empty_sum_unordered<S>())
     return joined({"the value without products is no number: ",
                    has_finish<S> ? "finish(zero(), 0)" : "zero()", " = NaN"});
@@ -591,14 +679,17 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
 /// first that is broken, in words; nothing if all hold on the values drawn.
 ///
 ///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
-///   finish(0, 0) is a number, and so are 1 ⊗ 0 and 0 ⊗ 1 of integers; where claimed: ∞ ⊕ x =
+///   finish(0, 0) is a number, and so are 1 ⊗ 0 and 0 ⊗ 1 of integers, of which zero() ⊗ ±1 and
+///   ±1 ⊗ zero() do not overflow, if they are constexpr; where claimed: ∞ ⊕ x =
 ///   x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored, all values 0 or 1; x ⊕ y is y where
 ///   overtakes(x, y), else x, for products y of a lower inner index than x
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
 /// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a
-/// default. equal(x, y) replaces ==, as structures of floats need. Floats associate within 4
-/// epsilons of all magnitudes met, unless they overflow; 0 annihilates what is finite.
+/// default. equal(x, y) replaces ==; a struct without either is compared member by member. Floats
+/// associate within 4 epsilons of all magnitudes met, unless they overflow, and so do those in a
+/// struct (at most 8 members, no base and no union) unless there is an `equal`; 0 annihilates what
+/// is finite.
 /// A function of `seed`. Host only; some 10^5 additions: milliseconds. Throws std::bad_alloc, and
 /// what S and the arguments throw.
 ///
@@ -611,6 +702,14 @@ std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& le
     return laws::violation_of<S>(seed, left, right, equal);
   else
     return {};
+}
+/// The same with an equality, of operands that are numbers.
+///
+///   auto wrong = rig::check_semiring<my_algebra>([](sum x, sum y) { return x.count == y.count; });
+template <class S, class Equal>
+requires std::is_invocable_r_v<bool, const Equal&, typename S::accum, typename S::accum>
+    std::optional<std::string> check_semiring(const Equal& equal, std::uint64_t seed = 1) {
+  return check_semiring<S>(seed, laws::numbers(), laws::numbers(), equal);
 }
 
 }  // namespace rig
