@@ -5,6 +5,7 @@
 #include <bit>
 #include <climits>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
@@ -19,6 +20,17 @@ using oracle::kind;
 using oracle::number;
 constexpr float inf = std::numeric_limits<float>::infinity();
 const float nan = std::numeric_limits<float>::quiet_NaN();
+
+/// Beside POSIX's function of that name.
+namespace of_the_caller {
+using rig::index;
+static_assert(std::is_same_v<index, rig::int32>);
+}  // namespace of_the_caller
+constexpr int last_of(int count) {
+  using rig::index;
+  return index{count} - 1;
+}
+static_assert(last_of(3) == 2);
 
 template <class T>
 T from_bits(unsigned bits) {

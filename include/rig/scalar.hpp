@@ -14,7 +14,9 @@ using int32 = int;
 using int64 = long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
-/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns.
+/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns. <cstring> brings
+/// POSIX's function ::index: beside it write `using rig::index;` in a namespace or a function, or
+/// rig::index.
 using index = int32;
 
 /// IEEE binary16, a storage type: it converts to and from float, rounding to nearest even; which
