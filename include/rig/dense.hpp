@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <type_traits>
 #include <utility>
 
 #include "rig/buffer.hpp"
@@ -23,6 +24,9 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 /// error(read_only).
 template <class T>
 class dense {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "the elements of a dense are trivially copyable: rig copies their bytes");
+
  public:
   using value_type = T;
 

@@ -21,6 +21,9 @@ namespace rig {
 /// matrices is safe.
 template <class T>
 class matrix {
+  static_assert(std::is_trivially_copyable_v<T>,
+                "the values of a matrix are trivially copyable: rig copies their bytes");
+
  public:
   using value_type = T;
 

@@ -192,12 +192,13 @@ struct result_container<Element, Indexed, true> {
   using type = cbsr<Element>;
 };
 
-/// The same of a product over S; where S is no semiring, which is an error of its own, any type.
+/// The same of a product over S; where S is refused, which is an error of its own, any type.
 template <class Named, class S, class Mask>
 struct product_result {
   using type = dense<float>;
 };
 template <class Named, semiring S, class Mask>
+requires is_plain<output<S>>
 struct product_result<Named, S, Mask> {
   using type = typename result_container<typename result_element<Named, S>::type,
                                          is_indexed<output<S>>, is_cbsr_mask<Mask>>::type;
