@@ -218,6 +218,15 @@ TEST_CASE("an allocator whose memory is not aligned is refused, and gets it back
   CHECK(state.calls == 0);
 }
 
+TEST_CASE("an allocator has both functions, or none") {
+  check_error(rig::errc::range, {"release is null"}, [] {
+    rig::set_device_allocator({&overwriting::allocate, nullptr, nullptr});
+  });
+  check_error(rig::errc::range, {"allocate is null"}, [] {
+    rig::set_device_allocator({nullptr, &overwriting::release, nullptr});
+  });
+}
+
 TEST_CASE("another thread's capture in global mode forbids nothing") {
   const own_stream captured;
   const auto a = hubs(2500);

@@ -140,23 +140,39 @@ TEST_CASE("so does a semiring of the caller's") {
                  &scaled_sum, "spmv_panels.cu");
 }
 
-TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+/// The error of a semiring whose body does not compile.
+std::string refusal_of(const char* body) {
   rig::source_text broken = scaled_sum;
-  broken.body =
-      "using left = float; using right = float; using accum = float; int zero() { return nothing; "
-      "}";
+  broken.body = body;
   std::string name;
   try {
     compile_to_cubin(
         {"row.cu", "rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &broken},
         90, name);
-    FAIL("it compiled");
   } catch (const rig::error& e) {
-    const std::string said = e.what();
     CHECK(e.code() == rig::errc::cannot);
-    CHECK(said.find("user.cpp:17") != std::string::npos);
-    CHECK(said.find("nothing") != std::string::npos);
+    return e.what();
   }
+  FAIL("it compiled");
+  return {};
+}
+
+TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+  const std::string said = refusal_of(
+      "using left = float; using right = float; using accum = float; int zero() { return nothing; "
+      "}");
+  CHECK(said.find("user.cpp:17") != std::string::npos);
+  CHECK(said.find("nothing") != std::string::npos);
+  CHECK(said.find("rig::maximum") == std::string::npos);
+}
+
+TEST_CASE("where one uses the standard library the refusal names what is there instead") {
+  const std::string said = refusal_of(
+      "using left = float; using right = float; using accum = float;"
+      "static constexpr float zero() { return 0; }"
+      "static constexpr float add(float x, float y) { return std::max(x, y); }"
+      "static constexpr float multiply(float a, float b) { return a * b; }");
+  CHECK(said.find("rig::maximum") != std::string::npos);
 }
 
 TEST_CASE("a file's name may hold quotes") {

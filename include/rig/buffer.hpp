@@ -55,7 +55,7 @@ struct device_allocator {
 };
 
 /// Sets the allocator for later allocations; {} restores the pool. A buffer is freed by the
-/// allocator that made it.
+/// allocator that made it. Throws error(range) where one function is null alone.
 void set_device_allocator(device_allocator allocator);
 
 }  // namespace rig

@@ -175,7 +175,12 @@ compiled_kernel compile_now(const kernel_source& of, int architecture) {
                                     ? std::string(of.semiring->name) + " (" + of.semiring->file +
                                           ":" + std::to_string(of.semiring->line) + ")"
                                     : of.expression;
-    fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log});
+    const char* const hint =
+        log.find("std::") == log.npos
+            ? ""
+            : "\nThe GPU's compiler reads no standard header: rig::maximum and "
+              "rig::minimum are in place of std::max and std::min";
+    fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log, hint});
   }
   compiled_kernel out;
   std::size_t size = 0;

@@ -504,6 +504,10 @@ stream_order::~stream_order() {
 }  // namespace on_cuda
 
 void set_device_allocator(device_allocator chosen) {
+  if ((chosen.allocate == nullptr) != (chosen.release == nullptr))
+    fail(errc::range,
+         {"set_device_allocator: ", chosen.allocate == nullptr ? "allocate" : "release",
+          " is null, and the other is not"});
   const std::lock_guard lock(on_cuda::allocator_mutex);
   on_cuda::allocator = chosen;
   on_cuda::has_allocator.store(chosen.allocate != nullptr, std::memory_order_release);
