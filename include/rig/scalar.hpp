@@ -216,7 +216,8 @@ constexpr T maximum(T x, T y) {
     }
   }
 #endif
-  return ((x > y) | (x != x)) ? x : y;
+  // g++ makes a branch of a select on both conditions at once.
+  return x != x ? x : x > y ? x : y;
 }
 
 /// min(x, y); NaN wins. The sign of a zero tie is unspecified.
@@ -230,7 +231,7 @@ constexpr T minimum(T x, T y) {
     }
   }
 #endif
-  return ((x < y) | (x != x)) ? x : y;
+  return x != x ? x : x < y ? x : y;
 }
 
 /// x + y; integers wrap, bool is "or".
