@@ -121,7 +121,8 @@ bool mask_row::walk(int64 first, int count, bool* allowed) {
 
 int threads_for(double work, int asked) {
   if (work < parallel_work) return 1;
-  return std::min(asked > 0 ? asked : omp_get_max_threads(), std::max(256, omp_get_num_procs()));
+  static const int most = std::max(256, omp_get_num_procs());
+  return std::min(asked > 0 ? asked : omp_get_max_threads(), most);
 }
 
 int threads_for(const problem& p) {
@@ -163,7 +164,8 @@ struct shares {
 /// on the number of threads.
 shares shares_of(const problem& p) {
   const auto lengths = p.oriented->form_of<row_lengths>();
-  const double cores = std::max(1u, std::thread::hardware_concurrency());
+  // Kept: to ask the system takes longer than a small product.
+  static const double cores = std::max(1u, std::thread::hardware_concurrency());
   const double nnz = static_cast<double>(std::max<int64>(p.a.nnz, 1));
   return {1.0 / cores, static_cast<double>(lengths->longest) / nnz, lengths->longest};
 }
