@@ -3,7 +3,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <thread>
 
@@ -91,32 +94,126 @@ void dequantise(const unsigned char* codes, const float* low, const float* step,
   dequantise_each(codes, low, step, per_column, to, count);
 }
 
+namespace {
+
+/// Does stored entry e of a mask over a matrix set its place?
+bool is_set(const mask_operand& mask, int64 e) {
+  if (mask.structural) return true;
+  bool set = true;
+  const auto* const at = mask.sparse.values == nullptr
+                             ? mask.sparse.iso
+                             : static_cast<const unsigned char*>(mask.sparse.values) +
+                                   static_cast<std::size_t>(e) * mask.sparse.value_bytes;
+  convert_row(at, mask.sparse.value_type, &set, 1);
+  return set;
+}
+
+/// allowed[j] for `count` elements of a mask over a dense, from (row, first) on.
+void read_full(const mask_operand& mask, index row, int64 first, int count, bool* allowed) {
+  if (mask.structural) return static_cast<void>(std::fill_n(allowed, count, true));
+  convert_row(static_cast<const unsigned char*>(mask.full.data) +
+                  static_cast<std::size_t>(row * mask.full.stride + first) * mask.full.value_bytes,
+              mask.full.value_type, allowed, count);
+}
+
+void apply_complement(const mask_operand& mask, int count, bool* allowed) {
+  const bool is_complemented = mask.complemented;  // else it could be one of `allowed`
+  for (int j = 0; j < count; ++j) allowed[j] = allowed[j] != is_complemented;
+}
+
+}  // namespace
+
 bool mask_row::walk(int64 first, int count, bool* allowed) {
   if (mask_.over == mask_operand::kind::dense) {
-    if (mask_.structural)
-      std::fill_n(allowed, count, true);
-    else
-      convert_row(
-          static_cast<const unsigned char*>(mask_.full.data) +
-              static_cast<std::size_t>(row_ * mask_.full.stride + first) * mask_.full.value_bytes,
-          mask_.full.value_type, allowed, count);
+    read_full(mask_, row_, first, count, allowed);
   } else {
     std::fill_n(allowed, count, false);
-    for (; next_ < end_ && mask_.sparse.entries[next_] < first + count; ++next_) {
-      bool set = true;
-      if (!mask_.structural) {
-        const auto* at = mask_.sparse.values == nullptr
-                             ? mask_.sparse.iso
-                             : static_cast<const unsigned char*>(mask_.sparse.values) +
-                                   static_cast<std::size_t>(next_) * mask_.sparse.value_bytes;
-        convert_row(at, mask_.sparse.value_type, &set, 1);
-      }
-      allowed[mask_.sparse.entries[next_] - first] = set;
-    }
+    for (; next_ < end_ && mask_.sparse.entries[next_] < first + count; ++next_)
+      allowed[mask_.sparse.entries[next_] - first] = is_set(mask_, next_);
   }
-  bool any = false;
-  for (int j = 0; j < count; ++j) any |= allowed[j] ^= mask_.complemented;
-  return any;
+  apply_complement(mask_, count, allowed);
+  return std::memchr(allowed, 1, static_cast<std::size_t>(count)) != nullptr;
+}
+
+namespace {
+
+/// Is each of `count` rows not empty?
+template <class Offset>
+void read_present(const Offset* offsets, int count, bool* present) {
+  for (int i = 0; i < count; ++i) present[i] = offsets[i] < offsets[i + 1];
+}
+void read_present(const sparse_operand& a, index row, int count, bool* present) {
+  if (a.wide)
+    read_present(static_cast<const int64*>(a.offsets) + row, count, present);
+  else
+    read_present(static_cast<const int32*>(a.offsets) + row, count, present);
+}
+
+/// Rows row … row + count of a mask of one column.
+void read_mask_column(const mask_operand& mask, index row, int count, bool* allowed) {
+  if (mask.over == mask_operand::kind::matrix) {
+    read_present(mask.sparse, row, count, allowed);
+    for (int i = 0; !mask.structural && i < count; ++i)
+      if (allowed[i]) allowed[i] = is_set(mask, mask.sparse.offset(row + i));
+  } else if (mask.full.stride == 1) {
+    read_full(mask, row, 0, count, allowed);
+  } else {
+    for (int i = 0; i < count; ++i) read_full(mask, row + i, 0, 1, allowed + i);
+  }
+  apply_complement(mask, count, allowed);
+}
+
+/// Places of half a tile or strip, a bit each: bit j is flags[j].
+using place_bits = std::uint64_t;
+
+place_bits bits_of(const bool* flags, int count) {
+  place_bits bits = 0;
+  int j = 0;
+  for (; j + 8 <= count; j += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, flags + j, sizeof(bytes));
+    // Moves the lowest bit of byte i to bit 56 + i.
+    bits |= bytes * 0x0102040810204080u >> 56 << j;
+  }
+  for (; j < count; ++j) bits |= static_cast<place_bits>(flags[j]) << j;
+  return bits;
+}
+
+/// Appends `first` + the number of each bit that is set; how many `list` has then.
+int append(place_bits bits, int first, int32* list, int listed) {
+  for (; bits != 0; bits &= bits - 1) list[listed++] = first + std::countr_zero(bits);
+  return listed;
+}
+
+}  // namespace
+
+void selection::select(const problem& p, int count, const bool* allowed, const bool* present) {
+  constexpr int half = 64;
+  const place_bits absent_fills = p.accum == accumulator::none ? ~place_bits{0} : 0,
+                   outside_fills = p.fresh || p.desc->replace ? ~place_bits{0} : 0;
+  bool is_whole = true;
+  filled = 0;
+  for (int first = 0; first < count; first += half) {
+    const int here = std::min(half, count - first);
+    const place_bits all = ~place_bits{0} >> (half - here),
+                     in = allowed == nullptr ? all : bits_of(allowed + first, here),
+                     has = present == nullptr ? all : bits_of(present + first, here);
+    gets_sum_[first / half] = in & has;
+    is_whole &= (in & has) == all;
+    filled =
+        append(((in & ~has & absent_fills) | (~in & outside_fills)) & all, first, fills, filled);
+  }
+  summed = is_whole ? count : 0;
+  sums = is_whole ? nullptr : sum_list_;
+  for (int first = 0; !is_whole && first < count; first += half)
+    summed = append(gets_sum_[first / half], first, sum_list_, summed);
+}
+
+void column_strip::read(const problem& p, index row, int count) {
+  read_present(p.a, row, count, present_);
+  const bool is_masked = p.mask.over != mask_operand::kind::absent;
+  if (is_masked) read_mask_column(p.mask, row, count, allowed_);
+  chosen.select(p, count, is_masked ? allowed_ : nullptr, present_);
 }
 
 int threads_for(double work, int asked) {
@@ -142,6 +239,12 @@ index first_row_of(const sparse_operand& a, int piece, int pieces) {
       high = middle;
   }
   return low;
+}
+
+index next_longer(const sparse_operand& a, index row, index end, int64 longest) {
+  if (longest >= a.nnz) return end;
+  while (row < end && a.offset(row + 1) - a.offset(row) <= longest) ++row;
+  return row;
 }
 
 double estimate(const problem& p, double share, int kept) {

@@ -374,4 +374,42 @@ TEST_CASE("an accumulator wider than a tile") {
   }
 }
 
+/// The least neighbour of numbers ≥ 0, without a terminal and with one.
+struct least {
+  using left = float;
+  using right = float;
+  using accum = float;
+  static constexpr bool ignores_left = true;
+  static constexpr float zero() { return rig::highest<float>(); }
+  static constexpr float add(float x, float y) { return rig::minimum(x, y); }
+  static constexpr float multiply(float, float b) { return b; }
+};
+struct least_to_nothing : least {
+  static constexpr float terminal() { return 0; }
+};
+
+TEST_CASE("a terminal changes no result") {
+  random_bits random(test_seed() + 6);
+  for (const graph& g : graphs()) {
+    const auto& p = g.pattern;
+    const auto a = matrix<float>::from_csr(
+        p.rows, p.columns,
+        std::span<const long>(std::vector<long>(p.offsets.begin(), p.offsets.end())),
+        std::span<const index>(p.inner),
+        std::span<const float>(std::vector<float>(p.inner.size())));
+    for (const int features : {1, 3}) {
+      dense<float> b(p.columns, features);
+      for (index i = 0; i < b.rows(); ++i)
+        for (index j = 0; j < features; ++j) b(i, j) = static_cast<float>(random.below(300));
+      dense<float> expected(p.rows, features, 40), found = expected;
+      rig::mxm(expected, rig::none, a, b, least{});
+      rig::mxm(found, rig::none, a, b, least_to_nothing{});
+      CHECK(std::equal(found.data(), found.data() + found.rows() * features, expected.data()));
+      rig::mxm(expected, rig::accumulator::maximum, a, b, least{});
+      rig::mxm(found, rig::accumulator::maximum, a, b, least_to_nothing{});
+      CHECK(std::equal(found.data(), found.data() + found.rows() * features, expected.data()));
+    }
+  }
+}
+
 }  // namespace

@@ -79,7 +79,6 @@ class reader {
     rows.row = row;
     rows.rows = 1;
     rows.out = out;
-    rows.longest = end - begin;
     if (b_staged_) {
       rows.b = b_buffer_;
       rows.b_rows = counting_;
@@ -104,16 +103,31 @@ class reader {
 
   /// Can sums go straight to C: nothing is converted on the way, no mask, C = T or C += T?
   bool is_direct() const {
-    if constexpr (!is_direct_output<S> || has_terminal<S>)
+    if constexpr (!is_direct_output<S>)
       return false;
     else
-      return !a_staged_ && !b_staged_ && stored_as<accum>(p_.c.value_type) &&
-             p_.mask.over == mask_operand::kind::absent && p_.rescaled_to == nullptr &&
+      return (!has_terminal<S> || p_.b.columns == 1) && !a_staged_ && !b_staged_ &&
+             stored_as<accum>(p_.c.value_type) && p_.mask.over == mask_operand::kind::absent &&
+             p_.rescaled_to == nullptr &&
              (p_.accum == accumulator::none || p_.accum == accumulator::plus);
   }
 
-  /// Rows [begin, end) that have at most `longest` entries, straight to C.
-  void sum_to_c(index begin, index end, int64 longest) {
+  /// Can a single column be summed by strips of rows?
+  bool has_strips() const { return p_.b.columns == 1 && !a_staged_ && !b_staged_; }
+
+  /// out[k] = the ⊕-sum of row `row` + list[k], which has entries, in the only column. `list` null:
+  /// 0 … count.
+  void sum_strip(index row, int count, const int32* list, accum* out) {
+    block<S> rows = rows_in_place(row, 0, 1);
+    rows.rows = count;
+    rows.list = list;
+    rows.out = out;
+    rows.out_stride = 1;
+    run(rows, 1);
+  }
+
+  /// Rows [begin, end), straight to C.
+  void sum_to_c(index begin, index end) {
     if constexpr (is_direct_output<S>) {
       constexpr int width = 2 * half_tile<S>;
       const index f = p_.b.columns;
@@ -123,14 +137,7 @@ class reader {
       for (index row = begin; row < end; row += rows_a_time)
         for (index first = 0; first < f; first += width) {
           const int columns = f - first < width ? f - first : width;
-          block<S> rows = tile_of(first, columns);
-          rows.a = a_equal_ ? &same_ : stored_a();
-          rows.inner = rows.b_rows = p_.a.entries;
-          rows.wide = p_.a.wide;
-          rows.offsets =
-              static_cast<const unsigned char*>(p_.a.offsets) +
-              static_cast<std::size_t>(row) * (p_.a.wide ? sizeof(int64) : sizeof(int32));
-          rows.row = row;
+          block<S> rows = rows_in_place(row, first, columns);
           rows.rows = rows_a_time;
           rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
           rows.out_stride = p_.c.stride;
@@ -138,14 +145,13 @@ class reader {
           rows.adds = p_.accum == accumulator::plus;
           rows.fill = p_.desc->fill.has_value() ? p_.desc->fill.template as<accum>()
                                                 : finished<S>(S::zero(), 0);
-          rows.longest = longest;
           run(rows, columns);
         }
     }
   }
 
  private:
-  static constexpr int64 staged_a = 256, staged_b = 32;
+  static constexpr int64 staged_a = entries_a_look, staged_b = 32;
 
   /// Halves of how many columns, and the function for them.
   struct shape {
@@ -168,6 +174,17 @@ class reader {
     rows.b_stride = p_.b.stride;
     // The second half starts inside the first where columns < 2 · width.
     rows.gap = columns == 1 ? 0 : columns - shape_of(columns).width;
+    return rows;
+  }
+  /// Rows of A from `row` on with such a tile, nothing staged; where sums go is the caller's.
+  block<S> rows_in_place(index row, int64 first, int columns) const {
+    block<S> rows = tile_of(first, columns);
+    rows.a = a_equal_ ? &same_ : stored_a();
+    rows.inner = rows.b_rows = p_.a.entries;
+    rows.wide = p_.a.wide;
+    rows.offsets = static_cast<const unsigned char*>(p_.a.offsets) +
+                   static_cast<std::size_t>(row) * (p_.a.wide ? sizeof(int64) : sizeof(int32));
+    rows.row = row;
     return rows;
   }
   const shape& shape_of(int columns) const { return columns == 2 * half_tile<S> ? full_ : rest_; }

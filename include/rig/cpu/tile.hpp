@@ -23,13 +23,13 @@ struct block {
   const void* offsets;  ///< row i has the entries offset(i) … offset(i + 1)
   bool wide;            ///< offsets are int64, else int32
   index row, rows;      ///< rows row … row + rows of A; i counts from the first of them
-  accum* out;           ///< row i goes to out + i · out_stride
+  const int32* list;  ///< not null: only list[0 … rows) of these, whose sums are packed in `out`
+  accum* out;         ///< row i goes to out + i · out_stride
   int64 out_stride;
   bool continues;  ///< the sums go on from what `out` holds
   bool is_final;   ///< `out` is C itself: finish the sums, and treat empty rows
   bool adds;       ///< final: C += the sums, and empty rows stay
   accum fill;      ///< final: what an empty row becomes
-  int64 longest;   ///< longer rows are left out
 
   int64 offset(index i) const {
     return wide ? static_cast<const int64*>(offsets)[i] : static_cast<const int32*>(offsets)[i];
@@ -131,9 +131,9 @@ template <class T>
   static_cast<void>(x);
 }
 
-/// x ⊕= entry e of row i, in the first column.
+/// x ⊕= entry e of row i, in the first column. True where x cannot change any more.
 template <class S>
-[[gnu::always_inline]] inline void add_entry(typename S::accum& x, const block<S>& rows, index i,
+[[gnu::always_inline]] inline bool add_entry(typename S::accum& x, const block<S>& rows, index i,
                                              int64 e) {
   const typename S::left a = rows.a[e * rows.a_step];
   const position at{rows.row + i, rows.inner[e]};
@@ -141,35 +141,66 @@ template <class S>
     x = S::add(x, product<S>(a, typename S::right{}, at));
   else
     x = S::add(x, product<S>(a, rows.b[rows.b_rows[e] * rows.b_stride], at));
-  keep_scalar(x);
+  if constexpr (has_terminal<S>)
+    return x == S::terminal();
+  else
+    keep_scalar(x);
+  return false;
 }
 
-/// The same as `sum_row` for one column, in four strands so that the adds of a row do not wait for
-/// each other. They are four names, not an array: g++ keeps an array of strands in memory.
+/// x ⊕= n > 0 entries from `begin` on, in four strands so that the adds of a row do not wait for
+/// each other. They are four names, not an array: g++ keeps an array of strands in memory. True
+/// where a strand is terminal; then x is not the sum.
 template <class S>
-[[gnu::always_inline]] inline void sum_column(block<S> rows, index i, int64 begin, int64 n) {
-  using accum = typename S::accum;
-  rows.a += begin * rows.a_step;
-  rows.inner += begin;
-  rows.b_rows += begin;
-  accum& out = rows.out[i * rows.out_stride];
-  accum x = rows.continues ? out : S::zero(), y = S::zero(), z = S::zero(), w = S::zero();
-  int64 e = 0;
-  for (; e + 4 <= n; e += 4) {
-    add_entry(x, rows, i, e);
-    add_entry(y, rows, i, e + 1);
-    add_entry(z, rows, i, e + 2);
-    add_entry(w, rows, i, e + 3);
+[[gnu::always_inline]] inline bool add_entries(typename S::accum& x, const block<S>& rows, index i,
+                                               int64 begin, int64 n) {
+  typename S::accum y = S::zero(), z = S::zero(), w = S::zero();
+  // Most rows of many graphs: strands without entries are not added.
+  if (n < 4) {
+    if (add_entry(x, rows, i, begin)) return true;
+    if (n == 1) return false;
+    if (add_entry(y, rows, i, begin + 1)) return true;
+    x = S::add(x, y);
+    if (n == 2) return false;
+    if (add_entry(z, rows, i, begin + 2)) return true;
+    x = S::add(x, z);
+    return false;
   }
+  const int64 end = begin + n;
+  int64 e = begin;
+  for (; e + 4 <= end; e += 4)
+    if (add_entry(x, rows, i, e) || add_entry(y, rows, i, e + 1) || add_entry(z, rows, i, e + 2) ||
+        add_entry(w, rows, i, e + 3))
+      return true;
   // Nested: a row of four entries asks once.
-  if (e < n) {
-    add_entry(x, rows, i, e);
-    if (e + 1 < n) {
-      add_entry(y, rows, i, e + 1);
-      if (e + 2 < n) add_entry(z, rows, i, e + 2);
+  if (e < end) {
+    if (add_entry(x, rows, i, e)) return true;
+    if (e + 1 < end) {
+      if (add_entry(y, rows, i, e + 1)) return true;
+      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
     }
   }
   x = S::add(S::add(x, y), S::add(z, w));
+  return false;
+}
+
+/// Sums with a terminal are formed so many entries at a time.
+inline constexpr int64 entries_a_look = 256;
+
+/// The same as `sum_row` for one column, to `out`.
+template <class S>
+[[gnu::always_inline]] inline void sum_column(const block<S>& rows, index i, int64 begin, int64 n,
+                                              typename S::accum& out) {
+  typename S::accum x = rows.continues ? out : S::zero();
+  if constexpr (has_terminal<S>) {
+    for (int64 e = 0; e < n; e += entries_a_look)
+      if (add_entries(x, rows, i, begin + e, n - e < entries_a_look ? n - e : entries_a_look)) {
+        x = S::terminal();
+        break;
+      }
+  } else {
+    add_entries(x, rows, i, begin, n);
+  }
   if constexpr (is_direct_output<S>) {
     if (rows.is_final) x = finished<S>(x, n);
     if (rows.adds) x = plus(out, x);
@@ -177,18 +208,28 @@ template <class S>
   out = x;
 }
 
+/// The listed rows of a block, all of which have entries, in one column.
+template <class S>
+[[gnu::always_inline]] inline void sum_listed(const block<S>& rows) {
+  for (index k = 0; k < rows.rows; ++k) {
+    const index i = rows.list[k];
+    const int64 begin = rows.offset(i);
+    sum_column<S>(rows, i, begin, rows.offset(i + 1) - begin, rows.out[k]);
+  }
+}
+
 /// All rows of a block, in halves of W columns; W = 0 is a single column.
 template <class S, int W>
-[[gnu::always_inline]] inline void sum_each(block<S> rows) {
+[[gnu::always_inline]] inline void sum_each(const block<S>& rows) {
   int64 begin = rows.offset(0);
   for (index i = 0; i < rows.rows; ++i) {
     const int64 end = rows.offset(i + 1), n = end - begin;
-    if (n > 0 && n <= rows.longest) {
+    if (n > 0) {
       if constexpr (W == 0)
-        sum_column<S>(rows, i, begin, n);
+        sum_column<S>(rows, i, begin, n, rows.out[i * rows.out_stride]);
       else
         sum_row<S, W>(rows, i, begin, n);
-    } else if (n == 0 && rows.is_final && !rows.adds) {
+    } else if (rows.is_final && !rows.adds) {
       typename S::accum* const out = rows.out + i * rows.out_stride;
       for (int j = 0; j < W; ++j) out[j] = rows.fill;
       for (int j = 0; j < (W > 0 ? W : 1); ++j) out[rows.gap + j] = rows.fill;
@@ -197,26 +238,35 @@ template <class S, int W>
   }
 }
 
-/// The same. Most rows of many graphs have three or four entries: in the usual cases of a single
-/// column, what each row would ask is told to the compiler.
+/// The same in the usual cases of a single column. Most rows of many graphs have three or four
+/// entries: what each row would ask is told to the compiler.
+template <class S, int Step>
+[[gnu::always_inline]] inline void sum_usual(block<S> rows) {
+  rows.b_rows = rows.inner;
+  rows.a_step = Step;
+  rows.b_stride = rows.out_stride = 1;
+  rows.wide = rows.continues = false;
+  if (rows.list != nullptr) {
+    rows.is_final = rows.adds = false;
+    return sum_listed<S>(rows);
+  }
+  if (rows.adds) {
+    rows.adds = rows.is_final = true;
+    return sum_each<S, 0>(rows);
+  }
+  rows.adds = false;
+  sum_each<S, 0>(rows);
+}
+
 template <class S, int W>
 [[gnu::always_inline]] inline void sum_rows(block<S> rows) {
   if constexpr (W == 0) {
-    constexpr int64 a_step = is_ignoring_left<S> ? 0 : 1;
-    if (rows.is_final && rows.a_step == a_step && rows.b_stride == 1 && rows.out_stride == 1 &&
-        !rows.wide && !rows.continues && rows.b_rows == rows.inner) {
-      rows.is_final = true;
-      rows.b_rows = rows.inner;
-      rows.a_step = a_step;
-      rows.b_stride = rows.out_stride = 1;
-      rows.wide = rows.continues = false;
-      if (rows.adds) {
-        rows.adds = true;
-        return sum_each<S, W>(rows);
-      }
-      rows.adds = false;
-      return sum_each<S, W>(rows);
+    if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.wide && !rows.continues &&
+        rows.b_rows == rows.inner) {
+      if (rows.a_step == 0) return sum_usual<S, 0>(rows);
+      if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
     }
+    if (rows.list != nullptr) return sum_listed<S>(rows);
   }
   sum_each<S, W>(rows);
 }
