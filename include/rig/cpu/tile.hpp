@@ -258,30 +258,33 @@ template <class S, int Step>
   sum_each<S, 0>(rows);
 }
 
-template <class S, int W>
-[[gnu::always_inline]] inline void sum_rows(block<S> rows) {
-  if constexpr (W == 0) {
-    if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.wide && !rows.continues &&
-        rows.b_rows == rows.inner) {
-      if (rows.a_step == 0) return sum_usual<S, 0>(rows);
-      if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
-    }
-    if (rows.list != nullptr) return sum_listed<S>(rows);
+template <class S>
+[[gnu::always_inline]] inline void sum_column_of_rows(block<S> rows) {
+  if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.wide && !rows.continues &&
+      rows.b_rows == rows.inner) {
+    if (rows.a_step == 0) return sum_usual<S, 0>(rows);
+    if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
   }
-  sum_each<S, W>(rows);
+  if (rows.list != nullptr) return sum_listed<S>(rows);
+  sum_each<S, 0>(rows);
 }
 
 template <class S, int W>
 void tile_baseline(const block<S>& rows) {
-  sum_rows<S, W>(rows);
+  if constexpr (W == 0)
+    sum_column_of_rows<S>(rows);
+  else
+    sum_each<S, W>(rows);
 }
 template <class S, int W>
 RIG_TARGET_AVX2 void tile_avx2(const block<S>& rows) {
-  sum_rows<S, W>(rows);
+  sum_each<S, W>(rows);
+  RIG_LEAVE_AVX();
 }
 template <class S, int W>
 RIG_TARGET_AVX512 void tile_avx512(const block<S>& rows) {
-  sum_rows<S, W>(rows);
+  sum_each<S, W>(rows);
+  RIG_LEAVE_AVX();
 }
 
 template <class S>
@@ -306,7 +309,7 @@ tile_function<S> tile_for(int width) {
   };
   int place = 0;
   for (int w = width; w > 0; w /= 2) ++place;
-  return table[static_cast<int>(instruction_set())][place];
+  return table[static_cast<int>(is_optimised ? instruction_set() : isa::baseline)][place];
 }
 
 }  // namespace rig::on_cpu

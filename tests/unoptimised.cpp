@@ -1,0 +1,49 @@
+// A debug build, -O0: semirings of the caller run without instruction sets that only an optimiser
+// serves.
+
+#include <doctest/doctest.h>
+
+#include "rig/generate.hpp"
+#include "rig/mxm.hpp"
+
+#ifdef __OPTIMIZE__
+#error "this file is to be compiled without optimisation"
+#endif
+
+namespace {
+
+struct sum_of_products {
+  using left = float;
+  using right = float;
+  using accum = float;
+  static constexpr float zero() { return 0; }
+  static constexpr float add(float x, float y) { return x + y; }
+  static constexpr float multiply(float a, float b) { return a * b; }
+};
+
+template <int W>
+bool is_baseline() {
+  return rig::on_cpu::tile_for<sum_of_products>(W) ==
+         rig::on_cpu::tile_baseline<sum_of_products, W>;
+}
+
+TEST_CASE("without optimisation tiles are those of the baseline") {
+  CHECK(is_baseline<0>());
+  CHECK(is_baseline<1>());
+  CHECK(is_baseline<16>());
+  CHECK(is_baseline<64>());
+}
+
+TEST_CASE("a product of a debug build") {
+  const auto a = rig::generate::grid(9, 9);
+  for (const int features : {1, 2, 33, 200}) {
+    const rig::dense<float> b(a.columns(), features, 0.5f);
+    const auto c = rig::mxm(a, b, sum_of_products{});
+    for (rig::index i = 0; i < a.rows(); ++i) {
+      const auto length = a.structure().offset(i + 1) - a.structure().offset(i);
+      for (rig::index j = 0; j < features; ++j) CHECK(c(i, j) == 0.5f * static_cast<float>(length));
+    }
+  }
+}
+
+}  // namespace
