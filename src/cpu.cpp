@@ -1,8 +1,11 @@
 // What the CPU kernels share and no semiring touches.
 
 #include <omp.h>
+#include <pthread.h>
+#include <sys/stat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -216,8 +219,24 @@ void column_strip::read(const problem& p, index row, int count) {
   chosen.select(p, count, is_masked ? allowed_ : nullptr, present_);
 }
 
+namespace {
+
+/// Of this process, as its parent was when it was forked: the child inherits OpenMP's pool of
+/// threads, but not the threads, and would wait for them.
+std::atomic<bool> parent_had_threads = false, lost_threads = false;
+
+[[maybe_unused]] const int watches_forks = pthread_atfork(
+    [] {
+      // A folder has a link for each folder in it and two of its own: here, for each thread.
+      struct stat tasks;
+      parent_had_threads = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
+    },
+    nullptr, [] { lost_threads = lost_threads || parent_had_threads; });
+
+}  // namespace
+
 int threads_for(double work, int asked) {
-  if (work < parallel_work) return 1;
+  if (work < parallel_work || lost_threads) return 1;
   static const int most = std::max(256, omp_get_num_procs());
   return std::min(asked > 0 ? asked : omp_get_max_threads(), most);
 }

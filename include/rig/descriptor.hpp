@@ -80,9 +80,9 @@ struct descriptor {
   /// floats of a `linear` semiring by atomics.
   bool reproducible = true;
   /// CPU threads; 0: as many as OpenMP gives. At most 256, or the machine's processors where there
-  /// are more, and one where there is little to do. Where the system does not let OpenMP start a
-  /// thread, GCC's prints so and ends the process: name a number that `ulimit -u` and cgroups
-  /// allow.
+  /// are more, and one where there is little to do, or in the child of a process that had threads
+  /// when it was forked. Where the system does not let OpenMP start a thread, GCC's prints so and
+  /// ends the process: name a number that `ulimit -u` and cgroups allow.
   int threads = 0;
   /// cudaStream_t to work on; null: the device's stream of rig. New results belong to rig's stream,
   /// which follows the call, so they outlive this one, and any thread may use them, also those of
