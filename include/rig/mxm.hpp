@@ -337,14 +337,15 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// S::left and S::right as they are loaded, results to the element type, which is S's output unless
 /// named: mxm<half>(A, B, s). A quantized with a range for each column has no transpose. Order: the
 /// entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for
-/// any number of threads. Error, B a dense: half and bfloat16 convert to float exactly; a sum of n
-/// floats is within (n + 1) · 2⁻²³ · Σ|terms| of that of the real numbers which the operands are
-/// once converted (doubles: 2⁻⁵²), and a mean divides it, rounding once; maxima, minima and their
-/// arguments round nothing but their terms. What is stored as half or bfloat16 is rounded once
-/// more, to nearest. Places: all operands in one. Cost: O(nnz · f); memory: the result, the forms
-/// that A keeps, and scratch of kernels. Throws error: shape, place, range, unknown_kernel, cannot,
-/// out_of_memory; nothing was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product
-/// with any reduction.
+/// any number of threads. Without fused multiply-add (RIG_ISA=baseline, a semiring of the caller in
+/// a build without optimisation) the last bits of floats differ from those with it. Error, B a
+/// dense: half and bfloat16 convert to float exactly; a sum of n floats is within (n + 1) · 2⁻²³ ·
+/// Σ|terms| of that of the real numbers which the operands are once converted (doubles: 2⁻⁵²), and
+/// a mean divides it, rounding once; maxima, minima and their arguments round nothing but their
+/// terms. What is stored as half or bfloat16 is rounded once more, to nearest. Places: all operands
+/// in one. Cost: O(nnz · f); memory: the result, the forms that A keeps, and scratch of kernels.
+/// Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was written
+/// then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
 ///
 /// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
 /// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or
