@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 #include <numeric>
 
 #include "cuda/device.hpp"
@@ -136,6 +137,15 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
       wide_(wide),
       offsets_(std::move(offsets)),
       entries_(std::move(columns_of_entries)) {}
+
+std::shared_ptr<const pattern> empty_pattern() noexcept {
+  static int32 offset = 0;
+  // Not destroyed: a matrix may be moved from while the program exits.
+  alignas(pattern) static unsigned char memory[sizeof(pattern)];
+  static const pattern* const made =
+      new (memory) pattern(0, 0, 0, buffer::borrow(&offset, sizeof(offset)), false, {});
+  return {std::shared_ptr<const pattern>(), made};
+}
 
 std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
   return or_out_of_memory(name, [&]() -> std::shared_ptr<const form> {

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "provoked.hpp"
-#include "rig/mask.hpp"
-#include "rig/matrix.hpp"
+#include "rig/mxm.hpp"
 
 namespace {
 
@@ -258,6 +257,71 @@ TEST_CASE("masks are views") {
   CHECK(m.complemented);
   CHECK(!m.structural);
   CHECK(rig::structure(a).structural);
+}
+
+/// 0×0, in host memory, as one made without arguments.
+template <class Container>
+void check_empty(const Container& moved) {
+  CHECK(moved.rows() == 0);
+  CHECK(moved.columns() == 0);
+  CHECK(moved.where() == rig::cpu());
+}
+
+TEST_CASE("what was moved from is 0x0") {
+  rig::buffer block = rig::buffer::allocate(64);
+  const rig::buffer kept = std::move(block);
+  CHECK(kept.bytes() == 64);
+  CHECK(block.bytes() == 0);
+  CHECK(block.data() == nullptr);
+
+  auto a = matrix<float>::from_positions(2, 3, indices{0, 1}, indices{1, 2}, 4.0f);
+  matrix<float> b = std::move(a);
+  check_empty(a);
+  CHECK(a.nnz() == 0);
+  CHECK(a.structure().offset(0) == 0);
+  CHECK(a.forms().empty());
+  CHECK(entries_of(b) == entries{{0, 1, 4}, {1, 2, 4}});
+  CHECK(rig::mxm(a, dense<float>(0, 5), rig::plus_times<float>{}).columns() == 5);
+  check_error(errc::shape, {"0x0"}, [&] {
+    rig::mxm(b, dense<float>(3, 1), rig::plus_times<float>{}, rig::structure(a));
+  });
+  a = std::move(b);
+  check_empty(b);
+  CHECK(a.nnz() == 2);
+  std::swap(a, b);
+  check_empty(a);
+  CHECK(b.nnz() == 2);
+  matrix<float>& same = b;
+  b = std::move(same);
+  CHECK(entries_of(b) == entries{{0, 1, 4}, {1, 2, 4}});
+
+  auto x = rig::maxk(dense<float>(4, 8, 1.5f), 2);
+  const auto y = std::move(x);
+  check_empty(x);
+  CHECK(x.k() == 0);
+  CHECK(x.structure().nnz() == 0);
+  CHECK(rig::to_dense(x).rows() == 0);
+  CHECK(rig::maxk_gradient(dense<float>(), x).rows() == 0);
+  CHECK(y.values()[7] == 1.5f);
+  rig::cbsr_pattern places = y.structure();
+  const rig::cbsr_pattern taken = std::move(places);
+  check_empty(places);
+  CHECK(places.nnz() == 0);
+  CHECK(taken.k() == 2);
+
+  auto codes = rig::quantized::from(dense<float>(4, 8, 1.5f));
+  rig::quantized more;
+  more = std::move(codes);
+  check_empty(codes);
+  CHECK(codes.range_count() == 0);
+  CHECK(codes.dequantised<float>().rows() == 0);
+  rig::quantized& itself = more;
+  more = std::move(itself);
+  CHECK(more.dequantised<float>()(3, 7) == 1.5f);
+
+  dense<float> d(2, 2);
+  const dense<float> e = std::move(d);
+  check_empty(d);
 }
 
 }  // namespace

@@ -2,12 +2,33 @@
 
 #include <cstddef>
 #include <memory>
+#include <utility>
 
 #include "rig/place.hpp"
 
 namespace rig {
 
-/// A shared block of bytes in one place, owned or borrowed. Copies share the block.
+/// A member that a move leaves as T(): where all that says how much a class holds is such, what was
+/// moved from is empty.
+template <class T>
+class cleared_by_move {
+ public:
+  cleared_by_move(T value = T()) : value_(value) {}
+  cleared_by_move(const cleared_by_move&) = default;
+  cleared_by_move(cleared_by_move&& other) noexcept : value_(std::exchange(other.value_, T())) {}
+  cleared_by_move& operator=(cleared_by_move other) noexcept {
+    value_ = other.value_;
+    return *this;
+  }
+  ~cleared_by_move() = default;
+  operator T() const { return value_; }
+
+ private:
+  T value_;
+};
+
+/// A shared block of bytes in one place, owned or borrowed. Copies share the block; what was
+/// moved from has none.
 class buffer {
  public:
   buffer() = default;
@@ -36,9 +57,9 @@ class buffer {
 
  private:
   std::shared_ptr<void> data_;
-  std::size_t bytes_ = 0;
-  place where_;
-  void* stream_ = nullptr;
+  cleared_by_move<std::size_t> bytes_;
+  cleared_by_move<place> where_;
+  cleared_by_move<void*> stream_;
 };
 
 /// The stream that a result of a call on `stream` belongs to in a place: the device's stream of

@@ -53,8 +53,8 @@ class cbsr_pattern {
   static cbsr_pattern from(index rows, index columns, int k, std::span<const index> indices);
 
  private:
-  index rows_ = 0, columns_ = 0;
-  int k_ = 0;
+  cleared_by_move<index> rows_, columns_;
+  cleared_by_move<int> k_;
   buffer indices_;
 };
 

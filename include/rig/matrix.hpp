@@ -39,6 +39,15 @@ class matrix {
     });
   }
 
+  matrix(const matrix&) = default;
+  /// Leaves 0×0 behind.
+  matrix(matrix&& other) noexcept : structure_(empty_pattern()) { swap(other); }
+  matrix& operator=(matrix other) noexcept {
+    swap(other);
+    return *this;
+  }
+  ~matrix() = default;
+
   /// An iso matrix on an existing pattern.
   explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
       : structure_(given(std::move(structure))), iso_(iso) {}
@@ -192,6 +201,13 @@ class matrix {
       out[p] = value;
     }
     return matrix(std::move(sorted.structure), std::move(values));
+  }
+
+  void swap(matrix& other) noexcept {
+    std::swap(structure_, other.structure_);
+    std::swap(values_, other.values_);
+    std::swap(is_iso_, other.is_iso_);
+    std::swap(iso_, other.iso_);
   }
 
   std::shared_ptr<const pattern> structure_;

@@ -85,6 +85,9 @@ class pattern {
   mutable std::vector<std::pair<std::string_view, std::shared_ptr<const form>>> forms_;
 };
 
+/// The pattern of 0×0 that matrices hold which were moved from; it allocates nothing.
+std::shared_ptr<const pattern> empty_pattern() noexcept;
+
 /// The transpose: its pattern, and for each of its entries the entry of the original it came from.
 struct transposed : form {
   static constexpr const char* name = "transpose";

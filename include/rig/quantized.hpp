@@ -92,7 +92,7 @@ class quantized {
            line * line;
   }
 
-  index rows_ = 0, columns_ = 0, range_count_ = 0;
+  cleared_by_move<index> rows_, columns_, range_count_;
   buffer storage_;  // codes, low, step: one block, so that one copy takes all
 };
 
