@@ -71,7 +71,7 @@ slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
   for (rig::index i = 0; i < n; ++i) {
     if (same(above, i) && same(below, i)) continue;
     ++found.rows_left_out;
-    std::fill_n(direction.row(i), features, 0.0);
+    std::ranges::fill(direction.row(i), 0.0);
   }
   if (n > 0 && found.rows_left_out == n)
     throw std::runtime_error("no gradient to check: a step of 1e-6 changes which " +

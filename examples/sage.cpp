@@ -97,7 +97,7 @@ void sage(const example::options& given, const settings& my) {
     // X·W_self + P·W_neighbour, P the maximum over the neighbours of ReLU(X·W + bias)
     const dense bias = glorot(1, hidden, random), w_neighbour = glorot(hidden, hidden, random);
     timed("transform", [&] {
-      for (rig::index i = 0; i < n; ++i) std::copy_n(bias.data(), hidden, h.row(i));
+      for (rig::index i = 0; i < n; ++i) std::copy_n(bias.data(), hidden, h.row(i).begin());
       add_product(h, x, w);
 #pragma omp parallel for
       for (rig::index i = 0; i < n; ++i)

@@ -244,7 +244,7 @@ requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
     const int threads = on_cpu::threads_for(p);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
     for (index i = 0; i < x.rows(); ++i) {
-      std::fill_n(out.row(i), x.columns(), T());
+      std::ranges::fill(out.row(i), T());
       for (int p = 0; p < x.k(); ++p)
         out(i, x.structure().column(i, p)) = x.values()[static_cast<int64>(i) * x.k() + p];
     }

@@ -253,7 +253,7 @@ void write_dense(const std::string& path, const dense<T>& a) {
     io::output_file out(path);
     out.text(head);
     for (index i = 0; i < a.rows(); ++i)
-      out.write(a.row(i), static_cast<std::size_t>(a.columns()) * sizeof(T));
+      out.write(a.row(i).data(), a.row(i).size_bytes());
     out.close();
   });
 }

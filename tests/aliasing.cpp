@@ -45,7 +45,7 @@ std::vector<float> random_floats(std::size_t count) {
 
 bool equal(const dense<float>& x, const dense<float>& y) {
   for (index i = 0; i < n; ++i)
-    if (std::memcmp(x.row(i), y.row(i), f * sizeof(float)) != 0) return false;
+    if (std::memcmp(x.row(i).data(), y.row(i).data(), f * sizeof(float)) != 0) return false;
   return true;
 }
 

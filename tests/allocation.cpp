@@ -185,7 +185,7 @@ TEST_CASE("products") {
         dense<float> c(60, 60);
         const auto again = [&] {
           fresh_forms();
-          for (index i = 0; i < 60; ++i) std::fill_n(c.row(i), 60, 42.0f);
+          for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
         };
         const auto c_intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42 && o.intact(); };
         check_every_failure(
@@ -198,7 +198,7 @@ TEST_CASE("aliased and indexed products") {
   dense<float> c(60, 60);
   const auto again = [&] {
     o.a.drop_forms();
-    for (index i = 0; i < 60; ++i) std::fill_n(c.row(i), 60, 42.0f);
+    for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
   };
   const auto intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42; };
   const rig::plus_times<float> s;

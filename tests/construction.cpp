@@ -3,9 +3,13 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <limits>
+#include <numeric>
+#include <ranges>
+#include <utility>
 #include <vector>
 
 #include "provoked.hpp"
@@ -239,6 +243,59 @@ TEST_CASE("dense views") {
   // A copy is the caller's own.
   dense<float> own = taken;
   CHECK(!own.read_only());
+}
+
+TEST_CASE("nothing is written through a read-only view") {
+  const std::vector<float> memory{1, 2, 3, 4, 5, 6};
+  auto view = dense<float>::view(memory.data(), 2, 3);
+  check_error(errc::read_only, {"2x3", "copy"}, [&] { view(1, 2) = 70; });
+  check_error(errc::read_only, {"2x3"}, [&] { view.data()[0] = 70; });
+  check_error(errc::read_only, {"2x3"}, [&] { view.row(1)[0] = 70; });
+  check_error(errc::read_only, {"2x3"}, [&] { view.span()[0] = 70; });
+  check_error(errc::read_only, {"2x3"}, [&] { *view.begin() = 70; });
+  check_error(errc::read_only, {"2x3"}, [&] { view.end()[-1] = 70; });
+  CHECK(memory == floats{1, 2, 3, 4, 5, 6});
+  CHECK(std::as_const(view)(1, 2) == 6);
+  // What it is moved to is read-only, too; what is assigned to it takes its place.
+  auto moved = std::move(view);
+  check_error(errc::read_only, {"2x3"}, [&] { moved(0, 0) = 70; });
+  view(0, 0);
+  moved = dense<float>(1, 1, 5);
+  moved(0, 0) = 7;
+  CHECK(memory[0] == 1);
+}
+
+TEST_CASE("a packed dense is a range") {
+  static_assert(std::ranges::contiguous_range<dense<float>>);
+  static_assert(std::ranges::contiguous_range<const dense<bool>>);
+  dense<int> d(2, 3);
+  std::iota(d.begin(), d.end(), 1);
+  CHECK(d(1, 2) == 6);
+  int sum = 0;
+  for (const int x : std::as_const(d)) sum += x;
+  CHECK(sum == 21);
+  d.span()[3] = 40;
+  CHECK(d(1, 0) == 40);
+  CHECK(std::as_const(d).span().size() == 6);
+  for (int& x : d.row(0)) x = -x;
+  CHECK(d(0, 2) == -3);
+  const std::span<const int> elements = std::as_const(d);
+  CHECK(elements.data() == d.data());
+  CHECK(std::ranges::equal(std::as_const(d).row(1), std::vector<int>{40, 5, 6}));
+  CHECK(dense<int>().begin() == dense<int>().end());
+  CHECK(dense<int>(0, 3).span().empty());
+
+  std::vector<int> memory(10, 7);
+  auto strided = dense<int>::view(memory.data(), 2, 3, 5);
+  check_error(errc::shape, {"2x3", "5", "row(i)"}, [&] { strided.begin(); });
+  check_error(errc::shape, {"2x3"}, [&] { strided.end(); });
+  check_error(errc::shape, {"2x3"}, [&] { std::as_const(strided).span(); });
+  strided.row(1)[2] = 9;
+  CHECK(memory[7] == 9);
+  CHECK(std::as_const(strided).row(1).size() == 3);
+  // The rows of one row are packed at any stride, as are those without elements.
+  CHECK(dense<int>::view(memory.data(), 1, 3, 5).span().size() == 3);
+  CHECK(dense<int>::view(memory.data(), 2, 0, 5).span().empty());
 }
 
 TEST_CASE("places") {

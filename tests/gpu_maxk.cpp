@@ -116,7 +116,7 @@ struct apart {
   apart(const rig::dense<T>& from, int gap, int offset)
       : rows(from.rows()), columns(from.columns()), stride(columns + gap), offset(offset) {
     rig::dense<T> host(1, offset + rows * stride, rig::convert<T>(77));
-    for (int i = 0; i < rows; ++i) std::copy_n(from.row(i), columns, &host(0, at(i, 0)));
+    for (int i = 0; i < rows; ++i) std::ranges::copy(from.row(i), &host(0, at(i, 0)));
     memory = host.to(gpu);
   }
   int at(int i, int j) const { return offset + i * stride + j; }

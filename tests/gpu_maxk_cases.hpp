@@ -27,8 +27,7 @@ bool same(const rig::cbsr<T>& x, const rig::cbsr<T>& y) {
 template <class T>
 bool equal(const rig::dense<T>& x, const rig::dense<T>& y) {
   bool is_same = x.rows() == y.rows() && x.columns() == y.columns();
-  for (int i = 0; is_same && i < x.rows(); ++i)
-    is_same = std::equal(x.row(i), x.row(i) + x.columns(), y.row(i));
+  for (int i = 0; is_same && i < x.rows(); ++i) is_same = std::ranges::equal(x.row(i), y.row(i));
   return is_same;
 }
 template <class T>

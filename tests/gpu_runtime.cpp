@@ -10,10 +10,12 @@
 #include <fstream>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "cuda/arguments.cuh"
 #include "gpu_cases.hpp"
+#include "provoked.hpp"
 #include "rig/mxm.hpp"
 #include "rig/user_semiring.hpp"
 
@@ -391,6 +393,13 @@ TEST_CASE(a_fault* doctest::skip()) {
 
 TEST_CASE("a fault is reported by the next call that waits, with the kernel's name") {
   CHECK(result_of(start_child(a_fault)) == 0);
+}
+
+TEST_CASE("elements on a device are no range of the host") {
+  rig::dense<float> d = rig::dense<float>(2, 3).to(rig::cuda());
+  check_error(rig::errc::place, {"2x3", "cuda:0", "to()"}, [&] { d.begin(); });
+  check_error(rig::errc::place, {"cuda:0"}, [&] { std::as_const(d).span(); });
+  check_error(rig::errc::place, {"cuda:0"}, [&] { d.row(0); });
 }
 
 }  // namespace

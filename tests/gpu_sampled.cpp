@@ -128,8 +128,7 @@ TEST_CASE("a hundred runs the same bits, and those of the exact kernel where not
 
 bool equal(const auto& x, const auto& y) {
   bool same = x.rows() == y.rows() && x.columns() == y.columns();
-  for (int i = 0; same && i < x.rows(); ++i)
-    same = std::equal(x.row(i), x.row(i) + x.columns(), y.row(i));
+  for (int i = 0; same && i < x.rows(); ++i) same = std::ranges::equal(x.row(i), y.row(i));
   return same;
 }
 

@@ -47,7 +47,7 @@ int check_selection(const rig::dense<T>& x, int k, rig::place where) {
   int wrong = made_gradient.indices() != made.indices();
   const rig::cbsr<T> kept = made.to(rig::cpu()), gradient = made_gradient.to(rig::cpu());
   for (int i = 0; i < x.rows(); ++i) {
-    const std::vector<int> want = kept_columns(x.row(i), x.columns(), k);
+    const std::vector<int> want = kept_columns(x.row(i).data(), x.columns(), k);
     int p = 0;
     for (int j = 0; j < x.columns(); ++j) {
       const bool in = p < k && want[p] == j;

@@ -28,7 +28,7 @@ dense<T> of(rig::index rows, rig::index columns, const std::vector<T>& elements)
 template <class T>
 std::vector<T> elements(const dense<T>& d) {
   std::vector<T> out;
-  for (rig::index i = 0; i < d.rows(); ++i) out.insert(out.end(), d.row(i), d.row(i) + d.columns());
+  for (rig::index i = 0; i < d.rows(); ++i) out.insert(out.end(), d.row(i).begin(), d.row(i).end());
   return out;
 }
 template <class T = float>

@@ -456,9 +456,8 @@ class trial {
     if (bytes == nullptr) return "";
     const auto keep = [&](const auto& d) {
       for (int i = 0; i < d.rows(); ++i) {
-        const auto* row = reinterpret_cast<const unsigned char*>(d.row(i));
-        bytes->insert(bytes->end(), row,
-                      row + static_cast<std::size_t>(d.columns()) * sizeof(*d.row(i)));
+        const auto* row = reinterpret_cast<const unsigned char*>(d.row(i).data());
+        bytes->insert(bytes->end(), row, row + d.row(i).size_bytes());
       }
     };
     keep(got);

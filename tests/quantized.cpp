@@ -152,7 +152,7 @@ TEST_CASE("codes do not depend on the number of threads, and views with gaps are
     const rig::dense<float> x = dense_of<float>(in);
     std::vector<float> memory(static_cast<std::size_t>(in.rows) * (in.columns + 3) + 1, NAN);
     auto gaps = rig::dense<float>::view(memory.data(), in.rows, in.columns, in.columns + 3);
-    for (int i = 0; i < in.rows; ++i) std::copy_n(x.row(i), in.columns, gaps.row(i));
+    for (int i = 0; i < in.rows; ++i) std::ranges::copy(x.row(i), gaps.row(i).begin());
     for (const ranges over : {ranges::matrix, ranges::column}) {
       omp_set_num_threads(1);
       const quantized one = quantized::from(x, over);

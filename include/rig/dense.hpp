@@ -20,8 +20,9 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 /// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. n×1 is a dense vector.
 ///
 /// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory of
-/// the caller, who keeps it alive; asking a view of const memory for memory to write is
-/// error(read_only).
+/// the caller, who keeps it alive. Views of const memory are read as const objects: every accessor
+/// that could write throws error(read_only). Where rows are packed, a dense in host memory is a
+/// contiguous range of its elements, row by row.
 template <class T>
 class dense {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -108,15 +109,25 @@ class dense {
 
   const T* data() const { return data_; }
   T* data() {
-    if (read_only_)
-      fail(errc::read_only, {"dense: ", rows_, "x", columns_, " is a read-only view"});
+    if (read_only_) refuse_to_write();
     return data_;
   }
-  const T* row(index i) const { return data_ + i * stride_; }
-  T* row(index i) { return data() + i * stride_; }
-  /// Element (i, j), unchecked.
+  /// Element (i, j) of host memory; the place is unchecked, as are i and j. Loops that write are
+  /// faster over `row` or `span`, which look once whether they may.
   const T& operator()(index i, index j) const { return data_[i * stride_ + j]; }
-  T& operator()(index i, index j) { return data_[i * stride_ + j]; }
+  T& operator()(index i, index j) { return data()[i * stride_ + j]; }
+
+  /// Row i, which is unchecked. Throws error(place) unless in host memory.
+  std::span<const T> row(index i) const { return row_at(data(), i); }
+  std::span<T> row(index i) { return row_at(data(), i); }
+  /// All elements. Throws error: place, unless in host memory; shape, where rows are not packed.
+  std::span<const T> span() const { return all_at(data()); }
+  std::span<T> span() { return all_at(data()); }
+  /// The ends of `span()`.
+  const T* begin() const { return span().data(); }
+  T* begin() { return span().data(); }
+  const T* end() const { return begin() + element_count(); }
+  T* end() { return begin() + element_count(); }
 
   /// A copy in a place, its rows packed. To a device it returns while the copy runs on.
   dense to(place target) const {
@@ -142,11 +153,33 @@ class dense {
     dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
     if (where() == cpu())
       for (index i = 0; i < rows_; ++i)
-        std::copy_n(row(i), columns_, made.data_ + i * made.stride_);
+        std::copy_n(data_ + i * stride_, columns_, made.data_ + i * made.stride_);
     else
       copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
                 columns_ * sizeof(T), rows_, where(), made.stream(), stream());
     return made;
+  }
+  [[noreturn, gnu::noinline]] void refuse_to_write() const {
+    fail(errc::read_only, {"dense: ", rows_, "x", columns_,
+                           " is a read-only view; read it as a const object, or write to a copy"});
+  }
+  void require_host() const {
+    if (where() != cpu())
+      fail(errc::place, {"dense: ", rows_, "x", columns_, " is on ", to_string(where()),
+                         ", not on cpu; copy it with .to()"});
+  }
+  template <class Element>
+  std::span<Element> row_at(Element* first, index i) const {
+    require_host();
+    return {first + i * stride_, static_cast<std::size_t>(columns_)};
+  }
+  template <class Element>
+  std::span<Element> all_at(Element* first) const {
+    require_host();
+    if (stride_ != columns_ && rows_ > 1 && columns_ > 0)
+      fail(errc::shape, {"dense: the rows of ", rows_, "x", columns_, " are ", stride_,
+                         " elements apart; take each with row(i), or a copy, which is packed"});
+    return {first, element_count()};
   }
   std::size_t element_count() const {
     return static_cast<std::size_t>(rows_) * static_cast<std::size_t>(columns_);

@@ -307,7 +307,7 @@ class maxk : public suite {
   static bool is_sorted(const rig::dense<float>& x, const rig::dense<float>& sorted) {
     std::vector<float> want;
     for (const rig::index i : sampled_rows(x.rows())) {
-      want.insert(want.end(), x.row(i), x.row(i) + x.columns());
+      want.insert(want.end(), x.row(i).begin(), x.row(i).end());
       std::sort(want.end() - x.columns(), want.end(), std::greater<float>());
     }
     return sample(sorted) == want;

@@ -102,7 +102,8 @@ std::vector<float> sample(const rig::dense<T>& c) {
   std::vector<T> row(static_cast<std::size_t>(c.columns()));
   std::vector<float> out;
   for (const rig::index i : sampled_rows(c.rows())) {
-    check(cudaMemcpy(row.data(), c.row(i), row.size() * sizeof(T), cudaMemcpyDeviceToHost),
+    check(cudaMemcpy(row.data(), c.data() + i * c.stride(), row.size() * sizeof(T),
+                     cudaMemcpyDeviceToHost),
           "cudaMemcpy");
     for (const T element : row) out.push_back(static_cast<float>(element));
   }
