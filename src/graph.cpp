@@ -154,7 +154,7 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
 }
 
 template <class T>
-matrix<T> scale_rows(const matrix<T>& a, std::span<const T> factors) {
+matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
   require_host("scale_rows", a);
   if (factors.size() != static_cast<std::size_t>(a.rows()))
     fail(errc::shape,
@@ -164,7 +164,7 @@ matrix<T> scale_rows(const matrix<T>& a, std::span<const T> factors) {
 }
 
 template <class T>
-matrix<T> scale_columns(const matrix<T>& a, std::span<const T> factors) {
+matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
   require_host("scale_columns", a);
   if (factors.size() != static_cast<std::size_t>(a.columns()))
     fail(errc::shape,

@@ -1,9 +1,11 @@
 #include "rig/pattern.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstring>
 #include <new>
 #include <numeric>
+#include <tuple>
 
 #include "cuda/device.hpp"
 
@@ -17,32 +19,95 @@ void check_shape(index rows, index columns) {
     fail(errc::shape, {"matrix: ", rows, "x", columns, " is not a shape"});
 }
 
-template <class Offset>
-void check_offsets(index rows, index columns, std::span<const Offset> offsets,
-                   std::size_t entries) {
-  check_shape(rows, columns);
-  if (offsets.size() != size(rows) + 1)
-    fail(errc::shape,
-         {"matrix: ", rows, " rows need ", size(rows) + 1, " offsets, got ", offsets.size()});
-  if (offsets[0] != 0) fail(errc::range, {"matrix: the first offset is ", offsets[0], ", not 0"});
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i)
-    if (offsets[i + 1] < offsets[i])
-      fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than ",
-                         offsets[i], " before it"});
-  if (size(offsets.back()) != entries)
-    fail(errc::shape,
-         {"matrix: the last offset is ", offsets.back(), ", but there are ", entries, " entries"});
+/// An array of a caller, read without regard to the name of its type: of two types of one size and
+/// sign, as long and long long, a program may have either.
+template <class Number>
+struct numbers {
+  const unsigned char* bytes;
+  std::size_t size;
+  Number operator[](std::size_t p) const {
+    Number x;
+    std::memcpy(&x, bytes + p * sizeof(Number), sizeof(Number));
+    return x;
+  }
+};
+
+/// work(numbers) with their type.
+template <class Work>
+void with_type(const integers& of, Work work) {
+  const auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
+    const auto* const bytes = static_cast<const unsigned char*>(of.data());
+    of.is_signed() ? work(numbers<Signed>{bytes, of.size()})
+                   : work(numbers<Unsigned>{bytes, of.size()});
+  };
+  switch (of.bytes_each()) {
+    case 1:
+      return as(std::int8_t(), std::uint8_t());
+    case 2:
+      return as(std::int16_t(), std::uint16_t());
+    case 4:
+      return as(std::int32_t(), std::uint32_t());
+    default:
+      return as(std::int64_t(), std::uint64_t());
+  }
 }
 
-template <class Offset>
-void check_columns(index columns, std::span<const Offset> offsets, std::span<const index> entries,
-                   bool ascending) {
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    for (auto p = size(offsets[i]); p < size(offsets[i + 1]); ++p) {
+bool are_indices(const integers& given) {
+  return given.is_signed() && given.bytes_each() == sizeof(index);
+}
+
+void check_offsets(index rows, index columns, const integers& given, std::size_t entries) {
+  check_shape(rows, columns);
+  if (given.size() != size(rows) + 1)
+    fail(errc::shape,
+         {"matrix: ", rows, " rows need ", size(rows) + 1, " offsets, got ", given.size()});
+  with_type(given, [&](const auto& offsets) {
+    if (offsets[0] != 0) fail(errc::range, {"matrix: the first offset is ", offsets[0], ", not 0"});
+    for (std::size_t i = 0; i + 1 < offsets.size; ++i)
+      if (offsets[i + 1] < offsets[i])
+        fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than ",
+                           offsets[i], " before it"});
+    if (const auto last = offsets[offsets.size - 1]; static_cast<std::size_t>(last) != entries)
+      fail(errc::shape,
+           {"matrix: the last offset is ", last, ", but there are ", entries, " entries"});
+  });
+}
+
+/// Calls take(p, number p as an index); throws where one is outside 0 … limit − 1. `what` is
+/// "column" and `whose` "entry", or the like.
+template <class Take>
+void narrow(const integers& given, index limit, const char* what, const char* whose, Take take) {
+  with_type(given, [&](const auto& all) {
+    for (std::size_t p = 0; p < all.size; ++p) {
+      const auto number = all[p];
+      if (number < 0 || static_cast<std::uint64_t>(number) >= static_cast<std::uint64_t>(limit))
+        fail(errc::range,
+             {"matrix: ", what, " ", number, " of ", whose, " ", p, " is outside 0..", limit - 1});
+      take(p, static_cast<index>(number));
+    }
+  });
+}
+
+buffer copy_columns(const integers& given, index columns) {
+  buffer out = buffer::allocate(given.size() * sizeof(index));
+  auto* const to = out.data<index>();
+  if (are_indices(given))
+    std::copy_n(static_cast<const index*>(given.data()), given.size(), to);
+  else
+    narrow(given, columns, "column", "entry", [&](std::size_t p, index j) { to[p] = j; });
+  return out;
+}
+
+void check_columns(const pattern& of, bool ascending) {
+  const index* const entries = of.entries();
+  for (index i = 0; i < of.rows(); ++i) {
+    const int64 begin = of.offset(i), end = of.offset(i + 1);
+    for (int64 p = begin; p < end; ++p) {
       const index j = entries[p];
-      if (j < 0 || j >= columns)
-        fail(errc::range, {"matrix: column ", j, " in row ", i, " is outside 0..", columns - 1});
-      if (!ascending || p == size(offsets[i]) || entries[p - 1] < j) continue;
+      if (j < 0 || j >= of.columns())
+        fail(errc::range,
+             {"matrix: column ", j, " in row ", i, " is outside 0..", of.columns() - 1});
+      if (!ascending || p == begin || entries[p - 1] < j) continue;
       if (entries[p - 1] == j) fail(errc::duplicate, {"matrix: two entries at (", i, ", ", j, ")"});
       fail(errc::order, {"matrix: row ", i, " has column ", j, " after ", entries[p - 1],
                          "; input::sorted sorts"});
@@ -50,81 +115,79 @@ void check_columns(index columns, std::span<const Offset> offsets, std::span<con
   }
 }
 
-/// Sorts each row by column; `order` becomes the permutation, or stays empty if every row ascends
-/// already.
-template <class Offset>
-void sort_rows(std::span<const Offset> offsets, std::span<index> entries,
-               std::vector<int64>& order) {
+/// Sorts each row of a pattern, whose entries these are, by column; `order` becomes the
+/// permutation, or stays empty if every row ascends already.
+void sort_rows(const pattern& of, index* entries, std::vector<int64>& order) {
   order.clear();
-  for (std::size_t i = 0; i + 1 < offsets.size(); ++i) {
-    const auto begin = size(offsets[i]), end = size(offsets[i + 1]);
-    if (std::is_sorted(entries.begin() + offsets[i], entries.begin() + offsets[i + 1])) continue;
+  std::vector<std::pair<index, int64>> row;
+  for (index i = 0; i < of.rows(); ++i) {
+    const int64 begin = of.offset(i), end = of.offset(i + 1);
+    if (std::is_sorted(entries + begin, entries + end)) continue;
     if (order.empty()) {
-      order.resize(entries.size());
+      order.resize(size(of.nnz()));
       std::iota(order.begin(), order.end(), int64{0});
     }
-    std::vector<std::pair<index, int64>> row(end - begin);
-    for (auto p = begin; p < end; ++p) row[p - begin] = {entries[p], static_cast<int64>(p)};
+    row.clear();
+    for (int64 p = begin; p < end; ++p) row.emplace_back(entries[p], p);
     std::sort(row.begin(), row.end());
-    for (auto p = begin; p < end; ++p) std::tie(entries[p], order[p]) = row[p - begin];
+    for (int64 p = begin; p < end; ++p) std::tie(entries[p], order[size(p)]) = row[size(p - begin)];
   }
 }
 
-template <class Offset>
-buffer copy_offsets(std::span<const Offset> offsets, bool& wide) {
-  wide = offsets.back() > highest<int32>();
-  buffer out = buffer::allocate(offsets.size() * (wide ? sizeof(int64) : sizeof(int32)));
-  if (wide)
-    std::copy(offsets.begin(), offsets.end(), out.data<int64>());
-  else
-    std::transform(offsets.begin(), offsets.end(), out.data<int32>(),
-                   [](Offset x) { return static_cast<int32>(x); });
-  return out;
-}
-
-template <class Offset>
-std::shared_ptr<const pattern> copy_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, input how,
+std::shared_ptr<const pattern> copy_csr(index rows, index columns, const integers& offsets,
+                                        const integers& entries, input how,
                                         std::vector<int64>* order) {
   check_enum("matrix", "input", how, input::trusted);
-  if (how != input::trusted) {
-    check_offsets(rows, columns, offsets, entries.size());
-    check_columns(columns, offsets, entries, how == input::checked);
-  }
-  buffer kept = buffer::allocate(entries.size_bytes());
-  std::copy(entries.begin(), entries.end(), kept.data<index>());
+  if (how != input::trusted) check_offsets(rows, columns, offsets, entries.size());
+  buffer kept = copy_columns(entries, columns);
+  auto* const to = kept.data<index>();
+  bool wide = false;
+  buffer packed = pack_offsets(offsets, wide);
+  auto made = std::make_shared<const pattern>(rows, columns, static_cast<int64>(entries.size()),
+                                              std::move(packed), wide, std::move(kept));
+  if (how == input::trusted) return made;
+  check_columns(*made, how == input::checked);
   if (how == input::sorted) {
     std::vector<int64> unused;
-    const std::span<index> sorted(kept.data<index>(), entries.size());
-    sort_rows(offsets, sorted, order != nullptr ? *order : unused);
-    check_columns(columns, offsets, std::span<const index>(sorted), true);
+    sort_rows(*made, to, order != nullptr ? *order : unused);
+    check_columns(*made, true);
   }
-  bool wide = false;
-  buffer packed = copy_offsets(offsets, wide);
-  return std::make_shared<const pattern>(rows, columns, static_cast<int64>(entries.size()),
-                                         std::move(packed), wide, std::move(kept));
+  return made;
 }
 
-template <class Offset>
-std::shared_ptr<const pattern> view_csr(index rows, index columns, std::span<const Offset> offsets,
-                                        std::span<const index> entries, input how, place where,
-                                        void* stream) {
+void check_view(index rows, index columns, const integers& offsets, const integers& entries,
+                input how, place where) {
   check_enum("matrix", "input", how, input::trusted);
+  if (offsets.bytes_each() < sizeof(int32))
+    fail(errc::type, {"matrix: a view reads offsets of 4 or 8 bytes where they lie, not of ",
+                      offsets.bytes_each(), "; from_csr copies them"});
+  if (entries.bytes_each() != sizeof(index))
+    fail(errc::type, {"matrix: a view reads columns of 4 bytes where they lie, not of ",
+                      entries.bytes_each(), "; from_csr copies them, with a check"});
   if (how == input::sorted)
     fail(errc::order,
          {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
   if (where != cpu() && how != input::trusted)
     fail(errc::place, {"matrix: a view of ", rows, "x", columns, " on ", to_string(where),
                        " cannot be checked there; say input::trusted"});
-  if (how == input::checked) {
-    check_offsets(rows, columns, offsets, entries.size());
-    check_columns(columns, offsets, entries, true);
-  }
-  return std::make_shared<const pattern>(
-      rows, columns, static_cast<int64>(entries.size()),
-      buffer::borrow(const_cast<Offset*>(offsets.data()), offsets.size_bytes(), where, stream),
-      std::is_same_v<Offset, int64>,
-      buffer::borrow(const_cast<index*>(entries.data()), entries.size_bytes(), where, stream));
+  if (how != input::checked) return;
+  check_offsets(rows, columns, offsets, entries.size());
+  // What is unsigned would be reported as a negative number by the check of the pattern.
+  if (!are_indices(entries)) narrow(entries, columns, "column", "entry", [](std::size_t, index) {});
+}
+
+std::shared_ptr<const pattern> view_csr(index rows, index columns, const integers& offsets,
+                                        const integers& entries, input how, place where,
+                                        void* stream) {
+  check_view(rows, columns, offsets, entries, how, where);
+  const auto borrowed = [&](const integers& from) {
+    return buffer::borrow(const_cast<void*>(from.data()), from.bytes(), where, stream);
+  };
+  auto made = std::make_shared<const pattern>(
+      rows, columns, static_cast<int64>(entries.size()), borrowed(offsets),
+      offsets.bytes_each() == sizeof(int64), borrowed(entries));
+  if (how == input::checked) check_columns(*made, true);
+  return made;
 }
 
 }  // namespace
@@ -234,78 +297,44 @@ row_lengths::row_lengths(const pattern& original) {
   }
 }
 
-buffer pack_offsets(std::span<const int64> offsets, bool& wide) {
-  return copy_offsets(offsets, wide);
-}
-
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int64> offsets,
-                                                std::span<const index> entries, input how,
-                                                std::vector<int64>* order) {
-  return or_out_of_memory("matrix",
-                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
-}
-
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int32> offsets,
-                                                std::span<const index> entries, input how,
-                                                std::vector<int64>* order) {
-  return or_out_of_memory("matrix",
-                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
-}
-
-namespace {
-
-std::vector<index> narrow(std::span<const int64> entries, index columns) {
-  std::vector<index> out(entries.size());
-  for (std::size_t p = 0; p < entries.size(); ++p) {
-    if (entries[p] < 0 || entries[p] >= columns)
-      fail(errc::range,
-           {"matrix: column ", entries[p], " of entry ", p, " is outside 0..", columns - 1});
-    out[p] = static_cast<index>(entries[p]);
-  }
+buffer pack_offsets(const integers& offsets, bool& wide) {
+  buffer out;
+  with_type(offsets, [&](const auto& all) {
+    wide = static_cast<int64>(all[all.size - 1]) > highest<int32>();
+    out = buffer::allocate(all.size * (wide ? sizeof(int64) : sizeof(int32)));
+    for (std::size_t i = 0; i < all.size; ++i)
+      if (wide)
+        out.data<int64>()[i] = static_cast<int64>(all[i]);
+      else
+        out.data<int32>()[i] = static_cast<int32>(all[i]);
+  });
   return out;
 }
 
-}  // namespace
-
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int64> offsets,
-                                                std::span<const int64> entries, input how,
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const integers& offsets,
+                                                const integers& entries, input how,
                                                 std::vector<int64>* order) {
-  return or_out_of_memory("matrix", [&] {
-    const std::vector<index> kept = narrow(entries, columns);
-    return copy_csr(rows, columns, offsets, std::span<const index>(kept), how, order);
-  });
+  return or_out_of_memory("matrix",
+                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int32> offsets,
-                                                std::span<const int64> entries, input how,
-                                                std::vector<int64>* order) {
-  return or_out_of_memory("matrix", [&] {
-    const std::vector<index> kept = narrow(entries, columns);
-    return copy_csr(rows, columns, offsets, std::span<const index>(kept), how, order);
-  });
-}
-
-std::shared_ptr<const pattern> pattern_view(index rows, index columns,
-                                            std::span<const int64> offsets,
-                                            std::span<const index> entries, input how, place where,
-                                            void* stream) {
-  return or_out_of_memory(
-      "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
-}
-
-std::shared_ptr<const pattern> pattern_view(index rows, index columns,
-                                            std::span<const int32> offsets,
-                                            std::span<const index> entries, input how, place where,
+std::shared_ptr<const pattern> pattern_view(index rows, index columns, const integers& offsets,
+                                            const integers& entries, input how, place where,
                                             void* stream) {
   return or_out_of_memory(
       "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }
 
 namespace {
+
+/// The positions as indices: as they lie where they are such, else narrowed into `room`.
+std::span<const index> as_indices(const integers& given, index limit, const char* what,
+                                  std::vector<index>& room) {
+  if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
+  room.resize(given.size());
+  narrow(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
+  return room;
+}
 
 sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
                            std::span<const index> j, bool duplicates_allowed) {
@@ -362,10 +391,13 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
 
 }  // namespace
 
-sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i,
-                          std::span<const index> j, bool duplicates_allowed) {
-  return or_out_of_memory("matrix",
-                          [&] { return sort_checked(rows, columns, i, j, duplicates_allowed); });
+sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
+                          bool duplicates_allowed) {
+  return or_out_of_memory("matrix", [&] {
+    std::vector<index> narrow_i, narrow_j;
+    return sort_checked(rows, columns, as_indices(i, rows, "row", narrow_i),
+                        as_indices(j, columns, "column", narrow_j), duplicates_allowed);
+  });
 }
 
 }  // namespace rig

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "provoked.hpp"
+#include "rig/graph.hpp"
 #include "rig/mxm.hpp"
 
 namespace {
@@ -133,6 +134,78 @@ TEST_CASE("bad CSR") {
   });
   check_error(errc::range, {"4294967297"}, [] {
     csr<long, long>(1, 3, {0, 1}, {(1l << 32) + 1}, {1}, input::trusted);
+  });
+}
+
+/// One matrix from arrays whose offsets are Offsets and whose columns are Columns.
+template <class Offset, class Column>
+void check_types_of_csr() {
+  const std::vector<Offset> offsets{0, 1, 1, 3};
+  const std::vector<Column> columns{1, 0, 2};
+  const floats v{1, 2, 3};
+  const entries want{{0, 1, 1}, {2, 0, 2}, {2, 2, 3}};
+  for (const input how : {input::checked, input::sorted, input::trusted}) {
+    CHECK(entries_of(matrix<float>::from_csr(3, 3, offsets, columns, v, how)) == want);
+    CHECK(matrix<float>::from_csr(3, 3, offsets, columns, how).iso());
+  }
+  CHECK(entries_of(matrix<float>::from_tuples(3, 3, std::array<Offset, 3>{2, 0, 2},
+                                              std::array<Column, 3>{2, 1, 0}, floats{3, 1, 2})) ==
+        want);
+  if constexpr (sizeof(Offset) >= 4 && sizeof(Column) == 4)
+    for (const input how : {input::checked, input::trusted}) {
+      const auto view = matrix<float>::view(3, 3, offsets, columns, v, how);
+      CHECK(view.structure().offsets() == offsets.data());
+      CHECK(entries_of(view) == want);
+    }
+}
+
+TEST_CASE("CSR from ranges of any integer type") {
+  check_types_of_csr<int, int>();
+  check_types_of_csr<unsigned, unsigned>();
+  check_types_of_csr<std::size_t, std::size_t>();
+  check_types_of_csr<long long, long long>();
+  check_types_of_csr<long long, unsigned>();
+  check_types_of_csr<unsigned long long, int>();
+  check_types_of_csr<short, unsigned char>();
+  const int offsets[] = {0, 1, 2};
+  dense<int> columns(1, 2, 1);
+  const auto a = matrix<float>::from_csr(2, 3, offsets, columns);
+  CHECK(entries_of(a) == entries{{0, 1, 1}, {1, 1, 1}});
+  const floats halves{0.5f, 0.25f};
+  CHECK(entries_of(a.with_values(halves)) == entries{{0, 1, 0.5}, {1, 1, 0.25}});
+  CHECK(entries_of(rig::scale_rows(a, halves)) == entries{{0, 1, 0.5}, {1, 1, 0.25}});
+  CHECK(entries_of(rig::scale_columns(a, floats{1, 2, 3})) == entries{{0, 1, 2}, {1, 1, 2}});
+}
+
+TEST_CASE("integers that fit no index are named") {
+  using longs = std::vector<unsigned long>;
+  constexpr unsigned long most = std::numeric_limits<unsigned long>::max();
+  const auto csr_of = [](const auto& offsets, const auto& columns, input how = input::checked) {
+    return [=] { matrix<float>::from_csr(1, 3, offsets, columns, how); };
+  };
+  check_error(errc::shape, {"18446744073709551615", "1 entries"}, csr_of(longs{0, most}, longs{0}));
+  check_error(errc::range, {"18446744073709551615", "entry 1", "0..2"},
+              csr_of(longs{0, 2}, longs{0, most}));
+  for (const input how : {input::checked, input::sorted, input::trusted})
+    check_error(errc::range, {"4294967295", "entry 0"},
+                csr_of(longs{0, 1}, std::vector<unsigned>{4294967295u}, how));
+  check_error(errc::range, {"-3", "entry 0"}, csr_of(longs{0, 1}, std::vector<short>{-3}));
+  const std::vector<unsigned> column{4294967295u};
+  const floats v{1};
+  check_error(errc::range, {"4294967295", "entry 0"}, [&] {
+    matrix<float>::view(1, 3, longs{0, 1}, column, v);
+  });
+  check_error(errc::range, {"row 4294967296", "tuple 1", "0..2"}, [] {
+    matrix<float>::from_positions(3, 3, std::vector<long>{0, 1l << 32}, indices{0, 0});
+  });
+  check_error(errc::range, {"column -1", "tuple 0", "0..2"},
+              [] { matrix<float>::from_positions(3, 3, indices{0}, std::vector<long long>{-1}); });
+  // What a view cannot read where it lies.
+  check_error(errc::type, {"columns of 4 bytes", "8", "from_csr"}, [&] {
+    matrix<float>::view(1, 3, longs{0, 1}, longs{0}, v);
+  });
+  check_error(errc::type, {"offsets of 4 or 8 bytes", "2", "from_csr"}, [&] {
+    matrix<float>::view(1, 3, std::vector<short>{0, 1}, indices{0}, v);
   });
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <span>
+#include <type_traits>
 
 #include "rig/matrix.hpp"
 
@@ -30,13 +31,13 @@ matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 /// own. Integers wrap. Places: cpu. Cost: O(rows + nnz). T: float, double, int32, int64. Throws
 /// error: shape, place, out_of_memory.
 template <class T>
-matrix<T> scale_rows(const matrix<T>& a, std::span<const T> factors);
+matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
 
 /// A · diag(factors): column j times factors[j].
 ///
 /// Shapes: factors.size() = columns. The rest is as in `scale_rows`.
 template <class T>
-matrix<T> scale_columns(const matrix<T>& a, std::span<const T> factors);
+matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
 
 /// The operator of graph convolution: D^-½ (A + I) D^-½, D the row sums of A + I.
 ///

@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <memory>
+#include <ranges>
 #include <span>
 #include <type_traits>
 #include <utility>
@@ -64,32 +66,31 @@ class matrix {
                          ", the values are on ", to_string(values_.where())});
   }
 
-  /// From tuples (i[p], j[p], v[p]) in any order. Two tuples at one position are error(duplicate).
-  static matrix from_tuples(index rows, index columns, std::span<const index> i,
-                            std::span<const index> j, std::span<const T> v) {
+  /// From tuples (i[p], j[p], v[p]) in any order, positions of any integer type. Two tuples at one
+  /// position are error(duplicate).
+  static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
+                            std::span<const T> v) {
     return build(rows, columns, i, j, v, false, [](const T& x, const T&) { return x; });
   }
   /// The same; duplicates are folded by `combine(x, y)` in the order of the input.
   template <class Combine>
   requires std::invocable<Combine, T, T>
-  static matrix from_tuples(index rows, index columns, std::span<const index> i,
-                            std::span<const index> j, std::span<const T> v, Combine combine) {
+  static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
+                            std::span<const T> v, Combine combine) {
     return build(rows, columns, i, j, v, true, combine);
   }
 
   /// An iso matrix from positions; with `merge_duplicates`, repeated positions are one entry, else
   /// an error.
-  static matrix from_positions(index rows, index columns, std::span<const index> i,
-                               std::span<const index> j, T iso = T(1),
-                               bool merge_duplicates = false) {
+  static matrix from_positions(index rows, index columns, const integers& i, const integers& j,
+                               T iso = T(1), bool merge_duplicates = false) {
     return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
   }
 
-  /// Copies CSR arrays: offsets (int32 or int64), columns (int32, or int64 which are narrowed with
-  /// a check).
-  template <class Offset, class Column>
-  static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
-                         std::span<const Column> entries, std::span<const T> values,
+  /// Copies CSR arrays: offsets and columns are vectors, arrays or spans of any integer type, and
+  /// narrowed with a check. Throws error: shape, range, order, duplicate, out_of_memory.
+  static matrix from_csr(index rows, index columns, const integers& offsets,
+                         const integers& entries, std::span<const T> values,
                          input how = input::checked) {
     std::vector<int64> order;
     auto structure = pattern_from_csr(rows, columns, offsets, entries, how, &order);
@@ -101,20 +102,18 @@ class matrix {
     return matrix(std::move(structure), std::move(kept));
   }
   /// The same without values: an iso matrix.
-  template <class Offset, class Column>
-  static matrix from_csr(index rows, index columns, std::span<const Offset> offsets,
-                         std::span<const Column> entries, input how = input::checked,
-                         T iso = T(1)) {
+  static matrix from_csr(index rows, index columns, const integers& offsets,
+                         const integers& entries, input how = input::checked, T iso = T(1)) {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
 
   /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy
-  /// of the matrix lives. `input::sorted` is refused: sorting would write. Arrays on a device are
-  /// `input::trusted` only, and used in the order of `stream` (a cudaStream_t).
-  template <class Offset>
-  static matrix view(index rows, index columns, std::span<const Offset> offsets,
-                     std::span<const index> entries, std::span<const T> values,
-                     input how = input::checked, place where = cpu(), void* stream = nullptr) {
+  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4; other arrays are error(type),
+  /// and `from_csr` copies them. `input::sorted` is refused: sorting would write. Arrays on a
+  /// device are `input::trusted` only, and used in the order of `stream` (a cudaStream_t).
+  static matrix view(index rows, index columns, const integers& offsets, const integers& entries,
+                     std::span<const T> values, input how = input::checked, place where = cpu(),
+                     void* stream = nullptr) {
     auto structure = pattern_view(rows, columns, offsets, entries, how, where, stream);
     check_length(*structure, values.size());
     return matrix(std::move(structure), buffer::borrow(const_cast<T*>(values.data()),
@@ -137,14 +136,16 @@ class matrix {
 
   /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix
   /// is).
-  template <class U>
-  matrix<U> with_values(std::span<const U> values) const {
-    check_length(*structure_, values.size());
-    buffer given = buffer::borrow(const_cast<U*>(values.data()), values.size_bytes());
-    if (where() != cpu()) return matrix<U>(structure_, given.to(where()));
-    buffer kept = buffer::allocate(values.size_bytes());
-    std::copy(values.begin(), values.end(), kept.template data<U>());
-    return matrix<U>(structure_, std::move(kept));
+  template <std::ranges::contiguous_range Values>
+  matrix<std::ranges::range_value_t<Values>> with_values(const Values& values) const {
+    using element = std::ranges::range_value_t<Values>;
+    const std::span<const element> from(values);
+    check_length(*structure_, from.size());
+    buffer given = buffer::borrow(const_cast<element*>(from.data()), from.size_bytes());
+    if (where() != cpu()) return matrix<element>(structure_, given.to(where()));
+    buffer kept = buffer::allocate(from.size_bytes());
+    std::copy(from.begin(), from.end(), kept.template data<element>());
+    return matrix<element>(structure_, std::move(kept));
   }
   /// The same pattern and forms, every entry `iso`.
   template <class U>
@@ -185,7 +186,7 @@ class matrix {
   }
 
   template <class Combine>
-  static matrix build(index rows, index columns, std::span<const index> i, std::span<const index> j,
+  static matrix build(index rows, index columns, const integers& i, const integers& j,
                       std::span<const T> v, bool duplicates_allowed, Combine combine) {
     if (v.size() != i.size())
       fail(errc::shape, {"matrix: ", i.size(), " positions, ", v.size(), " values"});

@@ -11,6 +11,7 @@
 
 #include "rig/buffer.hpp"
 #include "rig/error.hpp"
+#include "rig/integers.hpp"
 #include "rig/scalar.hpp"
 
 namespace rig {
@@ -112,35 +113,19 @@ struct row_lengths : form {
   index empty = 0;
 };
 
-/// Copies and checks CSR arrays of the caller. `order`, where given, receives the permutation that
-/// sorting applied (entry p of the result was entry order[p]), empty if nothing moved.
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int64> offsets,
-                                                std::span<const index> entries, input how,
-                                                std::vector<int64>* order = nullptr);
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int32> offsets,
-                                                std::span<const index> entries, input how,
-                                                std::vector<int64>* order = nullptr);
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int64> offsets,
-                                                std::span<const int64> entries, input how,
-                                                std::vector<int64>* order = nullptr);
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns,
-                                                std::span<const int32> offsets,
-                                                std::span<const int64> entries, input how,
+/// Copies and checks CSR arrays of the caller. Columns that are not int32 are narrowed with a
+/// check, trusted or not. `order`, where given, receives the permutation that sorting applied
+/// (entry p of the result was entry order[p]), empty if nothing moved.
+std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const integers& offsets,
+                                                const integers& entries, input how,
                                                 std::vector<int64>* order = nullptr);
 
-/// The same without a copy: the caller keeps the arrays alive and unchanged. On a device only
-/// `trusted`, and the arrays are used in the order of `stream`.
-std::shared_ptr<const pattern> pattern_view(index rows, index columns,
-                                            std::span<const int64> offsets,
-                                            std::span<const index> entries, input how,
-                                            place where = cpu(), void* stream = nullptr);
-std::shared_ptr<const pattern> pattern_view(index rows, index columns,
-                                            std::span<const int32> offsets,
-                                            std::span<const index> entries, input how,
-                                            place where = cpu(), void* stream = nullptr);
+/// The same without a copy: the caller keeps the arrays alive and unchanged. Offsets have 4 or 8
+/// bytes, columns 4; other arrays are error(type), and `pattern_from_csr` copies them. On a device
+/// only `trusted`, and the arrays are used in the order of `stream`.
+std::shared_ptr<const pattern> pattern_view(index rows, index columns, const integers& offsets,
+                                            const integers& entries, input how, place where = cpu(),
+                                            void* stream = nullptr);
 
 /// Tuples sorted by row, then column, then place in the input. Entry p of the result gathers the
 /// tuples order[groups[p]] … order[groups[p + 1] − 1], in input order; a group of two or more is a
@@ -149,10 +134,10 @@ struct sorted_tuples {
   std::shared_ptr<const pattern> structure;
   std::vector<int64> order, groups;
 };
-sorted_tuples sort_tuples(index rows, index columns, std::span<const index> i,
-                          std::span<const index> j, bool duplicates_allowed);
+sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
+                          bool duplicates_allowed);
 
 /// Offsets of `count + 1` numbers as a pattern keeps them: int32 where nnz fits, else int64.
-buffer pack_offsets(std::span<const int64> offsets, bool& wide);
+buffer pack_offsets(const integers& offsets, bool& wide);
 
 }  // namespace rig
