@@ -49,6 +49,22 @@ buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
   return made;
 }
 
+buffer buffer::zeros(std::size_t bytes) {
+  if (bytes < huge_bytes) {
+    buffer made = allocate(bytes);
+    if (bytes > 0) std::memset(made.data(), 0, bytes);
+    return made;
+  }
+  void* const pages =
+      mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (pages == MAP_FAILED)
+    fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on cpu"});
+  buffer made;
+  made.data_ = std::shared_ptr<void>(pages, [bytes](void* p) { munmap(p, bytes); });
+  made.bytes_ = bytes;
+  return made;
+}
+
 buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) {
   check_place(where);
   if (data == nullptr && bytes > 0)

@@ -190,6 +190,37 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, const integer
   return made;
 }
 
+/// The ends of `rows` rows, of which entry p is in row row_of[p]. Who fills the rows from their
+/// ends, by `--end[row]`, turns them into the offsets.
+template <class Offset>
+buffer ends_of_rows(index rows, std::span<const index> row_of) {
+  buffer out = buffer::allocate((size(rows) + 1) * sizeof(Offset));
+  auto* const end = out.data<Offset>();
+  std::fill_n(end, size(rows) + 1, Offset(0));
+  for (const index row : row_of) ++end[row];
+  std::partial_sum(end, end + rows + 1, end);
+  return out;
+}
+
+template <class Offset>
+std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation) {
+  const std::span<const index> row_of(original.entries(), size(original.nnz()));
+  buffer offsets = ends_of_rows<Offset>(original.columns(), row_of);
+  buffer entries = buffer::allocate(row_of.size_bytes());
+  permutation = buffer::allocate(row_of.size() * sizeof(Offset));
+  auto* const end = offsets.data<Offset>();
+  auto* const from = permutation.data<Offset>();
+  for (index i = original.rows(); i-- > 0;)
+    for (int64 p = original.offset(i + 1); p-- > original.offset(i);) {
+      const Offset q = --end[row_of[size(p)]];
+      entries.data<index>()[q] = i;
+      from[q] = static_cast<Offset>(p);
+    }
+  return std::make_shared<const pattern>(original.columns(), original.rows(), original.nnz(),
+                                         std::move(offsets), sizeof(Offset) == sizeof(int64),
+                                         std::move(entries));
+}
+
 }  // namespace
 
 pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide,
@@ -200,6 +231,14 @@ pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide
       wide_(wide),
       offsets_(std::move(offsets)),
       entries_(std::move(columns_of_entries)) {}
+
+std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns) {
+  check_shape(rows, columns);
+  return or_out_of_memory("matrix", [&] {
+    return std::make_shared<const pattern>(
+        rows, columns, 0, buffer::zeros((size(rows) + 1) * sizeof(int32)), false, buffer());
+  });
+}
 
 std::shared_ptr<const pattern> empty_pattern() noexcept {
   static int32 offset = 0;
@@ -247,27 +286,12 @@ transposed::transposed(const pattern& original) {
     structure = on_cuda::transpose(original, permutation);
     return;
   }
-  const index rows = original.columns(), columns = original.rows();
-  std::vector<int64> next(size(rows) + 1, 0);
-  const index* entries = original.entries();
-  for (int64 p = 0; p < original.nnz(); ++p) ++next[size(entries[p]) + 1];
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  bool wide = false;
-  buffer offsets = pack_offsets(next, wide);
-  buffer kept = buffer::allocate(size(original.nnz()) * sizeof(index));
-  permutation = buffer::allocate(size(original.nnz()) * (wide ? sizeof(int64) : sizeof(int32)));
-  for (index i = 0; i < columns; ++i) {
-    for (int64 p = original.offset(i); p < original.offset(i + 1); ++p) {
-      const int64 q = next[size(entries[p])]++;
-      kept.data<index>()[q] = i;
-      if (wide)
-        permutation.data<int64>()[q] = p;
-      else
-        permutation.data<int32>()[q] = static_cast<int32>(p);
-    }
-  }
-  structure = std::make_shared<const pattern>(rows, columns, original.nnz(), std::move(offsets),
-                                              wide, std::move(kept));
+  if (original.nnz() == 0)
+    structure = pattern_without_entries(original.columns(), original.rows());
+  else if (original.nnz() > highest<int32>())
+    structure = transpose<int64>(original, permutation);
+  else
+    structure = transpose<int32>(original, permutation);
 }
 
 void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel) {
@@ -336,43 +360,49 @@ std::span<const index> as_indices(const integers& given, index limit, const char
   return room;
 }
 
-sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
-                           std::span<const index> j, bool duplicates_allowed) {
+void check_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j) {
   check_shape(rows, columns);
   if (i.size() != j.size())
     fail(errc::shape, {"matrix: ", i.size(), " row indices, ", j.size(), " column indices"});
-  std::vector<int64> next(size(rows) + 1, 0);
-  for (std::size_t p = 0; p < i.size(); ++p) {
+  for (std::size_t p = 0; p < i.size(); ++p)
     if (i[p] < 0 || i[p] >= rows || j[p] < 0 || j[p] >= columns)
       fail(errc::range,
            {"matrix: tuple ", p, " at (", i[p], ", ", j[p], ") is outside ", rows, "x", columns});
-    ++next[size(i[p]) + 1];
-  }
-  std::partial_sum(next.begin(), next.end(), next.begin());
-  const std::vector<int64> begin = next;
+}
 
-  // By row, then within a row by (column, place in the input): stable, so duplicates keep the
-  // input's order.
-  sorted_tuples out;
-  out.order.resize(i.size());
-  for (std::size_t p = 0; p < i.size(); ++p)
-    out.order[size(next[size(i[p])]++)] = static_cast<int64>(p);
+/// Sorts by row, then within a row by (column, place in the input): stable, so duplicates keep the
+/// input's order. Returns the offsets of the rows in `order`.
+template <class Offset>
+buffer order_by_row(index rows, std::span<const index> i, std::span<const index> j,
+                    std::vector<int64>& order) {
+  buffer out = ends_of_rows<Offset>(rows, i);
+  auto* const offsets = out.data<Offset>();
+  order.resize(i.size());
+  for (std::size_t p = i.size(); p-- > 0;) order[size(--offsets[i[p]])] = static_cast<int64>(p);
   for (index row = 0; row < rows; ++row) {
-    const auto first = out.order.begin() + begin[size(row)],
-               last = out.order.begin() + begin[size(row) + 1];
+    const auto first = order.begin() + offsets[row], last = order.begin() + offsets[row + 1];
     const auto before = [&](int64 p, int64 q) { return j[size(p)] < j[size(q)]; };
     if (!std::is_sorted(first, last, before)) std::stable_sort(first, last, before);
   }
+  return out;
+}
 
-  std::vector<int64> offsets(size(rows) + 1, 0);
+template <class Offset>
+sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
+                           std::span<const index> j, bool duplicates_allowed) {
+  sorted_tuples out;
+  buffer packed = order_by_row<Offset>(rows, i, j, out.order);
+  auto* const offsets = packed.data<Offset>();
   std::vector<index> entries;
   entries.reserve(i.size());
   out.groups.reserve(i.size() + 1);
+  // What repeats is left out, so that offsets become those of the entries that stay.
   for (index row = 0; row < rows; ++row) {
-    for (int64 q = begin[size(row)]; q < begin[size(row) + 1]; ++q) {
+    const auto begin = static_cast<int64>(offsets[row]);
+    offsets[row] = static_cast<Offset>(entries.size());
+    for (int64 q = begin; q < static_cast<int64>(offsets[row + 1]); ++q) {
       const index column = j[size(out.order[size(q)])];
-      const bool repeated =
-          static_cast<int64>(entries.size()) > offsets[size(row)] && entries.back() == column;
+      const bool repeated = q > begin && entries.back() == column;
       if (repeated && !duplicates_allowed)
         fail(errc::duplicate,
              {"matrix: tuples ", out.order[size(q) - 1], " and ", out.order[size(q)],
@@ -381,11 +411,12 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
       out.groups.push_back(q);
       entries.push_back(column);
     }
-    offsets[size(row) + 1] = static_cast<int64>(entries.size());
   }
+  offsets[rows] = static_cast<Offset>(entries.size());
   out.groups.push_back(static_cast<int64>(i.size()));
-  out.structure = pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                                   std::span<const index>(entries), input::trusted);
+  out.structure = std::make_shared<const pattern>(
+      rows, columns, static_cast<int64>(entries.size()), std::move(packed),
+      sizeof(Offset) == sizeof(int64), copy_columns(entries, columns));
   return out;
 }
 
@@ -395,8 +426,13 @@ sorted_tuples sort_tuples(index rows, index columns, const integers& i, const in
                           bool duplicates_allowed) {
   return or_out_of_memory("matrix", [&] {
     std::vector<index> narrow_i, narrow_j;
-    return sort_checked(rows, columns, as_indices(i, rows, "row", narrow_i),
-                        as_indices(j, columns, "column", narrow_j), duplicates_allowed);
+    const auto of_row = as_indices(i, rows, "row", narrow_i);
+    const auto of_column = as_indices(j, columns, "column", narrow_j);
+    check_tuples(rows, columns, of_row, of_column);
+    if (of_row.empty()) return sorted_tuples{pattern_without_entries(rows, columns), {}, {0}};
+    return of_row.size() > size(highest<int32>())
+               ? sort_checked<int64>(rows, columns, of_row, of_column, duplicates_allowed)
+               : sort_checked<int32>(rows, columns, of_row, of_column, duplicates_allowed);
   });
 }
 

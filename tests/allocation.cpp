@@ -2,10 +2,13 @@
 // out_of_memory, inputs and C stay, nothing leaks. And what a product allocates at all.
 
 #include <doctest/doctest.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <new>
 #include <vector>
 
@@ -491,6 +494,55 @@ TEST_CASE("a product allocates its result, and scratch for its threads") {
       CHECK(fresh >= result);
       CHECK(fresh <= result + scratch);
     }
+}
+
+/// Bytes of memory that this process holds.
+long resident() {
+  std::ifstream file("/proc/self/statm");
+  long pages = 0;
+  file >> pages >> pages;
+  REQUIRE(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST_CASE("an empty matrix takes no memory, however many rows it has") {
+  constexpr long little = 8 << 20;
+  const auto check_little = [&](index rows, const auto& make) {
+    const long before = resident();
+    const matrix<float> made = make(rows);
+    CHECK(made.rows() == rows);
+    CHECK(made.nnz() == 0);
+    CHECK(made.structure().offset(rows) == 0);
+    CHECK(!made.structure().wide());
+    REQUIRE(resident() - before < little);
+  };
+  // First as many as a mistake may fill.
+  for (const index rows : {100'000'000, INT_MAX}) {
+    check_little(rows, [](index n) { return matrix<float>(n, n); });
+    check_little(rows, [](index n) {
+      return matrix<float>::from_tuples(n, 1, std::span<const index>(), std::span<const index>(),
+                                        std::span<const float>());
+    });
+    check_little(rows, [](index n) {
+      const auto flipped = matrix<float>(1, n).structure().form_of<rig::transposed>();
+      return matrix<float>(flipped->structure);
+    });
+  }
+}
+
+TEST_CASE("offsets of a few tuples are counted where they stay") {
+  constexpr index rows = 20'000'000;
+  const std::vector<index> i{rows - 1, 5, 5}, j{0, 1, 0};
+  const std::vector<float> v{1, 2, 3};
+  long asked = bytes_asked;
+  const auto a = matrix<float>::from_tuples(rows, 2, i, j, v);
+  CHECK(bytes_asked - asked < 4l * rows + 4096);
+  CHECK(a.structure().offset(6) == 2);
+  CHECK(a.structure().offset(rows) == 3);
+  asked = bytes_asked;
+  const auto flat = matrix<float>::from_positions(2, rows, j, i);
+  flat.prepare({.transpose_a = true});
+  CHECK(bytes_asked - asked < 4l * rows + 4096);
 }
 
 }  // namespace

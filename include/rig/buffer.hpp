@@ -38,6 +38,10 @@ class buffer {
   /// error(out_of_memory) with the bytes asked.
   static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
+  /// `bytes` zeros on the CPU that nobody writes: many of them take address space, but no memory.
+  /// Throws as `allocate`.
+  static buffer zeros(std::size_t bytes);
+
   /// Memory of the caller, who keeps it and `stream` alive; on a device, used in the order of
   /// `stream`. Throws error(cannot) for cudaStreamPerThread, another stream in every thread.
   static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);

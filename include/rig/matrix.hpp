@@ -32,14 +32,8 @@ class matrix {
   /// 0×0.
   matrix() : matrix(0, 0) {}
 
-  /// rows×columns without entries.
-  matrix(index rows, index columns) {
-    structure_ = or_out_of_memory("matrix", [&] {
-      const std::vector<int64> offsets(static_cast<std::size_t>(rows < 0 ? 0 : rows) + 1, 0);
-      return pattern_from_csr(rows, columns, std::span<const int64>(offsets),
-                              std::span<const index>(), input::checked);
-    });
-  }
+  /// rows×columns without entries; many rows take address space, but no memory.
+  matrix(index rows, index columns) : structure_(pattern_without_entries(rows, columns)) {}
 
   matrix(const matrix&) = default;
   /// Leaves 0×0 behind.

@@ -86,6 +86,9 @@ class pattern {
   mutable std::vector<std::pair<std::string_view, std::shared_ptr<const form>>> forms_;
 };
 
+/// rows×columns without entries; many rows take address space, but no memory.
+std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns);
+
 /// The pattern of 0×0 that matrices hold which were moved from; it allocates nothing.
 std::shared_ptr<const pattern> empty_pattern() noexcept;
 
