@@ -25,10 +25,10 @@ template <class Number>
 struct numbers {
   const unsigned char* bytes;
   std::size_t size;
-  Number operator[](std::size_t p) const {
+  auto operator[](std::size_t p) const {
     Number x;
     std::memcpy(&x, bytes + p * sizeof(Number), sizeof(Number));
-    return x;
+    return +x;  // no character, which could be taken for text
   }
 };
 
@@ -40,16 +40,10 @@ void with_type(const integers& of, Work work) {
     of.is_signed() ? work(numbers<Signed>{bytes, of.size()})
                    : work(numbers<Unsigned>{bytes, of.size()});
   };
-  switch (of.bytes_each()) {
-    case 1:
-      return as(std::int8_t(), std::uint8_t());
-    case 2:
-      return as(std::int16_t(), std::uint16_t());
-    case 4:
-      return as(std::int32_t(), std::uint32_t());
-    default:
-      return as(std::int64_t(), std::uint64_t());
-  }
+  if (of.bytes_each() == 1) return as(std::int8_t(), std::uint8_t());
+  if (of.bytes_each() == 2) return as(std::int16_t(), std::uint16_t());
+  if (of.bytes_each() == 4) return as(std::int32_t(), std::uint32_t());
+  as(std::int64_t(), std::uint64_t());
 }
 
 bool are_indices(const integers& given) {

@@ -55,7 +55,7 @@ TEST_CASE("a gradient waits for indices that another stream still makes") {
   for (int round = 0; round < 4; ++round) {
     // Other indices each time: memory that is used again must not hold the right ones already.
     const auto numbers = waves(3001 + round, 64);
-    const auto x = rig::dense<float>::view(numbers.row(round + 1), 3000, 64);
+    const auto x = rig::dense<float>::view(numbers.row(round + 1).data(), 3000, 64);
     const auto want = rig::maxk_gradient(dy, rig::maxk(x, 13));
     auto there = x.to(gpu);
     rig::synchronise(gpu);
@@ -306,15 +306,16 @@ TEST_CASE("rows further apart than a copy's pitch can be") {
   auto wide = rig::dense<float>::uninitialised(2, columns, gpu);
   const float mark = 7;
   const auto put = [&](rig::dense<float>& to, rig::index i, rig::index j) {
-    REQUIRE(cudaMemcpy(to.row(i) + j, &mark, sizeof(mark), cudaMemcpyHostToDevice) == cudaSuccess);
+    REQUIRE(cudaMemcpy(to.data() + i * to.stride() + j, &mark, sizeof(mark),
+                       cudaMemcpyHostToDevice) == cudaSuccess);
   };
   put(wide, 1, columns - 1);
   put(wide, 1, 9);
   const rig::dense<float> copied = wide;
   float seen = 0;
   rig::synchronise(gpu);
-  REQUIRE(cudaMemcpy(&seen, copied.row(1) + columns - 1, sizeof(seen), cudaMemcpyDeviceToHost) ==
-          cudaSuccess);
+  REQUIRE(cudaMemcpy(&seen, copied.data() + 2l * columns - 1, sizeof(seen),
+                     cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(seen == mark);
   const auto narrow = rig::dense<float>::view(wide.data(), 2, 10, columns, gpu);
   CHECK(narrow.to(rig::cpu())(1, 9) == mark);
