@@ -1,12 +1,16 @@
 // Suite cpu: sparse × dense products and PageRank, beside SuiteSparse:GraphBLAS and a plain OpenMP
-// loop.
+// loop; products of one column, beside a plain loop on one thread.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>
+#include <filesystem>
 #include <random>
 
 #include "bench.hpp"
 #include "graphblas.hpp"
+#include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
@@ -134,6 +138,148 @@ void products(const std::string& name, const rig::matrix<float>& a, int features
   if (name == "rmat:16:16" && features == 64) out.summarise("spmm_64_over_graphblas", ratio, 1.3);
 }
 
+/// A graph of the data sets, if there is one of this name, or one that is generated.
+rig::matrix<float> graph_of(const std::string& name) {
+  const char* const given = std::getenv("RIG_DATA");
+  const std::filesystem::path data = given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
+  for (const char* const file : {"graph.mtx.gz", "graph.mtx"})
+    if (std::filesystem::exists(data / name / file))
+      return rig::read_matrix<float>(data / name / file);
+  return rig::generate::from_text(name);
+}
+
+/// What one writes for one column without a library: to(row, sum) of the rows that `is_in` names;
+/// the sum adds its entries until it `is_done`.
+template <class T, class In, class Add, class Done, class Write>
+void column_loop(const rig::matrix<T>& a, T zero, In is_in, Add add, Done is_done, Write to) {
+  const auto* const offsets = static_cast<const rig::int32*>(a.structure().offsets());
+  const index* const columns = a.structure().entries();
+  for (index i = 0; i < a.rows(); ++i) {
+    if (!is_in(i)) continue;
+    T sum = zero;
+    for (rig::int32 p = offsets[i]; p < offsets[i + 1] && !is_done(sum); ++p)
+      sum = add(sum, columns[p]);
+    to(i, sum);
+  }
+}
+
+/// Of one column, on one thread: what searches, shortest paths and components ask, beside a loop
+/// that does the same.
+class column_products {
+ public:
+  column_products(std::string name, const rig::matrix<float>& graph, const options& given,
+                  record& out)
+      : name_(std::move(name)),
+        given_(given),
+        out_(out),
+        graph_(graph),
+        flags_(graph.shared_structure()),
+        b_(random_features(graph.columns(), 1)),
+        c_(graph.rows(), 1),
+        looped_(c_),
+        reached_(graph.columns(), 1),
+        found_(graph.rows(), 1),
+        looked_(found_) {
+    std::minstd_rand random(11);
+    for (index i = 0; i < graph.columns(); ++i) reached_(i, 0) = random() % 8 == 0;
+    for (rig::dense<bool>& mask : masks_) {
+      mask = rig::dense<bool>(graph.rows(), 1);
+      for (index i = 0; i < graph.rows(); ++i) mask(i, 0) = random() % 2 == 0;
+    }
+  }
+
+  void run() {
+    const rig::plus_second<float> sum;
+    const auto all = [](index) { return true; };
+    const auto has_entries =
+        [offsets = static_cast<const rig::int32*>(graph_.structure().offsets())](index i) {
+          return offsets[i] < offsets[i + 1];
+        };
+    const auto never = [](auto) { return false; };
+    const auto add = [b = b_.data()](float x, index k) { return x + b[k]; };
+    float* const c = looped_.data();
+    const auto store = [c](index i, float x) { c[i] = x; };
+    add_line(
+        "column", "plus_second", [&] { rig::mxm(c_, rig::none, graph_, b_, sum, one_); },
+        [&] { column_loop(graph_, 0.0f, all, add, never, store); });
+    add_line(
+        "column, minimum", "plus_second",
+        [&] { rig::mxm(c_, rig::accumulator::minimum, graph_, b_, sum, one_); },
+        [&] {
+          column_loop(graph_, 0.0f, has_entries, add, never,
+                      [c](index i, float x) { c[i] = std::min(c[i], x); });
+        });
+    add_line(
+        "column, masked", "plus_second",
+        [&] {
+          rig::mxm(c_, rig::none, graph_, b_, sum, rig::values(masks_[our_turn_++ % masks]), one_);
+        },
+        [&] {
+          const bool* const mask = masks_[their_turn_++ % masks].data();
+          column_loop(
+              graph_, 0.0f, [=](index i) { return mask[i]; }, add, never, store);
+        });
+    expect_alike(elements(c_), elements(looped_), 1e-3, "the plain loop");
+    flags();
+  }
+
+ private:
+  static constexpr std::size_t masks = 32;  // so many that no branch is learnt by heart
+
+  void flags() {
+    const auto all = [](index) { return true; };
+    const auto is_set = [](bool x) { return x; };
+    const auto store = [to = looked_.data()](index i, bool x) { to[i] = x; };
+    add_line(
+        "column", "lor_land",
+        [&] { rig::mxm(found_, rig::none, flags_, reached_, rig::lor_land<bool>{}, one_); },
+        [&] {
+          column_loop(
+              flags_, false, all, [b = reached_.data()](bool, index k) { return b[k]; }, is_set,
+              store);
+        });
+    add_line(
+        "column", "any_pair",
+        [&] { rig::mxm(found_, rig::none, flags_, reached_, rig::any_pair<bool>{}, one_); },
+        [&] {
+          column_loop(
+              flags_, false, all, [](bool, index) { return true; }, is_set, store);
+        });
+    for (index i = 0; i < graph_.rows(); ++i)
+      if (found_(i, 0) != looked_(i, 0))
+        rig::fail(rig::errc::range, {"the plain loop differs from rig at ", i});
+  }
+
+  void add_line(const char* operation, const char* semiring, std::function<void()> ours,
+                std::function<void()> loop) {
+    const contender field[] = {{"rig", std::move(ours)}, {"loop", std::move(loop)}};
+    const std::vector<double> ms = race(field, repeat_of(given_));
+    row line;
+    line.operation = operation;
+    line.graph = name_;
+    line.n = graph_.rows();
+    line.nnz = graph_.nnz();
+    line.semiring = semiring;
+    line.type = line.semiring == "plus_second" ? "float" : "bool";
+    line.kernel = line.chosen = rig::explain(graph_, b_, rig::plus_second<float>{}, one_).chosen;
+    line.ms = ms[0];
+    line.ratio = ms[1] / ms[0];
+    line.peer_ms[field[1].name] = ms[1];
+    out_.add(line);
+  }
+
+  std::string name_;
+  const options& given_;
+  record& out_;
+  rig::matrix<float> graph_;
+  rig::matrix<bool> flags_;
+  rig::dense<float> b_, c_, looped_;
+  rig::dense<bool> reached_, found_, looked_;
+  std::array<rig::dense<bool>, masks> masks_;
+  std::size_t our_turn_ = 0, their_turn_ = 0;
+  rig::descriptor one_{.threads = 1};
+};
+
 /// PageRank as a user of rig writes it: one product and one loop an iteration.
 template <class T>
 class our_pagerank {
@@ -244,12 +390,13 @@ void cpu(const options& given, record& out) {
   out.ceilings(measure_ceilings(threads_of(given)));
   ratios over_graphblas;
   for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs) {
-    const rig::matrix<float> graph = rig::generate::from_text(name);
+    const rig::matrix<float> graph = graph_of(name);
     const rig::matrix<float> weighted = rig::generate::random_values(graph);
     for (const int features : given.features.empty() ? usual_features : given.features)
       products(name, weighted, features, given, out, over_graphblas);
     pagerank<float>(name, graph, "float", given, out);
     pagerank<double>(name, graph, "double", given, out);
+    column_products(name, graph, given, out).run();
   }
   const auto sum_up = [&](const std::string& what, const std::vector<double>& of) {
     if (of.empty()) return;
