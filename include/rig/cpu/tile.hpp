@@ -155,15 +155,17 @@ template <class S>
 [[gnu::always_inline]] inline bool add_entries(typename S::accum& x, const block<S>& rows, index i,
                                                int64 begin, int64 n) {
   typename S::accum y = S::zero(), z = S::zero(), w = S::zero();
-  // Most rows of many graphs: strands without entries are not added.
+  // Most rows of many graphs, those of two on roads first; strands without entries are not added.
+  if (n == 2) {
+    if (add_entry(x, rows, i, begin) || add_entry(y, rows, i, begin + 1)) return true;
+    x = S::add(x, y);
+    return false;
+  }
   if (n < 4) {
     if (add_entry(x, rows, i, begin)) return true;
     if (n == 1) return false;
-    if (add_entry(y, rows, i, begin + 1)) return true;
-    x = S::add(x, y);
-    if (n == 2) return false;
-    if (add_entry(z, rows, i, begin + 2)) return true;
-    x = S::add(x, z);
+    if (add_entry(y, rows, i, begin + 1) || add_entry(z, rows, i, begin + 2)) return true;
+    x = S::add(S::add(x, y), z);
     return false;
   }
   const int64 end = begin + n;
