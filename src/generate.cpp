@@ -336,7 +336,7 @@ matrix<float> shuffled(const matrix<float>& a, std::uint64_t seed) {
     for (index i = 0; i < n; ++i)
       std::fill(row_of.begin() + structure.offset(i), row_of.begin() + structure.offset(i + 1), i);
     return undirected(n, a.nnz(), [&](int64 p) {
-      const index i = row_of[static_cast<std::size_t>(p)], j = structure.entries()[p];
+      const index i = row_of[static_cast<std::size_t>(p)], j = structure.column_indices()[p];
       return edge{renamed[static_cast<std::size_t>(i)], renamed[static_cast<std::size_t>(j)]};
     });
   });
@@ -351,7 +351,7 @@ matrix<float> random_values(const matrix<float>& a, std::uint64_t seed) {
 #pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
   for (index i = 0; i < a.rows(); ++i) {
     for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
-      const index j = structure.entries()[p];
+      const index j = structure.column_indices()[p];
       const auto pair = static_cast<std::uint64_t>(std::min(i, j)) << 32 |
                         static_cast<std::uint64_t>(std::max(i, j));
       out[p] = static_cast<float>((random.bits(pair) >> 40) + 1) * 0x1p-24f;

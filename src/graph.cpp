@@ -76,9 +76,11 @@ void walk_union(const pattern& forth, const pattern& back, index i, Visit visit)
   int64 p = forth.offset(i), q = back.offset(i);
   const int64 p_end = forth.offset(i + 1), q_end = back.offset(i + 1);
   while (p < p_end || q < q_end) {
-    const bool forth_next = p < p_end && (q == q_end || forth.entries()[p] <= back.entries()[q]);
-    const bool back_next = q < q_end && (p == p_end || back.entries()[q] <= forth.entries()[p]);
-    const index column = forth_next ? forth.entries()[p] : back.entries()[q];
+    const bool forth_next =
+        p < p_end && (q == q_end || forth.column_indices()[p] <= back.column_indices()[q]);
+    const bool back_next =
+        q < q_end && (p == p_end || back.column_indices()[q] <= forth.column_indices()[p]);
+    const index column = forth_next ? forth.column_indices()[p] : back.column_indices()[q];
     visit(column, forth_next ? p++ : -1, back_next ? q++ : -1);
   }
 }
@@ -117,7 +119,7 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
   require_square("add_self_loops", a);
   return or_out_of_memory("add_self_loops", [&] {
     const pattern& structure = a.structure();
-    const index* entries = structure.entries();
+    const index* entries = structure.column_indices();
     // Where the diagonal entry of row i is, or would be.
     const auto diagonal = [&](index i) -> int64 {
       return std::lower_bound(entries + structure.offset(i), entries + structure.offset(i + 1), i) -
@@ -169,7 +171,7 @@ matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t
   if (factors.size() != static_cast<std::size_t>(a.columns()))
     fail(errc::shape,
          {"scale_columns: A is ", a.rows(), "x", a.columns(), ", ", factors.size(), " factors"});
-  const index* entries = a.structure().entries();
+  const index* entries = a.structure().column_indices();
   return with_computed_values(a, [&](index, int64 p) {
     return times(a.value(p), factors[static_cast<std::size_t>(entries[p])]);
   });
@@ -190,7 +192,7 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
       factors[static_cast<std::size_t>(i)] = sum <= 0 ? 0 : 1 / std::sqrt(sum);  // NaN stays NaN
     }
     return with_computed_values(looped, [&](index i, int64 p) {
-      const auto j = static_cast<std::size_t>(structure.entries()[p]);
+      const auto j = static_cast<std::size_t>(structure.column_indices()[p]);
       // The factors first: that product does not depend on the direction of the edge.
       return static_cast<T>(factors[static_cast<std::size_t>(i)] * factors[j] * looped.value(p));
     });

@@ -274,7 +274,7 @@ dense<T> read_matrix_market_dense(input_file& file) {
     expect_dense<T>(file, head.rows, head.columns);
     const matrix<T> sparse = read_sparse<T>(file, head, {});
     dense<T> full(head.rows, head.columns);
-    const index* columns = sparse.structure().entries();
+    const index* columns = sparse.structure().column_indices();
     for (index i = 0; i < head.rows; ++i)
       for (int64 p = sparse.structure().offset(i); p < sparse.structure().offset(i + 1); ++p)
         full(i, columns[p]) = sparse.value(p);
@@ -336,7 +336,7 @@ void write_matrix(const std::string& path, const matrix<T>& a) {
       for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
         out.number(i + int64(1));
         out.text(" ");
-        out.number(structure.entries()[p] + int64(1));
+        out.number(structure.column_indices()[p] + int64(1));
         if (!ones) {
           out.text(" ");
           out.number(here.value(p));

@@ -198,7 +198,7 @@ void transpose_a(problem& p) {
   auto form = p.structure->form_of<transposed>();
   const pattern& s = *form->structure;
   p.a.offsets = s.offsets();
-  p.a.entries = s.entries();
+  p.a.entries = s.column_indices();
   p.a.wide = s.wide();
   if (!p.algebra->ignores_left && p.a.values != nullptr) p.a.permutation = form->permutation.data();
   p.oriented = &s;

@@ -93,7 +93,7 @@ buffer copy_columns(const integers& given, index columns) {
 }
 
 void check_columns(const pattern& of, bool ascending) {
-  const index* const entries = of.entries();
+  const index* const entries = of.column_indices();
   for (index i = 0; i < of.rows(); ++i) {
     const int64 begin = of.offset(i), end = of.offset(i + 1);
     for (int64 p = begin; p < end; ++p) {
@@ -198,7 +198,7 @@ buffer ends_of_rows(index rows, std::span<const index> row_of) {
 
 template <class Offset>
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation) {
-  const std::span<const index> row_of(original.entries(), size(original.nnz()));
+  const std::span<const index> row_of(original.column_indices(), size(original.nnz()));
   buffer offsets = ends_of_rows<Offset>(original.columns(), row_of);
   buffer entries = buffer::allocate(row_of.size_bytes());
   permutation = buffer::allocate(row_of.size() * sizeof(Offset));

@@ -34,7 +34,7 @@ std::vector<std::array<double, 3>> entries_of(const matrix<T>& a) {
   const rig::pattern& s = a.structure();
   for (index i = 0; i < a.rows(); ++i)
     for (long p = s.offset(i); p < s.offset(i + 1); ++p)
-      out.push_back({double(i), double(s.entries()[p]), double(a.value(p))});
+      out.push_back({double(i), double(s.column_indices()[p]), double(a.value(p))});
   return out;
 }
 using entries = std::vector<std::array<double, 3>>;
@@ -230,7 +230,7 @@ TEST_CASE("views copy nothing") {
   for (const input how : {input::checked, input::trusted}) {
     const auto a = view(how);
     CHECK(a.values() == v.data());
-    CHECK(a.structure().entries() == j.data());
+    CHECK(a.structure().column_indices() == j.data());
     CHECK(a.structure().offsets() == offsets.data());
     CHECK(a.structure().wide());
     CHECK(entries_of(a) == entries{{0, 0, 1}, {0, 2, 2}, {1, 1, 3}});

@@ -295,7 +295,7 @@ TEST_CASE("threads that meet at one form build it once") {
   // A dropped form lives on while somebody holds it.
   a.drop_forms();
   CHECK(got[0]->structure->nnz() == 20000);
-  CHECK(got[0]->structure->entries()[1] == 0);
+  CHECK(got[0]->structure->column_indices()[1] == 0);
 }
 
 }  // namespace

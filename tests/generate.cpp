@@ -23,14 +23,15 @@ using rig::matrix;
 namespace generate = rig::generate;
 
 bool has(const rig::pattern& a, int32 i, int32 j) {
-  return std::binary_search(a.entries() + a.offset(i), a.entries() + a.offset(i + 1), j);
+  return std::binary_search(a.column_indices() + a.offset(i), a.column_indices() + a.offset(i + 1),
+                            j);
 }
 
 bool same(const rig::pattern& a, const rig::pattern& b) {
   if (a.rows() != b.rows() || a.columns() != b.columns() || a.nnz() != b.nnz()) return false;
   for (int32 i = 0; i <= a.rows(); ++i)
     if (a.offset(i) != b.offset(i)) return false;
-  return std::equal(a.entries(), a.entries() + a.nnz(), b.entries());
+  return std::equal(a.column_indices(), a.column_indices() + a.nnz(), b.column_indices());
 }
 
 /// Undirected, without loops, columns ascending without repetition, iso ones.
@@ -43,8 +44,8 @@ void check_graph(const matrix<float>& made) {
   int64 wrong = 0;
   for (int32 i = 0; i < a.rows(); ++i)
     for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) {
-      const int32 j = a.entries()[p];
-      const bool ascends = p == a.offset(i) || a.entries()[p - 1] < j;
+      const int32 j = a.column_indices()[p];
+      const bool ascends = p == a.offset(i) || a.column_indices()[p - 1] < j;
       if (j < 0 || j >= a.columns() || j == i || !ascends || !has(a, j, i)) ++wrong;
     }
   CHECK(wrong == 0);
@@ -153,7 +154,7 @@ TEST_CASE("community: edges stay in their blocks as often as mixing says") {
   int64 far = 0;
   for (int32 i = 0; i < n; ++i)
     for (int64 p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p)
-      if (std::abs(a.structure().entries()[p] - i) > 40) ++far;
+      if (std::abs(a.structure().column_indices()[p] - i) > 40) ++far;
   CHECK(far == 0);
 }
 
@@ -167,10 +168,10 @@ TEST_CASE("random values: in (0, 1], equal in both directions, the pattern share
   int64 wrong = 0, equal = 0;
   for (int32 i = 0; i < a.rows(); ++i)
     for (int64 p = s.offset(i); p < s.offset(i + 1); ++p) {
-      const int32 j = s.entries()[p];
-      const auto back =
-          std::lower_bound(s.entries() + s.offset(j), s.entries() + s.offset(j + 1), i) -
-          s.entries();
+      const int32 j = s.column_indices()[p];
+      const auto back = std::lower_bound(s.column_indices() + s.offset(j),
+                                         s.column_indices() + s.offset(j + 1), i) -
+                        s.column_indices();
       if (!(a.value(p) > 0 && a.value(p) <= 1) || a.value(p) != a.value(back)) ++wrong;
       if (a.value(p) == other.value(p)) ++equal;
       seen.insert(a.value(p));

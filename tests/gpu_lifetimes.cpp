@@ -86,9 +86,9 @@ TEST_CASE("the ranges of a transposed quantized B last as long as the product") 
   const auto owner = a.to(gpu);
   const own_stream of_a, of_c;
   const rig::pattern& s = owner.structure();
-  const rig::matrix<float> view(
-      rig::pattern_view(n, n, std::span(static_cast<const rig::int32*>(s.offsets()), n + 1u),
-                        std::span(s.entries(), columns.size()), rig::input::trusted, gpu, of_a));
+  const rig::matrix<float> view(rig::pattern_view(
+      n, n, std::span(static_cast<const rig::int32*>(s.offsets()), n + 1u),
+      std::span(s.column_indices(), columns.size()), rig::input::trusted, gpu, of_a));
   auto c = rig::dense<float>(n, f).to(gpu);
   auto of_caller = rig::dense<float>::view(c.data(), n, f, 0, gpu, of_c);
   for (int round = 0; round < 3; ++round) {

@@ -317,7 +317,7 @@ TEST_CASE("one column, panels of columns") {
   const rig::dense<float> kept = moved.to(gpu);
   const auto view = rig::matrix<float>::view(
       s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), 60001),
-      std::span(s.entries(), nnz), std::span<const float>(kept.data() + 1, nnz),
+      std::span(s.column_indices(), nnz), std::span<const float>(kept.data() + 1, nnz),
       rig::input::trusted, gpu);
   rig::synchronise(gpu);
   const auto there = rig::mxm(view, b.there, rig::plus_times<float>{}, panels).to(rig::cpu());

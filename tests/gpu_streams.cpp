@@ -75,7 +75,8 @@ TEST_CASE("a form that can be found is finished") {
   const rig::pattern& s = on_gpu.structure();
   const auto view = rig::pattern_view(
       s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), 5001),
-      std::span(s.entries(), static_cast<std::size_t>(s.nnz())), rig::input::trusted, gpu, stream);
+      std::span(s.column_indices(), static_cast<std::size_t>(s.nnz())), rig::input::trusted, gpu,
+      stream);
   rig::synchronise(gpu);
   stream.hold_back();
   view->form_of<rig::transposed>();

@@ -33,7 +33,7 @@ entries<T> entries_of(const matrix<T>& a) {
   entries<T> all;
   for (int32 i = 0; i < a.rows(); ++i)
     for (int64 p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p)
-      all[{i, a.structure().entries()[p]}] = a.value(p);
+      all[{i, a.structure().column_indices()[p]}] = a.value(p);
   REQUIRE(static_cast<int64>(all.size()) == a.nnz());
   return all;
 }

@@ -65,7 +65,7 @@ tuples entries_of(const rig::matrix<T>& a) {
   tuples out;
   for (int i = 0; i < a.rows(); ++i)
     for (long p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p)
-      out[{i, a.structure().entries()[p]}] = static_cast<double>(a.value(p));
+      out[{i, a.structure().column_indices()[p]}] = static_cast<double>(a.value(p));
   CHECK(static_cast<long>(out.size()) == a.nnz());
   return out;
 }
@@ -137,7 +137,7 @@ TEST_CASE_TEMPLATE("a written matrix reads back to the same bits", T, float, dou
   REQUIRE(b.nnz() == a.nnz());
   CHECK(!b.iso());
   for (long p = 0; p < a.nnz(); ++p) {
-    CHECK(b.structure().entries()[p] == a.structure().entries()[p]);
+    CHECK(b.structure().column_indices()[p] == a.structure().column_indices()[p]);
     CHECK(bits(b.value(p)) == bits(a.value(p)));
   }
 

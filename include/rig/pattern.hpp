@@ -54,7 +54,7 @@ class pattern {
   /// Offsets are int64 if wide, else int32: one flag at run time.
   bool wide() const { return wide_; }
   const void* offsets() const { return offsets_.data(); }
-  const index* entries() const { return entries_.data<index>(); }
+  const index* column_indices() const { return entries_.data<index>(); }
   /// Entries before `row`; only of a pattern on the CPU.
   int64 offset(index row) const {
     return wide_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];

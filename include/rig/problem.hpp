@@ -160,7 +160,7 @@ void fill_in(sparse_operand& out, const matrix<T>& from) {
   out.columns = s.columns();
   out.nnz = s.nnz();
   out.offsets = s.offsets();
-  out.entries = s.entries();
+  out.entries = s.column_indices();
   out.wide = s.wide();
   out.where = s.where();
   out.stream = s.stream();

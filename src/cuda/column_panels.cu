@@ -192,8 +192,8 @@ column_panels::column_panels(const pattern& original)
                counts = room(segments + 1, sizeof(int32)),
                first_packs = room(segments + 1, sizeof(int32));
   find_segments<<<blocks_for(segments + rows), block, 0, stream>>>(
-      static_cast<const int32*>(original.offsets()), original.entries(), rows, width, panel_count,
-      whole, begins.data<int32>());
+      static_cast<const int32*>(original.offsets()), original.column_indices(), rows, width,
+      panel_count, whole, begins.data<int32>());
   launched_well();
   count_packs<<<blocks_for(segments + 1), block, 0, stream>>>(begins.data<int32>(), rows, segments,
                                                               counts.data<int32>());
@@ -225,7 +225,7 @@ column_panels::column_panels(const pattern& original)
   check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), stream), name);
   check(cudaMemsetAsync(packs_.data(), 0, packs_.bytes(), stream), name);
   fill_packs<<<blocks_for(32 * segments), block, 0, stream>>>(
-      begins.data<int32>(), original.entries(), rows, width, whole, segments,
+      begins.data<int32>(), original.column_indices(), rows, width, whole, segments,
       first_packs.data<int32>(), codes_.data<pack_codes>(), ends_.data<unsigned>(),
       packs_.data<int32>());
   launched_well();

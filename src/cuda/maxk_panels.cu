@@ -355,7 +355,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   q.a.rows = p.a.columns;
   q.a.columns = p.a.rows;
   q.a.offsets = p.structure->offsets();
-  q.a.entries = p.structure->entries();
+  q.a.entries = p.structure->column_indices();
   q.a.permutation = nullptr;
   q.oriented = p.structure;
   q.look = nullptr;

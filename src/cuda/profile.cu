@@ -297,8 +297,8 @@ profile::profile(const pattern& of) {
     const int64 wanted =
         (static_cast<int64>(of.rows()) + 4 * look_threads - 1) / (4 * look_threads);
     const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, look_blocks));
-    look<<<blocks, look_threads, 0, stream>>>(of.offsets(), of.wide(), of.entries(), of.rows(),
-                                              of.columns(), space.out, space.finished,
+    look<<<blocks, look_threads, 0, stream>>>(of.offsets(), of.wide(), of.column_indices(),
+                                              of.rows(), of.columns(), space.out, space.finished,
                                               space.on_host);
     // Waited for whatever was said before: nobody else may look while this one runs.
     const cudaError_t status = cudaGetLastError();

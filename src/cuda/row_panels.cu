@@ -153,7 +153,7 @@ row_panels::row_panels(const pattern& original) {
   };
   const auto* const offsets = static_cast<const int32*>(by_column.offsets());
   const auto* const offsets_of_a = static_cast<const int32*>(original.offsets());
-  const index* const rows_of = by_column.entries();
+  const index* const rows_of = by_column.column_indices();
 
   // Segments, column by column: so their sums are numbered.
   const int64 counted = static_cast<int64>(columns) + 1;

@@ -66,7 +66,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const buffer counts = room((rows + 1) * sizeof(unsigned long long));
   buffer offsets = room((rows + 1) * sizeof(Offset));
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
-  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.entries(), nnz,
+  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.column_indices(), nnz,
                                                        counts.data<unsigned long long>());
   check(cudaGetLastError(), "transpose");
   launched(where.device, "transpose");
@@ -92,7 +92,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
     while (bits < 31 && (int64{1} << bits) < original.columns()) ++bits;
     const auto sort = [&](void* scratch) {
       check(cub::DeviceRadixSort::SortPairs(
-                scratch, bytes, original.entries(), sorted_columns.data<index>(),
+                scratch, bytes, original.column_indices(), sorted_columns.data<index>(),
                 numbers.data<const Offset>(), permutation.data<Offset>(), nnz, 0, bits, stream),
             "transpose");
     };

@@ -38,7 +38,7 @@ void plain_loop(rig::dense<float>& c, const rig::matrix<float>& a, const rig::de
                 int threads) {
   const index f = b.columns();
   const auto* const offsets = static_cast<const rig::int32*>(a.structure().offsets());
-  const index* const columns = a.structure().entries();
+  const index* const columns = a.structure().column_indices();
   const float* const values = a.values();
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
   for (index i = 0; i < a.rows(); ++i) {
@@ -153,7 +153,7 @@ rig::matrix<float> graph_of(const std::string& name) {
 template <class T, class In, class Add, class Done, class Write>
 void column_loop(const rig::matrix<T>& a, T zero, In is_in, Add add, Done is_done, Write to) {
   const auto* const offsets = static_cast<const rig::int32*>(a.structure().offsets());
-  const index* const columns = a.structure().entries();
+  const index* const columns = a.structure().column_indices();
   for (index i = 0; i < a.rows(); ++i) {
     if (!is_in(i)) continue;
     T sum = zero;

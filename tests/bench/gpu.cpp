@@ -333,8 +333,8 @@ void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const fl
   const unsigned tile = 32 * static_cast<unsigned>(coarsening);
   launch("ge_spmm_" + std::to_string(coarsening) + (caching ? "_cached" : ""),
          dim3((rows + rows_a_block - 1) / rows_a_block, (width + tile - 1) / tile),
-         dim3(32, rows_a_block), a.structure().offsets(), a.structure().entries(), a.values(),
-         static_cast<int>(a.rows()), b, columns, c);
+         dim3(32, rows_a_block), a.structure().offsets(), a.structure().column_indices(),
+         a.values(), static_cast<int>(a.rows()), b, columns, c);
 }
 
 std::function<void()> bare_launch() {

@@ -120,10 +120,10 @@ class ablation : public suite {
     const rig::pattern& s = a.structure();
     const auto count = static_cast<std::size_t>(s.nnz());
     const auto view = [&](const auto* offsets) {
-      return rig::matrix<float>::view(a.rows(), a.columns(),
-                                      std::span(offsets, static_cast<std::size_t>(a.rows()) + 1),
-                                      std::span(s.entries(), count), std::span(a.values(), count),
-                                      rig::input::trusted, a.where(), stream());
+      return rig::matrix<float>::view(
+          a.rows(), a.columns(), std::span(offsets, static_cast<std::size_t>(a.rows()) + 1),
+          std::span(s.column_indices(), count), std::span(a.values(), count), rig::input::trusted,
+          a.where(), stream());
     };
     return s.wide() ? view(static_cast<const rig::int64*>(s.offsets()))
                     : view(static_cast<const rig::int32*>(s.offsets()));

@@ -75,7 +75,7 @@ rig::matrix<float> staged(const rig::pattern& a, const float* values, rig::sampl
     const rig::int64 from = a.offset(i), to = offsets[static_cast<std::size_t>(i)];
     for (unsigned slot = 0; slot < row.count; ++slot) {
       const rig::int64 p = from + row.entry(slot);
-      entries[to + slot] = a.entries()[p];
+      entries[to + slot] = a.column_indices()[p];
       kept[to + slot] = values[p];
     }
   }

@@ -62,7 +62,7 @@ matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values 
   const auto stored = with_values ? nnz : 1;
   auto* values = given_away<float>(stored);
   for (rig::index i = 0; i <= s.rows(); ++i) offsets[i] = count_of(s.offset(i));
-  for (GrB_Index p = 0; p < nnz; ++p) columns[p] = count_of(s.entries()[p]);
+  for (GrB_Index p = 0; p < nnz; ++p) columns[p] = count_of(s.column_indices()[p]);
   for (GrB_Index p = 0; p < stored; ++p) values[p] = a.value(static_cast<rig::int64>(p));
   matrix_handle made = new_matrix(GrB_FP32, s.rows(), s.columns());
   CHECKED(GxB_Matrix_pack_CSR(made.get(), &offsets, &columns, reinterpret_cast<void**>(&values),

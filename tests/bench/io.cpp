@@ -18,7 +18,7 @@ void write_edge_list(const std::string& path, const rig::pattern& s) {
   std::ofstream file(path);
   for (rig::index i = 0; i < s.rows(); ++i)
     for (rig::int64 p = s.offset(i); p < s.offset(i + 1); ++p)
-      file << i << '\t' << s.entries()[p] << '\n';
+      file << i << '\t' << s.column_indices()[p] << '\n';
 }
 
 }  // namespace
