@@ -7,7 +7,7 @@
 
 #include "arguments.cuh"
 #include "rig/kernels.hpp"
-#include "row_shapes.hpp"
+#include "row_shape.hpp"
 
 namespace rig::on_cuda {
 

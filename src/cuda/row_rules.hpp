@@ -3,6 +3,7 @@
 // What launch shape a product takes: of all entries by row_rules.cpp, of samples by
 // sample_rules.cpp.
 
+#include "families.hpp"
 #include "launch.hpp"
 #include "profile.hpp"
 #include "row_shapes.hpp"
