@@ -228,7 +228,7 @@ TEST_CASE("an allocator has both functions, or none") {
 }
 
 TEST_CASE("another thread's capture in global mode forbids nothing") {
-  const own_stream captured;
+  const own_stream captured, fresh;
   const auto a = hubs(2500);
   const auto b = waves(2500, 40);
   const auto want = rig::mxm(a, b, greatest);
@@ -260,12 +260,12 @@ TEST_CASE("another thread's capture in global mode forbids nothing") {
     CHECK(goes_on());
     rig::synchronise(gpu);
     CHECK(goes_on());
-    const own_stream fresh;
     CHECK(distance(want, rig::mxm(on_gpu, features, greatest, {.stream = fresh}).to(rig::cpu())) ==
           0);
   }).join();
-  // The thread that captures is protected as before, once rig has returned.
+  CHECK(goes_on());
   rig::dense<float>(16, 16, 1.0f).to(gpu);
+  CHECK(goes_on());
   CHECK(cudaMemsetAsync(d.data(), 0, d.extent(), captured) == cudaSuccess);
   graph.replay(1);
 }
