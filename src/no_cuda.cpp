@@ -25,8 +25,8 @@ void* lasting_stream(int device, void*) { absent(device); }
 void* owner_for(int device, void*) { absent(device); }
 std::shared_ptr<void> allocate(std::size_t, int device, void*) { absent(device); }
 void copy(const buffer&, const buffer& to) { absent(to.where().device); }
-void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device,
-               void*, void*) {
+void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device, void*,
+               void*) {
   absent(device);
 }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }

@@ -252,8 +252,7 @@ void write_dense(const std::string& path, const dense<T>& a) {
         io::npy_text(type, std::to_string(a.rows()) + ", " + std::to_string(a.columns()));
     io::output_file out(path);
     out.text(head);
-    for (index i = 0; i < a.rows(); ++i)
-      out.write(a.row(i).data(), a.row(i).size_bytes());
+    for (index i = 0; i < a.rows(); ++i) out.write(a.row(i).data(), a.row(i).size_bytes());
     out.close();
   });
 }

@@ -35,8 +35,8 @@ struct device_info {
 std::vector<device_info> devices();
 
 /// Waits for all work of rig on a place and reports its faults: error(device), with the name of the
-/// last kernel that rig launched there. It does not wait for kernels of the caller's own. Nothing to
-/// wait for on the CPU.
+/// last kernel that rig launched there. It does not wait for kernels of the caller's own. Nothing
+/// to wait for on the CPU.
 void synchronise(place where);
 
 /// The version of the library that is loaded, "major.minor.patch".
