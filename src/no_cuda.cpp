@@ -44,7 +44,7 @@ std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);
 }
 
-device_scope::device_scope(int device) : current_(nullptr), mode_(0) { absent(device); }
+device_scope::device_scope(int device) : mode_(0) { absent(device); }
 device_scope::~device_scope() = default;
 
 stream_order::stream_order(const problem& p)

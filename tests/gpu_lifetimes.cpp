@@ -1,5 +1,6 @@
 // Who outlives whom on a device: results and streams, memory and captures, threads and both.
 
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
+#include "rig/generate.hpp"
 #include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
 
@@ -154,6 +156,47 @@ TEST_CASE("what a thread makes on its own default stream any thread may read, an
   check_error(rig::errc::cannot, {"cudaStreamPerThread", "cuda:0"}, [&] {
     rig::dense<float>::view(features.data(), 2000, 48, 0, gpu, cudaStreamPerThread);
   });
+}
+
+TEST_CASE("a thread that has done nothing with CUDA may use its own default stream") {
+  const auto a = banded(2000), on_gpu = a.to(gpu);
+  const auto b = waves(2000, 64), features = b.to(gpu);
+  const auto want = rig::mxm(a, b, greatest);
+  for (cudaStream_t const stream : {cudaStreamLegacy, cudaStreamPerThread})
+    for (int round = 0; round < 10; ++round) {
+      std::optional<rig::dense<float>> made;
+      std::thread([&] { made = rig::mxm(on_gpu, features, greatest, {.stream = stream}); }).join();
+      CHECK(distance(want, made->to(rig::cpu())) == 0);
+    }
+}
+
+TEST_CASE("what many threads make on streams of their own they read when it is done") {
+  // Under the mask the longest rows go on long after the others: C is read while they do, unless
+  // the copy waits.
+  const auto a = rig::generate::random_values(rig::generate::rmat(13, 16, 5), 6);
+  const auto on_gpu = a.to(gpu);
+  const auto b = waves(a.rows(), 37), features = b.to(gpu);
+  const auto nowhere = rig::matrix<float>(a.rows(), 37).to(gpu);
+  const auto everywhere = rig::complement(rig::structure(nowhere));
+  const rig::plus_times<float> sum;
+  const auto want = rig::mxm(on_gpu, features, sum, everywhere).to(rig::cpu());
+  const own_stream common;
+  std::atomic<int> wrong = 0;
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 12; ++t)
+    threads.emplace_back([&, t] {
+      const own_stream own;
+      for (int round = 0; round < 2000; ++round) {
+        const rig::descriptor desc{
+            .stream = (round + t) % 3 == 0 ? static_cast<cudaStream_t>(common) : own};
+        // What else writes where C will lie.
+        rig::mxm(on_gpu, features, greatest, desc);
+        const auto c = rig::mxm(on_gpu, features, sum, everywhere, desc).to(rig::cpu());
+        wrong += std::memcmp(c.data(), want.data(), c.extent()) == 0 ? 0 : 1;
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
 }
 
 /// An allocator of the caller's that writes over what it gets back, in the order of its stream.

@@ -72,7 +72,8 @@ class device_scope {
  private:
   friend struct context;
   device_scope(int device, void* device_context);
-  void *previous_ = nullptr, *current_;
+  void* previous_ = nullptr;
+  bool restores_ = false;
   int mode_;
 };
 

@@ -220,14 +220,17 @@ void context::make(int device) {
 
 device_scope::device_scope(int device) : device_scope(device, context_of(device).primary) {}
 
-device_scope::device_scope(int, void* device_context)
-    : current_(device_context), mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
+device_scope::device_scope(int device, void* device_context)
+    : mode_(CU_STREAM_CAPTURE_MODE_RELAXED) {
   const driver_functions& call = driver();
-  auto* const wanted = static_cast<CUcontext>(current_);
+  auto* const wanted = static_cast<CUcontext>(device_context);
   CUcontext before = nullptr;
   check(call.current_context(&before), "cuCtxGetCurrent");
   if (before != wanted) check(call.set_context(wanted), "cuCtxSetCurrent");
   previous_ = before;
+  // A thread that had no context keeps the first device's, as CUDA's runtime gives it: a stream of
+  // its own would go with the context.
+  restores_ = before != wanted && (before != nullptr || device != 0);
   auto mode = static_cast<CUstreamCaptureMode>(mode_);
   if (const CUresult status = call.exchange_mode(&mode); status != CUDA_SUCCESS) {
     if (before != wanted) call.set_context(before);
@@ -240,7 +243,7 @@ device_scope::~device_scope() {
   const driver_functions& call = driver();
   auto mode = static_cast<CUstreamCaptureMode>(mode_);
   call.exchange_mode(&mode);
-  if (previous_ != current_) call.set_context(static_cast<CUcontext>(previous_));
+  if (restores_) call.set_context(static_cast<CUcontext>(previous_));
 }
 
 std::vector<device_info> list_devices() {
@@ -493,11 +496,13 @@ void stream_order::follow(void* stream, const char* operation) {
 }
 
 stream_order::~stream_order() {
-  // A buffer's own stream frees it: it must not run ahead of the call. What fails here is a fault
-  // of the device, which the next call that waits reports.
+  // A buffer's own stream frees it: it must not run ahead of the call. Where it cannot be made to
+  // wait, the host does. A fault of the device is reported by the next call that waits.
   for (int i = 0; i < count_; ++i) try {
       order(stream_, device_, others_[i], device_);
     } catch (...) {
+      if (cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)) != cudaSuccess)
+        cudaGetLastError();
     }
 }
 
