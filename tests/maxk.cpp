@@ -20,6 +20,18 @@ TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, do
   check_ties<T>(here);
 }
 
+TEST_CASE("of a cbsr the structure alone is a mask, however the mask was made") {
+  const auto a = rig::matrix<float>::from_positions(4, 4, std::vector{0, 3}, std::vector{1, 2});
+  const rig::dense<float> b(4, 6, 2.0f);
+  const auto kept = rig::maxk(b, 2);
+  const auto product = [&](const rig::mask<cbsr<float>>& mask) {
+    return rig::mxm(a, b, rig::plus_times<float>{}, mask);
+  };
+  CHECK(product({kept, true, false}).k() == 2);
+  CHECK_THROWS_AS(product({kept, true, true}), rig::error);
+  CHECK_THROWS_AS(product({kept, false, false}), rig::error);
+}
+
 TEST_CASE("maxk of a view, of no rows, and with any number of threads") {
   padded<float> x({3, 2, {1, 2, 4, 3, 5, 6}}, 3);
   const auto kept = rig::maxk(x.view(), 1);

@@ -71,7 +71,8 @@ class buffer {
 void* owner_for(place where, void* stream);
 
 /// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order
-/// of `stream` (a cudaStream_t). `allocate` returns null where it fails, else a multiple of 256.
+/// of `stream` (a cudaStream_t). `allocate` returns null where it fails, else a multiple of 256;
+/// other addresses are released again, and are error(cannot).
 /// What a captured call allocates comes from CUDA's pool, since the graph keeps it for its replays.
 struct device_allocator {
   void* (*allocate)(std::size_t bytes, int device, void* stream, void* context);
