@@ -116,7 +116,8 @@ T read_size(const input_file& file, const char* what, word_reader& words, int64 
   file.refuse({in_quotes(words.peek()), " is no number of ", what});
 }
 
-void read_sizes(const input_file& file, std::string_view line, header& head) {
+/// `repeats`: one position may have many entries.
+void read_sizes(const input_file& file, std::string_view line, bool repeats, header& head) {
   word_reader words(line);
   head.size_line = file.line();
   head.rows = read_size<index>(file, "rows", words, highest<index>());
@@ -127,11 +128,13 @@ void read_sizes(const input_file& file, std::string_view line, header& head) {
   head.entries = head.half == symmetry::none        ? n * head.rows
                  : head.half == symmetry::symmetric ? n * (n + 1) / 2
                                                     : n * (n - 1) / 2;
-  if (!head.array) head.entries = read_size<int64>(file, "entries", words, head.entries);
+  if (!head.array)
+    head.entries =
+        read_size<int64>(file, "entries", words, repeats ? highest<int64>() : head.entries);
   if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the sizes"});
 }
 
-header read_header(input_file& file) {
+header read_header(input_file& file, bool repeats = false) {
   header head;
   read_banner(file, head);
   std::string_view line;
@@ -140,7 +143,7 @@ header read_header(input_file& file) {
     if (text.starts_with('%')) {
       read_comment(file, text, head);
     } else if (!text.empty()) {
-      read_sizes(file, text, head);
+      read_sizes(file, text, repeats, head);
       return head;
     }
   }
@@ -264,7 +267,8 @@ matrix<T> read_sparse(input_file& file, const header& head, const read_options& 
 
 template <class T>
 matrix<T> read_matrix_market(input_file& file, const read_options& options) {
-  return read_sparse<T>(file, read_header(file), options);
+  const bool repeats = options.duplicates != accumulator::none;
+  return read_sparse<T>(file, read_header(file, repeats), options);
 }
 
 template <class T>

@@ -191,22 +191,22 @@ TEST_CASE("integers that fit no index are named") {
                 csr_of(longs{0, 1}, std::vector<unsigned>{4294967295u}, how));
   check_error(errc::range, {"-3", "entry 0"}, csr_of(longs{0, 1}, std::vector<short>{-3}));
   const std::vector<unsigned> column{4294967295u};
+  const longs offsets{0, 1}, wide_columns{0};
+  const std::vector<short> short_offsets{0, 1};
+  const indices columns{0};
   const floats v{1};
-  check_error(errc::range, {"4294967295", "entry 0"}, [&] {
-    matrix<float>::view(1, 3, longs{0, 1}, column, v);
-  });
+  check_error(errc::range, {"4294967295", "entry 0"},
+              [&] { matrix<float>::view(1, 3, offsets, column, v); });
   check_error(errc::range, {"row 4294967296", "tuple 1", "0..2"}, [] {
     matrix<float>::from_positions(3, 3, std::vector<long>{0, 1l << 32}, indices{0, 0});
   });
   check_error(errc::range, {"column -1", "tuple 0", "0..2"},
               [] { matrix<float>::from_positions(3, 3, indices{0}, std::vector<long long>{-1}); });
   // What a view cannot read where it lies.
-  check_error(errc::type, {"columns of 4 bytes", "8", "from_csr"}, [&] {
-    matrix<float>::view(1, 3, longs{0, 1}, longs{0}, v);
-  });
-  check_error(errc::type, {"offsets of 4 or 8 bytes", "2", "from_csr"}, [&] {
-    matrix<float>::view(1, 3, std::vector<short>{0, 1}, indices{0}, v);
-  });
+  check_error(errc::type, {"columns of 4 bytes", "8", "from_csr"},
+              [&] { matrix<float>::view(1, 3, offsets, wide_columns, v); });
+  check_error(errc::type, {"offsets of 4 or 8 bytes", "2", "from_csr"},
+              [&] { matrix<float>::view(1, 3, short_offsets, columns, v); });
 }
 
 TEST_CASE("unsorted columns are sorted on request, values with them") {

@@ -367,6 +367,9 @@ TEST_CASE("duplicates are folded in the order of the file") {
   CHECK(fold(banner + "real symmetric\n2 2 3\n2 1 5\n2 2 1\n1 2 2\n", minus) ==
         tuples{{{0, 1}, 3}, {{1, 0}, 3}, {{1, 1}, 1}});
   CHECK(fold(banner + "pattern general\n2 2 2\n2 1\n2 1\n", second) == tuples{{{1, 0}, 1}});
+  // More entries than there are positions.
+  CHECK(fold(banner + "real general\n1 1 3\n1 1 5\n1 1 2\n1 1 1\n", rig::accumulator::plus) ==
+        tuples{{{0, 0}, 8}});
 
   // Long rows, whose sorts have to keep the order of equals.
   std::string many;

@@ -8,8 +8,8 @@
 
 namespace rig {
 
-/// A member that a move leaves as T(): where all that says how much a class holds is such, what was
-/// moved from is empty.
+/// A member that a move leaves as T(). A class whose sizes are such members is empty once it was
+/// moved from.
 template <class T>
 class cleared_by_move {
  public:

@@ -160,8 +160,9 @@ class dense {
     return made;
   }
   [[noreturn, gnu::noinline]] void refuse_to_write() const {
-    fail(errc::read_only, {"dense: ", rows_, "x", columns_,
-                           " is a read-only view; read it as a const object, or write to a copy"});
+    fail(errc::read_only,
+         {"dense: ", rows_, "x", columns_,
+          " is a read-only view; read it through std::as_const, or write to a copy"});
   }
   void require_host() const {
     if (where() != cpu())

@@ -81,8 +81,8 @@ struct descriptor {
   bool reproducible = true;
   /// CPU threads; 0: as many as OpenMP gives. At most 256, or the machine's processors where there
   /// are more, and one where there is little to do, or in the child of a process that had threads
-  /// when it was forked. Where the system does not let OpenMP start a thread, GCC's prints so and
-  /// ends the process: name a number that `ulimit -u` and cgroups allow.
+  /// when it was forked. Where the system does not let OpenMP start a thread, GCC's OpenMP prints
+  /// an error and ends the process: name a number that `ulimit -u` and cgroups allow.
   int threads = 0;
   /// cudaStream_t to work on; null: the device's stream of rig. New results belong to rig's stream,
   /// which follows the call, so they outlive this one, and any thread may use them, also those of

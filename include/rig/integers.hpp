@@ -16,6 +16,12 @@ concept integer_range = std::ranges::contiguous_range<const Range> &&
                         !std::same_as<std::ranges::range_value_t<const Range>, bool> &&
                         !std::same_as<std::ranges::range_value_t<const Range>, char>;
 
+/// Is it a container of the caller's that ends with the call it is an argument of?
+template <class Range>
+inline constexpr bool is_temporary =
+    !std::is_lvalue_reference_v<Range> && std::ranges::range<Range> &&
+    !std::ranges::borrowed_range<Range>;
+
 /// Integers of a caller whose type is erased: offsets, columns and positions of any integer type
 /// are taken as such. It owns nothing, and is made for the call it is an argument of.
 class integers {

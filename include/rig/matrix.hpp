@@ -113,6 +113,11 @@ class matrix {
     return matrix(std::move(structure), buffer::borrow(const_cast<T*>(values.data()),
                                                        values.size_bytes(), where, stream));
   }
+  /// Arrays that are gone after the call cannot be viewed.
+  template <class Offsets, class Columns, class Values>
+  requires(is_temporary<Offsets> || is_temporary<Columns> || is_temporary<Values>) static matrix
+      view(index rows, index columns, Offsets&& offsets, Columns&& entries, Values&& values,
+           input how = input::checked, place where = cpu(), void* stream = nullptr) = delete;
 
   index rows() const { return structure_->rows(); }
   index columns() const { return structure_->columns(); }

@@ -257,17 +257,6 @@ std::vector<device_info> list_devices() {
   return out;
 }
 
-void synchronise(int device) {
-  const device_scope scope(device);
-  // Every call is ordered before what follows on this stream. To wait for the device would end the
-  // captures that other threads are in.
-  void* const own = stream_for(device, nullptr);
-  if (is_capturing(own))
-    fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
-                        " is being captured in a CUDA graph"});
-  check(cudaStreamSynchronize(static_cast<cudaStream_t>(own)), "synchronise");
-}
-
 void* stream_for(int device, void* stream) {
   context& c = context_of(device);
   return stream != nullptr ? stream : c.stream;
@@ -336,7 +325,13 @@ void keep_waiting(context& c, unfreed* one) {
 [[gnu::cold]] void free_waiting(context& c) {
   for (unfreed* one = c.waiting.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
     unfreed* const next = one->next;
-    if (is_capturing(one->of.stream)) {
+    bool waits = false;
+    try {
+      waits = is_capturing(one->of.stream);
+    } catch (...) {
+      one->of.stream = c.stream;  // the capture's stream is gone, and its work is done
+    }
+    if (waits) {
       keep_waiting(c, one);
     } else {
       one->of.release(one->data);
@@ -395,6 +390,18 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
     } catch (...) {
     }
   });
+}
+
+void synchronise(int device) {
+  const device_scope scope(device);
+  // Every call is ordered before what follows on this stream. To wait for the device would end the
+  // captures that other threads are in.
+  void* const own = stream_for(device, nullptr);
+  if (is_capturing(own))
+    fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
+                        " is being captured in a CUDA graph"});
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(own)), "synchronise");
+  free_waiting(context_of(device));
 }
 
 namespace {

@@ -71,6 +71,7 @@ template <class S>
 void process_column(const problem& p, index begin, index end, reader<S>& read,
                     const writer<S>& write) {
   constexpr int most = 2 * half_tile<S>;
+  static_assert(most <= widest_tile);
   typename S::accum sums[most];
   column_strip strip;
   const selection& chosen = strip.chosen;
