@@ -86,9 +86,11 @@ struct descriptor {
   int threads = 0;
   /// cudaStream_t to work on; null: the device's stream of rig. New results belong to rig's stream,
   /// which follows the call, so they outlive this one, and any thread may use them, also those of
-  /// cudaStreamPerThread. Its work is to be done before it is destroyed. A kernel of the caller's
-  /// own that reads a result here is done before the result is dropped or used elsewhere. While
-  /// the stream is captured, new results belong to the graph and to this stream.
+  /// cudaStreamPerThread. Its work is to be done before it is destroyed; that of
+  /// cudaStreamPerThread before its thread ends, which can hang in CUDA's driver otherwise. A
+  /// kernel of the caller's own that reads a result here is done before the result is dropped or
+  /// used elsewhere. While the stream is captured, new results belong to the graph and to this
+  /// stream.
   void* stream = nullptr;
 };
 

@@ -44,6 +44,8 @@ driver_functions find_all() {
   find("cuGraphInstantiateWithFlags", out.instantiate);
   find("cuGraphExecKernelNodeSetParams", out.set_kernel);
   find("cuGraphLaunch", out.launch_graph);
+  find("cuEventCreate", out.create_event);
+  find("cuEventDestroy", out.destroy_event);
   find("cuEventRecord", out.record);
   find("cuStreamWaitEvent", out.wait);
   check(out.start(0), "cuInit");

@@ -25,6 +25,8 @@ struct driver_functions {
   decltype(&cuGraphInstantiateWithFlags) instantiate;
   decltype(&cuGraphExecKernelNodeSetParams) set_kernel;
   decltype(&cuGraphLaunch) launch_graph;
+  decltype(&cuEventCreate) create_event;
+  decltype(&cuEventDestroy) destroy_event;
   decltype(&cuEventRecord) record;
   decltype(&cuStreamWaitEvent) wait;
 };

@@ -29,8 +29,6 @@ struct context {
   std::atomic<bool> made = false;
   CUcontext primary = nullptr;
   cudaStream_t stream = nullptr;
-  std::mutex ordering;
-  cudaEvent_t reached = nullptr;  ///< recorded anew for every wait between streams
   std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;
   char* pinned[2] = {};
@@ -141,16 +139,26 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-/// Makes `later` wait for what `earlier`, a stream of the current device, holds now. An event is
-/// recorded on its own device only; a wait keeps to what was recorded when it was asked for, so one
-/// event a device serves all.
+/// Of the current context. CUDA keeps what was made of it until all who wait for it have.
+class event {
+ public:
+  event() { check(driver().create_event(&made_, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); }
+  event(const event&) = delete;
+  ~event() { driver().destroy_event(made_); }
+  CUevent get() const { return made_; }
+
+ private:
+  CUevent made_ = nullptr;
+};
+
+/// Makes `later` wait for what `earlier`, a stream of the current device, holds now. By an event of
+/// its own: where streams took turns to record one, waits passed too early (docs/lab/events.md).
 void order(void* earlier, int device, void* later, int later_device) {
-  context& c = context_of(device);
-  const std::lock_guard lock(c.ordering);
-  check(driver().record(c.reached, static_cast<cudaStream_t>(earlier)), "cuEventRecord");
+  const event reached;
+  check(driver().record(reached.get(), static_cast<CUstream>(earlier)), "cuEventRecord");
   std::optional<device_scope> there;
   if (later_device != device) there.emplace(later_device);
-  check(driver().wait(static_cast<cudaStream_t>(later), c.reached, 0), "cuStreamWaitEvent");
+  check(driver().wait(static_cast<CUstream>(later), reached.get(), 0), "cuStreamWaitEvent");
 }
 
 /// Is this a kernel's doing, told by whichever call waits next?
@@ -207,8 +215,6 @@ void context::make(int device) {
   const device_scope scope(device, primary);
   if (stream == nullptr)
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  if (reached == nullptr)
-    check(cudaEventCreateWithFlags(&reached, cudaEventDisableTiming), "cudaEventCreate");
   // Keep freed memory in the pool: the next product needs it again.
   cudaMemPool_t pool = nullptr;
   check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
