@@ -8,6 +8,7 @@
 #include "rig/cbsr.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 

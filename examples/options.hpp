@@ -12,7 +12,7 @@
 #include "rig/descriptor.hpp"
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
-#include "rig/kernels.hpp"
+#include "rig/kernels/list.hpp"
 
 // The command line that all examples share.
 

@@ -8,6 +8,7 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 

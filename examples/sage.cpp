@@ -10,6 +10,7 @@
 #include "report.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 

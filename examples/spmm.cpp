@@ -9,6 +9,7 @@
 #include "rig/mxm.hpp"
 #include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 

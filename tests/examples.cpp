@@ -19,6 +19,7 @@
 
 #include "rig/io.hpp"
 #include "rig/place.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 

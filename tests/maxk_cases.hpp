@@ -152,15 +152,15 @@ inline int k_of(int features, int step) {
   return std::clamp(all[step % 5], 1, features);
 }
 
-/// Where a walk goes, and over how much of what there is.
-struct walk_plan {
+/// Where a sweep goes, and over how much of what there is.
+struct sweep_plan {
   rig::place where;
   std::vector<int> features = {feature_widths.begin() + 1, feature_widths.end()};
   int every = 1;  ///< of the variants, one of so many
   bool reproducible = true;
 };
 
-inline trial_spec spec_of(const walk_plan& plan, const shape& of, const variant& v, int step) {
+inline trial_spec spec_of(const sweep_plan& plan, const shape& of, const variant& v, int step) {
   trial_spec spec;
   spec.name = v.name;
   spec.of = &of;
@@ -188,7 +188,7 @@ inline void check_trial(const char* semiring, const trial_spec& spec, auto&& wor
 
 /// Every variant, on shapes in turn, of a B that is a cbsr and of one that the kernel makes so.
 template <class S, class TA, class TB, class TC>
-void walk_forward(const walk_plan& plan, const std::vector<shape>& shapes, int number) {
+void sweep_forward(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   for (std::size_t v = 0; v < variants().size(); ++v)
     for (const bool as_cbsr : {true, false}) {
       const int step = static_cast<int>(v) * 2 + as_cbsr + number;
@@ -196,7 +196,7 @@ void walk_forward(const walk_plan& plan, const std::vector<shape>& shapes, int n
       trial_spec spec =
           spec_of(plan, shapes[static_cast<std::size_t>(step / plan.every) % shapes.size()],
                   variants()[v], step / plan.every);
-      settle<S>(spec);
+      normalise<S>(spec);
       spec.kept = k_of(spec.features, step / 3);
       spec.as_cbsr = as_cbsr;
       if (as_cbsr) spec.transpose_b = false;
@@ -207,9 +207,9 @@ void walk_forward(const walk_plan& plan, const std::vector<shape>& shapes, int n
 
 /// A semiring forward where it declares samples_as; else it is refused. True if it is served.
 template <class S, class T>
-bool walk_or_refuse(const walk_plan& plan, const std::vector<shape>& shapes, int number) {
+bool sweep_or_refuse(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   if constexpr (rig::samples_as<S> != rig::reduction::none && rig::is_float<T>) {
-    walk_forward<S, T, T, T>(plan, shapes, number);
+    sweep_forward<S, T, T, T>(plan, shapes, number);
     return true;
   } else {
     const auto a = rig::matrix<float>(3, 3).to(plan.where);
@@ -221,7 +221,7 @@ bool walk_or_refuse(const walk_plan& plan, const std::vector<shape>& shapes, int
 
 /// Every variant without a mask of its own and without an accumulator.
 template <class S, class TA, class TB, class TC, class TM = float>
-void walk_backward(const walk_plan& plan, const std::vector<shape>& shapes, int number) {
+void sweep_backward(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   for (std::size_t v = 0; v < variants().size(); ++v) {
     const int step = static_cast<int>(v) + number;
     trial_spec spec =

@@ -12,8 +12,8 @@
 /// Every shape and variant, against the oracle over what the codes stand for, with the widths
 /// `features` and one kind of ranges, or both in turn; `run` has the trial, S's name and the spec.
 template <class S, class TA, class TC>
-void walk_codes(const std::vector<shape>& shapes, int number, const std::vector<int>& features,
-                std::optional<rig::ranges> over, rig::place where, const auto& run) {
+void sweep_codes(const std::vector<shape>& shapes, int number, const std::vector<int>& features,
+                 std::optional<rig::ranges> over, rig::place where, const auto& run) {
   const auto count = static_cast<int>(variants().size());
   const int rounds = count / static_cast<int>(shapes.size()) + 1;
   for (int step = 0; step < rounds * static_cast<int>(shapes.size()); ++step) {
@@ -27,7 +27,7 @@ void walk_codes(const std::vector<shape>& shapes, int number, const std::vector<
     spec.values = step % 3 == 0 ? draw::reals : draw::quarters;
     spec.where = where;
     v.apply(spec);
-    settle<S>(spec);
+    normalise<S>(spec);
     spec.codes = over.value_or(step % 2 == 0 ? rig::ranges::matrix : rig::ranges::column);
     if (spec.transpose_b) spec.codes = rig::ranges::matrix;
     trial<S, TA, float, TC> t(spec);

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "provoked.hpp"
-#include "rig/sampling.hpp"
+#include "rig/kernels/sampling.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 #include "table.hpp"
@@ -75,7 +75,7 @@ inline constexpr int widths[] = {1, 3, 16, 64, 100};
 
 /// A semiring over all shapes, widths and variants, by each kernel; true if it is served.
 template <class S, class T>
-bool walk_sampled(const std::vector<shape>& shapes, int number, rig::place where) {
+bool sweep_sampled(const std::vector<shape>& shapes, int number, rig::place where) {
   if (rig::samples_as<S> == rig::reduction::none) return false;
   std::set<std::tuple<std::string, std::string, bool>> met;
   int step = 0;
@@ -97,7 +97,7 @@ bool walk_sampled(const std::vector<shape>& shapes, int number, rig::place where
                        (step / static_cast<int>(variants().size()) + step + number) % 2 == 0;
         spec.where = where;
         v.apply(spec);
-        settle<S>(spec);
+        normalise<S>(spec);
         sample_with(spec, how, width);
         trial<S, T, T, T> here(spec);
         std::string wrong;

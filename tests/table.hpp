@@ -94,7 +94,7 @@ inline const std::vector<variant>& variants() {
   return all;
 }
 
-/// Who met whom.
+/// Which kernels served which cases of a table.
 class tally {
  public:
   explicit tally(rig::place where) : where_(where) {}
@@ -154,7 +154,7 @@ class tally {
 
 /// Accumulators that the semiring cannot serve become one that it can.
 template <class S>
-void settle(trial_spec& spec) {
+void normalise(trial_spec& spec) {
   if (spec.accumulator == rig::none) return;
   if (rig::is_indexed<rig::output<S>>)
     spec.accumulator = rig::accumulator::own;
@@ -163,9 +163,9 @@ void settle(trial_spec& spec) {
 }
 
 /// All shapes and variants for one semiring over T; `number` is its place in the list, where its
-/// walk starts.
+/// sweep starts.
 template <class S, class T>
-void walk(const std::vector<shape>& shapes, int number, tally& met) {
+void sweep(const std::vector<shape>& shapes, int number, tally& met) {
   const std::string name = std::string(S::name) + " " + std::to_string(number);
   const auto count = static_cast<int>(variants().size());
   const int rounds = count / static_cast<int>(shapes.size()) + 1;
@@ -184,7 +184,7 @@ void walk(const std::vector<shape>& shapes, int number, tally& met) {
     spec.where = met.where();
     spec.reproducible = false;  // or `vendor` would refuse; none of the others here asks
     v.apply(spec);
-    settle<S>(spec);
+    normalise<S>(spec);
     trial<S, T, T, T> here(spec);
     met.meet(here, name, spec);
   }

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "rig/aggregate.hpp"
+#include "rig/kernels/aggregate.hpp"
 #include "rig/semiring.hpp"
 
 namespace rig {

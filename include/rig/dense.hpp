@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -34,7 +33,7 @@ class dense {
   dense() = default;
   /// rows×columns, every element `value`.
   dense(index rows, index columns, T value = T()) : dense(uninitialised(rows, columns)) {
-    std::fill_n(data_, element_count(), value);
+    for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
   }
   /// rows×columns, elements indeterminate.
   static dense uninitialised(index rows, index columns, place where = cpu(),
@@ -60,7 +59,7 @@ class dense {
       fail(errc::shape,
            {"dense: ", rows, "x", columns, " needs ", count, " elements, got ", elements.size()});
     dense made = uninitialised(rows, columns);
-    std::copy(elements.begin(), elements.end(), made.data_);
+    copy_rows(made.data_, 0, elements.data(), 0, elements.size_bytes(), 1, cpu(), nullptr);
     return made;
   }
   /// Borrows memory of the caller; `stride` elements from row to row (0: columns).
@@ -151,12 +150,8 @@ class dense {
   }
   dense packed() const {
     dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
-    if (where() == cpu())
-      for (index i = 0; i < rows_; ++i)
-        std::copy_n(data_ + i * stride_, columns_, made.data_ + i * made.stride_);
-    else
-      copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
-                columns_ * sizeof(T), rows_, where(), made.stream(), stream());
+    copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
+              columns_ * sizeof(T), rows_, where(), made.stream(), stream());
     return made;
   }
   [[noreturn, gnu::noinline]] void refuse_to_write() const {

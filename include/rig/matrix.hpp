@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <concepts>
 #include <memory>
 #include <ranges>
@@ -143,7 +142,7 @@ class matrix {
     buffer given = buffer::borrow(const_cast<element*>(from.data()), from.size_bytes());
     if (where() != cpu()) return matrix<element>(structure_, given.to(where()));
     buffer kept = buffer::allocate(from.size_bytes());
-    std::copy(from.begin(), from.end(), kept.template data<element>());
+    copy_rows(kept.data(), 0, from.data(), 0, from.size_bytes(), 1, cpu(), nullptr);
     return matrix<element>(structure_, std::move(kept));
   }
   /// The same pattern and forms, every entry `iso`.

@@ -4,9 +4,10 @@
 #include <string_view>
 #include <type_traits>
 
-#include "rig/cpu/run.hpp"
-#include "rig/kernels.hpp"
-#include "rig/problem.hpp"
+#include "rig/explain.hpp"
+#include "rig/kernels/cpu/run.hpp"
+#include "rig/kernels/list.hpp"
+#include "rig/kernels/problem.hpp"
 #include "rig/semiring.hpp"
 
 namespace rig_type_key {
@@ -439,5 +440,3 @@ explanation explain(const matrix<TA>& a, const B& b, S, const mask<Container>& m
 }
 
 }  // namespace rig
-
-#include "rig/builtin.hpp"

@@ -11,7 +11,7 @@
 
 #include "rig/buffer.hpp"
 #include "rig/error.hpp"
-#include "rig/integers.hpp"
+#include "rig/kernels/integers.hpp"
 #include "rig/scalar.hpp"
 
 namespace rig {

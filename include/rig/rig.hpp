@@ -1,11 +1,10 @@
 #pragma once
 
-/// Everything of rig.
+/// All that programs use. Tests of semirings and generators of graphs have headers of their own:
+/// rig/check_semiring.hpp, rig/generate.hpp.
 
 #include "rig/cbsr.hpp"
-#include "rig/check_semiring.hpp"
 #include "rig/error.hpp"
-#include "rig/generate.hpp"
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"

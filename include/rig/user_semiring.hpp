@@ -1,6 +1,6 @@
 #pragma once
 
-#include "rig/problem.hpp"
+#include "rig/kernels/problem.hpp"
 
 /// Defines a semiring of the caller's that runs on the CPU and, without nvcc, on CUDA: a struct
 /// `name` with the members that follow, and their text for the run-time compiler.

@@ -5,9 +5,9 @@
 
 #include <optional>
 
-#include "arguments.cuh"
-#include "rig/kernels.hpp"
-#include "row_shape.hpp"
+#include "cuda/device/arguments.cuh"
+#include "cuda/row/row_shape.hpp"
+#include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
 

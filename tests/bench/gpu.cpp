@@ -9,7 +9,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "cuda/arguments.cuh"
+#include "cuda/device/arguments.cuh"
 #include "rig/dense.hpp"
 
 namespace bench::gpu {

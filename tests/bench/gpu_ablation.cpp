@@ -2,9 +2,9 @@
 // launch shapes, one after the other; and coalesced row caching and coarsening as GE-SpMM has them,
 // in a kernel of the bench's own.
 
-#include "../forced.hpp"
-#include "../kernel_ideas.hpp"
-#include "cuda/profile.hpp"
+#include "cuda/analysis/profile.hpp"
+#include "cuda/forced.hpp"
+#include "cuda/kernel_ideas.hpp"
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <optional>
 
-#include "cuda/cusparse.hpp"
+#include "cuda/vendor/cusparse.hpp"
 #include "gpu.hpp"
 
 namespace bench::gpu {

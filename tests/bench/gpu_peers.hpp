@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "rig/kernels/problem.hpp"
 #include "rig/matrix.hpp"
-#include "rig/problem.hpp"
 
 /// cuSPARSE as a peer, on the device where the operands are.
 namespace bench::gpu {

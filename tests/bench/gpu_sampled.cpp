@@ -8,9 +8,9 @@
 
 #include "gpu_suites.hpp"
 #include "rig/io.hpp"
+#include "rig/kernels/sampling.hpp"
 #include "rig/mxm.hpp"
 #include "rig/quantized.hpp"
-#include "rig/sampling.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 

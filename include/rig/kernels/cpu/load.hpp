@@ -1,0 +1,260 @@
+#pragma once
+
+#include "rig/kernels/cpu/tile.hpp"
+#include "rig/kernels/problem.hpp"
+
+namespace rig::on_cpu {
+
+/// Widens `count` halves to floats with the machine's conversion instructions.
+void widen(const half* from, float* to, int64 count);
+
+/// to[j] = low[r] + step[r] · codes[j], rounded once; r = j if per_column, else 0.
+void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
+                float* to, int64 count);
+
+/// to[j] = convert(from[j]): a row of one storage type in another type.
+template <class To>
+void convert_row(const void* from, type stored, To* to, int64 count) {
+  const auto each = [&](const auto* typed) {
+    for (int64 j = 0; j < count; ++j) to[j] = convert<To>(typed[j]);
+  };
+  switch (stored) {
+    case type::boolean:
+      return each(static_cast<const bool*>(from));
+    case type::int32:
+      return each(static_cast<const int32*>(from));
+    case type::int64:
+      return each(static_cast<const int64*>(from));
+    case type::float32:
+      return each(static_cast<const float*>(from));
+    case type::float64:
+      return each(static_cast<const double*>(from));
+    case type::half:
+      if constexpr (is_same<To, float>)
+        return widen(static_cast<const half*>(from), to, count);
+      else
+        return each(static_cast<const half*>(from));
+    case type::bfloat16:
+      return each(static_cast<const bfloat16*>(from));
+    case type::code:  // means nothing without its range
+    case type::other:
+      return;
+  }
+}
+
+/// Reads A and B of one problem for the inner loops: in place where stored and algebra types agree,
+/// else through small buffers on the stack of the thread. One reader a thread.
+template <class S>
+class reader {
+#ifndef _OPENMP
+  static_assert(
+      sizeof(S) == 0,
+      "rig's loops over a semiring of yours run on OpenMP's threads: compile with -fopenmp");
+#endif
+
+ public:
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+
+  explicit reader(const problem& p)
+      : p_(p),
+        full_(shape_for(2 * half_tile<S>)),
+        rest_(shape_for(p.b.columns % (2 * half_tile<S>))) {
+    a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
+    if constexpr (is_ignoring_left<S>)
+      same_ = left{};
+    else if (a_equal_)
+      read_a(p.a.iso, 0, same_);
+    a_staged_ = !a_equal_ && (p.a.permutation != nullptr || !stored_as<left>(p.a.value_type));
+    b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
+  }
+
+  /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there
+  /// is one at least, with columns first … first + columns of B: as many as a tile has, or the rest
+  /// of a row of B.
+  void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
+    block<S> rows = tile_of(first, columns);
+    rows.wide = true;
+    rows.row = row;
+    rows.rows = 1;
+    rows.out = out;
+    if (b_staged_) {
+      rows.b = b_buffer_;
+      rows.b_rows = counting_;
+      rows.b_stride = 2 * half_tile<S>;
+    }
+    const int64 step = b_staged_ ? staged_b : a_staged_ || has_terminal<S> ? staged_a : end - begin;
+    for (int64 e = begin; e < end; e += step) {
+      const int64 offsets[] = {0, e + step < end ? step : end - e};
+      rows.offsets = offsets;
+      rows.a = a_equal_ ? &same_ : a_staged_ ? stage_a(e, offsets[1]) : stored_a() + e;
+      rows.inner = p_.a.entries + e;
+      if (b_staged_)
+        stage_b(rows.inner, offsets[1], first, columns);
+      else
+        rows.b_rows = rows.inner;
+      rows.continues = e > begin;
+      run(rows, columns);
+      if constexpr (has_terminal<S>)
+        if (all_terminal(out, columns)) break;
+    }
+  }
+
+  /// Can sums go straight to C: nothing is converted on the way, no mask, C = T or C += T?
+  bool is_direct() const {
+    if constexpr (!is_direct_output<S>)
+      return false;
+    else
+      return (!has_terminal<S> || p_.b.columns == 1) && !a_staged_ && !b_staged_ &&
+             stored_as<accum>(p_.c.value_type) && p_.mask.over == mask_operand::kind::absent &&
+             p_.rescaled_to == nullptr &&
+             (p_.accum == accumulator::none || p_.accum == accumulator::plus);
+  }
+
+  /// Can a single column be summed by strips of rows?
+  bool has_strips() const { return p_.b.columns == 1 && !a_staged_ && !b_staged_; }
+
+  /// out[k] = the ⊕-sum of row `row` + list[k], which has entries, in the only column. `list` null:
+  /// 0 … count.
+  void sum_strip(index row, int count, const int32* list, accum* out) {
+    block<S> rows = rows_in_place(row, 0, 1);
+    rows.rows = count;
+    rows.list = list;
+    rows.out = out;
+    rows.out_stride = 1;
+    run(rows, 1);
+  }
+
+  /// Rows [begin, end), straight to C.
+  void sum_to_c(index begin, index end) {
+    if constexpr (is_direct_output<S>) {
+      constexpr int width = 2 * half_tile<S>;
+      const index f = p_.b.columns;
+      // Rows of several tiles go one by one: what the next tile gathers lies beside what this one
+      // did.
+      const index rows_a_time = f <= width ? end - begin : 1;
+      for (index row = begin; row < end; row += rows_a_time)
+        for (index first = 0; first < f; first += width) {
+          const int columns = f - first < width ? f - first : width;
+          block<S> rows = rows_in_place(row, first, columns);
+          rows.rows = rows_a_time;
+          rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
+          rows.out_stride = p_.c.stride;
+          rows.is_final = true;
+          rows.adds = p_.accum == accumulator::plus;
+          rows.fill = p_.desc->fill.has_value() ? p_.desc->fill.template as<accum>()
+                                                : finished<S>(S::zero(), 0);
+          run(rows, columns);
+        }
+    }
+  }
+
+ private:
+  static constexpr int64 staged_a = entries_a_look, staged_b = 32;
+
+  /// Halves of how many columns, and the function for them.
+  struct shape {
+    int width;
+    tile_function<S> tile;
+  };
+  static shape shape_for(int columns) {
+    if (columns <= 1) return {0, tile_for<S>(0)};
+    int width = 1;
+    while (2 * width < columns) width *= 2;
+    return {width, tile_for<S>(width)};
+  }
+
+  /// A tile of `columns` columns of B in place; rows and places are the caller's.
+  block<S> tile_of(int64 first, int columns) const {
+    block<S> rows{};
+    rows.a_step = a_equal_ ? 0 : 1;
+    // A B without rows has no memory to point into.
+    if (p_.b.rows > 0) rows.b = static_cast<const right*>(p_.b.data) + first;
+    rows.b_stride = p_.b.stride;
+    // The second half starts inside the first where columns < 2 · width.
+    rows.gap = columns == 1 ? 0 : columns - shape_of(columns).width;
+    return rows;
+  }
+  /// Rows of A from `row` on with such a tile, nothing staged; where sums go is the caller's.
+  block<S> rows_in_place(index row, int64 first, int columns) const {
+    block<S> rows = tile_of(first, columns);
+    rows.a = a_equal_ ? &same_ : stored_a();
+    rows.inner = rows.b_rows = p_.a.entries;
+    rows.wide = p_.a.wide;
+    rows.offsets = static_cast<const unsigned char*>(p_.a.offsets) +
+                   static_cast<std::size_t>(row) * (p_.a.wide ? sizeof(int64) : sizeof(int32));
+    rows.row = row;
+    return rows;
+  }
+  const shape& shape_of(int columns) const { return columns == 2 * half_tile<S> ? full_ : rest_; }
+  void run(const block<S>& rows, int columns) const { shape_of(columns).tile(rows); }
+  const left* stored_a() const { return static_cast<const left*>(p_.a.values); }
+
+  template <class T>
+  static bool stored_as(type stored) {
+    return type_of<T> == stored;
+  }
+  void read_a(const void* values, int64 at, left& to) const {
+    const auto* bytes =
+        static_cast<const unsigned char*>(values) + static_cast<std::size_t>(at) * p_.a.value_bytes;
+    if constexpr (is_storage<left>)
+      convert_row<left>(bytes, p_.a.value_type, &to, 1);
+    else
+      __builtin_memcpy(&to, bytes, sizeof(left));
+  }
+  const left* stage_a(int64 begin, int64 count) {
+    if (p_.a.permutation == nullptr) {
+      if constexpr (is_storage<left>)
+        convert_row<left>(static_cast<const unsigned char*>(p_.a.values) +
+                              static_cast<std::size_t>(begin) * p_.a.value_bytes,
+                          p_.a.value_type, a_buffer_, count);
+    } else {
+      for (int64 e = 0; e < count; ++e) read_a(p_.a.values, p_.a.value_at(begin + e), a_buffer_[e]);
+    }
+    return a_buffer_;
+  }
+  void stage_b(const index* rows, int64 count, int64 first, int columns) {
+    if constexpr (is_storage<right>)
+      for (int64 e = 0; e < count; ++e) {
+        counting_[e] = static_cast<index>(e);
+        const auto* from =
+            static_cast<const unsigned char*>(p_.b.data) +
+            static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
+        right* const to = b_buffer_ + e * 2 * half_tile<S>;
+        if (p_.b.value_type == type::code)
+          stage_codes(from, first, columns, to);
+        else
+          convert_row<right>(from, p_.b.value_type, to, columns);
+      }
+  }
+  void stage_codes(const unsigned char* codes, int64 first, int columns, right* to) const {
+    const int64 range = p_.b.per_column ? first : 0;
+    const auto floats = [&](float* out) {
+      dequantise(codes, p_.b.low + range, p_.b.step + range, p_.b.per_column, out, columns);
+    };
+    if constexpr (is_same<right, float>) {
+      floats(to);
+    } else {
+      float numbers[2 * half_tile<S>];
+      floats(numbers);
+      convert_row<right>(numbers, type::float32, to, columns);
+    }
+  }
+  static bool all_terminal(const accum* out, int count) {
+    for (int j = 0; j < count; ++j)
+      if (!(out[j] == S::terminal())) return false;
+    return true;
+  }
+
+  const problem& p_;
+  const shape full_, rest_;
+  bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
+  left same_{};
+  left a_buffer_[staged_a];
+  // Only storage types are converted; of others, which may be large, nothing is staged.
+  right b_buffer_[is_storage<right> ? staged_b * 2 * half_tile<S> : 1];
+  index counting_[staged_b];
+};
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,219 @@
+#pragma once
+
+// maxk, maxk_backward: products with a matrix that has k entries in each row.
+//
+// maxk (forward, sparse × cbsr): a row of C is a buffer of f sums, to which each entry of A adds
+// the k entries of a row of B. Reads k values and indices an entry of A instead of f values.
+// maxk_backward (sparse × dense under a cbsr): k sums a row, each entry of A gathers k elements of
+// a row of B; the transpose that training asks for is A's form, so no two rows add to one place and
+// nothing is atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an outer product
+// with atomics. O(nnz · k + rows · f); forward scratch: f accumulators a thread. A row is never
+// cut, so the order of a sum is that of A's entries for any number of threads. No tuning.
+
+#include "rig/kernels/cpu/row.hpp"
+
+namespace rig::on_cpu {
+
+answer maxk_answer(const problem& p);
+void maxk_run(const problem& p);  ///< puts a dense B through MaxK first
+answer maxk_backward_answer(const problem& p);
+
+/// A's values in the semiring's left type.
+template <class S>
+class left_values {
+ public:
+  using left = typename S::left;
+  explicit left_values(const sparse_operand& a) : a_(a) {
+    if (!is_ignoring_left<S> && a.values == nullptr) same_ = read(a.iso);
+  }
+  left operator()(int64 entry) const {
+    if (is_ignoring_left<S> || a_.values == nullptr) return same_;
+    return read(static_cast<const unsigned char*>(a_.values) +
+                static_cast<std::size_t>(a_.value_at(entry)) * a_.value_bytes);
+  }
+
+ private:
+  left read(const void* from) const {
+    left out{};
+    if constexpr (is_storage<left>)
+      convert_row<left>(from, a_.value_type, &out, 1);
+    else
+      __builtin_memcpy(&out, from, sizeof(left));
+    return out;
+  }
+  const sparse_operand& a_;
+  left same_{};
+};
+
+/// Calls work(row, first entry, last entry) for every row, on all threads; make() makes the `work`
+/// of one thread.
+template <class Make>
+void for_each_row(const problem& p, Make make) {
+  const int threads = threads_for(p);
+  const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    auto work = make(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1)
+    for (int piece = 0; piece < pieces; ++piece) {
+      const index end = first_row_of(p.a, piece + 1, pieces);
+      for (index row = first_row_of(p.a, piece, pieces); row < end; ++row)
+        work(row, p.a.offset(row), p.a.offset(row + 1));
+    }
+  }
+}
+
+/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if Tells,
+/// gets their places.
+template <class S, class Index, bool Tells>
+void add_kept(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
+              bool* present) {
+  using right = typename S::right;
+  constexpr int staged = 128;
+  right converted[staged];
+  const int64 begin = at.inner * b.stride;
+  const auto* const columns = static_cast<const Index*>(b.indices) + begin;
+  for (int first = 0; first < b.k; first += staged) {
+    const int count = b.k - first < staged ? b.k - first : staged;
+    const right* values = converted;
+    if constexpr (!is_ignoring_right<S>) {
+      if (b.value_type == type_of<right>)
+        values = static_cast<const right*>(b.data) + begin + first;
+      else
+        convert_row<right>(static_cast<const unsigned char*>(b.data) +
+                               static_cast<std::size_t>(begin + first) * b.value_bytes,
+                           b.value_type, converted, count);
+    }
+    for (int p = 0; p < count; ++p) {
+      const Index j = columns[first + p];
+      if constexpr (is_ignoring_right<S>)
+        sums[j] = S::add(sums[j], product<S>(a, right{}, at));
+      else
+        sums[j] = S::add(sums[j], product<S>(a, values[p], at));
+      if constexpr (Tells) present[j] = true;
+    }
+  }
+}
+
+template <class S, class Index, bool Tells>
+void maxk_rows(const problem& p) {
+  using accum = typename S::accum;
+  constexpr int width = 2 * half_tile<S>;
+  const int64 f = p.b.columns;
+  const std::size_t columns = static_cast<std::size_t>(f),
+                    threads = static_cast<std::size_t>(threads_for(p));
+  // Before anything is written: the allocations that can fail.
+  const buffer all_sums = buffer::allocate(threads * columns * sizeof(accum)),
+               all_present = buffer::allocate(Tells ? threads * columns : 0);
+  for_each_row(p, [&](int thread) {
+    accum* const sums = all_sums.data<accum>() + thread * f;
+    bool* const present = Tells ? all_present.data<bool>() + thread * f : nullptr;
+    return [&, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
+      const writer<S> write(p);
+      for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
+      if constexpr (Tells)
+        for (int64 j = 0; j < f; ++j) present[j] = false;
+      for (int64 e = begin; e < end; ++e)
+        add_kept<S, Index, Tells>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
+      mask_row mask(p.mask, row);
+      bool allowed_places[width];
+      const bool* const allowed = mask.absent() ? nullptr : allowed_places;
+      for (int64 first = 0; first < f; first += width) {
+        const int count = static_cast<int>(f - first < width ? f - first : width);
+        if (!mask.read(first, count, allowed_places) || begin == end)
+          write.write_empty(row, first, count, allowed);
+        else
+          write.write(row, first, count, sums + first, end - begin, allowed,
+                      Tells ? present + first : nullptr);
+      }
+    };
+  });
+}
+
+/// B is a cbsr.
+template <class S>
+void maxk(const problem& p) {
+  // No other B becomes a cbsr.
+  if constexpr (is_storage<typename S::right>) {
+    const bool tells = p.algebra->tells_absent(p);
+    if (p.b.narrow)
+      return tells ? maxk_rows<S, unsigned char, true>(p) : maxk_rows<S, unsigned char, false>(p);
+    return tells ? maxk_rows<S, unsigned short, true>(p) : maxk_rows<S, unsigned short, false>(p);
+  }
+}
+
+/// to[p] = from[columns[p]], of elements of so many bytes.
+template <class Index>
+void gather_elements(const void* from, std::size_t bytes, const Index* columns, int count,
+                     void* to) {
+  const auto words = [&](auto word) {
+    using element = decltype(word);
+    for (int p = 0; p < count; ++p)
+      static_cast<element*>(to)[p] = static_cast<const element*>(from)[columns[p]];
+  };
+  if (bytes == 1) return words(static_cast<unsigned char>(0));
+  if (bytes == 2) return words(static_cast<unsigned short>(0));
+  if (bytes == 4) return words(0u);
+  words(0ul);
+}
+
+template <class S, class Index>
+void maxk_backward_rows(const problem& p) {
+  using right = typename S::right;
+  constexpr int width = 2 * half_tile<S>;
+  const int k = p.c.k;
+  const bool in_place = p.b.value_type == type_of<right>;
+  for_each_row(p, [&](int) {
+    return [&, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
+      const writer<S> write(p);
+      typename S::accum sums[width];
+      alignas(16) unsigned char gathered[width * sizeof(int64)];
+      right converted[width];
+      const auto* const columns =
+          static_cast<const Index*>(p.c.indices) + static_cast<int64>(row) * k;
+      for (int first = 0; first < k; first += width) {
+        const int count = k - first < width ? k - first : width;
+        const Index* const here = columns + first;
+        if (begin == end) {
+          write.write_empty(row, first, count, nullptr);
+          continue;
+        }
+        for (int j = 0; j < count; ++j) sums[j] = S::zero();
+        for (int64 e = begin; e < end; ++e) {
+          const position at{row, p.a.entries[e]};
+          const auto a = left(e);
+          const auto* const from =
+              static_cast<const unsigned char*>(p.b.data) +
+              static_cast<std::size_t>(at.inner * p.b.stride) * p.b.value_bytes;
+          const auto add = [&](auto right_at) {
+            for (int j = 0; j < count; ++j)
+              sums[j] = S::add(sums[j], product<S>(a, right_at(j), at));
+          };
+          if constexpr (is_ignoring_right<S>) {
+            add([](int) { return right{}; });
+          } else if (in_place) {
+            add([&](int j) { return reinterpret_cast<const right*>(from)[here[j]]; });
+          } else if constexpr (is_storage<right>) {
+            gather_elements(from, p.b.value_bytes, here, count, gathered);
+            convert_row<right>(gathered, p.b.value_type, converted, count);
+            add([&](int j) { return converted[j]; });
+          }
+        }
+        write.write(row, first, count, sums, end - begin, nullptr);
+      }
+    };
+  });
+}
+
+/// C is a cbsr.
+template <class S>
+void maxk_backward(const problem& p) {
+  if constexpr (!is_indexed<output<S>>) {
+    if (p.c.narrow)
+      maxk_backward_rows<S, unsigned char>(p);
+    else
+      maxk_backward_rows<S, unsigned short>(p);
+  }
+}
+
+}  // namespace rig::on_cpu

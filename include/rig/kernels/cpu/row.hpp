@@ -1,0 +1,134 @@
+#pragma once
+
+// row: a thread takes whole rows, a tile of columns at a time.
+//
+// Wins wherever no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC
+// 2020): CSR as it is, any reduction, the row's entries shared by all columns of a tile. O(nnz ·
+// f), no memory but the result. Measured: docs/measured.md, suite cpu.
+
+#include <omp.h>
+
+#include "rig/kernels/cpu/threads.hpp"
+#include "rig/kernels/cpu/write.hpp"
+#include "rig/kernels/list.hpp"
+#include "rig/kernels/sampling.hpp"
+
+namespace rig::on_cpu {
+
+/// Pieces of work a thread takes on average, so that the last ones are short.
+inline constexpr int pieces_a_thread = 16;
+
+/// Threads this problem runs on.
+int threads_for(const problem& p);
+
+/// First row of piece `piece` of `pieces`: pieces hold equal sums of rows and entries.
+index first_row_of(const sparse_operand& a, int piece, int pieces);
+
+/// The first row from `row` on that has more than `longest` entries, or `end`.
+index next_longer(const sparse_operand& a, index row, index end, int64 longest);
+
+/// Sums of n entries of `row`, where these are a sample, as sums of the whole row.
+template <class S>
+void rescale(const problem& p, index row, int64 n, int count, typename S::accum* sums) {
+  if constexpr (is_rescaling<S>) {
+    if (p.rescaled_to == nullptr) return;
+    const int64 whole = p.rescaled_to->offset(row + 1) - p.rescaled_to->offset(row);
+    if (whole != n)
+      for (int j = 0; j < count; ++j) sums[j] = rescaled(sums[j], whole, n);
+  }
+}
+
+/// Rows [begin, end).
+template <class S>
+void process_rows(const problem& p, index begin, index end, reader<S>& read,
+                  const writer<S>& write) {
+  constexpr int width = 2 * half_tile<S>;
+  typename S::accum sums[width];
+  bool allowed_places[width];
+  int64 next = p.a.offset(begin);
+  for (index row = begin; row < end; ++row) {
+    const int64 first_entry = next, last_entry = next = p.a.offset(row + 1);
+    const int64 n = last_entry - first_entry;
+    mask_row mask(p.mask, row);
+    const bool* allowed = mask.absent() ? nullptr : allowed_places;
+    for (int64 first = 0; first < p.b.columns; first += width) {
+      const int count = static_cast<int>(p.b.columns - first < width ? p.b.columns - first : width);
+      const bool any = mask.read(first, count, allowed_places);
+      if (n == 0 || !any) {
+        write.write_empty(row, first, count, allowed);
+        continue;
+      }
+      write.fetch(row, first, count);
+      read.sum(row, first_entry, last_entry, first, count, sums);
+      rescale<S>(p, row, n, count, sums);
+      write.write(row, first, count, sums, n, allowed);
+    }
+  }
+}
+
+/// The same for a product of one column: rows are summed and written by strips.
+template <class S>
+void process_column(const problem& p, index begin, index end, reader<S>& read,
+                    const writer<S>& write) {
+  constexpr int most = 2 * half_tile<S>;
+  static_assert(most <= widest_tile);
+  typename S::accum sums[most];
+  column_strip strip;
+  const selection& chosen = strip.chosen;
+  for (index row = begin; row < end; row += most) {
+    strip.read(p, row, end - row < most ? end - row : most);
+    if (chosen.summed > 0) {
+      const auto length = [&](int k) {
+        const index here = row + (chosen.sums == nullptr ? k : chosen.sums[k]);
+        return p.a.offset(here + 1) - p.a.offset(here);
+      };
+      read.sum_strip(row, chosen.summed, chosen.sums, sums);
+      if (p.rescaled_to != nullptr)
+        for (int k = 0; k < chosen.summed; ++k)
+          rescale<S>(p, row + (chosen.sums == nullptr ? k : chosen.sums[k]), length(k), 1,
+                     sums + k);
+      write.write_sums(row, 0, {chosen.summed, chosen.sums, true}, sums, length);
+    }
+    write.write_fill(row, 0, {chosen.filled, chosen.fills, true});
+  }
+}
+
+/// Every row of at most `longest` entries, in pieces of equal work.
+template <class S>
+void process_all_rows(const problem& p, int64 longest) {
+  const int threads = threads_for(p);
+  const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
+#pragma omp parallel num_threads(threads) if (threads > 1)
+  {
+    reader<S> read(p);
+    const writer<S> write(p);
+#pragma omp for schedule(dynamic, 1)
+    for (int piece = 0; piece < pieces; ++piece) {
+      const index begin = first_row_of(p.a, piece, pieces),
+                  end = first_row_of(p.a, piece + 1, pieces);
+      for (index row = begin; row < end; ++row) {
+        const index stop = next_longer(p.a, row, end, longest);
+        if (read.is_direct())
+          read.sum_to_c(row, stop);
+        else if (read.has_strips())
+          process_column<S>(p, row, stop, read, write);
+        else
+          process_rows<S>(p, row, stop, read, write);
+        row = stop;
+      }
+    }
+  }
+}
+
+/// Seconds a product takes if no thread gets more than `share` of its entries. `kept`: the entries
+/// of a row of the cbsr that it reads or makes.
+double estimate(const problem& p, double share, int kept = 0);
+
+answer row_answer(const problem& p);
+
+template <class S>
+void row(const problem& p) {
+  process_all_rows<S>(p, highest<int64>());
+}
+
+}  // namespace rig::on_cpu

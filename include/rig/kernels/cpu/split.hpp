@@ -1,0 +1,74 @@
+#pragma once
+
+// split: rows longer than `long_row` are cut into pieces that all threads share; the others go as
+// in `row`.
+//
+// Wins where a few rows hold a large share of the entries: the hub of a star, a dense row. Pieces
+// are cut at the same places whatever the number of threads, and their sums are added in order:
+// same bits on any number of threads. O(nnz · f); scratch: pieces · f accumulators. Measured:
+// docs/measured.md, suite cpu.
+
+#include <vector>
+
+#include "rig/kernels/cpu/row.hpp"
+
+namespace rig::on_cpu {
+
+/// A shorter row is done before a second thread would help.
+inline constexpr int64 long_row = 65536;
+
+/// Pieces of a long row: fixed, so that results do not depend on the number of threads.
+inline constexpr int pieces_of_a_row = 32;
+
+answer split_answer(const problem& p);
+
+template <class S>
+void split_row(const problem& p, index row, typename S::accum* scratch) {
+  using accum = typename S::accum;
+  constexpr int width = 2 * half_tile<S>;
+  const int64 begin = p.a.offset(row), n = p.a.offset(row + 1) - begin;
+  const int64 f = p.b.columns;
+#pragma omp parallel num_threads(threads_for(p))
+  {
+    reader<S> read(p);
+#pragma omp for schedule(dynamic, 1)
+    for (int piece = 0; piece < pieces_of_a_row; ++piece) {
+      const int64 from = begin + n / pieces_of_a_row * piece;
+      const int64 to = piece + 1 == pieces_of_a_row ? begin + n : from + n / pieces_of_a_row;
+      for (int64 first = 0; first < f; first += width) {
+        const int count = static_cast<int>(f - first < width ? f - first : width);
+        accum sums[width];
+        read.sum(row, from, to, first, count, sums);
+        for (int j = 0; j < count; ++j) scratch[piece * f + first + j] = sums[j];
+      }
+    }
+  }
+  const writer<S> write(p);
+  mask_row mask(p.mask, row);
+  bool allowed[width];
+  for (int64 first = 0; first < f; first += width) {
+    const int count = static_cast<int>(f - first < width ? f - first : width);
+    if (!mask.read(first, count, allowed)) {
+      write.write_empty(row, first, count, allowed);
+      continue;
+    }
+    accum sums[width];
+    for (int j = 0; j < count; ++j) sums[j] = scratch[first + j];
+    for (int piece = 1; piece < pieces_of_a_row; ++piece)
+      for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], scratch[piece * f + first + j]);
+    write.write(row, first, count, sums, n, mask.absent() ? nullptr : allowed);
+  }
+}
+
+template <class S>
+void split(const problem& p) {
+  // Before anything is written: the one allocation that can fail.
+  const buffer scratch = buffer::allocate(static_cast<std::size_t>(p.b.columns) * pieces_of_a_row *
+                                          sizeof(typename S::accum));
+  process_all_rows<S>(p, long_row);
+  for (index row = 0; row < p.a.rows; ++row)
+    if (p.a.offset(row + 1) - p.a.offset(row) > long_row)
+      split_row<S>(p, row, scratch.data<typename S::accum>());
+}
+
+}  // namespace rig::on_cpu

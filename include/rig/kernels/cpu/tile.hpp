@@ -1,0 +1,317 @@
+#pragma once
+
+#include "rig/kernels/cpu/isa.hpp"
+#include "rig/semiring.hpp"
+
+namespace rig::on_cpu {
+
+/// Some rows of A with everything the inner loop reads, already in algebra types, and where the
+/// sums of one tile of columns go.
+template <class S>
+struct block {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+
+  const left* a;        ///< value of entry e is a[e · a_step]
+  int64 a_step;         ///< 0 where all values are equal
+  const index* inner;   ///< k of entry e
+  const index* b_rows;  ///< row of `b` that holds B(k, ·): `inner`, unless B was staged
+  const right* b;       ///< at the tile's first column
+  int64 b_stride;
+  int64 gap;            ///< the second half of the tile starts so many columns after the first
+  const void* offsets;  ///< row i has the entries offset(i) … offset(i + 1)
+  bool wide;            ///< offsets are int64, else int32
+  index row, rows;      ///< rows row … row + rows of A; i counts from the first of them
+  const int32* list;  ///< not null: only list[0 … rows) of these, whose sums are packed in `out`
+  accum* out;         ///< row i goes to out + i · out_stride
+  int64 out_stride;
+  bool continues;  ///< the sums go on from what `out` holds
+  bool is_final;   ///< `out` is C itself: finish the sums, and treat empty rows
+  bool adds;       ///< final: C += the sums, and empty rows stay
+  accum fill;      ///< final: what an empty row becomes
+
+  int64 offset(index i) const {
+    return wide ? static_cast<const int64*>(offsets)[i] : static_cast<const int32*>(offsets)[i];
+  }
+};
+
+/// Accumulators of half a tile: two halves of 256 bytes are eight AVX-512 registers or all sixteen
+/// of AVX2. Halves of 128 bytes took a tenth longer at 128 columns of rmat:16:16, halves of 64
+/// bytes a half (docs/measured.md).
+inline constexpr int half_tile_bytes = 256;
+
+/// Columns of half a tile, a power of two.
+template <class S>
+inline constexpr int half_tile = [] {
+  int width = 64;
+  while (width > 1 && width * static_cast<int>(sizeof(typename S::accum)) > half_tile_bytes)
+    width /= 2;
+  return width;
+}();
+
+/// Can sums of S be C's elements? Then blocks may be final.
+template <class S>
+inline constexpr bool is_direct_output =
+    is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
+
+/// Row i, whose n entries start at `begin`: two halves of W columns over all entries in order.
+/// Overlapping halves compute the shared columns twice, to the same bits; so any width from W to 2W
+/// is one pass.
+///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
+template <class S, int W>
+[[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
+  using accum = typename S::accum;
+  const int64 gap = rows.gap;
+  accum* const out = rows.out + i * rows.out_stride;
+  // A store that misses the cache would hold up those behind it: ask for the places now.
+  if constexpr (is_direct_output<S>) {
+    constexpr int64 line = 64 / sizeof(accum);
+    for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
+  }
+  accum x[W], y[W];
+  if (rows.continues) {
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = out[j];
+#pragma omp simd
+    for (int j = 0; j < W; ++j) y[j] = out[gap + j];
+  } else {
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = y[j] = S::zero();
+  }
+  for (int64 e = begin; e < begin + n; ++e) {
+    const typename S::left a = rows.a[e * rows.a_step];
+    const position at{rows.row + i, rows.inner[e]};
+    if constexpr (is_ignoring_right<S>) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
+    } else {
+      const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
+    }
+  }
+  if constexpr (is_direct_output<S> && has_finish<S>) {
+    if (rows.is_final) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::finish(x[j], n);
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::finish(y[j], n);
+    }
+  }
+  if constexpr (is_direct_output<S>) {
+    if (rows.adds) {
+      // Both halves read C before either writes: they may share columns.
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = plus(out[j], x[j]);
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = plus(out[gap + j], y[j]);
+    }
+  }
+#pragma omp simd
+  for (int j = 0; j < W; ++j) out[j] = x[j];
+#pragma omp simd
+  for (int j = 0; j < W; ++j) out[gap + j] = y[j];
+}
+
+/// Keeps g++ from packing scalars that were loaded one by one into a vector: that costs more than
+/// it spares (a fifth of a product with a vector on rmat:16:16).
+template <class T>
+[[gnu::always_inline]] inline void keep_scalar(T& x) {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if constexpr (is_float<T>)
+    asm("" : "+x"(x));
+  else if constexpr (is_integer<T>)
+    asm("" : "+r"(x));
+#endif
+  static_cast<void>(x);
+}
+
+/// x ⊕= entry e of row i, in the first column. True where x cannot change any more.
+template <class S>
+[[gnu::always_inline]] inline bool add_entry(typename S::accum& x, const block<S>& rows, index i,
+                                             int64 e) {
+  const typename S::left a = rows.a[e * rows.a_step];
+  const position at{rows.row + i, rows.inner[e]};
+  if constexpr (is_ignoring_right<S>)
+    x = S::add(x, product<S>(a, typename S::right{}, at));
+  else
+    x = S::add(x, product<S>(a, rows.b[rows.b_rows[e] * rows.b_stride], at));
+  if constexpr (has_terminal<S>)
+    return x == S::terminal();
+  else
+    keep_scalar(x);
+  return false;
+}
+
+/// x ⊕= n > 0 entries from `begin` on, in four strands so that the adds of a row do not wait for
+/// each other. They are four names, not an array: g++ keeps an array of strands in memory. True
+/// where a strand is terminal; then x is not the sum.
+template <class S>
+[[gnu::always_inline]] inline bool add_entries(typename S::accum& x, const block<S>& rows, index i,
+                                               int64 begin, int64 n) {
+  typename S::accum y = S::zero(), z = S::zero(), w = S::zero();
+  // Most rows of many graphs, those of two on roads first; strands without entries are not added.
+  if (n == 2) {
+    if (add_entry(x, rows, i, begin) || add_entry(y, rows, i, begin + 1)) return true;
+    x = S::add(x, y);
+    return false;
+  }
+  if (n < 4) {
+    if (add_entry(x, rows, i, begin)) return true;
+    if (n == 1) return false;
+    if (add_entry(y, rows, i, begin + 1) || add_entry(z, rows, i, begin + 2)) return true;
+    x = S::add(S::add(x, y), z);
+    return false;
+  }
+  const int64 end = begin + n;
+  int64 e = begin;
+  for (; e + 4 <= end; e += 4)
+    if (add_entry(x, rows, i, e) || add_entry(y, rows, i, e + 1) || add_entry(z, rows, i, e + 2) ||
+        add_entry(w, rows, i, e + 3))
+      return true;
+  // Nested: a row of four entries asks once.
+  if (e < end) {
+    if (add_entry(x, rows, i, e)) return true;
+    if (e + 1 < end) {
+      if (add_entry(y, rows, i, e + 1)) return true;
+      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
+    }
+  }
+  x = S::add(S::add(x, y), S::add(z, w));
+  return false;
+}
+
+/// Sums with a terminal are formed so many entries at a time.
+inline constexpr int64 entries_a_look = 256;
+
+/// The same as `sum_row` for one column, to `out`.
+template <class S>
+[[gnu::always_inline]] inline void sum_column(const block<S>& rows, index i, int64 begin, int64 n,
+                                              typename S::accum& out) {
+  typename S::accum x = rows.continues ? out : S::zero();
+  if constexpr (has_terminal<S>) {
+    for (int64 e = 0; e < n; e += entries_a_look)
+      if (add_entries(x, rows, i, begin + e, n - e < entries_a_look ? n - e : entries_a_look)) {
+        x = S::terminal();
+        break;
+      }
+  } else {
+    add_entries(x, rows, i, begin, n);
+  }
+  if constexpr (is_direct_output<S>) {
+    if (rows.is_final) x = finished<S>(x, n);
+    if (rows.adds) x = plus(out, x);
+  }
+  out = x;
+}
+
+/// The listed rows of a block, all of which have entries, in one column.
+template <class S>
+[[gnu::always_inline]] inline void sum_listed(const block<S>& rows) {
+  for (index k = 0; k < rows.rows; ++k) {
+    const index i = rows.list[k];
+    const int64 begin = rows.offset(i);
+    sum_column<S>(rows, i, begin, rows.offset(i + 1) - begin, rows.out[k]);
+  }
+}
+
+/// All rows of a block, in halves of W columns; W = 0 is a single column.
+template <class S, int W>
+[[gnu::always_inline]] inline void sum_each(const block<S>& rows) {
+  int64 begin = rows.offset(0);
+  for (index i = 0; i < rows.rows; ++i) {
+    const int64 end = rows.offset(i + 1), n = end - begin;
+    if (n > 0) {
+      if constexpr (W == 0)
+        sum_column<S>(rows, i, begin, n, rows.out[i * rows.out_stride]);
+      else
+        sum_row<S, W>(rows, i, begin, n);
+    } else if (rows.is_final && !rows.adds) {
+      typename S::accum* const out = rows.out + i * rows.out_stride;
+      for (int j = 0; j < W; ++j) out[j] = rows.fill;
+      for (int j = 0; j < (W > 0 ? W : 1); ++j) out[rows.gap + j] = rows.fill;
+    }
+    begin = end;
+  }
+}
+
+/// The same in the usual cases of a single column. Most rows of many graphs have three or four
+/// entries: what each row would ask is told to the compiler.
+template <class S, int Step>
+[[gnu::always_inline]] inline void sum_usual(block<S> rows) {
+  rows.b_rows = rows.inner;
+  rows.a_step = Step;
+  rows.b_stride = rows.out_stride = 1;
+  rows.wide = rows.continues = false;
+  if (rows.list != nullptr) {
+    rows.is_final = rows.adds = false;
+    return sum_listed<S>(rows);
+  }
+  if (rows.adds) {
+    rows.adds = rows.is_final = true;
+    return sum_each<S, 0>(rows);
+  }
+  rows.adds = false;
+  sum_each<S, 0>(rows);
+}
+
+template <class S>
+[[gnu::always_inline]] inline void sum_column_of_rows(block<S> rows) {
+  if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.wide && !rows.continues &&
+      rows.b_rows == rows.inner) {
+    if (rows.a_step == 0) return sum_usual<S, 0>(rows);
+    if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
+  }
+  if (rows.list != nullptr) return sum_listed<S>(rows);
+  sum_each<S, 0>(rows);
+}
+
+template <class S, int W>
+void tile_baseline(const block<S>& rows) {
+  if constexpr (W == 0)
+    sum_column_of_rows<S>(rows);
+  else
+    sum_each<S, W>(rows);
+}
+template <class S, int W>
+RIG_TARGET_AVX2 void tile_avx2(const block<S>& rows) {
+  sum_each<S, W>(rows);
+  RIG_LEAVE_AVX();
+}
+template <class S, int W>
+RIG_TARGET_AVX512 void tile_avx512(const block<S>& rows) {
+  sum_each<S, W>(rows);
+  RIG_LEAVE_AVX();
+}
+
+template <class S>
+using tile_function = void (*)(const block<S>&);
+
+/// The function for halves of `width` columns (0: a single column) on this machine.
+template <class S>
+tile_function<S> tile_for(int width) {
+  // Position log2(width) + 1; widths above half_tile repeat it and are never asked for. Loads bound
+  // a single column, so no instruction set is chosen there.
+  constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
+  static constexpr tile_function<S> table[3][8] = {
+      {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>,
+       tile_baseline<S, clamp(4)>, tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>,
+       tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>},
+      {tile_baseline<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
+       tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
+       tile_avx2<S, clamp(64)>},
+      {tile_baseline<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
+       tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>,
+       tile_avx512<S, clamp(64)>},
+  };
+  int place = 0;
+  for (int w = width; w > 0; w /= 2) ++place;
+  return table[static_cast<int>(is_optimised ? instruction_set() : isa::baseline)][place];
+}
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,300 @@
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "rig/kernels/cpu/load.hpp"
+
+namespace rig::on_cpu {
+
+/// Walks the mask along one row, tile by tile from left to right.
+class mask_row {
+ public:
+  mask_row(const mask_operand& mask, index row) : mask_(mask), row_(row) {
+    if (mask.over != mask_operand::kind::matrix) return;
+    next_ = mask.sparse.offset(row);
+    end_ = mask.sparse.offset(row + 1);
+  }
+
+  /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask
+  /// all are, and `allowed` stays untouched.
+  bool read(int64 first, int count, bool* allowed) {
+    return absent() || walk(first, count, allowed);
+  }
+  bool absent() const { return mask_.over == mask_operand::kind::absent; }
+
+ private:
+  bool walk(int64 first, int count, bool* allowed);
+
+  const mask_operand& mask_;
+  index row_;
+  int64 next_ = 0, end_ = 0;
+};
+
+/// No tile has more columns, and no strip of a column more rows.
+inline constexpr int widest_tile = 128;
+
+/// Elements of C from (row, first) on: number k is the one `list[k]` columns, or rows, further.
+struct places {
+  int count;
+  const int32* list = nullptr;  ///< null: 0 … count
+  bool are_rows = false;
+};
+
+/// Which places of a tile or strip get a sum, and which the fill; the others stay.
+struct selection {
+  int summed = 0, filled = 0;
+  const int32* sums = nullptr;  ///< null: all of them
+  int32 fills[widest_tile];
+
+  /// `allowed` null: no mask. `present`, where given, says which places have products.
+  void select(const problem& p, int count, const bool* allowed, const bool* present);
+
+ private:
+  std::uint64_t gets_sum_[widest_tile / 64];  ///< a bit each
+  int32 sum_list_[widest_tile];
+};
+
+/// Rows of A whose sums in a product of one column are formed, and then written, together.
+class column_strip {
+ public:
+  selection chosen;
+  void read(const problem& p, index row, int count);
+
+ private:
+  bool allowed_[widest_tile], present_[widest_tile];
+};
+
+/// An array that results go to: C, or the indices of an indexed C.
+struct target {
+  const dense_operand& c;
+  accumulator accum;
+  scalar fill;
+};
+
+/// c[k] = c[k] ⊙ t[k]
+template <class O>
+void accumulate_each(accumulator how, O* c, const O* t, int count) {
+  const auto each = [&](auto how_here) {
+    for (int k = 0; k < count; ++k) c[k] = accumulate(how_here(), c[k], t[k]);
+  };
+  using enum accumulator;
+  switch (how) {
+    case none:
+    case own:
+    case second:
+      return each([] { return second; });
+    case first:
+      return;
+    case plus:
+      return each([] { return plus; });
+    case minus:
+      return each([] { return minus; });
+    case times:
+      return each([] { return times; });
+    case divide:
+      return each([] { return divide; });
+    case minimum:
+      return each([] { return minimum; });
+    case maximum:
+      return each([] { return maximum; });
+    case logical_or:
+      return each([] { return logical_or; });
+    case logical_and:
+      return each([] { return logical_and; });
+  }
+}
+
+/// work(the elements of `of` as they are stored); of a type of the caller's as O.
+template <class O, class Work>
+void with_stored(const dense_operand& of, Work work) {
+  if constexpr (is_storage<O>) {
+    switch (of.value_type) {
+      case type::boolean:
+        return work(static_cast<bool*>(of.data));
+      case type::int32:
+        return work(static_cast<int32*>(of.data));
+      case type::int64:
+        return work(static_cast<int64*>(of.data));
+      case type::float32:
+        return work(static_cast<float*>(of.data));
+      case type::float64:
+        return work(static_cast<double*>(of.data));
+      case type::half:
+        return work(static_cast<half*>(of.data));
+      case type::bfloat16:
+        return work(static_cast<bfloat16*>(of.data));
+      case type::code:
+      case type::other:
+        return;
+    }
+  } else {
+    work(static_cast<O*>(of.data));
+  }
+}
+
+/// visit(c[place k], k) for all places; c[0] is element (row, first) of a matrix of this stride.
+template <class Element, class Visit>
+void visit_places(Element* c, int64 stride, const places& at, Visit visit) {
+  const int64 step = at.are_rows ? stride : 1;
+  if (at.list == nullptr && step == 1)
+    for (int k = 0; k < at.count; ++k) visit(c[k], k);
+  else if (at.list == nullptr)
+    for (int k = 0; k < at.count; ++k) visit(c[k * step], k);
+  else
+    for (int k = 0; k < at.count; ++k) visit(c[at.list[k] * step], k);
+}
+
+/// t[k] = what place k of C holds.
+template <class O>
+void read_tile(const dense_operand& c, index row, int64 first, const places& at, O* t) {
+  with_stored<O>(c, [&](const auto* stored) {
+    visit_places(stored + row * c.stride + first, c.stride, at,
+                 [&](const auto& place, int k) { t[k] = convert<O>(place); });
+  });
+}
+
+/// Writes results to places of C, in C's storage type: place k becomes C ⊙ t[k]. `t` null: it
+/// becomes the fill, which is `zero` where `to` has none.
+template <class O>
+void write_tile(const target& to, index row, int64 first, const places& at, const O* t, O zero) {
+  // Types of the caller's are joined by the semiring alone.
+  [[maybe_unused]] O joined[is_storage<O> ? widest_tile : 1];
+  if constexpr (is_storage<O>)
+    if (t != nullptr && to.accum != accumulator::none && to.accum != accumulator::own) {
+      read_tile(to.c, row, first, at, joined);
+      accumulate_each(to.accum, joined, t, at.count);
+      t = joined;
+    }
+  with_stored<O>(to.c, [&](auto* stored) {
+    using element = std::remove_pointer_t<decltype(stored)>;
+    stored += row * to.c.stride + first;
+    if (t != nullptr)
+      return visit_places(stored, to.c.stride, at,
+                          [&](element& place, int k) { place = convert<element>(t[k]); });
+    element fill = convert<element>(zero);
+    if constexpr (is_storage<O>)
+      if (to.fill.has_value()) fill = to.fill.template as<element>();
+    visit_places(stored, to.c.stride, at, [&](element& place, int) { place = fill; });
+  });
+}
+
+extern template void read_tile<bool>(const dense_operand&, index, int64, const places&, bool*);
+extern template void write_tile<bool>(const target&, index, int64, const places&, const bool*,
+                                      bool);
+extern template void read_tile<int32>(const dense_operand&, index, int64, const places&, int32*);
+extern template void write_tile<int32>(const target&, index, int64, const places&, const int32*,
+                                       int32);
+extern template void read_tile<int64>(const dense_operand&, index, int64, const places&, int64*);
+extern template void write_tile<int64>(const target&, index, int64, const places&, const int64*,
+                                       int64);
+extern template void read_tile<float>(const dense_operand&, index, int64, const places&, float*);
+extern template void write_tile<float>(const target&, index, int64, const places&, const float*,
+                                       float);
+extern template void read_tile<double>(const dense_operand&, index, int64, const places&, double*);
+extern template void write_tile<double>(const target&, index, int64, const places&, const double*,
+                                        double);
+
+/// Finishes and writes tiles, or strips of a column, of one problem; one writer a thread.
+template <class S>
+class writer {
+ public:
+  using accum = typename S::accum;
+
+  explicit writer(const problem& p)
+      : p_(p), values_{p.c, p.accum, p.desc->fill}, indices_{p.indices, p.accum, -1} {}
+  writer(const writer&) = delete;
+
+  /// Asks for places that `write` will come to, before the sums are formed: a store that misses
+  /// holds up those behind it.
+  void fetch(index row, int64 first, int count) const {
+    const auto bytes = static_cast<int64>(p_.c.value_bytes);
+    const auto* const places =
+        static_cast<const char*>(p_.c.data) + (row * p_.c.stride + first) * bytes;
+    for (int64 at = 0; at < count * bytes; at += 64) __builtin_prefetch(places + at, 1);
+  }
+
+  /// Writes ⊕-sums `x` of a row with n ≥ 1 products; `present`, where given, says where there are
+  /// any.
+  void write(index row, int64 first, int count, const accum* x, int64 n, const bool* allowed,
+             const bool* present = nullptr) const {
+    const auto length = [n](int) { return n; };
+    if (allowed == nullptr && present == nullptr) return write_sums(row, first, {count}, x, length);
+    selection chosen;
+    chosen.select(p_, count, allowed, present);
+    if (chosen.sums == nullptr) return write_sums(row, first, {count}, x, length);
+    accum kept[2 * half_tile<S>];
+    for (int k = 0; k < chosen.summed; ++k) kept[k] = x[chosen.sums[k]];
+    write_sums(row, first, {chosen.summed, chosen.sums}, kept, length);
+    write_fill(row, first, {chosen.filled, chosen.fills});
+  }
+
+  /// Writes places of a row without products.
+  void write_empty(index row, int64 first, int count, const bool* allowed) const {
+    if (allowed == nullptr) {
+      if (p_.accum == accumulator::none) write_fill(row, first, {count});
+      return;
+    }
+    const bool present[2 * half_tile<S>] = {};
+    selection chosen;
+    chosen.select(p_, count, allowed, present);
+    write_fill(row, first, {chosen.filled, chosen.fills});
+  }
+
+  /// Writes ⊕-sums: x[k], of length(k) ≥ 1 products, to number k of the places.
+  template <class Length>
+  void write_sums(index row, int64 first, const places& at, const accum* x, Length length) const {
+    if constexpr (is_indexed<output<S>>) {
+      using value = decltype(output<S>::value);
+      value values[2 * half_tile<S>];
+      int32 indices[2 * half_tile<S>];
+      const bool joins = p_.accum == accumulator::own;
+      if (joins) {
+        read_tile<value>(p_.c, row, first, at, values);
+        read_tile<int32>(p_.indices, row, first, at, indices);
+      }
+      for (int k = 0; k < at.count; ++k) {
+        accum best = x[k];
+        if (joins) best = S::add({values[k], indices[k] < 0 ? highest<int32>() : indices[k]}, best);
+        const auto out = finished<S>(best, length(k));
+        values[k] = out.value;
+        indices[k] = out.index;
+      }
+      write_tile<value>(values_, row, first, at, values, S::zero().value);
+      write_tile<int32>(indices_, row, first, at, indices, -1);
+    } else {
+      const output<S> zero = finished<S>(S::zero(), 0);
+      output<S> t[2 * half_tile<S>];
+      if constexpr (is_same<output<S>, accum>)
+        if (p_.accum == accumulator::own) {
+          read_tile<accum>(p_.c, row, first, at, t);
+          for (int k = 0; k < at.count; ++k) t[k] = S::add(t[k], finished<S>(x[k], length(k)));
+          return write_tile<output<S>>(values_, row, first, at, t, zero);
+        }
+      if constexpr (!has_finish<S>) {
+        write_tile<output<S>>(values_, row, first, at, x, zero);
+      } else {
+        for (int k = 0; k < at.count; ++k) t[k] = finished<S>(x[k], length(k));
+        write_tile<output<S>>(values_, row, first, at, t, zero);
+      }
+    }
+  }
+
+  /// Writes the fill.
+  void write_fill(index row, int64 first, const places& at) const {
+    if (at.count == 0) return;
+    if constexpr (is_indexed<output<S>>) {
+      using value = decltype(output<S>::value);
+      write_tile<value>(values_, row, first, at, nullptr, S::zero().value);
+      write_tile<int32>(indices_, row, first, at, nullptr, -1);
+    } else {
+      write_tile<output<S>>(values_, row, first, at, nullptr, finished<S>(S::zero(), 0));
+    }
+  }
+
+ private:
+  const problem& p_;
+  const target values_, indices_;
+};
+
+}  // namespace rig::on_cpu

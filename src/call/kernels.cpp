@@ -1,0 +1,65 @@
+// The list of kernels: a name in a place is one line.
+
+#include "cuda/families.hpp"
+#include "rig/kernels/cpu/maxk.hpp"
+#include "rig/kernels/cpu/run.hpp"
+#include "rig/kernels/cpu/sampled.hpp"
+#include "rig/kernels/list.hpp"
+
+namespace rig {
+namespace {
+
+template <int Family>
+void family(const problem& p) {
+  p.algebra->run_cpu(Family, p);
+}
+
+using enum sampling;
+
+constexpr auto here = place::kind::cpu;
+#ifdef RIG_HAS_CUDA
+constexpr auto gpu = place::kind::cuda;
+#endif
+
+constexpr kernel list[] = {
+    {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
+    {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer,
+     family<on_cpu::split_family>},
+    {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
+     on_cpu::sampled<bucket>, bucket},
+    {"fastrand", here, true, "entries scattered over long rows", on_cpu::sampled_answer<fastrand>,
+     on_cpu::sampled<fastrand>, fastrand},
+    {"adaptive", here, true, "runs of entries of long rows", on_cpu::sampled_answer<adaptive>,
+     on_cpu::sampled<adaptive>, adaptive},
+    {"maxk", here, true, "the k greatest of each row of B", on_cpu::maxk_answer, on_cpu::maxk_run,
+     none, operands::cbsr_right},
+    {"maxk_backward", here, false, "the places that a cbsr stores", on_cpu::maxk_backward_answer,
+     family<on_cpu::maxk_backward_family>, none, operands::cbsr_mask},
+#ifdef RIG_HAS_CUDA
+    {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
+    {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
+     on_cuda::split_run},
+    {"spmv_panels", gpu, false, "one column: parts of B in shared memory",
+     on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run},
+    {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,
+     on_cuda::spmv_run},
+    {"bucket", gpu, true, "the first entries of long rows", on_cuda::sampled_answer<bucket>,
+     on_cuda::sampled_run<bucket>, bucket},
+    {"fastrand", gpu, true, "entries scattered over long rows", on_cuda::sampled_answer<fastrand>,
+     on_cuda::sampled_run<fastrand>, fastrand},
+    {"adaptive", gpu, true, "runs of entries of long rows", on_cuda::sampled_answer<adaptive>,
+     on_cuda::sampled_run<adaptive>, adaptive},
+    {"maxk", gpu, true, "the k greatest of each row of B", on_cuda::maxk_answer, on_cuda::maxk_run,
+     none, operands::cbsr_right},
+    {"maxk_backward", gpu, false, "the places that a cbsr stores", on_cuda::maxk_backward_answer,
+     on_cuda::maxk_backward_run, none, operands::cbsr_mask},
+    {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run,
+     none, operands::dense, true},
+#endif
+};
+
+}  // namespace
+
+std::span<const kernel> kernels() { return list; }
+
+}  // namespace rig

@@ -1,0 +1,470 @@
+// Hop 1: checks a problem, orients its operands, asks the list of kernels, runs the choice.
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "cuda/runtime/device.hpp"
+#include "rig/kernels/cpu/isa.hpp"
+#include "rig/kernels/list.hpp"
+#include "rig/kernels/problem.hpp"
+
+namespace rig {
+namespace {
+
+std::string shape(const char* name, bool transposed, index rows, index columns) {
+  return std::string(name) + (transposed ? "ᵀ is " : " is ") + std::to_string(rows) + "x" +
+         std::to_string(columns);
+}
+
+void check_shapes(const problem& p) {
+  const auto operands = [&] {
+    return shape("A", p.desc->transpose_a, p.a.rows, p.a.columns) + ", " +
+           shape("B", p.desc->transpose_b, p.b.rows, p.b.columns);
+  };
+  if (p.a.columns != p.b.rows)
+    fail(errc::shape, {p.operation, ": ", operands(), "; the first has ", p.a.columns,
+                       " columns, the second ", p.b.rows, " rows"});
+  const auto expect = [&](const char* what, index rows, index columns) {
+    if (rows != p.a.rows || columns != p.b.columns)
+      fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x",
+                         p.b.columns, ", but ", what, " is ", rows, "x", columns});
+  };
+  if (!p.fresh) expect("C", p.c.rows, p.c.columns);
+  if (!p.fresh && p.algebra->is_indexed)
+    expect("C's index array", p.indices.rows, p.indices.columns);
+  if (p.mask.over == mask_operand::kind::matrix)
+    expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
+  if (p.mask.over == mask_operand::kind::dense)
+    expect("the mask", p.mask.full.rows, p.mask.full.columns);
+  if (p.mask.over == mask_operand::kind::cbsr)
+    expect("the cbsr of the mask", p.mask.full.rows, p.mask.full.columns);
+}
+
+[[noreturn, gnu::cold]] void refuse_place(const problem& p, const char* what, place where) {
+  fail(errc::place,
+       {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ", to_string(where)});
+}
+
+void check_places(const problem& p) {
+  const auto expect = [&](const char* what, place where) {
+    if (where != p.a.where) refuse_place(p, what, where);
+  };
+  expect("B", p.b.where);
+  if (!p.fresh) expect("C", p.c.where);
+  if (!p.fresh && p.algebra->is_indexed) expect("C's index array", p.indices.where);
+  if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
+  if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
+    expect("the mask", p.mask.full.where);
+}
+
+void check_accumulator(const problem& p) {
+  const semiring_info& s = *p.algebra;
+  if (p.accum == accumulator::none) return;
+  check_enum(p.operation, "accumulator", p.accum, accumulator::logical_and);
+  if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
+    fail(errc::cannot,
+         {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
+  if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
+    fail(errc::cannot,
+         {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
+}
+
+std::string names_of_kernels() {
+  std::vector<std::string_view> seen;
+  std::string names;
+  for (const kernel& k : kernels()) {
+    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) continue;
+    seen.push_back(k.name);
+    names += (names.empty() ? "" : ", ") + std::string(k.name);
+  }
+  return names;
+}
+
+/// The kernel of this name in the problem's place, or null; a name no place has is an error.
+const kernel* find(const problem& p, std::string_view name, const char* source) {
+  bool known = false;
+  for (const kernel& k : kernels()) {
+    if (name != k.name) continue;
+    if (k.where == p.a.where.where) return &k;
+    known = true;
+  }
+  if (!known)
+    fail(errc::unknown_kernel,
+         {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
+  return nullptr;
+}
+
+/// The kernel RIG_KERNEL names in this place, or null.
+const kernel* preferred_kernel(const problem& p) {
+  const char* name = std::getenv("RIG_KERNEL");
+  return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
+}
+
+}  // namespace
+
+operands operands_of(const problem& p) {
+  if (p.mask.over == mask_operand::kind::cbsr) return operands::cbsr_mask;
+  return p.b.k > 0 ? operands::cbsr_right : operands::dense;
+}
+
+const kernel* named_kernel(const problem& p) {
+  if (p.desc->kernel.empty()) return nullptr;
+  const kernel* named = find(p, p.desc->kernel, "the descriptor");
+  if (named == nullptr)
+    fail(errc::cannot,
+         {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+  if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
+    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "' keeps 1 … ", widest_sample,
+                       " entries a row, but width is ", p.desc->width});
+  return named;
+}
+
+namespace {
+
+void check_codes(const problem& p) {
+  if (p.b.value_type != type::code || p.algebra->ignores_right) return;
+  if (p.desc->transpose_b && p.b.per_column)
+    fail(errc::cannot, {p.operation,
+                        ": B is quantized with a range for each column, so its "
+                        "transpose would have one for each row"});
+}
+
+void check_cbsr(const problem& p) {
+  if (p.b.k > 0) {
+    if (p.desc->transpose_b)
+      fail(errc::cannot, {p.operation, ": B is a cbsr, and its transpose is none"});
+    return;
+  }
+  const kernel* named = p.named;
+  if (named == nullptr || named->takes != operands::cbsr_right || operands_of(p) != operands::dense)
+    return;
+  const std::string refusal = no_cbsr_because(p.b.columns, p.desc->k);
+  if (!refusal.empty())
+    fail(errc::range, {p.operation, ": kernel '", named->name, "': of B, ", refusal});
+}
+
+void check_descriptor(problem& p) {
+  if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
+  if (p.desc->fill.has_value() && p.algebra->result == type::other)
+    fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
+                      " yields a type that rig does not know as one"});
+  p.preferred = preferred_kernel(p);
+  p.named = named_kernel(p);
+  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
+}
+
+template <class Word>
+void transpose_words(const dense_operand& from, void* to) {
+  const Word* source = static_cast<const Word*>(from.data);
+  Word* target = static_cast<Word*>(to);
+  constexpr index block = 32;
+  for (index i0 = 0; i0 < from.rows; i0 += block)
+    for (index j0 = 0; j0 < from.columns; j0 += block)
+      for (index i = i0; i < from.rows && i < i0 + block; ++i)
+        for (index j = j0; j < from.columns && j < j0 + block; ++j)
+          target[static_cast<int64>(j) * from.rows + i] = source[i * from.stride + j];
+}
+
+void transpose_elements(const dense_operand& from, void* to, void* stream) {
+  if (from.where != cpu()) return on_cuda::transpose_elements(from, to, stream);
+  switch (from.value_bytes) {
+    case 1:
+      return transpose_words<unsigned char>(from, to);
+    case 2:
+      return transpose_words<unsigned short>(from, to);
+    case 4:
+      return transpose_words<unsigned>(from, to);
+    case 8:
+      return transpose_words<unsigned long>(from, to);
+    default:
+      break;
+  }
+  const auto* source = static_cast<const unsigned char*>(from.data);
+  auto* target = static_cast<unsigned char*>(to);
+  for (index i = 0; i < from.rows; ++i)
+    for (index j = 0; j < from.columns; ++j)
+      std::memcpy(target + (static_cast<std::size_t>(j) * static_cast<std::size_t>(from.rows) +
+                            static_cast<std::size_t>(i)) *
+                               from.value_bytes,
+                  source + static_cast<std::size_t>(i * from.stride + j) * from.value_bytes,
+                  from.value_bytes);
+}
+
+void transpose_a(problem& p) {
+  auto form = p.structure->form_of<transposed>();
+  const pattern& s = *form->structure;
+  p.a.offsets = s.offsets();
+  p.a.entries = s.column_indices();
+  p.a.wide = s.wide();
+  if (!p.algebra->ignores_left && p.a.values != nullptr) p.a.permutation = form->permutation.data();
+  p.oriented = &s;
+  p.held = std::move(form);
+}
+
+void transpose_b(problem& p) {
+  dense_operand stored = p.b, flipped = p.b;
+  std::swap(stored.rows, stored.columns);
+  flipped.stride = flipped.columns;
+  // Which entries MaxK keeps depends on the values of B even where the product does not.
+  const bool selects = p.named != nullptr && p.named->takes == operands::cbsr_right;
+  if (!p.algebra->ignores_right || selects) {
+    p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
+    flipped.data = p.held_b.data();
+    std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
+    if (p.b.where != cpu()) order.emplace(p);
+    transpose_elements(stored, flipped.data, p.held_b.stream());
+    flipped.stream = p.held_b.stream();
+  }
+  p.b = flipped;
+}
+
+struct range {
+  const char* begin;
+  std::size_t bytes;
+  bool overlaps(const range& other) const {
+    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes &&
+           other.begin < begin + bytes;
+  }
+};
+
+range range_of(const void* data, std::size_t bytes) {
+  return {static_cast<const char*>(data), bytes};
+}
+range range_of(const dense_operand& d) {
+  return range_of(d.data, d.data != nullptr ? d.extent() : 0);
+}
+
+bool overlaps(const range& c, const sparse_operand& m) {
+  const auto nnz = static_cast<std::size_t>(m.nnz);
+  const std::size_t offset_bytes = m.wide ? sizeof(int64) : sizeof(int32);
+  return c.overlaps(range_of(m.values, m.values != nullptr ? nnz * m.value_bytes : 0)) ||
+         c.overlaps(range_of(m.entries, nnz * sizeof(index))) ||
+         c.overlaps(range_of(m.offsets, (static_cast<std::size_t>(m.rows) + 1) * offset_bytes));
+}
+
+/// Does the result share memory with something the product reads?
+bool is_aliased(const problem& p) {
+  const bool is_masked = p.mask.over != mask_operand::kind::absent;
+  const auto shares = [&](const range& c) {
+    return c.overlaps(range_of(p.b)) || overlaps(c, p.a) ||
+           (is_masked && (c.overlaps(range_of(p.mask.full)) || overlaps(c, p.mask.sparse)));
+  };
+  const range c = range_of(p.c);
+  if (shares(c)) return true;
+  if (p.indices.data == nullptr) return false;
+  const range indices = range_of(p.indices);
+  return shares(indices) || c.overlaps(indices);
+}
+
+void copy(const dense_operand& from, const dense_operand& to, void* stream) {
+  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
+            static_cast<std::size_t>(from.stride) * from.value_bytes,
+            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
+            stream);
+}
+
+/// A packed copy of a result array; `kept` owns it.
+dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream) {
+  if (original.data == nullptr) return original;
+  dense_operand made = original;
+  made.stride = made.columns;
+  kept = buffer::allocate(made.extent(), original.where, stream);
+  made.data = kept.data();
+  copy(original, made, stream);
+  return made;
+}
+
+void run_apart(problem& p, const kernel& chosen) {
+  const dense_operand c = p.c, indices = p.indices;
+  buffer kept_c, kept_indices;
+  void* stream = p.desc->stream;
+  p.c = copy_of(c, kept_c, stream);
+  p.indices = copy_of(indices, kept_indices, stream);
+  chosen.run(p);
+  copy(p.c, c, stream);
+  if (indices.data != nullptr) copy(p.indices, indices, stream);
+  p.c = c;
+  p.indices = indices;
+}
+
+void run_chosen(problem& p, const kernel& chosen) {
+  if (!p.fresh && is_aliased(p))
+    run_apart(p, chosen);
+  else
+    chosen.run(p);
+}
+
+/// Is the kernel's family for such operands?
+bool takes(const kernel& k, operands asked) {
+  return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
+}
+
+/// The kernel's answer, of its family if that is for such operands.
+answer answer_of(const kernel& k, const problem& p) {
+  const operands asked = operands_of(p);
+  if (takes(k, asked)) return k.answers(p);
+  answer out{verdict::cannot, "", 0};
+  if (p.reasons)
+    out.reason = asked == operands::cbsr_right  ? "B is a cbsr"
+                 : asked == operands::cbsr_mask ? "the mask is the structure of a cbsr"
+                                                : "makes what the structure of a cbsr masks";
+  return out;
+}
+
+/// Does the kernel run only by name? On a cbsr `maxk` leaves out nothing.
+bool is_approximate(const kernel& k, operands asked) {
+  return k.approximate && !(k.takes == operands::cbsr_right && asked == operands::cbsr_right);
+}
+
+struct choice {
+  const kernel* chosen;
+  const char* reason;
+};
+
+/// No kernel can: says why each cannot.
+[[noreturn, gnu::cold]] void refuse(problem& p) {
+  p.reasons = true;
+  const operands asked = operands_of(p);
+  std::string reasons;
+  for (const kernel& k : kernels())
+    if (k.where == p.a.where.where && !is_approximate(k, asked))
+      reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
+  fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
+                      p.algebra->name, reasons});
+}
+
+choice choose(problem& p) {
+  if (const kernel* named = p.named) {
+    if (answer_of(*named, p).says == verdict::cannot) {
+      p.reasons = true;
+      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
+                          "' cannot serve: ", answer_of(*named, p).reason});
+    }
+    return {named, "named by the descriptor"};
+  }
+  const operands asked = operands_of(p);
+  if (p.preferred != nullptr && !is_approximate(*p.preferred, asked) &&
+      answer_of(*p.preferred, p).says != verdict::cannot)
+    return {p.preferred, "preferred by RIG_KERNEL"};
+
+  int able = 0;
+  const kernel* const cheapest = cheapest_kernel(p, &able);
+  if (cheapest == nullptr) refuse(p);
+  return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
+}
+
+/// Entries that the kernel reads; of samples at most.
+double entries_of(const kernel& k, const problem& p) {
+  const double all = static_cast<double>(p.a.nnz);
+  return k.samples == sampling::none ? all
+                                     : std::min(all, static_cast<double>(p.a.rows) * p.desc->width);
+}
+
+std::string in_words(const problem& p) {
+  std::string words = std::string(p.operation) + " " + p.algebra->name + ": A " +
+                      std::to_string(p.a.rows) + "x" + std::to_string(p.a.columns) + " with " +
+                      std::to_string(p.a.nnz) + " entries";
+  if (p.desc->transpose_a) words += " (transposed)";
+  words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
+  if (p.desc->transpose_b) words += " (transposed)";
+  if (p.b.value_type == type::code) words += " of int8 codes";
+  if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries a row";
+  if (p.mask.over == mask_operand::kind::cbsr)
+    words += ", masked by " + std::to_string(p.mask.full.k) + " entries a row";
+  else if (p.mask.over != mask_operand::kind::absent)
+    words += ", masked";
+  return words + ", on " + to_string(p.a.where);
+}
+
+}  // namespace
+
+const kernel* cheapest_kernel(const problem& p, int* able) {
+  const operands asked = operands_of(p);
+  const kernel* cheapest = nullptr;
+  verdict best = verdict::cannot;
+  double seconds = 0;
+  const place::kind here = p.a.where.where;
+  for (const kernel& k : kernels()) {
+    if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
+    if (k.last_resort && best == verdict::can) continue;
+    const answer says = k.answers(p);
+    if (able != nullptr && says.says == verdict::can) ++*able;
+    if (says.says < best || (says.says == best && says.seconds < seconds)) {
+      cheapest = &k;
+      best = says.says;
+      seconds = says.seconds;
+    }
+  }
+  return cheapest;
+}
+
+void check(problem& p) {
+  p.oriented = p.structure;
+  // Shapes first, on the operands as the product sees them; the work of transposing only once they
+  // fit.
+  if (p.desc->transpose_a) std::swap(p.a.rows, p.a.columns);
+  if (p.desc->transpose_b) std::swap(p.b.rows, p.b.columns);
+  check_shapes(p);
+  check_places(p);
+  check_accumulator(p);
+  check_descriptor(p);
+  check_codes(p);
+  check_cbsr(p);
+  if (p.desc->transpose_a) transpose_a(p);
+  if (p.desc->transpose_b) transpose_b(p);
+}
+
+void run(problem& p) {
+  const kernel& chosen = *choose(p).chosen;
+  if (p.a.rows == 0 || p.b.columns == 0) return;
+  if (p.a.where == cpu()) return run_chosen(p, chosen);
+  const on_cuda::stream_order order(p);
+  p.captured = order.is_captured();
+  run_chosen(p, chosen);
+}
+
+double predicted_bytes(const problem& p, double entries, int kept) {
+  const int64 f = p.b.columns;
+  const int64 b_bytes = p.algebra->ignores_right ? 0 : static_cast<int64>(p.b.value_bytes);
+  const bool reads_values = !p.algebra->ignores_left && p.a.values != nullptr;
+  const int64 a_bytes = reads_values ? static_cast<int64>(p.a.value_bytes) : 0;
+  const int64 index_bytes = p.algebra->is_indexed ? sizeof(int32) : 0;
+  const int64 c_bytes = static_cast<int64>(p.c.value_bytes) + index_bytes;
+  // What is kept of a row has its columns beside it: of B for each entry, of C once.
+  const bool is_under_cbsr = p.mask.over == mask_operand::kind::cbsr;
+  const int64 kept_column_bytes = f > 256 ? 2 : 1;
+  const int64 read =
+      kept > 0 ? kept * (b_bytes + (is_under_cbsr ? 0 : kept_column_bytes)) : f * b_bytes;
+  const int64 written = is_under_cbsr ? kept * (c_bytes + kept_column_bytes) : f * c_bytes;
+  constexpr int64 column_bytes = sizeof(index);
+  return entries * static_cast<double>(column_bytes + a_bytes + read) +
+         static_cast<double>(p.a.rows) * static_cast<double>(written);
+}
+
+explanation explain(problem& p) {
+  p.reasons = true;
+  check(p);
+  const choice made = choose(p);
+  explanation out;
+  out.operation = in_words(p);
+  out.chosen = made.chosen->name;
+  out.reason = made.reason;
+  for (const kernel& k : kernels()) {
+    explained line{k.name, k.where, is_approximate(k, operands_of(p)), &k == made.chosen, {}};
+    if (k.where == p.a.where.where)
+      line.says = answer_of(k, p);
+    else
+      line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
+    if (line.says.says != verdict::cannot)
+      line.bytes =
+          predicted_bytes(p, entries_of(k, p), k.takes == operands::dense ? 0 : kept_of(p));
+    out.kernels.push_back(std::move(line));
+  }
+  return out;
+}
+
+}  // namespace rig

@@ -1,0 +1,320 @@
+// What the CPU kernels share and no semiring touches.
+
+#include <omp.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <thread>
+
+#include "rig/kernels/cpu/run.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace rig::on_cpu {
+namespace {
+
+isa best_isa() {
+#if defined(__x86_64__) && defined(__GNUC__)
+  if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq"))
+    return isa::avx512;
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+      __builtin_cpu_supports("bmi2"))
+    return isa::avx2;
+#endif
+  return isa::baseline;
+}
+
+isa wanted_isa() {
+  const isa best = best_isa();
+  const char* wanted = std::getenv("RIG_ISA");
+  if (wanted == nullptr || *wanted == '\0') return best;
+  for (const isa which : {isa::baseline, isa::avx2, isa::avx512})
+    if (std::string_view(wanted) == to_string(which)) return std::min(which, best);
+  fail(errc::range, {"RIG_ISA is '", wanted, "'; there are baseline, avx2, avx512"});
+}
+
+#if defined(__x86_64__)
+RIG_TARGET_AVX2 void widen_f16c(const half* from, float* to, int64 count) {
+  int64 j = 0;
+  for (; j + 8 <= count; j += 8)
+    _mm256_storeu_ps(to + j,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
+  for (; j < count; ++j) to[j] = static_cast<float>(from[j]);
+}
+#endif
+
+[[gnu::always_inline]] inline void dequantise_each(const unsigned char* codes, const float* low,
+                                                   const float* step, bool per_column, float* to,
+                                                   int64 count) {
+  if (per_column) {
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(step[j], codes[j], low[j]);
+  } else {
+    const float l = *low, s = *step;
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(s, codes[j], l);
+  }
+}
+RIG_TARGET_AVX2 void dequantise_fma(const unsigned char* codes, const float* low, const float* step,
+                                    bool per_column, float* to, int64 count) {
+  dequantise_each(codes, low, step, per_column, to, count);
+}
+
+}  // namespace
+
+isa instruction_set() {
+  static const isa chosen = wanted_isa();
+  return chosen;
+}
+
+const char* to_string(isa which) {
+  static constexpr const char* names[] = {"baseline", "avx2", "avx512"};
+  return names[static_cast<int>(which)];
+}
+
+void widen(const half* from, float* to, int64 count) {
+#if defined(__x86_64__)
+  if (instruction_set() >= isa::avx2) return widen_f16c(from, to, count);
+#endif
+  for (int64 j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]);
+}
+
+void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
+                float* to, int64 count) {
+  // Without the instruction this is a call for each number, and the same bits.
+  if (instruction_set() >= isa::avx2)
+    return dequantise_fma(codes, low, step, per_column, to, count);
+  dequantise_each(codes, low, step, per_column, to, count);
+}
+
+namespace {
+
+/// Does stored entry e of a mask over a matrix set its place?
+bool is_set(const mask_operand& mask, int64 e) {
+  if (mask.structural) return true;
+  bool set = true;
+  const auto* const at = mask.sparse.values == nullptr
+                             ? mask.sparse.iso
+                             : static_cast<const unsigned char*>(mask.sparse.values) +
+                                   static_cast<std::size_t>(e) * mask.sparse.value_bytes;
+  convert_row(at, mask.sparse.value_type, &set, 1);
+  return set;
+}
+
+/// allowed[j] for `count` elements of a mask over a dense, from (row, first) on.
+void read_full(const mask_operand& mask, index row, int64 first, int count, bool* allowed) {
+  if (mask.structural) return static_cast<void>(std::fill_n(allowed, count, true));
+  convert_row(static_cast<const unsigned char*>(mask.full.data) +
+                  static_cast<std::size_t>(row * mask.full.stride + first) * mask.full.value_bytes,
+              mask.full.value_type, allowed, count);
+}
+
+void apply_complement(const mask_operand& mask, int count, bool* allowed) {
+  const bool is_complemented = mask.complemented;  // else it could be one of `allowed`
+  for (int j = 0; j < count; ++j) allowed[j] = allowed[j] != is_complemented;
+}
+
+}  // namespace
+
+bool mask_row::walk(int64 first, int count, bool* allowed) {
+  if (mask_.over == mask_operand::kind::dense) {
+    read_full(mask_, row_, first, count, allowed);
+  } else {
+    std::fill_n(allowed, count, false);
+    for (; next_ < end_ && mask_.sparse.entries[next_] < first + count; ++next_)
+      allowed[mask_.sparse.entries[next_] - first] = is_set(mask_, next_);
+  }
+  apply_complement(mask_, count, allowed);
+  return std::memchr(allowed, 1, static_cast<std::size_t>(count)) != nullptr;
+}
+
+namespace {
+
+/// Is each of `count` rows not empty?
+template <class Offset>
+void read_present(const Offset* offsets, int count, bool* present) {
+  for (int i = 0; i < count; ++i) present[i] = offsets[i] < offsets[i + 1];
+}
+void read_present(const sparse_operand& a, index row, int count, bool* present) {
+  if (a.wide)
+    read_present(static_cast<const int64*>(a.offsets) + row, count, present);
+  else
+    read_present(static_cast<const int32*>(a.offsets) + row, count, present);
+}
+
+/// Rows row … row + count of a mask of one column.
+void read_mask_column(const mask_operand& mask, index row, int count, bool* allowed) {
+  if (mask.over == mask_operand::kind::matrix) {
+    read_present(mask.sparse, row, count, allowed);
+    for (int i = 0; !mask.structural && i < count; ++i)
+      if (allowed[i]) allowed[i] = is_set(mask, mask.sparse.offset(row + i));
+  } else if (mask.full.stride == 1) {
+    read_full(mask, row, 0, count, allowed);
+  } else {
+    for (int i = 0; i < count; ++i) read_full(mask, row + i, 0, 1, allowed + i);
+  }
+  apply_complement(mask, count, allowed);
+}
+
+/// Places of half a tile or strip, a bit each: bit j is flags[j].
+using place_bits = std::uint64_t;
+
+place_bits bits_of(const bool* flags, int count) {
+  place_bits bits = 0;
+  int j = 0;
+  for (; j + 8 <= count; j += 8) {
+    std::uint64_t bytes;
+    std::memcpy(&bytes, flags + j, sizeof(bytes));
+    // Moves the lowest bit of byte i to bit 56 + i.
+    bits |= bytes * 0x0102040810204080u >> 56 << j;
+  }
+  for (; j < count; ++j) bits |= static_cast<place_bits>(flags[j]) << j;
+  return bits;
+}
+
+/// Appends `first` + the number of each bit that is set; how many `list` has then.
+int append(place_bits bits, int first, int32* list, int listed) {
+  for (; bits != 0; bits &= bits - 1) list[listed++] = first + std::countr_zero(bits);
+  return listed;
+}
+
+}  // namespace
+
+void selection::select(const problem& p, int count, const bool* allowed, const bool* present) {
+  constexpr int half = 64;
+  const place_bits absent_fills = p.accum == accumulator::none ? ~place_bits{0} : 0,
+                   outside_fills = p.fresh || p.desc->replace ? ~place_bits{0} : 0;
+  bool is_whole = true;
+  filled = 0;
+  for (int first = 0; first < count; first += half) {
+    const int here = std::min(half, count - first);
+    const place_bits all = ~place_bits{0} >> (half - here),
+                     in = allowed == nullptr ? all : bits_of(allowed + first, here),
+                     has = present == nullptr ? all : bits_of(present + first, here);
+    gets_sum_[first / half] = in & has;
+    is_whole &= (in & has) == all;
+    filled =
+        append(((in & ~has & absent_fills) | (~in & outside_fills)) & all, first, fills, filled);
+  }
+  summed = is_whole ? count : 0;
+  sums = is_whole ? nullptr : sum_list_;
+  for (int first = 0; !is_whole && first < count; first += half)
+    summed = append(gets_sum_[first / half], first, sum_list_, summed);
+}
+
+void column_strip::read(const problem& p, index row, int count) {
+  read_present(p.a, row, count, present_);
+  const bool is_masked = p.mask.over != mask_operand::kind::absent;
+  if (is_masked) read_mask_column(p.mask, row, count, allowed_);
+  chosen.select(p, count, is_masked ? allowed_ : nullptr, present_);
+}
+
+namespace {
+
+/// Of this process, as its parent was when it was forked: the child inherits OpenMP's pool of
+/// threads, but not the threads, and would wait for them.
+std::atomic<bool> parent_had_threads = false, lost_threads = false;
+
+[[maybe_unused]] const int watches_forks = pthread_atfork(
+    [] {
+      // A folder has a link for each folder in it and two of its own: here, for each thread.
+      struct stat tasks;
+      parent_had_threads = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
+    },
+    nullptr, [] { lost_threads = lost_threads || parent_had_threads; });
+
+}  // namespace
+
+int threads_for(double work, int asked) {
+  if (work < parallel_work || lost_threads) return 1;
+  static const int most = std::max(256, omp_get_num_procs());
+  return std::min(asked > 0 ? asked : omp_get_max_threads(), most);
+}
+
+int threads_for(const problem& p) {
+  return threads_for(static_cast<double>(p.a.nnz + p.a.rows) * p.b.columns, p.desc->threads);
+}
+
+index first_row_of(const sparse_operand& a, int piece, int pieces) {
+  if (piece == pieces) return a.rows;
+  const int64 total = a.nnz + a.rows;
+  const int64 target = total / pieces * piece + total % pieces * piece / pieces;
+  index low = 0, high = a.rows;  // the first row whose entries and rows before it reach the target
+  while (low < high) {
+    const index middle = low + (high - low) / 2;
+    if (a.offset(middle) + middle < target)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+index next_longer(const sparse_operand& a, index row, index end, int64 longest) {
+  if (longest >= a.nnz) return end;
+  while (row < end && a.offset(row + 1) - a.offset(row) <= longest) ++row;
+  return row;
+}
+
+double estimate(const problem& p, double share, int kept) {
+  // 17 bytes a nanosecond and thread: what tiles of 64 floats gather from a table in the last cache
+  // (rmat:16:16, 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of
+  // estimates matters.
+  constexpr double bytes_a_second = 17e9;
+  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, kept) / bytes_a_second;
+}
+
+namespace {
+
+struct shares {
+  double cores, longest;
+  int64 longest_row;
+};
+
+/// The least share of the entries a core gets, and the share of the longest row. The cores are the
+/// machine's, not those of the call: the choice of a kernel, and with it the bits, must not depend
+/// on the number of threads.
+shares shares_of(const problem& p) {
+  const auto lengths = p.oriented->form_of<row_lengths>();
+  // Kept: to ask the system takes longer than a small product.
+  static const double cores = std::max(1u, std::thread::hardware_concurrency());
+  const double nnz = static_cast<double>(std::max<int64>(p.a.nnz, 1));
+  return {1.0 / cores, static_cast<double>(lengths->longest) / nnz, lengths->longest};
+}
+
+}  // namespace
+
+answer row_answer(const problem& p) {
+  const shares s = shares_of(p);
+  answer out{verdict::can, "", estimate(p, std::max(s.cores, s.longest))};
+  if (s.longest > s.cores && s.longest_row > long_row) {
+    out.says = verdict::slower;
+    if (p.reasons)
+      out.reason = "one row holds " + std::to_string(s.longest_row) + " of " +
+                   std::to_string(p.a.nnz) + " entries";
+  }
+  return out;
+}
+
+answer split_answer(const problem& p) {
+  // Waking all threads once more for each long row.
+  constexpr double barrier_seconds = 1e-5;
+  const shares s = shares_of(p);
+  if (s.longest_row > long_row) return {verdict::can, "", estimate(p, s.cores) + barrier_seconds};
+  answer out{verdict::slower, "", estimate(p, std::max(s.cores, s.longest)) + barrier_seconds};
+  if (p.reasons)
+    out.reason = "no row is longer than " + std::to_string(long_row) + " entries: nothing to split";
+  return out;
+}
+
+}  // namespace rig::on_cpu

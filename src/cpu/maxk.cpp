@@ -1,0 +1,366 @@
+// MaxK: the selection, its gradient, the cbsr that holds it, and the answers of the kernels.
+
+#include "rig/kernels/cpu/maxk.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <thread>
+
+#include "cuda/runtime/device.hpp"
+#include "rig/cbsr.hpp"
+#include "rig/kernels/cpu/run.hpp"
+#include "storage/sort_key.hpp"
+
+namespace rig {
+namespace {
+
+void check_k(const char* operation, index columns, int k) {
+  or_out_of_memory(operation, [&] {
+    const std::string refusal = no_cbsr_because(columns, k);
+    if (!refusal.empty()) fail(errc::range, {operation, ": ", refusal});
+  });
+}
+
+/// A pass over x as a problem, for the number of its threads and the order of its streams.
+problem pass_over(const dense_operand& x, const descriptor& desc) {
+  problem p;
+  p.a.rows = x.rows;
+  p.a.where = x.where;
+  p.b = x;
+  p.desc = &desc;
+  return p;
+}
+
+/// The k greatest of `columns` numbers, in the order of their columns. A bisection of the bits of
+/// keys finds the least that is kept: a count a bit, which vectorises, and often few of them.
+template <class T, class Index, class Word>
+void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
+  for (index j = 0; j < columns; ++j) keys[j] = sort_key(x[j]);
+  const auto count = [&](Word least) {
+    int found = 0;
+    for (index j = 0; j < columns; ++j) found += keys[j] >= least;
+    return found;
+  };
+  Word kept = 0;
+  int reached = columns;  // keys of at least `kept`, never fewer than k
+  for (Word bit = word_of<sizeof(T)>::sign; bit != 0 && reached > k; bit >>= 1) {
+    const auto least = static_cast<Word>(kept | bit);
+    if (const int found = count(least); found >= k) {
+      kept = least;
+      reached = found;
+    }
+  }
+  // Of those that tie with the last, the first in the row.
+  int ties = k;
+  if (reached > k)
+    for (index j = 0; j < columns; ++j) ties -= keys[j] > kept;
+  // Without a branch on what no one can foresee: an entry that is not kept is written over.
+  for (index j = 0, p = 0; p < k; ++j) {
+    const bool tied = keys[j] == kept;
+    values[p] = x[j];
+    indices[p] = static_cast<Index>(j);
+    p += (keys[j] > kept) | (tied & (ties > 0));
+    ties -= tied;
+  }
+}
+
+template <class T, class Index>
+void keep_greatest(const dense_operand& x, int k, int threads, void* values, void* indices) {
+  using word = typename word_of<sizeof(T)>::type;
+  const int64 columns = x.columns;
+  const buffer keys = buffer::allocate(static_cast<std::size_t>(threads * columns) * sizeof(word));
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+  for (index i = 0; i < x.rows; ++i) {
+    const int64 to = static_cast<int64>(i) * k;
+    keep_greatest(static_cast<const T*>(x.data) + i * x.stride, x.columns, k,
+                  keys.data<word>() + omp_get_thread_num() * columns, static_cast<T*>(values) + to,
+                  static_cast<Index*>(indices) + to);
+  }
+}
+
+/// A selection whose type is erased, and the memory it is in.
+struct selection {
+  cbsr_pattern structure;
+  buffer values;
+};
+
+/// Room for k numbers of every row of x, whose type is one a cbsr holds.
+selection room_for(const dense_operand& x, int k, void* owner) {
+  selection out;
+  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, owner);
+  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, owner);
+  return out;
+}
+
+/// The k greatest numbers of every row of x, for which `out` has room. On a device, in the order of
+/// the descriptor's stream.
+void keep_greatest(const dense_operand& x, int k, const descriptor& desc, const selection& out) {
+  void* const indices = const_cast<void*>(out.structure.indices());
+  if (x.where != cpu()) {
+    void* const stream = on_cuda::stream_for(x.where.device, desc.stream);
+    return on_cuda::keep_greatest(x, k, out.values.data(), indices, stream);
+  }
+  const int threads = on_cpu::threads_for(pass_over(x, desc));
+  const auto as = [&]<class T>(T) {
+    if (out.structure.index_bytes() == 1)
+      keep_greatest<T, unsigned char>(x, k, threads, out.values.data(), indices);
+    else
+      keep_greatest<T, unsigned short>(x, k, threads, out.values.data(), indices);
+  };
+  if (x.value_type == type::float32) as(float());
+  if (x.value_type == type::float64) as(double());
+  if (x.value_type == type::half) as(half());
+  if (x.value_type == type::bfloat16) as(bfloat16());
+}
+
+}  // namespace
+
+cbsr_pattern cbsr_pattern::uninitialised(index rows, index columns, int k, place where,
+                                         void* stream) {
+  if (rows < 0 || columns < 0) fail(errc::shape, {"cbsr: ", rows, "x", columns, " is not a shape"});
+  check_k("cbsr", columns, k);
+  cbsr_pattern made;
+  made.rows_ = rows;
+  made.columns_ = columns;
+  made.k_ = k;
+  made.indices_ =
+      buffer::allocate(made.nnz() * static_cast<std::size_t>(made.index_bytes()), where, stream);
+  return made;
+}
+
+cbsr_pattern cbsr_pattern::from(index rows, index columns, int k, std::span<const index> indices) {
+  cbsr_pattern made = uninitialised(rows, columns, k);
+  if (indices.size() != made.nnz())
+    fail(errc::shape, {"cbsr: ", rows, " rows of ", k, " entries need ", made.nnz(),
+                       " indices, got ", indices.size()});
+  const auto copy = [&](auto* to) {
+    for (std::size_t at = 0; at < indices.size(); ++at) {
+      const std::size_t row = at / static_cast<std::size_t>(k),
+                        p = at % static_cast<std::size_t>(k);
+      const index j = indices[at];
+      if (j < 0 || j >= columns)
+        fail(errc::range, {"cbsr: row ", row, " has column ", j, ", but there are ", columns});
+      if (p > 0 && j <= indices[at - 1])
+        fail(errc::order, {"cbsr: row ", row, " has column ", j, " after column ", indices[at - 1],
+                           "; columns ascend"});
+      to[at] = static_cast<std::remove_pointer_t<decltype(to)>>(j);
+    }
+  };
+  if (made.index_bytes() == 1)
+    copy(made.indices_.data<unsigned char>());
+  else
+    copy(made.indices_.data<unsigned short>());
+  return made;
+}
+
+cbsr_pattern cbsr_pattern::to(place target) const {
+  if (target == where()) return *this;
+  cbsr_pattern made = *this;
+  made.indices_ = indices_.to(target);
+  return made;
+}
+
+template <class T>
+requires(is_float<T> || is_small_float<T>) cbsr<T> cbsr<T>::from(index rows, index columns, int k,
+                                                                 std::span<const T> values,
+                                                                 std::span<const index> indices) {
+  cbsr made = uninitialised(cbsr_pattern::from(rows, columns, k, indices));
+  if (values.size() != indices.size())
+    fail(errc::shape, {"cbsr: ", rows, " rows of ", k, " entries need ", indices.size(),
+                       " values, got ", values.size()});
+  std::copy(values.begin(), values.end(), made.values_.template data<T>());
+  return made;
+}
+
+template <class T>
+requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
+                                                        const descriptor& desc) {
+  check_k("maxk", x.columns(), k);
+  if (desc.threads < 0) fail(errc::range, {"maxk: threads is ", desc.threads});
+  return or_out_of_memory("maxk", [&] {
+    dense_operand from;
+    fill_in(from, x);
+    selection made = room_for(from, k, owner_for(from.where, desc.stream));
+    problem p = pass_over(from, desc);
+    p.c.stream = made.values.stream();
+    std::optional<on_cuda::stream_order> order;
+    if (from.where != cpu()) order.emplace(p);
+    keep_greatest(from, k, desc, made);
+    return cbsr<T>(std::move(made.structure), std::move(made.values));
+  });
+}
+
+template <class T>
+requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>& dy,
+                                                                 const cbsr_pattern& kept) {
+  if (dy.rows() != kept.rows() || dy.columns() != kept.columns())
+    fail(errc::shape, {"maxk_gradient: the gradient is ", dy.rows(), "x", dy.columns(),
+                       ", the kept entries are of ", kept.rows(), "x", kept.columns()});
+  if (dy.where() != kept.where())
+    fail(errc::place, {"maxk_gradient: the gradient is on ", to_string(dy.where()),
+                       ", the kept entries are on ", to_string(kept.where())});
+  return or_out_of_memory("maxk_gradient", [&] {
+    auto out = cbsr<T>::uninitialised(kept);
+    dense_operand from, to;
+    fill_in(from, dy);
+    fill_in(to, out);
+    const descriptor plain;
+    problem p = pass_over(from, plain);
+    p.c = to;
+    if (from.where != cpu()) {
+      const on_cuda::stream_order order(p);
+      on_cuda::take_kept(from, to, out.stream());
+      return out;
+    }
+    T* const values = const_cast<T*>(out.values());
+    p.b.columns = kept.k();
+    const int threads = on_cpu::threads_for(p);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (index i = 0; i < kept.rows(); ++i)
+      for (int p = 0; p < kept.k(); ++p)
+        values[static_cast<int64>(i) * kept.k() + p] = dy(i, kept.column(i, p));
+    return out;
+  });
+}
+
+template <class T>
+requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
+  return or_out_of_memory("to_dense", [&] {
+    auto out = dense<T>::uninitialised(x.rows(), x.columns(), x.where());
+    dense_operand from, to;
+    fill_in(from, x);
+    fill_in(to, out);
+    const descriptor plain;
+    problem p = pass_over(from, plain);
+    if (from.where != cpu()) {
+      p.c = to;
+      const on_cuda::stream_order order(p);
+      on_cuda::scatter_kept(from, to, out.stream());
+      return out;
+    }
+    const int threads = on_cpu::threads_for(p);
+#pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
+    for (index i = 0; i < x.rows(); ++i) {
+      std::ranges::fill(out.row(i), T());
+      for (int p = 0; p < x.k(); ++p)
+        out(i, x.structure().column(i, p)) = x.values()[static_cast<int64>(i) * x.k() + p];
+    }
+    return out;
+  });
+}
+
+#define RIG_MAXK(T)                                                                              \
+  template cbsr<T> cbsr<T>::from(index, index, int, std::span<const T>, std::span<const index>); \
+  template cbsr<T> maxk(const dense<T>&, int, const descriptor&);                                \
+  template cbsr<T> maxk_gradient(const dense<T>&, const cbsr_pattern&);                          \
+  template dense<T> to_dense(const cbsr<T>&);
+RIG_MAXK(float)
+RIG_MAXK(double)
+RIG_MAXK(half)
+RIG_MAXK(bfloat16)
+#undef RIG_MAXK
+
+answer maxk_answer(const problem& p) {
+  const auto cannot = [&](std::initializer_list<const char*> words) {
+    answer out{verdict::cannot, "", 0};
+    for (const char* word : words)
+      if (p.reasons) out.reason += word;
+    return out;
+  };
+  if (p.algebra->samples_as == reduction::none)
+    return cannot({"the greatest entries of B say nothing of ", p.algebra->name,
+                   ", which declares no samples_as"});
+  const bool has_floats = p.b.value_type == type::float32 || p.b.value_type == type::float64 ||
+                          p.b.value_type == type::half || p.b.value_type == type::bfloat16;
+  if (!has_floats || p.algebra->right == type::other)
+    return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
+  const int k = kept_of(p);
+  if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
+    return cannot({"of B, ", refusal.c_str()});
+  answer out;
+  if (p.reasons)
+    out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
+                 " columns of each row of B";
+  return out;
+}
+
+answer maxk_backward_answer(const problem& p) {
+  if (p.b.value_type == type::code && !p.algebra->ignores_right)
+    return {verdict::cannot, p.reasons ? "B is quantized, and its codes are not gathered" : "", 0};
+  answer out;
+  if (p.reasons)
+    out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +
+                 " columns of each row of C";
+  return out;
+}
+
+std::string no_cbsr_because(index columns, int k) {
+  const bool is_wide = columns > widest_cbsr;
+  if (k >= 1 && k <= columns && !is_wide) return {};
+  const std::string asked = "k is " + std::to_string(k) + " of " + std::to_string(columns);
+  if (is_wide) return asked + " columns, but a cbsr has at most " + std::to_string(widest_cbsr);
+  return asked +
+         (columns > 0 ? " columns; it is 1 to these" : " columns, of which none can be kept");
+}
+
+int kept_of(const problem& p) {
+  return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
+}
+
+namespace {
+
+/// Passes on what `from` holds for its kernels, which the call keeps until it is ordered, also
+/// where it throws after a launch.
+struct held_until_ordered {
+  const problem& call;
+  const problem& from;
+  ~held_until_ordered() {
+    call.held_lists = from.held_lists;
+    call.held_panels = from.held_panels;
+    call.held_counters = from.held_counters;
+    call.held_sums = from.held_sums;
+  }
+};
+
+}  // namespace
+
+void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
+  if (p.b.k > 0) return run(p);
+  const selection kept = room_for(p.b, p.desc->k, p.desc->stream);
+  keep_greatest(p.b, p.desc->k, *p.desc, kept);
+  problem q = p;
+  const held_until_ordered held{p, q};
+  q.b = {};
+  fill_in(q.b, kept.structure);
+  q.b.data = kept.values.data();
+  q.b.value_bytes = p.b.value_bytes;
+  q.b.value_type = p.b.value_type;
+  run(q);
+}
+
+namespace on_cpu {
+
+namespace {
+
+answer with_estimate(answer out, const problem& p) {
+  if (out.says != verdict::cannot)
+    out.seconds = estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), kept_of(p));
+  return out;
+}
+
+}  // namespace
+
+answer maxk_answer(const problem& p) { return with_estimate(rig::maxk_answer(p), p); }
+answer maxk_backward_answer(const problem& p) {
+  return with_estimate(rig::maxk_backward_answer(p), p);
+}
+
+void maxk_run(const problem& p) {
+  run_with_cbsr(p, [](const problem& q) { q.algebra->run_cpu(maxk_family, q); });
+}
+
+}  // namespace on_cpu
+}  // namespace rig

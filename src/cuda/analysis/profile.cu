@@ -1,0 +1,443 @@
+// The look at a pattern and the lists that `split` works from.
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "cuda/analysis/profile.hpp"
+#include "cuda/runtime/runtime.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr int block = 256;
+
+__device__ int64 offset_at(const void* offsets, bool wide, index row) {
+  return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+}
+
+/// What a look adds up, in this order; of `longest_row` the greatest. `quads`: four times the
+/// longest of each four neighbouring rows.
+enum seen : int {
+  longest_row,
+  quads,
+  near,
+  looked_at,
+  rows_with_entries,
+  rows_to_cut,
+  pieces_of_them = rows_to_cut + cut_kinds,
+  seen_count = pieces_of_them + cut_kinds
+};
+using number = unsigned long long;
+
+/// Every 16th row's middle entry says whether entries lie near the diagonal.
+constexpr index sampled_rows = 16;
+constexpr index near_share = 32;  // near: within 1/32 of the columns
+
+/// As many blocks as an H200 runs at once, which meet in the same few numbers: with twice as many
+/// of 256 threads, a row each, prepare took 68 µs on rmat:18:16, so 51 (suite exact; one launch
+/// less for the order of rows is in it). Other sizes were not measured.
+constexpr int look_threads = 512, look_blocks = 528;
+
+/// A thread takes four neighbouring rows at a time. The last block to finish hands the sums to the
+/// host and leaves `out` and `finished` zero for the next look.
+__global__ void __launch_bounds__(look_threads, 4)
+    look(const void* offsets, bool wide, const index* entries, index rows, index columns,
+         number* out, unsigned* finished, number* on_host) {
+  unsigned mine[seen_count] = {};
+  number my_quads = 0;
+  const int64 thread = static_cast<int64>(blockIdx.x) * look_threads + threadIdx.x,
+              threads = static_cast<int64>(gridDim.x) * look_threads;
+  for (int64 i = 4 * thread; i < rows; i += 4 * threads) {
+    int64 begin[5];
+#pragma unroll
+    for (int r = 0; r < 5; ++r)
+      begin[r] = offset_at(offsets, wide, static_cast<index>(i + r < rows ? i + r : rows));
+    unsigned longest = 0;
+#pragma unroll
+    for (int r = 0; r < 4; ++r) {
+      const auto length = static_cast<unsigned>(begin[r + 1] - begin[r]);
+      longest = length > longest ? length : longest;
+      mine[rows_with_entries] += length > 0 ? 1 : 0;
+#pragma unroll
+      for (int c = 0; c < cut_kinds; ++c) {
+        const auto cut = static_cast<unsigned>(cut_of(c));
+        if (length <= cut) continue;
+        ++mine[rows_to_cut + c];
+        mine[pieces_of_them + c] += (length - 1) / cut + 1;
+      }
+    }
+    my_quads += 4ull * longest;
+    mine[longest_row] = longest > mine[longest_row] ? longest : mine[longest_row];
+    if (i % sampled_rows == 0 && begin[1] > begin[0]) {
+      const int64 diagonal = i * columns / rows;
+      const int64 away = entries[begin[0] + (begin[1] - begin[0]) / 2] - diagonal;
+      ++mine[looked_at];
+      mine[near] += (away < 0 ? -away : away) <= columns / near_share ? 1 : 0;
+    }
+  }
+  __shared__ number of_warps[seen_count][look_threads / 32];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int step = 16; step > 0; step /= 2) my_quads += __shfl_xor_sync(0xffffffffu, my_quads, step);
+#pragma unroll
+  for (int s = 0; s < seen_count; ++s) {
+    const number of_warp = s == quads         ? my_quads
+                           : s == longest_row ? __reduce_max_sync(0xffffffffu, mine[s])
+                                              : __reduce_add_sync(0xffffffffu, mine[s]);
+    if (threadIdx.x % 32 == 0) of_warps[s][warp] = of_warp;
+  }
+  __syncthreads();
+  if (threadIdx.x < seen_count) {
+    number all = 0;
+    for (const number one : of_warps[threadIdx.x])
+      all = threadIdx.x != longest_row ? all + one : all > one ? all : one;
+    if (threadIdx.x == longest_row)
+      atomicMax(out + longest_row, all);
+    else
+      atomicAdd(out + threadIdx.x, all);
+  }
+  __threadfence();
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
+}
+
+/// What looks at a device's matrices share: one at a time. Lives as long as the process.
+struct look_space {
+  std::mutex busy;
+  number* out = nullptr;
+  unsigned* finished = nullptr;
+  number* on_host = nullptr;  ///< pinned; the device writes it
+
+  /// With `busy` locked, on the current device; zeroed in the order of the look's stream.
+  void make(cudaStream_t stream) {
+    if (on_host != nullptr) return;
+    void *device = nullptr, *host = nullptr;
+    constexpr std::size_t bytes = seen_count * sizeof(number);
+    check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped), "a look at a matrix");
+    if (const cudaError_t status = cudaMalloc(&device, bytes + sizeof(unsigned));
+        status != cudaSuccess) {
+      cudaFreeHost(host);
+      check(status, "a look at a matrix");
+    }
+    if (const cudaError_t status = cudaMemsetAsync(device, 0, bytes + sizeof(unsigned), stream);
+        status != cudaSuccess) {
+      cudaFree(device);
+      cudaFreeHost(host);
+      check(status, "a look at a matrix");
+    }
+    out = static_cast<number*>(device);
+    finished = reinterpret_cast<unsigned*>(out + seen_count);
+    on_host = static_cast<number*>(host);
+  }
+};
+
+look_space& look_space_of(int device) {
+  static std::mutex mutex;
+  // Never destroyed: a product may run while the process ends.
+  static auto& spaces = *new std::map<int, look_space>;
+  const std::lock_guard lock(mutex);
+  return spaces[device];
+}
+
+struct counters {
+  int32 rows, pieces;
+};
+
+/// Sum of x over the threads before this one; `total` over all.
+__device__ int before_me(int x, int& total) {
+  __shared__ int warps[block / 32];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  int sum = x;
+  for (int step = 1; step < 32; step *= 2) {
+    const int other = __shfl_up_sync(0xffffffffu, sum, step);
+    if (lane >= step) sum += other;
+  }
+  if (lane == 31) warps[warp] = sum;
+  __syncthreads();
+  int before = 0;
+  total = 0;
+  for (int w = 0; w < block / 32; ++w) {
+    before += w < warp ? warps[w] : 0;
+    total += warps[w];
+  }
+  __syncthreads();
+  return before + sum - x;
+}
+
+/// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so
+/// that pieces of neighbours run together. Blocks take their places in any order: sums do not
+/// depend on where they lie. With null lists only counts.
+__global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cut, counters* taken,
+                            piece* pieces, cut_row* cut_rows) {
+  __shared__ int first_piece, first_row;
+  const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
+  const auto row = static_cast<index>(i);
+  const int64 length =
+      i < rows ? offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row) : 0;
+  const int count = length > cut ? static_cast<int>((length + cut - 1) / cut) : 0;
+  int all_pieces = 0, all_rows = 0;
+  const int my_piece = before_me(count, all_pieces),
+            my_row = before_me(count > 0 ? 1 : 0, all_rows);
+  if (all_rows == 0) return;
+  if (threadIdx.x == 0) {
+    first_piece = atomicAdd(&taken->pieces, all_pieces);
+    first_row = atomicAdd(&taken->rows, all_rows);
+  }
+  __syncthreads();
+  if (pieces == nullptr || count == 0) return;
+  cut_rows[first_row + my_row] = {row, first_piece + my_piece, count};
+  for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p, first_row + my_row};
+}
+
+/// Longest first, eight classes an octave; rows without entries last.
+constexpr int classes = 8 * 31 + 1;
+
+__device__ int class_of(int64 length) {
+  if (length == 0) return classes - 1;
+  const int octave = 31 - __clz(static_cast<int>(length));
+  const auto eighth = static_cast<int>((length << 3 >> octave) & 7);
+  return classes - 2 - (octave * 8 + eighth);
+}
+
+/// Rows are taken in blocks of this many, which stay together within a class.
+constexpr int block_rows = 1024;
+
+/// Counts rows by class; the last block makes first places of the counts.
+__global__ void count_classes(const void* offsets, bool wide, index rows, int* next,
+                              unsigned* finished) {
+  __shared__ int count[classes];
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
+  __syncthreads();
+  for (int r = 0; r < block_rows / block; ++r) {
+    const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
+    if (i >= rows) continue;
+    const auto row = static_cast<index>(i);
+    atomicAdd(&count[class_of(offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row))],
+              1);
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block)
+    if (count[c] > 0) atomicAdd(&next[c], count[c]);
+  __threadfence();
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicAdd(finished, 1) == gridDim.x - 1;
+  __syncthreads();
+  if (!is_last) return;
+  int before = 0;
+  for (int first = 0; first < classes; first += block) {
+    const int c = first + static_cast<int>(threadIdx.x);
+    int total = 0;
+    const int mine = before_me(c < classes ? __ldcg(next + c) : 0, total);
+    if (c < classes) next[c] = before + mine;
+    before += total;
+  }
+}
+
+/// out = the rows, class by class: a block takes one place in each for all of its rows.
+__global__ void place_rows(const void* offsets, bool wide, index rows, int* next, listed_row* out) {
+  __shared__ int count[classes], first[classes];
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
+  __syncthreads();
+  int my_class[block_rows / block], my_place[block_rows / block];
+  listed_row my_row[block_rows / block];
+  for (int r = 0; r < block_rows / block; ++r) {
+    const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
+    if (i >= rows) continue;
+    const auto row = static_cast<index>(i);
+    const int64 begin = offset_at(offsets, wide, row),
+                length = offset_at(offsets, wide, row + 1) - begin;
+    my_row[r] = {begin, static_cast<unsigned>(length), row};
+    my_class[r] = class_of(length);
+    my_place[r] = atomicAdd(&count[my_class[r]], 1);
+  }
+  __syncthreads();
+  for (int c = static_cast<int>(threadIdx.x); c < classes; c += block)
+    if (count[c] > 0) first[c] = atomicAdd(&next[c], count[c]);
+  __syncthreads();
+  for (int r = 0; r < block_rows / block; ++r) {
+    const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
+    if (i < rows) out[first[my_class[r]] + my_place[r]] = my_row[r];
+  }
+}
+
+/// out[c] = the first row that begins at item c · chunk_items or later, where row i is item
+/// i + offset(i) and its entries follow it; out[chunks] = rows. A warp looks at 32 rows at once: of
+/// two million it asks five times, where a thread would 21 times, each waiting for the one before.
+__global__ void find_chunks(const void* offsets, bool wide, index rows, index chunks, index* out) {
+  const int64 c = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32;
+  if (c > chunks) return;
+  const auto lane = static_cast<int64>(threadIdx.x) % 32;
+  int64 low = 0, high = c < chunks ? rows : 0;  // the row is one of low … high
+  while (low < high) {
+    const int64 step = (high - low + 31) / 32, row = low + lane * step;
+    const bool begins =
+        row >= high || offset_at(offsets, wide, static_cast<index>(row)) + row >= c * chunk_items;
+    const unsigned those = __ballot_sync(0xffffffffu, begins);
+    const int64 first = those != 0 ? __ffs(static_cast<int>(those)) - 1 : 32;
+    if (first < 32 && low + first * step < high) high = low + first * step;
+    if (first > 0) low += (first - 1) * step + 1;
+  }
+  if (lane == 0) out[c] = c < chunks ? static_cast<index>(low) : rows;
+}
+
+}  // namespace
+
+profile::profile(const pattern& of) {
+  const device_scope scope(of.where().device);
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  number all[seen_count];
+  {
+    look_space& space = look_space_of(of.where().device);
+    const std::lock_guard lock(space.busy);
+    space.make(stream);
+    const int64 wanted =
+        (static_cast<int64>(of.rows()) + 4 * look_threads - 1) / (4 * look_threads);
+    const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, look_blocks));
+    look<<<blocks, look_threads, 0, stream>>>(of.offsets(), of.wide(), of.column_indices(),
+                                              of.rows(), of.columns(), space.out, space.finished,
+                                              space.on_host);
+    // Waited for whatever was said before: nobody else may look while this one runs.
+    const cudaError_t status = cudaGetLastError();
+    launched(of.where().device, "look");
+    check(cudaStreamSynchronize(stream), "a look at a matrix");
+    check(status, "a look at a matrix");
+    std::copy_n(space.on_host, seen_count, all);
+  }
+  longest = static_cast<int64>(all[longest_row]);
+  const auto nnz = static_cast<double>(of.nnz());
+  if (all[rows_with_entries] > 0) {
+    mean_length = nnz / static_cast<double>(all[rows_with_entries]);
+    imbalance = static_cast<double>(all[quads]) / nnz;
+  }
+  for (int c = 0; c < cut_kinds; ++c) {
+    cut_rows[c] = static_cast<index>(all[rows_to_cut + c]);
+    pieces[c] = static_cast<index>(all[pieces_of_them + c]);
+  }
+  local = all[near] * 2 > all[looked_at];
+}
+
+profile profile::sampled(int width) const {
+  profile out = *this;
+  out.longest = std::min<int64>(longest, width);
+  // Rows cut down to one length are even.
+  if (width < mean_length) {
+    out.mean_length = width;
+    out.imbalance = 1;
+  }
+  return out;
+}
+
+row_lists::row_lists(const pattern& of) {
+  const device_scope scope(of.where().device);
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  const auto look = of.form_of<profile>();
+  const index n = of.rows();
+  const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
+  const auto sort_blocks =
+      static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
+  const bool is_cut = cut_helps(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
+  if (is_cut) cut = cut_for(*look, of.nnz());
+  // The look counted for these; rows of half a million entries are cut otherwise.
+  int kind = 0;
+  while (kind < cut_kinds && cut_of(kind) != cut) ++kind;
+  if (is_cut && kind < cut_kinds) {
+    cut_count = look->cut_rows[kind];
+    piece_count = look->pieces[kind];
+  } else if (is_cut) {
+    const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
+    check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut,
+                                                  taken.data<counters>(), nullptr, nullptr);
+    check(cudaGetLastError(), "cutting rows");
+    const buffer seen = taken.to(cpu());
+    piece_count = seen.data<counters>()->pieces;
+    cut_count = seen.data<counters>()->rows;
+  }
+  chunk_count = static_cast<index>((of.nnz() + n + chunk_items - 1) / chunk_items);
+
+  struct counts {
+    counters taken;
+    unsigned finished;
+    int next[classes];
+  };
+  std::size_t size = 0;
+  const auto reserve = [&](std::size_t bytes) {
+    const std::size_t at = size;
+    size += (bytes + 15) / 16 * 16;
+    return at;
+  };
+  const std::size_t at_counts = reserve(sizeof(counts)),
+                    at_pieces = reserve(static_cast<std::size_t>(piece_count) * sizeof(piece)),
+                    at_cut = reserve(static_cast<std::size_t>(cut_count) * sizeof(cut_row)),
+                    at_chunks =
+                        reserve((static_cast<std::size_t>(chunk_count) + 1) * sizeof(index)),
+                    at_order =
+                        reserve(sorts ? static_cast<std::size_t>(n) * sizeof(listed_row) : 0);
+  memory = buffer::allocate(size, of.where(), of.stream());
+  auto* const bytes = memory.data<unsigned char>();
+  auto* const numbers = reinterpret_cast<counts*>(bytes + at_counts);
+  if (is_cut || sorts) check(cudaMemsetAsync(numbers, 0, sizeof(counts), stream), "lists of rows");
+  if (is_cut) {
+    auto* const of_pieces = reinterpret_cast<piece*>(bytes + at_pieces);
+    auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at_cut);
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut, &numbers->taken,
+                                                  of_pieces, of_rows);
+    pieces = of_pieces;
+    cut_rows = of_rows;
+  }
+  auto* const of_chunks = reinterpret_cast<index*>(bytes + at_chunks);
+  const int64 threads = 32 * (static_cast<int64>(chunk_count) + 1);
+  find_chunks<<<static_cast<unsigned>((threads + block - 1) / block), block, 0, stream>>>(
+      of.offsets(), of.wide(), n, chunk_count, of_chunks);
+  chunk_rows = of_chunks;
+  if (sorts) {
+    auto* const order = reinterpret_cast<listed_row*>(bytes + at_order);
+    count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next,
+                                                     &numbers->finished);
+    place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);
+    by_length = order;
+  }
+  check(cudaGetLastError(), "lists of rows");
+  // Once: whoever finds the form, on whatever stream, finds it made.
+  check(cudaStreamSynchronize(stream), "lists of rows");
+}
+
+std::size_t row_lists::bytes() const {
+  const std::lock_guard lock(mutex_);
+  std::size_t sum = memory.bytes();
+  for (const scratch& some : of_streams_) sum += some.counters.bytes() + some.sums.bytes();
+  return sum;
+}
+
+buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) const {
+  constexpr std::size_t most_streams = 16;
+  const std::lock_guard lock(mutex_);
+  auto at = std::find_if(of_streams_.begin(), of_streams_.end(),
+                         [&](const scratch& some) { return some.stream == stream; });
+  if (at != of_streams_.end() && (*at.*part).bytes() >= bytes) return *at.*part;
+  if (at == of_streams_.end() && of_streams_.size() == most_streams) return {};
+  // Freed like the lists: in the order of A's stream, which every call is ordered before.
+  buffer made = buffer::allocate(bytes, memory.where(), memory.stream());
+  const auto order = static_cast<cudaStream_t>(memory.stream());
+  if (part == &scratch::counters)
+    check(cudaMemsetAsync(made.data(), 0, made.bytes(), order), "counters between blocks");
+  if (stream != memory.stream()) check(cudaStreamSynchronize(order), "counters between blocks");
+  if (at == of_streams_.end()) {
+    of_streams_.push_back({stream, {}, {}});
+    at = of_streams_.end() - 1;
+  }
+  return *at.*part = made;
+}
+
+buffer row_lists::counters_of(void* stream, std::size_t count) const {
+  return kept(&scratch::counters, stream, count * sizeof(unsigned));
+}
+buffer row_lists::sums_of(void* stream, std::size_t bytes) const {
+  return kept(&scratch::sums, stream, bytes);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,37 @@
+#pragma once
+
+// A's entries by panels of its rows: what `maxk_backward` works from where it holds rows of B in
+// shared memory.
+
+#include "cuda/device/arguments.cuh"
+#include "rig/pattern.hpp"
+
+namespace rig::on_cuda {
+
+/// The entries of each panel of `panel_rows` rows of A, by columns: those of one column are a
+/// segment, and make one sum of a row of C = op(A)·B, op transposing. 4 bytes an entry, 16 a
+/// segment and 4 a row of C.
+struct row_panels : form {
+  static constexpr const char* name = "row panels";
+  explicit row_panels(const pattern& original);
+  std::size_t bytes() const override;
+
+  /// Entries are counted in 32 bits.
+  static bool serves(const pattern& original) {
+    constexpr int64 ahead = 4096;  // kernels count so far beyond the last segment or entry
+    return !original.wide() && original.nnz() <= highest<int32>() - ahead;
+  }
+
+  bool fits = true;  ///< no panel has more entries than a word can tell
+  index unit_count = 0;
+  int32 segment_count = 0;
+  const panel_unit* units = nullptr;   ///< the longest first
+  const segment* segments = nullptr;   ///< by panel, the longest first
+  const unsigned* words = nullptr;     ///< an entry each, by segments: `panel_word`
+  const int32* first_place = nullptr;  ///< of each row of C, and one more: its sums' places
+
+ private:
+  buffer memory_, segments_, words_, places_;
+};
+
+}  // namespace rig::on_cuda

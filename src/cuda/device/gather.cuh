@@ -1,0 +1,365 @@
+#pragma once
+
+// Which entries, and the sum over them: the inner loop of `row` and of all that is made of it.
+
+#include "cuda/device/write.cuh"
+
+namespace rig::on_cuda {
+
+/// Entries first … first + count of one row that begins at entry `begin`. Streamed: all of A is
+/// read, so entries that follow are fetched with them, and the compiler does not make their
+/// addresses anew for every load. By the latter rows take up to 16 % less, but rows of one lane 11
+/// % more, and samples up to 17 % (docs/notes/exact.md).
+template <class S, bool Streamed>
+struct entry_range {
+  static constexpr bool is_sample = false;
+  const index* entries;
+  const typename S::left* values;  ///< null: every value is `iso` of the arguments
+  unsigned count;
+
+  __device__ entry_range(const arguments& args, int64 begin, int64 first, int64 count)
+      : entries(settle(args.entries + begin + first)),
+        values(args.a_values != nullptr
+                   ? settle(static_cast<const typename S::left*>(args.a_values) + begin + first)
+                   : nullptr),
+        count(static_cast<unsigned>(count)) {}
+
+  template <class T>
+  __device__ static const T* settle(const T* at) {
+    if constexpr (Streamed) asm volatile("" : "+l"(at));
+    return at;
+  }
+  template <class T>
+  __device__ __forceinline__ static T load(const T* from) {
+    return Streamed ? load_ahead(from) : load_pack<T, 1>(from).element[0];
+  }
+};
+
+/// Slots first … first + count of a sample of the row.
+template <class S>
+struct sampled_range {
+  static constexpr bool is_sample = true;
+  const index* entries;
+  const typename S::left* values;
+  unsigned count, first;
+  row_sample sample;
+
+  __device__ sampled_range(const arguments& args, int64 begin, int64 first, int64 count,
+                           const row_sample& sample)
+      : entries(args.entries + begin),
+        values(args.a_values != nullptr
+                   ? static_cast<const typename S::left*>(args.a_values) + begin
+                   : nullptr),
+        count(static_cast<unsigned>(count)),
+        first(static_cast<unsigned>(first)),
+        sample(sample) {}
+  __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
+};
+
+/// Where B's rows lie: element (k, j) at data + k · row_bytes + j elements. Asked of the arguments
+/// where they are used: handed on as values they cost arg-max 48 bytes of spilled registers, and
+/// time: arxiv-like, f = 64: 0.107 ms for 0.093.
+struct rows_of_b {
+  __device__ static const void* data(const arguments& args) { return args.b; }
+  __device__ static unsigned row_bytes(const arguments& args) { return args.b_row_bytes; }
+};
+struct tile_of_b {
+  unsigned tile;
+  __device__ const void* data(const arguments& args) const {
+    return static_cast<const char*>(args.b) + tile * args.b_tile_bytes;
+  }
+  __device__ static unsigned row_bytes(const arguments& args) { return args.b_row_bytes; }
+};
+struct rest_of_b {
+  __device__ static const void* data(const arguments& args) { return args.b_rest; }
+  __device__ static unsigned row_bytes(const arguments& args) { return args.b_rest_row_bytes; }
+};
+
+/// sum = x where `taken`. A float comes by a multiply-add: selections go through the pipe of the
+/// comparisons, which has half the width of that of sums and was 69 % busy with arg-max on
+/// uniform:262144:32, f = 256: 1.10 ms by selections, 1.05. NaN stays NaN, but not its bits.
+template <class T>
+__device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
+  if constexpr (is_indexed<T>) {
+    take_where(taken, x.value, sum.value);
+    take_where(taken, x.index, sum.index);
+  } else if constexpr (is_same<T, float>) {
+    asm("{\n\t.reg .pred taken;\n\tsetp.ne.s32 taken, %2, 0;\n\t"
+        "@taken fma.rn.f32 %0, %1, 0f3f800000, 0f80000000;\n\t}"
+        : "+f"(sum)
+        : "f"(x), "r"(static_cast<int>(taken)));
+  } else {
+    sum = taken ? x : sum;
+  }
+}
+
+/// out = the sums of G / L teams. Where a lane is to end with W of a pack's V columns, teams meet
+/// by halves: of two lanes that meet each goes on with half of the columns, until W are left. From
+/// there, or with all columns, they meet in a tree, and all have its sums. Returns the first column
+/// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.45 ms by a tree of all
+/// columns, 2.27 (suite ablation); sums and max gain nothing (docs/notes/exact.md).
+template <class S, int L, int G, int CF, int V, int W>
+__device__ __forceinline__ int meet(unsigned members, int lane,
+                                    const typename S::accum (&sum)[CF][V],
+                                    typename S::accum (&out)[CF][W]) {
+  using accum = typename S::accum;
+  if constexpr (W < V) {
+    static_assert(L < G);
+    constexpr int half = V / 2;
+    const bool is_upper = (lane & L) != 0;
+    accum part[CF][half];
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < half; ++v) {
+        const accum given = is_upper ? sum[c][v] : sum[c][v + half],
+                    kept = is_upper ? sum[c][v + half] : sum[c][v];
+        part[c][v] = S::add(kept, shuffle_xor(members, given, L));
+      }
+    return (is_upper ? half : 0) + meet<S, 2 * L, G>(members, lane, part, out);
+  } else {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c][v] = sum[c][v];
+#pragma unroll
+    for (int distance = L; distance < G; distance *= 2)
+#pragma unroll
+      for (int c = 0; c < CF; ++c)
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          out[c][v] = S::add(out[c][v], shuffle_xor(members, out[c][v], distance));
+    return 0;
+  }
+}
+
+/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together:
+/// L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U
+/// entries a team are in flight. Lane `lane` sums columns first + v and, L·V further, the next
+/// pack; where `out` has W of a pack's V columns, it ends with those from the returned column of
+/// the pack on. A semiring with `overtakes` is summed from the last entry to the first, if they
+/// ascend. Of a sample each lane draws one of the next G slots, so that no entry is computed or
+/// awaited twice. Teams meet in a fixed order, so the result is the same each time; all lanes of
+/// the group must call.
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Rows, class Range,
+          int W>
+__device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
+                                           const Range& of, int lane, index first,
+                                           typename S::accum (&out)[CF][W]) {
+  using left = typename S::left;
+  using right = typename S::right;
+  constexpr unsigned teams = G / L;
+  // A lane beyond the last column reads the first one for nothing: a load without a question does
+  // not hold up others.
+  typename S::accum sum[CF][V];
+  [[maybe_unused]] const char* b[CF];
+  index columns[CF];
+  for (int c = 0; c < CF; ++c) {
+    columns[c] = first + c * L * V;
+    if (columns[c] >= args.columns) columns[c] = 0;
+    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(rows.data(args)) + columns[c]);
+    for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
+  }
+  [[maybe_unused]] left iso = left();
+  if constexpr (Iso) iso = iso_of<left>(args);
+  // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
+  // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
+  // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
+  constexpr bool again = CF > 1, backward = has_overtakes<S> && !Range::is_sample;
+  using b_reader = b_reader<S, TB, V, CF>;
+  [[maybe_unused]] const b_reader reader(args, columns);
+  [[maybe_unused]] typename S::accum factors = S::zero();
+  [[maybe_unused]] index drawn = 0;
+  [[maybe_unused]] left drawn_a = left();
+  [[maybe_unused]] const unsigned members = group_members<G>();
+  [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
+  const auto batch = [&](unsigned p, unsigned count, auto checked) {
+    bool there[U];
+    index k[U] = {};
+    [[maybe_unused]] left a[U];
+    [[maybe_unused]] pack<TB, V> from[U][CF];
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      unsigned e = p + u * teams;
+      there[u] = !checked || e < count;
+      if constexpr (Range::is_sample) {
+        const int from = leader + static_cast<int>(e) % G;
+        k[u] = __shfl_sync(members, drawn, from);
+        if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, drawn_a, from);
+      } else {
+        if (again && !there[u]) e = count - 1;
+        if constexpr (backward) e = count - 1 - e;
+        if (again || there[u]) k[u] = of.load(of.entries + e);
+        if constexpr (Iso) {
+          a[u] = iso;
+        } else if constexpr (!is_ignoring_left<S>) {
+          if (again || there[u]) a[u] = of.load(of.values + e);
+        }
+      }
+    }
+    if constexpr (!is_ignoring_right<S>) {
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int c = 0; c < CF; ++c)
+          if (again || there[u])
+            from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes(args)));
+#pragma unroll
+      for (int u = 0; u < U; ++u)
+#pragma unroll
+        for (int c = 0; c < CF; ++c) hold(from[u][c]);
+    }
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (!there[u]) continue;
+      if constexpr (b_reader::folds)
+        factors = S::add(factors, product<S>(a[u], 1.0f, position{row, k[u]}));
+#pragma unroll
+      for (int c = 0; c < CF; ++c)
+#pragma unroll
+        for (int v = 0; v < V; ++v) {
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = reader.value(from[u][c], c, v);
+          const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
+          if constexpr (backward)
+            take_where(S::overtakes(sum[c][v], x), x, sum[c][v]);
+          else
+            sum[c][v] = S::add(sum[c][v], x);
+        }
+    }
+  };
+  struct no {
+    constexpr operator bool() const { return false; }
+  };
+  struct yes {
+    constexpr operator bool() const { return true; }
+  };
+  if constexpr (Range::is_sample) {
+    for (unsigned slot = 0; slot < of.count; slot += G) {
+      const unsigned mine = slot + static_cast<unsigned>(lane);
+      const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
+      drawn = __ldg(of.entries + e);
+      if constexpr (!is_ignoring_left<S>)
+        drawn_a = of.values == nullptr ? iso_of<left>(args)
+                                       : load_pack<left, 1>(of.values + e).element[0];
+      const unsigned slots = of.count - slot < G ? of.count - slot : G;
+      // All lanes of the group go through the same batches: they hand each other what they drew.
+      for (unsigned p = 0; p < slots; p += U * teams)
+        if (p + U * teams <= slots)
+          batch(p + lane / L, slots, no());
+        else
+          batch(p + lane / L, slots, yes());
+    }
+  } else {
+    unsigned p = lane / L;
+    for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, no());
+    if (p < of.count) batch(p, of.count, yes());
+  }
+  const int held = meet<S, L, G>(members, lane, sum, out);
+  if constexpr (b_reader::folds) {
+    static_assert(W == V);
+#pragma unroll
+    for (int distance = L; distance < G; distance *= 2)
+      factors = S::add(factors, shuffle_xor(members, factors, distance));
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
+  }
+  return held;
+}
+
+/// `gather_from` with or without values to load: asked once, not in the loop; of samples, which ask
+/// when they draw, in one copy: small graphs wait for a kernel's text.
+template <class S, class TB, int V, int L, int G, int U, int CF, class Rows, class Range, int W>
+__device__ __forceinline__ int gather(const arguments& args, Rows rows, index row, const Range& of,
+                                      int lane, index first, typename S::accum (&sum)[CF][W]) {
+  if constexpr (!is_ignoring_left<S> && !Range::is_sample)
+    if (of.values == nullptr)
+      return gather_from<S, TB, V, L, G, U, CF, true>(args, rows, row, of, lane, first, sum);
+  return gather_from<S, TB, V, L, G, U, CF, false>(args, rows, row, of, lane, first, sum);
+}
+template <class S, class TB, int V, int L, int G, int U, int CF, class Range, int W>
+__device__ __forceinline__ int gather(const arguments& args, index row, const Range& of, int lane,
+                                      index first, typename S::accum (&sum)[CF][W]) {
+  return gather<S, TB, V, L, G, U, CF>(args, rows_of_b(), row, of, lane, first, sum);
+}
+
+/// The packs of a row in `to`, whole where C's rows begin and end on packs.
+template <class T, int V, int L, int CF>
+__device__ __forceinline__ void store(const arguments& args, T* to, index first,
+                                      const pack<T, V> (&from)[CF]) {
+#pragma unroll
+  for (int c = 0; c < CF; ++c) {
+    const index column = first + c * L * V;
+    if (column >= args.columns) continue;
+    if constexpr (V > 1) {
+      if (!args.c_packed) {
+#pragma unroll
+        for (int v = 0; v < V; ++v)
+          if (column + v < args.columns) to[column + v] = from[c].element[v];
+        continue;
+      }
+    }
+    store_pack<T, V>(to + column, from[c]);
+  }
+}
+
+/// The sums of one row, finished, as C stores them. Whether there are products is asked once, so
+/// that what `finish` has of their number alone is computed once.
+template <class S, class T, int V, int L, int CF>
+__device__ __forceinline__ void write_packs(const arguments& args, index row, index first, int64 n,
+                                            const typename S::accum (&sum)[CF][V]) {
+  pack<T, V> out[CF];
+  if (n > 0) {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c].element[v] = convert<T>(finished<S>(sum[c][v], n));
+  } else {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) out[c].element[v] = *reinterpret_cast<const T*>(args.fill.bytes);
+  }
+  store<T, V, L, CF>(args, static_cast<T*>(args.c) + row * args.c_stride, first, out);
+}
+
+/// The sums of one row, n of its products, to C: whole packs where the call is plain.
+template <class S, int V, int L, int CF, bool Plain>
+__device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
+                                           const typename S::accum (&sum)[CF][V]) {
+  using O = output<S>;
+  if constexpr (!Plain) {
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+      for (int v = 0; v < V; ++v) {
+        const index column = first + c * L * V + v;
+        if (column < args.columns) write_any<S>(args, row, column, sum[c][v], n);
+      }
+  } else if constexpr (is_indexed<O>) {
+    using value = decltype(O::value);
+    pack<value, V> values[CF];
+    pack<int32, V> indices[CF];
+#pragma unroll
+    for (int c = 0; c < CF; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) {
+        const O out = finished<S>(sum[c][v], n);
+        values[c].element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
+        indices[c].element[v] = n > 0 ? out.index : -1;
+      }
+    store<value, V, L, CF>(args, static_cast<value*>(args.c) + row * args.c_stride, first, values);
+    store<int32, V, L, CF>(args, args.indices + row * args.indices_stride, first, indices);
+  } else {
+    if constexpr (is_same<O, float>) {  // features often stay in the type they came in
+      if (args.c_type == type::half)
+        return write_packs<S, half, V, L, CF>(args, row, first, n, sum);
+      if (args.c_type == type::bfloat16)
+        return write_packs<S, bfloat16, V, L, CF>(args, row, first, n, sum);
+    }
+    write_packs<S, O, V, L, CF>(args, row, first, n, sum);
+  }
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,313 @@
+#pragma once
+
+// How A's values and B's rows are read.
+
+#include "cuda/device/arguments.cuh"
+
+namespace rig::on_cuda {
+
+/// Element `at` of an array of any storage type, converted; an algebra type that is no storage type
+/// is read as it is.
+template <class To>
+__device__ To load_as(const void* from, type stored, int64 at) {
+  if constexpr (is_storage<To>) {
+    switch (stored) {
+      case type::boolean:
+        return convert<To>(static_cast<const bool*>(from)[at]);
+      case type::int32:
+        return convert<To>(static_cast<const int32*>(from)[at]);
+      case type::int64:
+        return convert<To>(static_cast<const int64*>(from)[at]);
+      case type::float32:
+        return convert<To>(static_cast<const float*>(from)[at]);
+      case type::float64:
+        return convert<To>(static_cast<const double*>(from)[at]);
+      case type::half:
+        return convert<To>(static_cast<const half*>(from)[at]);
+      case type::bfloat16:
+        return convert<To>(static_cast<const bfloat16*>(from)[at]);
+      case type::code:
+      case type::other:
+        break;
+    }
+    return To();
+  } else {
+    return static_cast<const To*>(from)[at];
+  }
+}
+
+/// Value of entry p of A as the semiring's left type, through permutation and conversion.
+template <class S>
+__device__ typename S::left load_a(const arguments& args, int64 p) {
+  using left = typename S::left;
+  if constexpr (is_ignoring_left<S>) {
+    return left();
+  } else {
+    if (args.permutation != nullptr)
+      p = args.wide ? static_cast<const int64*>(args.permutation)[p]
+                    : static_cast<const int32*>(args.permutation)[p];
+    return load_as<left>(args.a_values, args.a_type, p);
+  }
+}
+
+/// The value of every entry of A, where all have one.
+template <class T>
+__device__ __forceinline__ T iso_of(const arguments& args) {
+  return *reinterpret_cast<const T*>(args.iso.bytes);
+}
+
+/// A register of any size from another lane, by `move(word)`.
+template <class T, class Move>
+__device__ __forceinline__ T shuffle(T x, Move move) {
+  constexpr int words = (sizeof(T) + 3) / 4;
+  unsigned parts[words] = {};
+  memcpy(parts, &x, sizeof(T));
+  for (int w = 0; w < words; ++w) parts[w] = move(parts[w]);
+  memcpy(&x, parts, sizeof(T));
+  return x;
+}
+/// From the lane whose number differs by `distance` in one bit.
+template <class T>
+__device__ __forceinline__ T shuffle_xor(unsigned members, T x, int distance) {
+  return shuffle(x, [=](unsigned word) { return __shfl_xor_sync(members, word, distance); });
+}
+/// From lane `from`.
+template <class T>
+__device__ __forceinline__ T shuffle_from(unsigned members, T x, int from) {
+  return shuffle(x, [=](unsigned word) { return __shfl_sync(members, word, from); });
+}
+/// From the lane `distance` before; lanes that have none keep theirs.
+template <class T>
+__device__ __forceinline__ T shuffle_up(T x, int distance) {
+  return shuffle(x, [=](unsigned word) { return __shfl_up_sync(0xffffffffu, word, distance); });
+}
+/// Lanes of this thread's group of G.
+template <int G>
+__device__ __forceinline__ unsigned group_members() {
+  return G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
+}
+
+/// Counts one of `count` that are awaited, whose `members` stored before. True for the last: what
+/// the others stored can be read by `load_written`. The counter is zero again then.
+__device__ __forceinline__ bool arrive(unsigned* arrived, int64 count, unsigned members, int leader,
+                                       bool leads) {
+  __syncwarp(members);
+  unsigned before = 0;
+  // Releases without acquiring: a fence both ways would empty the L1 cache for all of the
+  // multiprocessor (reddit-like, f = 1: 0.40 ms, 0.81 with a fence a chunk).
+  if (leads)
+    asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
+                 : "=r"(before)
+                 : "l"(arrived), "r"(static_cast<unsigned>(count) - 1)
+                 : "memory");
+  if (__shfl_sync(members, before, leader) != static_cast<unsigned>(count) - 1) return false;
+  __threadfence();
+  return true;
+}
+
+/// What another block stored during this launch: from the L2 cache, for L1 may hold what was there
+/// before.
+template <class T>
+__device__ T load_written(const T* from) {
+  T out;
+  if constexpr (alignof(T) % 4 == 0) {
+    unsigned words[sizeof(T) / 4];
+    for (unsigned w = 0; w < sizeof(T) / 4; ++w)
+      words[w] = __ldcg(reinterpret_cast<const unsigned*>(from) + w);
+    memcpy(&out, words, sizeof(T));
+  } else {
+    unsigned char bytes[sizeof(T)];
+    for (unsigned w = 0; w < sizeof(T); ++w)
+      bytes[w] = __ldcg(reinterpret_cast<const unsigned char*>(from) + w);
+    memcpy(&out, bytes, sizeof(T));
+  }
+  return out;
+}
+
+/// An element of a `quantized` B, with one range for all of it or one a column.
+struct code {
+  unsigned char bits;
+};
+struct column_code {
+  unsigned char bits;
+};
+template <class T>
+inline constexpr bool is_code = is_same<T, code> || is_same<T, column_code>;
+
+/// Neighbouring elements of this type are loaded at once.
+template <class T>
+inline constexpr bool is_packable = is_storage<T> || is_code<T>;
+
+/// V neighbouring elements, loaded and stored at once where they are numbers.
+template <class T, int V>
+struct alignas(!is_packable<T>       ? alignof(T)
+               : sizeof(T) * V <= 16 ? sizeof(T) * V
+                                     : 16) pack {
+  T element[V];
+};
+
+/// A pack that is read again by other rows: kept in the caches.
+template <class T, int V>
+__device__ pack<T, V> load_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (is_packable<T> && sizeof(out) == 16) {
+    const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
+    memcpy(&out, &words, 16);
+  } else if constexpr (is_code<T> && sizeof(out) == 8) {
+    const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
+    memcpy(&out, &words, 8);
+  } else if constexpr (is_packable<T> && sizeof(out) == 4) {
+    const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
+    memcpy(&out, &word, 4);
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
+/// A word of an array that is read from end to end: the L2 cache fetches 256 bytes of it at once.
+/// Milliseconds of entries and values of A with and without (suite exact's products, the program
+/// marked ** in docs/notes/exact.md): products-like, f = 32: 2.15, 2.31; f = 256: 14.65, 14.81;
+/// uniform:262144:32, f = 64: 0.267, 0.273; of B's rows: 0.325.
+template <class T>
+__device__ __forceinline__ T load_ahead(const T* from) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+  if constexpr (sizeof(T) == 4 && alignof(T) == 4) {
+    unsigned word;
+    asm("ld.global.nc.L2::256B.u32 %0, [%1];" : "=r"(word) : "l"(from));
+    T out;
+    memcpy(&out, &word, sizeof(T));
+    return out;
+  } else if constexpr (sizeof(T) == 8 && alignof(T) == 8) {
+    unsigned long word;
+    asm("ld.global.nc.L2::256B.u64 %0, [%1];" : "=l"(word) : "l"(from));
+    T out;
+    memcpy(&out, &word, sizeof(T));
+    return out;
+  }
+#endif
+  return load_pack<T, 1>(from).element[0];
+}
+
+/// V neighbouring elements, read once: they should not push B out of the caches.
+template <class T, int V>
+__device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
+  pack<T, V> out;
+  if constexpr (is_storage<T> && sizeof(out) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(out) / 16); ++w) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(from) + w);
+      memcpy(reinterpret_cast<char*>(&out) + 16 * w, &words, 16);
+    }
+  } else {
+    out = *reinterpret_cast<const pack<T, V>*>(from);
+  }
+  return out;
+}
+
+/// Sixteen bytes straight to shared memory, without a register; `await_copies` waits for them.
+__device__ __forceinline__ void copy_ahead(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
+               :
+               : "r"(static_cast<unsigned>(__cvta_generic_to_shared(to))), "l"(from)
+               : "memory");
+}
+__device__ __forceinline__ void await_copies() {
+  asm volatile("cp.async.wait_all;" : : : "memory");
+}
+
+/// Where row k of B begins for this lane. In 32 bits times 32: one instruction, not seven.
+template <class T>
+__device__ __forceinline__ const T* at_row(const char* first, index k, unsigned row_bytes) {
+  return reinterpret_cast<const T*>(first + static_cast<unsigned long>(static_cast<unsigned>(k)) *
+                                                row_bytes);
+}
+
+/// Keeps the compiler from putting off a load until its value is asked for.
+template <class T, int V>
+__device__ __forceinline__ void hold(pack<T, V>& loaded) {
+  if constexpr (is_packable<T> && sizeof(loaded) == 16) {
+    uint4 words;
+    memcpy(&words, &loaded, 16);
+    asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
+    memcpy(&loaded, &words, 16);
+  } else if constexpr (is_code<T> && sizeof(loaded) % 4 == 0) {
+    unsigned words[sizeof(loaded) / 4];
+    memcpy(words, &loaded, sizeof(loaded));
+    for (unsigned& word : words) asm volatile("" : "+r"(word));
+    memcpy(&loaded, words, sizeof(loaded));
+  }
+}
+
+/// Elements of packs of B as the semiring takes them, for the columns of one lane: converted.
+template <class S, class TB, int V, int CF>
+struct b_reader {
+  static constexpr bool folds = false;
+  __device__ b_reader(const arguments&, const index (&)[CF]) {}
+  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int, int v) const {
+    return convert<typename S::right>(from.element[v]);
+  }
+};
+
+/// Codes, dequantised: the float nearest to low + step · code. Of a linear semiring the sums are of
+/// code − zero, where zero is the code nearest to the number 0, and `unfold` makes numbers of them:
+/// one operation less an element, and terms that are 0 stay it.
+template <class S, class TB, int V, int CF>
+requires is_code<TB>
+struct b_reader<S, TB, V, CF> {
+  static constexpr bool folds =
+      is_linear<S> && is_same<typename S::right, float> && is_same<typename S::accum, float>;
+  static constexpr bool per_column = is_same<TB, column_code>;
+  static constexpr int ranges = per_column ? V * CF : 1;
+  static constexpr float bias = 8388608.0f;  // 2^23
+  float low[ranges], step[ranges], less[ranges];
+
+  __device__ b_reader(const arguments& args, const index (&columns)[CF]) {
+    for (int r = 0; r < ranges; ++r) {
+      const index column = columns[r / V] + r % V;
+      const index at = per_column && column < args.columns ? column : 0;
+      low[r] = args.low[at];
+      step[r] = args.step[at];
+      const float nearest = step[r] > 0 ? rintf(-low[r] / step[r]) : 0.0f;
+      const float zero = folds ? fminf(fmaxf(nearest, 0.0f), 255.0f) : 0.0f;
+      less[r] = bias + zero;
+      if (folds) low[r] = __fmaf_rn(step[r], zero, low[r]);
+    }
+  }
+  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int c, int v) const {
+    // A byte in the low bits of 2^23, less 2^23: a conversion of integers runs at an eighth of the
+    // speed.
+    unsigned word = 0;
+    if constexpr (V % 4 == 0)
+      memcpy(&word, &from.element[v / 4 * 4], 4);
+    else
+      word = from.element[v].bits;
+    const unsigned place = V % 4 == 0 ? static_cast<unsigned>(v) % 4 : 0;
+    const int r = per_column ? c * V + v : 0;
+    const float code = __uint_as_float(__byte_perm(word, 0x4b000000u, 0x7440u | place)) - less[r];
+    if constexpr (folds)
+      return code;
+    else
+      return convert<typename S::right>(__fmaf_rn(step[r], code, low[r]));
+  }
+  /// What a sum of codes stands for, with the sum of the factors before them.
+  __device__ __forceinline__ float unfold(float sum, float factors, int c, int v) const {
+    const int r = per_column ? c * V + v : 0;
+    return __fmaf_rn(step[r], sum, low[r] * factors);
+  }
+};
+
+/// A pack that is not read again soon: it should not push B out of the caches.
+template <class T, int V>
+__device__ void store_pack(T* to, const pack<T, V>& from) {
+  if constexpr (is_storage<T> && sizeof(from) % 16 == 0) {
+    for (int w = 0; w < static_cast<int>(sizeof(from) / 16); ++w) {
+      uint4 words;
+      memcpy(&words, reinterpret_cast<const char*>(&from) + 16 * w, 16);
+      __stcs(reinterpret_cast<uint4*>(to) + w, words);
+    }
+  } else {
+    *reinterpret_cast<pack<T, V>*>(to) = from;
+  }
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,92 @@
+// maxk: its answer and its launches. The kernel: maxk.cuh.
+
+#include "cuda/families.hpp"
+#include "cuda/maxk/kept.hpp"
+#include "cuda/maxk/maxk.cuh"
+#include "cuda/runtime/launch.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr std::size_t most_accum_bytes = 64;
+/// Tiles begin on packs of C.
+constexpr index tile_unit = 128;
+
+std::string forward_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const kept_shape s = shape_of(shape);
+  return kept_expression("maxk", shape, semiring, b_type) + std::to_string(s.v) + ", " +
+         std::to_string(s.l) + ", " + in_words(s.tells) + ", " + in_words(s.plain) + ", " +
+         in_words(s.whole) + ">";
+}
+/// Milliseconds on an H200, h = 256, of V and L, beside the next best, by the program that
+/// docs/notes/maxk.md marks *: k = 16: reddit-like 2.65
+/// (V = 4, L = 8, an eighth of them idle: 2.86), arxiv-like 0.137 (0.20); k = 32: reddit-like 4.36
+/// (V = 2, L = 16: 4.38), products-like 6.11 (6.45); k = 64: reddit-like 7.92 (V = 2, L =
+/// 32: 8.20).
+kept_shape forward_shape(const problem& p) {
+  const int k = p.b.k;
+  const std::size_t index_bytes = p.b.narrow ? 1 : 2;
+  const auto in_packs = [&](int v) {
+    const auto many = static_cast<std::size_t>(v);
+    return k % v == 0 && many * p.b.value_bytes <= 16 &&
+           is_packed(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
+           is_packed(p.b.indices, k, index_bytes, many * index_bytes);
+  };
+  kept_shape s;
+  s.v = k >= 32 && in_packs(4) ? 4 : k >= 16 && in_packs(2) ? 2 : 1;
+  s.l = lanes_for(k / s.v);
+  s.narrow = p.b.narrow;
+  s.plain = is_plain(p);
+  s.tells = p.algebra->tells_absent(p);
+  return s;
+}
+
+/// Bytes a warp holds for a column.
+std::size_t column_bytes(const problem& p, const kept_shape& s) {
+  return static_cast<std::size_t>(32 / s.l) * (p.algebra->accum_bytes + (s.tells ? 1 : 0));
+}
+
+void forward(const problem& p) {
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  kept_shape s = forward_shape(p);
+  const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
+  // Every tile reads all of A and B again: rather fewer teams than more tiles.
+  while (s.l < 32 && static_cast<std::size_t>(all) * column_bytes(p, s) > most_shared_bytes)
+    s.l *= 2;
+  args.k = p.b.k;
+  args.kept = p.b.indices;
+  const std::size_t a_column = column_bytes(p, s);
+  const auto most = static_cast<index>(most_shared_bytes / a_column) / tile_unit * tile_unit;
+  args.tile = all < most ? all : most;
+  const index tiles = (p.b.columns + args.tile - 1) / args.tile;
+  s.whole = tiles == 1 && args.k <= s.v * s.l;
+  const std::size_t a_warp = static_cast<std::size_t>(args.tile) * a_column;
+  unsigned warps = most_warps;
+  while (warps * a_warp > most_shared_bytes) warps /= 2;
+  const std::size_t width = 16 / p.algebra->accum_bytes;
+  args.c_packed = width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
+                  is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
+  const void* const kernel =
+      kernel_for(p, {"maxk", "cuda/maxk/maxk.cuh", number_of(s), 0, forward_expression, nullptr});
+  const buffer sums = cut_rows(
+      p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.tells), tiles, args);
+  launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * a_warp);
+}
+
+}  // namespace
+
+answer maxk_answer(const problem& p) {
+  answer out = kept_answer(rig::maxk_answer(p), p);
+  if (out.says != verdict::cannot && p.algebra->accum_bytes > most_accum_bytes) {
+    out.says = verdict::cannot;
+    if (p.reasons)
+      out.reason = "a sum has " + std::to_string(p.algebra->accum_bytes) +
+                   " bytes, and shared memory is for sums of at most " +
+                   std::to_string(most_accum_bytes);
+  }
+  return out;
+}
+void maxk_run(const problem& p) { run_with_cbsr(p, forward); }
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,198 @@
+// maxk (forward, sparse × cbsr): a warp a row, its sums in shared memory.
+//
+// A warp takes a row, or a piece of one that was cut, and holds its sums, a tile of columns at a
+// time, in shared memory, one set a team of lanes: an entry of A adds k numbers to it, at columns
+// that differ. It reads 5·k bytes an entry (fp32, f ≤ 256), not 4·f. Teams, and pieces of `split`,
+// are added in their order; no atomics on floats: same bits. Source: MaxK-GNN (Peng et al., ASPLOS
+// 2024), whose kernel adds by atomics. O(nnz · k) for each tile, and rows · f; piece_count · f
+// accumulators of scratch. Measured: docs/measured.md, suite maxk.
+
+#pragma once
+
+#include "cuda/device/kept.cuh"
+
+namespace rig::on_cuda {
+
+/// Accumulators of neighbouring columns, moved at once.
+template <class S>
+inline constexpr int chunk = is_storage<typename S::accum>
+                                 ? static_cast<int>(16 / sizeof(typename S::accum))
+                                 : 1;
+template <class S>
+struct alignas(is_storage<typename S::accum> ? 16 : alignof(typename S::accum)) sum_chunk {
+  typename S::accum of[chunk<S>];
+};
+
+/// Sums of a chunk of columns, and which of them have products, to C.
+template <class S, bool Tells, bool Plain>
+__device__ __forceinline__ void write_chunk(const arguments& args, index row, index column, int64 n,
+                                            const sum_chunk<S>& sums,
+                                            const bool (&marked)[chunk<S>]) {
+  if constexpr (Plain && !Tells) {
+    const typename S::accum(&sum)[1][chunk<S>] =
+        reinterpret_cast<const typename S::accum(&)[1][chunk<S>]>(sums.of);
+    write_tile<S, chunk<S>, 32, 1, true>(args, row, column, n, sum);
+  } else {
+    for (int v = 0; v < chunk<S>; ++v)
+      if (column + v < args.columns)
+        write_any<S>(args, row, column + v, sums.of[v], !Tells || marked[v] ? n : 0);
+  }
+}
+
+/// C(i, tile) from the sums of its pieces, added in their order. A function of its own: it is rare,
+/// and would cost every row registers.
+template <class S, bool Tells, bool Plain>
+__device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut_row& of, int64 n,
+                                                index first, unsigned end, int lane) {
+  constexpr unsigned many = chunk<S>;
+  const auto* const piece_sums = static_cast<const typename S::accum*>(args.piece_sums);
+  [[maybe_unused]] const auto* const piece_marks = reinterpret_cast<const unsigned char*>(
+      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
+  for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
+    sum_chunk<S> sum;
+    bool marked[many] = {};
+    for (unsigned v = 0; v < many; ++v) {
+      if (j + v >= end) continue;
+      const int64 at = static_cast<int64>(of.first_piece) * args.columns + first + j + v;
+      sum.of[v] = load_written(piece_sums + at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum.of[v] =
+            S::add(sum.of[v], load_written(piece_sums + at + static_cast<int64>(q) * args.columns));
+      if constexpr (Tells)
+        for (int32 q = 0; q < of.count && !marked[v]; ++q)
+          marked[v] = load_written(piece_marks + at + static_cast<int64>(q) * args.columns) != 0;
+    }
+    write_chunk<S, Tells, Plain>(args, of.row, first + static_cast<index>(j), n, sum, marked);
+  }
+}
+
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
+/// L teams of a warp take every 32 / L-th. Tells: places without products are to be told from sums.
+/// Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to 48
+/// registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which packs
+/// of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).
+template <class S, class TB, class Index, int V, int L, bool Tells, bool Plain, bool Whole>
+__global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
+    maxk(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using right = typename S::right;
+  constexpr unsigned teams = 32 / L, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
+  extern __shared__ __align__(16) unsigned char shared[];
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  const index first = static_cast<index>(blockIdx.y) * args.tile;
+  const auto width = static_cast<unsigned>(args.tile);
+  const unsigned warp_bytes = width * teams * (sizeof(accum) + (Tells ? 1 : 0));
+  auto* const sums = reinterpret_cast<accum*>(shared + threadIdx.x / 32 * warp_bytes);
+  [[maybe_unused]] auto* const marks = reinterpret_cast<unsigned char*>(sums + width * teams);
+  {
+    row_part part;
+    if (!part.take(args)) return;
+    sum_chunk<S> zeros;
+    for (unsigned v = 0; v < many; ++v) zeros.of[v] = S::zero();
+    for (unsigned j = static_cast<unsigned>(lane) * many; j < width * teams; j += 32 * many)
+      *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
+    if constexpr (Tells)
+      for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * teams; j += 32 * 4)
+        *reinterpret_cast<unsigned*>(marks + j) = 0;
+    __syncwarp();
+
+    accum* const mine = sums + static_cast<unsigned>(team) * width;
+    [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(team) * width;
+    const int from = lane % L * V;
+    const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
+    const auto* const columns =
+        reinterpret_cast<const char*>(static_cast<const Index*>(args.kept) + from);
+    const unsigned b_bytes = static_cast<unsigned>(args.k) * sizeof(TB),
+                   column_bytes = static_cast<unsigned>(args.k) * sizeof(Index);
+    for (unsigned base = 0; base < part.count; base += 32) {
+      entry_window<S> window;
+      window.load(args, part, base, lane);
+      const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+      for (unsigned slot = 0; slot < slots; slot += teams * in_flight)
+        for (int p = 0; Whole ? p == 0 : p < args.k; p += V * L) {
+          index k[in_flight];
+          typename S::left a[in_flight];
+          bool there[in_flight];
+          [[maybe_unused]] pack<TB, V> values[in_flight];
+          kept_columns<Index, V> at[in_flight];
+#pragma unroll
+          for (unsigned u = 0; u < in_flight; ++u) {
+            const unsigned s = slot + u * teams + static_cast<unsigned>(team);
+            k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+            if constexpr (!is_ignoring_left<S>)
+              a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+            there[u] = s < slots && p + from < args.k;
+            if (!there[u]) continue;
+            if constexpr (!is_ignoring_right<S>)
+              values[u] = load_pack<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
+            at[u] = *reinterpret_cast<const kept_columns<Index, V>*>(
+                at_row<Index>(columns, k[u], column_bytes) + p);
+          }
+#pragma unroll
+          for (unsigned u = 0; u < in_flight; ++u) {
+            if (there[u]) {
+              accum sum[V];
+              bool here[V];
+              unsigned j[V];
+#pragma unroll
+              for (int v = 0; v < V; ++v) {
+                j[v] = at[u].at[v] - (Whole ? 0u : static_cast<unsigned>(first));
+                here[v] = Whole || j[v] < width;
+                if (here[v]) sum[v] = mine[j[v]];
+              }
+#pragma unroll
+              for (int v = 0; v < V; ++v) {
+                if (!here[v]) continue;
+                right value = right();
+                if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
+                mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
+                if constexpr (Tells) marked[j[v]] = 1;
+              }
+            }
+            __syncwarp();  // other lanes of the team may add to the same columns next
+          }
+        }
+    }
+  }
+
+  // What the teams have, in their order. The part is found again, rather than kept in registers
+  // meanwhile.
+  row_part part;
+  part.take(args);
+  const unsigned rest = static_cast<unsigned>(args.columns - first);
+  const unsigned end = rest < width ? rest : width;
+  auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+  [[maybe_unused]] auto* const piece_marks = reinterpret_cast<unsigned char*>(
+      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
+  const int64 piece_at = static_cast<int64>(part.number) * args.columns + first;
+  for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
+    sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
+    bool marked[many] = {};
+    for (unsigned t = 1; t < teams; ++t) {
+      const auto& other = *reinterpret_cast<const sum_chunk<S>*>(sums + t * width + j);
+#pragma unroll
+      for (unsigned v = 0; v < many; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
+    }
+    if constexpr (Tells)
+      for (unsigned t = 0; t < teams; ++t)
+        for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
+    if (!part.is_piece) {
+      write_chunk<S, Tells, Plain>(args, part.row, first + static_cast<index>(j), part.whole, sum,
+                                   marked);
+      continue;
+    }
+    for (unsigned v = 0; v < many; ++v)
+      if (j + v < end) {
+        piece_sums[piece_at + j + v] = sum.of[v];
+        if constexpr (Tells) piece_marks[piece_at + j + v] = marked[v];
+      }
+  }
+  if (part.is_piece) {
+    cut_row of;
+    if (part.is_last(args, lane, of))
+      add_pieces_of_tile<S, Tells, Plain>(args, of, part.whole, first, end, lane);
+  }
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,145 @@
+// maxk_backward (sparse × dense under a cbsr): k sums a row, in registers; or by panels.
+//
+// A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
+// B, or all of a narrow one where k is half of them or more. Fixed order: same bits. The transpose
+// that training asks for is A's form. Where few of the columns are kept, or rows share neighbours,
+// maxk_panels.cuh makes fewer reads of more sums. Source: MaxK-GNN (Peng et al., ASPLOS 2024),
+// whose kernel is an outer product by atomics, one row of B at a time. O(nnz · k); scratch:
+// piece_count · k accumulators, of whole rows at most twice that. Measured: docs/measured.md, suite
+// maxk.
+
+#pragma once
+
+#include "cuda/device/kept.cuh"
+
+namespace rig::on_cuda {
+
+/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
+/// of the grid's y; `columns` of the arguments is k then. Eight loads in flight: reddit-like, k =
+/// 32: 9.86 ms, four 10.2 (the program marked * in docs/notes/maxk.md).
+template <class S, class TB, class Index, int L, int E>
+__global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using right = typename S::right;
+  constexpr int teams = 32 / L, in_flight = 8 / E;
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane % L;
+  const auto* const columns =
+      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+  [[maybe_unused]] const char* b[E];
+  accum sum[E];
+#pragma unroll
+  for (int e = 0; e < E; ++e) {
+    const index p = first + e * L;
+    b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
+                                         (p < args.k ? columns[p] : 0));
+    sum[e] = S::zero();
+  }
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+      index k[in_flight];
+      typename S::left a[in_flight];
+      [[maybe_unused]] TB values[in_flight][E];
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + static_cast<unsigned>(u * teams + team);
+        k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_left<S>)
+          a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+        if constexpr (!is_ignoring_right<S>)
+          if (s < slots)
+#pragma unroll
+            for (int e = 0; e < E; ++e)
+              values[u][e] = load_pack<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
+      }
+#pragma unroll
+      for (int u = 0; u < in_flight; ++u) {
+        if (slot + static_cast<unsigned>(u * teams + team) >= slots) continue;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right value = right();
+          if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u][e]);
+          sum[e] = S::add(sum[e], product<S>(a[u], value, position{part.row, k[u]}));
+        }
+      }
+    }
+  }
+  if constexpr (teams > 1)
+#pragma unroll
+    for (int distance = L; distance < 32; distance *= 2)
+#pragma unroll
+      for (int e = 0; e < E; ++e)
+        sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
+  if (part.is_piece) {
+    auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+    for (int e = 0; e < E; ++e)
+      if (team == 0 && first + e * L < args.k)
+        piece_sums[static_cast<int64>(part.number) * args.k + first + e * L] = sum[e];
+    cut_row of;
+    if (!part.is_last(args, lane, of)) return;
+    for (int e = 0; e < E; ++e) {
+      if (first + e * L >= args.k) continue;
+      const accum* const at =
+          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * L;
+      sum[e] = load_written(at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum[e] = S::add(sum[e], load_written(at + static_cast<int64>(q) * args.k));
+    }
+  }
+  if (team > 0) return;
+  for (int e = 0; e < E; ++e)
+    if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
+}
+
+/// The sums of `maxk_backward` of all columns, a pack a lane: where a cbsr keeps so many that most
+/// sectors of a row of B are read anyway. The places kept are picked at the end. Blocks are asked
+/// for so that floats fit in 48 registers, and sums of eight bytes in 64; others were not measured.
+template <class S, class TB, class Index, int V>
+__global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
+    maxk_backward_whole(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const index first = lane * V;
+  accum sum[1][V];
+  gather<S, TB, V, 32, 32, 4, 1>(
+      args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
+  if (part.is_piece) {
+    auto* const sums = static_cast<accum*>(args.piece_sums) + first;
+    const bool is_column = first < args.columns;  // of whole packs
+    for (int v = 0; v < V; ++v)
+      if (is_column) sums[static_cast<int64>(part.number) * args.columns + v] = sum[0][v];
+    cut_row of;
+    if (!part.is_last(args, lane, of)) return;
+    for (int v = 0; v < V; ++v) {
+      if (!is_column) continue;
+      const accum* const at = sums + static_cast<int64>(of.first_piece) * args.columns + v;
+      sum[0][v] = load_written(at);
+#pragma unroll 4
+      for (int32 q = 1; q < of.count; ++q)
+        sum[0][v] = S::add(sum[0][v], load_written(at + static_cast<int64>(q) * args.columns));
+    }
+  }
+  const auto* const columns =
+      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+  for (index base = 0; base < args.k; base += 32) {
+    const index p = base + lane;
+    const int from = p < args.k ? columns[p] : 0;
+    accum picked = S::zero();
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      const accum x = shuffle_from(0xffffffffu, sum[0][v], from / V);
+      if (from % V == v) picked = x;
+    }
+    if (p < args.k) write_any<S>(args, part.row, p, picked, part.whole);
+  }
+}
+
+}  // namespace rig::on_cuda

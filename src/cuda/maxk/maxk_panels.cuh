@@ -1,0 +1,271 @@
+// maxk_backward by panels: a block has some rows of B in shared memory and makes one sum of all
+// entries that a row of C has in them.
+//
+// Wins where few of B's columns are kept, so that gathering them reads more than the sums take, or
+// where rows share neighbours, so that there are few sums. A second kernel adds those of a row, in
+// a fixed order: same bits. Where the caller allows other bits each time, and the semiring is
+// linear in floats, atomics add them. Source: MaxK-GNN (Peng et al., ASPLOS 2024), one row of B at
+// a time, by atomics. O(nnz · k); scratch: k accumulators a segment, of `row_panels`. Measured:
+// docs/measured.md, suite maxk.
+
+#pragma once
+
+#include "cuda/device/kept.cuh"
+
+namespace rig::on_cuda {
+
+/// E columns in as few registers as they need, told apart when they are asked for.
+template <class Index, int E>
+struct packed_columns {
+  static constexpr int bytes = sizeof(Index) * E, a_word = 4 / sizeof(Index);
+  unsigned word[(bytes + 3) / 4];
+
+  __device__ __forceinline__ void load(const Index* from) {
+    if constexpr (bytes == 8) {
+      const uint2 words = *reinterpret_cast<const uint2*>(from);
+      word[0] = words.x;
+      word[1] = words.y;
+    } else if constexpr (bytes == 4) {
+      word[0] = *reinterpret_cast<const unsigned*>(from);
+    } else if constexpr (bytes == 2) {
+      word[0] = *reinterpret_cast<const unsigned short*>(from);
+    } else {
+      word[0] = *from;
+    }
+  }
+  __device__ __forceinline__ unsigned at(int e) const {
+    constexpr int bits = 8 * sizeof(Index);
+    return word[e / a_word] >> bits * (e % a_word) & ((1u << bits) - 1);
+  }
+};
+
+/// What a group of lanes knows of a segment that it comes to later: of its first entries a lane
+/// each one word and value, and its columns of C that are this lane's.
+template <class S, class Index, int E>
+struct coming_segment {
+  segment of = {};
+  unsigned word = 0;
+  packed_columns<Index, E> columns = {};
+  typename S::left a = typename S::left();
+};
+
+/// Goes on when what was loaded is there.
+__device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
+__device__ __forceinline__ void await(segment& loaded) {
+  asm volatile("" : "+r"(loaded.row), "+r"(loaded.place), "+r"(loaded.begin), "+r"(loaded.count));
+}
+
+/// Adds E neighbouring floats to those in memory, in any order.
+template <int E>
+__device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
+  if constexpr (E == 4) {
+    asm volatile("red.global.add.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(to), "f"(sum[0]), "f"(sum[1]), "f"(sum[2]), "f"(sum[3])
+                 : "memory");
+    return;
+  }
+#endif
+  for (int e = 0; e < E; ++e)
+    asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
+}
+
+/// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
+/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/notes/maxk.md, *).
+constexpr int panel_threads = 512;
+/// Of `maxk_combine`; others were not measured.
+constexpr int combine_threads = 128;
+
+/// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
+/// segments: ⊕ over the rows i of a segment of A(i,j) ⊗ B(i, column(j,p)), L lanes a segment, E
+/// places p a lane. They go each to a place of its own, `piece_sums`, or, Adds, to `c`, floats that
+/// are 0 before, by atomics. Arguments are those of A as it is stored. While a segment is added up
+/// the next two or three are on their way: first what they are, then words and columns, then
+/// values; before the first, B's rows: asked for after these, and through registers, they took
+/// arxiv-like, k = 16, from 0.186 to 0.208 ms, products-like from 6.18 to 6.45 (docs/notes/maxk.md,
+/// **).
+template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
+__global__ void __launch_bounds__(panel_threads, 2)
+    maxk_backward_panels(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using left = typename S::left;
+  using right = typename S::right;
+  constexpr int groups = panel_threads / L, ahead = E > 4 ? 2 : 3;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const panel = reinterpret_cast<TB*>(shared);
+  const panel_unit unit = args.units[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % L;
+  [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
+  if constexpr (Packed && !is_ignoring_right<S>) {
+    constexpr int V = 16 / sizeof(TB);
+    for (index j = thread % 32 * V; j < args.columns; j += 32 * V)
+      for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
+        copy_ahead(panel + r * args.columns + j, at_row<TB>(b, unit.row + r, args.b_row_bytes) + j);
+  }
+  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane * E;
+  const bool has_columns = first < args.k;
+  const auto* const kept = static_cast<const Index*>(args.kept) + (has_columns ? first : 0);
+  const auto value = [&](unsigned word) {
+    const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
+    return args.a_values != nullptr ? static_cast<const left*>(args.a_values)[p]
+                                    : iso_of<left>(args);
+  };
+  const auto find = [&](int32 s) {
+    segment out = {};
+    if (s < unit.last) {
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.segments + s));
+      memcpy(&out, &words, sizeof(out));
+    }
+    return out;
+  };
+  const auto fetch = [&](coming_segment<S, Index, E>& one) {
+    if (lane < one.of.count) one.word = load_ahead(args.words + one.of.begin + lane);
+    if (one.of.count > 0) one.columns.load(kept + static_cast<int64>(one.of.row) * args.k);
+  };
+  const auto fetch_value = [&](coming_segment<S, Index, E>& one) {
+    if constexpr (!is_ignoring_left<S>)
+      if (lane < one.of.count) one.a = value(one.word);
+  };
+
+  int32 s = unit.first + thread / L;
+  coming_segment<S, Index, E> at[ahead + 1];
+#pragma unroll
+  for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
+#pragma unroll
+  for (int q = 0; q < ahead; ++q) fetch(at[q]);
+#pragma unroll
+  for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
+
+  if constexpr (!is_ignoring_right<S>) {
+    if constexpr (Packed)
+      await_copies();
+    else
+      for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
+        for (index j = thread % 32; j < args.columns; j += 32)
+          panel[r * args.columns + j] = at_row<TB>(b, unit.row + r, args.b_row_bytes)[j];
+    __syncthreads();
+  }
+
+  const unsigned members = group_members<L>();
+  for (; s < unit.last; s += groups) {
+    // What the last turn asked for is awaited together, so that this one's loads leave together:
+    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/notes/maxk.md, *).
+    await(at[ahead].of);
+    await(at[ahead - 1].word);
+    for (unsigned& some : at[ahead - 1].columns.word) await(some);
+    coming_segment<S, Index, E> next;
+    next.of = find(s + (ahead + 1) * groups);
+    fetch(at[ahead]);
+    fetch_value(at[ahead - 1]);
+    const segment of = at[0].of;
+    accum sum[E];
+#pragma unroll
+    for (int e = 0; e < E; ++e) sum[e] = S::zero();
+    unsigned word = at[0].word;
+    left a = at[0].a;
+    for (int32 base = 0;; base += L) {
+      const int32 count = of.count - base < L ? of.count - base : L;
+#pragma unroll 1
+      for (int32 slot = 0; slot < count; ++slot) {
+        const auto row =
+            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
+        left x = left();
+        if constexpr (!is_ignoring_left<S>)
+          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
+        const TB* const from = panel + row * args.columns;
+#pragma unroll
+        for (int e = 0; e < E; ++e) {
+          right y = right();
+          if constexpr (!is_ignoring_right<S>) y = convert<right>(from[at[0].columns.at(e)]);
+          sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
+        }
+      }
+      if (base + L >= of.count) break;
+      if (const int32 e = base + L + lane; e < of.count) {
+        word = args.words[of.begin + e];
+        if constexpr (!is_ignoring_left<S>) a = value(word);
+      }
+    }
+    if (has_columns) {
+      if constexpr (Adds) {
+        add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
+                      sum);
+      } else {
+        pack<accum, E> out;
+        for (int e = 0; e < E; ++e) out.element[e] = sum[e];
+        store_pack<accum, E>(
+            static_cast<accum*>(args.piece_sums) + static_cast<int64>(of.place) * args.k + first,
+            out);
+      }
+    }
+#pragma unroll
+    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
+    at[ahead] = next;
+  }
+}
+
+/// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
+/// has one. L lanes take V places of a row of sums each, G lanes a row of C, and the first blocks
+/// the rows that `split` would cut, all their threads one. Milliseconds with what made the sums,
+/// k = 16 (the program marked ** in docs/notes/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
+/// 0.227; rmat:18:16 0.489, 0.487, 0.498; eight rows of sums in flight, not four: 0.211, 0.496.
+template <class S, int V, int L, int G>
+__global__ void __launch_bounds__(combine_threads)
+    maxk_combine(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  constexpr int groups = combine_threads / G, warps = combine_threads / 32, in_flight = 4;
+  __shared__ __align__(16) unsigned char raw[warps * L * V * sizeof(accum)];
+  auto* const met = reinterpret_cast<accum(*)[L][V]>(raw);
+  const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
+  const bool is_cut = blockIdx.x < static_cast<unsigned>(args.cut_count);
+  const int64 number = (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / G;
+  if (!is_cut && number >= args.rows) return;
+  const listed_row of = is_cut                  ? args.entries_of(args.cut_rows[blockIdx.x].row)
+                        : args.order != nullptr ? args.order[number]
+                                                : args.entries_of(static_cast<index>(number));
+  const index row = of.row;
+  const int64 entries = of.count;
+  if (!is_cut && args.cut > 0 && entries > args.cut) return;
+  const int lane = is_cut ? thread : thread % G, teams = (is_cut ? combine_threads : G) / L;
+  const index first = static_cast<index>(blockIdx.y) * (L * V) + lane % L * V;
+  int64 begin = row, end = begin + 1;
+  if (args.first_place != nullptr) {
+    begin = args.first_place[row];
+    end = args.first_place[row + 1];
+  }
+  const auto* const sums =
+      static_cast<const accum*>(args.piece_sums) + (first < args.k ? first : 0);
+  accum sum[1][V];
+  for (int v = 0; v < V; ++v) sum[0][v] = S::zero();
+  for (int64 at = begin + lane / L; at < end; at += teams * in_flight) {
+    pack<accum, V> loaded[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (at + u * teams < end) loaded[u] = stream_pack<accum, V>(sums + (at + u * teams) * args.k);
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (at + u * teams < end)
+#pragma unroll
+        for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], loaded[u].element[v]);
+  }
+#pragma unroll
+  for (int distance = L; distance < 32; distance *= 2) {
+    if (distance >= G && !is_cut) break;
+    const unsigned members = is_cut ? 0xffffffffu : group_members<G>();
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      sum[0][v] = S::add(sum[0][v], shuffle_xor(members, sum[0][v], distance));
+  }
+  if (is_cut) {
+    if (thread % 32 < L)
+      for (int v = 0; v < V; ++v) met[warp][thread % 32][v] = sum[0][v];
+    __syncthreads();
+    if (thread < L)
+      for (int w = 1; w < warps; ++w)
+        for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], met[w][thread][v]);
+  }
+  if (lane < L && first < args.k) write_tile<S, V, L, 1, false>(args, row, first, entries, sum);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,323 @@
+// MaxK on a device: the k greatest numbers of every row, and what a cbsr holds to and from a dense.
+//
+// Rows of at most 1 024 columns: a warp a row, whose numbers stay in registers while a bisection
+// finds the least that is kept, one count of the warp a step: of the numbers first, and should they
+// not part in 16 steps, of their keys. Wider rows: a block a row, which counts eight bits at a time
+// in shared memory and reads the row again for each. O(m · f); a row is read once where it stays in
+// registers. Source: selection by radix; the rule, MaxK-GNN (Peng et al., ASPLOS 2024). Measured:
+// docs/measured.md, suite maxk.
+
+#include "cuda/runtime/runtime.hpp"
+#include "storage/sort_key.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr unsigned all_lanes = 0xffffffffu;
+constexpr int row_threads = 128;  // four rows a block
+constexpr int wide_threads = 256;
+constexpr index widest_in_registers = 1024;
+
+/// What a row's numbers are compared as: floats stand for those of 16 bits.
+template <class T>
+using wide_of = std::conditional_t<sizeof(T) == 8, double, float>;
+template <class T>
+using key_word = typename word_of<sizeof(wide_of<T>)>::type;
+
+template <class T>
+__device__ key_word<T> key_of(T x) {
+  return sort_key(convert<wide_of<T>>(x));
+}
+
+/// The least and the greatest of the warp.
+template <class Word>
+__device__ Word least_of_warp(Word x) {
+  if constexpr (sizeof(Word) == 4) {
+    return __reduce_min_sync(all_lanes, x);
+  } else {
+    for (int distance = 16; distance > 0; distance /= 2)
+      x = min(x, __shfl_xor_sync(all_lanes, x, distance));
+    return x;
+  }
+}
+template <class Word>
+__device__ Word greatest_of_warp(Word x) {
+  return ~least_of_warp(static_cast<Word>(~x));
+}
+
+/// Sum of the lanes before this one.
+__device__ int count_before(int mine) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int sum = mine;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const int other = __shfl_up_sync(all_lanes, sum, distance);
+    if (lane >= distance) sum += other;
+  }
+  return sum - mine;
+}
+
+/// A warp a row; lane l has columns E·l … E·l + E − 1. `packed`: rows begin on 16 bytes and fill
+/// the lanes.
+template <class T, class Index, int E>
+__global__ void __launch_bounds__(row_threads)
+    keep_greatest_of_rows(const T* x, int64 stride, index rows, index columns, int k, bool packed,
+                          T* values, Index* indices) {
+  const index row = static_cast<index>(blockIdx.x * (row_threads / 32) + threadIdx.x / 32);
+  if (row >= rows) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const T* const from = x + row * stride + lane * E;
+  constexpr int words = static_cast<int>(sizeof(T)) * E / 16;
+  struct alignas(16) {
+    T number[E];
+  } of;
+  if (words > 0 && packed) {
+    for (int w = 0; w < words; ++w)
+      reinterpret_cast<uint4*>(&of)[w] = __ldcs(reinterpret_cast<const uint4*>(from) + w);
+  } else {
+    for (int e = 0; e < E; ++e) of.number[e] = lane * E + e < columns ? from[e] : T();
+  }
+  using wide = wide_of<T>;
+  wide numbers[E], finite = 0, least = 0, greatest = 0;
+#pragma unroll
+  for (int e = 0; e < E; ++e) {
+    numbers[e] = convert<wide>(of.number[e]);
+    finite += numbers[e] * wide(0);  // NaN, if any is infinite or NaN
+    if (e == 0 || numbers[e] < least) least = numbers[e];
+    if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
+  }
+  const bool is_full = columns == 32 * E;
+  // The last that is kept has a key from `kept` to `most`.
+  key_word<T> kept = 1, most = ~key_word<T>(0);
+  int reached = columns;  // keys of at least `kept`, never fewer than k
+  if (__all_sync(all_lanes, is_full && finite == 0)) {
+    // Between numbers: those of one size part in a few steps.
+    wide low = number_of_key<wide>(least_of_warp(sort_key(least))),
+         high = number_of_key<wide>(greatest_of_warp(sort_key(greatest)));
+    most = sort_key(high);
+    for (int step = 0; step < 16 && reached > k; ++step) {
+      const wide middle = low * wide(0.5) + high * wide(0.5);
+      if (!(middle > low && middle < high)) break;
+      int found = 0;
+#pragma unroll
+      for (int e = 0; e < E; ++e) found += numbers[e] >= middle;
+      found = __reduce_add_sync(all_lanes, found);
+      if (found >= k) {
+        low = middle;
+        reached = found;
+      } else {
+        high = middle;
+        most = sort_key(high) - 1;
+      }
+    }
+    kept = sort_key(low);
+  }
+  key_word<T> keys[E];
+#pragma unroll
+  for (int e = 0; e < E; ++e)
+    keys[e] = is_full || lane * E + e < columns ? sort_key(numbers[e]) : 0;
+  while (kept < most && reached > k) {
+    const key_word<T> middle = kept + (most - kept + 1) / 2;
+    int found = 0;
+#pragma unroll
+    for (int e = 0; e < E; ++e) found += keys[e] >= middle;
+    found = __reduce_add_sync(all_lanes, found);
+    if (found >= k) {
+      kept = middle;
+      reached = found;
+    } else {
+      most = middle - 1;
+    }
+  }
+  unsigned taken = 0;  // of this lane's numbers, by their bits
+#pragma unroll
+  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= kept) << e;
+  if (reached > k) {
+    // Of those that tie with the last, the first in the row.
+    unsigned tied = 0;
+#pragma unroll
+    for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == kept) << e;
+    const int greater = __reduce_add_sync(all_lanes, __popc(taken & ~tied));
+    int left = k - greater - count_before(__popc(tied));
+    for (; tied != 0; tied &= tied - 1)
+      if (left-- <= 0) taken &= ~(tied & (~tied + 1));
+  }
+  int64 to = static_cast<int64>(row) * k + count_before(__popc(taken));
+#pragma unroll
+  for (int e = 0; e < E; ++e)
+    if ((taken >> e & 1) != 0) {
+      values[to] = of.number[e];
+      indices[to++] = static_cast<Index>(lane * E + e);
+    }
+}
+
+/// Sum over the block of the threads before this one, and of all.
+__device__ int count_before_in_block(int mine, int& all) {
+  __shared__ int of_warp[wide_threads / 32];
+  const int before = count_before(mine);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  if (threadIdx.x % 32 == 31) of_warp[warp] = before + mine;
+  __syncthreads();
+  int sum = before;
+  all = 0;
+  for (int w = 0; w < wide_threads / 32; ++w) {
+    if (w < warp) sum += of_warp[w];
+    all += of_warp[w];
+  }
+  __syncthreads();
+  return sum;
+}
+
+/// A block a row of any length.
+template <class T>
+__global__ void __launch_bounds__(wide_threads)
+    keep_greatest_of_wide_rows(const T* x, int64 stride, index rows, index columns, int k,
+                               T* values, unsigned short* indices) {
+  __shared__ int count[256];
+  __shared__ int digit, greater;
+  const int thread = static_cast<int>(threadIdx.x);
+  for (index row = static_cast<index>(blockIdx.x); row < rows;
+       row += static_cast<index>(gridDim.x)) {
+    const T* const from = x + row * stride;
+    // The key of the last that is kept, eight bits at a time: those above are known.
+    key_word<T> kept = 0, known = 0;
+    int wanted = k;
+    for (int shift = static_cast<int>(sizeof(key_word<T>)) * 8 - 8; shift >= 0; shift -= 8) {
+      count[thread] = 0;
+      __syncthreads();
+      for (index j = thread; j < columns; j += wide_threads) {
+        const key_word<T> key = key_of(from[j]);
+        if ((key & known) == kept) atomicAdd(count + (key >> shift & 255), 1);
+      }
+      __syncthreads();
+      if (thread == 0) {
+        digit = 255;
+        greater = 0;
+        while (greater + count[digit] < wanted) greater += count[digit--];
+      }
+      __syncthreads();
+      kept |= static_cast<key_word<T>>(digit) << shift;
+      known |= static_cast<key_word<T>>(255) << shift;
+      wanted -= greater;
+      __syncthreads();
+    }
+    int64 to = static_cast<int64>(row) * k;
+    int ties = wanted;  // of those equal to `kept`, the first ones
+    for (index first = 0; first < columns; first += wide_threads) {
+      const index j = first + thread;
+      const key_word<T> key = j < columns ? key_of(from[j]) : 0;
+      int tied = 0, all = 0;
+      const int rank = count_before_in_block(key == kept, tied);
+      const bool taken = key > kept || (key == kept && rank < ties);
+      const int at = count_before_in_block(taken, all);
+      if (taken) {
+        values[to + at] = from[j];
+        indices[to + at] = static_cast<unsigned short>(j);
+      }
+      ties -= tied < ties ? tied : ties;
+      to += all;
+    }
+  }
+}
+
+template <class T>
+void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices,
+                      cudaStream_t stream) {
+  const auto* const from = static_cast<const T*>(x.data);
+  auto* const to = static_cast<T*>(values);
+  const auto rows_a_block = static_cast<unsigned>(row_threads / 32);
+  const auto in_registers = [&]<class Index, int E>(Index* at, std::integral_constant<int, E>) {
+    const bool packed = x.columns == 32 * E && reinterpret_cast<std::size_t>(from) % 16 == 0 &&
+                        static_cast<std::size_t>(x.stride) * sizeof(T) % 16 == 0;
+    keep_greatest_of_rows<T, Index, E>
+        <<<(static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads, 0,
+           stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
+  };
+  // Indices have a byte up to 256 columns.
+  auto* const narrow = static_cast<unsigned char*>(indices);
+  auto* const wide = static_cast<unsigned short*>(indices);
+  if (x.columns <= 32)
+    in_registers(narrow, std::integral_constant<int, 1>());
+  else if (x.columns <= 128)
+    in_registers(narrow, std::integral_constant<int, 4>());
+  else if (x.columns <= 256)
+    in_registers(narrow, std::integral_constant<int, 8>());
+  else if (x.columns <= 512)
+    in_registers(wide, std::integral_constant<int, 16>());
+  else if (x.columns <= widest_in_registers)
+    in_registers(wide, std::integral_constant<int, 32>());
+  else
+    keep_greatest_of_wide_rows<T>
+        <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
+            from, x.stride, x.rows, x.columns, k, to, wide);
+}
+
+constexpr int copy_threads = 256;
+
+unsigned blocks_for(int64 count) {
+  const int64 wanted = (count + copy_threads - 1) / copy_threads;
+  return static_cast<unsigned>(wanted < 65536 ? wanted : 65536);
+}
+
+/// One side a dense, the other the values of a cbsr.
+template <class Word, class Index, bool ToDense>
+__global__ void __launch_bounds__(copy_threads)
+    copy_kept(Word* full, int64 stride, const Index* indices, int64 count, int k, Word* values) {
+  for (int64 p = static_cast<int64>(blockIdx.x) * copy_threads + threadIdx.x; p < count;
+       p += static_cast<int64>(gridDim.x) * copy_threads) {
+    Word& there = full[p / k * stride + indices[p]];
+    if constexpr (ToDense)
+      there = values[p];
+    else
+      values[p] = there;
+  }
+}
+
+template <bool ToDense>
+void copy_kept_entries(const dense_operand& full, const dense_operand& kept, cudaStream_t stream) {
+  const device_scope scope(full.where.device);
+  const int64 count = static_cast<int64>(kept.rows) * kept.k;
+  if (count == 0) return;
+  const auto as = [&]<class Word, class Index>(Word, Index) {
+    copy_kept<Word, Index, ToDense><<<blocks_for(count), copy_threads, 0, stream>>>(
+        static_cast<Word*>(full.data), full.stride, static_cast<const Index*>(kept.indices), count,
+        kept.k, static_cast<Word*>(kept.data));
+    check(cudaGetLastError(), "copy_kept");
+    launched(full.where.device, "copy_kept");
+  };
+  const auto of = [&](auto word) {
+    kept.narrow ? as(word, static_cast<unsigned char>(0))
+                : as(word, static_cast<unsigned short>(0));
+  };
+  if (full.value_bytes == 2) return of(static_cast<unsigned short>(0));
+  if (full.value_bytes == 4) return of(0u);
+  of(0ul);
+}
+
+}  // namespace
+
+void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream) {
+  const device_scope scope(x.where.device);
+  if (x.rows == 0) return;
+  const auto as = [&]<class T>(T) {
+    keep_greatest_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
+  };
+  if (x.value_type == type::float32) as(float());
+  if (x.value_type == type::float64) as(double());
+  if (x.value_type == type::half) as(half());
+  if (x.value_type == type::bfloat16) as(bfloat16());
+  check(cudaGetLastError(), "keep_greatest");
+  launched(x.where.device, "keep_greatest");
+}
+
+void take_kept(const dense_operand& full, const dense_operand& kept, void* stream) {
+  copy_kept_entries<false>(full, kept, static_cast<cudaStream_t>(stream));
+}
+
+void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream) {
+  const device_scope scope(full.where.device);
+  check(cudaMemsetAsync(full.data, 0, full.extent(), static_cast<cudaStream_t>(stream)),
+        "scatter_kept");
+  copy_kept_entries<true>(full, kept, static_cast<cudaStream_t>(stream));
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,53 @@
+// The CUDA side of a build that has none.
+
+#include "cuda/runtime/device.hpp"
+
+namespace rig {
+namespace {
+
+[[noreturn]] void absent(int device) {
+  fail(errc::place,
+       {to_string(cuda(device)), " is not available: this rig was built without CUDA"});
+}
+
+}  // namespace
+
+void set_device_allocator(device_allocator) {}
+
+namespace on_cuda {
+
+std::vector<device_info> list_devices() { return {}; }
+void synchronise(int device) { absent(device); }
+void* stream_for(int device, void*) { absent(device); }
+void* lasting_stream(int device, void*) { absent(device); }
+void* owner_for(int device, void*) { absent(device); }
+std::shared_ptr<void> allocate(std::size_t, int device, void*) { absent(device); }
+void copy(const buffer&, const buffer& to) { absent(to.where().device); }
+void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index, int device, void*,
+               void*) {
+  absent(device);
+}
+void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
+void keep_greatest(const dense_operand& x, int, void*, void*, void*) { absent(x.where.device); }
+void take_kept(const dense_operand& full, const dense_operand&, void*) {
+  absent(full.where.device);
+}
+void scatter_kept(const dense_operand&, const dense_operand& full, void*) {
+  absent(full.where.device);
+}
+void prepare_forms(const pattern& of) { absent(of.where().device); }
+void prepare_row_panels(const pattern& of) { absent(of.where().device); }
+void prepare_column_panels(const pattern& of) { absent(of.where().device); }
+std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
+  absent(original.where().device);
+}
+
+device_scope::device_scope(int device) : mode_(0) { absent(device); }
+device_scope::~device_scope() = default;
+
+stream_order::stream_order(const problem& p)
+    : device_(p.a.where.device), current_(device_), stream_(nullptr) {}
+stream_order::~stream_order() = default;
+
+}  // namespace on_cuda
+}  // namespace rig

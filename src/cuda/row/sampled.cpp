@@ -1,0 +1,45 @@
+// bucket, fastrand, adaptive: of rows longer than the width, a sample; `row`'s kernel with another
+// answer to "which entries".
+//
+// For inference on graphs of long rows, where a known loss buys time: work and bytes fall to the
+// share of entries staged. Slots are turned into entries in registers, by one multiplication and
+// a remainder without division, and handed from lane to lane: nothing is staged in shared memory,
+// and every width runs. Samples longer than a cut come in pieces, as in `split`; where no row is
+// longer than the width, the exact kernels run. No atomics on floats: same bits. O(min(nnz, rows ·
+// width) · f), the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
+// adaptive, AES-SpMM, 2025. Measured: docs/measured.md, suite sampled.
+
+#include "cuda/analysis/profile.hpp"
+#include "cuda/families.hpp"
+#include "cuda/runtime/launch.hpp"
+#include "rig/kernels/list.hpp"
+
+namespace rig::on_cuda {
+
+answer sampled_answer(sampling how, const problem& p) {
+  answer out = sampling_answer(how, p);
+  if (out.says == verdict::cannot) return out;
+  if (cannot(out, p, no_kernel_because(p))) return out;
+  problem staged = p;
+  const int64 most = static_cast<int64>(p.a.rows) * p.desc->width;
+  if (staged.a.nnz > most) staged.a.nnz = most;
+  out.seconds = estimate(staged);
+  return out;
+}
+
+void sampled_run(sampling how, const problem& p) {
+  const profile& look = look_of(p);
+  // Nothing to leave out: the exact product, to the bit. `row` serves all that samples do.
+  if (look.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
+  arguments args = arguments_of(p);
+  args.samples = how;
+  args.width = p.desc->width;
+  args.rescales = p.desc->rescale;
+  const auto lists = p.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  // Samples that fill the width are even.
+  if (p.desc->width > look.mean_length && order_helps(p, look)) args.order = lists->by_length;
+  run_row(p, args, p.desc->width < lists->cut ? nullptr : lists.get());
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,133 @@
+// split: rows longer than a cut become pieces, so that no group works long; short rows may go by
+// length.
+//
+// Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The
+// pieces run through `row`'s kernel and are combined in their order, so results are the same each
+// time and no float is added atomically. Source: the idea of merge- and nnz-splitting (Merrill &
+// Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators of scratch.
+// Measured: docs/measured.md, suite exact.
+
+#include "cuda/analysis/profile.hpp"
+#include "cuda/families.hpp"
+#include "cuda/runtime/launch.hpp"
+
+namespace rig::on_cuda {
+
+/// Groups of lanes with work of their own that fill the GPU.
+constexpr int64 groups_to_fill = 12000;
+
+int64 cut_for(const profile& look, int64 nnz) {
+  if (forced.cut > 0) return forced.cut;
+  // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
+  // at 128; arxiv-like 1.20 and 1.59; reddit-like 1.57 ms at 512, 1.48 at 1 024. A row of
+  // millions: at most 4 096 pieces to combine.
+  int64 cut = cut_of(0);
+  for (int kind = 1; kind < cut_kinds; ++kind)
+    if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
+  while (look.longest / cut > 4096) cut *= 2;
+  return cut;
+}
+
+bool cut_helps(const profile& look, int64 nnz) {
+  // Long rows that are alike, and enough of them, need no cutting: uniform:32768:3200, f = 1: 0.207
+  // ms, cut 0.261.
+  const bool alike = static_cast<double>(look.longest) < 4 * look.mean_length &&
+                     nnz / look.longest >= groups_to_fill;
+  return look.longest > cut_for(look, nnz) && !alike;
+}
+
+bool is_skewed(const profile& look, int64 nnz) { return look.imbalance > 1.6 && nnz < 30000000; }
+
+bool order_helps(const problem& p, const profile& look) {
+  // Lanes of a warp that hold rows of unlike lengths wait for each other; but neighbouring rows
+  // that share neighbours find them in the caches if they run together, unless all of B stays there
+  // anyway.
+  const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
+                         static_cast<double>(p.b.value_bytes);
+  return is_skewed(look, p.a.nnz) && (!look.local || b_bytes < 50e6) && !forced.in_order;
+}
+
+bool split_helps(const problem& p, const profile& look) {
+  return cut_helps(look, p.a.nnz) || order_helps(p, look);
+}
+
+void prepare_forms(const pattern& of) {
+  of.form_of<profile>();
+  of.form_of<row_lists>();
+}
+
+/// Scratch that stays with the lists: an allocation costs the host some tenths of a microsecond
+/// (suite start: a new result 0.4 to 0.7 µs more than one in place).
+constexpr std::size_t most_kept_bytes = 1 << 20;
+
+const row_lists& ordered_rows(const problem& p, arguments& args) {
+  const auto lists = p.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  if (order_helps(p, look_of(p))) args.order = lists->by_length;
+  return *lists;
+}
+
+void set_pieces(const row_lists& lists, arguments& args) {
+  args.cut = lists.cut;
+  args.pieces = lists.pieces;
+  args.piece_count = lists.piece_count;
+  args.cut_rows = lists.cut_rows;
+  args.cut_count = lists.cut_count;
+}
+
+buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
+                   arguments& args) {
+  cudaStream_t const stream = stream_of(p);
+  const std::size_t zeros = count * sizeof(unsigned);
+  buffer kept;
+  if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
+    kept = lists.counters_of(stream, count);
+  if (kept.data() != nullptr) {
+    p.held_counters = kept;
+    args.arrived = kept.data<unsigned>();
+    if (bytes == 0) return {};
+    buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
+                                          : p.held_sums = lists.sums_of(stream, bytes);
+    args.piece_sums = sums.data();
+    return sums;
+  }
+  // Graphs that replay at once, and threads that give one name to streams of their own, do not
+  // share counters.
+  bytes = (bytes + 15) / 16 * 16;
+  buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
+  args.piece_sums = both.data();
+  args.arrived = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
+  check(cudaMemsetAsync(args.arrived, 0, zeros, stream), "counters between blocks");
+  return both;
+}
+
+buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
+                     arguments& args) {
+  if (lists.piece_count == 0) return {};
+  set_pieces(lists, args);
+  return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.piece_count),
+                     static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles),
+                     args);
+}
+
+answer split_answer(const problem& p) {
+  answer out;
+  if (cannot(out, p, no_kernel_because(p))) return out;
+  const profile& look = look_of(p);
+  // Its lists are read, and its last group works a cut's length.
+  constexpr double lists_seconds = 2e-6;
+  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(look, p.a.nnz));
+  if (!split_helps(p, look)) {
+    out.says = verdict::slower;
+    out.seconds += lone_row_seconds(look.longest);
+    if (p.reasons) out.reason = "rows are even: nothing to cut";
+  }
+  return out;
+}
+
+void split_run(const problem& p) {
+  arguments args = arguments_of(p);
+  run_row(p, args, &ordered_rows(p, args));
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,295 @@
+#include "cuda/runtime/compile.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <nvrtc.h>
+#include <sys/stat.h>
+
+#include <cstring>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "cuda/runtime/kernel_cache.hpp"
+#include "cuda/runtime/runtime.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+// -- NVRTC, loaded on first need -----------------------------------------------------------------
+
+struct nvrtc {
+  decltype(&nvrtcVersion) version;
+  decltype(&nvrtcCreateProgram) create;
+  decltype(&nvrtcDestroyProgram) destroy;
+  decltype(&nvrtcAddNameExpression) add_name;
+  decltype(&nvrtcCompileProgram) compile;
+  decltype(&nvrtcGetProgramLogSize) log_size;
+  decltype(&nvrtcGetProgramLog) log;
+  decltype(&nvrtcGetCUBINSize) cubin_size;
+  decltype(&nvrtcGetCUBIN) cubin;
+  decltype(&nvrtcGetLoweredName) lowered_name;
+  decltype(&nvrtcGetErrorString) error_string;
+};
+
+struct nvrtc_library {
+  void* opened = nullptr;
+  std::string why;  ///< it is not
+};
+
+/// Opened once, at its first use.
+const nvrtc_library& library_of_nvrtc() {
+  static const nvrtc_library& found = *new nvrtc_library([] {
+    const std::string plain = "libnvrtc.so",
+                      numbered = plain + "." + std::to_string(CUDART_VERSION / 1000),
+                      chosen = variable("RIG_NVRTC");
+    const std::vector<std::string> names =
+        chosen.empty()
+            ? std::vector<std::string>{numbered, plain, "/usr/local/cuda/lib64/" + numbered}
+            : std::vector<std::string>{chosen};
+    nvrtc_library out;
+    for (const std::string& name : names) {
+      out.opened = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+      if (out.opened != nullptr) break;
+      if (out.why.empty()) out.why = dlerror();
+    }
+    return out;
+  }());
+  return found;
+}
+
+nvrtc load_nvrtc() {
+  const nvrtc_library& library = library_of_nvrtc();
+  if (library.opened == nullptr)
+    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", library.why});
+  nvrtc out{};
+  const auto find = [&](auto& function, const char* name) {
+    void* symbol = dlsym(library.opened, name);
+    if (symbol == nullptr) fail(errc::cannot, {"NVRTC has no function ", name});
+    std::memcpy(&function, &symbol, sizeof(symbol));
+  };
+  find(out.version, "nvrtcVersion");
+  find(out.create, "nvrtcCreateProgram");
+  find(out.destroy, "nvrtcDestroyProgram");
+  find(out.add_name, "nvrtcAddNameExpression");
+  find(out.compile, "nvrtcCompileProgram");
+  find(out.log_size, "nvrtcGetProgramLogSize");
+  find(out.log, "nvrtcGetProgramLog");
+  find(out.cubin_size, "nvrtcGetCUBINSize");
+  find(out.cubin, "nvrtcGetCUBIN");
+  find(out.lowered_name, "nvrtcGetLoweredName");
+  find(out.error_string, "nvrtcGetErrorString");
+  return out;
+}
+
+const nvrtc& compiler() {
+  static const nvrtc loaded = load_nvrtc();
+  return loaded;
+}
+
+void check_compiler(nvrtcResult status, const char* what) {
+  if (status != NVRTC_SUCCESS) fail(errc::cannot, {what, ": ", compiler().error_string(status)});
+}
+
+// -- The program text ----------------------------------------------------------------------------
+
+/// `located`: the compiler is told where the macro stands. Machine code does not depend on it.
+std::string program_text(const kernel_source& of, bool located) {
+  const source_text* const source = of.semiring;
+  std::string text = "#include \"" + of.file + "\"\n";
+  if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
+  // Outside of rig: a name without rig:: is not to find one of the library's here, and another in
+  // the caller's program.
+  text += "namespace rig_user {\n";
+  if (located) {
+    text += "#line " + std::to_string(source->line) + " \"";
+    for (const char* at = source->file; *at != '\0'; ++at) {
+      if (*at == '"' || *at == '\\') text += '\\';
+      text += *at;
+    }
+    text += "\"\n";
+  }
+  return text + "struct " + source->name + " { " + source->body + " };\n}\n";
+}
+
+/// The file's text with the edit made, whose words it must have once.
+std::string edited(const kernel_text& file, const text_edit& edit) {
+  std::string text = file.text;
+  const std::string_view from = edit.from;
+  const std::size_t at = text.find(from);
+  if (at == text.npos || text.find(from, at + 1) != text.npos)
+    fail(errc::cannot, {"the words \"", from, "\" are not once in ", edit.file});
+  return text.replace(at, from.size(), edit.to);
+}
+
+std::vector<std::string> flags(int architecture) {
+  return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture),
+          "--device-as-default-execution-space"};
+}
+
+/// What one kernel is told from another by.
+std::string text_key(const kernel_source& of) {
+  std::string key = of.expression + "\n" + program_text(of, false);
+  if (of.edit != nullptr)
+    key += std::string(of.edit->file) + "\n" + of.edit->from + "\n" + of.edit->to;
+  return key;
+}
+
+compiled_kernel compile_now(const kernel_source& of, int architecture) {
+  const nvrtc& c = compiler();
+  std::vector<const char*> names, texts;
+  std::string edited_text;
+  bool is_edited = of.edit == nullptr;
+  for (const kernel_text& t : kernel_texts()) {
+    names.push_back(t.name);
+    texts.push_back(t.text);
+    if (of.edit == nullptr || t.name != std::string_view(of.edit->file)) continue;
+    edited_text = edited(t, *of.edit);
+    texts.back() = edited_text.c_str();
+    is_edited = true;
+  }
+  if (!is_edited) fail(errc::cannot, {"there is no file ", of.edit->file, " to edit"});
+  const std::string text = program_text(of, true);
+  nvrtcProgram made = nullptr;
+  check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()),
+                          texts.data(), names.data()),
+                 "nvrtcCreateProgram");
+  struct guard {
+    nvrtcProgram* program;
+    ~guard() { compiler().destroy(program); }
+  } const destroyed{&made};
+  check_compiler(c.add_name(made, of.expression.c_str()), "nvrtcAddNameExpression");
+  const std::vector<std::string> options = flags(architecture);
+  std::vector<const char*> option_pointers;
+  for (const std::string& option : options) option_pointers.push_back(option.c_str());
+  const nvrtcResult status =
+      c.compile(made, static_cast<int>(option_pointers.size()), option_pointers.data());
+  if (status != NVRTC_SUCCESS) {
+    std::size_t size = 0;
+    c.log_size(made, &size);
+    std::string log(size, '\0');
+    if (size > 0) c.log(made, log.data());
+    while (!log.empty() && (log.back() == '\0' || log.back() == '\n')) log.pop_back();
+    const std::string subject = of.semiring != nullptr
+                                    ? std::string(of.semiring->name) + " (" + of.semiring->file +
+                                          ":" + std::to_string(of.semiring->line) + ")"
+                                    : of.expression;
+    const char* const hint =
+        log.find("std::") == log.npos
+            ? ""
+            : "\nThe GPU's compiler reads no standard header: rig::maximum and "
+              "rig::minimum are in place of std::max and std::min";
+    fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log, hint});
+  }
+  compiled_kernel out;
+  std::size_t size = 0;
+  check_compiler(c.cubin_size(made, &size), "nvrtcGetCUBINSize");
+  out.cubin.resize(size);
+  check_compiler(c.cubin(made, out.cubin.data()), "nvrtcGetCUBIN");
+  const char* lowered = nullptr;
+  check_compiler(c.lowered_name(made, of.expression.c_str(), &lowered), "nvrtcGetLoweredName");
+  out.lowered_name = lowered;
+  return out;
+}
+
+/// NVRTC gives two numbers of its version; the rest is in the name, size and age of its file.
+std::string version_of_nvrtc() {
+  int major = 0, minor = 0;
+  check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
+  std::string out = std::to_string(major) + "." + std::to_string(minor);
+  link_map* loaded = nullptr;
+  if (dlinfo(library_of_nvrtc().opened, RTLD_DI_LINKMAP, &loaded) != 0) return out;
+  std::error_code unknown;
+  const auto file = std::filesystem::canonical(loaded->l_name, unknown);
+  struct stat found;
+  if (unknown || stat(file.c_str(), &found) != 0) return out;
+  return out + " " + file.filename().string() + " " + std::to_string(found.st_size) + " " +
+         std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
+}
+
+/// Everything the machine code depends on.
+std::string cache_key(const kernel_source& of, int architecture) {
+  static const std::uint64_t files = [] {
+    std::uint64_t h = text_hash("");
+    for (const kernel_text& t : kernel_texts()) h = text_hash(t.text, text_hash(t.name, h));
+    return h;
+  }();
+  std::string key = "files " + std::to_string(files) + "\nnvrtc " + version_of_nvrtc();
+  for (const std::string& flag : flags(architecture)) key += " " + flag;
+  return key + "\n" + text_key(of);
+}
+
+/// `reads`: what the cache has may be taken.
+compiled_kernel cached_or_compiled(const kernel_source& of, int architecture, bool reads) {
+  const std::string key = cache_key(of, architecture);
+  compiled_kernel out;
+  if (reads && read_cached(key, out)) return out;
+  out = compile_now(of, architecture);
+  write_cached(key, out);
+  return out;
+}
+
+// -- The memory cache ----------------------------------------------------------------------------
+
+/// One kernel in the making: the first caller compiles, others of the same kernel wait for it.
+struct slot {
+  std::mutex making;
+  const void* kernel = nullptr;
+};
+
+slot& slot_for(const std::string& key) {
+  static std::mutex mutex;
+  // Never destroyed: a product may run while the process ends.
+  static auto& slots = *new std::map<std::string, slot>;
+  const std::lock_guard lock(mutex);
+  return slots[key];
+}
+
+int architecture_of(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
+}  // namespace
+
+const char* no_compiler_because() {
+  const nvrtc_library& library = library_of_nvrtc();
+  return library.opened == nullptr ? "is compiled at run time, and there is no NVRTC" : nullptr;
+}
+
+std::string compile_to_cubin(const kernel_source& of, int architecture, std::string& lowered_name) {
+  compiled_kernel made = compile_now(of, architecture);
+  lowered_name = made.lowered_name;
+  return made.cubin;
+}
+
+const void* compile(const kernel_source& of, int device) {
+  const int architecture = architecture_of(device);
+  slot& kept = slot_for(std::to_string(architecture) + " " + text_key(of));
+  const std::lock_guard lock(kept.making);
+  if (kept.kernel != nullptr) return kept.kernel;
+  compiled_kernel made = cached_or_compiled(of, architecture, true);
+  cudaLibrary_t library = nullptr;
+  const auto load = [&] {
+    return cudaLibraryLoadData(&library, made.cubin.data(), nullptr, nullptr, 0, nullptr, nullptr,
+                               0);
+  };
+  cudaError_t status = load();
+  // Machine code the driver refuses: a file that was damaged in a way the checksum missed.
+  if (status != cudaSuccess && status != cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    made = cached_or_compiled(of, architecture, false);
+    status = load();
+  }
+  check(status, "cudaLibraryLoadData");
+  cudaKernel_t kernel = nullptr;
+  check(cudaLibraryGetKernel(&kernel, library, made.lowered_name.c_str()), "cudaLibraryGetKernel");
+  return kept.kernel = kernel;
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,62 @@
+#include "cuda/runtime/driver.hpp"
+
+#include <dlfcn.h>
+
+#include <cstring>
+
+namespace rig::on_cuda {
+namespace {
+
+/// The driver's own look-up, since the runtime's makes a context on the thread's device.
+decltype(&cuGetProcAddress) lookup() {
+  constexpr const char* library = "libcuda.so.1";
+  void* const opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+  void* const found = opened != nullptr ? dlsym(opened, "cuGetProcAddress_v2") : nullptr;
+  if (found == nullptr) fail(errc::device, {library, ": ", dlerror()});
+  decltype(&cuGetProcAddress) out;
+  std::memcpy(&out, &found, sizeof(out));
+  return out;
+}
+
+driver_functions find_all() {
+  const auto look_up = lookup();
+  driver_functions out = {};
+  const auto find = [&](const char* name, auto& function) {
+    constexpr int since = 12000;
+    void* at = nullptr;
+    CUdriverProcAddressQueryResult result;
+    if (look_up(name, &at, since, CU_GET_PROC_ADDRESS_DEFAULT, &result) != CUDA_SUCCESS ||
+        at == nullptr)
+      fail(errc::device, {"the driver has no ", name});
+    std::memcpy(&function, &at, sizeof(at));
+  };
+  find("cuInit", out.start);
+  find("cuDeviceGet", out.device);
+  find("cuDevicePrimaryCtxRetain", out.retain_context);
+  find("cuCtxGetCurrent", out.current_context);
+  find("cuCtxSetCurrent", out.set_context);
+  find("cuThreadExchangeStreamCaptureMode", out.exchange_mode);
+  find("cuStreamIsCapturing", out.is_capturing);
+  find("cuLaunchKernel", out.launch);
+  find("cuGraphCreate", out.create_graph);
+  find("cuGraphDestroy", out.destroy_graph);
+  find("cuGraphAddKernelNode", out.add_kernel);
+  find("cuGraphInstantiateWithFlags", out.instantiate);
+  find("cuGraphExecKernelNodeSetParams", out.set_kernel);
+  find("cuGraphLaunch", out.launch_graph);
+  find("cuEventCreate", out.create_event);
+  find("cuEventDestroy", out.destroy_event);
+  find("cuEventRecord", out.record);
+  find("cuStreamWaitEvent", out.wait);
+  check(out.start(0), "cuInit");
+  return out;
+}
+
+}  // namespace
+
+const driver_functions& driver() {
+  static const driver_functions found = find_all();
+  return found;
+}
+
+}  // namespace rig::on_cuda

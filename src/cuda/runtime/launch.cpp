@@ -1,0 +1,325 @@
+#include "cuda/runtime/launch.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <vector>
+
+#include "cuda/runtime/compile.hpp"
+#include "cuda/runtime/driver.hpp"
+#include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+void copy_bits(any_value& to, const void* from, std::size_t bytes) {
+  std::memcpy(to.bytes, from, bytes);
+}
+
+mask_arguments mask_arguments_of(const mask_operand& mask) {
+  mask_arguments out;
+  out.structural = mask.structural;
+  out.complemented = mask.complemented;
+  if (mask.over == mask_operand::kind::matrix) {
+    out.over = mask_arguments::matrix;
+    out.wide = mask.sparse.wide;
+    out.stored = mask.sparse.value_type;
+    out.offsets = mask.sparse.offsets;
+    out.entries = mask.sparse.entries;
+    out.values = mask.sparse.values;
+    copy_bits(out.iso, mask.sparse.iso, sizeof(mask.sparse.iso));
+  } else if (mask.over == mask_operand::kind::dense) {
+    out.over = mask_arguments::dense;
+    out.stored = mask.full.value_type;
+    out.values = mask.full.data;
+    out.stride = mask.full.stride;
+  }
+  return out;
+}
+
+/// The type that a semiring's key names.
+std::string_view type_of_key(std::string_view key) {
+  const std::size_t begin = key.find("S = ") + 4;
+  return key.substr(begin, key.rfind(']') - begin);
+}
+
+const char* element_name(type stored, bool per_column) {
+  switch (stored) {
+    case type::boolean:
+      return "bool";
+    case type::int32:
+      return "rig::int32";
+    case type::int64:
+      return "rig::int64";
+    case type::float32:
+      return "float";
+    case type::float64:
+      return "double";
+    case type::half:
+      return "rig::half";
+    case type::bfloat16:
+      return "rig::bfloat16";
+    case type::code:
+      return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
+    case type::other:
+      return nullptr;
+  }
+  return nullptr;
+}
+
+const void* find_ahead(const problem& p, const kernel_request& wanted,
+                       const std::string& semiring) {
+  if (wanted.ahead == nullptr || p.algebra->source != nullptr ||
+      (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
+    return nullptr;
+  // Never destroyed: a product may run while the process ends.
+  static const auto& names = *new const std::vector<std::string>{
+#define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+  };
+  for (std::size_t pair = 0; pair < names.size(); ++pair)
+    if (names[pair] == semiring)
+      return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
+  return nullptr;
+}
+
+/// What a kernel depends on.
+struct kernel_key {
+  const semiring_info* algebra;
+  std::uint64_t key_hash;  ///< the address may be another semiring's once its library was unloaded
+  const char* name;
+  int shape, device;
+  type b_type;
+  bool per_column;
+  bool operator==(const kernel_key&) const = default;
+};
+
+/// Kernels already resolved, so that a prepared call costs one look-up, without a lock: lists that
+/// only grow, at their front, and stay until the process ends.
+struct resolved {
+  kernel_key key;
+  const void* kernel;
+  const resolved* next;
+};
+std::atomic<const resolved*> resolved_kernels[64];
+
+/// A CUDA graph of one kernel for a stream, which each launch fills in anew: what was launched
+/// before is not touched. The host needs less for it than for a kernel that is launched as such,
+/// and the device no more. Microseconds of the host by a program outside the project, 448 bytes of
+/// arguments: 3.1 to 3.8; 1.4 to 2.2 as a graph that is filled in.
+struct pad {
+  std::mutex busy;
+  CUstream stream;
+  CUgraphNode node;
+  CUgraphExec graph;
+};
+/// A stream each, since launches of one graph wait for each other. They stay until the process
+/// ends; streams beyond the first few have none; a place is kept for rig's own.
+struct launch_pads {
+  std::mutex making;
+  std::atomic<std::size_t> count;
+  pad of_streams[16];
+};
+launch_pads pads_of_devices[most_devices];
+
+pad* find_pad(launch_pads& pads, CUstream stream) {
+  const std::size_t count = pads.count.load(std::memory_order_acquire);
+  for (std::size_t i = 0; i < count; ++i)
+    if (pads.of_streams[i].stream == stream) return &pads.of_streams[i];
+  return nullptr;
+}
+
+/// Null where the stream has none, and none can be made.
+pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
+  launch_pads& pads = pads_of_devices[device];
+  if (pad* const found = find_pad(pads, stream)) return found;
+  const std::lock_guard lock(pads.making);
+  if (pad* const found = find_pad(pads, stream)) return found;
+  const std::size_t count = pads.count.load(std::memory_order_relaxed);
+  void* const own = stream_for(device, nullptr);
+  const bool is_kept = stream != own && find_pad(pads, static_cast<CUstream>(own)) == nullptr;
+  if (count + is_kept >= std::size(pads.of_streams)) return nullptr;
+  const driver_functions& call = driver();
+  pad& made = pads.of_streams[count];
+  CUgraph graph = nullptr;
+  const bool is_made = call.create_graph(&graph, 0) == CUDA_SUCCESS &&
+                       call.add_kernel(&made.node, graph, nullptr, 0, &what) == CUDA_SUCCESS &&
+                       call.instantiate(&made.graph, graph, 0) == CUDA_SUCCESS;
+  if (!is_made) {
+    if (graph != nullptr) call.destroy_graph(graph);
+    return nullptr;
+  }
+  made.stream = stream;
+  pads.count.store(count + 1, std::memory_order_release);
+  return &made;
+}
+
+/// False: it was not launched, as the stream has no graph, or not for this kernel.
+bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
+                     const char* name) {
+  pad* const by = pad_of(device, stream, what);
+  if (by == nullptr) return false;
+  const std::lock_guard lock(by->busy);
+  if (driver().set_kernel(by->graph, by->node, &what) != CUDA_SUCCESS) return false;
+  check(driver().launch_graph(by->graph, stream), name);
+  return true;
+}
+
+}  // namespace
+
+arguments arguments_of(const problem& p) {
+  arguments out;
+  out.rows = p.a.rows;
+  out.nnz = p.a.nnz;
+  out.wide = p.a.wide;
+  out.a_type = p.a.value_type;
+  out.offsets = p.a.offsets;
+  out.entries = p.a.entries;
+  out.permutation = p.a.permutation;
+  out.a_values = p.a.values;
+  if (p.a.values == nullptr) p.algebra->take_left(p.a.iso, p.a.value_type, out.iso.bytes);
+  out.columns = p.b.columns;
+  out.b = p.b.data;
+  if (!p.algebra->ignores_right && p.b.rows > 1)
+    out.b_row_bytes = row_bytes(p.b.stride, p.b.value_bytes);
+  out.low = p.b.low;
+  out.step = p.b.step;
+  out.c = p.c.data;
+  out.c_stride = p.c.stride;
+  out.indices = static_cast<int32*>(p.indices.data);
+  out.indices_stride = p.indices.stride;
+  out.c_type = p.c.value_type;
+  out.accum = p.accum;
+  out.outside_fills = p.fresh || p.desc->replace;
+  p.algebra->fill(p, out.fill.bytes);
+  if (p.mask.over != mask_operand::kind::absent) out.mask = mask_arguments_of(p.mask);
+  return out;
+}
+
+bool is_plain(const problem& p) {
+  const bool as_it_is = p.c.value_type == p.algebra->result;
+  const bool narrowed = p.algebra->result == type::float32 && !p.algebra->is_indexed &&
+                        (p.c.value_type == type::half || p.c.value_type == type::bfloat16);
+  return p.mask.over == mask_operand::kind::absent && p.accum == accumulator::none &&
+         (as_it_is || narrowed);
+}
+
+unsigned row_bytes(int64 stride, std::size_t element_bytes) {
+  constexpr std::size_t most = 0xffffffff;
+  const std::size_t bytes = static_cast<std::size_t>(stride) * element_bytes;
+  if (bytes > most)
+    fail(errc::cannot,
+         {"mxm: rows of B begin ", bytes, " bytes apart, and CUDA kernels reach ", most});
+  return static_cast<unsigned>(bytes);
+}
+
+double estimate(const problem& p) {
+  // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory;
+  // only the order of estimates matters.
+  constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
+  return launch_seconds + predicted_bytes(p, static_cast<double>(p.a.nnz)) / bytes_a_second;
+}
+
+std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }
+
+const char* no_kernel_because(const problem& p) {
+  if (p.algebra->result_bytes > sizeof(arguments::fill))
+    return "its results have more than 16 bytes each, which CUDA kernels do not store";
+  constexpr index widest_tile = 4096;
+  if (p.b.columns > highest<index>() - widest_tile)
+    return "B has more columns than its last tile could count to";
+  if (!p.algebra->ignores_right && p.b.rows > 1 &&
+      static_cast<std::size_t>(p.b.stride) * p.b.value_bytes > 0xffffffff)
+    return "rows of B begin more than 4 GiB apart";
+  if (p.algebra->source != nullptr) return nullptr;
+  // rig's own semirings have their text in the library; a type of the caller's has none.
+  if (p.algebra->is_rigs) return nullptr;
+  return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
+}
+
+std::size_t shared_room(int device) {
+  int bytes = 0;
+  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
+        "shared memory");
+  return static_cast<std::size_t>(bytes);
+}
+
+const void* kernel_for(const problem& p, const kernel_request& wanted) {
+  const int device = p.a.where.device;
+  const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
+  const bool per_column = b_type == type::code && p.b.per_column;
+  const kernel_key key = {p.algebra, p.algebra->key_hash, wanted.name, wanted.shape, device,
+                          b_type,    per_column};
+  std::atomic<const resolved*>& list =
+      resolved_kernels[(key.key_hash + static_cast<unsigned>(key.shape)) %
+                       std::size(resolved_kernels)];
+  for (const resolved* r = list.load(std::memory_order_acquire); r != nullptr; r = r->next)
+    if (r->key == key) return r->kernel;
+  const std::string semiring = type_name(*p.algebra);
+  const void* kernel = find_ahead(p, wanted, semiring);
+  if (kernel != nullptr) {
+    // By its handle a kernel is launched without a look-up of its address: 0.2 µs less (suite
+    // start, run time against ahead).
+    cudaKernel_t handle = nullptr;
+    check(cudaGetKernel(&handle, kernel), wanted.name);
+    kernel = handle;
+  } else {
+    const std::string name = p.algebra->source != nullptr
+                                 ? "rig_user::" + std::string(p.algebra->source->name)
+                                 : semiring;
+    const char* element = element_name(b_type, per_column);
+    const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
+    kernel = compile({wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
+                      wanted.edit},
+                     device);
+  }
+  if (wanted.shared_percent >= 0)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,
+                               wanted.shared_percent),
+          wanted.name);
+  if (wanted.most_shared > 0)
+    check(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                               static_cast<int>(wanted.most_shared)),
+          wanted.name);
+  auto* const made = new resolved{key, kernel, list.load(std::memory_order_relaxed)};
+  while (!list.compare_exchange_weak(made->next, made, std::memory_order_release,
+                                     std::memory_order_relaxed)) {
+  }
+  return kernel;
+}
+
+bool has_launch_graph(int device, void* stream) {
+  return find_pad(pads_of_devices[device], static_cast<CUstream>(stream)) != nullptr;
+}
+
+void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
+            const arguments& args, std::size_t shared) {
+  void* parameters[] = {const_cast<arguments*>(&args)};
+  CUDA_KERNEL_NODE_PARAMS what = {};
+  what.kern = static_cast<CUkernel>(const_cast<void*>(kernel));
+  what.gridDimX = grid.x;
+  what.gridDimY = grid.y;
+  what.gridDimZ = grid.z;
+  what.blockDimX = threads;
+  what.blockDimY = what.blockDimZ = 1;
+  what.sharedMemBytes = static_cast<unsigned>(shared);
+  what.kernelParams = parameters;
+  const int device = p.a.where.device;
+  CUstream const stream = stream_of(p);
+  // A graph that is being captured takes the kernel itself; one name may be a stream each thread.
+  const bool own = !p.captured && stream != cudaStreamPerThread;
+  if (!own || !launch_as_graph(device, stream, what, name)) {
+    // A kernel's handle serves where a function is asked for.
+    auto* const function = static_cast<CUfunction>(const_cast<void*>(kernel));
+    check(driver().launch(function, grid.x, grid.y, grid.z, threads, 1, 1, what.sharedMemBytes,
+                          stream, parameters, nullptr),
+          name);
+  }
+  launched(device, name);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,102 @@
+// spmv: its answer and its launches. The kernel: spmv.cuh.
+
+#include <array>
+
+#include "cuda/analysis/profile.hpp"
+#include "cuda/families.hpp"
+#include "cuda/runtime/launch.hpp"
+#include "cuda/spmv/spmv.cuh"
+#include "rig/semirings.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// Plain in packs of four entries; plain, or with any write-back, one by one.
+enum shape_number : int { in_packs, singly, any };
+constexpr std::size_t shapes = 3;
+
+std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return "rig::on_cuda::spmv<" + semiring + ", " + b_type + (shape == in_packs ? ", 4" : ", 1") +
+         (shape == any ? ", false>" : ", true>");
+}
+
+template <class... Kernel>
+constexpr auto addresses(Kernel*... kernel) {
+  return std::array{reinterpret_cast<const void*>(kernel)...};
+}
+
+// In the order of builtin.def; a positional semiring is never asked for.
+template <class S>
+std::array<const void*, shapes> kernels_of_a_pair() {
+  using B = typename S::right;
+  if constexpr (positional<S>)
+    return {};
+  else
+    return addresses(&spmv<S, B, 4, true>, &spmv<S, B, 1, true>, &spmv<S, B, 1, false>);
+}
+const std::array<const void*, shapes> ahead[] = {
+#define RIG_BUILTIN(semiring, type) kernels_of_a_pair<semiring<type>>(),
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+};
+
+}  // namespace
+
+std::size_t spmv_entries() { return std::size(ahead) * shapes; }
+
+answer spmv_answer(const problem& p) {
+  answer out;
+  const char* why = no_kernel_because(p);
+  if (why == nullptr && p.b.columns != 1) why = "B has more than one column";
+  if (why == nullptr && p.b.value_type == type::code && !p.algebra->ignores_right)
+    why = "it reads numbers, and B is of codes";
+  if (why == nullptr && p.algebra->is_positional)
+    why = "a chunk of entries does not know their rows, and the semiring asks for them";
+  constexpr std::size_t static_shared_bytes = 48 * 1024, kept_back = 1024;
+  if (why == nullptr && p.algebra->accum_bytes * (chunk_items + 4 + spmv_threads / 32) >
+                            static_shared_bytes - kept_back)
+    why = "the sums of a chunk do not fit in a block's shared memory";
+  if (cannot(out, p, why)) return out;
+  // Sums go through shared memory: where rows are long and even a warp a row does without.
+  // Milliseconds of spmv and of `row` or `split` (suite spmv): uniform:32768:3400 0.302, 0.198;
+  // pubmed-like 0.0053, 0.0044; but road-like 0.035, 0.037, a lane a row.
+  const profile& look = look_of(p);
+  out.seconds = estimate(p);
+  if (p.a.nnz < few_entries || (look.mean_length > 200 && look.imbalance < 1.2)) {
+    out.says = verdict::slower;
+    out.seconds *= 2;
+    if (p.reasons) out.reason = "a warp a row has less to do";
+  }
+  return out;
+}
+
+void spmv_run(const problem& p) {
+  const auto lists = p.oriented->form_of<row_lists>();
+  p.held_lists = lists;
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const auto count = static_cast<int64>(lists->chunk_count);
+  // A tail and a head a chunk, in words of two counters' size.
+  const buffer sums = scratch_for(
+      p, *lists, 0,
+      static_cast<std::size_t>(4 * count * sent_words(static_cast<int64>(p.algebra->accum_bytes))),
+      args);
+  args.chunk_rows = lists->chunk_rows;
+  args.chunk_count = lists->chunk_count;
+  const bool plain = is_plain(p);
+  const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
+                      (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
+  const int shape = !plain ? any : packed ? in_packs : singly;
+  // B's elements come out of the L1 cache, and that is what shared memory leaves: four blocks a
+  // multiprocessor, instead of six, and more cache (rmat:20:16: 0.189 ms, 0.212; products-like
+  // 0.465, 0.472).
+  constexpr int shared_percent = 20;
+  const void* const kernel = kernel_for(p, {"spmv", "cuda/spmv/spmv.cuh", shape, shapes, expression,
+                                            ahead[0].data(), shared_percent});
+  constexpr int warps = spmv_threads / 32;
+  const int64 late = count < blocks_behind ? count : blocks_behind;
+  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
+         spmv_threads, args);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,307 @@
+// spmv: one column of B. A block takes a chunk of entries, whatever rows they belong to.
+//
+// Wins at f = 1: chunks are even whatever the rows, loads of A run on end, and every lane gathers.
+// Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016), summed by rows from
+// shared memory as CSR-stream does (Greathouse & Daga, SC 2014); sums of one row pass between
+// blocks with marks, as in a scan in one pass (Merrill & Garland, NVR-2016-002). No atomics, a
+// fixed order: same bits. O(nnz + n), 16 bytes of scratch a chunk for every 4 of an accumulator.
+// Measured: docs/measured.md, suite spmv.
+
+#pragma once
+
+#include "cuda/device/gather.cuh"
+
+namespace rig::on_cuda {
+
+constexpr int spmv_threads = 256;
+
+/// What the entries of the lanes up to this one add up to since the last row's end: a segmented
+/// scan over the warp, in a fixed tree. `ended`: a row ends among a lane's entries, then among
+/// those of the lanes before and its own.
+template <class S>
+__device__ __forceinline__ void scan_warp(typename S::accum& sum, bool& ended) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int distance = 1; distance < 32; distance *= 2) {
+    const typename S::accum before = shuffle_up(sum, distance);
+    const bool before_ended = __shfl_up_sync(0xffffffffu, ended ? 1 : 0, distance) != 0;
+    if (lane < distance) continue;
+    if (!ended) sum = S::add(before, sum);
+    ended = ended || before_ended;
+  }
+}
+
+/// Entries [begin, end) of A belong to the chunk, and rows [first, last) begin in it: rows and
+/// entries together are `chunk_items`.
+struct chunk_range {
+  int64 begin, end;
+  index first, last;
+
+  __device__ chunk_range(const arguments& args, int64 chunk)
+      : chunk_range(args, chunk, args.chunk_rows[chunk], args.chunk_rows[chunk + 1]) {}
+  __device__ chunk_range(const arguments& args, int64 chunk, index first_row, index last_row)
+      : first(first_row), last(last_row) {
+    begin = chunk * chunk_items - first;
+    end = (chunk + 1) * chunk_items - last;
+    if (end > args.nnz) end = args.nnz;
+  }
+};
+
+/// A sum on its way from one block to another: each 4 bytes of it in one store with a mark that it
+/// is there, so that neither side needs a fence. Zero: nothing is there.
+constexpr int sent_words(int64 accum_bytes) { return static_cast<int>((accum_bytes + 3) / 4); }
+
+template <class T>
+struct sent_sum {
+  static constexpr int words = sent_words(sizeof(T));
+  using word = volatile unsigned long;
+  static constexpr unsigned long mark = 1ul << 32;
+  unsigned long seen[words];
+
+  static __device__ void put(word* to, const T& sum) {
+    unsigned parts[words] = {};
+    memcpy(parts, &sum, sizeof(T));
+    for (int w = 0; w < words; ++w) to[w] = mark | parts[w];
+  }
+  __device__ void look(const word* from) {
+    for (int w = 0; w < words; ++w) seen[w] = from[w];
+  }
+  /// What was put at the place that was looked at, once it is there; leaves the place empty.
+  __device__ T take(word* from) {
+    unsigned parts[words];
+    for (int w = 0; w < words; ++w) {
+      while (seen[w] < mark) seen[w] = from[w];
+      from[w] = 0;
+      parts[w] = static_cast<unsigned>(seen[w]);
+    }
+    T sum;
+    memcpy(&sum, parts, sizeof(T));
+    return sum;
+  }
+};
+
+/// Where a chunk puts what it has of a row that goes on, and beside it of one that ends in it and
+/// began before.
+template <class S>
+__device__ typename sent_sum<typename S::accum>::word* tail_at(const arguments& args, int64 chunk) {
+  using sent = sent_sum<typename S::accum>;
+  return reinterpret_cast<typename sent::word*>(args.arrived) + 2 * chunk * sent::words;
+}
+template <class S>
+__device__ typename sent_sum<typename S::accum>::word* head_at(const arguments& args, int64 chunk) {
+  return tail_at<S>(args, chunk) + sent_sum<typename S::accum>::words;
+}
+
+/// The last row that began before a chunk, with entries [row_begin, row_end), if it ends in that
+/// chunk. A warp writes it, in a fixed order: a tree over the tails, then the head.
+template <class S, bool Plain>
+__device__ __forceinline__ void complete(const arguments& args, int64 number,
+                                         const chunk_range& chunk, int64 row_begin, int64 row_end,
+                                         int lane) {
+  using accum = typename S::accum;
+  using sent = sent_sum<accum>;
+  const index row = chunk.first - 1;
+  if (row < 0 || row_end <= chunk.begin || row_end > chunk.end) return;
+  sent head = {};
+  if (lane == 0) head.look(head_at<S>(args, number));
+  accum sum = S::zero();
+  constexpr int batch = 4;  // a lane looks at so many before it waits for one
+  for (int64 c = (row_begin + row + 1) / chunk_items + lane; c < number; c += 32 * batch) {
+    sent from[batch];
+#pragma unroll
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < number) from[p].look(tail_at<S>(args, c + 32 * p));
+#pragma unroll
+    for (int p = 0; p < batch; ++p)
+      if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at<S>(args, c + 32 * p)));
+  }
+  for (int distance = 1; distance < 32; distance *= 2)
+    sum = S::add(sum, shuffle_xor(0xffffffffu, sum, distance));
+  if (lane > 0) return;
+  const accum whole[1][1] = {{S::add(sum, head.take(head_at<S>(args, number)))}};
+  write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+}
+
+/// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
+/// what it has of the others; one of its warps completes the row that ends in a chunk long before.
+/// After the blocks with chunks come some that complete the rows of the last ones. Who waits, waits
+/// for blocks of lower numbers, which started earlier and wait for nothing before they have sent. V
+/// entries a load.
+template <class S, class TB, int V, bool Plain>
+__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  constexpr int room = chunk_items + 4, own = room / spmv_threads, packs = own / V;
+  static_assert(packs * spmv_threads * V == room && own <= 32);
+  __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
+  __shared__ unsigned ends[room / 32];  // a bit an entry: the last of its row
+  __shared__ unsigned warp_ended;
+  __shared__ int edges[3];  // where the row ends that comes in, and the last one begins and ends
+  auto* const terms = reinterpret_cast<accum*>(raw);
+  accum* const warp_sums = terms + room;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int64 number = blockIdx.x, count = args.chunk_count;
+  if (number >= count) {
+    const int64 behind = blocks_behind < count ? blocks_behind : count;
+    const int64 late = count - behind + (number - count) * (spmv_threads / 32) + warp;
+    if (late >= count) return;
+    const chunk_range chunk(args, late);
+    if (chunk.first > 0)
+      complete<S, Plain>(args, late, chunk, args.offset(chunk.first - 1), args.offset(chunk.first),
+                         lane);
+    return;
+  }
+  const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
+  const bool completes = looks_back && number >= blocks_behind;
+  const chunk_range chunk(args, number);
+  // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
+  // of the chunk before come along, and as many of the one after. They end up in no row of C.
+  const int64 base = chunk.begin / V * V;
+  const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
+  const index* const entries = args.entries + base;
+  const auto* const values =
+      args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
+  const bool has_packs = base + (end + V - 1) / V * V <= args.nnz;
+
+  pack<index, V> k[packs] = {};
+  [[maybe_unused]] pack<left, V> a[packs];
+#pragma unroll
+  for (int p = 0; p < packs; ++p) {
+    const int at = (p * spmv_threads + thread) * V;
+    if (at >= end) continue;
+    if (has_packs || at + V <= end)
+      k[p] = stream_pack<index, V>(entries + at);
+    else
+      for (int v = 0; v < V; ++v)
+        if (at + v < end) k[p].element[v] = entries[at + v];
+  }
+  if constexpr (!is_ignoring_left<S>) {
+    const left iso = iso_of<left>(args);
+#pragma unroll
+    for (int p = 0; p < packs; ++p) {
+      const int at = (p * spmv_threads + thread) * V;
+      if (values == nullptr) {
+        for (int v = 0; v < V; ++v) a[p].element[v] = iso;
+      } else if (at < end) {
+        if (has_packs || at + V <= end)
+          a[p] = stream_pack<left, V>(values + at);
+        else
+          for (int v = 0; v < V; ++v)
+            if (at + v < end) a[p].element[v] = values[at + v];
+      }
+    }
+  }
+  for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
+  if (thread == 0) warp_ended = 0;
+  __syncthreads();
+  int64 edge = 0;
+  if (looks_back && lane < 3) {
+    edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
+  }
+  // Of the row to complete: what two lanes ask for while the block waits for its own entries.
+  index rows = 0;
+  if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
+  const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
+  // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
+  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
+    const int64 last = args.offset(row) - base;
+    if (last > 0) mark(static_cast<int>(last) - 1);
+  }
+  if (thread == 0) {
+    if (begin > 0) mark(begin - 1);
+    if (end > begin) mark(end - 1);
+  }
+  [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
+#pragma unroll
+  for (int p = 0; p < packs; ++p) {
+    const int at = (p * spmv_threads + thread) * V;
+    [[maybe_unused]] right from[V];
+#pragma unroll
+    for (int v = 0; v < V; ++v)
+      if constexpr (!is_ignoring_right<S>)
+        if (at < end)
+          from[v] = convert<right>(
+              load_pack<TB, 1>(at_row<TB>(b, k[p].element[v], args.b_row_bytes)).element[0]);
+    pack<accum, V> out;
+#pragma unroll
+    for (int v = 0; v < V; ++v) {
+      left x = left();
+      right y = right();
+      if constexpr (!is_ignoring_left<S>) x = a[p].element[v];
+      if constexpr (!is_ignoring_right<S>) y = from[v];
+      out.element[v] = at < end ? product<S>(x, y, position{0, k[p].element[v]}) : S::zero();
+    }
+    *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
+  }
+  if (looks_back && lane < 3) {
+    // Beyond the chunk they need not be told apart.
+    const int64 place = edge - base, most = end + 1;
+    edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
+  }
+  int64 row_edge = 0;
+  if (completes) {
+    const index first = __shfl_sync(0xffffffffu, rows, 0);
+    if (lane < 2 && first > 0) row_edge = args.offset(first - 1 + lane);
+  }
+  __syncthreads();
+
+  // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
+  // the row ends; what came before its first end follows from the scan.
+  const unsigned bits = ends[thread * own / 32] >> thread * own % 32;
+  const auto mine = *reinterpret_cast<const pack<accum, own>*>(terms + thread * own);
+  accum sum = S::zero(), first_sum = S::zero();
+  int first_end = -1;
+#pragma unroll
+  for (int e = 0; e < own; ++e) {
+    sum = S::add(sum, mine.element[e]);
+    if ((bits >> e & 1u) == 0) continue;
+    if (first_end < 0) {
+      first_end = e;
+      first_sum = sum;
+    } else {
+      terms[thread * own + e] = sum;
+    }
+    sum = S::zero();
+  }
+  bool ended = first_end >= 0;
+  scan_warp<S>(sum, ended);
+  if (lane == 31) {
+    warp_sums[warp] = sum;
+    if (ended) atomicOr(&warp_ended, 1u << warp);
+  }
+  accum before = shuffle_up(sum, 1);
+  const bool before_ended = __shfl_up_sync(0xffffffffu, ended ? 1 : 0, 1) != 0;
+  if (lane == 0) before = S::zero();
+  __syncthreads();
+  if (first_end >= 0) {
+    if (lane == 0 || !before_ended)
+      for (int w = warp - 1; w >= 0; --w) {
+        before = S::add(warp_sums[w], before);
+        if ((warp_ended >> w & 1u) != 0) break;
+      }
+    terms[thread * own + first_end] = S::add(before, first_sum);
+  }
+  __syncthreads();
+
+  if (thread == 0) {
+    using sent = sent_sum<accum>;
+    if (edges[1] < end && edges[2] > end) sent::put(tail_at<S>(args, number), terms[end - 1]);
+    if (edges[0] > begin && edges[0] <= end)
+      sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
+  }
+  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
+    const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
+    const int64 stop = row_end - base;
+    if (stop > end) continue;
+    const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
+    write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+  }
+
+  if (!completes) return;
+  const index first = __shfl_sync(0xffffffffu, rows, 0), last = __shfl_sync(0xffffffffu, rows, 1);
+  complete<S, Plain>(
+      args, number - blocks_behind, chunk_range(args, number - blocks_behind, first, last),
+      __shfl_sync(0xffffffffu, row_edge, 0), __shfl_sync(0xffffffffu, row_edge, 1), lane);
+}
+
+}  // namespace rig::on_cuda

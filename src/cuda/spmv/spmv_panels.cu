@@ -1,0 +1,152 @@
+// spmv_panels: its answer and its launches. The kernel: spmv_panels.cuh.
+
+#include <string>
+
+#include "cuda/analysis/column_panels.hpp"
+#include "cuda/analysis/profile.hpp"
+#include "cuda/families.hpp"
+#include "cuda/runtime/compile.hpp"
+#include "cuda/runtime/launch.hpp"
+#include "cuda/spmv/spmv_panels.cuh"
+
+namespace rig::on_cuda {
+namespace {
+
+/// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of one and two (the program marked *
+/// in docs/notes/spmv.md, which had nearly this loop): reddit-like 0.254, 0.252; proteins-like
+/// 0.165, 0.161; uniform:262144:400 0.260, 0.250. Three and four spill, and were not measured.
+constexpr int packs_a_lane = 2;
+
+/// Bits of a shape.
+enum shape_bit : int { copied = 1, in_packs = 2, iso = 4, plain = 8 };
+
+std::string panels_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  const auto word = [&](shape_bit of) { return (shape & of) != 0 ? ", true" : ", false"; };
+  return "rig::on_cuda::spmv_panels<" + semiring + ", " + b_type + ", " +
+         std::to_string(packs_a_lane) + word(copied) + word(in_packs) + word(iso) + ">";
+}
+std::string adding_expression(int shape, const std::string& semiring, const std::string& b_type) {
+  return "rig::on_cuda::add_panels<" + semiring + ", " + b_type +
+         ((shape & plain) != 0 ? ", true>" : ", false>");
+}
+
+std::size_t panel_bytes(const problem& p) {
+  return p.algebra->ignores_right
+             ? 0
+             : static_cast<std::size_t>(column_panel_width(p.a.columns) + first_code) *
+                   p.algebra->right_bytes;
+}
+
+const char* cannot_because(const problem& p) {
+  if (p.b.columns != 1) return "B has more than one column";
+  if (const char* why = no_kernel_because(p)) return why;
+  if (p.b.value_type == type::code && !p.algebra->ignores_right)
+    return "it reads numbers, and B is of codes";
+  if (p.algebra->is_positional)
+    return "a pack of entries does not know their rows, and the semiring asks for them";
+  if (!p.algebra->ignores_right && p.algebra->right_bytes > 4)
+    return "panels have room for four bytes an element of B, and the semiring takes more";
+  if (p.a.wide) return "panels count entries in 32 bits";
+  return nullptr;
+}
+
+/// Where it does not win: too little to do, rows in panels too short for the work on a pack that is
+/// not full, or one so long that its warp is the last. Milliseconds of what would be chosen, and of
+/// this one (suite spmv): products-like 0.478, 3.96; rmat:20:16 0.185, 0.434; rmat:14:512, one
+/// panel, 0.026, 0.035; arxiv-like 0.0148, 0.0203. Rows that are alike and do not share their
+/// columns may be shorter; entries to a row and panel: uniform:262144:32, 6 in each of 5, 0.066,
+/// 0.052; uniform:524288:64, 6 in each of 10, 0.244, 0.247; uniform:131072:32, 11 in each of 3,
+/// 0.034, 0.022. In one panel they must be longer, as B stays in the caches anyway:
+/// uniform:32768:100 0.015, 0.015, of 400 0.042, 0.028.
+const char* slower_because(const problem& p) {
+  const int64 panels = column_panel_count(p.a.columns);
+  constexpr int64 warps = 4096;
+  if (p.a.nnz < 10 * few_entries) return "so few entries do not pay for two launches";
+  const profile& look = look_of(p);
+  const bool alike = !look.local && static_cast<double>(look.longest) < 4 * look.mean_length;
+  const int64 least_in_panel = panels == 1 ? 128 : !alike ? 64 : panels <= 5 ? 6 : 10;
+  if (p.a.nnz < least_in_panel * p.a.rows * panels)
+    return "rows have too few entries in each panel of columns";
+  if (look.longest / panels > p.a.nnz / warps)
+    return "a row has more entries in a panel than a warp's share";
+  return nullptr;
+}
+
+}  // namespace
+
+answer spmv_panels_answer(const problem& p) {
+  answer out;
+  if (cannot(out, p, cannot_because(p))) return out;
+  if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz)) {
+    cannot(out, p, "too many rows in panels of columns, to count or for so few entries: ");
+    if (p.reasons)
+      out.reason += std::to_string(p.a.rows) + " rows, " +
+                    std::to_string(column_panel_count(p.a.columns)) + " panels, " +
+                    std::to_string(p.a.nnz) + " entries";
+    return out;
+  }
+  if (const std::size_t room = shared_room(p.a.where.device); panel_bytes(p) > room) {
+    cannot(out, p, "a panel does not fit in this device's shared memory: ");
+    if (p.reasons)
+      out.reason += std::to_string(panel_bytes(p)) + " bytes of " + std::to_string(room);
+    return out;
+  }
+  // Of `spmv`'s time 0.54, 0.52 and 0.30 on reddit-like, proteins-like and uniform:262144:400.
+  constexpr double of_spmv = 0.6, of_slower = 4;
+  out.seconds = of_spmv * estimate(p);
+  const char* const why = slower_because(p);
+  // What was compiled ahead serves without a compiler.
+  if (why == nullptr && cannot(out, p, no_compiler_because())) return out;
+  if (why != nullptr) {
+    out.says = verdict::slower;
+    out.seconds = of_slower * estimate(p) + lone_row_seconds(look_of(p).longest);
+    if (p.reasons)
+      out.reason = std::string(why) + ": " + std::to_string(p.a.nnz) + " entries in " +
+                   std::to_string(p.a.rows) + " rows of at most " +
+                   std::to_string(look_of(p).longest) + " and " +
+                   std::to_string(column_panel_count(p.a.columns)) + " panels";
+  }
+  return out;
+}
+
+void spmv_panels_run(const problem& p) {
+  if (p.a.rows == 0) return;
+  const auto form = p.oriented->form_of<column_panels>();
+  p.held_lists = form;
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  const std::size_t b_bytes = p.b.value_bytes;
+  int shape = 0;
+  if (!p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
+      p.algebra->right != type::other && args.b_row_bytes == b_bytes && is_packed(args.b, 0, 1))
+    shape |= copied;
+  if (p.algebra->ignores_left || args.a_values == nullptr || p.a.nnz < pack_entries)
+    shape |= iso;
+  else if (is_packed(args.a_values, 0, 1))
+    shape |= in_packs;
+  const void* const panels =
+      kernel_for(p, {"spmv_panels", "cuda/spmv/spmv_panels.cuh", shape, 0, panels_expression,
+                     nullptr, -1, shared_room(p.a.where.device)});
+  const void* const adding =
+      kernel_for(p, {"add_panels", "cuda/spmv/spmv_panels.cuh", is_plain(p) ? plain : 0, 0,
+                     adding_expression, nullptr});
+  const buffer sums =
+      buffer::allocate(static_cast<std::size_t>(p.a.rows) *
+                           static_cast<std::size_t>(form->panel_count) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
+  args.piece_sums = sums.data();
+  args.codes = form->codes;
+  args.segment_ends = form->segment_ends;
+  args.segment_packs = form->segment_packs;
+  args.starts = form->starts;
+  args.column_units = form->units;
+  args.block_units = form->block_units;
+  args.panel_count = form->panel_count;
+  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(form->block_count)), column_threads,
+         args, panel_bytes(p));
+  launch(p, "add_panels", adding,
+         dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
+         adding_threads, args);
+}
+
+}  // namespace rig::on_cuda

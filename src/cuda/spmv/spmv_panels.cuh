@@ -1,0 +1,262 @@
+// spmv_panels: one column of B, a part of it at a time in a block's shared memory.
+//
+// Wins where rows have some 64 entries or more in each panel of 56 K columns, or, all alike, six to
+// ten: gathers of four bytes out of sectors of 32 hold the other kernels, and here none leaves the
+// multiprocessor. A lane takes four entries that lie beside each other in A, so values are read as
+// they are stored; columns come as codes of two bytes. Source: column panels are the cache blocks
+// of Im & Yelick (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it
+// (CMU-CS-93-173). No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of
+// scratch for each row and panel. Measured: docs/notes/spmv.md.
+
+#pragma once
+
+#include "cuda/device/gather.cuh"
+
+namespace rig::on_cuda {
+
+constexpr int column_threads = 32 * column_warps, adding_threads = 256;
+
+/// x[first_code + c] = B(unit.column + c), and x[0] something that no sum reads. Copied: B's
+/// elements lie beside each other as the semiring takes them, from a multiple of 16 bytes on.
+template <class S, class TB, bool Copied>
+__device__ __forceinline__ void load_panel(const arguments& args, const column_unit& unit,
+                                           typename S::right* x) {
+  using right = typename S::right;
+  const auto thread = static_cast<index>(threadIdx.x);
+  if (thread == 0) x[0] = right();
+  x += first_code;
+  index done = 0;
+  if constexpr (Copied) {
+    constexpr index together = 16 / sizeof(right);
+    const right* const from = static_cast<const right*>(args.b) + unit.column;
+    done = unit.columns / together * together;
+    for (index c = thread * together; c < done; c += column_threads * together)
+      copy_ahead(x + c, from + c);
+  }
+  constexpr int in_flight = 8;
+  const auto* const b = static_cast<const char*>(args.b);
+  for (index c = done + thread; c < unit.columns; c += in_flight * column_threads) {
+    pack<TB, 1> from[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (const index at = c + u * column_threads; at < unit.columns)
+        from[u] = load_pack<TB, 1>(at_row<TB>(b, unit.column + at, args.b_row_bytes));
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (const index at = c + u * column_threads; at < unit.columns)
+        x[at] = convert<right>(from[u].element[0]);
+  }
+}
+
+/// A warp's packs, 32 · U a step, from a multiple of 32 on: lanes before the first and behind the
+/// last have no entries. Bits that end segments are asked for three steps ahead, where values lie
+/// two, codes and values one. Packs: values are loaded four at a time.
+template <class S, int U, bool Packs, bool Iso>
+struct pack_walk {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  static constexpr bool weighs = !is_ignoring_left<S> && !Iso;
+  static constexpr int32 step = 32 * U;
+  struct ends {
+    unsigned of[U];
+  };
+  struct places {
+    int32 of[U];
+  };
+  struct entries {
+    uint2 codes[U];
+    pack<left, pack_entries> a[U];
+  };
+
+  const arguments& args;
+  const int lane;
+  const int32 first, last;
+  int32 placed, summed;  ///< segments before the packs to be placed next, and to be summed
+
+  __device__ pack_walk(const arguments& args, const warp_start& from, int32 to)
+      : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.pack), last(to) {
+    // Counted from the multiple of 32 on, where segments of the warp before may end.
+    placed = summed = from.segment - __popc(ends_in(begin()) & ((1u << first % 32) - 1));
+  }
+  __device__ int32 begin() const { return first < last ? first / 32 * 32 : last; }
+  __device__ bool has(int32 at) const { return at >= first && at < last; }
+  __device__ unsigned ends_in(int32 at) const {
+    return at < last ? __ldg(args.segment_ends + static_cast<unsigned>(at) / 32) : 0;
+  }
+
+  __device__ __forceinline__ ends find_ends(int32 at) const {
+    ends out;
+#pragma unroll
+    for (int u = 0; u < U; ++u) out.of[u] = ends_in(at + 32 * u);
+    return out;
+  }
+  __device__ __forceinline__ places place(const ends& bits) {
+    places out = {};
+    if constexpr (weighs) {
+#pragma unroll
+      for (int u = 0; u < U; ++u) {
+        out.of[u] = __ldg(args.segment_packs + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
+        placed += __popc(bits.of[u]);
+      }
+    }
+    return out;
+  }
+  __device__ __forceinline__ entries load(int32 at, const places& where) const {
+    entries out = {};
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      const int32 mine = at + 32 * u + lane;
+      if (has(mine)) {
+        out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
+        if constexpr (weighs) {
+          const left* const values =
+              static_cast<const left*>(args.a_values) + int64{mine + where.of[u]} * pack_entries;
+          if constexpr (Packs)
+            out.a[u] = stream_pack<left, pack_entries>(values);
+          else
+            for (int v = 0; v < pack_entries; ++v) out.a[u].element[v] = values[v];
+        }
+      }
+    }
+    return out;
+  }
+
+  /// What a lane's four entries of a pack add up to.
+  __device__ __forceinline__ accum sum_of(const uint2& codes,
+                                          const pack<left, pack_entries>& values, left iso,
+                                          const right* x) const {
+    const unsigned pairs[2] = {codes.x, codes.y};
+    accum sum = S::zero();
+#pragma unroll
+    for (int v = 0; v < pack_entries; ++v) {
+      const unsigned code = v % 2 == 0 ? pairs[v / 2] & 0xffffu : pairs[v / 2] >> 16;
+      left a = iso;
+      right b = right();
+      if constexpr (weighs) a = values.element[v];
+      if constexpr (!is_ignoring_right<S>) b = x[code];
+      const accum with = S::add(sum, product<S>(a, b, position{0, 0}));
+      if (code != 0) sum = with;
+    }
+    return sum;
+  }
+
+  /// The sums of segments that end here, each in a fixed tree over the lanes; `carry` is what the
+  /// segment that goes on has so far. The trees of U packs do not wait for each other.
+  __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
+                                         const right* x, accum& carry) {
+    accum sum[U];
+    unsigned before[U];  // ends in the lanes before
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      sum[u] = sum_of(of.codes[u], of.a[u], iso, x);
+      before[u] = bits.of[u] & ((1u << lane) - 1);
+    }
+#pragma unroll
+    for (int distance = 1; distance < 32; distance *= 2) {
+#pragma unroll
+      for (int u = 0; u < U; ++u) {
+        const int start = 32 - __clz(static_cast<int>(before[u]));  // of this lane's segment
+        const accum from = shuffle_up(sum[u], distance);
+        if (lane - distance >= start) sum[u] = S::add(from, sum[u]);
+      }
+    }
+#pragma unroll
+    for (int u = 0; u < U; ++u) {
+      if (before[u] == 0) sum[u] = S::add(carry, sum[u]);
+      if ((bits.of[u] >> lane & 1u) != 0 && has(at + 32 * u + lane))
+        static_cast<accum*>(args.piece_sums)[summed + __popc(before[u])] = sum[u];
+      summed += __popc(bits.of[u]);
+      carry = shuffle_from(0xffffffffu, sum[u], 31);
+      if (bits.of[u] >> 31 != 0) carry = S::zero();
+    }
+  }
+};
+
+/// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
+/// packs of one panel, or ends one and begins the next; a warp takes whole segments.
+template <class S, class TB, int U, bool Copied, bool Packs, bool Iso>
+__global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
+  using walk_of_packs = pack_walk<S, U, Packs, Iso>;
+  extern __shared__ __align__(16) unsigned char room[];
+  auto* const x = reinterpret_cast<right*>(room);
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  constexpr int32 step = walk_of_packs::step;
+  left iso = left();
+  if constexpr (Iso && !is_ignoring_left<S>) iso = iso_of<left>(args);
+  const index end = args.block_units[blockIdx.x + 1];
+  for (index u = args.block_units[blockIdx.x]; u < end; ++u) {
+    const column_unit unit = args.column_units[u];
+    const warp_start* const starts = args.starts + static_cast<int64>(u) * (column_warps + 1);
+    walk_of_packs walk(args, starts[warp], starts[warp + 1].pack);
+    int32 at = walk.begin();
+    auto ends_0 = walk.find_ends(at), ends_1 = walk.find_ends(at + step),
+         ends_2 = walk.find_ends(at + 2 * step);
+    const auto places_0 = walk.place(ends_0);
+    auto places_1 = walk.place(ends_1);
+    if constexpr (!is_ignoring_right<S>) {
+      __syncthreads();  // the panel before is done with
+      load_panel<S, TB, Copied>(args, unit, x);
+    }
+    auto entries_0 = walk.load(at, places_0);
+    if constexpr (!is_ignoring_right<S>) {
+      if constexpr (Copied) await_copies();
+      __syncthreads();
+    }
+    typename S::accum carry = S::zero();
+    for (; at < walk.last; at += step) {
+      const auto ends_3 = walk.find_ends(at + 3 * step);
+      const auto places_2 = walk.place(ends_2);
+      const auto entries_1 = walk.load(at + step, places_1);
+      walk.sum_up(at, ends_0, entries_0, iso, x, carry);
+      ends_0 = ends_1;
+      ends_1 = ends_2;
+      ends_2 = ends_3;
+      places_1 = places_2;
+      entries_0 = entries_1;
+    }
+  }
+}
+
+/// C(i) from its sums, in the order of panels, and those of A's last entries that fill no pack.
+template <class S, class TB, bool Plain>
+__global__ void __launch_bounds__(adding_threads) add_panels(const arguments args) {
+  using left = typename S::left;
+  using right = typename S::right;
+  using accum = typename S::accum;
+  const int64 number = static_cast<int64>(blockIdx.x) * adding_threads + threadIdx.x;
+  if (number >= args.rows) return;
+  const auto row = static_cast<index>(number);
+  const auto* const sums = static_cast<const accum*>(args.piece_sums) + number;
+  const int64 begin = args.offset(row), end = args.offset(row + 1);
+  constexpr int in_flight = 4;
+  accum whole[1][1] = {{S::zero()}};
+  for (index p = 0; p < args.panel_count; p += in_flight) {
+    accum of[in_flight];
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      of[u] = p + u < args.panel_count ? sums[static_cast<int64>(p + u) * args.rows] : S::zero();
+#pragma unroll
+    for (int u = 0; u < in_flight; ++u)
+      if (p + u < args.panel_count) whole[0][0] = S::add(whole[0][0], of[u]);
+  }
+  const int64 packed = args.nnz / pack_entries * pack_entries;
+  for (int64 e = begin > packed ? begin : packed; e < end; ++e) {
+    const index k = args.entries[e];
+    left a = left();
+    right b = right();
+    if constexpr (!is_ignoring_left<S>)
+      a = args.a_values != nullptr ? static_cast<const left*>(args.a_values)[e]
+                                   : iso_of<left>(args);
+    if constexpr (!is_ignoring_right<S>)
+      b = convert<right>(
+          load_pack<TB, 1>(at_row<TB>(static_cast<const char*>(args.b), k, args.b_row_bytes))
+              .element[0]);
+    whole[0][0] = S::add(whole[0][0], product<S>(a, b, position{row, k}));
+  }
+  write_tile<S, 1, 1, 1, Plain>(args, row, 0, end - begin, whole);
+}
+
+}  // namespace rig::on_cuda

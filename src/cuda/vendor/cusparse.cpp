@@ -1,0 +1,118 @@
+#include "cuda/vendor/cusparse.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "cuda/runtime/runtime.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
+
+cudaDataType needed_type(type stored) {
+  const std::optional<cudaDataType> found = cusparse_type(stored);
+  if (!found) fail(errc::cannot, {"cuSPARSE does not multiply values of this type"});
+  return *found;
+}
+
+}  // namespace
+
+void check(cusparseStatus_t status, const char* what) {
+  if (status != CUSPARSE_STATUS_SUCCESS)
+    fail(errc::device, {what, ": ", cusparseGetErrorString(status)});
+}
+
+cusparseHandle_t cusparse_handle(int device) {
+  struct handles {
+    std::map<int, cusparseHandle_t> of;
+    ~handles() {
+      for (const auto& [device, handle] : of) try {
+          const device_scope scope(device);
+          cusparseDestroy(handle);
+        } catch (...) {  // at exit the driver may be gone, and the handle with it
+        }
+    }
+  };
+  thread_local handles kept;
+  cusparseHandle_t& handle = kept.of[device];
+  if (handle == nullptr) check(cusparseCreate(&handle), "cusparseCreate");
+  return handle;
+}
+
+std::optional<cudaDataType> cusparse_type(type stored) {
+  switch (stored) {
+    case type::float32:
+      return CUDA_R_32F;
+    case type::float64:
+      return CUDA_R_64F;
+    case type::half:
+      return CUDA_R_16F;
+    case type::bfloat16:
+      return CUDA_R_16BF;
+    default:
+      return std::nullopt;
+  }
+}
+
+cusparse_csr::cusparse_csr(const sparse_operand& a) {
+  if (a.wide)
+    fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, and A has ", a.nnz,
+                        " entries with 64-bit ones"});
+  check(cusparseCreateCsr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),
+                          const_cast<index*>(a.entries), const_cast<void*>(a.values),
+                          CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                          needed_type(a.value_type)),
+        "cusparseCreateCsr");
+}
+
+cusparse_dense::cusparse_dense(const dense_operand& b) {
+  check(cusparseCreateDnMat(&is, b.rows, b.columns, b.stride, b.data, needed_type(b.value_type),
+                            CUSPARSE_ORDER_ROW),
+        "cusparseCreateDnMat");
+}
+
+cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
+                             const dense_operand& c, cusparseSpMMAlg_t algorithm, bool adds_to_c,
+                             void* stream)
+    : device_(a.where.device),
+      stream_(stream),
+      a_(a),
+      b_(b),
+      c_(c),
+      algorithm_(algorithm),
+      compute_(b.value_type == type::float64 ? CUDA_R_64F : CUDA_R_32F) {
+  if (compute_ == CUDA_R_64F) {
+    one_.in_double = 1;
+    to_c_.in_double = adds_to_c ? 1 : 0;
+  } else {
+    one_.in_float = 1;
+    to_c_.in_float = adds_to_c ? 1 : 0;
+  }
+  std::size_t bytes = 0;
+  check(cusparseSpMM_bufferSize(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is,
+                                compute_, algorithm_, &bytes),
+        "cusparseSpMM_bufferSize");
+  // Some functions refuse a null pointer even where they ask for no bytes.
+  scratch_ = buffer::allocate(std::max<std::size_t>(bytes, 64), a.where, stream);
+}
+
+void cusparse_spmm::prepare() const {
+  check(cusparseSpMM_preprocess(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is,
+                                compute_, algorithm_, scratch_.data()),
+        "cusparseSpMM_preprocess");
+}
+
+void cusparse_spmm::run() const {
+  check(cusparseSpMM(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+                     algorithm_, scratch_.data()),
+        "cusparseSpMM");
+}
+
+cusparseHandle_t cusparse_spmm::handle() const {
+  cusparseHandle_t const handle = cusparse_handle(device_);
+  check(cusparseSetStream(handle, static_cast<cudaStream_t>(stream_)), "cusparseSetStream");
+  return handle;
+}
+
+}  // namespace rig::on_cuda

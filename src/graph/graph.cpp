@@ -1,0 +1,234 @@
+#include "rig/graph.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "rig/kernels/cpu/threads.hpp"
+
+namespace rig {
+namespace {
+
+template <class T>
+void require_host(const char* operation, const matrix<T>& a) {
+  if (a.where() != cpu())
+    fail(errc::place, {operation, ": A is on ", to_string(a.where()), ", not on cpu"});
+}
+
+template <class T>
+void require_square(const char* operation, const matrix<T>& a) {
+  require_host(operation, a);
+  if (a.rows() != a.columns())
+    fail(errc::shape, {operation, ": A is ", a.rows(), "x", a.columns(), ", not square"});
+}
+
+/// Threads for a pass over the rows and entries of a matrix.
+template <class T>
+int threads_for(const matrix<T>& a) {
+  constexpr double multiply_adds = 8;  // that take as long as an entry
+  return on_cpu::threads_for(multiply_adds * static_cast<double>(a.nnz() + a.rows()));
+}
+
+/// An n×n matrix in two passes over its rows: length(i) entries, then write(i, columns, values)
+/// puts them down; values is null if the matrix is iso.
+template <class T, class Length, class Write>
+matrix<T> from_rows(index n, int threads, bool iso, T iso_value, Length length, Write write) {
+  std::vector<int64> offsets(static_cast<std::size_t>(n) + 1, 0);
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
+  for (index i = 0; i < n; ++i) offsets[static_cast<std::size_t>(i) + 1] = length(i);
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+
+  const auto count = static_cast<std::size_t>(offsets.back());
+  const buffer columns = buffer::allocate(count * sizeof(index));
+  const buffer values = iso ? buffer() : buffer::allocate(count * sizeof(T));
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
+  for (index i = 0; i < n; ++i) {
+    const int64 begin = offsets[static_cast<std::size_t>(i)];
+    write(i, columns.data<index>() + begin, iso ? nullptr : values.data<T>() + begin);
+  }
+
+  bool wide = false;
+  buffer packed = pack_offsets(offsets, wide);
+  auto structure =
+      std::make_shared<const pattern>(n, n, offsets.back(), std::move(packed), wide, columns);
+  return iso ? matrix<T>(std::move(structure), iso_value) : matrix<T>(std::move(structure), values);
+}
+
+/// A's pattern with other values: value(i, p) for entry p of row i.
+template <class T, class Value>
+matrix<T> with_computed_values(const matrix<T>& a, Value value) {
+  const pattern& structure = a.structure();
+  const buffer values = buffer::allocate(static_cast<std::size_t>(a.nnz()) * sizeof(T));
+  T* out = values.data<T>();
+  const int threads = threads_for(a);
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
+  for (index i = 0; i < a.rows(); ++i) {
+    const int64 end = structure.offset(i + 1);
+    for (int64 p = structure.offset(i); p < end; ++p) out[p] = value(i, p);
+  }
+  return matrix<T>(a.shared_structure(), values);
+}
+
+/// Walks the union of row i of a pattern and of its transpose in ascending order:
+/// visit(column, p, q), p the entry in the pattern or −1, q the entry in the transpose or −1.
+template <class Visit>
+void walk_union(const pattern& forth, const pattern& back, index i, Visit visit) {
+  int64 p = forth.offset(i), q = back.offset(i);
+  const int64 p_end = forth.offset(i + 1), q_end = back.offset(i + 1);
+  while (p < p_end || q < q_end) {
+    const bool forth_next =
+        p < p_end && (q == q_end || forth.column_indices()[p] <= back.column_indices()[q]);
+    const bool back_next =
+        q < q_end && (p == p_end || back.column_indices()[q] <= forth.column_indices()[p]);
+    const index column = forth_next ? forth.column_indices()[p] : back.column_indices()[q];
+    visit(column, forth_next ? p++ : -1, back_next ? q++ : -1);
+  }
+}
+
+}  // namespace
+
+template <class T>
+matrix<T> symmetrise(const matrix<T>& a) {
+  require_square("symmetrise", a);
+  return or_out_of_memory("symmetrise", [&] {
+    const pattern& forth = a.structure();
+    const transposed transpose(forth);
+    const pattern& back = *transpose.structure;
+    const auto origin = [&](int64 q) -> int64 {
+      return back.wide() ? transpose.permutation.data<int64>()[q]
+                         : transpose.permutation.data<int32>()[q];
+    };
+    return from_rows<T>(
+        a.rows(), threads_for(a), a.iso(), a.iso_value(),
+        [&](index i) {
+          int64 count = 0;
+          walk_union(forth, back, i, [&](index, int64, int64) { ++count; });
+          return count;
+        },
+        [&](index i, index* columns, T* values) {
+          walk_union(forth, back, i, [&](index column, int64 p, int64 q) {
+            *columns++ = column;
+            if (values != nullptr) *values++ = a.value(p >= 0 ? p : origin(q));
+          });
+        });
+  });
+}
+
+template <class T>
+matrix<T> add_self_loops(const matrix<T>& a, T value) {
+  require_square("add_self_loops", a);
+  return or_out_of_memory("add_self_loops", [&] {
+    const pattern& structure = a.structure();
+    const index* entries = structure.column_indices();
+    // Where the diagonal entry of row i is, or would be.
+    const auto diagonal = [&](index i) -> int64 {
+      return std::lower_bound(entries + structure.offset(i), entries + structure.offset(i + 1), i) -
+             entries;
+    };
+    const auto has_loop = [&](index i, int64 at) {
+      return at < structure.offset(i + 1) && entries[at] == i;
+    };
+    const int threads = threads_for(a);
+    int64 missing = 0;
+#pragma omp parallel for reduction(+ : missing) num_threads(threads)
+    for (index i = 0; i < a.rows(); ++i)
+      if (!has_loop(i, diagonal(i))) ++missing;
+    if (missing == 0) return a;
+
+    return from_rows<T>(
+        a.rows(), threads, a.iso() && a.iso_value() == value, value,
+        [&](index i) {
+          const int64 kept = structure.offset(i + 1) - structure.offset(i);
+          return has_loop(i, diagonal(i)) ? kept : kept + 1;
+        },
+        [&](index i, index* columns, T* values) {
+          const int64 begin = structure.offset(i), end = structure.offset(i + 1), at = diagonal(i);
+          const int64 rest = at - begin + (has_loop(i, at) ? 0 : 1);  // place of entry `at`
+          columns[at - begin] = i;
+          std::copy(entries + begin, entries + at, columns);
+          std::copy(entries + at, entries + end, columns + rest);
+          if (values == nullptr) return;
+          values[at - begin] = value;
+          for (int64 p = begin; p < at; ++p) values[p - begin] = a.value(p);
+          for (int64 p = at; p < end; ++p) values[p - at + rest] = a.value(p);
+        });
+  });
+}
+
+template <class T>
+matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
+  require_host("scale_rows", a);
+  if (factors.size() != static_cast<std::size_t>(a.rows()))
+    fail(errc::shape,
+         {"scale_rows: A is ", a.rows(), "x", a.columns(), ", ", factors.size(), " factors"});
+  return with_computed_values(
+      a, [&](index i, int64 p) { return times(factors[static_cast<std::size_t>(i)], a.value(p)); });
+}
+
+template <class T>
+matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
+  require_host("scale_columns", a);
+  if (factors.size() != static_cast<std::size_t>(a.columns()))
+    fail(errc::shape,
+         {"scale_columns: A is ", a.rows(), "x", a.columns(), ", ", factors.size(), " factors"});
+  const index* entries = a.structure().column_indices();
+  return with_computed_values(a, [&](index, int64 p) {
+    return times(a.value(p), factors[static_cast<std::size_t>(entries[p])]);
+  });
+}
+
+template <class T>
+matrix<T> gcn_normalise(const matrix<T>& a) {
+  require_square("gcn_normalise", a);
+  return or_out_of_memory("gcn_normalise", [&] {
+    const matrix<T> looped = add_self_loops(a);
+    const pattern& structure = looped.structure();
+    std::vector<double> factors(static_cast<std::size_t>(a.rows()));
+    const int threads = threads_for(looped);
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
+    for (index i = 0; i < a.rows(); ++i) {
+      double sum = 0;
+      for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) sum += looped.value(p);
+      factors[static_cast<std::size_t>(i)] = sum <= 0 ? 0 : 1 / std::sqrt(sum);  // NaN stays NaN
+    }
+    return with_computed_values(looped, [&](index i, int64 p) {
+      const auto j = static_cast<std::size_t>(structure.column_indices()[p]);
+      // The factors first: that product does not depend on the direction of the edge.
+      return static_cast<T>(factors[static_cast<std::size_t>(i)] * factors[j] * looped.value(p));
+    });
+  });
+}
+
+template <class T>
+matrix<T> mean_normalise(const matrix<T>& a) {
+  require_host("mean_normalise", a);
+  return or_out_of_memory("mean_normalise", [&] {
+    const pattern& structure = a.structure();
+    return with_computed_values(a, [&](index i, int64 p) {
+      return a.value(p) / static_cast<T>(structure.offset(i + 1) - structure.offset(i));
+    });
+  });
+}
+
+#define RIG_GRAPH(T)                               \
+  template matrix<T> symmetrise(const matrix<T>&); \
+  template matrix<T> add_self_loops(const matrix<T>&, T)
+#define RIG_SCALE(T)                                                   \
+  template matrix<T> scale_rows(const matrix<T>&, std::span<const T>); \
+  template matrix<T> scale_columns(const matrix<T>&, std::span<const T>)
+
+RIG_GRAPH(float);
+RIG_GRAPH(double);
+RIG_GRAPH(int32);
+RIG_GRAPH(int64);
+RIG_GRAPH(bool);
+RIG_SCALE(float);
+RIG_SCALE(double);
+RIG_SCALE(int32);
+RIG_SCALE(int64);
+template matrix<float> gcn_normalise(const matrix<float>&);
+template matrix<double> gcn_normalise(const matrix<double>&);
+template matrix<float> mean_normalise(const matrix<float>&);
+template matrix<double> mean_normalise(const matrix<double>&);
+
+}  // namespace rig

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "io/input_file.hpp"
+#include "rig/dense.hpp"
+#include "rig/io.hpp"
+#include "rig/matrix.hpp"
+#include "rig/quantized.hpp"
+
+namespace rig::io {
+
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
+
+/// Runs `work` on a file: every lack of memory names it.
+template <class Work>
+auto naming(const std::string& path, Work&& work) {
+  try {
+    return or_out_of_memory(path.c_str(), work);
+  } catch (const error& e) {
+    if (e.code() != errc::out_of_memory || std::string_view(e.what()).starts_with(path)) throw;
+    fail(errc::out_of_memory, {path, ": ", e.what()});
+  }
+}
+
+// The readers of the formats, from the file's first byte on.
+template <class T>
+matrix<T> read_matrix_market(input_file& file, const read_options& options);
+template <class T>
+dense<T> read_matrix_market_dense(input_file& file);
+template <class T>
+matrix<T> read_edge_list(input_file& file, const read_options& options);
+template <class T>
+dense<T> read_npy(input_file& file);
+
+quantized read_npz(input_file& file);
+
+/// What a .npy file says before its numbers; one dimension is one column.
+struct npy_header {
+  std::string type;
+  bool fortran_order = false;
+  index rows = 0, columns = 1;
+};
+npy_header read_npy_header(input_file& file);
+/// Refuses a size that the rest of the file, or the machine's memory, is too small for.
+template <class T>
+void expect_npy_numbers(const input_file& file, const npy_header& head);
+/// The numbers behind a header, which are stored as T, and the end of the file behind them.
+template <class T>
+void read_npy_numbers(input_file& file, const npy_header& head, T* out);
+/// All of a .npy file up to its numbers; `shape` as in "3, 4".
+std::string npy_text(std::string_view type, std::string_view shape);
+
+template <class T>
+void expect_dense(const input_file& file, index rows, index columns) {
+  file.expect_memory(static_cast<double>(sizeof(T)) * rows * columns);
+}
+
+}  // namespace rig::io

@@ -1,0 +1,72 @@
+#include "rig/io.hpp"
+
+#include <algorithm>
+#include <string_view>
+
+#include "io/formats.hpp"
+#include "rig/graph.hpp"
+
+namespace rig {
+namespace {
+
+/// By its first line, or by a name that leaves no doubt: so that a damaged banner is an error and
+/// not an edge list's comment.
+bool is_matrix_market(io::input_file& file) {
+  const std::string& path = file.path();
+  if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
+  const std::string_view head = file.peek(io::matrix_market_magic.size());
+  return std::equal(head.begin(), head.end(), io::matrix_market_magic.begin(),
+                    io::matrix_market_magic.end(),
+                    [](char x, char y) { return (x | 32) == (y | 32); });
+}
+
+bool is_npy(io::input_file& file) { return file.peek(io::npy_magic.size()) == io::npy_magic; }
+
+}  // namespace
+
+template <class T>
+matrix<T> read_matrix(const std::string& path, const read_options& options) {
+  return io::naming(path, [&] {
+    if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
+      fail(errc::range,
+           {path, ": duplicates are folded by an operator such as plus or maximum, or ",
+            "refused with none"});
+    io::input_file file(path);
+    if (is_npy(file))
+      fail(errc::format, {path, ": .npy holds a dense matrix; read_dense reads it"});
+    matrix<T> made = is_matrix_market(file) ? io::read_matrix_market<T>(file, options)
+                                            : io::read_edge_list<T>(file, options);
+    return options.symmetrise ? symmetrise(made) : made;
+  });
+}
+
+template <class T>
+dense<T> read_dense(const std::string& path) {
+  return io::naming(path, [&] {
+    io::input_file file(path);
+    if (is_npy(file)) return io::read_npy<T>(file);
+    if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
+    fail(errc::format, {path, ": neither .npy nor Matrix Market"});
+  });
+}
+
+quantized read_quantized(const std::string& path) {
+  return io::naming(path, [&] {
+    io::input_file file(path);
+    return io::read_npz(file);
+  });
+}
+
+template matrix<float> read_matrix(const std::string&, const read_options&);
+template matrix<double> read_matrix(const std::string&, const read_options&);
+template matrix<int32> read_matrix(const std::string&, const read_options&);
+template matrix<int64> read_matrix(const std::string&, const read_options&);
+template matrix<bool> read_matrix(const std::string&, const read_options&);
+
+template dense<float> read_dense(const std::string&);
+template dense<double> read_dense(const std::string&);
+template dense<int32> read_dense(const std::string&);
+template dense<int64> read_dense(const std::string&);
+template dense<bool> read_dense(const std::string&);
+
+}  // namespace rig

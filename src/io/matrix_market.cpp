@@ -1,0 +1,361 @@
+// Matrix Market, as https://math.nist.gov/MatrixMarket/formats.html has it, without complex
+// numbers; and the comment "%%GraphBLAS type" of SuiteSparse and LAGraph, which names the type that
+// the numbers must fit.
+
+#include <algorithm>
+#include <array>
+
+#include "io/entry_list.hpp"
+#include "io/formats.hpp"
+#include "io/number.hpp"
+#include "io/output_file.hpp"
+#include "rig/io.hpp"
+
+namespace rig::io {
+namespace {
+
+enum class numbers : unsigned char { none, integer, real, single };
+
+/// A type that a "%%GraphBLAS type" comment may name.
+struct declared_type {
+  const char* name;
+  numbers written;
+  integer_range range;
+};
+constexpr std::array<declared_type, 11> declared_types = {{
+    {"bool", numbers::integer, {0, 1}},
+    {"int8_t", numbers::integer, {128, INT8_MAX}},
+    {"int16_t", numbers::integer, {32768, INT16_MAX}},
+    {"int32_t", numbers::integer, range_of<int32>()},
+    {"int64_t", numbers::integer, range_of<int64>()},
+    {"uint8_t", numbers::integer, {0, UINT8_MAX}},
+    {"uint16_t", numbers::integer, {0, UINT16_MAX}},
+    {"uint32_t", numbers::integer, {0, UINT32_MAX}},
+    {"uint64_t", numbers::integer, {0, UINT64_MAX}},
+    {"float", numbers::single, {}},
+    {"double", numbers::real, {}},
+}};
+
+/// What the file says before its first entry.
+struct header {
+  bool array = false;
+  numbers written = numbers::real;
+  symmetry half = symmetry::none;
+  const declared_type* declared = nullptr;
+  index rows = 0, columns = 0;
+  int64 entries = 0;  // listed in the file
+  int64 size_line = 0;
+};
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& c : result)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + ('a' - 'A'));
+  return result;
+}
+
+/// The place of a word in a list of words that are allowed there.
+template <std::size_t N>
+std::size_t choose(const input_file& file, const char* what, std::string_view word,
+                   const std::array<std::string_view, N>& allowed) {
+  const auto at = std::find(allowed.begin(), allowed.end(), lower(word));
+  if (at != allowed.end()) return static_cast<std::size_t>(at - allowed.begin());
+  std::string list;
+  for (const std::string_view name : allowed)
+    list += (list.empty() ? "" : ", ") + std::string(name);
+  if (word.empty()) file.refuse({"the banner names no ", what, " (", list, ")"});
+  file.refuse({"the ", what, " ", in_quotes(word), N == 1 ? " is not " : " is none of ", list});
+}
+
+void read_banner(input_file& file, header& head) {
+  std::string_view line;
+  if (!file.next_line(line)) file.refuse_at(1, {"the file is empty"});
+  word_reader words(line);
+  if (words.next() != matrix_market_magic)
+    file.refuse({"the first line does not begin with ", matrix_market_magic});
+  choose<1>(file, "object", words.next(), {"matrix"});
+  head.array = choose<2>(file, "format", words.next(), {"coordinate", "array"}) == 1;
+  const auto field =
+      choose<4>(file, "field", words.next(), {"pattern", "integer", "real", "complex"});
+  if (field == 3) file.refuse({"complex numbers are not supported"});
+  head.written = static_cast<numbers>(field);
+  const auto half = choose<4>(file, "symmetry", words.next(),
+                              {"general", "symmetric", "skew-symmetric", "hermitian"});
+  if (half == 3)
+    file.refuse({"hermitian matrices are complex, and complex numbers are not supported"});
+  head.half = static_cast<symmetry>(half);
+  if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the banner"});
+  if (head.written == numbers::none && head.array) file.refuse({"a pattern cannot be an array"});
+  if (head.written == numbers::none && head.half == symmetry::skew)
+    file.refuse({"a pattern cannot be skew-symmetric"});
+}
+
+void read_comment(const input_file& file, std::string_view line, header& head) {
+  word_reader words(line);
+  if (lower(words.next()) != "%%graphblas" || lower(words.next()) != "type") return;
+  const std::string name = lower(words.rest());
+  if (name.ends_with("complex")) file.refuse({"complex numbers are not supported"});
+  const auto at = std::find_if(declared_types.begin(), declared_types.end(),
+                               [&](const declared_type& type) { return type.name == name; });
+  if (at == declared_types.end()) file.refuse({in_quotes(name), " is no GraphBLAS type"});
+  if (head.half == symmetry::skew && at->range.below == 0)
+    file.refuse({"a skew-symmetric matrix needs both signs, ", name, " has one"});
+  head.declared = at;
+  if (head.written != numbers::none) head.written = at->written;
+}
+
+/// The next number of the size line.
+template <class T>
+T read_size(const input_file& file, const char* what, word_reader& words, int64 most) {
+  T size = 0;
+  const verdict said = words.integer({0, static_cast<std::uint64_t>(most)}, size);
+  if (said == verdict::good) return size;
+  if (words.at_end()) file.refuse({"the size line does not say how many ", what});
+  if (said == verdict::does_not_fit && !words.peek().starts_with('-'))
+    file.refuse({in_quotes(words.peek()), " ", what, ", but at most ", most, " are possible"});
+  file.refuse({in_quotes(words.peek()), " is no number of ", what});
+}
+
+/// `repeats`: one position may have many entries.
+void read_sizes(const input_file& file, std::string_view line, bool repeats, header& head) {
+  word_reader words(line);
+  head.size_line = file.line();
+  head.rows = read_size<index>(file, "rows", words, highest<index>());
+  head.columns = read_size<index>(file, "columns", words, highest<index>());
+  if (head.half != symmetry::none && head.rows != head.columns)
+    file.refuse({"a symmetric matrix of ", head.rows, "x", head.columns, " is not square"});
+  const int64 n = head.columns;
+  head.entries = head.half == symmetry::none        ? n * head.rows
+                 : head.half == symmetry::symmetric ? n * (n + 1) / 2
+                                                    : n * (n - 1) / 2;
+  if (!head.array)
+    head.entries =
+        read_size<int64>(file, "entries", words, repeats ? highest<int64>() : head.entries);
+  if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the sizes"});
+}
+
+header read_header(input_file& file, bool repeats = false) {
+  header head;
+  read_banner(file, head);
+  std::string_view line;
+  while (file.next_line(line)) {
+    const std::string_view text = word_reader(line).rest();
+    if (text.starts_with('%')) {
+      read_comment(file, text, head);
+    } else if (!text.empty()) {
+      read_sizes(file, text, repeats, head);
+      return head;
+    }
+  }
+  file.refuse({"the file ends before the size line"});
+}
+
+/// What an integer of the file may be: of the declared type, of T, and in a skew-symmetric file its
+/// negative too.
+template <class T>
+integer_range allowed(const header& head) {
+  integer_range range = range_of<T>();
+  if (head.declared != nullptr) {
+    range.below = std::min(range.below, head.declared->range.below);
+    range.above = std::min(range.above, head.declared->range.above);
+  }
+  if (head.half == symmetry::skew) range.below = range.above = std::min(range.below, range.above);
+  return range;
+}
+
+/// Whether the next word is a number of the type that the file declares.
+bool is_of_declared_type(const header& head, word_reader words) {
+  const auto reads = [&](auto number) { return words.real(number) == verdict::good; };
+  if (head.declared == nullptr) return true;
+  if (head.written == numbers::single) return reads(float());
+  double unused = 0;
+  return head.written == numbers::real
+             ? reads(unused)
+             : words.integer(allowed<double>(head), unused) == verdict::good;
+}
+
+template <class T>
+[[noreturn]] void refuse_value(const input_file& file, const header& head, word_reader& words,
+                               verdict said) {
+  const std::string_view word = words.peek();
+  if (word.empty()) file.refuse({"the value is missing"});
+  if (said == verdict::not_a_number) file.refuse({in_quotes(word), " is not a number"});
+  if (said == verdict::not_an_integer) file.refuse({in_quotes(word), " is not an integer"});
+  const bool fits_declared = is_of_declared_type(head, words);
+  file.refuse({in_quotes(word), head.half == symmetry::skew ? " or its negative" : "",
+               " does not fit ", fits_declared ? name_of<T> : head.declared->name,
+               fits_declared ? "" : ", the declared type"});
+}
+
+template <class T>
+T read_value(const input_file& file, const header& head, integer_range range, word_reader& words) {
+  const word_reader before = words;
+  T value{};
+  verdict said = head.written == numbers::integer ? words.integer(range, value) : words.real(value);
+  if constexpr (is_integer<T>)
+    if (head.half == symmetry::skew && value == lowest<T>()) said = verdict::does_not_fit;
+  // What a float holds, every real type holds; what a double holds, a double.
+  const bool may_exceed = head.written == numbers::single ? !is_same<T, float> : !is_float<T>;
+  if (said == verdict::good && head.written != numbers::integer && may_exceed &&
+      !is_of_declared_type(head, before))
+    said = verdict::does_not_fit;
+  if (said != verdict::good) {
+    words = before;
+    refuse_value<T>(file, head, words, said);
+  }
+  return value;
+}
+
+index read_index(const input_file& file, const char* what, word_reader& words, index count) {
+  index number = 0;
+  const verdict said = words.integer({0, static_cast<std::uint64_t>(count)}, number);
+  if (said == verdict::good && number > 0) return number - 1;
+  if (said == verdict::good) file.refuse({what, " 0 is outside 1..", count});
+  if (words.at_end()) file.refuse({"the ", what, " is missing"});
+  if (said == verdict::not_an_integer)
+    file.refuse({in_quotes(words.peek()), " is no ", what, " number"});
+  file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
+}
+
+/// Calls sink(i, j, value) for each entry the file lists, in its order.
+template <class T, class Sink>
+void read_entries(input_file& file, const header& head, Sink&& sink) {
+  const integer_range range = allowed<T>(head);
+  // The first element of column j of an array.
+  const auto top = [&](index j) {
+    return head.half == symmetry::none ? 0 : head.half == symmetry::skew ? j + 1 : j;
+  };
+  index i = top(0), j = 0;
+  int64 listed = 0;
+  std::string_view line;
+  while (file.next_line(line)) {
+    word_reader words(line);
+    if (words.at_end() || words.front() == '%') continue;
+    if (listed == head.entries)
+      file.refuse({"more than the ", head.entries, " entries of line ", head.size_line});
+    if (!head.array) {
+      i = read_index(file, "row", words, head.rows);
+      j = read_index(file, "column", words, head.columns);
+      if (i == j && head.half == symmetry::skew)
+        file.refuse({"a skew-symmetric matrix lists no diagonal, here (", i + 1, ", ", j + 1, ")"});
+    }
+    const T value = head.written == numbers::none ? T(1) : read_value<T>(file, head, range, words);
+    if (!words.at_end()) file.refuse({in_quotes(words.rest()), " after the entry"});
+    sink(i, j, value);
+    ++listed;
+    if (head.array && ++i == head.rows) i = top(++j);
+  }
+  if (listed != head.entries)
+    file.refuse({"the file ends after ", listed, " of ", head.entries, " entries"});
+}
+
+template <class T>
+matrix<T> read_sparse(input_file& file, const header& head, const read_options& options) {
+  if (options.symmetrise && head.rows != head.columns)
+    fail(errc::shape, {file.path(), ": symmetrise: the matrix is ", head.rows, "x", head.columns,
+                       ", not square"});
+  entry_list<T> list{file, head.written != numbers::none};
+  // No entry is shorter than "1 1", or "1" in an array, so that a header that lies costs little.
+  const int64 likely = std::min(head.entries, file.size() / (head.array ? 2 : 4) + 1);
+  list.reserve(static_cast<std::size_t>(likely), 0);
+  read_entries<T>(file, head, [&](index i, index j, T value) { list.add(i, j, value); });
+  return to_matrix(list, head.rows, head.columns, head.half,
+                   head.half == symmetry::skew ? accumulator::none : options.duplicates);
+}
+
+}  // namespace
+
+template <class T>
+matrix<T> read_matrix_market(input_file& file, const read_options& options) {
+  const bool repeats = options.duplicates != accumulator::none;
+  return read_sparse<T>(file, read_header(file, repeats), options);
+}
+
+template <class T>
+dense<T> read_matrix_market_dense(input_file& file) {
+  const header head = read_header(file);
+  if (!head.array) {
+    expect_dense<T>(file, head.rows, head.columns);
+    const matrix<T> sparse = read_sparse<T>(file, head, {});
+    dense<T> full(head.rows, head.columns);
+    const index* columns = sparse.structure().column_indices();
+    for (index i = 0; i < head.rows; ++i)
+      for (int64 p = sparse.structure().offset(i); p < sparse.structure().offset(i + 1); ++p)
+        full(i, columns[p]) = sparse.value(p);
+    return full;
+  }
+  file.expect_bytes(2 * head.entries - 1);
+  expect_dense<T>(file, head.rows, head.columns);
+  dense<T> full(head.rows, head.columns);
+  read_entries<T>(file, head, [&](index i, index j, T value) {
+    full(i, j) = value;
+    if (i == j || head.half == symmetry::none) return;
+    if constexpr (is_same<T, bool>)
+      full(j, i) = value;
+    else
+      full(j, i) = head.half == symmetry::skew ? -value : value;
+  });
+  return full;
+}
+
+template matrix<float> read_matrix_market(input_file&, const read_options&);
+template matrix<double> read_matrix_market(input_file&, const read_options&);
+template matrix<int32> read_matrix_market(input_file&, const read_options&);
+template matrix<int64> read_matrix_market(input_file&, const read_options&);
+template matrix<bool> read_matrix_market(input_file&, const read_options&);
+
+template dense<float> read_matrix_market_dense(input_file&);
+template dense<double> read_matrix_market_dense(input_file&);
+template dense<int32> read_matrix_market_dense(input_file&);
+template dense<int64> read_matrix_market_dense(input_file&);
+template dense<bool> read_matrix_market_dense(input_file&);
+
+}  // namespace rig::io
+
+namespace rig {
+
+template <class T>
+void write_matrix(const std::string& path, const matrix<T>& a) {
+  io::naming(path, [&] {
+    const matrix<T> here = a.to(cpu());
+    const pattern& structure = here.structure();
+    const bool ones = here.iso() && here.iso_value() == T(1);
+    io::output_file out(path);
+    out.text(io::matrix_market_magic);
+    out.text(" matrix coordinate ");
+    out.text(ones ? "pattern" : is_float<T> ? "real" : "integer");
+    out.text(" general\n%%GraphBLAS type ");
+    constexpr bool is_32 = sizeof(T) == 4;
+    out.text(is_same<T, bool> ? "bool"
+             : is_float<T>    ? (is_32 ? "float" : "double")
+                              : (is_32 ? "int32_t" : "int64_t"));
+    out.text("\n");
+    out.number(here.rows());
+    out.text(" ");
+    out.number(here.columns());
+    out.text(" ");
+    out.number(here.nnz());
+    out.text("\n");
+    for (index i = 0; i < here.rows(); ++i) {
+      for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
+        out.number(i + int64(1));
+        out.text(" ");
+        out.number(structure.column_indices()[p] + int64(1));
+        if (!ones) {
+          out.text(" ");
+          out.number(here.value(p));
+        }
+        out.text("\n");
+      }
+    }
+    out.close();
+  });
+}
+
+template void write_matrix(const std::string&, const matrix<float>&);
+template void write_matrix(const std::string&, const matrix<double>&);
+template void write_matrix(const std::string&, const matrix<int32>&);
+template void write_matrix(const std::string&, const matrix<int64>&);
+template void write_matrix(const std::string&, const matrix<bool>&);
+
+}  // namespace rig

@@ -1,0 +1,383 @@
+// A quantized in NumPy's .npz: a zip archive of .npy files, as PKWARE's APPNOTE 6.3 has it.
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "io/formats.hpp"
+#include "io/output_file.hpp"
+#include "rig/io.hpp"
+
+namespace rig::io {
+namespace {
+
+constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b50,
+                        end_signature = 0x06054b50, wide_end_signature = 0x06064b50,
+                        wide_locator_signature = 0x07064b50;
+constexpr std::size_t local_bytes = 30, entry_bytes = 46, end_bytes = 22, wide_end_bytes = 56,
+                      wide_locator_bytes = 20;
+constexpr std::uint16_t wide_extra = 1;  // the extra field that has 64-bit sizes
+constexpr std::uint64_t in_wide_extra = 0xffffffff;
+
+constexpr std::array<const char*, 3> member_names = {"codes.npy", "low.npy", "step.npy"};
+
+struct member {
+  file_part part;
+  std::uint64_t unpacked_bytes = 0;
+  std::uint32_t crc = 0;
+};
+
+/// Little-endian numbers, from left to right; running out of bytes is refused.
+class fields {
+ public:
+  fields(const input_file& file, std::string_view bytes) : file_(file), bytes_(bytes) {}
+  bool empty() const { return bytes_.empty(); }
+  std::string_view take(std::size_t count) {
+    if (bytes_.size() < count) file_.refuse({"the archive's directory is cut"});
+    const std::string_view taken = bytes_.substr(0, count);
+    bytes_.remove_prefix(count);
+    return taken;
+  }
+  template <class Number>
+  Number next() {
+    Number out;
+    std::memcpy(&out, take(sizeof(out)).data(), sizeof(out));
+    return out;
+  }
+
+ private:
+  const input_file& file_;
+  std::string_view bytes_;
+};
+
+/// Bytes [offset, offset + count) of the archive; the caller knows that they are there.
+std::string bytes_at(const input_file& file, std::uint64_t offset, std::size_t count) {
+  std::string out(count, '\0');
+  input_file part(file.path(),
+                  {"directory", static_cast<int64>(offset), static_cast<int64>(count), false});
+  if (part.read(out.data(), count) != count) file.refuse({"the file became shorter meanwhile"});
+  return out;
+}
+
+struct directory {
+  std::uint64_t entries = 0, bytes = 0, offset = 0;
+};
+
+/// Where the directory of the archive is, by the record at its end.
+directory find_directory(const input_file& file) {
+  const auto size = static_cast<std::uint64_t>(file.size());
+  constexpr std::uint64_t longest_comment = 0xffff;
+  const std::size_t count = std::min(size, end_bytes + longest_comment);
+  const std::string tail = bytes_at(file, size - count, count);
+  // The last one whose comment ends with the file: a comment may look like one.
+  std::size_t at = count >= end_bytes ? count - end_bytes + 1 : 0;
+  const auto is_end = [&] {
+    std::uint32_t signature = 0;
+    std::uint16_t comment = 0;
+    std::memcpy(&signature, tail.data() + at, sizeof(signature));
+    std::memcpy(&comment, tail.data() + at + end_bytes - sizeof(comment), sizeof(comment));
+    return signature == end_signature && at + end_bytes + comment == count;
+  };
+  do {
+    if (at == 0) file.refuse({"the archive has no end: the file is cut or damaged"});
+    --at;
+  } while (!is_end());
+
+  directory out;
+  std::uint64_t end = size - count + at;
+  fields record(file, std::string_view(tail).substr(at + 8));
+  static_cast<void>(record.next<std::uint16_t>());  // entries on this disk
+  out.entries = record.next<std::uint16_t>();
+  out.bytes = record.next<std::uint32_t>();
+  out.offset = record.next<std::uint32_t>();
+  if (end >= wide_locator_bytes + wide_end_bytes) {
+    const std::string found = bytes_at(file, end - wide_locator_bytes, wide_locator_bytes);
+    fields locator(file, found);
+    if (locator.next<std::uint32_t>() == wide_locator_signature) {
+      static_cast<void>(locator.next<std::uint32_t>());  // its disk
+      const auto offset = locator.next<std::uint64_t>();
+      if (offset > end - wide_locator_bytes - wide_end_bytes)
+        file.refuse({"the archive's end is said to be at byte ", offset, ", behind itself"});
+      const std::string text = bytes_at(file, offset, wide_end_bytes);
+      fields wide(file, text);
+      if (wide.next<std::uint32_t>() != wide_end_signature)
+        file.refuse({"the archive's end is not at byte ", offset});
+      static_cast<void>(wide.take(28));  // its size, versions, disks
+      out.entries = wide.next<std::uint64_t>();
+      out.bytes = wide.next<std::uint64_t>();
+      out.offset = wide.next<std::uint64_t>();
+      end = offset;
+    }
+  }
+  constexpr std::uint64_t longest = 1 << 16;  // of three members, with room for any extra field
+  if (out.offset > end || out.bytes > end - out.offset)
+    file.refuse({"the archive's directory is said to be ", out.bytes, " bytes from ", out.offset,
+                 ", past its end at ", end});
+  if (out.bytes > longest)
+    file.refuse({"a directory of ", out.bytes, " bytes; at most ", longest, " are read"});
+  return out;
+}
+
+/// Sizes and offset that did not fit their fields.
+void read_wide_extra(const input_file& file, std::string_view extra,
+                     std::initializer_list<std::uint64_t*> numbers) {
+  for (fields list(file, extra); !list.empty();) {
+    const auto kind = list.next<std::uint16_t>();
+    const auto bytes = list.next<std::uint16_t>();
+    fields field(file, list.take(bytes));
+    if (kind != wide_extra) continue;
+    for (std::uint64_t* number : numbers)
+      if (*number == in_wide_extra) *number = field.next<std::uint64_t>();
+  }
+}
+
+/// The entry of a member in the directory.
+member read_entry(const input_file& file, fields& list, const directory& where) {
+  if (list.next<std::uint32_t>() != entry_signature)
+    file.refuse({"the archive's directory has an entry that is none"});
+  static_cast<void>(list.next<std::uint32_t>());  // versions
+  const auto flags = list.next<std::uint16_t>(), method = list.next<std::uint16_t>();
+  static_cast<void>(list.next<std::uint32_t>());  // time
+  member out;
+  out.crc = list.next<std::uint32_t>();
+  std::uint64_t packed = list.next<std::uint32_t>();
+  out.unpacked_bytes = list.next<std::uint32_t>();
+  const auto name_bytes = list.next<std::uint16_t>(), extra_bytes = list.next<std::uint16_t>(),
+             comment_bytes = list.next<std::uint16_t>();
+  static_cast<void>(list.take(8));  // disk, attributes
+  std::uint64_t offset = list.next<std::uint32_t>();
+  out.part.name = list.take(name_bytes);
+  read_wide_extra(file, list.take(extra_bytes), {&out.unpacked_bytes, &packed, &offset});
+  static_cast<void>(list.take(comment_bytes));
+
+  const std::string name = in_quotes(out.part.name);
+  constexpr unsigned encrypted = 1, stored = 0, deflated = 8;
+  if ((flags & encrypted) != 0) file.refuse({"the member ", name, " is encrypted"});
+  if (method != stored && method != deflated)
+    file.refuse({"the member ", name, " is packed by method ", int(method),
+                 "; stored and deflated ones are read"});
+  out.part.deflated = method == deflated;
+  const auto fits = [&](std::uint64_t bytes) {
+    return offset <= where.offset && bytes <= where.offset - offset;
+  };
+  if (!fits(local_bytes))
+    file.refuse({"the member ", name, " is said to be at byte ", offset,
+                 ", and the archive's directory is at ", where.offset});
+  const std::string text = bytes_at(file, offset, local_bytes);
+  fields local(file, text);
+  if (local.next<std::uint32_t>() != local_signature)
+    file.refuse({"the member ", name, " is not at byte ", offset});
+  static_cast<void>(local.take(22));
+  const std::uint64_t before =
+      local_bytes + local.next<std::uint16_t>() + local.next<std::uint16_t>();
+  if (!fits(before) || packed > where.offset - offset - before)
+    file.refuse({"the member ", name, " is said to have ", packed, " bytes from ", offset,
+                 ", and the archive's directory is at ", where.offset});
+  if (!out.part.deflated && packed != out.unpacked_bytes)
+    file.refuse(
+        {"the member ", name, " is stored, yet has ", packed, " bytes for ", out.unpacked_bytes});
+  out.part.offset = static_cast<int64>(offset + before);
+  out.part.bytes = static_cast<int64>(packed);
+  return out;
+}
+
+std::array<member, 3> read_directory(const input_file& file) {
+  const directory where = find_directory(file);
+  const std::string text = bytes_at(file, where.offset, where.bytes);
+  fields list(file, text);
+  std::array<member, 3> out;
+  for (std::uint64_t e = 0; e < where.entries; ++e) {
+    member found = read_entry(file, list, where);
+    const auto place = std::find(member_names.begin(), member_names.end(), found.part.name);
+    if (place == member_names.end())
+      file.refuse({"the member ", in_quotes(found.part.name), " is not known"});
+    member& one = out[static_cast<std::size_t>(place - member_names.begin())];
+    if (!one.part.name.empty())
+      file.refuse({"the member ", in_quotes(found.part.name), " comes twice"});
+    one = std::move(found);
+  }
+  if (!list.empty()) file.refuse({"the archive's directory is longer than its entries"});
+  for (std::size_t n = 0; n < member_names.size(); ++n)
+    if (out[n].part.name.empty()) file.refuse({"the member \"", member_names[n], "\" is missing"});
+  return out;
+}
+
+/// A member, opened behind its .npy header.
+struct array_in_file {
+  input_file file;
+  npy_header head;
+  const member& of;
+
+  array_in_file(const std::string& path, const member& of, const char* type)
+      : file(path, of.part), of(of) {
+    if (file.peek(npy_magic.size()) != npy_magic) file.refuse({"not a .npy file"});
+    head = read_npy_header(file);
+    if (head.type != type) file.refuse({"the type ", in_quotes(head.type), " is not ", type});
+  }
+  template <class T>
+  void read(T* out) {
+    read_npy_numbers(file, head, out);
+    if (file.crc() != of.crc)
+      file.refuse({"the CRC-32 is ", file.crc(), ", and that of the archive's directory ", of.crc});
+  }
+};
+
+}  // namespace
+
+quantized read_npz(input_file& file) {
+  constexpr std::string_view magic = "PK\3\4";
+  if (file.peek(magic.size()) != magic) file.refuse({"not a .npz file: it does not begin as one"});
+  if (file.size() == 0)
+    fail(errc::io, {file.path(), ": a .npz file is read from a regular file only"});
+  const std::array<member, 3> members = read_directory(file);
+  array_in_file codes(file.path(), members[0], "|u1"), low(file.path(), members[1], "<f4"),
+      step(file.path(), members[2], "<f4");
+  for (const array_in_file* range : {&low, &step}) {
+    const npy_header& head = range->head;
+    if (head.columns != 1 || (head.rows != 1 && head.rows != codes.head.columns))
+      range->file.refuse({"the shape is ", head.rows, "x", head.columns, "; the codes are ",
+                          codes.head.rows, "x", codes.head.columns, ", so that 1 or ",
+                          codes.head.columns, " numbers fit"});
+  }
+  if (low.head.rows != step.head.rows)
+    file.refuse({"low has ", low.head.rows, " numbers, step has ", step.head.rows});
+  expect_npy_numbers<unsigned char>(codes.file, codes.head);
+  expect_npy_numbers<float>(low.file, low.head);
+  expect_npy_numbers<float>(step.file, step.head);
+  const quantized::parts out =
+      quantized::uninitialised(codes.head.rows, codes.head.columns, low.head.rows);
+  low.read(out.low);
+  step.read(out.step);
+  try {
+    out.check("the ranges");
+  } catch (const error& e) {
+    file.refuse({e.what()});
+  }
+  codes.read(out.codes);
+  return out.made;
+}
+
+}  // namespace rig::io
+
+namespace rig {
+namespace {
+
+/// Bytes put together, little-endian.
+class record {
+ public:
+  template <class Number>
+  record& add(std::type_identity_t<Number> number) {
+    bytes_.append(reinterpret_cast<const char*>(&number), sizeof(number));
+    return *this;
+  }
+  record& text(std::string_view text) {
+    bytes_.append(text);
+    return *this;
+  }
+  const std::string& bytes() const { return bytes_; }
+
+ private:
+  std::string bytes_;
+};
+
+/// What a member's record in front of it and its entry in the directory share: from the version to
+/// the lengths of the name and of the extra field, which holds `wide_numbers` numbers.
+void add_common(record& to, std::uint32_t crc, std::size_t name_bytes, int wide_numbers) {
+  constexpr std::uint16_t version = 45;  // the first that knows 64-bit sizes
+  constexpr std::uint16_t first_of_january_1980 = 1 << 5 | 1;
+  to.add<std::uint16_t>(version).add<std::uint16_t>(0).add<std::uint16_t>(0);
+  to.add<std::uint16_t>(0).add<std::uint16_t>(first_of_january_1980).add<std::uint32_t>(crc);
+  to.add<std::uint32_t>(0xffffffff).add<std::uint32_t>(0xffffffff);
+  to.add<std::uint16_t>(static_cast<std::uint16_t>(name_bytes));
+  to.add<std::uint16_t>(static_cast<std::uint16_t>(4 + 8 * wide_numbers));
+}
+
+/// A file of the archive: its header and its numbers.
+struct source {
+  std::string_view name;
+  std::string header;
+  const void* data;
+  std::size_t bytes;
+};
+
+std::array<source, 3> sources_of(const quantized& q) {
+  const auto ranges = static_cast<std::size_t>(q.range_count());
+  const std::string one_dimension = std::to_string(q.range_count()) + ",";
+  const std::string header = io::npy_text("<f4", one_dimension);
+  return {{{io::member_names[0],
+            io::npy_text("|u1", std::to_string(q.rows()) + ", " + std::to_string(q.columns())),
+            q.data(), static_cast<std::size_t>(q.rows()) * static_cast<std::size_t>(q.columns())},
+           {io::member_names[1], header, q.low(), ranges * sizeof(float)},
+           {io::member_names[2], header, q.step(), ranges * sizeof(float)}}};
+}
+
+/// The directory of an archive, and the records that say where it is.
+std::string with_end(const std::string& directory, std::uint64_t count, std::uint64_t offset) {
+  const std::uint64_t size = directory.size();
+  record end;
+  end.text(directory);
+  end.add<std::uint32_t>(io::wide_end_signature).add<std::uint64_t>(io::wide_end_bytes - 12);
+  end.add<std::uint16_t>(45).add<std::uint16_t>(45).add<std::uint32_t>(0).add<std::uint32_t>(0);
+  end.add<std::uint64_t>(count).add<std::uint64_t>(count);
+  end.add<std::uint64_t>(size).add<std::uint64_t>(offset);
+  end.add<std::uint32_t>(io::wide_locator_signature).add<std::uint32_t>(0);
+  end.add<std::uint64_t>(offset + size).add<std::uint32_t>(1);
+  end.add<std::uint32_t>(io::end_signature).add<std::uint16_t>(0).add<std::uint16_t>(0);
+  end.add<std::uint16_t>(0xffff).add<std::uint16_t>(0xffff);
+  end.add<std::uint32_t>(0xffffffff).add<std::uint32_t>(0xffffffff).add<std::uint16_t>(0);
+  return end.bytes();
+}
+
+/// All but the numbers is put together before the file is opened, which memory that is missing
+/// leaves as it was.
+void write_archive(const std::string& path, const quantized& q) {
+  const std::array<source, 3> sources = sources_of(q);
+  std::array<record, 3> fronts;
+  record directory;
+  std::uint64_t offset = 0;
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    const source& from = sources[n];
+    const auto bytes = static_cast<std::uint64_t>(from.header.size() + from.bytes);
+    unsigned long crc =
+        crc32_z(0, reinterpret_cast<const Bytef*>(from.header.data()), from.header.size());
+    if (from.bytes > 0) crc = crc32_z(crc, static_cast<const Bytef*>(from.data), from.bytes);
+    const auto sum = static_cast<std::uint32_t>(crc);
+
+    record& front = fronts[n];
+    front.add<std::uint32_t>(io::local_signature);
+    add_common(front, sum, from.name.size(), 2);
+    front.text(from.name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(16);
+    front.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes).text(from.header);
+
+    constexpr std::uint16_t made_on_unix = 3 << 8 | 45;
+    constexpr std::uint32_t mode = 0600u << 16;
+    directory.add<std::uint32_t>(io::entry_signature).add<std::uint16_t>(made_on_unix);
+    add_common(directory, sum, from.name.size(), 3);
+    directory.add<std::uint16_t>(0).add<std::uint16_t>(0).add<std::uint16_t>(0);
+    directory.add<std::uint32_t>(mode).add<std::uint32_t>(0xffffffff);
+    directory.text(from.name).add<std::uint16_t>(io::wide_extra).add<std::uint16_t>(24);
+    directory.add<std::uint64_t>(bytes).add<std::uint64_t>(bytes).add<std::uint64_t>(offset);
+    offset += front.bytes().size() + from.bytes;
+  }
+  const std::string end = with_end(directory.bytes(), sources.size(), offset);
+
+  io::output_file out(path);
+  for (std::size_t n = 0; n < sources.size(); ++n) {
+    out.text(fronts[n].bytes());
+    out.write(sources[n].data, sources[n].bytes);
+  }
+  out.text(end);
+  out.close();
+}
+
+}  // namespace
+
+void write_quantized(const std::string& path, const quantized& q) {
+  io::naming(path, [&] { write_archive(path, q.to(cpu())); });
+}
+
+}  // namespace rig

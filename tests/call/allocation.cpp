@@ -1,0 +1,549 @@
+// Memory that runs out: every allocation of every call is made to fail in turn. The error is
+// out_of_memory, inputs and C stay, nothing leaks. And what a product allocates at all.
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <vector>
+
+#include "io/files.hpp"
+#include "rig/generate.hpp"
+#include "rig/rig.hpp"
+
+namespace {
+
+constexpr long never = -1;
+
+// Atomic, because the threads of a kernel may allocate too.
+std::atomic<long> until_failure{never};  // calls that still succeed
+std::atomic<bool> goes_on_failing{false};
+std::atomic<bool> failed{false};
+std::atomic<long> live{0}, bytes_asked{0};
+
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (until_failure != never) {
+    if (until_failure == 0) {
+      failed = true;
+      if (!goes_on_failing) until_failure = never;
+      return nullptr;
+    }
+    --until_failure;
+  }
+  const std::size_t rounded = (bytes + alignment) / alignment * alignment;
+  void* p = std::aligned_alloc(alignment, rounded);
+  if (p == nullptr) return nullptr;
+  ++live;
+  bytes_asked += static_cast<long>(bytes);
+  return p;
+}
+void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
+  void* p = allocate(bytes, alignment);
+  if (p == nullptr) throw std::bad_alloc();
+  return p;
+}
+void release(void* p) noexcept {
+  if (p == nullptr) return;
+  --live;
+  std::free(p);
+}
+constexpr std::size_t usual = alignof(std::max_align_t);
+
+}  // namespace
+
+void* operator new(std::size_t n) { return allocate_or_throw(n, usual); }
+void* operator new[](std::size_t n) { return allocate_or_throw(n, usual); }
+void* operator new(std::size_t n, std::align_val_t a) {
+  return allocate_or_throw(n, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t n, std::align_val_t a) {
+  return allocate_or_throw(n, static_cast<std::size_t>(a));
+}
+void* operator new(std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, usual); }
+void* operator new[](std::size_t n, const std::nothrow_t&) noexcept { return allocate(n, usual); }
+void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, static_cast<std::size_t>(a));
+}
+void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
+  return allocate(n, static_cast<std::size_t>(a));
+}
+void operator delete(void* p) noexcept { release(p); }
+void operator delete[](void* p) noexcept { release(p); }
+void operator delete(void* p, std::size_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+void operator delete[](void* p, std::size_t, std::align_val_t) noexcept { release(p); }
+void operator delete(void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, const std::nothrow_t&) noexcept { release(p); }
+void operator delete(void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
+void operator delete[](void* p, std::align_val_t, const std::nothrow_t&) noexcept { release(p); }
+
+namespace {
+
+using rig::dense;
+using rig::index;
+using rig::matrix;
+
+struct outcome {
+  int failures = 0;    ///< allocations that failed with error(out_of_memory)
+  int others = 0;      ///< anything else that was thrown
+  bool intact = true;  ///< no failure changed what `intact()` looks at
+  long leaked = 0;     ///< allocations more than before, after a failure
+};
+
+/// Lets the first, second, third … allocation of `work` fail, alone or with all after it, until
+/// `work` needs no more of them. `prepare` makes a fresh start for each attempt.
+template <class Prepare, class Work, class Intact>
+outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact) {
+  outcome out;
+  for (long n = 0; n < 10000; ++n) {
+    prepare();
+    const long before = live;
+    failed = false;
+    goes_on_failing = all_after_it;
+    until_failure = n;
+    try {
+      work();
+      until_failure = never;
+    } catch (const rig::error& e) {
+      until_failure = never;
+      ++(e.code() == rig::errc::out_of_memory ? out.failures : out.others);
+      out.intact = out.intact && intact();
+    } catch (...) {
+      until_failure = never;
+      ++out.others;
+    }
+    // A nothrow allocation may fail without an error: a sort does without its buffer then.
+    if (!failed) return out;
+    prepare();  // drops forms that were built before the failure and are rightly kept
+    out.leaked += live - before;
+  }
+  out.others = -1;
+  return out;
+}
+
+template <class Prepare, class Work, class Intact>
+void check_every_failure(int at_least, Prepare prepare, Work work, Intact intact) {
+  for (const bool all_after_it : {false, true}) {
+    // Once for what is made once and kept: threads, tables of the standard library.
+    prepare();
+    work();
+    const outcome out = count_down(all_after_it, prepare, work, intact);
+    CHECK(out.failures >= at_least);
+    CHECK(out.others == 0);
+    CHECK(out.intact);
+    CHECK(out.leaked == 0);
+  }
+}
+
+const auto nothing = [] {};
+const auto always = [] { return true; };
+
+struct operands {
+  matrix<float> a;
+  dense<float> b{60, 60, 1.0f}, c{60, 60, 42.0f};
+
+  operands() {
+    std::vector<index> i, j;
+    std::vector<float> v;
+    for (index k = 0; k < 60; ++k)
+      for (const index step : {1, 7, 20}) {
+        i.push_back(k);
+        j.push_back((k + step) % 60);
+        v.push_back(static_cast<float>(step));
+      }
+    a = matrix<float>::from_tuples(60, 60, i, j, v);
+  }
+  bool intact() const {
+    for (index i = 0; i < 60; ++i)
+      for (index j = 0; j < 60; ++j)
+        if (c(i, j) != 42 || b(i, j) != 1) return false;
+    return a.nnz() == 180 && a.value(0) == 1;
+  }
+};
+
+TEST_CASE("products") {
+  operands o;
+  const auto fresh_forms = [&] { o.a.drop_forms(); };
+  const auto intact = [&] { return o.intact(); };
+  const rig::plus_times<float> s;
+  for (const bool ta : {false, true})
+    for (const bool tb : {false, true})
+      for (const char* kernel : {"", "row", "split", "adaptive"}) {
+        const rig::descriptor desc{
+            .transpose_a = ta, .transpose_b = tb, .kernel = kernel, .width = 2, .rescale = true};
+        check_every_failure(
+            2 + ta * 4 + tb, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); },
+            intact);
+        check_every_failure(
+            2, fresh_forms,
+            [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::values(o.c), desc)); }, intact);
+        // C holds another value after a success, so each attempt starts with its own.
+        dense<float> c(60, 60);
+        const auto again = [&] {
+          fresh_forms();
+          for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
+        };
+        const auto c_intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42 && o.intact(); };
+        check_every_failure(
+            1, again, [&] { rig::mxm(c, rig::accumulator::plus, o.a, o.b, s, desc); }, c_intact);
+      }
+}
+
+TEST_CASE("aliased and indexed products") {
+  operands o;
+  dense<float> c(60, 60);
+  const auto again = [&] {
+    o.a.drop_forms();
+    for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
+  };
+  const auto intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42; };
+  const rig::plus_times<float> s;
+  check_every_failure(
+      2, again, [&] { rig::mxm(c, rig::none, o.a, c, s, rig::values(c)); }, intact);
+  check_every_failure(
+      3, again,
+      [&] { rig::mxm(c, rig::none, o.a, c, s, {.transpose_b = true, .kernel = "split"}); }, intact);
+
+  rig::indexed_dense<float> best{dense<float>(60, 60), dense<int>(60, 60)};
+  const auto once_more = [&] {
+    o.a.drop_forms();
+    best.values(0, 0) = 42;
+    best.indices(0, 0) = 42;
+  };
+  const auto best_intact = [&] { return best.values(0, 0) == 42 && best.indices(0, 0) == 42; };
+  const rig::arg_max_second<float> arg;
+  check_every_failure(
+      4, once_more, [&] { static_cast<void>(rig::mxm(o.a, o.b, arg)); }, best_intact);
+  check_every_failure(
+      3, once_more, [&] { rig::mxm(best, rig::none, o.a, best.values, arg, {.kernel = "split"}); },
+      best_intact);
+}
+
+TEST_CASE("maxk, and products with what it keeps") {
+  operands o;
+  const auto fresh_forms = [&] { o.a.drop_forms(); };
+  const auto intact = [&] { return o.intact(); };
+  const rig::plus_times<float> s;
+  const rig::cbsr<float> y = rig::maxk(o.b, 5);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(rig::maxk(o.b, 5)); }, intact);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::to_dense(y)); }, intact);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::maxk_gradient(o.b, y)); }, intact);
+  check_every_failure(
+      2, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, y, s)); }, intact);
+  check_every_failure(
+      4, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, {.kernel = "maxk", .k = 5})); },
+      intact);
+  check_every_failure(
+      4, fresh_forms,
+      [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::structure(y), {.transpose_a = true})); },
+      intact);
+}
+
+TEST_CASE("a row that is cut") {
+  std::vector<index> i(70000, 1), j(70000);
+  for (index k = 0; k < 70000; ++k) j[k] = k;
+  const auto a = matrix<float>::from_positions(3, 70000, i, j);
+  const dense<float> b(70000, 2, 1.0f);
+  check_every_failure(
+      3, [&] { a.drop_forms(); },
+      [&] { static_cast<void>(rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"})); },
+      always);
+}
+
+TEST_CASE("construction") {
+  const std::vector<index> i{1, 0, 1, 1}, j{2, 0, 2, 0};
+  const std::vector<float> v{1, 2, 3, 4};
+  const auto sum = [](float x, float y) { return x + y; };
+  check_every_failure(
+      5, nothing, [&] { matrix<float>::from_tuples(2, 3, i, j, v, sum); }, always);
+  check_every_failure(
+      3, nothing, [&] { matrix<float>::from_positions(2, 3, i, j, 1.0f, true); }, always);
+  check_every_failure(
+      2, nothing, [&] { matrix<float>(5, 5); }, always);
+  check_every_failure(
+      2, nothing, [&] { matrix<float>(); }, always);
+
+  const std::vector<long> offsets{0, 2, 4}, wide_columns{2, 0, 0, 1};
+  const std::vector<int> columns{2, 0, 0, 1};
+  const std::span<const long> o(offsets);
+  const std::span<const float> values(v);
+  check_every_failure(
+      3, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), values, rig::input::sorted);
+      },
+      always);
+  check_every_failure(
+      4, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const long>(wide_columns), values,
+                                rig::input::sorted);
+      },
+      always);
+  check_every_failure(
+      2, nothing,
+      [&] {
+        matrix<float>::from_csr(2, 3, o, std::span<const int>(columns), rig::input::sorted, 1.0f);
+      },
+      always);
+  check_every_failure(
+      1, nothing,
+      [&] {
+        matrix<float>::view(2, 3, o, std::span<const int>(columns), values, rig::input::trusted);
+      },
+      always);
+
+  const operands kept;
+  const std::vector<double> weights(180, 0.5);
+  check_every_failure(
+      1, nothing, [&] { kept.a.with_values(std::span<const double>(weights)); }, always);
+  check_every_failure(
+      1, nothing, [&] { dense<float>(30, 30); }, always);
+  check_every_failure(
+      1, nothing, [&] { const dense<float> copy = kept.b; }, always);
+}
+
+TEST_CASE("forms and explain") {
+  operands o;
+  const auto none = [&] { return o.a.forms().empty() || o.a.forms().size() < 2; };
+  check_every_failure(
+      5, [&] { o.a.drop_forms(); }, [&] { o.a.prepare({.transpose_a = true}); }, none);
+  o.a.prepare({.transpose_a = true});
+  check_every_failure(
+      1, nothing, [&] { o.a.forms(); }, always);
+  check_every_failure(
+      3, [&] { o.a.drop_forms(); },
+      [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
+}
+
+TEST_CASE("what is said of a choice, a sample and the machine") {
+  operands o;
+  const rig::descriptor sampled{.kernel = "adaptive", .width = 2};
+  const rig::explanation choice = rig::explain(o.a, o.b, rig::plus_times<float>{}, sampled);
+  const rig::sampling_statistics sample = rig::sampling_report(o.a, sampled);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(choice.text()); }, always);
+  check_every_failure(
+      3, nothing, [&] { static_cast<void>(choice.json()); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(sample.text()); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(rig::sampling_report(o.a, sampled)); }, always);
+  check_every_failure(
+      1, nothing, [] { static_cast<void>(rig::devices()); }, always);
+  check_every_failure(
+      1, nothing, [] { static_cast<void>(to_string(rig::cuda(-2147483647))); }, always);
+  check_every_failure(
+      1, [&] { o.a.drop_forms(); },
+      [&] { static_cast<void>(o.a.structure().form_of<rig::row_lengths>()); }, always);
+}
+
+TEST_CASE("graphs") {
+  namespace generate = rig::generate;
+  const operands o;
+  const std::vector<float> factors(60, 2.0f);
+  const std::span<const float> scale(factors);
+  const auto check = [](int at_least, auto work) {
+    check_every_failure(at_least, nothing, work, always);
+  };
+  check(4, [&] { rig::symmetrise(o.a); });
+  check(4, [&] { rig::add_self_loops(o.a); });
+  check(1, [&] { rig::scale_rows(o.a, scale); });
+  check(1, [&] { rig::scale_columns(o.a, scale); });
+  check(4, [&] { rig::gcn_normalise(o.a); });
+  check(1, [&] { rig::mean_normalise(o.a); });
+  check(4, [] { generate::karate(); });
+  check(4, [] { generate::rmat(5, 4); });
+  check(4, [] { generate::uniform(20, 4); });
+  check(4, [] { generate::grid(5, 7); });
+  check(8, [] { generate::community({30, 4, 3, 0.2, 2.5, 9, 1}); });
+  check(6, [&] { generate::shuffled(o.a); });
+  check(1, [&] { generate::random_values(o.a); });
+  check(5, [] { generate::from_text("grid:5:7"); });
+  check(1, [&] { generate::degree_quantiles(o.a.structure()); });
+}
+
+TEST_CASE("codes") {
+  const operands o;
+  const rig::quantized q = rig::quantized::from(o.b);
+  const std::vector<unsigned char> codes(6, 1);
+  const std::vector<float> low{0}, step{1};
+  check_every_failure(
+      3, nothing, [&] { rig::quantized::from(o.b); }, always);
+  check_every_failure(
+      1, nothing, [&] { rig::quantized::from_codes(2, 3, codes, low, step); }, always);
+  check_every_failure(
+      1, nothing, [&] { static_cast<void>(q.dequantised<float>()); }, always);
+}
+
+TEST_CASE("files: what cannot be written is left as it was") {
+  const operands o;
+  const rig::quantized q = rig::quantized::from(o.b);
+  const std::string path = scratch() / "a_path_too_long_for_the_string_to_hold_it_itself";
+  const auto check = [&](int at_least, auto write, auto read) {
+    const auto before = [&] { file_of(path, "before"); };
+    check_every_failure(at_least, before, write, [&] { return bytes_of(path) == "before"; });
+    write();
+    check_every_failure(at_least, nothing, read, always);
+  };
+  check(
+      2, [&] { rig::write_matrix(path, o.a); }, [&] { rig::read_matrix<float>(path); });
+  check(
+      3, [&] { rig::write_dense(path, o.b); }, [&] { rig::read_dense<float>(path); });
+  check(
+      5, [&] { rig::write_quantized(path, q); }, [&] { rig::read_quantized(path); });
+  file_of(path, "0,2\n1,0\n0,2\n");
+  check_every_failure(
+      5, nothing, [&] { rig::read_matrix<float>(path, {.separator = ',', .symmetrise = true}); },
+      always);
+}
+
+/// Lets each allocation of `work`, which refuses something, fail: it still throws rig::error.
+template <class Work>
+void check_refusal(Work work) {
+  for (const bool all_after_it : {false, true}) {
+    bool refused = false;
+    const auto attempt = [&] {
+      try {
+        work();
+      } catch (const rig::error& e) {
+        until_failure = never;
+        refused = e.code() != rig::errc::out_of_memory;
+        CHECK((failed || refused));
+      }
+    };
+    CHECK(count_down(all_after_it, nothing, attempt, always).others == 0);
+    CHECK(refused);
+  }
+}
+
+TEST_CASE("refusals") {
+  const operands o;
+  const dense<float> small(2, 3);
+  const matrix<float> oblong(200000, 30000);
+  const std::vector<float> values(4, 1.0f);
+  const std::vector<index> columns{0, 1, 0, 1};
+  const std::span<const float> four(values);
+  const std::string path = file_of("refused", "0 1 2 and more than a string holds by itself\n"),
+                    missing = path + "_that_is_missing", in_missing = missing + "/file";
+  const rig::plus_times<float> s;
+  const rig::descriptor unknown{.kernel = "a name that no kernel has"},
+      unable{.kernel = "maxk_backward"}, wide{.kernel = "maxk", .k = 1000000};
+  check_refusal([&] { rig::generate::from_text("a name that no recipe and no graph has"); });
+  check_refusal([&] { rig::generate::named("a name that no recipe and no graph has"); });
+  check_refusal([&] { rig::cbsr<float>::from(2, 99999, 2, four, columns); });
+  check_refusal([&] { rig::cbsr_pattern::uninitialised(2, 1000000, 2000000); });
+  check_refusal([&] { rig::maxk(o.b, 1000000); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, unknown)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, unable)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, o.b, s, wide)); });
+  check_refusal([&] { static_cast<void>(rig::mxm(o.a, small, s)); });
+  check_refusal([&] { static_cast<void>(rig::explain(o.a, small, s)); });
+  check_refusal([&] { static_cast<void>(rig::sampling_report(o.a, rig::descriptor())); });
+  check_refusal([&] { rig::symmetrise(oblong); });
+  check_refusal([&] { rig::scale_rows(oblong, four); });
+  check_refusal([&] { rig::read_matrix<float>(path); });
+  check_refusal([&] { rig::read_dense<float>(path); });
+  check_refusal([&] { rig::read_quantized(path); });
+  check_refusal([&] { rig::read_dense<float>(missing); });
+  check_refusal([&] { rig::write_matrix(in_missing, o.a); });
+  check_refusal([&] { rig::write_dense(in_missing, o.b); });
+}
+
+/// Bytes that `work` asks for.
+template <class Work>
+long bytes_of(Work work) {
+  const long before = bytes_asked;
+  work();
+  return bytes_asked - before;
+}
+
+TEST_CASE("a product allocates its result, and scratch for its threads") {
+  constexpr index n = 20000, f = 64;
+  std::vector<index> i, j;
+  for (index k = 0; k < n; ++k)
+    for (index step = 1; step <= 8; ++step) {
+      i.push_back(k);
+      j.push_back((k + step * 17) % n);
+    }
+  const auto a = matrix<float>::from_positions(n, n, i, j);
+  const dense<float> b(n, f, 1.0f);
+  dense<float> c(n, f);
+  const rig::plus_times<float> s;
+  // 32 pieces of a long row, and the control blocks of what is shared.
+  constexpr long scratch = 32 * f * static_cast<long>(sizeof(float)) + 4096;
+  constexpr long result = static_cast<long>(n) * f * static_cast<long>(sizeof(float));
+  for (const char* kernel : {"", "row", "split"})
+    for (const int threads : {1, 2, 7}) {
+      const rig::descriptor desc{.kernel = kernel, .threads = threads};
+      a.drop_forms();
+      CHECK(bytes_of([&] { rig::mxm(c, rig::none, a, b, s, desc); }) <= scratch);
+      CHECK(bytes_of([&] { rig::mxm(c, rig::accumulator::plus, a, b, s, rig::values(b), desc); }) <=
+            scratch);
+      const long fresh = bytes_of([&] { static_cast<void>(rig::mxm(a, b, s, desc)); });
+      CHECK(fresh >= result);
+      CHECK(fresh <= result + scratch);
+    }
+}
+
+/// Bytes of memory that this process holds.
+long resident() {
+  std::ifstream file("/proc/self/statm");
+  long pages = 0;
+  file >> pages >> pages;
+  REQUIRE(file);
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+TEST_CASE("an empty matrix takes no memory, however many rows it has") {
+  constexpr long little = 8 << 20;
+  const auto check_little = [&](index rows, const auto& make) {
+    const long before = resident();
+    const matrix<float> made = make(rows);
+    CHECK(made.rows() == rows);
+    CHECK(made.nnz() == 0);
+    CHECK(made.structure().offset(rows) == 0);
+    CHECK(!made.structure().wide());
+    REQUIRE(resident() - before < little);
+  };
+  // First as many as a mistake may fill.
+  for (const index rows : {100'000'000, INT_MAX}) {
+    check_little(rows, [](index n) { return matrix<float>(n, n); });
+    check_little(rows, [](index n) {
+      return matrix<float>::from_tuples(n, 1, std::span<const index>(), std::span<const index>(),
+                                        std::span<const float>());
+    });
+    check_little(rows, [](index n) {
+      const auto flipped = matrix<float>(1, n).structure().form_of<rig::transposed>();
+      return matrix<float>(flipped->structure);
+    });
+  }
+}
+
+TEST_CASE("offsets of a few tuples are counted where they stay") {
+  constexpr index rows = 20'000'000;
+  const std::vector<index> i{rows - 1, 5, 5}, j{0, 1, 0};
+  const std::vector<float> v{1, 2, 3};
+  long asked = bytes_asked;
+  const auto a = matrix<float>::from_tuples(rows, 2, i, j, v);
+  CHECK(bytes_asked - asked < 4l * rows + 4096);
+  CHECK(a.structure().offset(6) == 2);
+  CHECK(a.structure().offset(rows) == 3);
+  asked = bytes_asked;
+  const auto flat = matrix<float>::from_positions(2, rows, j, i);
+  flat.prepare({.transpose_a = true});
+  CHECK(bytes_asked - asked < 4l * rows + 4096);
+}
+
+}  // namespace

@@ -1,0 +1,295 @@
+// Every kernel of the CPU over every builtin pair, and the promises that hold for kernels alone.
+
+#include "rig/generate.hpp"
+#include "rig/semirings.hpp"
+#include "table.hpp"
+
+namespace {
+
+const rig::place where = rig::cpu();
+
+TEST_CASE("every kernel, builtin semiring, shape and variant") {
+  const std::vector<shape> shapes = battery();
+  tally met(where);
+  int number = 0;
+#define RIG_BUILTIN(semiring, type) sweep<rig::semiring<type>, type>(shapes, number++, met);
+#include "rig/semirings/builtin.def"
+#undef RIG_BUILTIN
+  met.conclude(static_cast<std::size_t>(number), shapes.size());
+}
+
+/// A single column, where kernels take shortcuts: every semiring, each variant on rows of all
+/// lengths.
+template <class S, class T>
+void sweep_one_column(const shape& rows, int number, tally& met) {
+  for (std::size_t step = 0; step < variants().size(); ++step) {
+    trial_spec spec;
+    spec.name = variants()[step].name;
+    spec.of = &rows;
+    spec.seed = test_seed() + step;
+    spec.values = (step + static_cast<std::size_t>(number)) % 3 == 0 ? draw::quarters : draw::reals;
+    variants()[step].apply(spec);
+    normalise<S>(spec);
+    trial<S, T, T, T> here(spec);
+    met.meet(here, S::name, spec);
+  }
+}
+
+TEST_CASE("one column") {
+  const shape rows = row_lengths_shape();
+  tally met(where);
+  int number = 0;
+#define RIG_BUILTIN(semiring, type) \
+  sweep_one_column<rig::semiring<type>, type>(rows, number++, met);
+#include "rig/semirings/builtin.def"
+#undef RIG_BUILTIN
+}
+
+/// Rows of 0 to 9 entries, one of them long, in more rows than are written together.
+rig::matrix<float> many_rows() {
+  random_bits random(test_seed() + 4);
+  std::vector<rig::index> i, j;
+  for (rig::index row = 0; row < 1000; ++row) {
+    const int length = row == 700 ? 70000 : random.below(10);
+    for (const int column : spread(length, 80000, random)) {
+      i.push_back(row);
+      j.push_back(column);
+    }
+  }
+  return rig::matrix<float>::from_positions(1000, 80000, i, j);
+}
+
+/// The masks of a column that a test meets, all of the same places.
+struct column_masks {
+  rig::dense<bool> packed{1000, 1};
+  rig::dense<float> wide{1000, 3};
+  rig::matrix<float> sparse;
+
+  column_masks() {
+    random_bits random(test_seed() + 5);
+    std::vector<rig::index> i;
+    std::vector<float> v;
+    for (rig::index row = 0; row < 1000; ++row) {
+      packed(row, 0) = random.chance(0.5);
+      wide(row, 0) = packed(row, 0) ? 2.0f : 0.0f;
+      if (!packed(row, 0) && random.chance(0.5)) continue;  // absent, or a 0 that is stored
+      i.push_back(row);
+      v.push_back(wide(row, 0));
+    }
+    const std::vector<rig::index> j(i.size(), 0);
+    sparse = rig::matrix<float>::from_tuples(1000, 1, i, j, v);
+  }
+};
+
+/// What the plain product of one column says of C⟨mask, replace⟩ = C ⊙ T.
+template <class T>
+array<T> expected_column(const rig::matrix<T>& a, const rig::dense<T>& plain, T before,
+                         rig::accumulator accum, const rig::dense<bool>* mask, bool turned,
+                         const rig::descriptor& desc) {
+  array<T> out(static_cast<std::size_t>(a.rows()));
+  for (rig::index row = 0; row < a.rows(); ++row) {
+    const bool in = mask == nullptr || (*mask)(row, 0) != turned;
+    const bool is_empty = a.structure().offset(row + 1) == a.structure().offset(row);
+    const T fill = desc.fill.as<T>();
+    T& to = out.data[static_cast<std::size_t>(row)];
+    if (!in)
+      to = desc.replace ? fill : before;
+    else if (is_empty)
+      to = accum == rig::none ? fill : before;
+    else
+      to = rig::accumulate(accum, before, plain(row, 0));
+  }
+  return out;
+}
+
+/// One product of one column into a C of stride 1 or 2.
+template <class S, class T>
+struct column_write {
+  const rig::matrix<T>& a;
+  const rig::dense<T>& b;
+  const column_masks& masks;
+  const char* kernel;
+  int how;   ///< the accumulator
+  int kind;  ///< of mask; odd: complemented; 2, 3, 6 and 7: with replace
+
+  std::string run(const rig::dense<T>& plain) const {
+    const auto accum = static_cast<rig::accumulator>(how);
+    const rig::descriptor desc{.replace = kind % 4 >= 2, .fill = T(1), .kernel = kernel};
+    const T before = static_cast<T>(0.7f);
+    rig::dense<T> wide(a.rows(), 2, before);
+    auto c = rig::dense<T>::view(wide.data(), a.rows(), 1, how % 2 + 1);
+    if (kind < 2)
+      rig::mxm(c, accum, a, b, S{}, desc);
+    else if (kind < 4)
+      under(rig::values(masks.packed), c, desc);
+    else if (kind < 6)
+      under(rig::values(rig::dense<float>::view(masks.wide.data(), a.rows(), 1, 3)), c, desc);
+    else
+      under(rig::values(masks.sparse), c, desc);
+    const auto* const mask = kind < 2 ? nullptr : &masks.packed;
+    const auto expected = expected_column(a, plain, before, accum, mask, kind % 2 == 1, desc);
+    for (rig::index row = 0; row < a.rows(); ++row)
+      if (std::memcmp(&c(row, 0), &expected.data[static_cast<std::size_t>(row)], sizeof(T)) != 0)
+        return "row " + std::to_string(row) + ": " + std::to_string(c(row, 0)) + ", not " +
+               std::to_string(expected.data[static_cast<std::size_t>(row)]);
+    return "";
+  }
+
+ private:
+  template <class Mask>
+  void under(const Mask& mask, rig::dense<T>& c, const rig::descriptor& desc) const {
+    const auto accum = static_cast<rig::accumulator>(how);
+    if (kind % 2 == 1)
+      rig::mxm(c, accum, a, b, S{}, rig::complement(mask), desc);
+    else
+      rig::mxm(c, accum, a, b, S{}, mask, desc);
+  }
+};
+
+template <class S, class T>
+void check_column_writes(const rig::matrix<T>& a) {
+  rig::dense<T> b(a.columns(), 1);
+  for (rig::index i = 0; i < b.rows(); ++i) b(i, 0) = static_cast<T>((i * 7 % 11) * 0.37f);
+  const column_masks masks;
+  for (const char* kernel : {"row", "split"}) {
+    const rig::dense<T> plain = rig::mxm(a, b, S{}, {.kernel = kernel});
+    for (int how = 0; how <= static_cast<int>(rig::accumulator::logical_and); ++how)
+      for (int kind = 0; kind < 8; ++kind) {
+        if (how == static_cast<int>(rig::accumulator::own)) continue;
+        const std::string wrong = column_write<S, T>{a, b, masks, kernel, how, kind}.run(plain);
+        CHECK_MESSAGE(wrong.empty(), std::string(S::name), ", ", kernel, ", accumulator ", how,
+                      ", mask ", kind, ": ", wrong);
+      }
+  }
+}
+
+TEST_CASE("masks and accumulators of one column take the plain product's bits") {
+  const rig::matrix<float> ones = many_rows(), weighted = rig::generate::random_values(ones);
+  const rig::matrix<bool> flags(ones.shared_structure());
+  check_column_writes<rig::plus_times<float>, float>(weighted);
+  check_column_writes<rig::min_plus<float>, float>(weighted);
+  check_column_writes<rig::plus_second<float>, float>(ones);
+  check_column_writes<rig::lor_land<bool>, bool>(flags);
+  check_column_writes<rig::any_pair<bool>, bool>(flags);
+}
+
+/// Rows long enough to be cut, under some variants for each semiring.
+template <class S, class T>
+void sweep_long_rows(const shape& rows, int number, tally& met) {
+  static constexpr const char* names[] = {"plain",        "transpose_a",  "complement values",
+                                          "own",          "replace fill", "int64 offsets",
+                                          "dense values", "iso",          "strided transpose_b"};
+  for (int step = 0; step < 2; ++step) {
+    trial_spec spec;
+    spec.name = names[(number * 2 + step) % 9];
+    spec.of = &rows;
+    spec.features = std::vector{1, 3, 2, 17}[static_cast<std::size_t>(step + number) % 4];
+    spec.seed = test_seed() + static_cast<unsigned long>(number);
+    spec.values = step == 0 ? draw::quarters : draw::reals;
+    for (const variant& v : variants())
+      if (spec.name == v.name) v.apply(spec);
+    normalise<S>(spec);
+    trial<S, T, T, T> here(spec);
+    met.meet(here, S::name, spec);
+  }
+}
+
+TEST_CASE("rows of up to 100 000 entries") {
+  const shape rows = long_rows_shape();
+  tally met(where);
+  int number = 0;
+#define RIG_BUILTIN(semiring, type) sweep_long_rows<rig::semiring<type>, type>(rows, number++, met);
+#include "rig/semirings/builtin.def"
+#undef RIG_BUILTIN
+}
+
+/// The bytes of a result, on a number of threads.
+template <class Trial>
+std::vector<unsigned char> bytes_of(Trial& t, const char* kernel, int threads) {
+  std::vector<unsigned char> bytes;
+  const std::string wrong = t.run(kernel, threads, &bytes);
+  CHECK_MESSAGE(wrong.empty(), std::string(kernel), ", ", threads, " threads: ", wrong);
+  return bytes;
+}
+
+template <class S, class T>
+void check_same_bits(const shape& of, int features) {
+  for (const bool transposed : {false, true}) {
+    trial_spec spec;
+    spec.of = &of;
+    spec.features = features;
+    spec.seed = test_seed();
+    spec.values = draw::reals;
+    spec.transpose_a = transposed;
+    trial<S, T, T, T> t(spec);
+    for (const rig::kernel& k : rig::kernels()) {
+      if (k.where != where.where || k.approximate || k.takes != rig::operands::dense) continue;
+      const auto once = bytes_of(t, k.name, 1);
+      for (const int threads : {1, 2, 3, 7, 0, 7})
+        CHECK_MESSAGE(bytes_of(t, k.name, threads) == once, std::string(k.name), ", ",
+                      std::string(S::name), ", ", of.name, ", F = ", features, ", ", threads,
+                      " threads: other bits");
+    }
+  }
+}
+
+TEST_CASE("same bits for any number of threads") {
+  // All of them are above the work that starts a second thread.
+  const shape rows = long_rows_shape(), lengths = row_lengths_shape();
+  for (const shape& s : battery())
+    if (s.name == "power law" || s.name == "tall")
+      check_same_bits<rig::plus_times<float>, float>(s, 100);
+  check_same_bits<rig::plus_times<float>, float>(rows, 1);
+  check_same_bits<rig::plus_times<float>, float>(rows, 5);
+  check_same_bits<rig::plus_times<double>, double>(rows, 3);
+  check_same_bits<rig::mean_second<float>, float>(rows, 2);
+  check_same_bits<rig::arg_max_second<float>, float>(rows, 2);
+  check_same_bits<rig::plus_times<float>, float>(lengths, 257);
+  check_same_bits<rig::max_second<float>, float>(lengths, 128);
+}
+
+TEST_CASE("any number of threads is served") {
+  const shape rows = row_lengths_shape();
+  trial_spec spec;
+  spec.of = &rows;
+  spec.features = 100;
+  trial<rig::plus_times<float>, float, float, float> t(spec);
+  for (const rig::kernel& k : rig::kernels())
+    if (k.where == where.where && !k.approximate && k.takes == rig::operands::dense)
+      CHECK(t.run(k.name, 1 << 30) == "");
+}
+
+/// Semirings that are wrong in the ways kernels and algebras usually are.
+struct max_from_zero : rig::max_second<float> {
+  static constexpr float zero() { return 0; }
+};
+struct sum_of_lefts : rig::plus_times<float> {
+  static constexpr float multiply(float a, float) { return a; }
+};
+struct last_one_lost : rig::plus_second<float> {
+  static constexpr float multiply(float, float b, rig::position at) {
+    return at.inner == 28 ? 0 : b;
+  }
+};
+
+template <class S>
+std::string verdict_on() {
+  // One entry a row: the greatest of many would hide a wrong identity.
+  const shape thin{"thin", pattern_of(29, 29, [](int i) { return std::vector<int>{i}; })};
+  trial_spec spec;
+  spec.of = &thin;
+  spec.features = 33;
+  trial<S, float, float, float> t(spec);
+  return t.run("row");
+}
+
+TEST_CASE("the oracle notices what is wrong") {
+  CHECK(verdict_on<rig::plus_times<float>>() == "");
+  CHECK(verdict_on<rig::plus_second<float>>() == "");
+  CHECK(verdict_on<rig::max_second<float>>() == "");
+  CHECK(verdict_on<max_from_zero>() != "");
+  CHECK(verdict_on<sum_of_lefts>() != "");
+  CHECK(verdict_on<last_one_lost>() != "");
+}
+
+}  // namespace

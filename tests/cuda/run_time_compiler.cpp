@@ -1,0 +1,249 @@
+// The run-time compiler without a GPU: every kernel file compiles to machine code for one from its
+// embedded text.
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "cuda/families.hpp"
+#include "cuda/runtime/compile.hpp"
+#include "cuda/tuning/row_shapes.hpp"
+#include "kernel_ideas.hpp"
+#include "rig/error.hpp"
+#include "rig/semirings.hpp"
+
+namespace {
+
+using rig::on_cuda::compile_to_cubin;
+
+void check_compiles(const std::string& expression, const rig::source_text* source = nullptr,
+                    const char* file = "cuda/row/row.cuh") {
+  std::string name;
+  const std::string cubin = compile_to_cubin({file, expression, source}, 90, name);
+  CHECK_MESSAGE(cubin.substr(0, 4) == "\177ELF", expression);
+  CHECK_MESSAGE(cubin.find(name) != std::string::npos, expression,
+                " is not in the machine code as ", name);
+}
+
+TEST_CASE("every kernel file compiles from its text") {
+  int files = 0;
+  for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
+    if (const std::string_view name = text.name;
+        name.starts_with("cuda/") && !name.starts_with("cuda/device/"))
+      ++files;
+  CHECK(files == 6);
+  for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
+                        "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
+    const std::string semiring = s;
+    check_compiles("rig::on_cuda::row<" + semiring + ", " + semiring +
+                   "::right, 1, 8, 8, 4, 1, true>");
+    check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::drawn::start>");
+    for (const char* rest : {"1", "4"})
+      check_compiles("rig::on_cuda::row<" + semiring +
+                     ", float, 4, 8, 32, 6, 1, true, rig::on_cuda::drawn::all, " + rest + ">");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
+    check_compiles(
+        "rig::on_cuda::row<" + semiring +
+        ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::drawn::anywhere>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::drawn::seldom>");
+    check_compiles("rig::on_cuda::row<" + semiring +
+                   ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::drawn::seldom>");
+    check_compiles("rig::on_cuda::take_values<" + semiring + ">");
+    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr,
+                   "cuda/spmv/spmv.cuh");
+    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr,
+                   "cuda/spmv/spmv.cuh");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", " + semiring +
+                       "::right, 2, true, true, false>",
+                   nullptr, "cuda/spmv/spmv_panels.cuh");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 1, false, false, false>",
+                   nullptr, "cuda/spmv/spmv_panels.cuh");
+    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 4, false, false, true>",
+                   nullptr, "cuda/spmv/spmv_panels.cuh");
+    for (const char* plain : {"true", "false"})
+      check_compiles("rig::on_cuda::add_panels<" + semiring + ", rig::half, " + plain + ">",
+                     nullptr, "cuda/spmv/spmv_panels.cuh");
+    check_compiles(
+        "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
+        nullptr, "cuda/maxk/maxk.cuh");
+    check_compiles(
+        "rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false, false>",
+        nullptr, "cuda/maxk/maxk.cuh");
+    check_compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
+                   nullptr, "cuda/maxk/maxk_backward.cuh");
+    check_compiles("rig::on_cuda::maxk_backward_whole<" + semiring + ", float, unsigned char, 4>",
+                   nullptr, "cuda/maxk/maxk_backward.cuh");
+    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+                       ", float, unsigned char, 4, 8, true, false>",
+                   nullptr, "cuda/maxk/maxk_panels.cuh");
+    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+                       ", rig::half, unsigned short, 32, 1, false, false>",
+                   nullptr, "cuda/maxk/maxk_panels.cuh");
+    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32>", nullptr,
+                   "cuda/maxk/maxk_panels.cuh");
+    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8>", nullptr,
+                   "cuda/maxk/maxk_panels.cuh");
+  }
+}
+
+constexpr rig::source_text scaled_sum = {
+    "scaled_sum",
+    "using left = float; using right = float; using accum = float;"
+    "static constexpr float zero() { return 0; }"
+    "static constexpr float add(float x, float y) { return x + y; }"
+    "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
+    "user.cpp", 17};
+
+TEST_CASE("so does `row` without each idea that the ablation takes out") {
+  rig::on_cuda::kernel_source of = {
+      "cuda/row/row.cuh",
+      "rig::on_cuda::row<rig::arg_second<float, true>, rig::half, 8, 8, 16, 2, 1, true>", nullptr};
+  std::string name;
+  const std::string as_it_is = compile_to_cubin(of, 90, name);
+  for (const rig::on_cuda::text_edit& idea : kernel_ideas) {
+    CAPTURE(idea.name);
+    of.edit = &idea;
+    const std::string without = compile_to_cubin(of, 90, name);
+    CHECK(without.substr(0, 4) == "\177ELF");
+    CHECK(without != as_it_is);
+  }
+}
+
+TEST_CASE("an edit whose words are not once in the file is refused") {
+  rig::on_cuda::kernel_source of = {"cuda/row/row.cuh",
+                                    "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr};
+  std::string name;
+  for (const auto& [file, from] : {std::pair{"cuda/row/row.cuh", "no such words"},
+                                   {"cuda/row/row.cuh", "int"},
+                                   {"cuda/row/rows.cuh", "take_values"}}) {
+    CAPTURE(from);
+    const rig::on_cuda::text_edit edit = {"wrong", file, from, ""};
+    of.edit = &edit;
+    CHECK_THROWS_AS(compile_to_cubin(of, 90, name), rig::error);
+  }
+}
+
+TEST_CASE("so does the sum by atomics") {
+  check_compiles(
+      "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
+      "4, true, true>",
+      nullptr, "cuda/maxk/maxk_panels.cuh");
+}
+
+TEST_CASE("so does a semiring of the caller's") {
+  check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
+                 &scaled_sum);
+  check_compiles("rig::on_cuda::spmv_panels<rig_user::scaled_sum, float, 2, true, true, false>",
+                 &scaled_sum, "cuda/spmv/spmv_panels.cuh");
+}
+
+/// The error of a semiring whose body does not compile.
+std::string refusal_of(const char* body) {
+  rig::source_text broken = scaled_sum;
+  broken.body = body;
+  std::string name;
+  try {
+    compile_to_cubin(
+        {"cuda/row/row.cuh", "rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
+         &broken},
+        90, name);
+  } catch (const rig::error& e) {
+    CHECK(e.code() == rig::errc::cannot);
+    return e.what();
+  }
+  FAIL("it compiled");
+  return {};
+}
+
+TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+  const std::string said = refusal_of(
+      "using left = float; using right = float; using accum = float; int zero() { return nothing; "
+      "}");
+  CHECK(said.find("user.cpp:17") != std::string::npos);
+  CHECK(said.find("nothing") != std::string::npos);
+  CHECK(said.find("rig::maximum") == std::string::npos);
+}
+
+TEST_CASE("where one uses the standard library the refusal names what is there instead") {
+  const std::string said = refusal_of(
+      "using left = float; using right = float; using accum = float;"
+      "static constexpr float zero() { return 0; }"
+      "static constexpr float add(float x, float y) { return std::max(x, y); }"
+      "static constexpr float multiply(float a, float b) { return a * b; }");
+  CHECK(said.find("rig::maximum") != std::string::npos);
+}
+
+TEST_CASE("a file's name may hold quotes") {
+  rig::source_text odd = scaled_sum;
+  odd.file = "a \"user's\" \\file.cpp";
+  check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &odd);
+}
+
+/// Run by the test after it, in a process of its own: NVRTC is looked for once.
+constexpr const char* without_nvrtc = "child: without NVRTC";
+TEST_CASE(without_nvrtc* doctest::skip()) {
+  REQUIRE(rig::on_cuda::no_compiler_because() != nullptr);
+  std::string name;
+  try {
+    compile_to_cubin(
+        {"cuda/row/row.cuh", "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr}, 90,
+        name);
+    FAIL("it compiled");
+  } catch (const rig::error& e) {
+    CHECK(e.code() == rig::errc::cannot);
+    CHECK(std::string(e.what()).find("needs NVRTC") != std::string::npos);
+    CHECK(std::string(e.what()).find("/no/such/library") != std::string::npos);
+  }
+}
+
+TEST_CASE("without NVRTC what needs it is refused") {
+  CHECK(rig::on_cuda::no_compiler_because() == nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("RIG_NVRTC", "/no/such/library", 1);
+    execl("/proc/self/exe", "run_time_compiler", "--no-skip",
+          ("--test-case=" + std::string(without_nvrtc)).c_str(), nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+}
+
+/// Kernels of `row` that a pair of that kind is compiled in.
+std::size_t shapes_of(rig::on_cuda::sum_kind kind) {
+  std::vector<rig::on_cuda::row_shape> distinct;
+  for (int line = 0; line <= rig::on_cuda::any_wide; ++line) {
+    const rig::on_cuda::row_shape shape = rig::on_cuda::shape_at(line, kind);
+    if (std::find(distinct.begin(), distinct.end(), shape) == distinct.end())
+      distinct.push_back(shape);
+  }
+  return distinct.size();
+}
+
+TEST_CASE("the number of kernels compiled ahead is a decision") {
+  std::size_t pairs = 0;
+#define RIG_BUILTIN(semiring, type) ++pairs;
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
+  CHECK(pairs == 21);
+  // row: 34 lines of shapes, of which some share kernels; take_values a pair. spmv: three shapes.
+  // Growth costs build time and bytes: change it knowingly.
+  CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
+  CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
+  CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);
+  CHECK(shapes_of(rig::on_cuda::sum_kind::indexed) == 28);
+  CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
+}
+
+}  // namespace
