@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <set>
 #include <string>
@@ -94,16 +95,30 @@ inline const std::vector<variant>& variants() {
   return all;
 }
 
+/// RIG_TEST_CASES=1 lists what each table goes through.
+inline const bool prints_cases = std::getenv("RIG_TEST_CASES") != nullptr;
+
 /// Which kernels served which cases of a table.
 class tally {
  public:
   explicit tally(rig::place where) : where_(where) {}
+  tally(const tally&) = delete;
+  /// A table in which no kernel served a case proves nothing.
+  ~tally() {
+    long served = 0;
+    for (const auto& [kernel, times] : ran_) served += times;
+    CHECK_MESSAGE(served > 0, "no kernel of ", to_string(where_), " served any of ", cases_,
+                  " cases");
+  }
   rig::place where() const { return where_; }
 
   /// The trial on every exact kernel of the place that takes a dense B.
   template <class Trial>
   void meet(Trial& t, const std::string& semiring, const trial_spec& spec) {
     ++cases_;
+    if (prints_cases)
+      std::printf("%s, %s, F = %d, %s, seed %lu\n", semiring.c_str(), spec.of->name.c_str(),
+                  spec.features, spec.name.c_str(), spec.seed);
     for (const rig::kernel& k : rig::kernels()) {
       if (k.where != where_.where || k.approximate || k.takes != rig::operands::dense) continue;
       shapes_.insert({k.name, semiring, spec.of->name});
