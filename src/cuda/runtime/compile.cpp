@@ -1,7 +1,5 @@
 #include "cuda/runtime/compile.hpp"
 
-#include <dlfcn.h>
-#include <link.h>
 #include <nvrtc.h>
 #include <sys/stat.h>
 
@@ -13,6 +11,7 @@
 
 #include "cuda/runtime/kernel_cache.hpp"
 #include "cuda/runtime/runtime.hpp"
+#include "cuda/runtime/shared_library.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -33,53 +32,31 @@ struct nvrtc {
   decltype(&nvrtcGetErrorString) error_string;
 };
 
-struct nvrtc_library {
-  void* opened = nullptr;
-  std::string why;  ///< it is not
-};
-
-/// Opened once, at its first use.
-const nvrtc_library& library_of_nvrtc() {
-  static const nvrtc_library& found = *new nvrtc_library([] {
-    const std::string plain = "libnvrtc.so",
-                      numbered = plain + "." + std::to_string(CUDART_VERSION / 1000),
-                      chosen = variable("RIG_NVRTC");
-    const std::vector<std::string> names =
-        chosen.empty()
-            ? std::vector<std::string>{numbered, plain, "/usr/local/cuda/lib64/" + numbered}
-            : std::vector<std::string>{chosen};
-    nvrtc_library out;
-    for (const std::string& name : names) {
-      out.opened = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-      if (out.opened != nullptr) break;
-      if (out.why.empty()) out.why = dlerror();
-    }
-    return out;
+const shared_library& library_of_nvrtc() {
+  static const auto& found = *new const shared_library([] {
+    const std::string chosen = variable("RIG_NVRTC");
+    return chosen.empty() ? toolkit_names("libnvrtc.so", CUDART_VERSION / 1000)
+                          : std::vector<std::string>{chosen};
   }());
   return found;
 }
 
 nvrtc load_nvrtc() {
-  const nvrtc_library& library = library_of_nvrtc();
-  if (library.opened == nullptr)
-    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", library.why});
+  const shared_library& library = library_of_nvrtc();
+  if (const char* const why = library.why_absent(); why != nullptr)
+    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", why});
   nvrtc out{};
-  const auto find = [&](auto& function, const char* name) {
-    void* symbol = dlsym(library.opened, name);
-    if (symbol == nullptr) fail(errc::cannot, {"NVRTC has no function ", name});
-    std::memcpy(&function, &symbol, sizeof(symbol));
-  };
-  find(out.version, "nvrtcVersion");
-  find(out.create, "nvrtcCreateProgram");
-  find(out.destroy, "nvrtcDestroyProgram");
-  find(out.add_name, "nvrtcAddNameExpression");
-  find(out.compile, "nvrtcCompileProgram");
-  find(out.log_size, "nvrtcGetProgramLogSize");
-  find(out.log, "nvrtcGetProgramLog");
-  find(out.cubin_size, "nvrtcGetCUBINSize");
-  find(out.cubin, "nvrtcGetCUBIN");
-  find(out.lowered_name, "nvrtcGetLoweredName");
-  find(out.error_string, "nvrtcGetErrorString");
+  library.find("nvrtcVersion", out.version);
+  library.find("nvrtcCreateProgram", out.create);
+  library.find("nvrtcDestroyProgram", out.destroy);
+  library.find("nvrtcAddNameExpression", out.add_name);
+  library.find("nvrtcCompileProgram", out.compile);
+  library.find("nvrtcGetProgramLogSize", out.log_size);
+  library.find("nvrtcGetProgramLog", out.log);
+  library.find("nvrtcGetCUBINSize", out.cubin_size);
+  library.find("nvrtcGetCUBIN", out.cubin);
+  library.find("nvrtcGetLoweredName", out.lowered_name);
+  library.find("nvrtcGetErrorString", out.error_string);
   return out;
 }
 
@@ -198,10 +175,8 @@ std::string version_of_nvrtc() {
   int major = 0, minor = 0;
   check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
   std::string out = std::to_string(major) + "." + std::to_string(minor);
-  link_map* loaded = nullptr;
-  if (dlinfo(library_of_nvrtc().opened, RTLD_DI_LINKMAP, &loaded) != 0) return out;
   std::error_code unknown;
-  const auto file = std::filesystem::canonical(loaded->l_name, unknown);
+  const auto file = std::filesystem::canonical(library_of_nvrtc().path(), unknown);
   struct stat found;
   if (unknown || stat(file.c_str(), &found) != 0) return out;
   return out + " " + file.filename().string() + " " + std::to_string(found.st_size) + " " +
@@ -258,8 +233,9 @@ int architecture_of(int device) {
 }  // namespace
 
 const char* no_compiler_because() {
-  const nvrtc_library& library = library_of_nvrtc();
-  return library.opened == nullptr ? "is compiled at run time, and there is no NVRTC" : nullptr;
+  return library_of_nvrtc().why_absent() != nullptr
+             ? "is compiled at run time, and there is no NVRTC"
+             : nullptr;
 }
 
 std::string compile_to_cubin(const kernel_source& of, int architecture, std::string& lowered_name) {

@@ -1,25 +1,16 @@
 #include "cuda/runtime/driver.hpp"
 
-#include <dlfcn.h>
-
 #include <cstring>
+
+#include "cuda/runtime/shared_library.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
-/// The driver's own look-up, since the runtime's makes a context on the thread's device.
-decltype(&cuGetProcAddress) lookup() {
-  constexpr const char* library = "libcuda.so.1";
-  void* const opened = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-  void* const found = opened != nullptr ? dlsym(opened, "cuGetProcAddress_v2") : nullptr;
-  if (found == nullptr) fail(errc::device, {library, ": ", dlerror()});
-  decltype(&cuGetProcAddress) out;
-  std::memcpy(&out, &found, sizeof(out));
-  return out;
-}
-
 driver_functions find_all() {
-  const auto look_up = lookup();
+  // The driver's own look-up, since the runtime's makes a context on the thread's device.
+  decltype(&cuGetProcAddress) look_up = nullptr;
+  shared_library({"libcuda.so.1"}).find("cuGetProcAddress_v2", look_up);
   driver_functions out = {};
   const auto find = [&](const char* name, auto& function) {
     constexpr int since = 12000;

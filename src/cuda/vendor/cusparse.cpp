@@ -4,9 +4,51 @@
 #include <map>
 
 #include "cuda/runtime/runtime.hpp"
+#include "cuda/runtime/shared_library.hpp"
 
 namespace rig::on_cuda {
 namespace {
+
+const shared_library& library() {
+  static const auto& found =
+      *new const shared_library(toolkit_names("libcusparse.so", CUSPARSE_VER_MAJOR));
+  return found;
+}
+
+struct functions {
+  decltype(&cusparseGetErrorString) error_string;
+  decltype(&cusparseCreate) create;
+  decltype(&cusparseDestroy) destroy;
+  decltype(&cusparseSetStream) set_stream;
+  decltype(&cusparseCreateCsr) create_csr;
+  decltype(&cusparseDestroySpMat) destroy_csr;
+  decltype(&cusparseCreateDnMat) create_dense;
+  decltype(&cusparseDestroyDnMat) destroy_dense;
+  decltype(&cusparseSpMM_bufferSize) spmm_bytes;
+  decltype(&cusparseSpMM_preprocess) spmm_prepare;
+  decltype(&cusparseSpMM) spmm;
+};
+
+functions find_all() {
+  functions out = {};
+  library().find("cusparseGetErrorString", out.error_string);
+  library().find("cusparseCreate", out.create);
+  library().find("cusparseDestroy", out.destroy);
+  library().find("cusparseSetStream", out.set_stream);
+  library().find("cusparseCreateCsr", out.create_csr);
+  library().find("cusparseDestroySpMat", out.destroy_csr);
+  library().find("cusparseCreateDnMat", out.create_dense);
+  library().find("cusparseDestroyDnMat", out.destroy_dense);
+  library().find("cusparseSpMM_bufferSize", out.spmm_bytes);
+  library().find("cusparseSpMM_preprocess", out.spmm_prepare);
+  library().find("cusparseSpMM", out.spmm);
+  return out;
+}
+
+const functions& call() {
+  static const functions found = find_all();
+  return found;
+}
 
 constexpr cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
 
@@ -18,9 +60,11 @@ cudaDataType needed_type(type stored) {
 
 }  // namespace
 
+const char* no_cusparse_because() { return library().why_absent(); }
+
 void check(cusparseStatus_t status, const char* what) {
   if (status != CUSPARSE_STATUS_SUCCESS)
-    fail(errc::device, {what, ": ", cusparseGetErrorString(status)});
+    fail(errc::device, {what, ": ", call().error_string(status)});
 }
 
 cusparseHandle_t cusparse_handle(int device) {
@@ -29,14 +73,14 @@ cusparseHandle_t cusparse_handle(int device) {
     ~handles() {
       for (const auto& [device, handle] : of) try {
           const device_scope scope(device);
-          cusparseDestroy(handle);
+          call().destroy(handle);
         } catch (...) {  // at exit the driver may be gone, and the handle with it
         }
     }
   };
   thread_local handles kept;
   cusparseHandle_t& handle = kept.of[device];
-  if (handle == nullptr) check(cusparseCreate(&handle), "cusparseCreate");
+  if (handle == nullptr) check(call().create(&handle), "cusparseCreate");
   return handle;
 }
 
@@ -59,18 +103,22 @@ cusparse_csr::cusparse_csr(const sparse_operand& a) {
   if (a.wide)
     fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, and A has ", a.nnz,
                         " entries with 64-bit ones"});
-  check(cusparseCreateCsr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),
+  check(call().create_csr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),
                           const_cast<index*>(a.entries), const_cast<void*>(a.values),
                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
                           needed_type(a.value_type)),
         "cusparseCreateCsr");
 }
 
+cusparse_csr::~cusparse_csr() { call().destroy_csr(is); }
+
 cusparse_dense::cusparse_dense(const dense_operand& b) {
-  check(cusparseCreateDnMat(&is, b.rows, b.columns, b.stride, b.data, needed_type(b.value_type),
+  check(call().create_dense(&is, b.rows, b.columns, b.stride, b.data, needed_type(b.value_type),
                             CUSPARSE_ORDER_ROW),
         "cusparseCreateDnMat");
 }
+
+cusparse_dense::~cusparse_dense() { call().destroy_dense(is); }
 
 cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
                              const dense_operand& c, cusparseSpMMAlg_t algorithm, bool adds_to_c,
@@ -90,28 +138,28 @@ cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
     to_c_.in_float = adds_to_c ? 1 : 0;
   }
   std::size_t bytes = 0;
-  check(cusparseSpMM_bufferSize(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is,
-                                compute_, algorithm_, &bytes),
+  check(call().spmm_bytes(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+                          algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
   // Some functions refuse a null pointer even where they ask for no bytes.
   scratch_ = buffer::allocate(std::max<std::size_t>(bytes, 64), a.where, stream);
 }
 
 void cusparse_spmm::prepare() const {
-  check(cusparseSpMM_preprocess(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is,
-                                compute_, algorithm_, scratch_.data()),
+  check(call().spmm_prepare(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+                            algorithm_, scratch_.data()),
         "cusparseSpMM_preprocess");
 }
 
 void cusparse_spmm::run() const {
-  check(cusparseSpMM(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
-                     algorithm_, scratch_.data()),
+  check(call().spmm(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+                    algorithm_, scratch_.data()),
         "cusparseSpMM");
 }
 
 cusparseHandle_t cusparse_spmm::handle() const {
   cusparseHandle_t const handle = cusparse_handle(device_);
-  check(cusparseSetStream(handle, static_cast<cudaStream_t>(stream_)), "cusparseSetStream");
+  check(call().set_stream(handle, static_cast<cudaStream_t>(stream_)), "cusparseSetStream");
   return handle;
 }
 

@@ -10,6 +10,9 @@
 
 namespace rig::on_cuda {
 
+/// Null if cuSPARSE is found, which is loaded at its first use. Otherwise the loader's words.
+const char* no_cusparse_because();
+
 /// Throws error(device) with cuSPARSE's words.
 void check(cusparseStatus_t status, const char* what);
 
@@ -25,7 +28,7 @@ class cusparse_csr {
   explicit cusparse_csr(const sparse_operand& a);
   cusparse_csr(const cusparse_csr&) = delete;
   cusparse_csr& operator=(const cusparse_csr&) = delete;
-  ~cusparse_csr() { cusparseDestroySpMat(is); }
+  ~cusparse_csr();
   cusparseSpMatDescr_t is = nullptr;
 };
 class cusparse_dense {
@@ -33,7 +36,7 @@ class cusparse_dense {
   explicit cusparse_dense(const dense_operand& b);
   cusparse_dense(const cusparse_dense&) = delete;
   cusparse_dense& operator=(const cusparse_dense&) = delete;
-  ~cusparse_dense() { cusparseDestroyDnMat(is); }
+  ~cusparse_dense();
   cusparseDnMatDescr_t is = nullptr;
 };
 

@@ -35,7 +35,7 @@ const char* cannot_because(const problem& p) {
     return "cuSPARSE accumulates by plus alone";
   if (p.desc->fill.has_value() && p.desc->fill.as<double>() != 0)
     return "cuSPARSE fills empty rows with 0";
-  return nullptr;
+  return no_cusparse_because();
 }
 
 /// The faster one for the shape, of those for CSR. None of them gives the same bits each time where

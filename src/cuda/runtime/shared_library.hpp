@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "rig/error.hpp"
+
+namespace rig::on_cuda {
+
+/// A shared library that is opened at its first use, so that programs start where it is absent.
+/// Never closed: a product may run while the process ends.
+class shared_library {
+ public:
+  /// The first of `names` that can be opened.
+  explicit shared_library(const std::vector<std::string>& names);
+
+  /// Null if it is open.
+  const char* why_absent() const { return opened_ != nullptr ? nullptr : why_.c_str(); }
+  /// The file that was opened.
+  std::string path() const;
+
+  /// Fills in a pointer to a function. Throws error(cannot) if the library is absent or has none of
+  /// that name.
+  template <class Function>
+  void find(const char* name, Function*& function) const {
+    void* const at = address_of(name);
+    std::memcpy(&function, &at, sizeof(at));
+  }
+
+ private:
+  void* address_of(const char* name) const;
+
+  void* opened_ = nullptr;
+  std::string why_;
+};
+
+/// The names of a library of the CUDA toolkit: by its version, without, and in the toolkit's
+/// folder.
+std::vector<std::string> toolkit_names(const std::string& plain, int version);
+
+}  // namespace rig::on_cuda
