@@ -24,7 +24,7 @@ struct arg_second {
     const bool tied = (x.value == y.value) | ((x.value != x.value) & (y.value != y.value));
     return ahead | (tied & (x.index < y.index)) ? x : y;
   }
-  static constexpr bool overtakes(accum sum, accum x) {
+  static constexpr bool replaces(accum sum, accum x) {
     const bool ahead = Greatest ? x.value >= sum.value : x.value <= sum.value;
     return ahead | (x.value != x.value);
   }

@@ -227,7 +227,7 @@ void sweep_backward(const sweep_plan& plan, const std::vector<shape>& shapes, in
     trial_spec spec =
         spec_of(plan, shapes[static_cast<std::size_t>(step) % shapes.size()], variants()[v], step);
     if (spec.over != mask_over::nothing || spec.accumulator != rig::none) continue;
-    spec.fresh = true;
+    spec.creates_result = true;
     spec.stored = k_of(spec.features, step);
     trial<S, TA, TB, TC, TM> t(spec);
     check_trial(S::name, spec, [&] { return t.run_under_cbsr(step % 2 ? "" : "maxk_backward"); });

@@ -132,10 +132,10 @@ struct trial_spec {
   int features = 1;
   draw values = draw::quarters;
   unsigned long seed = 1;
-  bool transpose_a = false, transpose_b = false, iso = false, wide = false, strided = false;
+  bool transpose_a = false, transpose_b = false, iso = false, offsets_64 = false, strided = false;
   mask_over over = mask_over::nothing;
   bool structural = false, complemented = false, replace = false;
-  bool fresh = true;  ///< the result is new; else C holds something
+  bool creates_result = true;  ///< the result is new; else C holds something
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   bool reproducible = true;
@@ -236,7 +236,8 @@ class trial {
   std::string run_under_cbsr(const char* kernel, int threads = 0,
                              std::vector<unsigned char>* bytes = nullptr) {
     const rig::descriptor desc = describe(kernel, threads);
-    const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
+    const auto a =
+        make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.offsets_64).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);
     const std::vector<TM> ones(stored_columns_.size());
     const auto mask = rig::cbsr<TM>::from(expected_.rows, expected_.columns, spec_.stored,
@@ -260,11 +261,12 @@ class trial {
   std::string run(const char* kernel, int threads = 0,
                   std::vector<unsigned char>* bytes = nullptr) {
     const rig::descriptor desc = describe(kernel, threads);
-    const auto a = make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.wide).to(spec_.where);
+    const auto a =
+        make_matrix<TA>(a_, values_, spec_.iso, iso_value_, spec_.offsets_64).to(spec_.where);
     padded<TB> b(b_, spec_.strided ? 3 : 0);
     if (spec_.over == mask_over::matrix) {
       const array<TM> values(mask_.values);
-      const auto m = make_matrix<TM>(mask_, values, false, TM(), spec_.wide).to(spec_.where);
+      const auto m = make_matrix<TM>(mask_, values, false, TM(), spec_.offsets_64).to(spec_.where);
       return product(a, b, in_words(m), desc, bytes);
     }
     if (spec_.over == mask_over::dense) {
@@ -379,8 +381,8 @@ class trial {
     if (spec_.over == mask_over::dense) q.mask.dense = &full_mask_;
     q.mask.structural = spec_.structural;
     q.mask.complemented = spec_.complemented;
-    if (!spec_.fresh) q.c = &c_;
-    if (!spec_.fresh) q.c_indices = &indices_;
+    if (!spec_.creates_result) q.c = &c_;
+    if (!spec_.creates_result) q.c_indices = &indices_;
     expected_ = oracle::multiply(q);
   }
 
@@ -403,7 +405,7 @@ class trial {
     rig::mxm_result<TC, S> made;
     padded<TC> c(c_, spec_.strided ? 5 : 0);
     padded<int> indices(indices_, spec_.strided ? 2 : 0);
-    if (spec_.fresh) {
+    if (spec_.creates_result) {
       if constexpr (masked)
         made = rig::mxm<TC>(a, right, S{}, mask, desc);
       else

@@ -28,7 +28,7 @@ inline void mask_with(trial_spec& s, mask_over over, bool structural, bool compl
 }
 template <rig::accumulator How>
 void accumulate_with(trial_spec& s) {
-  s.fresh = false;
+  s.creates_result = false;
   s.accumulator = How;
 }
 
@@ -38,37 +38,42 @@ inline const std::vector<variant>& variants() {
   constexpr auto matrix = mask_over::matrix, dense = mask_over::dense;
   static const std::vector<variant> all = {
       {"plain", [](s) {}},
-      {"into", [](s x) { x.fresh = false; }},
+      {"into", [](s x) { x.creates_result = false; }},
       {"transpose_a", [](s x) { x.transpose_a = true; }},
       {"transpose_b", [](s x) { x.transpose_b = true; }},
       {"both transposed", [](s x) { x.transpose_a = x.transpose_b = true; }},
       {"iso", [](s x) { x.iso = true; }},
       {"iso transposed", [](s x) { x.iso = x.transpose_a = true; }},
-      {"int64 offsets", [](s x) { x.wide = true; }},
-      {"int64 offsets transposed", [](s x) { x.wide = x.transpose_a = true; }},
-      {"strided", [](s x) { x.strided = true, x.fresh = false; }},
-      {"strided transpose_b", [](s x) { x.strided = x.transpose_b = true, x.fresh = false; }},
+      {"int64 offsets", [](s x) { x.offsets_64 = true; }},
+      {"int64 offsets transposed", [](s x) { x.offsets_64 = x.transpose_a = true; }},
+      {"strided", [](s x) { x.strided = true, x.creates_result = false; }},
+      {"strided transpose_b",
+       [](s x) { x.strided = x.transpose_b = true, x.creates_result = false; }},
       {"fill", [](s x) { x.fill = -3.5; }},
-      {"structure", [](s x) { mask_with(x, matrix, true, false), x.fresh = false; }},
-      {"values", [](s x) { mask_with(x, matrix, false, false), x.fresh = false; }},
-      {"complement structure", [](s x) { mask_with(x, matrix, true, true), x.fresh = false; }},
-      {"complement values", [](s x) { mask_with(x, matrix, false, true), x.fresh = false; }},
-      {"dense structure", [](s x) { mask_with(x, dense, true, false), x.fresh = false; }},
-      {"dense values", [](s x) { mask_with(x, dense, false, false), x.fresh = false; }},
-      {"dense complement structure", [](s x) { mask_with(x, dense, true, true), x.fresh = false; }},
-      {"dense complement values", [](s x) { mask_with(x, dense, false, true), x.fresh = false; }},
+      {"structure", [](s x) { mask_with(x, matrix, true, false), x.creates_result = false; }},
+      {"values", [](s x) { mask_with(x, matrix, false, false), x.creates_result = false; }},
+      {"complement structure",
+       [](s x) { mask_with(x, matrix, true, true), x.creates_result = false; }},
+      {"complement values",
+       [](s x) { mask_with(x, matrix, false, true), x.creates_result = false; }},
+      {"dense structure", [](s x) { mask_with(x, dense, true, false), x.creates_result = false; }},
+      {"dense values", [](s x) { mask_with(x, dense, false, false), x.creates_result = false; }},
+      {"dense complement structure",
+       [](s x) { mask_with(x, dense, true, true), x.creates_result = false; }},
+      {"dense complement values",
+       [](s x) { mask_with(x, dense, false, true), x.creates_result = false; }},
       {"fresh structure", [](s x) { mask_with(x, matrix, true, false); }},
       {"fresh complement values", [](s x) { mask_with(x, matrix, false, true), x.fill = 2; }},
       {"fresh dense values", [](s x) { mask_with(x, dense, false, false), x.strided = true; }},
       {"replace",
-       [](s x) { mask_with(x, matrix, false, false), x.replace = true, x.fresh = false; }},
+       [](s x) { mask_with(x, matrix, false, false), x.replace = true, x.creates_result = false; }},
       {"replace fill",
        [](s x) {
-         mask_with(x, dense, false, false), x.replace = true, x.fresh = false, x.fill = 7;
+         mask_with(x, dense, false, false), x.replace = true, x.creates_result = false, x.fill = 7;
        }},
       {"replace complement",
-       [](s x) { mask_with(x, matrix, true, true), x.replace = true, x.fresh = false; }},
-      {"replace without a mask", [](s x) { x.replace = true, x.fresh = false; }},
+       [](s x) { mask_with(x, matrix, true, true), x.replace = true, x.creates_result = false; }},
+      {"replace without a mask", [](s x) { x.replace = true, x.creates_result = false; }},
       {"own", accumulate_with<own>},
       {"plus", accumulate_with<plus>},
       {"minus", accumulate_with<minus>},
@@ -88,7 +93,7 @@ inline const std::vector<variant>& variants() {
       {"everything",
        [](s x) {
          accumulate_with<maximum>(x), mask_with(x, matrix, false, true);
-         x.replace = x.strided = x.wide = x.transpose_a = x.transpose_b = true;
+         x.replace = x.strided = x.offsets_64 = x.transpose_a = x.transpose_b = true;
          x.fill = 1.25;
        }},
   };

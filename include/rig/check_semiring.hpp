@@ -357,7 +357,7 @@ struct algebra {
   using accum = Accum;
   Accum (*add)(const Accum&, const Accum&);
   Accum (*multiply)(const Left&, const Right&, position);
-  bool (*overtakes)(const Accum&, const Accum&);  ///< null: S has none
+  bool (*replaces)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
   bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical;
@@ -370,12 +370,12 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
   using right = typename S::right;
   std::optional<accum> terminal;
   if constexpr (has_terminal<S>) terminal = S::terminal();
-  bool (*overtakes)(const accum&, const accum&) = nullptr;
-  if constexpr (has_overtakes<S>)
-    overtakes = [](const accum& sum, const accum& x) -> bool { return S::overtakes(sum, x); };
+  bool (*replaces)(const accum&, const accum&) = nullptr;
+  if constexpr (has_replaces<S>)
+    replaces = [](const accum& sum, const accum& x) -> bool { return S::replaces(sum, x); };
   return {[](const accum& x, const accum& y) -> accum { return S::add(x, y); },
           [](const left& a, const right& b, position at) { return product<S>(a, b, at); },
-          overtakes,
+          replaces,
           S::zero(),
           terminal,
           positional<S>,
@@ -425,7 +425,7 @@ class checker {
     check_identity();
     check_pairs();
     check_triples();
-    if (s_.overtakes != nullptr) check_overtakes();
+    if (s_.replaces != nullptr) check_replaces();
     if (s_.is_linear)
       for (const product_drawn& p : products_) check_linear(p);
     return wrong_;
@@ -509,7 +509,7 @@ class checker {
     }
   }
   /// Of two products of one element the one of the lower inner index comes in front.
-  void check_overtakes() {
+  void check_replaces() {
     for (const product_drawn& p : products_) {
       const product_drawn& other = products_[random_.below(products_.size())];
       const position early{p.at.row, 1}, late{p.at.row, 5};
@@ -518,11 +518,11 @@ class checker {
       const std::string x_words = product_of(p.a.words, p.b.words, early),
                         sum_words = product_of(other.a.words, other.b.words, late);
       const auto compare = [&](const accum& before, const std::string& words) {
-        const bool overtakes = s_.overtakes(before, x);
-        const accum one = overtakes ? x : before, expected = s_.add(before, x);
+        const bool replaces = s_.replaces(before, x);
+        const accum one = replaces ? x : before, expected = s_.add(before, x);
         if (!same(one, expected))
-          report_unlike("overtakes is not add",
-                        joined({overtakes ? "" : "not ", "overtakes(", words, ", ", x_words, ")"}),
+          report_unlike("replaces is not add",
+                        joined({replaces ? "" : "not ", "replaces(", words, ", ", x_words, ")"}),
                         one, joined({"add(", words, ", ", x_words, ")"}), expected);
       };
       compare(s_.zero, "zero()");
@@ -682,7 +682,7 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
 ///   finish(0, 0) is a number, and so are 1 ⊗ 0 and 0 ⊗ 1 of integers, of which zero() ⊗ ±1 and
 ///   ±1 ⊗ zero() do not overflow, if they are constexpr; where claimed: ∞ ⊕ x =
 ///   x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored, all values 0 or 1; x ⊕ y is y where
-///   overtakes(x, y), else x, for products y of a lower inner index than x
+///   replaces(x, y), else x, for products y of a lower inner index than x
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
 /// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a

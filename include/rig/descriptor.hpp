@@ -64,7 +64,7 @@ class scalar {
 /// of the API.
 struct descriptor {
   // meaning
-  bool transpose_a = false;  ///< use Aᵀ; builds the form "transpose" once
+  bool transpose_a = false;  ///< use Aᵀ; builds the derived structure "transpose" once
   bool transpose_b = false;  ///< use Bᵀ; costs one transposed copy of B a call
   bool replace = false;      ///< outside the mask, C becomes fill instead of staying
   scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished;

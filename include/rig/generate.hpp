@@ -54,7 +54,7 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed = 1);
 matrix<float> shuffled(const matrix<float>& a, std::uint64_t seed = 1);
 
 /// The same pattern with random values in (0, 1]: a hash of the unordered pair of nodes, so that
-/// both directions of an edge have one value. The pattern and its forms are shared.
+/// both directions of an edge have one value. The pattern and its derived structures are shared.
 matrix<float> random_values(const matrix<float>& a, std::uint64_t seed = 1);
 
 /// A benchmark graph, with what it is known to look like.

@@ -27,9 +27,9 @@ matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 
 /// diag(factors) · A: row i times factors[i].
 ///
-/// Shapes: factors.size() = rows. The result shares A's pattern and forms and has values of its
-/// own. Integers wrap. Places: cpu. Cost: O(rows + nnz). T: float, double, int32, int64. Throws
-/// error: shape, place, out_of_memory.
+/// Shapes: factors.size() = rows. The result shares A's pattern and derived structures and has
+/// values of its own. Integers wrap. Places: cpu. Cost: O(rows + nnz). T: float, double, int32,
+/// int64. Throws error: shape, place, out_of_memory.
 template <class T>
 matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
 
@@ -55,8 +55,8 @@ matrix<T> gcn_normalise(const matrix<T>& a);
 ///
 /// mxm(C, B, plus_times) is what mean_times is with A, or mean_second where every A(i,j) is 1, and
 /// mxm(C, dC, plus_times, {.transpose_a = true}) the gradient of that by B. Shapes: as A. The
-/// result shares A's pattern and forms and has values of its own. Deterministic. Places: cpu. Cost:
-/// O(rows + nnz). T: float, double. Throws error: place, out_of_memory.
+/// result shares A's pattern and derived structures and has values of its own. Deterministic.
+/// Places: cpu. Cost: O(rows + nnz). T: float, double. Throws error: place, out_of_memory.
 template <class T>
 matrix<T> mean_normalise(const matrix<T>& a);
 

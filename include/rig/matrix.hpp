@@ -132,8 +132,8 @@ class matrix {
   const pattern& structure() const { return *structure_; }
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
-  /// The same pattern and forms, other values (nnz of them, on the CPU; copied to where the matrix
-  /// is).
+  /// The same pattern and derived structures, other values (nnz of them, on the CPU; copied to
+  /// where the matrix is).
   template <std::ranges::contiguous_range Values>
   matrix<std::ranges::range_value_t<Values>> with_values(const Values& values) const {
     using element = std::ranges::range_value_t<Values>;
@@ -145,7 +145,7 @@ class matrix {
     copy_rows(kept.data(), 0, from.data(), 0, from.size_bytes(), 1, cpu(), nullptr);
     return matrix<element>(structure_, std::move(kept));
   }
-  /// The same pattern and forms, every entry `iso`.
+  /// The same pattern and derived structures, every entry `iso`.
   template <class U>
   matrix<U> with_value(U iso) const {
     return matrix<U>(structure_, iso);
@@ -161,17 +161,19 @@ class matrix {
     });
   }
 
-  /// Builds now, and waits for, the forms that a product with this descriptor would build on its
-  /// first call; what one kernel alone needs (`maxk_backward`, `spmv_panels`) where the descriptor
-  /// names it, and else on its first call. Before a product is captured in a CUDA graph, make one
-  /// call like it too: it loads the kernels, which depend on semiring, types and width.
+  /// Builds now, and waits for, the derived structures that a product with this descriptor would
+  /// build on its first call; what one kernel alone needs (`maxk_backward`, `spmv_panels`) where
+  /// the descriptor names it, and else on its first call. Before a product is captured in a CUDA
+  /// graph, make one call like it too: it loads the kernels, which depend on semiring, types and
+  /// width.
   const matrix& prepare(const descriptor& desc = {}) const {
-    or_out_of_memory("prepare", [&] { prepare_forms(*structure_, desc.transpose_a, desc.kernel); });
+    or_out_of_memory("prepare",
+                     [&] { prepare_derived(*structure_, desc.transpose_a, desc.kernel); });
     return *this;
   }
   /// What was derived so far, with its bytes.
-  std::vector<form_info> forms() const { return structure_->forms(); }
-  void drop_forms() const { structure_->drop_forms(); }
+  std::vector<derived_info> derived_structures() const { return structure_->derived_structures(); }
+  void drop_derived() const { structure_->drop_derived(); }
 
  private:
   static std::shared_ptr<const pattern> given(std::shared_ptr<const pattern> structure) {

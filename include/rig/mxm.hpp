@@ -95,7 +95,7 @@ void write_fill(const problem& p, void* out) {
 /// Can a place of A ⊕.⊗ B, B a cbsr, that has no products be told from one whose sum is zero()? If
 /// not, nobody need remember which is which.
 template <semiring S>
-bool tells_absent(const problem& p) {
+bool needs_presence_flags(const problem& p) {
   if (has_finish<S> && samples_as<S> != reduction::mean) return true;
   if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
     if (p.accum != accumulator::none) return true;
@@ -166,7 +166,7 @@ inline constexpr semiring_info info_of = {
     &on_cpu::run<S>,
     &take_left<S>,
     &write_fill<S>,
-    &tells_absent<S>,
+    &needs_presence_flags<S>,
 };
 
 struct no_mask {};
@@ -300,7 +300,7 @@ mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask
   return or_out_of_memory("mxm", [&] {
     if constexpr (require_semiring<S>()) {
       problem p = make_problem<S>("mxm", a, b, mask, desc);
-      p.fresh = true;
+      p.creates_result = true;
       check(p);
       auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
       fill_in_result<S>(p, c);
@@ -344,9 +344,9 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// Σ|terms| of that of the real numbers which the operands are once converted (doubles: 2⁻⁵²), and
 /// a mean divides it, rounding once; maxima, minima and their arguments round nothing but their
 /// terms. What is stored as half or bfloat16 is rounded once more, to nearest. Places: all operands
-/// in one. Cost: O(nnz · f); memory: the result, the forms that A keeps, and scratch of kernels.
-/// Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing was written
-/// then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+/// in one. Cost: O(nnz · f); memory: the result, the derived structures that A keeps, and scratch
+/// of kernels. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing
+/// was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
 ///
 /// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
 /// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or
@@ -380,10 +380,10 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// any order, where 56 rows of B fit in a block's shared memory (1037 floats a row on an H200):
 /// other bits each time, within the rounding of a sum in any order, and up to 1.9 times as fast
 /// (not where half of the columns are kept: there it may be in a fixed order). Places: all in one.
-/// Cost: O(nnz · k), and A's form "transpose"; on a device, where rows of B are read by panels, the
-/// form "row panels" too, up to 20 bytes an entry and 4 a row, and in a fixed order k accumulators
-/// of scratch for each panel and row of C that meet, an eighth of the device's memory at most.
-/// Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
+/// Cost: O(nnz · k), and A's derived structure "transpose"; on a device, where rows of B are read
+/// by panels, the derived structure "row panels" too, up to 20 bytes an entry and 4 a row, and in a
+/// fixed order k accumulators of scratch for each panel and row of C that meet, an eighth of the
+/// device's memory at most. Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
 template <class Element = void, class TA, dense_like B, class S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,
@@ -415,7 +415,7 @@ explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
   return or_out_of_memory("explain", [&] {
     if constexpr (require_semiring<S>()) {
       problem p = make_problem<S>("mxm", a, b, mask, desc);
-      p.fresh = true;
+      p.creates_result = true;
       using element = typename result_element<void, S>::type;
       p.c.value_type = type_of<element>;
       p.c.value_bytes = sizeof(element);
@@ -427,8 +427,8 @@ explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
 }
 
 /// What a product into a new result of S's own type would do: every kernel's answer and the choice.
-/// Nothing is computed; forms may be built. An existing result, its type and an accumulator are not
-/// asked for; they can change the answers. Throws as `mxm`.
+/// Nothing is computed; derived structures may be built. An existing result, its type and an
+/// accumulator are not asked for; they can change the answers. Throws as `mxm`.
 template <class TA, dense_like B, class S>
 explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);

@@ -19,13 +19,13 @@ namespace rig {
 class pattern;
 
 /// Something derived from a pattern and kept beside it: structure and permutations, never values.
-struct form {
-  virtual ~form() = default;
+struct derived {
+  virtual ~derived() = default;
   virtual std::size_t bytes() const = 0;
 };
 
-/// A form as `matrix::forms()` lists it.
-struct form_info {
+/// A derived structure as `matrix::derived_structures()` lists it.
+struct derived_info {
   std::string name;
   std::size_t bytes = 0;
 };
@@ -38,11 +38,12 @@ enum class input {
   trusted,  ///< nothing is verified, and nothing may change: kernels wait for what lists promise
 };
 
-/// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared; forms
-/// derived from it are built on first need, by one thread, and live until `drop_forms`.
+/// The structure of a sparse matrix in CSR: offsets, ascending columns. Immutable and shared;
+/// structures derived from it are built on first need, by one thread, and live until
+/// `drop_derived`.
 class pattern {
  public:
-  pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide,
+  pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
           buffer columns_of_entries);
 
   index rows() const { return rows_; }
@@ -52,38 +53,39 @@ class pattern {
   void* stream() const { return offsets_.stream(); }
 
   /// Offsets are int64 if wide, else int32: one flag at run time.
-  bool wide() const { return wide_; }
+  bool offsets_64() const { return offsets_64_; }
   const void* offsets() const { return offsets_.data(); }
   const index* column_indices() const { return entries_.data<index>(); }
   /// Entries before `row`; only of a pattern on the CPU.
   int64 offset(index row) const {
-    return wide_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
+    return offsets_64_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
   }
 
-  /// The same pattern in another place, without its forms.
+  /// The same pattern in another place, without its derived structures.
   std::shared_ptr<const pattern> to(place target) const;
 
-  /// The form F of this pattern. F has `static constexpr const char* name` and a constructor from
-  /// `const pattern&`. Thread-safe; a dropped form lives on while somebody holds it.
+  /// The derived structure F of this pattern. F has `static constexpr const char* name` and a
+  /// constructor from `const pattern&`. Thread-safe; a dropped one lives on while somebody holds
+  /// it.
   template <class F>
-  std::shared_ptr<const F> form_of() const {
+  std::shared_ptr<const F> derived_of() const {
     return std::static_pointer_cast<const F>(find_or_build(
         F::name,
-        [](const pattern& p) -> std::shared_ptr<const form> { return std::make_shared<F>(p); }));
+        [](const pattern& p) -> std::shared_ptr<const derived> { return std::make_shared<F>(p); }));
   }
-  std::vector<form_info> forms() const;
-  void drop_forms() const;
+  std::vector<derived_info> derived_structures() const;
+  void drop_derived() const;
 
  private:
-  using build = std::shared_ptr<const form> (*)(const pattern&);
-  std::shared_ptr<const form> find_or_build(const char* name, build make) const;
+  using build = std::shared_ptr<const derived> (*)(const pattern&);
+  std::shared_ptr<const derived> find_or_build(const char* name, build make) const;
 
   index rows_, columns_;
   int64 nnz_;
-  bool wide_;
+  bool offsets_64_;
   buffer offsets_, entries_;
-  mutable std::recursive_mutex mutex_;  // a form may be built from another
-  mutable std::vector<std::pair<std::string_view, std::shared_ptr<const form>>> forms_;
+  mutable std::recursive_mutex mutex_;  // one may be built from another
+  mutable std::vector<std::pair<std::string_view, std::shared_ptr<const derived>>> derived_;
 };
 
 /// rows×columns without entries; many rows take address space, but no memory.
@@ -93,7 +95,7 @@ std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns
 std::shared_ptr<const pattern> empty_pattern() noexcept;
 
 /// The transpose: its pattern, and for each of its entries the entry of the original it came from.
-struct transposed : form {
+struct transposed : derived {
   static constexpr const char* name = "transpose";
   explicit transposed(const pattern& original);
   std::size_t bytes() const override;
@@ -104,10 +106,10 @@ struct transposed : form {
 
 /// Builds now what products with this pattern, or its transpose, would build on first need; what
 /// `maxk_backward` or `spmv_panels` alone needs where that is the kernel's name.
-void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel = {});
+void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel = {});
 
 /// One look at the row lengths of a pattern on the CPU: what kernels are chosen by.
-struct row_lengths : form {
+struct row_lengths : derived {
   static constexpr const char* name = "row lengths";
   explicit row_lengths(const pattern& original);
   std::size_t bytes() const override { return sizeof(*this); }
@@ -141,6 +143,6 @@ sorted_tuples sort_tuples(index rows, index columns, const integers& i, const in
                           bool duplicates_allowed);
 
 /// Offsets of `count + 1` numbers as a pattern keeps them: int32 where nnz fits, else int64.
-buffer pack_offsets(const integers& offsets, bool& wide);
+buffer pack_offsets(const integers& offsets, bool& offsets_64);
 
 }  // namespace rig

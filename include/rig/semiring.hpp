@@ -30,7 +30,7 @@ concept positional = requires(typename S::left a, typename S::right b, position 
 };
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
-/// multiply. Optional: finish(x, n), terminal(), overtakes(sum, x), ignores_left, ignores_right,
+/// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
 /// annihilates, linear, logical, samples_as, name.
 template <class S>
 concept semiring = requires(typename S::accum x) {
@@ -52,12 +52,12 @@ concept has_terminal = requires {
   S::terminal();
 };
 
-/// Of an add whose result is one of its operands: add(sum, x) is x where overtakes(sum, x), else
+/// Of an add whose result is one of its operands: add(sum, x) is x where replaces(sum, x), else
 /// sum, for a product x of a lower inner index than all of `sum`, or where `sum` is zero(). An add
 /// that asks which of two came first need not ask.
 template <class S>
-concept has_overtakes = requires(typename S::accum x) {
-  requires is_same<decltype(S::overtakes(x, x)), bool>;
+concept has_replaces = requires(typename S::accum x) {
+  requires is_same<decltype(S::replaces(x, x)), bool>;
 };
 
 template <class S>
@@ -157,10 +157,10 @@ concept misdeclares_terminal = !has_terminal<S> && requires {
 }
 &&!requires(decltype(&S::terminal) call) { call(); };
 template <class S>
-concept misdeclares_overtakes = !has_overtakes<S> && requires {
-  &S::overtakes;
+concept misdeclares_replaces = !has_replaces<S> && requires {
+  &S::replaces;
 }
-&&!requires(decltype(&S::overtakes) call, typename S::accum x) {
+&&!requires(decltype(&S::replaces) call, typename S::accum x) {
   requires is_same<decltype(call(x, x)), bool>;
 };
 
@@ -182,9 +182,9 @@ constexpr bool require_semiring() {
     static_assert(is_absent, "finish(x, n) of a semiring is public and static, of accum and int64");
   else if constexpr (misdeclares_terminal<S>)
     static_assert(is_absent, "terminal() of a semiring is public and static");
-  else if constexpr (misdeclares_overtakes<S>)
+  else if constexpr (misdeclares_replaces<S>)
     static_assert(is_absent,
-                  "overtakes(sum, x) of a semiring is public and static, of two accum, and a bool");
+                  "replaces(sum, x) of a semiring is public and static, of two accum, and a bool");
   else if constexpr (!__is_empty(S) || !__is_constructible(S))
     static_assert(is_absent,
                   "a semiring is its type and holds no values: pass a parameter as a template "

@@ -33,8 +33,8 @@ void check_shapes(const problem& p) {
       fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x",
                          p.b.columns, ", but ", what, " is ", rows, "x", columns});
   };
-  if (!p.fresh) expect("C", p.c.rows, p.c.columns);
-  if (!p.fresh && p.algebra->is_indexed)
+  if (!p.creates_result) expect("C", p.c.rows, p.c.columns);
+  if (!p.creates_result && p.algebra->is_indexed)
     expect("C's index array", p.indices.rows, p.indices.columns);
   if (p.mask.over == mask_operand::kind::matrix)
     expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
@@ -54,8 +54,8 @@ void check_places(const problem& p) {
     if (where != p.a.where) refuse_place(p, what, where);
   };
   expect("B", p.b.where);
-  if (!p.fresh) expect("C", p.c.where);
-  if (!p.fresh && p.algebra->is_indexed) expect("C's index array", p.indices.where);
+  if (!p.creates_result) expect("C", p.c.where);
+  if (!p.creates_result && p.algebra->is_indexed) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
   if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
     expect("the mask", p.mask.full.where);
@@ -195,14 +195,15 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
 }
 
 void transpose_a(problem& p) {
-  auto form = p.structure->form_of<transposed>();
-  const pattern& s = *form->structure;
+  auto derived = p.structure->derived_of<transposed>();
+  const pattern& s = *derived->structure;
   p.a.offsets = s.offsets();
   p.a.entries = s.column_indices();
-  p.a.wide = s.wide();
-  if (!p.algebra->ignores_left && p.a.values != nullptr) p.a.permutation = form->permutation.data();
+  p.a.offsets_64 = s.offsets_64();
+  if (!p.algebra->ignores_left && p.a.values != nullptr)
+    p.a.permutation = derived->permutation.data();
   p.oriented = &s;
-  p.held = std::move(form);
+  p.keepalive = std::move(derived);
 }
 
 void transpose_b(problem& p) {
@@ -212,12 +213,12 @@ void transpose_b(problem& p) {
   // Which entries MaxK keeps depends on the values of B even where the product does not.
   const bool selects = p.named != nullptr && p.named->takes == operands::cbsr_right;
   if (!p.algebra->ignores_right || selects) {
-    p.held_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
-    flipped.data = p.held_b.data();
+    p.keepalive_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
+    flipped.data = p.keepalive_b.data();
     std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
     if (p.b.where != cpu()) order.emplace(p);
-    transpose_elements(stored, flipped.data, p.held_b.stream());
-    flipped.stream = p.held_b.stream();
+    transpose_elements(stored, flipped.data, p.keepalive_b.stream());
+    flipped.stream = p.keepalive_b.stream();
   }
   p.b = flipped;
 }
@@ -240,7 +241,7 @@ range range_of(const dense_operand& d) {
 
 bool overlaps(const range& c, const sparse_operand& m) {
   const auto nnz = static_cast<std::size_t>(m.nnz);
-  const std::size_t offset_bytes = m.wide ? sizeof(int64) : sizeof(int32);
+  const std::size_t offset_bytes = m.offsets_64 ? sizeof(int64) : sizeof(int32);
   return c.overlaps(range_of(m.values, m.values != nullptr ? nnz * m.value_bytes : 0)) ||
          c.overlaps(range_of(m.entries, nnz * sizeof(index))) ||
          c.overlaps(range_of(m.offsets, (static_cast<std::size_t>(m.rows) + 1) * offset_bytes));
@@ -278,7 +279,7 @@ dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream)
   return made;
 }
 
-void run_apart(problem& p, const kernel& chosen) {
+void run_via_temporary(problem& p, const kernel& chosen) {
   const dense_operand c = p.c, indices = p.indices;
   buffer kept_c, kept_indices;
   void* stream = p.desc->stream;
@@ -292,8 +293,8 @@ void run_apart(problem& p, const kernel& chosen) {
 }
 
 void run_chosen(problem& p, const kernel& chosen) {
-  if (!p.fresh && is_aliased(p))
-    run_apart(p, chosen);
+  if (!p.creates_result && is_aliased(p))
+    run_via_temporary(p, chosen);
   else
     chosen.run(p);
 }

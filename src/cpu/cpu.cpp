@@ -146,7 +146,7 @@ void read_present(const Offset* offsets, int count, bool* present) {
   for (int i = 0; i < count; ++i) present[i] = offsets[i] < offsets[i + 1];
 }
 void read_present(const sparse_operand& a, index row, int count, bool* present) {
-  if (a.wide)
+  if (a.offsets_64)
     read_present(static_cast<const int64*>(a.offsets) + row, count, present);
   else
     read_present(static_cast<const int32*>(a.offsets) + row, count, present);
@@ -193,7 +193,7 @@ int append(place_bits bits, int first, int32* list, int listed) {
 void selection::select(const problem& p, int count, const bool* allowed, const bool* present) {
   constexpr int half = 64;
   const place_bits absent_fills = p.accum == accumulator::none ? ~place_bits{0} : 0,
-                   outside_fills = p.fresh || p.desc->replace ? ~place_bits{0} : 0;
+                   outside_fills = p.creates_result || p.desc->replace ? ~place_bits{0} : 0;
   bool is_whole = true;
   filled = 0;
   for (int first = 0; first < count; first += half) {
@@ -285,7 +285,7 @@ struct shares {
 /// machine's, not those of the call: the choice of a kernel, and with it the bits, must not depend
 /// on the number of threads.
 shares shares_of(const problem& p) {
-  const auto lengths = p.oriented->form_of<row_lengths>();
+  const auto lengths = p.oriented->derived_of<row_lengths>();
   // Kept: to ask the system takes longer than a small product.
   static const double cores = std::max(1u, std::thread::hardware_concurrency());
   const double nnz = static_cast<double>(std::max<int64>(p.a.nnz, 1));

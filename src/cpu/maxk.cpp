@@ -318,10 +318,10 @@ struct held_until_ordered {
   const problem& call;
   const problem& from;
   ~held_until_ordered() {
-    call.held_lists = from.held_lists;
-    call.held_panels = from.held_panels;
-    call.held_counters = from.held_counters;
-    call.held_sums = from.held_sums;
+    call.keepalive_lists = from.keepalive_lists;
+    call.keepalive_panels = from.keepalive_panels;
+    call.keepalive_counters = from.keepalive_counters;
+    call.keepalive_sums = from.keepalive_sums;
   }
 };
 

@@ -79,11 +79,11 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
   out.entries = of.nnz();
   const buffer offsets = buffer::borrow(const_cast<void*>(of.offsets()),
                                         (static_cast<std::size_t>(of.rows()) + 1) *
-                                            (of.wide() ? sizeof(int64) : sizeof(int32)),
+                                            (of.offsets_64() ? sizeof(int64) : sizeof(int32)),
                                         of.where(), of.stream())
                              .to(cpu());
   const auto offset = [&](index row) -> int64 {
-    return of.wide() ? offsets.data<int64>()[row] : offsets.data<int32>()[row];
+    return of.offsets_64() ? offsets.data<int64>()[row] : offsets.data<int32>()[row];
   };
 
   // Rows of one length have one sample: only the longer ones need to be told apart.
@@ -146,7 +146,8 @@ sampling_statistics sampling_report(const pattern& structure, const descriptor& 
     if (named->samples == sampling::none)
       fail(errc::cannot, {p.operation, ": kernel '", named->name, "' samples nothing"});
     if (!desc.transpose_a) return statistics_of(structure, named->samples, desc.width);
-    return statistics_of(*structure.form_of<transposed>()->structure, named->samples, desc.width);
+    return statistics_of(*structure.derived_of<transposed>()->structure, named->samples,
+                         desc.width);
   });
 }
 
@@ -240,7 +241,7 @@ sampled_operand sample_rows(sampling how, const problem& p) {
           out.values.data<unsigned char>() + static_cast<std::size_t>(to) * from.value_bytes);
   }
   out.a.offsets = offsets;
-  out.a.wide = true;
+  out.a.offsets_64 = true;
   out.a.entries = entries;
   out.a.permutation = nullptr;
   out.a.values = has_values ? out.values.data() : nullptr;
@@ -260,7 +261,7 @@ answer sampled_answer(sampling how, const problem& p) {
 
 void sampled(sampling how, const problem& p) {
   // Nothing to leave out: the exact product, to the bit.
-  if (p.oriented->form_of<row_lengths>()->longest <= p.desc->width)
+  if (p.oriented->derived_of<row_lengths>()->longest <= p.desc->width)
     return p.algebra->run_cpu(row_family, p);
   const sampled_operand sample = sample_rows(how, p);
   problem q = p;

@@ -103,10 +103,10 @@ matrix<float> undirected(index n, int64 count, Make make) {
     const auto row = static_cast<std::size_t>(i);
     std::copy_n(ends + offsets[row], kept[row + 1] - kept[row], columns.data<index>() + kept[row]);
   }
-  bool wide = false;
-  buffer packed = pack_offsets(kept, wide);
-  return matrix<float>(std::make_shared<const pattern>(n, n, kept.back(), std::move(packed), wide,
-                                                       std::move(columns)));
+  bool offsets_64 = false;
+  buffer packed = pack_offsets(kept, offsets_64);
+  return matrix<float>(std::make_shared<const pattern>(n, n, kept.back(), std::move(packed),
+                                                       offsets_64, std::move(columns)));
 }
 
 /// A number of edges that can be counted; memory is another matter.

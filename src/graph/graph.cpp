@@ -47,10 +47,10 @@ matrix<T> from_rows(index n, int threads, bool iso, T iso_value, Length length, 
     write(i, columns.data<index>() + begin, iso ? nullptr : values.data<T>() + begin);
   }
 
-  bool wide = false;
-  buffer packed = pack_offsets(offsets, wide);
+  bool offsets_64 = false;
+  buffer packed = pack_offsets(offsets, offsets_64);
   auto structure =
-      std::make_shared<const pattern>(n, n, offsets.back(), std::move(packed), wide, columns);
+      std::make_shared<const pattern>(n, n, offsets.back(), std::move(packed), offsets_64, columns);
   return iso ? matrix<T>(std::move(structure), iso_value) : matrix<T>(std::move(structure), values);
 }
 
@@ -95,8 +95,8 @@ matrix<T> symmetrise(const matrix<T>& a) {
     const transposed transpose(forth);
     const pattern& back = *transpose.structure;
     const auto origin = [&](int64 q) -> int64 {
-      return back.wide() ? transpose.permutation.data<int64>()[q]
-                         : transpose.permutation.data<int32>()[q];
+      return back.offsets_64() ? transpose.permutation.data<int64>()[q]
+                               : transpose.permutation.data<int32>()[q];
     };
     return from_rows<T>(
         a.rows(), threads_for(a), a.iso(), a.iso_value(),

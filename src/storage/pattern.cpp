@@ -70,7 +70,7 @@ void check_offsets(index rows, index columns, const integers& given, std::size_t
 /// Calls take(p, number p as an index); throws where one is outside 0 … limit − 1. `what` is
 /// "column" and `whose` "entry", or the like.
 template <class Take>
-void narrow(const integers& given, index limit, const char* what, const char* whose, Take take) {
+void indices_8(const integers& given, index limit, const char* what, const char* whose, Take take) {
   with_type(given, [&](const auto& all) {
     for (std::size_t p = 0; p < all.size; ++p) {
       const auto number = all[p];
@@ -88,7 +88,7 @@ buffer copy_columns(const integers& given, index columns) {
   if (are_indices(given))
     std::copy_n(static_cast<const index*>(given.data()), given.size(), to);
   else
-    narrow(given, columns, "column", "entry", [&](std::size_t p, index j) { to[p] = j; });
+    indices_8(given, columns, "column", "entry", [&](std::size_t p, index j) { to[p] = j; });
   return out;
 }
 
@@ -135,10 +135,10 @@ std::shared_ptr<const pattern> copy_csr(index rows, index columns, const integer
   if (how != input::trusted) check_offsets(rows, columns, offsets, entries.size());
   buffer kept = copy_columns(entries, columns);
   auto* const to = kept.data<index>();
-  bool wide = false;
-  buffer packed = pack_offsets(offsets, wide);
+  bool offsets_64 = false;
+  buffer packed = pack_offsets(offsets, offsets_64);
   auto made = std::make_shared<const pattern>(rows, columns, static_cast<int64>(entries.size()),
-                                              std::move(packed), wide, std::move(kept));
+                                              std::move(packed), offsets_64, std::move(kept));
   if (how == input::trusted) return made;
   check_columns(*made, how == input::checked);
   if (how == input::sorted) {
@@ -167,7 +167,8 @@ void check_view(index rows, index columns, const integers& offsets, const intege
   if (how != input::checked) return;
   check_offsets(rows, columns, offsets, entries.size());
   // What is unsigned would be reported as a negative number by the check of the pattern.
-  if (!are_indices(entries)) narrow(entries, columns, "column", "entry", [](std::size_t, index) {});
+  if (!are_indices(entries))
+    indices_8(entries, columns, "column", "entry", [](std::size_t, index) {});
 }
 
 std::shared_ptr<const pattern> view_csr(index rows, index columns, const integers& offsets,
@@ -217,12 +218,12 @@ std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permut
 
 }  // namespace
 
-pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool wide,
+pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
                  buffer columns_of_entries)
     : rows_(rows),
       columns_(columns),
       nnz_(nnz),
-      wide_(wide),
+      offsets_64_(offsets_64),
       offsets_(std::move(offsets)),
       entries_(std::move(columns_of_entries)) {}
 
@@ -243,34 +244,34 @@ std::shared_ptr<const pattern> empty_pattern() noexcept {
   return {std::shared_ptr<const pattern>(), made};
 }
 
-std::shared_ptr<const form> pattern::find_or_build(const char* name, build make) const {
-  return or_out_of_memory(name, [&]() -> std::shared_ptr<const form> {
+std::shared_ptr<const derived> pattern::find_or_build(const char* name, build make) const {
+  return or_out_of_memory(name, [&]() -> std::shared_ptr<const derived> {
     const std::lock_guard lock(mutex_);
-    // The text is compared for a form that another library asked for.
-    for (const auto& [kept, made] : forms_)
+    // The text is compared for one that another library asked for.
+    for (const auto& [kept, made] : derived_)
       if (kept.data() == name || kept == name) return made;
-    forms_.emplace_back(name, make(*this));
-    return forms_.back().second;
+    derived_.emplace_back(name, make(*this));
+    return derived_.back().second;
   });
 }
 
-std::vector<form_info> pattern::forms() const {
+std::vector<derived_info> pattern::derived_structures() const {
   return or_out_of_memory("forms", [&] {
     const std::lock_guard lock(mutex_);
-    std::vector<form_info> out;
-    for (const auto& [name, kept] : forms_) out.push_back({std::string(name), kept->bytes()});
+    std::vector<derived_info> out;
+    for (const auto& [name, kept] : derived_) out.push_back({std::string(name), kept->bytes()});
     return out;
   });
 }
 
-void pattern::drop_forms() const {
+void pattern::drop_derived() const {
   const std::lock_guard lock(mutex_);
-  forms_.clear();
+  derived_.clear();
 }
 
 std::shared_ptr<const pattern> pattern::to(place target) const {
   return or_out_of_memory("to", [&]() -> std::shared_ptr<const pattern> {
-    return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), wide_,
+    return std::make_shared<const pattern>(rows_, columns_, nnz_, offsets_.to(target), offsets_64_,
                                            entries_.to(target));
   });
 }
@@ -288,21 +289,21 @@ transposed::transposed(const pattern& original) {
     structure = transpose<int32>(original, permutation);
 }
 
-void prepare_forms(const pattern& structure, bool transpose, std::string_view kernel) {
+void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
   if (transpose) {
-    prepare_forms(*structure.form_of<transposed>()->structure, false, kernel);
+    prepare_derived(*structure.derived_of<transposed>()->structure, false, kernel);
     if (kernel == "maxk_backward" && structure.where() != cpu())
       on_cuda::prepare_row_panels(structure);
   } else if (structure.where() == cpu()) {
-    structure.form_of<row_lengths>();
+    structure.derived_of<row_lengths>();
   } else {
-    on_cuda::prepare_forms(structure);
+    on_cuda::prepare_derived(structure);
     if (kernel == "spmv_panels") on_cuda::prepare_column_panels(structure);
   }
 }
 
 std::size_t transposed::bytes() const {
-  const std::size_t offset_bytes = structure->wide() ? sizeof(int64) : sizeof(int32);
+  const std::size_t offset_bytes = structure->offsets_64() ? sizeof(int64) : sizeof(int32);
   return permutation.bytes() + size(structure->nnz()) * sizeof(index) +
          (size(structure->rows()) + 1) * offset_bytes;
 }
@@ -315,13 +316,13 @@ row_lengths::row_lengths(const pattern& original) {
   }
 }
 
-buffer pack_offsets(const integers& offsets, bool& wide) {
+buffer pack_offsets(const integers& offsets, bool& offsets_64) {
   buffer out;
   with_type(offsets, [&](const auto& all) {
-    wide = static_cast<int64>(all[all.size - 1]) > highest<int32>();
-    out = buffer::allocate(all.size * (wide ? sizeof(int64) : sizeof(int32)));
+    offsets_64 = static_cast<int64>(all[all.size - 1]) > highest<int32>();
+    out = buffer::allocate(all.size * (offsets_64 ? sizeof(int64) : sizeof(int32)));
     for (std::size_t i = 0; i < all.size; ++i)
-      if (wide)
+      if (offsets_64)
         out.data<int64>()[i] = static_cast<int64>(all[i]);
       else
         out.data<int32>()[i] = static_cast<int32>(all[i]);
@@ -350,7 +351,7 @@ std::span<const index> as_indices(const integers& given, index limit, const char
                                   std::vector<index>& room) {
   if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
   room.resize(given.size());
-  narrow(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
+  indices_8(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
   return room;
 }
 

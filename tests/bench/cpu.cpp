@@ -84,7 +84,7 @@ void products(const std::string& name, const rig::matrix<float>& a, int features
   const rig::dense<float> b = random_features(a.columns(), features);
   const rig::plus_times<float> algebra;
   const rig::descriptor desc{.threads = threads};
-  a.drop_forms();
+  a.drop_derived();
   const double prepare_ms = wall_clock([&] { a.prepare(desc); });
 
   rig::dense<float> into(a.rows(), features), sum = into, plain = into;
@@ -354,7 +354,7 @@ void pagerank(const std::string& name, const rig::matrix<float>& graph, const ch
   constexpr double damping = 0.85;
   constexpr int iterations = 20;
   our_pagerank<T> ours(graph, damping, iterations, threads_of(given));
-  graph.drop_forms();
+  graph.drop_derived();
   const double prepare_ms = wall_clock([&] { graph.prepare({.transpose_a = true}); });
   graphblas::pagerank<T> theirs(graph, damping, iterations);
   const contender field[] = {{"rig", [&] { ours.run(); }}, {"graphblas", [&] { theirs.run(); }}};

@@ -2,7 +2,7 @@
 // launch shapes, one after the other; and coalesced row caching and coarsening as GE-SpMM has them,
 // in a kernel of the bench's own.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/forced.hpp"
 #include "cuda/kernel_ideas.hpp"
 #include "gpu_suites.hpp"
@@ -102,7 +102,7 @@ class ablation : public suite {
                         },
                         {}});
     };
-    const auto lists = a.structure().form_of<rig::on_cuda::row_lists>();
+    const auto lists = a.structure().derived_of<rig::on_cuda::row_lists>();
     if (lists->by_length != nullptr) add("with rows in their order", a, {.in_order = true});
     add("without slices of columns", a, {.unsliced = true});
     for (const rig::int64 cut : cuts)
@@ -125,8 +125,8 @@ class ablation : public suite {
           std::span(s.column_indices(), count), std::span(a.values(), count), rig::input::trusted,
           a.where(), stream());
     };
-    return s.wide() ? view(static_cast<const rig::int64*>(s.offsets()))
-                    : view(static_cast<const rig::int32*>(s.offsets()));
+    return s.offsets_64() ? view(static_cast<const rig::int64*>(s.offsets()))
+                          : view(static_cast<const rig::int32*>(s.offsets()));
   }
 
   void race_ge_spmm(product& of) {

@@ -13,11 +13,12 @@ namespace {
 
 const rig::plus_times<float> sum;
 
-/// Milliseconds that the forms of A take, on the host's clock until the device is done.
+/// Milliseconds that the derived structures of A take, on the host's clock until the device is
+/// done.
 double prepare_time(const rig::matrix<float>& a) {
   std::vector<double> times;
   for (int i = 0; i < 6; ++i) {
-    a.drop_forms();
+    a.drop_derived();
     synchronise();
     times.push_back(wall_clock([&] {
       a.prepare();

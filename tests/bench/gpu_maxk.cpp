@@ -314,7 +314,7 @@ class maxk : public suite {
   }
 
   double prepare_ms_ =
-      0;  ///< the forms that a transposed product needs beyond those of a plain one
+      0;  ///< the derived structures that a transposed product needs beyond those of a plain one
   double transposed_ms_ = 0;
   std::vector<double> over_published_[3], over_exact_[3], over_exact_elsewhere_[3],
       over_transposed_;

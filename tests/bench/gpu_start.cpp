@@ -28,7 +28,7 @@ RIG_SEMIRING(
       return rig::plus(x, y);
     } static constexpr float multiply(float a, float b) { return rig::times(a, b); });
 
-const rig::plus_times<float> ahead;
+const rig::plus_times<float> aot;
 const cloned_plus_times run_time;
 
 constexpr const char* small_graph = "uniform:2000:8";
@@ -79,7 +79,7 @@ class start : public suite {
 
   void measure(product& of) override {
     const rig::matrix<float>& a = of.graph.weighted;
-    const contender field[] = {{"ahead", [&] { rig::mxm(of.c, rig::none, a, of.b, ahead); }},
+    const contender field[] = {{"ahead", [&] { rig::mxm(of.c, rig::none, a, of.b, aot); }},
                                {"run_time", [&] { rig::mxm(of.c, rig::none, a, of.b, run_time); }}};
     const std::vector<double> ms = with_.race(field);
     row line = with_.line("start", of, 4, 4);
@@ -185,22 +185,22 @@ class start : public suite {
     const rig::matrix<float>&a = even.weighted, &h = hubs.weighted;
     const std::vector<call> calls = {
         {&even, "", "", "launch_alone", bare_launch()},
-        {&even, "", "plus_times", "ahead", [&] { rig::mxm(of.c, rig::none, a, of.b, ahead); }},
+        {&even, "", "plus_times", "ahead", [&] { rig::mxm(of.c, rig::none, a, of.b, aot); }},
         {&even, "", "cloned_plus_times", "run_time",
          [&] { rig::mxm(of.c, rig::none, a, of.b, run_time); }},
         {&even, ", a stream of the caller's", "plus_times", "stream",
-         [&] { rig::mxm(of.c, rig::none, a, of.b, ahead, {.stream = stream}); }},
-        {&even, ", a new result", "plus_times", "fresh", [&] { rig::mxm(a, of.b, ahead); }},
+         [&] { rig::mxm(of.c, rig::none, a, of.b, aot, {.stream = stream}); }},
+        {&even, ", a new result", "plus_times", "fresh", [&] { rig::mxm(a, of.b, aot); }},
         {&even, ", a new result, a stream of the caller's", "plus_times", "fresh_stream",
-         [&] { rig::mxm(a, of.b, ahead, {.stream = stream}); }},
+         [&] { rig::mxm(a, of.b, aot, {.stream = stream}); }},
         {&hubs, ", split", "plus_times", "split",
-         [&] { rig::mxm(skewed.c, rig::none, h, skewed.b, ahead, {.kernel = "split"}); }},
+         [&] { rig::mxm(skewed.c, rig::none, h, skewed.b, aot, {.kernel = "split"}); }},
         {&hubs, ", split, a stream of the caller's", "plus_times", "split_stream",
          [&] {
-           rig::mxm(skewed.c, rig::none, h, skewed.b, ahead, {.kernel = "split", .stream = stream});
+           rig::mxm(skewed.c, rig::none, h, skewed.b, aot, {.kernel = "split", .stream = stream});
          }},
         {&hubs, ", spmv", "plus_times", "spmv",
-         [&] { rig::mxm(vector.c, rig::none, h, vector.b, ahead, {.kernel = "spmv"}); }}};
+         [&] { rig::mxm(vector.c, rig::none, h, vector.b, aot, {.kernel = "spmv"}); }}};
     const std::vector<double> ms = host_ms(calls);
     for (std::size_t c = 0; c < calls.size(); ++c) {
       const call& one = calls[c];
@@ -226,7 +226,7 @@ int start_child(const std::string& semiring) {
       rig::generate::random_values(rig::generate::from_text(small_graph)).to(rig::cuda());
   const rig::dense<float> b = rig::dense<float>(a.columns(), small_width, 0.5f).to(rig::cuda());
   if (semiring == "ahead")
-    print_two_calls(a, b, ahead);
+    print_two_calls(a, b, aot);
   else
     print_two_calls(a, b, run_time);
   return 0;

@@ -17,7 +17,7 @@ struct subject {
   std::string name;
   std::shared_ptr<const rig::pattern> on_host;
   rig::matrix<float> weighted;  ///< random values
-  rig::matrix<float> pattern;   ///< the same pattern and forms, every entry 1
+  rig::matrix<float> pattern;   ///< the same pattern and derived structures, every entry 1
 };
 
 /// C = A·B on a subject: B in (-0.5, 0.5), C overwritten by whoever runs.

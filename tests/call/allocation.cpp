@@ -122,7 +122,7 @@ outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact)
     }
     // A nothrow allocation may fail without an error: a sort does without its buffer then.
     if (!failed) return out;
-    prepare();  // drops forms that were built before the failure and are rightly kept
+    prepare();  // drops derived structures that were built before the failure and are rightly kept
     out.leaked += live - before;
   }
   out.others = -1;
@@ -171,7 +171,7 @@ struct operands {
 
 TEST_CASE("products") {
   operands o;
-  const auto fresh_forms = [&] { o.a.drop_forms(); };
+  const auto fresh_forms = [&] { o.a.drop_derived(); };
   const auto intact = [&] { return o.intact(); };
   const rig::plus_times<float> s;
   for (const bool ta : {false, true})
@@ -201,7 +201,7 @@ TEST_CASE("aliased and indexed products") {
   operands o;
   dense<float> c(60, 60);
   const auto again = [&] {
-    o.a.drop_forms();
+    o.a.drop_derived();
     for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
   };
   const auto intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42; };
@@ -214,7 +214,7 @@ TEST_CASE("aliased and indexed products") {
 
   rig::indexed_dense<float> best{dense<float>(60, 60), dense<int>(60, 60)};
   const auto once_more = [&] {
-    o.a.drop_forms();
+    o.a.drop_derived();
     best.values(0, 0) = 42;
     best.indices(0, 0) = 42;
   };
@@ -229,7 +229,7 @@ TEST_CASE("aliased and indexed products") {
 
 TEST_CASE("maxk, and products with what it keeps") {
   operands o;
-  const auto fresh_forms = [&] { o.a.drop_forms(); };
+  const auto fresh_forms = [&] { o.a.drop_derived(); };
   const auto intact = [&] { return o.intact(); };
   const rig::plus_times<float> s;
   const rig::cbsr<float> y = rig::maxk(o.b, 5);
@@ -256,7 +256,7 @@ TEST_CASE("a row that is cut") {
   const auto a = matrix<float>::from_positions(3, 70000, i, j);
   const dense<float> b(70000, 2, 1.0f);
   check_every_failure(
-      3, [&] { a.drop_forms(); },
+      3, [&] { a.drop_derived(); },
       [&] { static_cast<void>(rig::mxm(a, b, rig::plus_times<float>{}, {.kernel = "split"})); },
       always);
 }
@@ -316,14 +316,16 @@ TEST_CASE("construction") {
 
 TEST_CASE("forms and explain") {
   operands o;
-  const auto none = [&] { return o.a.forms().empty() || o.a.forms().size() < 2; };
+  const auto none = [&] {
+    return o.a.derived_structures().empty() || o.a.derived_structures().size() < 2;
+  };
   check_every_failure(
-      5, [&] { o.a.drop_forms(); }, [&] { o.a.prepare({.transpose_a = true}); }, none);
+      5, [&] { o.a.drop_derived(); }, [&] { o.a.prepare({.transpose_a = true}); }, none);
   o.a.prepare({.transpose_a = true});
   check_every_failure(
-      1, nothing, [&] { o.a.forms(); }, always);
+      1, nothing, [&] { o.a.derived_structures(); }, always);
   check_every_failure(
-      3, [&] { o.a.drop_forms(); },
+      3, [&] { o.a.drop_derived(); },
       [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
 }
 
@@ -345,8 +347,8 @@ TEST_CASE("what is said of a choice, a sample and the machine") {
   check_every_failure(
       1, nothing, [] { static_cast<void>(to_string(rig::cuda(-2147483647))); }, always);
   check_every_failure(
-      1, [&] { o.a.drop_forms(); },
-      [&] { static_cast<void>(o.a.structure().form_of<rig::row_lengths>()); }, always);
+      1, [&] { o.a.drop_derived(); },
+      [&] { static_cast<void>(o.a.structure().derived_of<rig::row_lengths>()); }, always);
 }
 
 TEST_CASE("graphs") {
@@ -487,7 +489,7 @@ TEST_CASE("a product allocates its result, and scratch for its threads") {
   for (const char* kernel : {"", "row", "split"})
     for (const int threads : {1, 2, 7}) {
       const rig::descriptor desc{.kernel = kernel, .threads = threads};
-      a.drop_forms();
+      a.drop_derived();
       CHECK(bytes_of([&] { rig::mxm(c, rig::none, a, b, s, desc); }) <= scratch);
       CHECK(bytes_of([&] { rig::mxm(c, rig::accumulator::plus, a, b, s, rig::values(b), desc); }) <=
             scratch);
@@ -514,7 +516,7 @@ TEST_CASE("an empty matrix takes no memory, however many rows it has") {
     CHECK(made.rows() == rows);
     CHECK(made.nnz() == 0);
     CHECK(made.structure().offset(rows) == 0);
-    CHECK(!made.structure().wide());
+    CHECK(!made.structure().offsets_64());
     REQUIRE(resident() - before < little);
   };
   // First as many as a mistake may fill.
@@ -525,7 +527,7 @@ TEST_CASE("an empty matrix takes no memory, however many rows it has") {
                                         std::span<const float>());
     });
     check_little(rows, [](index n) {
-      const auto flipped = matrix<float>(1, n).structure().form_of<rig::transposed>();
+      const auto flipped = matrix<float>(1, n).structure().derived_of<rig::transposed>();
       return matrix<float>(flipped->structure);
     });
   }

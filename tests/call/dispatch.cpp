@@ -1,4 +1,5 @@
-// Which kernel serves: names, RIG_KERNEL, explain; and the forms that products build and share.
+// Which kernel serves: names, RIG_KERNEL, explain; and the derived structures that products build
+// and share.
 
 #include <doctest/doctest.h>
 #include <omp.h>
@@ -238,7 +239,7 @@ TEST_CASE("devices: the CPU comes first") {
 
 std::vector<std::string> names_of_forms(const matrix<float>& a) {
   std::vector<std::string> names;
-  for (const rig::form_info& f : a.forms()) {
+  for (const rig::derived_info& f : a.derived_structures()) {
     CHECK(f.bytes > 0);
     names.push_back(f.name);
   }
@@ -252,7 +253,7 @@ bool has_transpose(const matrix<float>& a) {
 
 TEST_CASE("forms are listed, shared and dropped") {
   const matrix<float> a = ring(5);
-  CHECK(a.forms().empty());
+  CHECK(a.derived_structures().empty());
   rig::mxm(a, ones, rig::plus_times<float>{});
   CHECK(!has_transpose(a));
   const matrix<float> copy = a;
@@ -267,8 +268,8 @@ TEST_CASE("forms are listed, shared and dropped") {
   CHECK(rig::mxm(weighted, ones, rig::plus_times<float>{}, {.transpose_a = true})(0, 0) == 5);
   CHECK(rig::mxm(a.with_value(2.0), ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) ==
         2);
-  copy.drop_forms();
-  CHECK(a.forms().empty());
+  copy.drop_derived();
+  CHECK(a.derived_structures().empty());
   CHECK(rig::mxm(a, ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 1);
 }
 
@@ -281,7 +282,7 @@ TEST_CASE("prepare builds what the call would build") {
   CHECK(names_of_forms(a) == before);
   const matrix<float> b = ring(6);
   b.prepare();
-  CHECK(!b.forms().empty());
+  CHECK(!b.derived_structures().empty());
   CHECK(!has_transpose(b));
 }
 
@@ -290,11 +291,11 @@ TEST_CASE("threads that meet at one form build it once") {
   std::vector<std::shared_ptr<const rig::transposed>> got(8);
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)
-    threads.emplace_back([&, t] { got[t] = a.structure().form_of<rig::transposed>(); });
+    threads.emplace_back([&, t] { got[t] = a.structure().derived_of<rig::transposed>(); });
   for (std::thread& t : threads) t.join();
-  for (const auto& form : got) CHECK(form == got[0]);
+  for (const auto& derived : got) CHECK(derived == got[0]);
   // A dropped form lives on while somebody holds it.
-  a.drop_forms();
+  a.drop_derived();
   CHECK(got[0]->structure->nnz() == 20000);
   CHECK(got[0]->structure->column_indices()[1] == 0);
 }

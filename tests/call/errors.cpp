@@ -245,7 +245,7 @@ TEST_CASE("the first mistake is found before forms are built") {
   check_error(errc::unknown_kernel, {"RIG_KERNEL", "none like this"},
               [&] { rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true}); });
   unsetenv("RIG_KERNEL");
-  CHECK(o.a.forms().empty());
+  CHECK(o.a.derived_structures().empty());
 }
 
 TEST_CASE("errors are exceptions of the standard library too") {

@@ -238,7 +238,7 @@ struct row_of_entry : rig::plus_first<long> {
 
 /// Of two equal values the later one stays, which is not what its add says.
 struct overtakes_too_late : rig::arg_max_second<float> {
-  static constexpr bool overtakes(accum sum, accum x) {
+  static constexpr bool replaces(accum sum, accum x) {
     return (x.value > sum.value) | (x.value != x.value);
   }
 };
@@ -308,7 +308,7 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));
   CHECK(violation<row_of_entry>() == "none");
-  CHECK(violation<overtakes_too_late>().starts_with("overtakes is not add: not overtakes("));
+  CHECK(violation<overtakes_too_late>().starts_with("replaces is not add: not replaces("));
 }
 
 /// As it is in books, without a word on the path that is not there.

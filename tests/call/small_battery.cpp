@@ -91,7 +91,7 @@ TEST_CASE("MaxK, forward and backward") {
     spec.kept = std::min(3, spec.features);
     trial<rig::max_second<float>, bool, rig::half, rig::bfloat16> forward(spec);
     CHECK_MESSAGE(forward.run("maxk", 1) == "", v.name);
-    if (spec.over != mask_over::nothing || !spec.fresh) continue;
+    if (spec.over != mask_over::nothing || !spec.creates_result) continue;
     backward.stored = std::min(3, spec.features);
     trial<rig::plus_times<float>, float, rig::half, float> under(backward);
     CHECK_MESSAGE(under.run_under_cbsr("", 1) == "", v.name);
@@ -148,8 +148,8 @@ TEST_CASE("calls from several threads share operands") {
         const rig::matrix<float> mine = a;
         made[t] = rig::mxm(mine, b, rig::plus_times<float>{}, rig::structure(b), plain);
         flipped[t] = rig::mxm(mine, b, rig::plus_times<float>{}, transposed);
-        static_cast<void>(mine.forms());
-        if (t == 3) mine.drop_forms();
+        static_cast<void>(mine.derived_structures());
+        if (t == 3) mine.drop_derived();
         if (t == 4) mine.prepare(transposed);
       }
     });

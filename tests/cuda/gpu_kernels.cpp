@@ -227,7 +227,7 @@ TEST_CASE("what panels of columns refuse") {
   trial<rig::plus_times<float>, float, float, float> two_columns(spec);
   CHECK(refused(two_columns, "more than one column"));
   spec.features = 1;
-  spec.wide = true;
+  spec.offsets_64 = true;
   trial<rig::plus_times<float>, float, float, float> wide(spec);
   CHECK(refused(wide, "32 bits"));
 }

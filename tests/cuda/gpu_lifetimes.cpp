@@ -308,7 +308,7 @@ TEST_CASE("another thread's capture in global mode forbids nothing") {
                    rig::mxm(on_gpu, features, greatest, {.transpose_a = true}).to(rig::cpu())) ==
           0);
     CHECK(goes_on());
-    on_gpu.drop_forms();
+    on_gpu.drop_derived();
     on_gpu.prepare({.kernel = "spmv_panels"});
     on_gpu.prepare({.transpose_a = true, .kernel = "maxk_backward"});
     const auto kept = rig::maxk(features, 7);
@@ -392,7 +392,7 @@ struct watching {
     if (state.until_failure && (*state.until_failure)-- == 0) {
       state.until_failure.reset();
       // What the call does not hold goes at once, and may; what it holds goes when it ends.
-      state.of->drop_forms();
+      state.of->drop_derived();
       state.watches = true;
       return nullptr;
     }

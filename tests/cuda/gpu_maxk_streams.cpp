@@ -166,7 +166,7 @@ TEST_CASE("backward by panels: captured, and while forms are dropped") {
   std::thread dropper([&] {
     // What is dropped is written over at once, if somebody else gets its memory.
     while (!over) {
-      at.a_there.drop_forms();
+      at.a_there.drop_derived();
       for (const int columns : {1, 2, 8}) rig::dense<float>(16384, columns, 1e9f).to(gpu);
     }
   });

@@ -84,7 +84,7 @@ TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs
       state.failures = 0;
       for (int call = 0; !done; ++call) {
         REQUIRE(call < 100);
-        on_gpu.drop_forms();
+        on_gpu.drop_derived();
         auto c = before.to(gpu);
         state.until_failure = call;
         try {

@@ -82,7 +82,7 @@ RIG_SEMIRING(
       return {-1e300, 2147483647};
     } static constexpr best add(best x, best y) {
       return x.value > y.value || (x.value == y.value && x.place < y.place) ? x : y;
-    } static constexpr bool overtakes(best sum, best x) {
+    } static constexpr bool replaces(best sum, best x) {
       return x.value >= sum.value;
     } static constexpr best multiply(float, float b, rig::position at) {
       return {b, at.inner};
@@ -383,10 +383,10 @@ TEST_CASE(a_fault* doctest::skip()) {
       std::span(static_cast<const rig::index*>(there), 1), rig::input::trusted, gpu));
   const auto b = waves(2, 64).to(gpu);
   const auto c = rig::mxm(a, b, rig::plus_second<float>{}, {.kernel = "row"});
-  for (const auto& look : {std::function<void()>([] { rig::synchronise(gpu); }),
-                           std::function<void()>([&] { c.to(rig::cpu()); }),
-                           std::function<void()>([] { waves(2, 64).to(gpu); })}) {
-    const std::string said = message_of(look, rig::errc::device);
+  for (const auto& statistics : {std::function<void()>([] { rig::synchronise(gpu); }),
+                                 std::function<void()>([&] { c.to(rig::cpu()); }),
+                                 std::function<void()>([] { waves(2, 64).to(gpu); })}) {
+    const std::string said = message_of(statistics, rig::errc::device);
     CHECK_MESSAGE(said.find("cudaErrorIllegalAddress") != std::string::npos, said);
     CHECK_MESSAGE(said.find("rig's last kernel on cuda:0 is row") != std::string::npos, said);
   }

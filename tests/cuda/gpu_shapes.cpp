@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/runtime/runtime.hpp"
 #include "forced.hpp"
 #include "gpu.hpp"
@@ -98,11 +98,12 @@ std::vector<std::pair<std::string, rig::matrix<float>>> graphs_and_communities()
   out.emplace_back("long", rig::generate::community({8000, 64, 50, 0.2, 3, 150}));
   out.emplace_back("skewed", rig::generate::community({30000, 16, 100, 0.3, 2.2, 3000}));
   for (const auto& [name, community] : std::span(out).last(2)) {
-    const auto look = community.to(gpu).structure().form_of<rig::on_cuda::profile>();
-    REQUIRE(look->local);
+    const auto statistics =
+        community.to(gpu).structure().derived_of<rig::on_cuda::row_statistics>();
+    REQUIRE(statistics->local);
     REQUIRE(community.nnz() >= rig::on_cuda::few_entries);
-    REQUIRE(rig::on_cuda::is_skewed(*look, community.nnz()) == (name == "skewed"));
-    REQUIRE((look->mean_length >= 40) == (name == "long"));
+    REQUIRE(rig::on_cuda::is_skewed(*statistics, community.nnz()) == (name == "skewed"));
+    REQUIRE((statistics->mean_length >= 40) == (name == "long"));
   }
   return out;
 }

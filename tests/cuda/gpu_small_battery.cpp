@@ -80,7 +80,7 @@ TEST_CASE("samples that are cut") {
       spec.features = 33;
       spec.where = gpu;
       spec.rescale = true;
-      spec.fresh = !accumulates;
+      spec.creates_result = !accumulates;
       if (accumulates) spec.accumulator = rig::accumulator::plus;
       sample_with(spec, how, 300);
       CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run(name) == "");
@@ -130,7 +130,8 @@ void sweep_maxk(trial_spec spec, int k) {
   spec.as_cbsr = true;
   spec.transpose_b = false;
   check_trial(S::name, spec, [&] { return trial<S, TA, TB, TC>(spec).run(""); });
-  if (rig::is_indexed<rig::output<S>> || spec.over != mask_over::nothing || !spec.fresh) return;
+  if (rig::is_indexed<rig::output<S>> || spec.over != mask_over::nothing || !spec.creates_result)
+    return;
   backward.stored = std::min(k, spec.features);
   for (const bool reproducible : {true, false}) {
     backward.reproducible = reproducible;

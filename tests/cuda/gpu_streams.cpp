@@ -79,15 +79,15 @@ TEST_CASE("a form that can be found is finished") {
       stream);
   rig::synchronise(gpu);
   stream.hold_back();
-  view->form_of<rig::transposed>();
+  view->derived_of<rig::transposed>();
   CHECK(stream.is_done());
-  view->drop_forms();
+  view->drop_derived();
   for (const bool transpose : {false, true}) {
     stream.hold_back();
-    rig::prepare_forms(*view, transpose);
+    rig::prepare_derived(*view, transpose);
     CHECK(stream.is_done());
   }
-  CHECK(view->forms().size() == 3);  // profile, row lists, transpose
+  CHECK(view->derived_structures().size() == 3);  // row statistics, row lists, transpose
 }
 
 TEST_CASE("forms may be dropped while products that read them run") {
@@ -98,7 +98,7 @@ TEST_CASE("forms may be dropped while products that read them run") {
   std::thread dropper([&] {
     // What is dropped is written over at once, if somebody else gets its memory.
     while (!over) {
-      on_gpu.drop_forms();
+      on_gpu.drop_derived();
       for (const int columns : {1, 2, 8}) rig::dense<float>(4000, columns, 1e9f).to(gpu);
     }
   });

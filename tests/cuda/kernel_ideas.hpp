@@ -23,5 +23,5 @@ constexpr rig::on_cuda::text_edit kernel_ideas[] = {
     {"without floats taken by multiply-adds", "gather.cuh", "is_same<T, float>",
      "is_same<T, void>"},
     {"without summing from the last entry", "gather.cuh",
-     "backward = has_overtakes<S> && !Range::is_sample", "backward = false"},
+     "backward = has_replaces<S> && !Range::is_sample", "backward = false"},
 };

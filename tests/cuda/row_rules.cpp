@@ -51,20 +51,21 @@ ruled rule(const pattern_like& rows, int columns,
   p.b.value_bytes = stored == rig::type::float64 ? 8 : stored == rig::type::half ? 2 : 4;
   p.c.value_type = p.algebra->result;
   p.accum = accumulates ? rig::accumulator::plus : rig::accumulator::none;
-  auto look = std::make_shared<rig::on_cuda::profile>();
-  look->mean_length = rows.mean_length;
-  look->longest = 1000;
-  look->imbalance = rows.skewed ? 3 : 1;
-  look->local = rows.local;
-  p.look = look;
+  auto statistics = std::make_shared<rig::on_cuda::row_statistics>();
+  statistics->mean_length = rows.mean_length;
+  statistics->longest = 1000;
+  statistics->imbalance = rows.skewed ? 3 : 1;
+  statistics->local = rows.local;
+  p.statistics = statistics;
   rig::on_cuda::arguments args;
   args.b = p.b.data;
   args.columns = columns;
   args.b_row_bytes = static_cast<unsigned>(columns * p.b.value_bytes);
   const int width = rig::on_cuda::pack_width(p, args);
-  return {rig::on_cuda::pads_rows(p, *look, args, width),
-          rig::on_cuda::exact_shape(p, *look, args, rig::on_cuda::shape_for(p, *look, args, width)),
-          rig::on_cuda::tiled_shape(p, *look, width).rest};
+  return {rig::on_cuda::pads_rows(p, *statistics, args, width),
+          rig::on_cuda::exact_shape(p, *statistics, args,
+                                    rig::on_cuda::shape_for(p, *statistics, args, width)),
+          rig::on_cuda::tiled_shape(p, *statistics, width).rest};
 }
 
 using sum = rig::plus_times<float>;

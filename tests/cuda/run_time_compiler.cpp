@@ -44,20 +44,22 @@ TEST_CASE("every kernel file compiles from its text") {
                    "::right, 1, 8, 8, 4, 1, true>");
     check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
     check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::drawn::start>");
+                   ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::entries_read::prefix>");
     for (const char* rest : {"1", "4"})
       check_compiles("rig::on_cuda::row<" + semiring +
-                     ", float, 4, 8, 32, 6, 1, true, rig::on_cuda::drawn::all, " + rest + ">");
+                     ", float, 4, 8, 32, 6, 1, true, rig::on_cuda::entries_read::full, " + rest +
+                     ">");
     check_compiles("rig::on_cuda::row<" + semiring +
                    ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
     check_compiles(
         "rig::on_cuda::row<" + semiring +
-        ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::drawn::anywhere>");
+        ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::entries_read::sampled>");
     check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::drawn::seldom>");
-    check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::drawn::seldom>");
-    check_compiles("rig::on_cuda::take_values<" + semiring + ">");
+                   ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::entries_read::mostly_full>");
+    check_compiles(
+        "rig::on_cuda::row<" + semiring +
+        ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::entries_read::mostly_full>");
+    check_compiles("rig::on_cuda::permute_values<" + semiring + ">");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr,
                    "cuda/spmv/spmv.cuh");
     check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr,
@@ -119,12 +121,12 @@ TEST_CASE("so does `row` without each idea that the ablation takes out") {
 }
 
 TEST_CASE("an edit whose words are not once in the file is refused") {
-  rig::on_cuda::kernel_source of = {"cuda/row/row.cuh",
-                                    "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr};
+  rig::on_cuda::kernel_source of = {
+      "cuda/row/row.cuh", "rig::on_cuda::permute_values<rig::plus_times<float>>", nullptr};
   std::string name;
   for (const auto& [file, from] : {std::pair{"cuda/row/row.cuh", "no such words"},
                                    {"cuda/row/row.cuh", "int"},
-                                   {"cuda/row/rows.cuh", "take_values"}}) {
+                                   {"cuda/row/rows.cuh", "permute_values"}}) {
     CAPTURE(from);
     const rig::on_cuda::text_edit edit = {"wrong", file, from, ""};
     of.edit = &edit;
@@ -195,7 +197,7 @@ TEST_CASE(without_nvrtc* doctest::skip()) {
   std::string name;
   try {
     compile_to_cubin(
-        {"cuda/row/row.cuh", "rig::on_cuda::take_values<rig::plus_times<float>>", nullptr}, 90,
+        {"cuda/row/row.cuh", "rig::on_cuda::permute_values<rig::plus_times<float>>", nullptr}, 90,
         name);
     FAIL("it compiled");
   } catch (const rig::error& e) {
@@ -237,8 +239,8 @@ TEST_CASE("the number of kernels compiled ahead is a decision") {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   CHECK(pairs == 21);
-  // row: 34 lines of shapes, of which some share kernels; take_values a pair. spmv: three shapes.
-  // Growth costs build time and bytes: change it knowingly.
+  // row: 34 lines of shapes, of which some share kernels; permute_values a pair. spmv: three
+  // shapes. Growth costs build time and bytes: change it knowingly.
   CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
   CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
   CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);

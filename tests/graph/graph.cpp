@@ -98,7 +98,7 @@ TEST_CASE("symmetrise keeps an iso matrix iso, and builds no form of its operand
   CHECK(result.iso());
   CHECK(entries_of(result) ==
         entries<bool>{{{0, 1}, true}, {{1, 0}, true}, {{2, 3}, true}, {{3, 2}, true}});
-  CHECK(a.forms().empty());
+  CHECK(a.derived_structures().empty());
   CHECK(rig::symmetrise(matrix<float>(0, 0)).nnz() == 0);
   CHECK(rig::symmetrise(matrix<float>(5, 5)).rows() == 5);
 }

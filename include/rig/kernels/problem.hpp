@@ -44,7 +44,8 @@ struct semiring_info {
   /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
   /// has more.
   void (*fill)(const problem&, void* out);
-  bool (*tells_absent)(const problem&);  ///< must places of a sparse B's product be remembered?
+  bool (*needs_presence_flags)(
+      const problem&);  ///< must places of a sparse B's product be remembered?
 };
 
 /// A sparse operand, already in the orientation the product wants.
@@ -59,18 +60,19 @@ struct sparse_operand {
   alignas(16) unsigned char iso[16] = {};
   std::size_t value_bytes = 0;
   type value_type = type::other;
-  bool wide = false;
+  bool offsets_64 = false;
   place where;
   void* stream = nullptr;  ///< of offsets and entries
   void* values_stream = nullptr;
 
   int64 offset(index row) const {
-    return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+    return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                      : static_cast<const int32*>(offsets)[row];
   }
   int64 value_at(int64 p) const {
     if (permutation == nullptr) return p;
-    return wide ? static_cast<const int64*>(permutation)[p]
-                : static_cast<const int32*>(permutation)[p];
+    return offsets_64 ? static_cast<const int64*>(permutation)[p]
+                      : static_cast<const int32*>(permutation)[p];
   }
 };
 
@@ -91,7 +93,7 @@ struct dense_operand {
   const float* step = nullptr;
   int k = 0;                      ///< stored entries a row of a cbsr; 0: it is none
   const void* indices = nullptr;  ///< of a cbsr: unsigned char if narrow, else unsigned short
-  bool narrow = false;
+  bool indices_8 = false;
   void* beside_stream = nullptr;  ///< of what lies beside data: indices of a cbsr, low and step
   place where;
   void* stream = nullptr;
@@ -125,7 +127,7 @@ struct problem {
   dense_operand indices;  ///< second array of an indexed result
   mask_operand mask;
   accumulator accum = accumulator::none;
-  bool fresh = false;                  ///< the result is new: outside the mask it becomes fill
+  bool creates_result = false;         ///< the result is new: outside the mask it becomes fill
   const pattern* structure = nullptr;  ///< the pattern A was made from
   const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
@@ -133,14 +135,15 @@ struct problem {
   const kernel* preferred = nullptr;            ///< the kernel that RIG_KERNEL names in this place
   bool reasons = false;                         ///< answers are to be put in words, which allocates
   const sparse_operand* rescaled_to = nullptr;  ///< `a` is a sample of it, and sums are rescaled
-  std::shared_ptr<const form> held;             ///< keeps the transpose alive during the call
-  buffer held_b;                                ///< the transposed copy of B
+  std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
+  buffer keepalive_b;                           ///< the transposed copy of B
   /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
   /// stream, and that waits for the call only when the call has been ordered before it.
-  mutable std::shared_ptr<const form> held_lists, held_panels;
-  mutable buffer held_counters, held_sums;   ///< that the kernel works with: freed as lists are
-  mutable std::shared_ptr<const form> look;  ///< at `oriented`, once a kernel asked for it
-  bool captured = false;                     ///< the call becomes a part of a CUDA graph
+  mutable std::shared_ptr<const derived> keepalive_lists, keepalive_panels;
+  mutable buffer keepalive_counters,
+      keepalive_sums;  ///< that the kernel works with: freed as lists are
+  mutable std::shared_ptr<const derived> statistics;  ///< at `oriented`, once a kernel asked for it
+  bool captured = false;                              ///< the call becomes a part of a CUDA graph
 };
 
 /// Hop 1, first half: throws before anything is written if the problem is not well formed, and
@@ -161,7 +164,7 @@ void fill_in(sparse_operand& out, const matrix<T>& from) {
   out.nnz = s.nnz();
   out.offsets = s.offsets();
   out.entries = s.column_indices();
-  out.wide = s.wide();
+  out.offsets_64 = s.offsets_64();
   out.where = s.where();
   out.stream = s.stream();
   out.values_stream = from.values_stream();
@@ -203,7 +206,7 @@ inline void fill_in(dense_operand& out, const cbsr_pattern& from) {
   out.columns = from.columns();
   out.stride = out.k = from.k();
   out.indices = from.indices();
-  out.narrow = from.index_bytes() == 1;
+  out.indices_8 = from.index_bytes() == 1;
   out.beside_stream = from.stream();
   out.where = from.where();
 }

@@ -159,8 +159,8 @@ dealt deal(const std::vector<int32>& panel_packs, index columns, index width, in
 }  // namespace
 
 void prepare_column_panels(const pattern& of) {
-  if (column_panels::serves(of.wide(), of.rows(), of.columns(), of.nnz()))
-    of.form_of<column_panels>();
+  if (column_panels::serves(of.offsets_64(), of.rows(), of.columns(), of.nnz()))
+    of.derived_of<column_panels>();
 }
 
 column_panels::column_panels(const pattern& original)
@@ -248,7 +248,7 @@ column_panels::column_panels(const pattern& original)
                                                        targets.data<int32>(), count,
                                                        starts_.data<warp_start>());
   launched_well();
-  // Once: whoever finds the form, on whatever stream, finds it made.
+  // Once: whoever finds it, on whatever stream, finds it made.
   check(cudaStreamSynchronize(stream), name);
 }
 

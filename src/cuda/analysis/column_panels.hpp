@@ -8,7 +8,7 @@
 namespace rig::on_cuda {
 
 /// Columns of A whose elements of B a block of `spmv_panels` holds in shared memory, at most: 224
-/// KB of four bytes each, whatever their type is, so that one form serves all.
+/// KB of four bytes each, whatever their type is, so that one serves all.
 constexpr index most_panel_columns = 56 * 1024;
 constexpr index column_panel_count(index columns) {
   return columns > most_panel_columns ? (columns - 1) / most_panel_columns + 1 : 1;
@@ -22,7 +22,7 @@ constexpr index column_panel_width(index columns) {
 /// The entries of each row in each panel of columns, in packs of four as A stores them: 8 bytes of
 /// codes and a bit a pack, and 4 bytes a segment. A's last entries that fill no pack are left out.
 /// Some 2.2 bytes an entry where rows in panels are long.
-struct column_panels : form {
+struct column_panels : derived {
   static constexpr const char* name = "column panels";
   explicit column_panels(const pattern& original);
   std::size_t bytes() const override;
@@ -30,10 +30,10 @@ struct column_panels : form {
   /// Entries are counted in 32 bits. Beyond so many segments, most of them without entries, a form
   /// would be larger than A; and packs could not be counted in 32 bits: a segment has at most two
   /// that are not full.
-  static bool serves(bool wide, index rows, index columns, int64 nnz) {
+  static bool serves(bool offsets_64, index rows, index columns, int64 nnz) {
     constexpr int64 many = 1 << 26, most = 1 << 28;
     const int64 segments = static_cast<int64>(rows) * column_panel_count(columns);
-    return !wide && segments <= nnz + many && segments <= most;
+    return !offsets_64 && segments <= nnz + many && segments <= most;
   }
 
   index panel_count = 0;

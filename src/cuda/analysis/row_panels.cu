@@ -122,11 +122,11 @@ __global__ void find_panels(const unsigned* keys, int32 count, const int32* offs
 }  // namespace
 
 void prepare_row_panels(const pattern& of) {
-  if (row_panels::serves(of)) of.form_of<row_panels>();
+  if (row_panels::serves(of)) of.derived_of<row_panels>();
 }
 
 row_panels::row_panels(const pattern& original) {
-  const auto transpose = original.form_of<transposed>();
+  const auto transpose = original.derived_of<transposed>();
   const pattern& by_column = *transpose->structure;
   const place where = original.where();
   const device_scope scope(where.device);
@@ -246,7 +246,7 @@ row_panels::row_panels(const pattern& original) {
   check(
       cudaMemcpyAsync(memory_.data(), made.data(), memory_.bytes(), cudaMemcpyHostToDevice, stream),
       name);
-  // Once: whoever finds the form, on whatever stream, finds it made.
+  // Once: whoever finds it, on whatever stream, finds it made.
   check(cudaStreamSynchronize(stream), name);
 }
 

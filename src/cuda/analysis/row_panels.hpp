@@ -11,15 +11,15 @@ namespace rig::on_cuda {
 /// The entries of each panel of `panel_rows` rows of A, by columns: those of one column are a
 /// segment, and make one sum of a row of C = op(A)·B, op transposing. 4 bytes an entry, 16 a
 /// segment and 4 a row of C.
-struct row_panels : form {
+struct row_panels : derived {
   static constexpr const char* name = "row panels";
   explicit row_panels(const pattern& original);
   std::size_t bytes() const override;
 
   /// Entries are counted in 32 bits.
   static bool serves(const pattern& original) {
-    constexpr int64 ahead = 4096;  // kernels count so far beyond the last segment or entry
-    return !original.wide() && original.nnz() <= highest<int32>() - ahead;
+    constexpr int64 aot = 4096;  // kernels count so far beyond the last segment or entry
+    return !original.offsets_64() && original.nnz() <= highest<int32>() - aot;
   }
 
   bool fits = true;  ///< no panel has more entries than a word can tell

@@ -1,5 +1,5 @@
-// Structural work on the device: forms of a pattern, transposed copies. No hot loop: CUB does the
-// sorting and scanning.
+// Structural work on the device: derived structures of a pattern, transposed copies. No hot loop:
+// CUB does the sorting and scanning.
 
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
@@ -17,8 +17,9 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
 }
 
-__device__ int64 offset_at(const void* offsets, bool wide, index row) {
-  return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+__device__ int64 offset_at(const void* offsets, bool offsets_64, index row) {
+  return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                    : static_cast<const int32*>(offsets)[row];
 }
 
 __global__ void count_columns(const index* entries, int64 nnz, unsigned long long* counts) {
@@ -36,15 +37,15 @@ __global__ void number(Offset* out, int64 count) {
 
 /// rows_of[q] = the row that holds entry permutation[q]: a search in the offsets.
 template <class Offset>
-__global__ void find_rows(const void* offsets, bool wide, index rows, const Offset* permutation,
-                          int64 nnz, index* rows_of) {
+__global__ void find_rows(const void* offsets, bool offsets_64, index rows,
+                          const Offset* permutation, int64 nnz, index* rows_of) {
   for (int64 q = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; q < nnz;
        q += static_cast<int64>(gridDim.x) * blockDim.x) {
     const int64 p = permutation[q];
     index low = 0, high = rows;  // the last row that begins at or before p
     while (high - low > 1) {
       const index middle = low + (high - low) / 2;
-      if (offset_at(offsets, wide, middle) <= p)
+      if (offset_at(offsets, offsets_64, middle) <= p)
         low = middle;
       else
         high = middle;
@@ -99,11 +100,11 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
     sort(nullptr);
     sort(room(bytes).data());
     find_rows<<<blocks_for(nnz), block, 0, stream>>>(
-        original.offsets(), original.wide(), original.rows(), permutation.data<const Offset>(), nnz,
-        rows_of.data<index>());
+        original.offsets(), original.offsets_64(), original.rows(),
+        permutation.data<const Offset>(), nnz, rows_of.data<index>());
     check(cudaGetLastError(), "transpose");
   }
-  // Once: whoever finds the form, on whatever stream, finds it made.
+  // Once: whoever finds it, on whatever stream, finds it made.
   check(cudaStreamSynchronize(stream), "transpose");
   return std::make_shared<const pattern>(original.columns(), original.rows(), nnz,
                                          std::move(offsets), sizeof(Offset) == sizeof(int64),

@@ -18,7 +18,7 @@ struct piece {
 
 /// Threads of a block of `row`.
 constexpr int row_threads = 128;
-/// Entries a thread of `take_values` has in flight.
+/// Entries a thread of `permute_values` has in flight.
 constexpr int values_in_flight = 4;
 
 /// Rows and entries of a chunk of `spmv`, together.
@@ -98,7 +98,7 @@ struct warp_start {
 struct mask_arguments {
   enum kind : unsigned char { absent, matrix, dense };
   kind over = absent;
-  bool structural = false, complemented = false, wide = false;
+  bool structural = false, complemented = false, offsets_64 = false;
   type stored = type::other;
   const void* offsets = nullptr;
   const index* entries = nullptr;
@@ -111,12 +111,12 @@ struct arguments {
   // A
   index rows = 0;
   int64 nnz = 0;
-  bool wide = false;
+  bool offsets_64 = false;
   type a_type = type::other;
   const void* offsets = nullptr;
   const index* entries = nullptr;
   const void* permutation =
-      nullptr;  ///< value of entry p is a_values[permutation[p]]; only `take_values` follows it
+      nullptr;  ///< value of entry p is a_values[permutation[p]]; only `permute_values` follows it
   const void* a_values =
       nullptr;  ///< null: every entry is `iso`; else of the semiring's left type, in order
   any_value iso = {};
@@ -153,7 +153,7 @@ struct arguments {
   void* piece_sums = nullptr;  ///< piece_count × columns accumulators
   /// Pieces that are done: cut_count a tile. Of `spmv`: sums that chunks sent. Zero between
   /// launches.
-  unsigned* arrived = nullptr;
+  unsigned* completion_counters = nullptr;
   // A cbsr, which is B or shapes C
   int k = 0;
   const void* kept = nullptr;  ///< k columns a row: unsigned char or unsigned short
@@ -169,14 +169,15 @@ struct arguments {
   // or panels of columns: of `spmv_panels`, its sums panel by panel in `piece_sums`
   const pack_codes* codes = nullptr;
   const unsigned* segment_ends = nullptr;     ///< a bit a pack: the last of its segment
-  const int32* segment_packs = nullptr;       ///< pack of A less pack of the form, a segment each
+  const int32* segment_packs = nullptr;       ///< pack of A less pack of the blocks, per segment
   const warp_start* starts = nullptr;         ///< column_warps + 1 a unit
   const column_unit* column_units = nullptr;  ///< in the order of blocks
   const index* block_units = nullptr;         ///< the first of each block, and one more
   index panel_count = 0;
 
   constexpr int64 offset(index row) const {
-    return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+    return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                      : static_cast<const int32*>(offsets)[row];
   }
   constexpr listed_row entries_of(index row) const {
     const int64 begin = offset(row);

@@ -137,7 +137,7 @@ __device__ __forceinline__ int meet(unsigned members, int lane,
 /// L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U
 /// entries a team are in flight. Lane `lane` sums columns first + v and, L·V further, the next
 /// pack; where `out` has W of a pack's V columns, it ends with those from the returned column of
-/// the pack on. A semiring with `overtakes` is summed from the last entry to the first, if they
+/// the pack on. A semiring with `replaces` is summed from the last entry to the first, if they
 /// ascend. Of a sample each lane draws one of the next G slots, so that no entry is computed or
 /// awaited twice. Teams meet in a fixed order, so the result is the same each time; all lanes of
 /// the group must call.
@@ -165,7 +165,7 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
   // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
   // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
-  constexpr bool again = CF > 1, backward = has_overtakes<S> && !Range::is_sample;
+  constexpr bool again = CF > 1, backward = has_replaces<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, CF>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
@@ -222,7 +222,7 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
           if constexpr (!is_ignoring_right<S>) value = reader.value(from[u][c], c, v);
           const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
           if constexpr (backward)
-            take_where(S::overtakes(sum[c][v], x), x, sum[c][v]);
+            take_where(S::replaces(sum[c][v], x), x, sum[c][v]);
           else
             sum[c][v] = S::add(sum[c][v], x);
         }

@@ -44,9 +44,9 @@ struct row_part {
   __device__ bool is_last(const arguments& args, int lane, cut_row& of) const {
     const int32 cut_row_number = args.pieces[number].cut_row;
     of = args.cut_rows[cut_row_number];
-    unsigned* const arrived =
-        args.arrived + static_cast<int64>(blockIdx.y) * args.cut_count + cut_row_number;
-    return arrive(arrived, of.count, 0xffffffffu, 0, lane == 0);
+    unsigned* const completion_counters =
+        args.completion_counters + static_cast<int64>(blockIdx.y) * args.cut_count + cut_row_number;
+    return arrive(completion_counters, of.count, 0xffffffffu, 0, lane == 0);
   }
 };
 

@@ -44,8 +44,8 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
     return left();
   } else {
     if (args.permutation != nullptr)
-      p = args.wide ? static_cast<const int64*>(args.permutation)[p]
-                    : static_cast<const int32*>(args.permutation)[p];
+      p = args.offsets_64 ? static_cast<const int64*>(args.permutation)[p]
+                          : static_cast<const int32*>(args.permutation)[p];
     return load_as<left>(args.a_values, args.a_type, p);
   }
 }
@@ -89,8 +89,8 @@ __device__ __forceinline__ unsigned group_members() {
 
 /// Counts one of `count` that are awaited, whose `members` stored before. True for the last: what
 /// the others stored can be read by `load_written`. The counter is zero again then.
-__device__ __forceinline__ bool arrive(unsigned* arrived, int64 count, unsigned members, int leader,
-                                       bool leads) {
+__device__ __forceinline__ bool arrive(unsigned* completion_counters, int64 count, unsigned members,
+                                       int leader, bool leads) {
   __syncwarp(members);
   unsigned before = 0;
   // Releases without acquiring: a fence both ways would empty the L1 cache for all of the
@@ -98,7 +98,7 @@ __device__ __forceinline__ bool arrive(unsigned* arrived, int64 count, unsigned 
   if (leads)
     asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
                  : "=r"(before)
-                 : "l"(arrived), "r"(static_cast<unsigned>(count) - 1)
+                 : "l"(completion_counters), "r"(static_cast<unsigned>(count) - 1)
                  : "memory");
   if (__shfl_sync(members, before, leader) != static_cast<unsigned>(count) - 1) return false;
   __threadfence();

@@ -14,8 +14,8 @@ __device__ inline bool allows(const mask_arguments& mask, index row, index colum
     set = mask.structural || load_as<bool>(mask.values, mask.stored, row * mask.stride + column);
   } else {
     const auto offset = [&](index i) {
-      return mask.wide ? static_cast<const int64*>(mask.offsets)[i]
-                       : static_cast<const int32*>(mask.offsets)[i];
+      return mask.offsets_64 ? static_cast<const int64*>(mask.offsets)[i]
+                             : static_cast<const int32*>(mask.offsets)[i];
     };
     int64 low = offset(row), high = offset(row + 1);
     const int64 end = high;

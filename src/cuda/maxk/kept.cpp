@@ -3,7 +3,8 @@
 namespace rig::on_cuda {
 
 int number_of(const kept_shape& s) {
-  return (s.v * 64 + s.l) * 32 + s.adds * 16 + s.narrow * 8 + s.tells * 4 + s.plain * 2 + s.whole;
+  return (s.v * 64 + s.l) * 32 + s.adds * 16 + s.indices_8 * 8 + s.has_flags * 4 + s.plain * 2 +
+         s.whole;
 }
 kept_shape shape_of(int n) {
   return {n / 2048,     n / 32 % 64,  (n & 8) != 0, (n & 4) != 0,
@@ -13,7 +14,7 @@ std::string kept_expression(const char* kernel, int shape, const std::string& se
                             const std::string& b_type) {
   const kept_shape s = shape_of(shape);
   return std::string("rig::on_cuda::") + kernel + "<" + semiring + ", " + b_type + ", " +
-         (s.narrow ? "unsigned char, " : "unsigned short, ");
+         (s.indices_8 ? "unsigned char, " : "unsigned short, ");
 }
 const char* in_words(bool x) { return x ? "true" : "false"; }
 

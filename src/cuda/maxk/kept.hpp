@@ -2,7 +2,7 @@
 
 // What `maxk` and `maxk_backward` share on the host: launch shapes, grids, cut rows, estimates.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "rig/kernels/list.hpp"
 
@@ -18,7 +18,7 @@ constexpr unsigned most_warps = 4;
 /// `maxk_combine` V and L.
 struct kept_shape {
   int v, l;
-  bool narrow, tells, plain, whole, adds;
+  bool indices_8, has_flags, plain, whole, adds;
 };
 int number_of(const kept_shape& s);
 kept_shape shape_of(int number);

@@ -15,7 +15,7 @@ constexpr index tile_unit = 128;
 std::string forward_expression(int shape, const std::string& semiring, const std::string& b_type) {
   const kept_shape s = shape_of(shape);
   return kept_expression("maxk", shape, semiring, b_type) + std::to_string(s.v) + ", " +
-         std::to_string(s.l) + ", " + in_words(s.tells) + ", " + in_words(s.plain) + ", " +
+         std::to_string(s.l) + ", " + in_words(s.has_flags) + ", " + in_words(s.plain) + ", " +
          in_words(s.whole) + ">";
 }
 /// Milliseconds on an H200, h = 256, of V and L, beside the next best, by the program that
@@ -25,7 +25,7 @@ std::string forward_expression(int shape, const std::string& semiring, const std
 /// 32: 8.20).
 kept_shape forward_shape(const problem& p) {
   const int k = p.b.k;
-  const std::size_t index_bytes = p.b.narrow ? 1 : 2;
+  const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
   const auto in_packs = [&](int v) {
     const auto many = static_cast<std::size_t>(v);
     return k % v == 0 && many * p.b.value_bytes <= 16 &&
@@ -35,15 +35,15 @@ kept_shape forward_shape(const problem& p) {
   kept_shape s;
   s.v = k >= 32 && in_packs(4) ? 4 : k >= 16 && in_packs(2) ? 2 : 1;
   s.l = lanes_for(k / s.v);
-  s.narrow = p.b.narrow;
+  s.indices_8 = p.b.indices_8;
   s.plain = is_plain(p);
-  s.tells = p.algebra->tells_absent(p);
+  s.has_flags = p.algebra->needs_presence_flags(p);
   return s;
 }
 
 /// Bytes a warp holds for a column.
 std::size_t column_bytes(const problem& p, const kept_shape& s) {
-  return static_cast<std::size_t>(32 / s.l) * (p.algebra->accum_bytes + (s.tells ? 1 : 0));
+  return static_cast<std::size_t>(32 / s.l) * (p.algebra->accum_bytes + (s.has_flags ? 1 : 0));
 }
 
 void forward(const problem& p) {
@@ -69,8 +69,9 @@ void forward(const problem& p) {
                   is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
   const void* const kernel =
       kernel_for(p, {"maxk", "cuda/maxk/maxk.cuh", number_of(s), 0, forward_expression, nullptr});
-  const buffer sums = cut_rows(
-      p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.tells), tiles, args);
+  const buffer sums =
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.has_flags),
+               tiles, args);
   launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * a_warp);
 }
 

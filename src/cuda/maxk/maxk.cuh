@@ -24,24 +24,24 @@ struct alignas(is_storage<typename S::accum> ? 16 : alignof(typename S::accum)) 
 };
 
 /// Sums of a chunk of columns, and which of them have products, to C.
-template <class S, bool Tells, bool Plain>
+template <class S, bool HasFlags, bool Plain>
 __device__ __forceinline__ void write_chunk(const arguments& args, index row, index column, int64 n,
                                             const sum_chunk<S>& sums,
                                             const bool (&marked)[chunk<S>]) {
-  if constexpr (Plain && !Tells) {
+  if constexpr (Plain && !HasFlags) {
     const typename S::accum(&sum)[1][chunk<S>] =
         reinterpret_cast<const typename S::accum(&)[1][chunk<S>]>(sums.of);
     write_tile<S, chunk<S>, 32, 1, true>(args, row, column, n, sum);
   } else {
     for (int v = 0; v < chunk<S>; ++v)
       if (column + v < args.columns)
-        write_any<S>(args, row, column + v, sums.of[v], !Tells || marked[v] ? n : 0);
+        write_any<S>(args, row, column + v, sums.of[v], !HasFlags || marked[v] ? n : 0);
   }
 }
 
 /// C(i, tile) from the sums of its pieces, added in their order. A function of its own: it is rare,
 /// and would cost every row registers.
-template <class S, bool Tells, bool Plain>
+template <class S, bool HasFlags, bool Plain>
 __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut_row& of, int64 n,
                                                 index first, unsigned end, int lane) {
   constexpr unsigned many = chunk<S>;
@@ -59,21 +59,21 @@ __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut
       for (int32 q = 1; q < of.count; ++q)
         sum.of[v] =
             S::add(sum.of[v], load_written(piece_sums + at + static_cast<int64>(q) * args.columns));
-      if constexpr (Tells)
+      if constexpr (HasFlags)
         for (int32 q = 0; q < of.count && !marked[v]; ++q)
           marked[v] = load_written(piece_marks + at + static_cast<int64>(q) * args.columns) != 0;
     }
-    write_chunk<S, Tells, Plain>(args, of.row, first + static_cast<index>(j), n, sum, marked);
+    write_chunk<S, HasFlags, Plain>(args, of.row, first + static_cast<index>(j), n, sum, marked);
   }
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
-/// L teams of a warp take every 32 / L-th. Tells: places without products are to be told from sums.
-/// Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to 48
-/// registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which packs
-/// of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).
-template <class S, class TB, class Index, int V, int L, bool Tells, bool Plain, bool Whole>
-__global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
+/// L teams of a warp take every 32 / L-th. HasFlags: places without products are to be told from
+/// sums. Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to
+/// 48 registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which
+/// packs of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).
+template <class S, class TB, class Index, int V, int L, bool HasFlags, bool Plain, bool Whole>
+__global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
@@ -82,7 +82,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
   const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
   const index first = static_cast<index>(blockIdx.y) * args.tile;
   const auto width = static_cast<unsigned>(args.tile);
-  const unsigned warp_bytes = width * teams * (sizeof(accum) + (Tells ? 1 : 0));
+  const unsigned warp_bytes = width * teams * (sizeof(accum) + (HasFlags ? 1 : 0));
   auto* const sums = reinterpret_cast<accum*>(shared + threadIdx.x / 32 * warp_bytes);
   [[maybe_unused]] auto* const marks = reinterpret_cast<unsigned char*>(sums + width * teams);
   {
@@ -92,7 +92,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
     for (unsigned v = 0; v < many; ++v) zeros.of[v] = S::zero();
     for (unsigned j = static_cast<unsigned>(lane) * many; j < width * teams; j += 32 * many)
       *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
-    if constexpr (Tells)
+    if constexpr (HasFlags)
       for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * teams; j += 32 * 4)
         *reinterpret_cast<unsigned*>(marks + j) = 0;
     __syncwarp();
@@ -147,7 +147,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
                 right value = right();
                 if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
                 mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
-                if constexpr (Tells) marked[j[v]] = 1;
+                if constexpr (HasFlags) marked[j[v]] = 1;
               }
             }
             __syncwarp();  // other lanes of the team may add to the same columns next
@@ -174,24 +174,24 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !Tells ? 10 : 1)
 #pragma unroll
       for (unsigned v = 0; v < many; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
     }
-    if constexpr (Tells)
+    if constexpr (HasFlags)
       for (unsigned t = 0; t < teams; ++t)
         for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
     if (!part.is_piece) {
-      write_chunk<S, Tells, Plain>(args, part.row, first + static_cast<index>(j), part.whole, sum,
-                                   marked);
+      write_chunk<S, HasFlags, Plain>(args, part.row, first + static_cast<index>(j), part.whole,
+                                      sum, marked);
       continue;
     }
     for (unsigned v = 0; v < many; ++v)
       if (j + v < end) {
         piece_sums[piece_at + j + v] = sum.of[v];
-        if constexpr (Tells) piece_marks[piece_at + j + v] = marked[v];
+        if constexpr (HasFlags) piece_marks[piece_at + j + v] = marked[v];
       }
   }
   if (part.is_piece) {
     cut_row of;
     if (part.is_last(args, lane, of))
-      add_pieces_of_tile<S, Tells, Plain>(args, of, part.whole, first, end, lane);
+      add_pieces_of_tile<S, HasFlags, Plain>(args, of, part.whole, first, end, lane);
   }
 }
 

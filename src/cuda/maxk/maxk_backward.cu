@@ -36,7 +36,7 @@ void backward_of_whole_rows(const problem& p) {
   args.k = p.c.k;
   args.kept = p.c.indices;
   kept_shape s{};
-  s.narrow = p.c.narrow;
+  s.indices_8 = p.c.indices_8;
   const void* const kernel =
       kernel_for(p, {"maxk_backward, whole rows", "cuda/maxk/maxk_backward.cuh", number_of(s), 0,
                      whole_expression, nullptr});
@@ -61,7 +61,7 @@ void backward_by_rows(const problem& p) {
   if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
       p.b.columns * p.b.value_bytes >= 1024 && table_bytes > 60e6)
     (s.v > 1 ? s.v : s.l) /= 2;
-  s.narrow = p.c.narrow;
+  s.indices_8 = p.c.indices_8;
   args.k = args.columns = k;
   args.kept = p.c.indices;
   const index tiles = tiles_of(k, s);

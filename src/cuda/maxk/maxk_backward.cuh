@@ -2,9 +2,9 @@
 //
 // A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
 // B, or all of a narrow one where k is half of them or more. Fixed order: same bits. The transpose
-// that training asks for is A's form. Where few of the columns are kept, or rows share neighbours,
-// maxk_panels.cuh makes fewer reads of more sums. Source: MaxK-GNN (Peng et al., ASPLOS 2024),
-// whose kernel is an outer product by atomics, one row of B at a time. O(nnz · k); scratch:
+// that training asks for is A's derived structure. Where few of the columns are kept, or rows share
+// neighbours, maxk_panels.cuh makes fewer reads of more sums. Source: MaxK-GNN (Peng et al., ASPLOS
+// 2024), whose kernel is an outer product by atomics, one row of B at a time. O(nnz · k); scratch:
 // piece_count · k accumulators, of whole rows at most twice that. Measured: docs/measured.md, suite
 // maxk.
 

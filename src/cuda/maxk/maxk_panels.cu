@@ -40,7 +40,7 @@ std::size_t panel_bytes(const problem& p) {
 /// The widest of these that C's rows and its structure's can be read in.
 int places_a_lane(const problem& p, int most) {
   const int k = p.c.k;
-  const std::size_t index_bytes = p.c.narrow ? 1 : 2;
+  const std::size_t index_bytes = p.c.indices_8 ? 1 : 2;
   while (most > 1 && (k % most != 0 || !is_packed(p.c.indices, k, index_bytes,
                                                   static_cast<std::size_t>(most) * index_bytes)))
     most /= 2;
@@ -89,7 +89,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   q.a.entries = p.structure->column_indices();
   q.a.permutation = nullptr;
   q.oriented = p.structure;
-  q.look = nullptr;
+  q.statistics = nullptr;
   arguments args = arguments_of(q), finish = arguments_of(p);
   const buffer values = ordered_values(q, args);
   const bool adds = adds_by_atomics(p);
@@ -104,9 +104,9 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   // 4.65, 9.17.
   kept_shape s{};
   const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
-  s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.narrow ? 8 : 4);
+  s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.indices_8 ? 8 : 4);
   s.l = lanes_for((k + s.v - 1) / s.v, 2);
-  s.narrow = p.c.narrow;
+  s.indices_8 = p.c.indices_8;
   s.plain = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
             is_packed(p.b.data, p.b.stride, p.b.value_bytes);
   s.adds = adds;
@@ -164,17 +164,17 @@ bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
       panel_bytes(p) > shared_room(p.a.where.device) || !row_panels::serves(*p.structure))
     return false;
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   const int64 k = kept_of(p);
-  const bool shares = look.local && look.mean_length >= (p.b.columns < 256 ? 200 : 40);
+  const bool shares = statistics.local && statistics.mean_length >= (p.b.columns < 256 ? 200 : 40);
   if (adds_by_atomics(p)) return shares || 2 * k < p.b.columns;
   return p.a.nnz >= few_entries && (shares ? 4 : 8) * k <= p.b.columns;
 }
 
 bool run_by_panels(const problem& p) {
-  const auto of = p.structure->form_of<row_panels>();
+  const auto of = p.structure->derived_of<row_panels>();
   if (!of->fits || !sums_fit(p, *of)) return false;
-  p.held_panels = of;
+  p.keepalive_panels = of;
   backward_by_panels(p, *of);
   return true;
 }

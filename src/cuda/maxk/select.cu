@@ -76,12 +76,12 @@ __global__ void __launch_bounds__(row_threads)
   } else {
     for (int e = 0; e < E; ++e) of.number[e] = lane * E + e < columns ? from[e] : T();
   }
-  using wide = wide_of<T>;
-  wide numbers[E], finite = 0, least = 0, greatest = 0;
+  using offsets_64 = wide_of<T>;
+  offsets_64 numbers[E], finite = 0, least = 0, greatest = 0;
 #pragma unroll
   for (int e = 0; e < E; ++e) {
-    numbers[e] = convert<wide>(of.number[e]);
-    finite += numbers[e] * wide(0);  // NaN, if any is infinite or NaN
+    numbers[e] = convert<offsets_64>(of.number[e]);
+    finite += numbers[e] * offsets_64(0);  // NaN, if any is infinite or NaN
     if (e == 0 || numbers[e] < least) least = numbers[e];
     if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
@@ -91,11 +91,11 @@ __global__ void __launch_bounds__(row_threads)
   int reached = columns;  // keys of at least `kept`, never fewer than k
   if (__all_sync(all_lanes, is_full && finite == 0)) {
     // Between numbers: those of one size part in a few steps.
-    wide low = number_of_key<wide>(least_of_warp(sort_key(least))),
-         high = number_of_key<wide>(greatest_of_warp(sort_key(greatest)));
+    offsets_64 low = number_of_key<offsets_64>(least_of_warp(sort_key(least))),
+               high = number_of_key<offsets_64>(greatest_of_warp(sort_key(greatest)));
     most = sort_key(high);
     for (int step = 0; step < 16 && reached > k; ++step) {
-      const wide middle = low * wide(0.5) + high * wide(0.5);
+      const offsets_64 middle = low * offsets_64(0.5) + high * offsets_64(0.5);
       if (!(middle > low && middle < high)) break;
       int found = 0;
 #pragma unroll
@@ -233,22 +233,22 @@ void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices
            stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
   // Indices have a byte up to 256 columns.
-  auto* const narrow = static_cast<unsigned char*>(indices);
-  auto* const wide = static_cast<unsigned short*>(indices);
+  auto* const indices_8 = static_cast<unsigned char*>(indices);
+  auto* const offsets_64 = static_cast<unsigned short*>(indices);
   if (x.columns <= 32)
-    in_registers(narrow, std::integral_constant<int, 1>());
+    in_registers(indices_8, std::integral_constant<int, 1>());
   else if (x.columns <= 128)
-    in_registers(narrow, std::integral_constant<int, 4>());
+    in_registers(indices_8, std::integral_constant<int, 4>());
   else if (x.columns <= 256)
-    in_registers(narrow, std::integral_constant<int, 8>());
+    in_registers(indices_8, std::integral_constant<int, 8>());
   else if (x.columns <= 512)
-    in_registers(wide, std::integral_constant<int, 16>());
+    in_registers(offsets_64, std::integral_constant<int, 16>());
   else if (x.columns <= widest_in_registers)
-    in_registers(wide, std::integral_constant<int, 32>());
+    in_registers(offsets_64, std::integral_constant<int, 32>());
   else
     keep_greatest_of_wide_rows<T>
         <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
-            from, x.stride, x.rows, x.columns, k, to, wide);
+            from, x.stride, x.rows, x.columns, k, to, offsets_64);
 }
 
 constexpr int copy_threads = 256;
@@ -285,8 +285,8 @@ void copy_kept_entries(const dense_operand& full, const dense_operand& kept, cud
     launched(full.where.device, "copy_kept");
   };
   const auto of = [&](auto word) {
-    kept.narrow ? as(word, static_cast<unsigned char>(0))
-                : as(word, static_cast<unsigned short>(0));
+    kept.indices_8 ? as(word, static_cast<unsigned char>(0))
+                   : as(word, static_cast<unsigned short>(0));
   };
   if (full.value_bytes == 2) return of(static_cast<unsigned short>(0));
   if (full.value_bytes == 4) return of(0u);

@@ -15,12 +15,12 @@ forced_choice forced;
 namespace {
 
 std::string expression(const row_shape& s, const std::string& semiring, const std::string& b_type,
-                       const char* drawn = "all") {
+                       const char* read = "full") {
   std::string out = "rig::on_cuda::row<" + semiring + ", " + b_type + ", ";
   out +=
       s.packs ? "static_cast<int>(" + std::to_string(s.bytes) + " / sizeof(" + b_type + "))" : "1";
   for (const int number : {s.l, s.g, s.u, s.cf}) out += ", " + std::to_string(number);
-  out += (s.plain ? ", true" : ", false") + std::string(", rig::on_cuda::drawn::") + drawn;
+  out += (s.plain ? ", true" : ", false") + std::string(", rig::on_cuda::entries_read::") + read;
   return out + (s.rest > 0 ? ", " + std::to_string(s.rest) : "") + ">";
 }
 template <sum_kind Of>
@@ -47,28 +47,28 @@ std::string numbered_expression(int shape, const std::string& semiring, const st
   return expression(shape_of(shape), semiring, b_type);
 }
 std::string started_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, "start");
+  return expression(shape_of(shape), semiring, b_type, "prefix");
 }
 std::string seldom_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, "seldom");
+  return expression(shape_of(shape), semiring, b_type, "mostly_full");
 }
 std::string drawn_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return expression(shape_of(shape), semiring, b_type, "anywhere");
+  return expression(shape_of(shape), semiring, b_type, "sampled");
 }
 std::string values_expression(int, const std::string& semiring, const std::string&) {
-  return "rig::on_cuda::take_values<" + semiring + ">";
+  return "rig::on_cuda::permute_values<" + semiring + ">";
 }
 
 /// The kernels compiled ahead, in the order of builtin.def.
 constexpr int lines = std::tuple_size_v<kernels_of_a_pair>;
-const std::vector<const void*>& all_ahead() {
+const std::vector<const void*>& all_aot() {
   // Never destroyed: a product may run while the process ends.
   static const auto& all = *new const auto([] {
     std::vector<const void*> out;
     const auto add = [&](const kernels_of_a_pair& some) {
       out.insert(out.end(), some.begin(), some.end());
     };
-#define RIG_BUILTIN(semiring, type) add(kernels_ahead<semiring<type>>());
+#define RIG_BUILTIN(semiring, type) add(kernels_aot<semiring<type>>());
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
     return out;
@@ -116,9 +116,9 @@ buffer ordered_values(const problem& p, arguments& args) {
   conversion.c = taken.data();
   constexpr int64 each = row_threads * values_in_flight;
   const int64 blocks = (p.a.nnz + each - 1) / each;
-  launch(p, "take_values",
-         kernel_for(p, {"take_values", "cuda/row/row.cuh", std::size(shapes), lines,
-                        values_expression, all_ahead().data()}),
+  launch(p, "permute_values",
+         kernel_for(p, {"permute_values", "cuda/row/row.cuh", std::size(shapes), lines,
+                        values_expression, all_aot().data()}),
          dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)), row_threads, conversion);
   args.permutation = nullptr;
   args.a_values = taken.data();
@@ -128,30 +128,32 @@ buffer ordered_values(const problem& p, arguments& args) {
 void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int width = pack_width(p, args);
   const bool samples = args.samples != sampling::none;
-  const profile& look = look_of(p);
-  const row_shape tiled = samples ? row_shape{} : tiled_shape(p, look, width);
+  const row_statistics& statistics = statistics_of(p);
+  const row_shape tiled = samples ? row_shape{} : tiled_shape(p, statistics, width);
   const bool in_tiles = tiled.rest > 0;
   const buffer values = ordered_values(p, args);
   buffer b;
   if (in_tiles)
     b = tiled_b(p, args, tiled, width);
-  else if (pads_rows(p, look, args, width))
+  else if (pads_rows(p, statistics, args, width))
     b = padded_b(p, args);
   const text_edit* const edit = samples || !is_plain(p) ? nullptr : forced.edit;
   const bool is_forced =
       forced.shape && forced.shape->rest == 0 && !samples && !in_tiles && !reads_codes(p) &&
       is_plain(p) &&
       (!forced.shape->packs || p.algebra->ignores_right || reads_packs(p, args, width));
-  const int shape = is_forced || in_tiles ? 0 : shape_for(p, look, args, width);
-  row_shape s = is_forced ? *forced.shape : in_tiles ? tiled : exact_shape(p, look, args, shape);
+  const int shape = is_forced || in_tiles ? 0 : shape_for(p, statistics, args, width);
+  row_shape s = is_forced  ? *forced.shape
+                : in_tiles ? tiled
+                           : exact_shape(p, statistics, args, shape);
   const char* name = edit != nullptr ? edit->name : in_tiles ? "row, tiled" : "row";
   auto* named = numbered_expression;
-  if (samples && draws_seldom(p, look, args, s)) {
+  if (samples && reads_mostly_full(p, statistics, args, s)) {
     name = "row, seldom sampled";
     named = seldom_expression;
   } else if (samples) {
     const bool starts = args.samples == sampling::bucket;
-    s = shape_of_samples(p, look.sampled(args.width), args, width);
+    s = shape_of_samples(p, statistics.sampled(args.width), args, width);
     name = starts ? "row, its start" : "row, sampled";
     named = starts ? started_expression : drawn_expression;
   }
@@ -166,7 +168,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const void* const kernel =
       is_in_table
           ? kernel_for(p, {name, "cuda/row/row.cuh", shape, lines,
-                           table_expressions[static_cast<int>(kind_of(p))], all_ahead().data()})
+                           table_expressions[static_cast<int>(kind_of(p))], all_aot().data()})
           : kernel_for(p, {name, "cuda/row/row.cuh", number_of(s), 0, named, nullptr, -1, 0, edit});
   const int64 groups = row_threads / s.g;
   const int64 v = s.packs ? width : 1;
@@ -185,21 +187,22 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   launch(p, name, kernel, grid, row_threads, args);
 }
 
-std::size_t row_entries() { return all_ahead().size(); }
+std::size_t row_entries() { return all_aot().size(); }
 
 answer row_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   const double even = estimate(p);
-  out.seconds = even + lone_row_seconds(look.longest);
-  if (split_helps(p, look)) {
+  out.seconds = even + lone_row_seconds(statistics.longest);
+  if (split_helps(p, statistics)) {
     out.says = verdict::slower;
-    out.seconds += even * look.imbalance;  // lanes that wait for the longest row of their warp
+    out.seconds +=
+        even * statistics.imbalance;  // lanes that wait for the longest row of their warp
     if (p.reasons)
       out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
-                   std::to_string(look.longest) + " entries, the mean is " +
-                   std::to_string(static_cast<int64>(look.mean_length));
+                   std::to_string(statistics.longest) + " entries, the mean is " +
+                   std::to_string(static_cast<int64>(statistics.mean_length));
   }
   return out;
 }

@@ -13,23 +13,23 @@
 namespace rig::on_cuda {
 
 /// Entries of a row that are read: all, the first ones, or of rows longer than the width any;
-/// seldom: of those as well, but they are so few that all is made for the others.
-enum class drawn { all, start, anywhere, seldom };
+/// mostly_full: of those as well, but they are so few that all is made for the others.
+enum class entries_read { full, prefix, sampled, mostly_full };
 
 /// Are single elements held to few registers? Where two are in flight, on graphs of short rows,
 /// more warps hide more than they. Longer rows mostly lose by it (arxiv-like, f = 33, two in
 /// flight: 0.075 ms, held to 48 and 40 registers 0.086 to 0.096 and 0.100), so the rules have three
 /// there. Elements of other sizes, and samples, were not measured.
-template <class TB, int U, drawn Drawn>
+template <class TB, int U, entries_read Read>
 constexpr bool holds_singles() {
-  return sizeof(TB) == 4 && U == 2 && Drawn == drawn::all;
+  return sizeof(TB) == 4 && U == 2 && Read == entries_read::full;
 }
 
 /// Blocks that a multiprocessor should hold: of the registers that loads in flight, sums and a
 /// dozen others need. Left to itself the compiler takes two more for some algebras, which costs a
 /// sixth of the speed (road-like, f = 32, max: 0.240 ms, held to these 0.200) or a twentieth
 /// (uniform:262144:32, f = 32, sum: 0.144, 0.137).
-template <class S, class TB, int V, int G, int U, int CF, drawn Drawn>
+template <class S, class TB, int V, int G, int U, int CF, entries_read Read>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
@@ -37,18 +37,18 @@ constexpr int least_blocks() {
   // Of samples: reddit-like, f = 64, fastrand, width 16 and 256: 0.194 and 1.41 ms; with 2 words
   // 0.203 and 1.49, with 28 0.204 and 1.40; products-like, width 64: 3.07, 3.09, 3.61. Where three
   // are in flight, for many warps, with 4 and 10: products-like, width 512: 3.72, 3.88.
-  constexpr int draw_words = Drawn == drawn::all || Drawn == drawn::seldom ? 0
-                             : Drawn == drawn::start || U < 4              ? 4
-                                                                           : 10;
+  constexpr int draw_words = Read == entries_read::full || Read == entries_read::mostly_full ? 0
+                             : Read == entries_read::prefix || U < 4                         ? 4
+                                                                                             : 10;
   // Of codes, to take them apart: what the bounds without these made 28 to 160 bytes a lane spill
   // for. Milliseconds without and with them (docs/notes/sampled.md, **): exact, f = 256:
   // reddit-like 5.21, 4.75, products-like 7.24, 6.88; road-like, two packs a lane, 0.870, 0.935.
   // fastrand, f = 64: reddit-like, width 16, 0.188, 0.152, arxiv-like, width 256, 0.0770, 0.0745;
   // where more than eight lanes take a row, products-like, width 64, 2.75, 2.86.
-  constexpr int code_words = !is_same<TB, code>                   ? 0
-                             : Drawn == drawn::all                ? (CF == 1 ? 8 : 0)
-                             : Drawn == drawn::anywhere && G == 8 ? V
-                                                                  : 0;
+  constexpr int code_words = !is_same<TB, code>                        ? 0
+                             : Read == entries_read::full              ? (CF == 1 ? 8 : 0)
+                             : Read == entries_read::sampled && G == 8 ? V
+                                                                       : 0;
   constexpr int other_words = draw_words + code_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
   // Of single elements of four bytes, two in flight: chosen so that it comes to the better of the
   // bounds that were raced. Milliseconds without one and with 40, 48 registers: road-like, sums, f
@@ -106,11 +106,12 @@ __device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned nu
                                               const typename S::accum (&sum)[CF][V]) {
   leave_sums<S, V, L, CF>(args, number, first, sum);
   const int32 of = args.pieces[number].cut_row;
-  unsigned* const arrived = args.arrived + static_cast<int64>(tile) * args.cut_count + of;
+  unsigned* const completion_counters =
+      args.completion_counters + static_cast<int64>(tile) * args.cut_count + of;
   const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
   const unsigned members = L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << leader;
   const int32 count = pieces_of<Sampled>(args, args.cut_rows[of]);
-  return arrive(arrived, count, members, leader, leads);
+  return arrive(completion_counters, count, members, leader, leads);
 }
 
 /// C(row, tile) from the sums of its pieces, added in their order. A function of its own: it is
@@ -152,7 +153,7 @@ struct part_of_row {
 };
 
 /// The sums over a sample of a row, or over a piece of that.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, drawn Drawn>
+template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, entries_read Read>
 __device__ __forceinline__ void take_sample(const arguments& args, part_of_row part, int lane,
                                             index first) {
   typename S::accum sum[CF][V];
@@ -165,10 +166,10 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   int64 count = sample.count - part.first_entry;
   if (part.is_piece && count > args.cut) count = args.cut;
   // The first entries, or all, come as those of any row do.
-  if (Drawn == drawn::start || sample.is_start())
+  if (Read == entries_read::prefix || sample.is_start())
     gather<S, TB, V, L, G, U, CF>(
         args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
-  else if constexpr (Drawn == drawn::anywhere)
+  else if constexpr (Read == entries_read::sampled)
     gather<S, TB, V, L, G, U, CF>(
         args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
   if (lane >= L) return;
@@ -187,7 +188,7 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
 __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row part, int lane,
                                               index first) {
-  take_sample<S, TB, V, L, G, U, CF, Plain, drawn::anywhere>(args, part, lane, first);
+  take_sample<S, TB, V, L, G, U, CF, Plain, entries_read::sampled>(args, part, lane, first);
 }
 
 /// The sums of a row, or of a piece of one, where tiles of B lie one after the other, and with the
@@ -226,9 +227,9 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 /// width a sample, which takes the place of the row in all of this. Rest: columns of the last tile
 /// beyond its L · V · CF, or 0.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
-          drawn Drawn = drawn::all, int Rest = 0>
-__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<TB, U, Drawn>())
-                                                   ? least_blocks<S, TB, V, G, U, CF, Drawn>()
+          entries_read Read = entries_read::full, int Rest = 0>
+__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<TB, U, Read>())
+                                                   ? least_blocks<S, TB, V, G, U, CF, Read>()
                                                    : 1)
     row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / G;
@@ -254,10 +255,10 @@ __global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<
   const listed_row whole = is_listed ? args.order[number] : args.entries_of(i);
   i = whole.row;
   [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
-  if constexpr (Drawn == drawn::start || Drawn == drawn::anywhere) {
-    take_sample<S, TB, V, L, G, U, CF, Plain, Drawn>(args, part, lane, first);
+  if constexpr (Read == entries_read::prefix || Read == entries_read::sampled) {
+    take_sample<S, TB, V, L, G, U, CF, Plain, Read>(args, part, lane, first);
   } else {
-    if constexpr (Drawn == drawn::seldom)
+    if constexpr (Read == entries_read::mostly_full)
       if (whole.count > static_cast<unsigned>(args.width))
         return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args, part, lane, first);
     unsigned count = whole.count - first_entry;
@@ -290,13 +291,14 @@ __global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<
 /// otherwise, a pass of its own keeps the loops over them free of questions. `out` takes the place
 /// of C. Four that are only out of order are in flight: reddit-like 0.98 ms, one at a time 1.2.
 template <class S>
-__global__ void __launch_bounds__(row_threads) take_values(const arguments args) {
+__global__ void __launch_bounds__(row_threads) permute_values(const arguments args) {
   using left = typename S::left;
   constexpr int in_flight = values_in_flight;
   auto* const to = static_cast<left*>(args.c);
   const int64 begin = static_cast<int64>(blockIdx.x) * (row_threads * in_flight) + threadIdx.x,
               step = static_cast<int64>(gridDim.x) * (row_threads * in_flight);
-  const bool moves = args.permutation != nullptr && !args.wide && args.a_type == type_of<left>;
+  const bool moves =
+      args.permutation != nullptr && !args.offsets_64 && args.a_type == type_of<left>;
   for (int64 first = begin; first < args.nnz; first += step) {
     const auto there = [&](int u) { return first + u * row_threads < args.nnz; };
     if (!is_ignoring_left<S> && moves) {

@@ -9,7 +9,7 @@
 // width) · f), the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
 // adaptive, AES-SpMM, 2025. Measured: docs/measured.md, suite sampled.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "rig/kernels/list.hpp"
@@ -28,17 +28,18 @@ answer sampled_answer(sampling how, const problem& p) {
 }
 
 void sampled_run(sampling how, const problem& p) {
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   // Nothing to leave out: the exact product, to the bit. `row` serves all that samples do.
-  if (look.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
+  if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
   arguments args = arguments_of(p);
   args.samples = how;
   args.width = p.desc->width;
   args.rescales = p.desc->rescale;
-  const auto lists = p.oriented->form_of<row_lists>();
-  p.held_lists = lists;
+  const auto lists = p.oriented->derived_of<row_lists>();
+  p.keepalive_lists = lists;
   // Samples that fill the width are even.
-  if (p.desc->width > look.mean_length && order_helps(p, look)) args.order = lists->by_length;
+  if (p.desc->width > statistics.mean_length && order_helps(p, statistics))
+    args.order = lists->by_length;
   run_row(p, args, p.desc->width < lists->cut ? nullptr : lists.get());
 }
 

@@ -7,7 +7,7 @@
 // Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators of scratch.
 // Measured: docs/measured.md, suite exact.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 
@@ -16,7 +16,7 @@ namespace rig::on_cuda {
 /// Groups of lanes with work of their own that fill the GPU.
 constexpr int64 groups_to_fill = 12000;
 
-int64 cut_for(const profile& look, int64 nnz) {
+int64 cut_for(const row_statistics& statistics, int64 nnz) {
   if (forced.cut > 0) return forced.cut;
   // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
   // at 128; arxiv-like 1.20 and 1.59; reddit-like 1.57 ms at 512, 1.48 at 1 024. A row of
@@ -24,36 +24,39 @@ int64 cut_for(const profile& look, int64 nnz) {
   int64 cut = cut_of(0);
   for (int kind = 1; kind < cut_kinds; ++kind)
     if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
-  while (look.longest / cut > 4096) cut *= 2;
+  while (statistics.longest / cut > 4096) cut *= 2;
   return cut;
 }
 
-bool cut_helps(const profile& look, int64 nnz) {
+bool cut_helps(const row_statistics& statistics, int64 nnz) {
   // Long rows that are alike, and enough of them, need no cutting: uniform:32768:3200, f = 1: 0.207
   // ms, cut 0.261.
-  const bool alike = static_cast<double>(look.longest) < 4 * look.mean_length &&
-                     nnz / look.longest >= groups_to_fill;
-  return look.longest > cut_for(look, nnz) && !alike;
+  const bool alike = static_cast<double>(statistics.longest) < 4 * statistics.mean_length &&
+                     nnz / statistics.longest >= groups_to_fill;
+  return statistics.longest > cut_for(statistics, nnz) && !alike;
 }
 
-bool is_skewed(const profile& look, int64 nnz) { return look.imbalance > 1.6 && nnz < 30000000; }
+bool is_skewed(const row_statistics& statistics, int64 nnz) {
+  return statistics.imbalance > 1.6 && nnz < 30000000;
+}
 
-bool order_helps(const problem& p, const profile& look) {
+bool order_helps(const problem& p, const row_statistics& statistics) {
   // Lanes of a warp that hold rows of unlike lengths wait for each other; but neighbouring rows
   // that share neighbours find them in the caches if they run together, unless all of B stays there
   // anyway.
   const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
                          static_cast<double>(p.b.value_bytes);
-  return is_skewed(look, p.a.nnz) && (!look.local || b_bytes < 50e6) && !forced.in_order;
+  return is_skewed(statistics, p.a.nnz) && (!statistics.local || b_bytes < 50e6) &&
+         !forced.in_order;
 }
 
-bool split_helps(const problem& p, const profile& look) {
-  return cut_helps(look, p.a.nnz) || order_helps(p, look);
+bool split_helps(const problem& p, const row_statistics& statistics) {
+  return cut_helps(statistics, p.a.nnz) || order_helps(p, statistics);
 }
 
-void prepare_forms(const pattern& of) {
-  of.form_of<profile>();
-  of.form_of<row_lists>();
+void prepare_derived(const pattern& of) {
+  of.derived_of<row_statistics>();
+  of.derived_of<row_lists>();
 }
 
 /// Scratch that stays with the lists: an allocation costs the host some tenths of a microsecond
@@ -61,9 +64,9 @@ void prepare_forms(const pattern& of) {
 constexpr std::size_t most_kept_bytes = 1 << 20;
 
 const row_lists& ordered_rows(const problem& p, arguments& args) {
-  const auto lists = p.oriented->form_of<row_lists>();
-  p.held_lists = lists;
-  if (order_helps(p, look_of(p))) args.order = lists->by_length;
+  const auto lists = p.oriented->derived_of<row_lists>();
+  p.keepalive_lists = lists;
+  if (order_helps(p, statistics_of(p))) args.order = lists->by_length;
   return *lists;
 }
 
@@ -83,11 +86,11 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
   if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
     kept = lists.counters_of(stream, count);
   if (kept.data() != nullptr) {
-    p.held_counters = kept;
-    args.arrived = kept.data<unsigned>();
+    p.keepalive_counters = kept;
+    args.completion_counters = kept.data<unsigned>();
     if (bytes == 0) return {};
     buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
-                                          : p.held_sums = lists.sums_of(stream, bytes);
+                                          : p.keepalive_sums = lists.sums_of(stream, bytes);
     args.piece_sums = sums.data();
     return sums;
   }
@@ -96,8 +99,8 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
   bytes = (bytes + 15) / 16 * 16;
   buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
   args.piece_sums = both.data();
-  args.arrived = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
-  check(cudaMemsetAsync(args.arrived, 0, zeros, stream), "counters between blocks");
+  args.completion_counters = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
+  check(cudaMemsetAsync(args.completion_counters, 0, zeros, stream), "counters between blocks");
   return both;
 }
 
@@ -113,13 +116,13 @@ buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes
 answer split_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   // Its lists are read, and its last group works a cut's length.
   constexpr double lists_seconds = 2e-6;
-  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(look, p.a.nnz));
-  if (!split_helps(p, look)) {
+  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(statistics, p.a.nnz));
+  if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
-    out.seconds += lone_row_seconds(look.longest);
+    out.seconds += lone_row_seconds(statistics.longest);
     if (p.reasons) out.reason = "rows are even: nothing to cut";
   }
   return out;

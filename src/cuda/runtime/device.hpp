@@ -56,7 +56,7 @@ void take_kept(const dense_operand& full, const dense_operand& kept, void* strea
 void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream);
 
 /// Forms of a pattern on a device.
-void prepare_forms(const pattern& of);
+void prepare_derived(const pattern& of);
 void prepare_row_panels(const pattern& of);
 void prepare_column_panels(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);

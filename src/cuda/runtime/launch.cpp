@@ -25,7 +25,7 @@ mask_arguments mask_arguments_of(const mask_operand& mask) {
   out.complemented = mask.complemented;
   if (mask.over == mask_operand::kind::matrix) {
     out.over = mask_arguments::matrix;
-    out.wide = mask.sparse.wide;
+    out.offsets_64 = mask.sparse.offsets_64;
     out.stored = mask.sparse.value_type;
     out.offsets = mask.sparse.offsets;
     out.entries = mask.sparse.entries;
@@ -70,9 +70,8 @@ const char* element_name(type stored, bool per_column) {
   return nullptr;
 }
 
-const void* find_ahead(const problem& p, const kernel_request& wanted,
-                       const std::string& semiring) {
-  if (wanted.ahead == nullptr || p.algebra->source != nullptr ||
+const void* find_aot(const problem& p, const kernel_request& wanted, const std::string& semiring) {
+  if (wanted.aot == nullptr || p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
   // Never destroyed: a product may run while the process ends.
@@ -83,7 +82,7 @@ const void* find_ahead(const problem& p, const kernel_request& wanted,
   };
   for (std::size_t pair = 0; pair < names.size(); ++pair)
     if (names[pair] == semiring)
-      return wanted.ahead[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
+      return wanted.aot[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
   return nullptr;
 }
 
@@ -111,7 +110,7 @@ std::atomic<const resolved*> resolved_kernels[64];
 /// before is not touched. The host needs less for it than for a kernel that is launched as such,
 /// and the device no more. Microseconds of the host by a program outside the project, 448 bytes of
 /// arguments: 3.1 to 3.8; 1.4 to 2.2 as a graph that is filled in.
-struct pad {
+struct launch_graph {
   std::mutex busy;
   CUstream stream;
   CUgraphNode node;
@@ -119,32 +118,33 @@ struct pad {
 };
 /// A stream each, since launches of one graph wait for each other. They stay until the process
 /// ends; streams beyond the first few have none; a place is kept for rig's own.
-struct launch_pads {
+struct launch_graphs {
   std::mutex making;
   std::atomic<std::size_t> count;
-  pad of_streams[16];
+  launch_graph of_streams[16];
 };
-launch_pads pads_of_devices[most_devices];
+launch_graphs launch_graphs_of_devices[most_devices];
 
-pad* find_pad(launch_pads& pads, CUstream stream) {
-  const std::size_t count = pads.count.load(std::memory_order_acquire);
+launch_graph* find_launch_graph(launch_graphs& graphs, CUstream stream) {
+  const std::size_t count = graphs.count.load(std::memory_order_acquire);
   for (std::size_t i = 0; i < count; ++i)
-    if (pads.of_streams[i].stream == stream) return &pads.of_streams[i];
+    if (graphs.of_streams[i].stream == stream) return &graphs.of_streams[i];
   return nullptr;
 }
 
 /// Null where the stream has none, and none can be made.
-pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
-  launch_pads& pads = pads_of_devices[device];
-  if (pad* const found = find_pad(pads, stream)) return found;
-  const std::lock_guard lock(pads.making);
-  if (pad* const found = find_pad(pads, stream)) return found;
-  const std::size_t count = pads.count.load(std::memory_order_relaxed);
+launch_graph* launch_graph_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
+  launch_graphs& graphs = launch_graphs_of_devices[device];
+  if (launch_graph* const found = find_launch_graph(graphs, stream)) return found;
+  const std::lock_guard lock(graphs.making);
+  if (launch_graph* const found = find_launch_graph(graphs, stream)) return found;
+  const std::size_t count = graphs.count.load(std::memory_order_relaxed);
   void* const own = stream_for(device, nullptr);
-  const bool is_kept = stream != own && find_pad(pads, static_cast<CUstream>(own)) == nullptr;
-  if (count + is_kept >= std::size(pads.of_streams)) return nullptr;
+  const bool is_kept =
+      stream != own && find_launch_graph(graphs, static_cast<CUstream>(own)) == nullptr;
+  if (count + is_kept >= std::size(graphs.of_streams)) return nullptr;
   const driver_functions& call = driver();
-  pad& made = pads.of_streams[count];
+  launch_graph& made = graphs.of_streams[count];
   CUgraph graph = nullptr;
   const bool is_made = call.create_graph(&graph, 0) == CUDA_SUCCESS &&
                        call.add_kernel(&made.node, graph, nullptr, 0, &what) == CUDA_SUCCESS &&
@@ -154,14 +154,14 @@ pad* pad_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
     return nullptr;
   }
   made.stream = stream;
-  pads.count.store(count + 1, std::memory_order_release);
+  graphs.count.store(count + 1, std::memory_order_release);
   return &made;
 }
 
 /// False: it was not launched, as the stream has no graph, or not for this kernel.
 bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
                      const char* name) {
-  pad* const by = pad_of(device, stream, what);
+  launch_graph* const by = launch_graph_of(device, stream, what);
   if (by == nullptr) return false;
   const std::lock_guard lock(by->busy);
   if (driver().set_kernel(by->graph, by->node, &what) != CUDA_SUCCESS) return false;
@@ -175,7 +175,7 @@ arguments arguments_of(const problem& p) {
   arguments out;
   out.rows = p.a.rows;
   out.nnz = p.a.nnz;
-  out.wide = p.a.wide;
+  out.offsets_64 = p.a.offsets_64;
   out.a_type = p.a.value_type;
   out.offsets = p.a.offsets;
   out.entries = p.a.entries;
@@ -194,7 +194,7 @@ arguments arguments_of(const problem& p) {
   out.indices_stride = p.indices.stride;
   out.c_type = p.c.value_type;
   out.accum = p.accum;
-  out.outside_fills = p.fresh || p.desc->replace;
+  out.outside_fills = p.creates_result || p.desc->replace;
   p.algebra->fill(p, out.fill.bytes);
   if (p.mask.over != mask_operand::kind::absent) out.mask = mask_arguments_of(p.mask);
   return out;
@@ -260,7 +260,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   for (const resolved* r = list.load(std::memory_order_acquire); r != nullptr; r = r->next)
     if (r->key == key) return r->kernel;
   const std::string semiring = type_name(*p.algebra);
-  const void* kernel = find_ahead(p, wanted, semiring);
+  const void* kernel = find_aot(p, wanted, semiring);
   if (kernel != nullptr) {
     // By its handle a kernel is launched without a look-up of its address: 0.2 µs less (suite
     // start, run time against ahead).
@@ -293,7 +293,8 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
 }
 
 bool has_launch_graph(int device, void* stream) {
-  return find_pad(pads_of_devices[device], static_cast<CUstream>(stream)) != nullptr;
+  return find_launch_graph(launch_graphs_of_devices[device], static_cast<CUstream>(stream)) !=
+         nullptr;
 }
 
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,

@@ -44,8 +44,8 @@ struct kernel_request {
   int shape;           ///< position in the family's table of shapes
   std::size_t shapes;  ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
-  const void* const* ahead;  ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
-  int shared_percent = -1;   ///< of L1 that should be shared memory; below 0: as the driver finds
+  const void* const* aot;   ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
+  int shared_percent = -1;  ///< of L1 that should be shared memory; below 0: as the driver finds
   std::size_t most_shared = 0;  ///< bytes of it that a launch may ask for, where 48 KB do not do
   const text_edit* edit = nullptr;  ///< of the file; with a name of its own
 };

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/spmv/spmv.cuh"
@@ -34,7 +34,7 @@ std::array<const void*, shapes> kernels_of_a_pair() {
   else
     return addresses(&spmv<S, B, 4, true>, &spmv<S, B, 1, true>, &spmv<S, B, 1, false>);
 }
-const std::array<const void*, shapes> ahead[] = {
+const std::array<const void*, shapes> aot[] = {
 #define RIG_BUILTIN(semiring, type) kernels_of_a_pair<semiring<type>>(),
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
@@ -42,7 +42,7 @@ const std::array<const void*, shapes> ahead[] = {
 
 }  // namespace
 
-std::size_t spmv_entries() { return std::size(ahead) * shapes; }
+std::size_t spmv_entries() { return std::size(aot) * shapes; }
 
 answer spmv_answer(const problem& p) {
   answer out;
@@ -60,9 +60,9 @@ answer spmv_answer(const problem& p) {
   // Sums go through shared memory: where rows are long and even a warp a row does without.
   // Milliseconds of spmv and of `row` or `split` (suite spmv): uniform:32768:3400 0.302, 0.198;
   // pubmed-like 0.0053, 0.0044; but road-like 0.035, 0.037, a lane a row.
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   out.seconds = estimate(p);
-  if (p.a.nnz < few_entries || (look.mean_length > 200 && look.imbalance < 1.2)) {
+  if (p.a.nnz < few_entries || (statistics.mean_length > 200 && statistics.imbalance < 1.2)) {
     out.says = verdict::slower;
     out.seconds *= 2;
     if (p.reasons) out.reason = "a warp a row has less to do";
@@ -71,8 +71,8 @@ answer spmv_answer(const problem& p) {
 }
 
 void spmv_run(const problem& p) {
-  const auto lists = p.oriented->form_of<row_lists>();
-  p.held_lists = lists;
+  const auto lists = p.oriented->derived_of<row_lists>();
+  p.keepalive_lists = lists;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const auto count = static_cast<int64>(lists->chunk_count);
@@ -91,8 +91,8 @@ void spmv_run(const problem& p) {
   // multiprocessor, instead of six, and more cache (rmat:20:16: 0.189 ms, 0.212; products-like
   // 0.465, 0.472).
   constexpr int shared_percent = 20;
-  const void* const kernel = kernel_for(p, {"spmv", "cuda/spmv/spmv.cuh", shape, shapes, expression,
-                                            ahead[0].data(), shared_percent});
+  const void* const kernel = kernel_for(
+      p, {"spmv", "cuda/spmv/spmv.cuh", shape, shapes, expression, aot[0].data(), shared_percent});
   constexpr int warps = spmv_threads / 32;
   const int64 late = count < blocks_behind ? count : blocks_behind;
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),

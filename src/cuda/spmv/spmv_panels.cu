@@ -3,7 +3,7 @@
 #include <string>
 
 #include "cuda/analysis/column_panels.hpp"
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/launch.hpp"
@@ -46,7 +46,7 @@ const char* cannot_because(const problem& p) {
     return "a pack of entries does not know their rows, and the semiring asks for them";
   if (!p.algebra->ignores_right && p.algebra->right_bytes > 4)
     return "panels have room for four bytes an element of B, and the semiring takes more";
-  if (p.a.wide) return "panels count entries in 32 bits";
+  if (p.a.offsets_64) return "panels count entries in 32 bits";
   return nullptr;
 }
 
@@ -62,12 +62,13 @@ const char* slower_because(const problem& p) {
   const int64 panels = column_panel_count(p.a.columns);
   constexpr int64 warps = 4096;
   if (p.a.nnz < 10 * few_entries) return "so few entries do not pay for two launches";
-  const profile& look = look_of(p);
-  const bool alike = !look.local && static_cast<double>(look.longest) < 4 * look.mean_length;
+  const row_statistics& statistics = statistics_of(p);
+  const bool alike =
+      !statistics.local && static_cast<double>(statistics.longest) < 4 * statistics.mean_length;
   const int64 least_in_panel = panels == 1 ? 128 : !alike ? 64 : panels <= 5 ? 6 : 10;
   if (p.a.nnz < least_in_panel * p.a.rows * panels)
     return "rows have too few entries in each panel of columns";
-  if (look.longest / panels > p.a.nnz / warps)
+  if (statistics.longest / panels > p.a.nnz / warps)
     return "a row has more entries in a panel than a warp's share";
   return nullptr;
 }
@@ -77,7 +78,7 @@ const char* slower_because(const problem& p) {
 answer spmv_panels_answer(const problem& p) {
   answer out;
   if (cannot(out, p, cannot_because(p))) return out;
-  if (!column_panels::serves(p.a.wide, p.a.rows, p.a.columns, p.a.nnz)) {
+  if (!column_panels::serves(p.a.offsets_64, p.a.rows, p.a.columns, p.a.nnz)) {
     cannot(out, p, "too many rows in panels of columns, to count or for so few entries: ");
     if (p.reasons)
       out.reason += std::to_string(p.a.rows) + " rows, " +
@@ -99,11 +100,11 @@ answer spmv_panels_answer(const problem& p) {
   if (why == nullptr && cannot(out, p, no_compiler_because())) return out;
   if (why != nullptr) {
     out.says = verdict::slower;
-    out.seconds = of_slower * estimate(p) + lone_row_seconds(look_of(p).longest);
+    out.seconds = of_slower * estimate(p) + lone_row_seconds(statistics_of(p).longest);
     if (p.reasons)
       out.reason = std::string(why) + ": " + std::to_string(p.a.nnz) + " entries in " +
                    std::to_string(p.a.rows) + " rows of at most " +
-                   std::to_string(look_of(p).longest) + " and " +
+                   std::to_string(statistics_of(p).longest) + " and " +
                    std::to_string(column_panel_count(p.a.columns)) + " panels";
   }
   return out;
@@ -111,8 +112,8 @@ answer spmv_panels_answer(const problem& p) {
 
 void spmv_panels_run(const problem& p) {
   if (p.a.rows == 0) return;
-  const auto form = p.oriented->form_of<column_panels>();
-  p.held_lists = form;
+  const auto derived = p.oriented->derived_of<column_panels>();
+  p.keepalive_lists = derived;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const std::size_t b_bytes = p.b.value_bytes;
@@ -132,18 +133,18 @@ void spmv_panels_run(const problem& p) {
                      adding_expression, nullptr});
   const buffer sums =
       buffer::allocate(static_cast<std::size_t>(p.a.rows) *
-                           static_cast<std::size_t>(form->panel_count) * p.algebra->accum_bytes,
+                           static_cast<std::size_t>(derived->panel_count) * p.algebra->accum_bytes,
                        p.a.where, p.desc->stream);
   args.piece_sums = sums.data();
-  args.codes = form->codes;
-  args.segment_ends = form->segment_ends;
-  args.segment_packs = form->segment_packs;
-  args.starts = form->starts;
-  args.column_units = form->units;
-  args.block_units = form->block_units;
-  args.panel_count = form->panel_count;
-  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(form->block_count)), column_threads,
-         args, panel_bytes(p));
+  args.codes = derived->codes;
+  args.segment_ends = derived->segment_ends;
+  args.segment_packs = derived->segment_packs;
+  args.starts = derived->starts;
+  args.column_units = derived->units;
+  args.block_units = derived->block_units;
+  args.panel_count = derived->panel_count;
+  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(derived->block_count)),
+         column_threads, args, panel_bytes(p));
   launch(p, "add_panels", adding,
          dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
          adding_threads, args);

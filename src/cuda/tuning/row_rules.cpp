@@ -25,15 +25,16 @@ bool on_lines(const arguments& args) { return args.b_row_bytes % line_bytes == 0
 /// than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75. Dense rows gain where all of B would
 /// stay there too: proteins-like, f = 64: 1.82, whole 1.92 (the program marked ** in
 /// docs/notes/exact.md), arg-max 1.80, 1.85, but half no more than 1 %.
-int slice_of(const problem& p, const profile& look, const arguments& args, double packs) {
-  const rows_of_a rows = rows_of(p, look);
+int slice_of(const problem& p, const row_statistics& statistics, const arguments& args,
+             double packs) {
+  const rows_of_a rows = rows_of(p, statistics);
   const bool pays = rows >= rows_of_a::even;
   if (forced.unsliced || !pays || !on_lines(args)) return 0;
   if (rows == rows_of_a::dense && b_bytes(p) >= 4 && packs > 8) return 8;
   if (packs > 16 && !slices_fit(p, 32) && slices_fit(p, 16)) return 16;
   // uniform:600000:48, 77 MB, f = 64, 128: 1.27, 2.56, whole 1.43, 3.17; max 1.18, 2.34, whole
   // 1.38, 2.73 (**). Codes, halves and arg-max were not measured there.
-  const bool fits = slices_fit(p, 8) || (rows == rows_of_a::far && !look.local &&
+  const bool fits = slices_fit(p, 8) || (rows == rows_of_a::far && !statistics.local &&
                                          p.b.rows * 16.0 * 8 <= most_slice_bytes);
   return packs > 8 && !slices_fit(p, 16) && fits ? 8 : 0;
 }
@@ -44,7 +45,8 @@ int slice_of(const problem& p, const profile& look, const arguments& args, doubl
 /// 0.257, 0.465; 0.195, 0.291, 0.497; arxiv-like-shuffled, f = 128, 0.097, U = 4: 0.102;
 /// pubmed-like 0.0092, 0.0109, 0.0142. reddit-like, f = 64, of L, G, U, CF: 4, 32, 3, 1: 1.56;
 /// U = 4: 1.61; 4, 8, 4, 1: 1.91.
-row_shape shape_of_codes(const problem& p, const profile& look, const arguments& args) {
+row_shape shape_of_codes(const problem& p, const row_statistics& statistics,
+                         const arguments& args) {
   constexpr double long_rows = 20, longer_rows = 40;
   const index f = p.b.columns;
   const auto packs = [&](int bytes) { return (f + bytes - 1) / bytes; };
@@ -58,16 +60,17 @@ row_shape shape_of_codes(const problem& p, const profile& look, const arguments&
            : packs(16) <= 8 && f % 16 == 0 ? shape(16, 8, 16, 6, 1)
            : packs(4) <= 32                ? shape(4, 32, 32, 4, 1)
                                            : shape(4, 32, 32, 4, 2);
-  if (look.mean_length < 6)
+  if (statistics.mean_length < 6)
     return packs(16) <= 4 ? shape(16, 4, 4, 1, 1) : shape(8, lanes(16), lanes(16), 3, 2);
-  if (is_skewed(look, p.a.nnz)) {
-    const bool longer = look.mean_length >= long_rows;
+  if (is_skewed(statistics, p.a.nnz)) {
+    const bool longer = statistics.mean_length >= long_rows;
     if (f >= 256 || (longer && f < 128))
       return shape(16, lanes(16), longer ? 2 * lanes(16) : lanes(16), longer ? 4 : 3, 1);
     return packs(8) <= 8 ? shape(8, lanes(8), lanes(8), 4, 1) : shape(8, 8, 8, longer ? 4 : 3, 2);
   }
-  if (look.mean_length < longer_rows) return shape(16, lanes(16), lanes(16), 3, 1);
-  const int slice = slice_of(p, look, args, packs(16)), across = slice > 0 ? slice : packs(16);
+  if (statistics.mean_length < longer_rows) return shape(16, lanes(16), lanes(16), 3, 1);
+  const int slice = slice_of(p, statistics, args, packs(16)),
+            across = slice > 0 ? slice : packs(16);
   const int l = across <= 4 ? 4 : across <= 8 ? 8 : across <= 16 ? 16 : 32;
   return shape(16, l, 32, l == 4 ? 3 : 4, 1);
 }
@@ -85,7 +88,7 @@ row_shape shape_of_codes(const problem& p, const profile& look, const arguments&
 /// 128, 256: 0.387, 0.407; 0.714, 0.777; 1.33, 1.50; rmat:18:16, f = 256: 0.704, 0.800;
 /// arxiv-like, f = 128: 0.135, 0.145. Up to 4 packs max and arg-max take the shapes of sums,
 /// unmeasured.
-row_shape shape_of_halves(const problem& p, const profile& look, const arguments& args,
+row_shape shape_of_halves(const problem& p, const row_statistics& statistics, const arguments& args,
                           const row_shape& like) {
   constexpr row_shape as_fp32 = {};
   // Up to 4 packs, and for each kind of sums up to 8, 16, 32.
@@ -112,12 +115,12 @@ row_shape shape_of_halves(const problem& p, const profile& look, const arguments
         as_fp32, as_fp32},
        {as_fp32, in_packs(16, 16, 3, 2), in_packs(32, 32, 6, 1), in_packs(32, 32, 6, 1), as_fp32,
         as_fp32, as_fp32}}};
-  const auto rows = static_cast<int>(rows_of(p, look));
+  const auto rows = static_cast<int>(rows_of(p, statistics));
   const line_of_shapes* const of_kind = beyond[static_cast<int>(kind_of(p))];
   const double packs = packs_of(p, args);
   if (packs <= 4) return up_to_4[rows];
   const int line = packs <= 8 ? 0 : packs <= 16 ? 1 : 2;
-  if (line > 0 && slice_of(p, look, args, packs) == 8) return of_kind[0][rows];
+  if (line > 0 && slice_of(p, statistics, args, packs) == 8) return of_kind[0][rows];
   // More were not measured; tiles that end within a cache line ask for it twice.
   if (packs > 32 || (line == 2 && !on_lines(args))) return like;
   const row_shape& s = of_kind[line][rows];
@@ -133,9 +136,9 @@ bool has_odd_shapes(const problem& p, const arguments& args) {
 }
 
 /// Have they such shapes beyond 24 columns? Elements of 8 bytes were raced where rows are short.
-bool has_wide_shapes(const problem& p, const profile& look, const arguments& args) {
+bool has_wide_shapes(const problem& p, const row_statistics& statistics, const arguments& args) {
   return has_odd_shapes(p, args) &&
-         (b_bytes(p) == 4 || (b_bytes(p) == 8 && rows_of(p, look) == rows_of_a::sparse));
+         (b_bytes(p) == 4 || (b_bytes(p) == 8 && rows_of(p, statistics) == rows_of_a::sparse));
 }
 
 /// Of single elements, more than 24 columns: as many lanes as leave each at most seven of them.
@@ -152,11 +155,11 @@ bool has_wide_shapes(const problem& p, const profile& look, const arguments& arg
 /// 0.203, 0.214; by 32 lanes 0.186, 0.206, 0.220; uniform:500000:12, f = 47, 97, 129: 0.329,
 /// 0.675, 0.832; 0.331, 0.720, 1.25. Three in flight of six or seven columns by 32 lanes were raced
 /// on arxiv-like and shuffled alone.
-row_shape shape_of_many_singles(const problem& p, const profile& look) {
+row_shape shape_of_many_singles(const problem& p, const row_statistics& statistics) {
   constexpr int most_in_one = 32 * 7, most_in_several = 32 * 5;
   const auto parts = [](int number, int size) { return (number + size - 1) / size; };
   const int f = p.b.columns, width = f <= most_in_one ? f : parts(f, parts(f, most_in_several));
-  const rows_of_a rows = rows_of(p, look);
+  const rows_of_a rows = rows_of(p, statistics);
   const bool few = rows == rows_of_a::few;
   const int lanes = few || width > 112 ? 32 : width <= 56 ? 8 : 16, each = parts(width, lanes);
   if (few) return singly(lanes, lanes, width <= 160 && f <= most_in_one ? 6 : 4, each);
@@ -166,13 +169,14 @@ row_shape shape_of_many_singles(const problem& p, const profile& look) {
 }
 
 /// Where B is read singly.
-row_shape shape_of_singles(const problem& p, const profile& look, const arguments& args,
-                           const row_shape& in_table) {
+row_shape shape_of_singles(const problem& p, const row_statistics& statistics,
+                           const arguments& args, const row_shape& in_table) {
   const index f = p.b.columns;
-  const rows_of_a rows = rows_of(p, look);
+  const rows_of_a rows = rows_of(p, statistics);
   const bool few = rows == rows_of_a::few, sparse = rows == rows_of_a::sparse;
   if (!has_odd_shapes(p, args)) return in_table;
-  if (f > 24) return has_wide_shapes(p, look, args) ? shape_of_many_singles(p, look) : in_table;
+  if (f > 24)
+    return has_wide_shapes(p, statistics, args) ? shape_of_many_singles(p, statistics) : in_table;
   if (f > 8 && few) return odd_shapes[odd_24_few];
   if (f > 16) return odd_shapes[sparse ? odd_24_sparse : odd_24];
   if (f > 8) return odd_shapes[sparse ? odd_16_sparse : odd_16];
@@ -182,7 +186,8 @@ row_shape shape_of_singles(const problem& p, const profile& look, const argument
 }
 
 /// The line of the table where B is read in packs.
-shape_number plain_packs(const problem& p, const profile& look, const arguments& args) {
+shape_number plain_packs(const problem& p, const row_statistics& statistics,
+                         const arguments& args) {
   // Up to 4, 8, 16, 32 packs, and more.
   constexpr shape_number by_rows[][kinds_of_rows] = {
       {packs_4_few, packs_4_sparse, packs_4, packs_4, packs_4, packs_4_dense, packs_4_few},
@@ -193,9 +198,9 @@ shape_number plain_packs(const problem& p, const profile& look, const arguments&
       {packs_32_few, packs_32_sparse, packs_32_apart, packs_32_near, packs_32, packs_32,
        packs_32_far},
       {packs_64_few, packs_64, packs_64_apart, packs_32_near, packs_32, packs_32, packs_32_far}};
-  const rows_of_a rows = rows_of(p, look);
+  const rows_of_a rows = rows_of(p, statistics);
   const double packs = packs_of(p, args);
-  const int slice = slice_of(p, look, args, packs);
+  const int slice = slice_of(p, statistics, args, packs);
   const double across = slice > 0 ? slice : packs;
   // Tiles that end within a cache line ask for it twice (the program marked *** in
   // docs/notes/exact.md): arxiv-like-shuffled, f = 100, two tiles 0.195, one 0.156; rmat:18:16, f =
@@ -211,12 +216,12 @@ shape_number plain_packs(const problem& p, const profile& look, const arguments&
 
 }  // namespace
 
-rows_of_a rows_of(const problem& p, const profile& look) {
+rows_of_a rows_of(const problem& p, const row_statistics& statistics) {
   using enum rows_of_a;
   if (p.a.nnz < few_entries) return few;
-  if (look.mean_length < 6) return sparse;
-  if (is_skewed(look, p.a.nnz)) return look.local ? local : skewed;
-  return look.mean_length < 40 ? even : look.local && slices_fit(p, 8) ? dense : far;
+  if (statistics.mean_length < 6) return sparse;
+  if (is_skewed(statistics, p.a.nnz)) return statistics.local ? local : skewed;
+  return statistics.mean_length < 40 ? even : statistics.local && slices_fit(p, 8) ? dense : far;
 }
 
 bool reads_codes(const problem& p) {
@@ -225,9 +230,9 @@ bool reads_codes(const problem& p) {
 
 int pack_bytes(const problem& p, const arguments& args) {
   if (!reads_codes(p)) return 16;
-  const profile& look = look_of(p);
-  const bool even = args.samples != sampling::none && args.width < look.mean_length;
-  return even ? 16 : shape_of_codes(p, look, args).bytes;
+  const row_statistics& statistics = statistics_of(p);
+  const bool even = args.samples != sampling::none && args.width < statistics.mean_length;
+  return even ? 16 : shape_of_codes(p, statistics, args).bytes;
 }
 
 double packs_of(const problem& p, const arguments& args) {
@@ -256,20 +261,21 @@ index padded_columns(const problem& p) {
   return (p.b.columns + unit - 1) / unit * unit;
 }
 
-bool pads_rows(const problem& p, const profile& look, const arguments& args, int width) {
+bool pads_rows(const problem& p, const row_statistics& statistics, const arguments& args,
+               int width) {
   const index f = p.b.columns;
   if (p.algebra->ignores_right || p.a.nnz == 0 || width == 1 || f <= 2 * width ||
       reads_packs(p, args, width))
     return false;
   if (forced.shape && is_plain(p) && args.samples == sampling::none && !reads_codes(p))
     return forced.shape->packs;
-  const rows_of_a rows = rows_of(p, look);
-  const bool raced = has_wide_shapes(p, look, args);
+  const rows_of_a rows = rows_of(p, statistics);
+  const bool raced = has_wide_shapes(p, statistics, args);
   // Milliseconds of the copy, of single elements, f = 145: rmat:18:16, where lanes take a second
   // pack, most of them for nothing, 0.648, 0.575; uniform:262144:32, where rows go in a second tile
   // and cannot go in slices, 1.34, 1.05. From 153 on the copy's rows are whole lines.
   if (p.a.nnz >= 20 * static_cast<int64>(p.b.rows))
-    return !(raced && b_bytes(p) == 4 && f > 128 && f <= 152 && look.mean_length < 40 &&
+    return !(raced && b_bytes(p) == 4 && f > 128 && f <= 152 && statistics.mean_length < 40 &&
              (rows == rows_of_a::skewed || rows == rows_of_a::even));
   if (f <= 40 || p.a.nnz < 2 * static_cast<int64>(p.b.rows)) return false;
   // Shapes of singles that are compiled ahead take twice as long (reddit-like, f = 101: 5.1, 9).
@@ -281,26 +287,28 @@ bool pads_rows(const problem& p, const profile& look, const arguments& args, int
   return row_bytes % line_bytes == 0 || (f > (rows == rows_of_a::local ? 80 : 112) && f <= 128);
 }
 
-int shape_for(const problem& p, const profile& look, const arguments& args, int width) {
+int shape_for(const problem& p, const row_statistics& statistics, const arguments& args,
+              int width) {
   const index f = p.b.columns;
   const bool plain = is_plain(p);
   if (plain && f == 1)
-    return look.mean_length > 100                           ? one_long
-           : look.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
-                                                            : one_short;
+    return statistics.mean_length > 100                           ? one_long
+           : statistics.mean_length < 6 && p.a.nnz >= few_entries ? one_sparse
+                                                                  : one_short;
   if (width > 1 && f > width / 2 && (p.algebra->ignores_right || reads_packs(p, args, width)))
-    return plain ? plain_packs(p, look, args) : any_packs;
+    return plain ? plain_packs(p, statistics, args) : any_packs;
   if (!plain) return f <= 8 ? any_8 : any_wide;
   return f <= 8 ? odd_8 : f > 40 ? odd_wide : p.a.nnz < few_entries ? odd_few : odd_40;
 }
 
-row_shape exact_shape(const problem& p, const profile& look, const arguments& args, int number) {
+row_shape exact_shape(const problem& p, const row_statistics& statistics, const arguments& args,
+                      int number) {
   row_shape s = shape_at(number, kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || p.b.columns == 1) return s;
-  if (!s.packs) return shape_of_singles(p, look, args, s);
-  if (reads_codes(p)) return shape_of_codes(p, look, args);
-  return b_bytes(p) == 2 ? shape_of_halves(p, look, args, s) : s;
+  if (!s.packs) return shape_of_singles(p, statistics, args, s);
+  if (reads_codes(p)) return shape_of_codes(p, statistics, args);
+  return b_bytes(p) == 2 ? shape_of_halves(p, statistics, args, s) : s;
 }
 
 /// B in tiles, where one column is left of them, or a few. Up to 14 entries a row the copy costs
@@ -309,7 +317,7 @@ row_shape exact_shape(const problem& p, const profile& look, const arguments& ar
 /// 4.82; uniform:262144:32, f = 34, 68, 100: 0.218, 0.260; 0.387, 0.444; 0.551, 0.661, but 36,
 /// which B's rows hold in packs: 0.214, 0.203; rmat:18:16, f = 36: 0.201, 0.180. Packs of more than
 /// four are not: their kernels take NVRTC more than the second that a first call may.
-row_shape tiled_shape(const problem& p, const profile& look, int width) {
+row_shape tiled_shape(const problem& p, const row_statistics& statistics, int width) {
   const index f = p.b.columns;
   if (width == 1 || !is_plain(p) || p.algebra->ignores_right || reads_codes(p)) return {};
   if (forced.shape) {
@@ -322,8 +330,9 @@ row_shape tiled_shape(const problem& p, const profile& look, int width) {
   if (tiles == 0 || tiles > most_tiles || left == 0 || left > width || p.a.nnz < few_entries ||
       p.a.nnz < 20 * static_cast<int64>(p.b.rows) || no_compiler_because() != nullptr)
     return {};
-  const bool skewed = is_skewed(look, p.a.nnz), dense = look.mean_length >= 40 && !skewed,
-             stay = slices_fit(p, 8), in_slices = stay && !skewed;
+  const bool skewed = is_skewed(statistics, p.a.nnz),
+             dense = statistics.mean_length >= 40 && !skewed, stay = slices_fit(p, 8),
+             in_slices = stay && !skewed;
   const bool in_place = tiles == 1 && !dense && f % width == 0;
   if (left > 1 && (width > 4 || !in_slices || in_place)) return {};
   if (tiles > 1 && !in_slices && tiles % 2 != 0) return {};

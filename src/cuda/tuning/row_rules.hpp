@@ -3,7 +3,7 @@
 // What launch shape a product takes: of all entries by row_rules.cpp, of samples by
 // sample_rules.cpp.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/tuning/row_shapes.hpp"
@@ -19,7 +19,7 @@ constexpr int most_tiles = 32768;
 /// not (far). Compared by their order: from `even` on rows are alike, from `dense` on long too.
 enum class rows_of_a : int { few, sparse, skewed, local, even, dense, far };
 constexpr int kinds_of_rows = 7;
-rows_of_a rows_of(const problem& p, const profile& look);
+rows_of_a rows_of(const problem& p, const row_statistics& statistics);
 
 bool reads_codes(const problem& p);
 sum_kind kind_of(const problem& p);
@@ -40,26 +40,29 @@ bool reads_packs(const problem& p, const arguments& args, int width);
 /// Is a B that does not go in tiles copied with its rows on pack boundaries, where they are not?
 /// Where A has 20 entries a row of B or more, but for widths just beyond tiles; where it has 2, B's
 /// rows are wide and no shapes of single elements were raced, or are slower.
-bool pads_rows(const problem& p, const profile& look, const arguments& args, int width);
+bool pads_rows(const problem& p, const row_statistics& statistics, const arguments& args,
+               int width);
 
 /// Columns of that copy: its rows begin and end on 32 bytes.
 index padded_columns(const problem& p);
 
 /// The line of the table.
-int shape_for(const problem& p, const profile& look, const arguments& args, int width);
+int shape_for(const problem& p, const row_statistics& statistics, const arguments& args, int width);
 
 /// The shape of exact products: by that line, but codes and halves have shapes of their own.
-row_shape exact_shape(const problem& p, const profile& look, const arguments& args, int number);
+row_shape exact_shape(const problem& p, const row_statistics& statistics, const arguments& args,
+                      int number);
 
 /// The shape of exact products that copy B in tiles and what they leave of its rows; its rest is 0
 /// where none does.
-row_shape tiled_shape(const problem& p, const profile& look, int width);
+row_shape tiled_shape(const problem& p, const row_statistics& statistics, int width);
 
 /// Are so few rows longer than the width that all should be made for the others?
-bool draws_seldom(const problem& p, const profile& look, const arguments& args,
-                  const row_shape& exact);
+bool reads_mostly_full(const problem& p, const row_statistics& statistics, const arguments& args,
+                       const row_shape& exact);
 
-/// The shape of samples; `look` is at samples of the rows.
-row_shape shape_of_samples(const problem& p, const profile& look, const arguments& args, int width);
+/// The shape of samples; `statistics` is of samples of the rows.
+row_shape shape_of_samples(const problem& p, const row_statistics& statistics,
+                           const arguments& args, int width);
 
 }  // namespace rig::on_cuda

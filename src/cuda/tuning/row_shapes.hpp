@@ -224,10 +224,11 @@ inline constexpr row_shape odd_shapes[] = {
 };
 static_assert(std::size(odd_shapes) == odd_24_few + 1);
 
-/// What is compiled ahead of a builtin pair: `row` by each line of the table, then `take_values`.
+/// What is compiled ahead of a builtin pair: `row` by each line of the table, then
+/// `permute_values`.
 using kernels_of_a_pair = std::array<const void*, std::size(shapes) + 1>;
-/// Defined for each line of builtin.def: row_ahead.cu.in.
+/// Defined for each line of builtin.def: row_aot.cu.in.
 template <class S>
-kernels_of_a_pair kernels_ahead();
+kernels_of_a_pair kernels_aot();
 
 }  // namespace rig::on_cuda

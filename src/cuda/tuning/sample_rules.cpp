@@ -15,18 +15,19 @@ namespace rig::on_cuda {
 /// pubmed-like, whose rows have 4.7 entries and 93 at most, width 64: fastrand 0.0106, 0.0092,
 /// bucket 0.0085, 0.0088; width 32: fastrand 0.0090, 0.0086; f = 256: 0.0175, 0.0205, of codes
 /// 0.0143, 0.0137; in bfloat16, width 32: 0.0082, 0.0094.
-bool draws_seldom(const problem& p, const profile& look, const arguments& args,
-                  const row_shape& exact) {
+bool reads_mostly_full(const problem& p, const row_statistics& statistics, const arguments& args,
+                       const row_shape& exact) {
   const bool starts = args.samples == sampling::bucket;
-  if (!exact.plain || !exact.packs || args.width < look.mean_length) return false;
-  const bool narrow = packs_of(p, args) <= 16;
+  if (!exact.plain || !exact.packs || args.width < statistics.mean_length) return false;
+  const bool indices_8 = packs_of(p, args) <= 16;
   if (p.a.nnz < few_entries)
-    return !starts && look.longest < 4 * static_cast<int64>(args.width) &&
-           4 * look.mean_length <= args.width && (reads_codes(p) || (b_bytes(p) == 4 && narrow));
+    return !starts && statistics.longest < 4 * static_cast<int64>(args.width) &&
+           4 * statistics.mean_length <= args.width &&
+           (reads_codes(p) || (b_bytes(p) == 4 && indices_8));
   if (args.width < (starts ? 256 : cut_of(0)) || exact.g < 16) return false;
   int kind = cut_kinds - 1;
   while (cut_of(kind) > args.width) --kind;
-  return int64{look.cut_rows[kind]} * (narrow ? 16 : 64) <= p.a.rows;
+  return int64{statistics.cut_rows[kind]} * (indices_8 ? 16 : 64) <= p.a.rows;
 }
 
 /// Samples are compiled at run time alone, and need no line of the table. Milliseconds by
@@ -42,13 +43,13 @@ bool draws_seldom(const problem& p, const profile& look, const arguments& args,
 /// 16, 8, 1: 8.4; 16, 32, 4, 1: 9.8; fastrand, width 32: 8.9 and 10.7; 64: 11.3 and 10.6; in
 /// bfloat16: 8, 16, 4, 1: 11.4; 8, 16, 8, 1: 9.6; of codes, width 32: 16, 16, 8, 1: 9.3; 16, 32, 4,
 /// 1: 11.3.
-row_shape shape_of_samples(const problem& p, const profile& look, const arguments& args,
-                           int width) {
-  row_shape s = shape_at(shape_for(p, look, args, width), kind_of(p));
+row_shape shape_of_samples(const problem& p, const row_statistics& statistics,
+                           const arguments& args, int width) {
+  row_shape s = shape_at(shape_for(p, statistics, args, width), kind_of(p));
   s.bytes = pack_bytes(p, args);
   if (!s.plain || !s.packs || p.b.columns == 1) return s;
   const double packs = packs_of(p, args);
-  const bool full = look.longest == args.width && look.mean_length >= args.width;
+  const bool full = statistics.longest == args.width && statistics.mean_length >= args.width;
   const bool few = p.a.nnz < few_entries;
   const bool draws = args.samples != sampling::bucket;
   // Of few entries: widths of 16, 32 and 64 were measured; from 128 no row of pubmed-like is
@@ -60,7 +61,7 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
   if (packs <= 8) {
     const bool codes = packs <= 4 && reads_codes(p), halves = b_bytes(p) == 2;
     s.l = codes ? 4 : 8;
-    const rows_of_a rows = rows_of(p, look);
+    const rows_of_a rows = rows_of(p, statistics);
     s.g = rows >= rows_of_a::dense                            ? 32
           : rows == rows_of_a::even && !p.algebra->is_indexed ? 16
                                                               : 8;
@@ -81,10 +82,10 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
         s.g = 8;
       else if (halves && from_long_rows && args.width <= 64)
         s.g = 16;
-      else if (codes && look.mean_length >= 32)
-        s.g = look.mean_length < 150 ? 16 : 32;
+      else if (codes && statistics.mean_length >= 32)
+        s.g = statistics.mean_length < 150 ? 16 : 32;
       const bool is_short = !from_long_rows && args.width <= 64;
-      if (is_short && (codes || (halves && look.mean_length >= 24))) s.u = 2;
+      if (is_short && (codes || (halves && statistics.mean_length >= 24))) s.u = 2;
       return s;
     }
     // bucket, whose entries lie beside each other: bfloat16, products-like, width 64: 1.91, 1.96,
@@ -92,16 +93,16 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
     // width 64: 1.80; U = 4: 1.91.
     if (codes) s.u = 3;
     if (codes ? args.width <= 256
-              : (halves && look.mean_length < 100) || (full && args.width <= 128))
+              : (halves && statistics.mean_length < 100) || (full && args.width <= 128))
       s.g = 8;
     else if (codes)
-      s.g = look.mean_length < 150 ? 16 : 32;
+      s.g = statistics.mean_length < 150 ? 16 : 32;
     return s;
   }
   // Rows that draw a few of many wait for A.
   const bool waits = draws && p.a.nnz >= 8 * static_cast<int64>(args.width) * p.a.rows;
   if (b_bytes(p) < 4) {  // more sums a lane
-    const bool dense = look.mean_length >= 40 && !is_skewed(look, p.a.nnz);
+    const bool dense = statistics.mean_length >= 40 && !is_skewed(statistics, p.a.nnz);
     s.l = packs <= 16 ? 16 : 32;
     // Measured of codes of few entries: pubmed-like, f = 256, in µs, fastrand, width 16, U = 2, 4:
     // 14.4, 15.4; width 64: 20.5, 15.5.
@@ -128,11 +129,11 @@ row_shape shape_of_samples(const problem& p, const profile& look, const argument
     // These bounds lie between the graphs of the shapes above, samples of 14 to 16 entries and of
     // 32, of 32 and 50, of 64 and 128; none was measured between.
     if (!draws)
-      return look.mean_length < 40    ? shape(8, 8, 4, 2)
-             : look.mean_length < 100 ? shape(8, 16, 3, 2)
-                                      : shape(8, 32, 3, 2);
+      return statistics.mean_length < 40    ? shape(8, 8, 4, 2)
+             : statistics.mean_length < 100 ? shape(8, 16, 3, 2)
+                                            : shape(8, 32, 3, 2);
     if (waits && args.width < 64) return shape(8, 16, 4, 2);
-    if (look.mean_length < 24) return shape(8, 8, 2, 2);
+    if (statistics.mean_length < 24) return shape(8, 8, 2, 2);
     return shape(8, 32, from_long_rows ? 4 : 2, 2);
   }
   // One tile, so that entries are drawn once; unless rows are long and B is read again and again.

@@ -100,7 +100,7 @@ std::optional<cudaDataType> cusparse_type(type stored) {
 }
 
 cusparse_csr::cusparse_csr(const sparse_operand& a) {
-  if (a.wide)
+  if (a.offsets_64)
     fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, and A has ", a.nnz,
                         " entries with 64-bit ones"});
   check(call().create_csr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),

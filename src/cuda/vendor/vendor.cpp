@@ -5,7 +5,7 @@
 // semiring, so it is never chosen by itself, and only where `reproducible = false` is said: its
 // sums meet by atomics. Source: cuSPARSE, cusparseSpMM.
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/vendor/cusparse.hpp"
@@ -29,7 +29,7 @@ const char* cannot_because(const problem& p) {
     return "cuSPARSE would sum in another type";
   if (p.desc->reproducible)
     return "cuSPARSE's sums differ in their last bits from run to run: say reproducible = false";
-  if (p.a.wide) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
+  if (p.a.offsets_64) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
   if (p.mask.over != mask_operand::kind::absent) return "cuSPARSE has no masks";
   if (p.accum != accumulator::none && p.accum != accumulator::plus)
     return "cuSPARSE accumulates by plus alone";
@@ -47,9 +47,10 @@ const char* cannot_because(const problem& p) {
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
   // Algorithm 2 ends a unit of C's last place off, where `mxm` says that it rounds once.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
-  const profile& look = look_of(p);
+  const row_statistics& statistics = statistics_of(p);
   constexpr int64 many = 4000000;
-  return p.b.columns <= 32 && p.a.nnz >= many && look.mean_length >= 6 && !is_skewed(look, p.a.nnz)
+  return p.b.columns <= 32 && p.a.nnz >= many && statistics.mean_length >= 6 &&
+                 !is_skewed(statistics, p.a.nnz)
              ? CUSPARSE_SPMM_CSR_ALG3
              : CUSPARSE_SPMM_CSR_ALG2;
 }
@@ -60,7 +61,7 @@ answer vendor_answer(const problem& p) {
   answer out;
   if (cannot(out, p, cannot_because(p))) return out;
   out.says = verdict::slower;
-  out.seconds = 2 * estimate(p) + lone_row_seconds(look_of(p).longest);
+  out.seconds = 2 * estimate(p) + lone_row_seconds(statistics_of(p).longest);
   if (p.reasons) out.reason = "rig's kernels move the same bytes with less waiting";
   return out;
 }

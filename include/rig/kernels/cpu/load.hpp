@@ -75,7 +75,7 @@ class reader {
   /// of a row of B.
   void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
     block<S> rows = tile_of(first, columns);
-    rows.wide = true;
+    rows.offsets_64 = true;
     rows.row = row;
     rows.rows = 1;
     rows.out = out;
@@ -181,9 +181,10 @@ class reader {
     block<S> rows = tile_of(first, columns);
     rows.a = a_equal_ ? &same_ : stored_a();
     rows.inner = rows.b_rows = p_.a.entries;
-    rows.wide = p_.a.wide;
-    rows.offsets = static_cast<const unsigned char*>(p_.a.offsets) +
-                   static_cast<std::size_t>(row) * (p_.a.wide ? sizeof(int64) : sizeof(int32));
+    rows.offsets_64 = p_.a.offsets_64;
+    rows.offsets =
+        static_cast<const unsigned char*>(p_.a.offsets) +
+        static_cast<std::size_t>(row) * (p_.a.offsets_64 ? sizeof(int64) : sizeof(int32));
     rows.row = row;
     return rows;
   }

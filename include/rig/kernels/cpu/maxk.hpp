@@ -5,10 +5,11 @@
 // maxk (forward, sparse × cbsr): a row of C is a buffer of f sums, to which each entry of A adds
 // the k entries of a row of B. Reads k values and indices an entry of A instead of f values.
 // maxk_backward (sparse × dense under a cbsr): k sums a row, each entry of A gathers k elements of
-// a row of B; the transpose that training asks for is A's form, so no two rows add to one place and
-// nothing is atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an outer product
-// with atomics. O(nnz · k + rows · f); forward scratch: f accumulators a thread. A row is never
-// cut, so the order of a sum is that of A's entries for any number of threads. No tuning.
+// a row of B; the transpose that training asks for is A's derived structure, so no two rows add to
+// one place and nothing is atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an
+// outer product with atomics. O(nnz · k + rows · f); forward scratch: f accumulators a thread. A
+// row is never cut, so the order of a sum is that of A's entries for any number of threads. No
+// tuning.
 
 #include "rig/kernels/cpu/row.hpp"
 
@@ -63,9 +64,9 @@ void for_each_row(const problem& p, Make make) {
   }
 }
 
-/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if Tells,
-/// gets their places.
-template <class S, class Index, bool Tells>
+/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if
+/// HasFlags, gets their places.
+template <class S, class Index, bool HasFlags>
 void add_kept(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
               bool* present) {
   using right = typename S::right;
@@ -90,12 +91,12 @@ void add_kept(const dense_operand& b, typename S::left a, position at, typename 
         sums[j] = S::add(sums[j], product<S>(a, right{}, at));
       else
         sums[j] = S::add(sums[j], product<S>(a, values[p], at));
-      if constexpr (Tells) present[j] = true;
+      if constexpr (HasFlags) present[j] = true;
     }
   }
 }
 
-template <class S, class Index, bool Tells>
+template <class S, class Index, bool HasFlags>
 void maxk_rows(const problem& p) {
   using accum = typename S::accum;
   constexpr int width = 2 * half_tile<S>;
@@ -104,17 +105,17 @@ void maxk_rows(const problem& p) {
                     threads = static_cast<std::size_t>(threads_for(p));
   // Before anything is written: the allocations that can fail.
   const buffer all_sums = buffer::allocate(threads * columns * sizeof(accum)),
-               all_present = buffer::allocate(Tells ? threads * columns : 0);
+               all_present = buffer::allocate(HasFlags ? threads * columns : 0);
   for_each_row(p, [&](int thread) {
     accum* const sums = all_sums.data<accum>() + thread * f;
-    bool* const present = Tells ? all_present.data<bool>() + thread * f : nullptr;
+    bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
     return [&, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
       const writer<S> write(p);
       for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
-      if constexpr (Tells)
+      if constexpr (HasFlags)
         for (int64 j = 0; j < f; ++j) present[j] = false;
       for (int64 e = begin; e < end; ++e)
-        add_kept<S, Index, Tells>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
+        add_kept<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
       mask_row mask(p.mask, row);
       bool allowed_places[width];
       const bool* const allowed = mask.absent() ? nullptr : allowed_places;
@@ -124,7 +125,7 @@ void maxk_rows(const problem& p) {
           write.write_empty(row, first, count, allowed);
         else
           write.write(row, first, count, sums + first, end - begin, allowed,
-                      Tells ? present + first : nullptr);
+                      HasFlags ? present + first : nullptr);
       }
     };
   });
@@ -135,8 +136,8 @@ template <class S>
 void maxk(const problem& p) {
   // No other B becomes a cbsr.
   if constexpr (is_storage<typename S::right>) {
-    const bool tells = p.algebra->tells_absent(p);
-    if (p.b.narrow)
+    const bool tells = p.algebra->needs_presence_flags(p);
+    if (p.b.indices_8)
       return tells ? maxk_rows<S, unsigned char, true>(p) : maxk_rows<S, unsigned char, false>(p);
     return tells ? maxk_rows<S, unsigned short, true>(p) : maxk_rows<S, unsigned short, false>(p);
   }
@@ -209,7 +210,7 @@ void maxk_backward_rows(const problem& p) {
 template <class S>
 void maxk_backward(const problem& p) {
   if constexpr (!is_indexed<output<S>>) {
-    if (p.c.narrow)
+    if (p.c.indices_8)
       maxk_backward_rows<S, unsigned char>(p);
     else
       maxk_backward_rows<S, unsigned short>(p);

@@ -21,7 +21,7 @@ struct block {
   int64 b_stride;
   int64 gap;            ///< the second half of the tile starts so many columns after the first
   const void* offsets;  ///< row i has the entries offset(i) … offset(i + 1)
-  bool wide;            ///< offsets are int64, else int32
+  bool offsets_64;      ///< offsets are int64, else int32
   index row, rows;      ///< rows row … row + rows of A; i counts from the first of them
   const int32* list;  ///< not null: only list[0 … rows) of these, whose sums are packed in `out`
   accum* out;         ///< row i goes to out + i · out_stride
@@ -32,7 +32,8 @@ struct block {
   accum fill;      ///< final: what an empty row becomes
 
   int64 offset(index i) const {
-    return wide ? static_cast<const int64*>(offsets)[i] : static_cast<const int32*>(offsets)[i];
+    return offsets_64 ? static_cast<const int64*>(offsets)[i]
+                      : static_cast<const int32*>(offsets)[i];
   }
 };
 
@@ -247,7 +248,7 @@ template <class S, int Step>
   rows.b_rows = rows.inner;
   rows.a_step = Step;
   rows.b_stride = rows.out_stride = 1;
-  rows.wide = rows.continues = false;
+  rows.offsets_64 = rows.continues = false;
   if (rows.list != nullptr) {
     rows.is_final = rows.adds = false;
     return sum_listed<S>(rows);
@@ -262,7 +263,7 @@ template <class S, int Step>
 
 template <class S>
 [[gnu::always_inline]] inline void sum_column_of_rows(block<S> rows) {
-  if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.wide && !rows.continues &&
+  if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.offsets_64 && !rows.continues &&
       rows.b_rows == rows.inner) {
     if (rows.a_step == 0) return sum_usual<S, 0>(rows);
     if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);

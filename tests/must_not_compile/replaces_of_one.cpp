@@ -1,9 +1,9 @@
-// expect: overtakes(sum, x)
+// expect: replaces(sum, x)
 // errors: 1
 #include "rig/rig.hpp"
 
 struct latest : rig::max_second<float> {
-  static constexpr bool overtakes(float x) { return x > 0; }
+  static constexpr bool replaces(float x) { return x > 0; }
 };
 
 void product(const rig::matrix<float>& a, const rig::dense<float>& b) {

@@ -1,10 +1,10 @@
-// The look at a pattern and the lists that `split` works from.
+// The statistics of rows, and the lists that `split` works from.
 
 #include <algorithm>
 #include <map>
 #include <mutex>
 
-#include "cuda/analysis/profile.hpp"
+#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
@@ -12,11 +12,12 @@ namespace {
 
 constexpr int block = 256;
 
-__device__ int64 offset_at(const void* offsets, bool wide, index row) {
-  return wide ? static_cast<const int64*>(offsets)[row] : static_cast<const int32*>(offsets)[row];
+__device__ int64 offset_at(const void* offsets, bool offsets_64, index row) {
+  return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                    : static_cast<const int32*>(offsets)[row];
 }
 
-/// What a look adds up, in this order; of `longest_row` the greatest. `quads`: four times the
+/// What is added up, in this order; of `longest_row` the greatest. `quads`: four times the
 /// longest of each four neighbouring rows.
 enum seen : int {
   longest_row,
@@ -37,22 +38,22 @@ constexpr index near_share = 32;  // near: within 1/32 of the columns
 /// As many blocks as an H200 runs at once, which meet in the same few numbers: with twice as many
 /// of 256 threads, a row each, prepare took 68 µs on rmat:18:16, so 51 (suite exact; one launch
 /// less for the order of rows is in it). Other sizes were not measured.
-constexpr int look_threads = 512, look_blocks = 528;
+constexpr int statistics_threads = 512, statistics_blocks = 528;
 
 /// A thread takes four neighbouring rows at a time. The last block to finish hands the sums to the
-/// host and leaves `out` and `finished` zero for the next look.
-__global__ void __launch_bounds__(look_threads, 4)
-    look(const void* offsets, bool wide, const index* entries, index rows, index columns,
-         number* out, unsigned* finished, number* on_host) {
+/// host and leaves `out` and `finished` zero for the next pass.
+__global__ void __launch_bounds__(statistics_threads, 4)
+    statistics(const void* offsets, bool offsets_64, const index* entries, index rows,
+               index columns, number* out, unsigned* finished, number* on_host) {
   unsigned mine[seen_count] = {};
   number my_quads = 0;
-  const int64 thread = static_cast<int64>(blockIdx.x) * look_threads + threadIdx.x,
-              threads = static_cast<int64>(gridDim.x) * look_threads;
+  const int64 thread = static_cast<int64>(blockIdx.x) * statistics_threads + threadIdx.x,
+              threads = static_cast<int64>(gridDim.x) * statistics_threads;
   for (int64 i = 4 * thread; i < rows; i += 4 * threads) {
     int64 begin[5];
 #pragma unroll
     for (int r = 0; r < 5; ++r)
-      begin[r] = offset_at(offsets, wide, static_cast<index>(i + r < rows ? i + r : rows));
+      begin[r] = offset_at(offsets, offsets_64, static_cast<index>(i + r < rows ? i + r : rows));
     unsigned longest = 0;
 #pragma unroll
     for (int r = 0; r < 4; ++r) {
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(look_threads, 4)
       mine[near] += (away < 0 ? -away : away) <= columns / near_share ? 1 : 0;
     }
   }
-  __shared__ number of_warps[seen_count][look_threads / 32];
+  __shared__ number of_warps[seen_count][statistics_threads / 32];
   const int warp = static_cast<int>(threadIdx.x) / 32;
   for (int step = 16; step > 0; step /= 2) my_quads += __shfl_xor_sync(0xffffffffu, my_quads, step);
 #pragma unroll
@@ -104,29 +105,29 @@ __global__ void __launch_bounds__(look_threads, 4)
   if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
 }
 
-/// What looks at a device's matrices share: one at a time. Lives as long as the process.
-struct look_space {
+/// What passes over a device's matrices share: one at a time. Lives as long as the process.
+struct statistics_space {
   std::mutex busy;
   number* out = nullptr;
   unsigned* finished = nullptr;
   number* on_host = nullptr;  ///< pinned; the device writes it
 
-  /// With `busy` locked, on the current device; zeroed in the order of the look's stream.
+  /// With `busy` locked, on the current device; zeroed in the order of the pass's stream.
   void make(cudaStream_t stream) {
     if (on_host != nullptr) return;
     void *device = nullptr, *host = nullptr;
     constexpr std::size_t bytes = seen_count * sizeof(number);
-    check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped), "a look at a matrix");
+    check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped), "row statistics");
     if (const cudaError_t status = cudaMalloc(&device, bytes + sizeof(unsigned));
         status != cudaSuccess) {
       cudaFreeHost(host);
-      check(status, "a look at a matrix");
+      check(status, "row statistics");
     }
     if (const cudaError_t status = cudaMemsetAsync(device, 0, bytes + sizeof(unsigned), stream);
         status != cudaSuccess) {
       cudaFree(device);
       cudaFreeHost(host);
-      check(status, "a look at a matrix");
+      check(status, "row statistics");
     }
     out = static_cast<number*>(device);
     finished = reinterpret_cast<unsigned*>(out + seen_count);
@@ -134,10 +135,10 @@ struct look_space {
   }
 };
 
-look_space& look_space_of(int device) {
+statistics_space& statistics_space_of(int device) {
   static std::mutex mutex;
   // Never destroyed: a product may run while the process ends.
-  static auto& spaces = *new std::map<int, look_space>;
+  static auto& spaces = *new std::map<int, statistics_space>;
   const std::lock_guard lock(mutex);
   return spaces[device];
 }
@@ -170,13 +171,13 @@ __device__ int before_me(int x, int& total) {
 /// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so
 /// that pieces of neighbours run together. Blocks take their places in any order: sums do not
 /// depend on where they lie. With null lists only counts.
-__global__ void cut_rows_of(const void* offsets, bool wide, index rows, int64 cut, counters* taken,
-                            piece* pieces, cut_row* cut_rows) {
+__global__ void cut_rows_of(const void* offsets, bool offsets_64, index rows, int64 cut,
+                            counters* taken, piece* pieces, cut_row* cut_rows) {
   __shared__ int first_piece, first_row;
   const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
   const auto row = static_cast<index>(i);
   const int64 length =
-      i < rows ? offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row) : 0;
+      i < rows ? offset_at(offsets, offsets_64, row + 1) - offset_at(offsets, offsets_64, row) : 0;
   const int count = length > cut ? static_cast<int>((length + cut - 1) / cut) : 0;
   int all_pieces = 0, all_rows = 0;
   const int my_piece = before_me(count, all_pieces),
@@ -206,7 +207,7 @@ __device__ int class_of(int64 length) {
 constexpr int block_rows = 1024;
 
 /// Counts rows by class; the last block makes first places of the counts.
-__global__ void count_classes(const void* offsets, bool wide, index rows, int* next,
+__global__ void count_classes(const void* offsets, bool offsets_64, index rows, int* next,
                               unsigned* finished) {
   __shared__ int count[classes];
   for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
@@ -215,7 +216,8 @@ __global__ void count_classes(const void* offsets, bool wide, index rows, int* n
     const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
     if (i >= rows) continue;
     const auto row = static_cast<index>(i);
-    atomicAdd(&count[class_of(offset_at(offsets, wide, row + 1) - offset_at(offsets, wide, row))],
+    atomicAdd(&count[class_of(offset_at(offsets, offsets_64, row + 1) -
+                              offset_at(offsets, offsets_64, row))],
               1);
   }
   __syncthreads();
@@ -238,7 +240,8 @@ __global__ void count_classes(const void* offsets, bool wide, index rows, int* n
 }
 
 /// out = the rows, class by class: a block takes one place in each for all of its rows.
-__global__ void place_rows(const void* offsets, bool wide, index rows, int* next, listed_row* out) {
+__global__ void place_rows(const void* offsets, bool offsets_64, index rows, int* next,
+                           listed_row* out) {
   __shared__ int count[classes], first[classes];
   for (int c = static_cast<int>(threadIdx.x); c < classes; c += block) count[c] = 0;
   __syncthreads();
@@ -248,8 +251,8 @@ __global__ void place_rows(const void* offsets, bool wide, index rows, int* next
     const int64 i = static_cast<int64>(blockIdx.x) * block_rows + r * block + threadIdx.x;
     if (i >= rows) continue;
     const auto row = static_cast<index>(i);
-    const int64 begin = offset_at(offsets, wide, row),
-                length = offset_at(offsets, wide, row + 1) - begin;
+    const int64 begin = offset_at(offsets, offsets_64, row),
+                length = offset_at(offsets, offsets_64, row + 1) - begin;
     my_row[r] = {begin, static_cast<unsigned>(length), row};
     my_class[r] = class_of(length);
     my_place[r] = atomicAdd(&count[my_class[r]], 1);
@@ -267,7 +270,8 @@ __global__ void place_rows(const void* offsets, bool wide, index rows, int* next
 /// out[c] = the first row that begins at item c · chunk_items or later, where row i is item
 /// i + offset(i) and its entries follow it; out[chunks] = rows. A warp looks at 32 rows at once: of
 /// two million it asks five times, where a thread would 21 times, each waiting for the one before.
-__global__ void find_chunks(const void* offsets, bool wide, index rows, index chunks, index* out) {
+__global__ void find_chunks(const void* offsets, bool offsets_64, index rows, index chunks,
+                            index* out) {
   const int64 c = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32;
   if (c > chunks) return;
   const auto lane = static_cast<int64>(threadIdx.x) % 32;
@@ -275,7 +279,8 @@ __global__ void find_chunks(const void* offsets, bool wide, index rows, index ch
   while (low < high) {
     const int64 step = (high - low + 31) / 32, row = low + lane * step;
     const bool begins =
-        row >= high || offset_at(offsets, wide, static_cast<index>(row)) + row >= c * chunk_items;
+        row >= high ||
+        offset_at(offsets, offsets_64, static_cast<index>(row)) + row >= c * chunk_items;
     const unsigned those = __ballot_sync(0xffffffffu, begins);
     const int64 first = those != 0 ? __ffs(static_cast<int>(those)) - 1 : 32;
     if (first < 32 && low + first * step < high) high = low + first * step;
@@ -286,25 +291,25 @@ __global__ void find_chunks(const void* offsets, bool wide, index rows, index ch
 
 }  // namespace
 
-profile::profile(const pattern& of) {
+row_statistics::row_statistics(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
   number all[seen_count];
   {
-    look_space& space = look_space_of(of.where().device);
+    statistics_space& space = statistics_space_of(of.where().device);
     const std::lock_guard lock(space.busy);
     space.make(stream);
     const int64 wanted =
-        (static_cast<int64>(of.rows()) + 4 * look_threads - 1) / (4 * look_threads);
-    const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, look_blocks));
-    look<<<blocks, look_threads, 0, stream>>>(of.offsets(), of.wide(), of.column_indices(),
-                                              of.rows(), of.columns(), space.out, space.finished,
-                                              space.on_host);
-    // Waited for whatever was said before: nobody else may look while this one runs.
+        (static_cast<int64>(of.rows()) + 4 * statistics_threads - 1) / (4 * statistics_threads);
+    const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, statistics_blocks));
+    statistics<<<blocks, statistics_threads, 0, stream>>>(
+        of.offsets(), of.offsets_64(), of.column_indices(), of.rows(), of.columns(), space.out,
+        space.finished, space.on_host);
+    // Waited for whatever was said before: no other pass may begin while this one runs.
     const cudaError_t status = cudaGetLastError();
-    launched(of.where().device, "look");
-    check(cudaStreamSynchronize(stream), "a look at a matrix");
-    check(status, "a look at a matrix");
+    launched(of.where().device, "row_statistics");
+    check(cudaStreamSynchronize(stream), "row statistics");
+    check(status, "row statistics");
     std::copy_n(space.on_host, seen_count, all);
   }
   longest = static_cast<int64>(all[longest_row]);
@@ -320,8 +325,8 @@ profile::profile(const pattern& of) {
   local = all[near] * 2 > all[looked_at];
 }
 
-profile profile::sampled(int width) const {
-  profile out = *this;
+row_statistics row_statistics::sampled(int width) const {
+  row_statistics out = *this;
   out.longest = std::min<int64>(longest, width);
   // Rows cut down to one length are even.
   if (width < mean_length) {
@@ -334,23 +339,23 @@ profile profile::sampled(int width) const {
 row_lists::row_lists(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
-  const auto look = of.form_of<profile>();
+  const auto statistics = of.derived_of<row_statistics>();
   const index n = of.rows();
   const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
   const auto sort_blocks =
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
-  const bool is_cut = cut_helps(*look, of.nnz()), sorts = is_skewed(*look, of.nnz());
-  if (is_cut) cut = cut_for(*look, of.nnz());
-  // The look counted for these; rows of half a million entries are cut otherwise.
+  const bool is_cut = cut_helps(*statistics, of.nnz()), sorts = is_skewed(*statistics, of.nnz());
+  if (is_cut) cut = cut_for(*statistics, of.nnz());
+  // The statistics count these; rows of half a million entries are cut otherwise.
   int kind = 0;
   while (kind < cut_kinds && cut_of(kind) != cut) ++kind;
   if (is_cut && kind < cut_kinds) {
-    cut_count = look->cut_rows[kind];
-    piece_count = look->pieces[kind];
+    cut_count = statistics->cut_rows[kind];
+    piece_count = statistics->pieces[kind];
   } else if (is_cut) {
     const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
     check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
-    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut,
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, cut,
                                                   taken.data<counters>(), nullptr, nullptr);
     check(cudaGetLastError(), "cutting rows");
     const buffer seen = taken.to(cpu());
@@ -384,25 +389,26 @@ row_lists::row_lists(const pattern& of) {
   if (is_cut) {
     auto* const of_pieces = reinterpret_cast<piece*>(bytes + at_pieces);
     auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at_cut);
-    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, cut, &numbers->taken,
-                                                  of_pieces, of_rows);
+    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, cut,
+                                                  &numbers->taken, of_pieces, of_rows);
     pieces = of_pieces;
     cut_rows = of_rows;
   }
   auto* const of_chunks = reinterpret_cast<index*>(bytes + at_chunks);
   const int64 threads = 32 * (static_cast<int64>(chunk_count) + 1);
   find_chunks<<<static_cast<unsigned>((threads + block - 1) / block), block, 0, stream>>>(
-      of.offsets(), of.wide(), n, chunk_count, of_chunks);
+      of.offsets(), of.offsets_64(), n, chunk_count, of_chunks);
   chunk_rows = of_chunks;
   if (sorts) {
     auto* const order = reinterpret_cast<listed_row*>(bytes + at_order);
-    count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next,
-                                                     &numbers->finished);
-    place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.wide(), n, numbers->next, order);
+    count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n,
+                                                     numbers->next, &numbers->finished);
+    place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, numbers->next,
+                                                  order);
     by_length = order;
   }
   check(cudaGetLastError(), "lists of rows");
-  // Once: whoever finds the form, on whatever stream, finds it made.
+  // Once: whoever finds it, on whatever stream, finds it made.
   check(cudaStreamSynchronize(stream), "lists of rows");
 }
 

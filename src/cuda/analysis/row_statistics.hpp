@@ -1,7 +1,7 @@
 #pragma once
 
-// One look at a pattern on a device: O(n), once, and what the choice of kernels and shapes is made
-// from.
+// Statistics of the rows of a pattern on a device: O(n), once. The choice of kernels and launch
+// configurations rests on them.
 
 #include <mutex>
 #include <utility>
@@ -19,13 +19,13 @@ constexpr int64 cut_of(int kind) { return kind == 0 ? 128 : kind == 1 ? 512 : 10
 /// Too little work to fill the GPU: more lanes a row.
 constexpr int64 few_entries = 300000;
 
-struct profile : form {
-  static constexpr const char* name = "profile";
-  profile() = default;  ///< of nothing: for tests of rules, which say what they would have seen
-  explicit profile(const pattern& of);
+struct row_statistics : derived {
+  static constexpr const char* name = "row statistics";
+  row_statistics() = default;  ///< of nothing: tests of rules fill it in
+  explicit row_statistics(const pattern& of);
   std::size_t bytes() const override { return sizeof(*this); }
-  /// What a look at samples of the rows would see, about.
-  profile sampled(int width) const;
+  /// About the statistics of samples of the rows.
+  row_statistics sampled(int width) const;
 
   int64 longest = 0;
   double mean_length = 0;  ///< of the rows that are not empty
@@ -37,7 +37,7 @@ struct profile : form {
 };
 
 /// The lists that `split` and `spmv` work from, in one allocation. Null: not worth having here.
-struct row_lists : form {
+struct row_lists : derived {
   static constexpr const char* name = "row lists";
   explicit row_lists(const pattern& of);
   std::size_t bytes() const override;
@@ -68,17 +68,17 @@ struct row_lists : form {
   mutable std::vector<scratch> of_streams_;
 };
 
-/// The look at the pattern that A is read by: asked for once a call.
-inline const profile& look_of(const problem& p) {
-  if (p.look == nullptr) p.look = p.oriented->form_of<profile>();
-  return static_cast<const profile&>(*p.look);
+/// The statistics of the pattern that A is read by, found once per call.
+inline const row_statistics& statistics_of(const problem& p) {
+  if (p.statistics == nullptr) p.statistics = p.oriented->derived_of<row_statistics>();
+  return static_cast<const row_statistics&>(*p.statistics);
 }
 
-/// The lists of the pattern that A is read by, held for the call; tells `args` to take rows by
+/// The lists of the pattern that A is read by, held for the call; sets `args` to take rows by
 /// length where that pays.
 const row_lists& ordered_rows(const problem& p, arguments& args);
 
-/// Tells `args` of the pieces that rows are cut in.
+/// HasFlags `args` of the pieces that rows are cut in.
 void set_pieces(const row_lists& lists, arguments& args);
 
 /// Gives `args` `count` counters that are zero, for a launch that leaves them so, and `bytes` for
@@ -87,23 +87,23 @@ void set_pieces(const row_lists& lists, arguments& args);
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args);
 
-/// Tells `args` of the pieces, if there are any, with counters of those that are done,
+/// HasFlags `args` of the pieces, if there are any, with counters of those that are done,
 /// for each of `tiles`, and room for their sums, `bytes` each, to be kept until the launch.
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
                      arguments& args);
 
 /// Entries a row may have before it is cut.
-int64 cut_for(const profile& look, int64 nnz);
+int64 cut_for(const row_statistics& statistics, int64 nnz);
 
 /// Are there rows that one group of lanes would work on while others wait?
-bool cut_helps(const profile& look, int64 nnz);
+bool cut_helps(const row_statistics& statistics, int64 nnz);
 
 /// Are neighbouring rows of unlike lengths, in a matrix small enough for that to show?
-bool is_skewed(const profile& look, int64 nnz);
+bool is_skewed(const row_statistics& statistics, int64 nnz);
 
 /// Does taking rows by length, or cutting them, pay for this problem?
-bool order_helps(const problem& p, const profile& look);
-bool split_helps(const problem& p, const profile& look);
+bool order_helps(const problem& p, const row_statistics& statistics);
+bool split_helps(const problem& p, const row_statistics& statistics);
 
 /// What one group takes over its longest row, with a batch of loads in flight.
 inline double lone_row_seconds(int64 entries) { return 60e-9 * static_cast<double>(entries); }
