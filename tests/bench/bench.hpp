@@ -143,7 +143,7 @@ struct plot {
 /// Those that the rows of a record allow; the same record makes the same bytes.
 std::vector<plot> plots_of(const nlohmann::json& record);
 
-/// docs/measured.md from records (paths of JSON files); under each suite stand the notes of
+/// One page from records (paths of JSON files); under each suite stand the notes of
 /// `notes`/SUITE.md. Writes the plots into the folder `plots`, which the page takes to be beside
 /// it; makes none where that is empty.
 std::string report(std::span<const std::string> records, const std::string& notes,

@@ -111,7 +111,7 @@ int run(int count, char** arguments) {
   add("record", po::value(&path), "write the record here");
   add("commit", po::value(&given.commit),
       "what the record calls the sources, where the program was built elsewhere");
-  add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/notes", "docs/notes"),
+  add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
       "report: where the notes to each suite are");
   add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
       "report: where plots are written, a folder beside the page; '' makes none");

@@ -1,4 +1,4 @@
-// docs/measured.md, from records.
+// One page from records.
 
 #include <algorithm>
 #include <cmath>
@@ -338,9 +338,9 @@ std::string section(const json& record, const std::string& notes, const std::str
 std::string report(std::span<const std::string> records, const std::string& notes,
                    const std::string& plots) {
   std::string out =
-      "# Measured\n\nMade by `build/bench report docs/records/*.json > docs/measured.md`; the "
+      "# Measured\n\nMade by `build/bench report docs/records/*.json`; the "
       "notes are from "
-      "docs/notes, the\nplots in docs/plots are made by the same command.\n\n"
+      "docs/lab, the\nplots in docs/plots are made by the same command.\n\n"
       "ms are medians; a ratio says how many times as long the best peer takes, so more than 1 is "
       "faster than "
       "it. Bytes are those of\nA, of a row of B an entry, and of C, as if nothing were cached: "

@@ -15,7 +15,7 @@ constexpr int block = 256;
 /// Within a panel segments are sorted by length up to this.
 constexpr int length_bits = 6;
 /// Segments of a block: a panel of hubs is taken by many. Milliseconds of 4096, 2048, 1024, k = 16,
-/// any order (the program marked * in docs/notes/maxk.md): rmat:18:16 0.26, 0.27, 0.28.
+/// any order (the program marked * in docs/lab/maxk.md): rmat:18:16 0.26, 0.27, 0.28.
 constexpr int32 unit_segments = 4096;
 
 unsigned blocks_for(int64 count) {

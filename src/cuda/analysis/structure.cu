@@ -130,7 +130,7 @@ __global__ void transpose_words(const Word* from, int64 stride, index rows, inde
 
 /// A warp takes four rows at a time, so that as many loads are in flight: uniform:262144:32, f =
 /// 47, copy and product 0.292 ms, one word at a time 0.302 (the program marked ** in
-/// docs/notes/exact.md).
+/// docs/lab/exact.md).
 template <class Word>
 __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride, index rows,
                                                  index columns, Word* to, int64 to_stride) {

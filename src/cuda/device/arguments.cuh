@@ -26,7 +26,7 @@ constexpr int chunk_items = 2044;
 
 /// A row of `spmv` that crosses chunks is completed so many blocks after the one in which it ends,
 /// and then its sums are there: about what an H200 runs at once; others were not measured.
-/// docs/notes/spmv.md has what was tried in its place.
+/// docs/lab/spmv.md has what was tried in its place.
 constexpr int64 blocks_behind = 1024;
 
 /// A row and where its entries lie: who takes a row from a list need not wait for its offsets too.
@@ -45,7 +45,7 @@ struct cut_row {
 /// Rows of A whose rows of B a block of `maxk_backward_panels` holds in shared memory. Their
 /// entries are told by words: the row in the panel, and the place among the panel's entries as A
 /// stores them. Milliseconds of 28, 56 and 112 rows of 256 columns, k = 16, any order (the program
-/// marked * in docs/notes/maxk.md): reddit-like 2.48, 2.20, 2.97; rmat:18:16 0.30, 0.26, 0.53: more
+/// marked * in docs/lab/maxk.md): reddit-like 2.48, 2.20, 2.97; rmat:18:16 0.30, 0.26, 0.53: more
 /// rows make fewer sums of more entries, and leave less of the L1 cache.
 constexpr index panel_rows = 56;
 constexpr int panel_place_bits = 26;

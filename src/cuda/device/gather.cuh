@@ -9,7 +9,7 @@ namespace rig::on_cuda {
 /// Entries first … first + count of one row that begins at entry `begin`. Streamed: all of A is
 /// read, so entries that follow are fetched with them, and the compiler does not make their
 /// addresses anew for every load. By the latter rows take up to 16 % less, but rows of one lane 11
-/// % more, and samples up to 17 % (docs/notes/exact.md).
+/// % more, and samples up to 17 % (docs/lab/exact.md).
 template <class S, bool Streamed>
 struct entry_range {
   static constexpr bool is_sample = false;
@@ -97,7 +97,7 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
 /// by halves: of two lanes that meet each goes on with half of the columns, until W are left. From
 /// there, or with all columns, they meet in a tree, and all have its sums. Returns the first column
 /// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.45 ms by a tree of all
-/// columns, 2.27 (suite ablation); sums and max gain nothing (docs/notes/exact.md).
+/// columns, 2.27 (suite ablation); sums and max gain nothing (docs/lab/exact.md).
 template <class S, int L, int G, int CF, int V, int W>
 __device__ __forceinline__ int meet(unsigned members, int lane,
                                     const typename S::accum (&sum)[CF][V],

@@ -167,7 +167,7 @@ __device__ pack<T, V> load_pack(const T* from) {
 
 /// A word of an array that is read from end to end: the L2 cache fetches 256 bytes of it at once.
 /// Milliseconds of entries and values of A with and without (suite exact's products, the program
-/// marked ** in docs/notes/exact.md): products-like, f = 32: 2.15, 2.31; f = 256: 14.65, 14.81;
+/// marked ** in docs/lab/exact.md): products-like, f = 32: 2.15, 2.31; f = 256: 14.65, 14.81;
 /// uniform:262144:32, f = 64: 0.267, 0.273; of B's rows: 0.325.
 template <class T>
 __device__ __forceinline__ T load_ahead(const T* from) {

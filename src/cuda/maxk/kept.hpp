@@ -10,7 +10,7 @@ namespace rig::on_cuda {
 
 /// Shared memory that a block may have without being asked.
 constexpr std::size_t most_shared_bytes = 48 * 1024;
-/// A block: reddit-like, forward, k = 32: 4.90 ms, of 8 warps 4.94 (docs/notes/maxk.md, *).
+/// A block: reddit-like, forward, k = 32: 4.90 ms, of 8 warps 4.94 (docs/lab/maxk.md, *).
 constexpr unsigned most_warps = 4;
 
 /// A launch shape: of `maxk` V, L and how C is written; of `maxk_backward` E, as v, and L, by

@@ -19,7 +19,7 @@ std::string forward_expression(int shape, const std::string& semiring, const std
          in_words(s.whole) + ">";
 }
 /// Milliseconds on an H200, h = 256, of V and L, beside the next best, by the program that
-/// docs/notes/maxk.md marks *: k = 16: reddit-like 2.65
+/// docs/lab/maxk.md marks *: k = 16: reddit-like 2.65
 /// (V = 4, L = 8, an eighth of them idle: 2.86), arxiv-like 0.137 (0.20); k = 32: reddit-like 4.36
 /// (V = 2, L = 16: 4.38), products-like 6.11 (6.45); k = 64: reddit-like 7.92 (V = 2, L =
 /// 32: 8.20).

@@ -5,7 +5,7 @@
 // that differ. It reads 5·k bytes an entry (fp32, f ≤ 256), not 4·f. Teams, and pieces of `split`,
 // are added in their order; no atomics on floats: same bits. Source: MaxK-GNN (Peng et al., ASPLOS
 // 2024), whose kernel adds by atomics. O(nnz · k) for each tile, and rows · f; piece_count · f
-// accumulators of scratch. Measured: docs/measured.md, suite maxk.
+// accumulators of scratch. Measured: suite maxk.
 
 #pragma once
 

@@ -56,7 +56,7 @@ void backward_by_rows(const problem& p) {
   // Half of the columns at a time, where many rows gather the same, half is still four cache lines,
   // and not all of B stays in the L2 cache: reddit-like, k = 32, 64 of 256: 11.2 ms and 13.3, at
   // once 11.8 and 14.1; 64 of 128: 9 % more than at once (suite maxk); rmat:18:16 0.80 and 0.95,
-  // 0.69 and 0.90 (the program marked * in docs/notes/maxk.md).
+  // 0.69 and 0.90 (the program marked * in docs/lab/maxk.md).
   const double table_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
   if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
       p.b.columns * p.b.value_bytes >= 1024 && table_bytes > 60e6)

@@ -5,7 +5,7 @@
 // that training asks for is A's derived structure. Where few of the columns are kept, or rows share
 // neighbours, maxk_panels.cuh makes fewer reads of more sums. Source: MaxK-GNN (Peng et al., ASPLOS
 // 2024), whose kernel is an outer product by atomics, one row of B at a time. O(nnz · k); scratch:
-// piece_count · k accumulators, of whole rows at most twice that. Measured: docs/measured.md, suite
+// piece_count · k accumulators, of whole rows at most twice that. Measured: suite
 // maxk.
 
 #pragma once
@@ -16,7 +16,7 @@ namespace rig::on_cuda {
 
 /// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
 /// of the grid's y; `columns` of the arguments is k then. Eight loads in flight: reddit-like, k =
-/// 32: 9.86 ms, four 10.2 (the program marked * in docs/notes/maxk.md).
+/// 32: 9.86 ms, four 10.2 (the program marked * in docs/lab/maxk.md).
 template <class S, class TB, class Index, int L, int E>
 __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;

@@ -99,7 +99,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   args.units = of.units;
   args.segments = of.segments;
   args.words = of.words;
-  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (docs/notes/maxk.md, *):
+  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (docs/lab/maxk.md, *):
   // reddit-like, in order 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70,
   // 4.65, 9.17.
   kept_shape s{};
@@ -154,7 +154,7 @@ bool adds_by_atomics(const problem& p) {
 /// reddit-like 7.5, 6.6; arxiv-like, k = 16, 32, an entry at a time by atomics was faster, 0.126
 /// for 0.149, 0.165 for 0.185. In order they do where few of the columns are kept, or rows have
 /// neighbours in common: milliseconds by rows and by panels (the program marked ** in
-/// docs/notes/maxk.md, before B's rows were copied past the registers), k = 16, 32, 64 of H = 256:
+/// docs/lab/maxk.md, before B's rows were copied past the registers), k = 16, 32, 64 of H = 256:
 /// arxiv-like 0.232, 0.270, 0.323; 0.199, 0.257, 0.376; rmat:18:16 0.609, 0.670, 0.903; 0.465,
 /// 0.644, 1.006; products-like 11.7, 14.8, 16.2; 6.5, 8.5, 13.6; k = 16 of 128: arxiv-like 0.175,
 /// 0.175; rmat:18:16 0.419, 0.427; k = 96 of 384: products-like 24.5, 24.5; k = 32 of

@@ -6,7 +6,7 @@
 // a fixed order: same bits. Where the caller allows other bits each time, and the semiring is
 // linear in floats, atomics add them. Source: MaxK-GNN (Peng et al., ASPLOS 2024), one row of B at
 // a time, by atomics. O(nnz · k); scratch: k accumulators a segment, of `row_panels`. Measured:
-// docs/measured.md, suite maxk.
+// suite maxk.
 
 #pragma once
 
@@ -72,7 +72,7 @@ __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
 }
 
 /// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
-/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/notes/maxk.md, *).
+/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/lab/maxk.md, *).
 constexpr int panel_threads = 512;
 /// Of `maxk_combine`; others were not measured.
 constexpr int combine_threads = 128;
@@ -83,7 +83,7 @@ constexpr int combine_threads = 128;
 /// are 0 before, by atomics. Arguments are those of A as it is stored. While a segment is added up
 /// the next two or three are on their way: first what they are, then words and columns, then
 /// values; before the first, B's rows: asked for after these, and through registers, they took
-/// arxiv-like, k = 16, from 0.186 to 0.208 ms, products-like from 6.18 to 6.45 (docs/notes/maxk.md,
+/// arxiv-like, k = 16, from 0.186 to 0.208 ms, products-like from 6.18 to 6.45 (docs/lab/maxk.md,
 /// **).
 template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
 __global__ void __launch_bounds__(panel_threads, 2)
@@ -150,7 +150,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
   const unsigned members = group_members<L>();
   for (; s < unit.last; s += groups) {
     // What the last turn asked for is awaited together, so that this one's loads leave together:
-    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/notes/maxk.md, *).
+    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/lab/maxk.md, *).
     await(at[aot].of);
     await(at[aot - 1].word);
     for (unsigned& some : at[aot - 1].columns.word) await(some);
@@ -208,7 +208,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
 /// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
 /// has one. L lanes take V places of a row of sums each, G lanes a row of C, and the first blocks
 /// the rows that `split` would cut, all their threads one. Milliseconds with what made the sums,
-/// k = 16 (the program marked ** in docs/notes/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
+/// k = 16 (the program marked ** in docs/lab/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
 /// 0.227; rmat:18:16 0.489, 0.487, 0.498; eight rows of sums in flight, not four: 0.211, 0.496.
 template <class S, int V, int L, int G>
 __global__ void __launch_bounds__(combine_threads)

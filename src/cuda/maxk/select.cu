@@ -5,7 +5,7 @@
 // not part in 16 steps, of their keys. Wider rows: a block a row, which counts eight bits at a time
 // in shared memory and reads the row again for each. O(m · f); a row is read once where it stays in
 // registers. Source: selection by radix; the rule, MaxK-GNN (Peng et al., ASPLOS 2024). Measured:
-// docs/measured.md, suite maxk.
+// suite maxk.
 
 #include "cuda/runtime/runtime.hpp"
 #include "storage/sort_key.hpp"

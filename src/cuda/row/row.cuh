@@ -4,7 +4,7 @@
 // it is, any reduction; coarsening, so that an entry that was read serves several columns; its
 // coalesced row caching became loads that all lanes of a team share, several in flight. No atomics,
 // one owner an output: same bits. O(nnz · f), no memory but the result and, where its rows are
-// not read as they lie, a copy of B. Measured: docs/measured.md, suite exact.
+// not read as they lie, a copy of B. Measured: suite exact.
 
 #pragma once
 
@@ -41,7 +41,7 @@ constexpr int least_blocks() {
                              : Read == entries_read::prefix || U < 4                         ? 4
                                                                                              : 10;
   // Of codes, to take them apart: what the bounds without these made 28 to 160 bytes a lane spill
-  // for. Milliseconds without and with them (docs/notes/sampled.md, **): exact, f = 256:
+  // for. Milliseconds without and with them (docs/lab/sampled.md, **): exact, f = 256:
   // reddit-like 5.21, 4.75, products-like 7.24, 6.88; road-like, two packs a lane, 0.870, 0.935.
   // fastrand, f = 64: reddit-like, width 16, 0.188, 0.152, arxiv-like, width 256, 0.0770, 0.0745;
   // where more than eight lanes take a row, products-like, width 64, 2.75, 2.86.

@@ -7,7 +7,7 @@
 // and every width runs. Samples longer than a cut come in pieces, as in `split`; where no row is
 // longer than the width, the exact kernels run. No atomics on floats: same bits. O(min(nnz, rows ·
 // width) · f), the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
-// adaptive, AES-SpMM, 2025. Measured: docs/measured.md, suite sampled.
+// adaptive, AES-SpMM, 2025. Measured: suite sampled.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"

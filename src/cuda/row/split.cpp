@@ -5,7 +5,7 @@
 // pieces run through `row`'s kernel and are combined in their order, so results are the same each
 // time and no float is added atomically. Source: the idea of merge- and nnz-splitting (Merrill &
 // Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators of scratch.
-// Measured: docs/measured.md, suite exact.
+// Measured: suite exact.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"

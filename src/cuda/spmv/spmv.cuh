@@ -5,7 +5,7 @@
 // shared memory as CSR-stream does (Greathouse & Daga, SC 2014); sums of one row pass between
 // blocks with marks, as in a scan in one pass (Merrill & Garland, NVR-2016-002). No atomics, a
 // fixed order: same bits. O(nnz + n), 16 bytes of scratch a chunk for every 4 of an accumulator.
-// Measured: docs/measured.md, suite spmv.
+// Measured: suite spmv.
 
 #pragma once
 

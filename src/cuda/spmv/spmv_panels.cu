@@ -13,7 +13,7 @@ namespace rig::on_cuda {
 namespace {
 
 /// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of one and two (the program marked *
-/// in docs/notes/spmv.md, which had nearly this loop): reddit-like 0.254, 0.252; proteins-like
+/// in docs/lab/spmv.md, which had nearly this loop): reddit-like 0.254, 0.252; proteins-like
 /// 0.165, 0.161; uniform:262144:400 0.260, 0.250. Three and four spill, and were not measured.
 constexpr int packs_a_lane = 2;
 

@@ -6,7 +6,7 @@
 // they are stored; columns come as codes of two bytes. Source: column panels are the cache blocks
 // of Im & Yelick (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it
 // (CMU-CS-93-173). No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of
-// scratch for each row and panel. Measured: docs/notes/spmv.md.
+// scratch for each row and panel. Measured: docs/lab/spmv.md.
 
 #pragma once
 

@@ -24,7 +24,7 @@ bool on_lines(const arguments& args) { return args.b_row_bytes % line_bytes == 0
 /// not begin on cache lines would read more lines than they hold. A copy of B on lines costs more
 /// than it gains: uniform:262144:32, f = 100: 0.66 ms, 0.75. Dense rows gain where all of B would
 /// stay there too: proteins-like, f = 64: 1.82, whole 1.92 (the program marked ** in
-/// docs/notes/exact.md), arg-max 1.80, 1.85, but half no more than 1 %.
+/// docs/lab/exact.md), arg-max 1.80, 1.85, but half no more than 1 %.
 int slice_of(const problem& p, const row_statistics& statistics, const arguments& args,
              double packs) {
   const rows_of_a rows = rows_of(p, statistics);
@@ -39,7 +39,7 @@ int slice_of(const problem& p, const row_statistics& statistics, const arguments
   return packs > 8 && !slices_fit(p, 16) && fits ? 8 : 0;
 }
 
-/// Of codes, all entries. Milliseconds by the program that docs/notes/sampled.md marks *, f = 64,
+/// Of codes, all entries. Milliseconds by the program that docs/lab/sampled.md marks *, f = 64,
 /// 128, 256, beside those of the shapes that fp32 takes: road-like 0.258, 0.461, 0.862; 0.331,
 /// 0.557, 1.07; uniform:262144:32 0.139, 0.253, 0.494; 0.172, 0.275, 0.534; rmat:18:16 0.154,
 /// 0.257, 0.465; 0.195, 0.291, 0.497; arxiv-like-shuffled, f = 128, 0.097, U = 4: 0.102;
@@ -75,7 +75,7 @@ row_shape shape_of_codes(const problem& p, const row_statistics& statistics,
   return shape(16, l, 32, l == 4 ? 3 : 4, 1);
 }
 
-/// Of half and bfloat16, all entries. Milliseconds of both by the program that docs/notes/exact.md
+/// Of half and bfloat16, all entries. Milliseconds of both by the program that docs/lab/exact.md
 /// marks **, beside those of the shapes that fp32 takes: f = 32: rmat:18:16 0.0901, 0.0912; 0.131,
 /// 0.140; reddit-like 0.932, 0.967; 1.41, 1.59; uniform:262144:32 0.0903, 0.0918; 0.135, 0.147;
 /// pubmed-like 0.0066, 0.0065; 0.0086, 0.0090; f = 64: pubmed-like 0.0073, 0.0074; 0.0087, 0.0090;
@@ -142,7 +142,7 @@ bool has_wide_shapes(const problem& p, const row_statistics& statistics, const a
 }
 
 /// Of single elements, more than 24 columns: as many lanes as leave each at most seven of them.
-/// Milliseconds of sums by the program marked ** in docs/notes/exact.md, beside those of the padded
+/// Milliseconds of sums by the program marked ** in docs/lab/exact.md, beside those of the padded
 /// copy that was here before, or of other shapes:
 /// sparse: road-like, f = 27, 47, 65, 97, 129, 193, 257: 0.244, 0.358, 0.527, 0.687, 0.992, 1.28,
 /// 2.14; 0.290, 0.576, 0.834, 1.05, 1.55, 1.98, 3.25; by 16 lanes, f = 129, 1.21, by seven columns
@@ -203,7 +203,7 @@ shape_number plain_packs(const problem& p, const row_statistics& statistics,
   const int slice = slice_of(p, statistics, args, packs);
   const double across = slice > 0 ? slice : packs;
   // Tiles that end within a cache line ask for it twice (the program marked *** in
-  // docs/notes/exact.md): arxiv-like-shuffled, f = 100, two tiles 0.195, one 0.156; rmat:18:16, f =
+  // docs/lab/exact.md): arxiv-like-shuffled, f = 100, two tiles 0.195, one 0.156; rmat:18:16, f =
   // 132, three of 64 columns 0.637, two of 128 0.688, one 0.509; f = 260, five 1.12, three 1.15.
   if (across > 16 && !on_lines(args)) {
     if (rows == rows_of_a::skewed)

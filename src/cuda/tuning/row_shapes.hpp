@@ -71,7 +71,7 @@ constexpr row_shape singly(int l, int g, int u, int cf) { return {false, l, g, u
 // By packs of 16 bytes that a row of B has, and by rows of A (rows_of_a in row_rules.hpp).
 // Milliseconds on an H200 in fp32 (weighted: sum; unweighted: max; indexed: arg-max), beside those
 // of the next best shape or of the one that was here before (was). Of the program marked ** in
-// docs/notes/exact.md, which has raced 25 to 60 shapes on each of the nine graphs; suite ablation
+// docs/lab/exact.md, which has raced 25 to 60 shapes on each of the nine graphs; suite ablation
 // has others.
 inline constexpr shapes_of_rows shapes[] = {
     // road-like, f = 16: 0.113 (was 0.160), max 0.099 (U = 2: 0.103), arg-max 0.132
@@ -176,7 +176,7 @@ constexpr row_shape shape_at(int number, sum_kind of) {
 }
 
 // Of products that copy B in tiles of L packs a row, and what they leave of its rows. Compiled at
-// run time. Milliseconds by the program marked *** in docs/notes/exact.md, beside the padded copy:
+// run time. Milliseconds by the program marked *** in docs/lab/exact.md, beside the padded copy:
 inline constexpr row_shape tiled_shapes[] = {
     {true, 8, 8, 6, 1, true},    // uniform:262144:32, f = 33, 129: 0.203, 0.259; 0.701, 1.14;
                                  // rmat:18:16, f = 33: 0.187, 0.221
@@ -196,7 +196,7 @@ static_assert(std::size(tiled_shapes) == tiles_16_dense + 1);
 
 // Of products of few columns that are read singly, all entries. Compiled at run time: ten kernels
 // more a pair would cost a build more than two minutes. Milliseconds of sums by the program marked
-// ** in docs/notes/exact.md, beside those of the table's shapes:
+// ** in docs/lab/exact.md, beside those of the table's shapes:
 enum odd_shape_number : int {
   odd_3_sparse,
   odd_3_long,

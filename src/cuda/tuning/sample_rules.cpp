@@ -6,7 +6,7 @@ namespace rig::on_cuda {
 
 /// Where they are so few, a row of theirs is drawn by a function of its own, and all others go by
 /// the exact product's shape. Milliseconds of samples as such and as rare (the program marked ** in
-/// docs/notes/sampled.md), f = 64: adaptive, width 1024: products-like 3.90, 3.57, in
+/// docs/lab/sampled.md), f = 64: adaptive, width 1024: products-like 3.90, 3.57, in
 /// bfloat16 3.18, 2.71, of codes 3.09, 2.89; arxiv-like 0.0894, 0.0854, but of codes, by eight
 /// lanes a row, 0.0741, 0.0873: the rare ones are the last. fastrand, width 128, one row in 16
 /// longer: products-like 3.26, 3.04, but f = 256, 11.1, 11.6, where one in 64 may be: arxiv-like,
@@ -31,7 +31,7 @@ bool reads_mostly_full(const problem& p, const row_statistics& statistics, const
 }
 
 /// Samples are compiled at run time alone, and need no line of the table. Milliseconds by
-/// the program that docs/notes/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
+/// the program that docs/lab/sampled.md marks *, of L, G, U, CF, f = 64: arxiv-like, fastrand,
 /// width 16: 8, 8, 2, 2: 0.060; U = 4: 0.063; 16, 16, 4, 1: 0.074; bucket, width 128: 8, 8, 4, 2:
 /// 0.078; U = 2: 0.083. products-like, bucket, width 32: 8, 8, 4, 2: 1.98; U = 2: 2.22; width 64:
 /// 8, 16, 3, 2: 2.48; 8, 32, 3, 2: 2.69; fastrand, width 32: 8, 32, 2, 2: 2.25; U = 3: 2.41; 16,

@@ -40,7 +40,7 @@ const char* cannot_because(const problem& p) {
 
 /// The faster one for the shape, of those for CSR. None of them gives the same bits each time where
 /// rows are long; algorithm 2 for COO does, but makes NaN of infinities in rows that do not name
-/// them (docs/notes/exact.md). Nothing is kept between calls, so algorithm 3 prepares in each.
+/// them (docs/lab/exact.md). Nothing is kept between calls, so algorithm 3 prepares in each.
 /// Milliseconds of 2 and of 3, here and prepared before: f = 32: reddit-like 5.55, 4.69, 1.91;
 /// uniform:262144:32 0.564, 0.265, 0.212; rmat:18:16 0.460, 0.639, 0.304; pubmed-like 0.0176,
 /// 0.0311, 0.0091; f = 64: reddit-like 6.02, 10.2, 3.98.

@@ -4,7 +4,7 @@
 //
 // Wins wherever no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC
 // 2020): CSR as it is, any reduction, the row's entries shared by all columns of a tile. O(nnz ·
-// f), no memory but the result. Measured: docs/measured.md, suite cpu.
+// f), no memory but the result. Measured: suite cpu.
 
 #include <omp.h>
 

@@ -6,7 +6,7 @@
 // Wins where a few rows hold a large share of the entries: the hub of a star, a dense row. Pieces
 // are cut at the same places whatever the number of threads, and their sums are added in order:
 // same bits on any number of threads. O(nnz · f); scratch: pieces · f accumulators. Measured:
-// docs/measured.md, suite cpu.
+// suite cpu.
 
 #include <vector>
 

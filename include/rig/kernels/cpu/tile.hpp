@@ -39,7 +39,7 @@ struct block {
 
 /// Accumulators of half a tile: two halves of 256 bytes are eight AVX-512 registers or all sixteen
 /// of AVX2. Halves of 128 bytes took a tenth longer at 128 columns of rmat:16:16, halves of 64
-/// bytes a half (docs/measured.md).
+/// bytes a half.
 inline constexpr int half_tile_bytes = 256;
 
 /// Columns of half a tile, a power of two.
