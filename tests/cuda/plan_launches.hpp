@@ -1,0 +1,144 @@
+#pragma once
+
+// What a product would launch, without a GPU: the few functions of the library that need a device
+// are defined here again. The program's own take the place of those of the shared library, so what
+// chooses and launches above them is the library's. For one program of one file.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "cuda/analysis/column_panels.hpp"
+#include "cuda/analysis/row_panels.hpp"
+#include "cuda/analysis/row_statistics.hpp"
+#include "cuda/families.hpp"
+#include "cuda/runtime/launch.hpp"
+#include "plan_facts.hpp"
+
+/// What was asked of the device since it was emptied.
+struct observed {
+  std::string b_copy = "none", launches, reads;
+  std::array<std::string, 4> kernels;  ///< that were asked for; their addresses are the kernels
+  std::size_t asked = 0, launched = 0;
+  rig::int64 cut = 0, pieces = 0;
+  bool by_length = false;
+};
+inline observed seen;
+inline const graph_facts* looked_at = nullptr;
+
+/// A CUDA call that nothing stands in for: what would follow it cannot be asked without a GPU.
+struct asks_the_device {};
+
+/// Memory that nobody reads.
+inline void* somewhere(std::size_t beyond = 0) { return reinterpret_cast<void*>(4096 + beyond); }
+
+inline void replace_all(std::string& in, std::string_view from, std::string_view to) {
+  for (std::size_t at = 0; (at = in.find(from, at)) != std::string::npos; at += to.size())
+    in.replace(at, from.size(), to);
+}
+
+inline void add_words(std::string& to, std::string_view word, rig::int64 number) {
+  ((to += ' ') += word) += ' ';
+  to += std::to_string(number);
+}
+
+namespace rig::on_cuda {
+
+// An H200's: answers depend on them.
+std::size_t shared_room(int) { return 232'448; }
+std::vector<device_info> list_devices() { return {{cuda(), "GPU", 132, 150'754'820'096}}; }
+
+void* stream_for(int, void* stream) { return stream; }
+void* lasting_stream(int, void* stream) { return stream; }
+std::shared_ptr<void> allocate(std::size_t, int, void*) {
+  return {std::shared_ptr<void>(), somewhere()};
+}
+void fail_by(cudaError_t, const char*) { throw asks_the_device(); }
+
+void pad_rows(const dense_operand&, void*, int64 stride, void*) {
+  seen.b_copy = "rows of " + std::to_string(stride);
+}
+void tile_rows(const dense_operand&, void*, int tile, int rest, void*) {
+  seen.b_copy = "tiles of " + std::to_string(tile) + " and " + std::to_string(rest);
+}
+
+row_statistics::row_statistics(const pattern&) {
+  const graph_facts& of = *looked_at;
+  longest = of.longest;
+  if (of.filled > 0) {
+    mean_length = static_cast<double>(of.nnz) / static_cast<double>(of.filled);
+    imbalance = static_cast<double>(of.quads) / static_cast<double>(of.nnz);
+  }
+  std::copy_n(of.cut_rows, cut_kinds, cut_rows);
+  std::copy_n(of.pieces, cut_kinds, pieces);
+  local = of.local;
+}
+
+/// Rows beyond all kinds of cuts are counted on the device: here they are those of the last kind.
+row_lists::row_lists(const pattern& of) {
+  const auto statistics = of.derived_of<row_statistics>();
+  if (cut_helps(*statistics, of.nnz())) {
+    cut = cut_for(*statistics, of.nnz());
+    int kind = 0;
+    while (kind + 1 < cut_kinds && cut_of(kind) != cut) ++kind;
+    cut_count = statistics->cut_rows[kind];
+    piece_count = statistics->pieces[kind];
+  }
+  chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
+  if (is_skewed(*statistics, of.nnz())) by_length = static_cast<const listed_row*>(somewhere());
+}
+buffer row_lists::counters_of(void* stream, std::size_t count) const {
+  return buffer::borrow(somewhere(), count * sizeof(unsigned), cuda(), stream);
+}
+buffer row_lists::sums_of(void* stream, std::size_t bytes) const {
+  return buffer::borrow(somewhere(), bytes, cuda(), stream);
+}
+
+row_panels::row_panels(const pattern&)
+    : unit_count(132), segment_count(static_cast<int32>(looked_at->segments)) {}
+
+column_panels::column_panels(const pattern& original)
+    : panel_count(column_panel_count(original.columns())), block_count(132) {}
+
+const void* kernel_for(const problem&, const kernel_request& wanted) {
+  std::string& kernel = seen.kernels.at(seen.asked++);
+  kernel = wanted.expression(wanted.shape, "S", "B");
+  replace_all(kernel, "rig::on_cuda::", "");
+  replace_all(kernel, "static_cast<int>(16 / sizeof(B))", "16 bytes");
+  replace_all(kernel, ",", "");
+  if (const std::size_t read = kernel.find("entries_read::"); read != std::string::npos)
+    seen.reads = kernel.substr(read + 14, kernel.find_first_of(" >", read) - read - 14);
+  kernel += wanted.aot != nullptr ? " from the table" : " at run time";
+  if (wanted.shared_percent >= 0) add_words(kernel, "shared per cent", wanted.shared_percent);
+  return &kernel;
+}
+
+void launch(const problem&, const char* name, const void* kernel, dim3 grid, unsigned threads,
+            const arguments& args, std::size_t shared) {
+  std::string& out = seen.launches;
+  if (seen.launched++ > 0) out += "; then ";
+  for (const char* c = name; *c != '\0'; ++c)
+    if (*c != ',') out += *c;
+  (out += ": ") += *static_cast<const std::string*>(kernel);
+  add_words(out, "grid", grid.x);
+  (out += '.') += std::to_string(grid.y);
+  (out += '.') += std::to_string(grid.z);
+  add_words(out, "of", threads);
+  if (shared > 0) add_words(out, "shared", static_cast<int64>(shared));
+  if (args.tile > 0) add_words(out, "tile", args.tile);
+  if (args.b_tile_bytes > 0) {
+    add_words(out, "tiles of rows of", args.b_row_bytes);
+    add_words(out, "less", args.b_tile_bytes);
+    add_words(out, "rest at",
+              static_cast<const char*>(args.b_rest) - static_cast<const char*>(args.b));
+  }
+  if (args.c_packed) out += " to C in packs";
+  if (args.permutation != nullptr) out += " permuted";
+  if (args.rescales) out += " rescaled";
+  seen.cut = args.cut;
+  seen.pieces = args.piece_count;
+  seen.by_length = args.order != nullptr;
+}
+
+}  // namespace rig::on_cuda
