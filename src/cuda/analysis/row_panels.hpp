@@ -18,8 +18,8 @@ struct row_panels : derived {
 
   /// Entries are counted in 32 bits.
   static bool serves(const pattern& original) {
-    constexpr int64 aot = 4096;  // kernels count so far beyond the last segment or entry
-    return !original.offsets_64() && original.nnz() <= highest<int32>() - aot;
+    constexpr int64 ahead = 4096;  // kernels count so far beyond the last segment or entry
+    return !original.offsets_64() && original.nnz() <= highest<int32>() - ahead;
   }
 
   bool fits = true;  ///< no panel has more entries than a word can tell

@@ -68,7 +68,7 @@ __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
-/// L teams of a warp take every 32 / L-th. HasFlags: places without products are to be told from
+/// L teams of a warp take every 32 / L-th. HasFlags: places without products are to differ from
 /// sums. Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to
 /// 48 registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which
 /// packs of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).

@@ -91,7 +91,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
   using accum = typename S::accum;
   using left = typename S::left;
   using right = typename S::right;
-  constexpr int groups = panel_threads / L, aot = E > 4 ? 2 : 3;
+  constexpr int groups = panel_threads / L, ahead = E > 4 ? 2 : 3;
   extern __shared__ __align__(16) unsigned char shared[];
   auto* const panel = reinterpret_cast<TB*>(shared);
   const panel_unit unit = args.units[blockIdx.x];
@@ -129,13 +129,13 @@ __global__ void __launch_bounds__(panel_threads, 2)
   };
 
   int32 s = unit.first + thread / L;
-  coming_segment<S, Index, E> at[aot + 1];
+  coming_segment<S, Index, E> at[ahead + 1];
 #pragma unroll
-  for (int q = 0; q <= aot; ++q) at[q].of = find(s + q * groups);
+  for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
 #pragma unroll
-  for (int q = 0; q < aot; ++q) fetch(at[q]);
+  for (int q = 0; q < ahead; ++q) fetch(at[q]);
 #pragma unroll
-  for (int q = 0; q < aot - 1; ++q) fetch_value(at[q]);
+  for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
 
   if constexpr (!is_ignoring_right<S>) {
     if constexpr (Packed)
@@ -151,13 +151,13 @@ __global__ void __launch_bounds__(panel_threads, 2)
   for (; s < unit.last; s += groups) {
     // What the last turn asked for is awaited together, so that this one's loads leave together:
     // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/lab/maxk.md, *).
-    await(at[aot].of);
-    await(at[aot - 1].word);
-    for (unsigned& some : at[aot - 1].columns.word) await(some);
+    await(at[ahead].of);
+    await(at[ahead - 1].word);
+    for (unsigned& some : at[ahead - 1].columns.word) await(some);
     coming_segment<S, Index, E> next;
-    next.of = find(s + (aot + 1) * groups);
-    fetch(at[aot]);
-    fetch_value(at[aot - 1]);
+    next.of = find(s + (ahead + 1) * groups);
+    fetch(at[ahead]);
+    fetch_value(at[ahead - 1]);
     const segment of = at[0].of;
     accum sum[E];
 #pragma unroll
@@ -200,8 +200,8 @@ __global__ void __launch_bounds__(panel_threads, 2)
       }
     }
 #pragma unroll
-    for (int q = 0; q < aot; ++q) at[q] = at[q + 1];
-    at[aot] = next;
+    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
+    at[ahead] = next;
   }
 }
 

@@ -423,6 +423,10 @@ void refuse_captured(void* stream, int device) {
 void copy_between_devices(const buffer& from, const buffer& to) {
   const int here = from.where().device, there = to.where().device;
   {
+    const device_scope scope(there);
+    refuse_captured(to.stream(), there);
+  }
+  {
     const device_scope scope(here);
     refuse_captured(from.stream(), here);
     order(from.stream(), here, to.stream(), there);

@@ -62,7 +62,7 @@ struct sent_sum {
     memcpy(parts, &sum, sizeof(T));
     for (int w = 0; w < words; ++w) to[w] = mark | parts[w];
   }
-  __device__ void statistics(const word* from) {
+  __device__ void look(const word* from) {
     for (int w = 0; w < words; ++w) seen[w] = from[w];
   }
   /// What was put at the place that was looked at, once it is there; leaves the place empty.
@@ -102,14 +102,14 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   const index row = chunk.first - 1;
   if (row < 0 || row_end <= chunk.begin || row_end > chunk.end) return;
   sent head = {};
-  if (lane == 0) head.statistics(head_at<S>(args, number));
+  if (lane == 0) head.look(head_at<S>(args, number));
   accum sum = S::zero();
   constexpr int batch = 4;  // a lane looks at so many before it waits for one
   for (int64 c = (row_begin + row + 1) / chunk_items + lane; c < number; c += 32 * batch) {
     sent from[batch];
 #pragma unroll
     for (int p = 0; p < batch; ++p)
-      if (c + 32 * p < number) from[p].statistics(tail_at<S>(args, c + 32 * p));
+      if (c + 32 * p < number) from[p].look(tail_at<S>(args, c + 32 * p));
 #pragma unroll
     for (int p = 0; p < batch; ++p)
       if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at<S>(args, c + 32 * p)));

@@ -65,7 +65,7 @@ void for_each_row(const problem& p, Make make) {
 }
 
 /// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if
-/// HasFlags, gets their places.
+/// HasFlags, receives their places.
 template <class S, class Index, bool HasFlags>
 void add_kept(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
               bool* present) {
