@@ -1,7 +1,7 @@
 #pragma once
 
-// The two doors of each CUDA kernel family. The device of the problem is current when one runs: hop
-// 1 holds a `stream_order`.
+// The two entry points of each CUDA kernel family: `answer` and `run`. The caller of `run` holds a
+// `stream_order`, so the problem's device is current.
 
 #include <optional>
 
@@ -13,21 +13,21 @@ namespace rig::on_cuda {
 
 struct text_edit;
 
-/// What `row` and `split` take in place of what their rules say: tests of shapes set it, and the
-/// benchmark's ablation, which asks what each idea is worth.
+/// Overrides for the rules of `row` and `split`. Tests of shapes set them, and so does the
+/// benchmark's ablation, which measures the worth of each idea.
 struct forced_choice {
-  std::optional<row_shape> shape = {};  ///< of plain exact products
-  const text_edit* edit = nullptr;      ///< in the kernel of plain exact products
-  int64 cut = 0;          ///< entries of a piece, where lists are made; 0: by the rules
-  bool in_order = false;  ///< rows go in their order, not by length
-  bool unsliced = false;  ///< B's columns do not go in slices for the L2 cache
+  std::optional<row_shape> shape = {};  ///< the shape of plain exact products
+  const text_edit* edit = nullptr;      ///< an edit of the kernel of plain exact products
+  int64 cut = 0;                        ///< entries per piece, when lists are made; 0: by the rules
+  bool in_order = false;                ///< rows keep their order
+  bool unsliced = false;                ///< B's columns are not sliced for the L2 cache
 };
 extern forced_choice forced;
 
 answer row_answer(const problem& p);
 void row_run(const problem& p);
 
-/// Kernels of the family that are compiled ahead: each costs build time and bytes.
+/// The number of kernels of the family that are compiled ahead; each costs build time and bytes.
 std::size_t row_entries();
 
 answer split_answer(const problem& p);
@@ -52,20 +52,20 @@ void sampled_run(const problem& p) {
 }
 
 answer maxk_answer(const problem& p);
-void maxk_run(const problem& p);  ///< puts a dense B through MaxK first
+void maxk_run(const problem& p);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 void maxk_backward_run(const problem& p);
 
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p);
 
-/// A's values in algebra type and order, where they are not: a temporary that lives as long as the
-/// launches need it, and takes their place in `args`.
+/// Converts A's values to the semiring's left type and to the order of entries, if they differ, and
+/// sets them in `args`. The returned temporary must live until the launches.
 buffer ordered_values(const problem& p, arguments& args);
 
 struct row_lists;
 
-/// `row`'s kernel; with lists, the rows that they cut in pieces. The device is current.
+/// Launches `row`'s kernel; with lists, their cut rows run in pieces. The device must be current.
 void run_row(const problem& p, arguments& args, const row_lists* lists);
 
 }  // namespace rig::on_cuda

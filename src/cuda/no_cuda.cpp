@@ -1,4 +1,4 @@
-// The CUDA side of a build that has none.
+// The CUDA functions of a build without CUDA: no device is listed, and calls throw error(place).
 
 #include "cuda/runtime/device.hpp"
 

@@ -1,4 +1,4 @@
-// The entries of a pattern by panels of its columns. No hot loop: CUB does the scanning.
+// The entries of a pattern by panels of its columns. No hot loop: CUB scans.
 
 #include <algorithm>
 #include <cub/device/device_scan.cuh>
@@ -12,8 +12,8 @@ namespace {
 
 constexpr int block = 256;
 
-/// A block that goes on to another panel loads it in the time that it takes so many packs: some two
-/// microseconds of a quarter of a millisecond, computed and not measured.
+/// A block that goes on to another panel loads it in the time of so many packs. Computed, not
+/// measured; docs/lab/spmv.md.
 constexpr int64 packs_a_load = 2048;
 
 unsigned blocks_for(int64 count) {
@@ -22,7 +22,7 @@ unsigned blocks_for(int64 count) {
 }
 
 /// begins[panel · rows + row]: the row's first entry in that panel or a later one. Entries from
-/// `whole` on, behind the last pack that is full, are in no segment.
+/// `whole` on, behind the last full pack, are in no segment.
 __global__ void find_segments(const int32* offsets, const index* entries, index rows, index width,
                               index panels, int32 whole, int32* begins) {
   const int64 count = (static_cast<int64>(panels) + 1) * rows;
@@ -43,7 +43,7 @@ __global__ void find_segments(const int32* offsets, const index* entries, index 
   }
 }
 
-/// A segment without entries has a pack without codes: every one makes a sum.
+/// A segment without entries has one pack without codes, because every segment makes a sum.
 __global__ void count_packs(const int32* begins, index rows, int64 segments, int32* counts) {
   for (int64 s = static_cast<int64>(blockIdx.x) * block + threadIdx.x; s <= segments;
        s += static_cast<int64>(gridDim.x) * block) {
@@ -77,14 +77,14 @@ __global__ void fill_packs(const int32* begins, const index* entries, index rows
     if (lane == 0) {
       const int32 last = first + count - 1;
       atomicOr(segment_ends + last / 32, 1u << last % 32);
-      // One without entries reads a pack that is there.
+      // A segment without entries reads a pack that exists.
       const int32 pack = begin < whole ? begin / pack_entries : whole / pack_entries - 1;
       segment_packs[s] = pack - first;
     }
   }
 }
 
-/// The first segment that begins at each of these packs or later.
+/// starts[t] = the first segment that begins at pack targets[t] or later.
 __global__ void find_starts(const int32* first_packs, int64 segments, const int32* targets,
                             int64 count, warp_start* starts) {
   for (int64 t = static_cast<int64>(blockIdx.x) * block + threadIdx.x; t < count;
@@ -101,14 +101,14 @@ __global__ void find_starts(const int32* first_packs, int64 segments, const int3
   }
 }
 
-/// What each block does. Packs are dealt in shares, one a warp, that are counted from the beginning
-/// of each panel: so panels of like contents are cut at like rows, and blocks that read
-/// neighbouring values read them at about the same time. A panel takes whole shares, and some more
-/// for a block that comes from the one before.
+/// The work of each block. Packs are dealt in shares, one per warp, counted from the beginning of
+/// each panel. Panels of like contents are thus cut at like rows, and blocks that read neighbouring
+/// values read them at about the same time. A panel takes whole shares, and some more for a block
+/// that comes from the panel before.
 struct dealt {
   std::vector<column_unit> units;
-  std::vector<index> block_units;  ///< the first of each block, and one more
-  std::vector<int32> targets;      ///< packs from which warps look for their first segment
+  std::vector<index> block_units;  ///< each block's first unit, then the end
+  std::vector<int32> targets;      ///< packs from which warps search for their first segment
 };
 
 dealt deal(const std::vector<int32>& panel_packs, index columns, index width, index blocks) {
@@ -165,7 +165,7 @@ void prepare_column_panels(const pattern& of) {
 
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())) {
-  const index width = column_panel_width(original.columns());  // the last may have fewer
+  const index width = column_panel_width(original.columns());  // the last panel may have fewer
   const place where = original.where();
   const device_scope scope(where.device);
   const auto stream = static_cast<cudaStream_t>(original.stream());
@@ -218,7 +218,7 @@ column_panels::column_panels(const pattern& original)
 
   codes_ = room(packs, sizeof(pack_codes));
   ends_ = room((packs + 31) / 32, sizeof(unsigned));
-  packs_ = room(segments + 1, sizeof(int32));  // lanes behind the last pack look at one more
+  packs_ = room(segments + 1, sizeof(int32));  // lanes behind the last pack read one more
   codes = codes_.data<pack_codes>();
   segment_ends = ends_.data<unsigned>();
   segment_packs = packs_.data<int32>();
@@ -230,7 +230,7 @@ column_panels::column_panels(const pattern& original)
       packs_.data<int32>());
   launched_well();
 
-  // What blocks do.
+  // The work of the blocks.
   block_count = std::max<index>(processors, (panel_count - 1) / column_warps + 1);
   const dealt work = deal(panel_packs, original.columns(), width, block_count);
   const auto count = static_cast<int64>(work.targets.size());
@@ -248,7 +248,7 @@ column_panels::column_panels(const pattern& original)
                                                        targets.data<int32>(), count,
                                                        starts_.data<warp_start>());
   launched_well();
-  // Once: whoever finds it, on whatever stream, finds it made.
+  // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), name);
 }
 

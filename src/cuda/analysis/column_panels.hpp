@@ -1,14 +1,15 @@
 #pragma once
 
-// A's entries by panels of its columns: what `spmv_panels` works from.
+// A's entries by panels of its columns: the input of `spmv_panels`.
 
 #include "cuda/device/arguments.cuh"
 #include "rig/pattern.hpp"
 
 namespace rig::on_cuda {
 
-/// Columns of A whose elements of B a block of `spmv_panels` holds in shared memory, at most: 224
-/// KB of four bytes each, whatever their type is, so that one serves all.
+/// Most columns per panel: a block of `spmv_panels` holds their elements of B in shared memory. At
+/// four bytes each they have 224 KB. The number is the same for every type of B, so that one
+/// structure serves all.
 constexpr index most_panel_columns = 56 * 1024;
 constexpr index column_panel_count(index columns) {
   return columns > most_panel_columns ? (columns - 1) / most_panel_columns + 1 : 1;
@@ -19,17 +20,17 @@ constexpr index column_panel_width(index columns) {
   return (least + panel_grain - 1) / panel_grain * panel_grain;
 }
 
-/// The entries of each row in each panel of columns, in packs of four as A stores them: 8 bytes of
-/// codes and a bit a pack, and 4 bytes a segment. A's last entries that fill no pack are left out.
-/// Some 2.2 bytes an entry where rows in panels are long.
+/// The entries of each row in each panel of columns, in packs of four as A stores them. A's last
+/// entries that fill no pack are left out. Memory: 8 bytes of codes and one bit per pack, and 4
+/// bytes per segment. Long segments need some 2.2 bytes per entry.
 struct column_panels : derived {
   static constexpr const char* name = "column panels";
   explicit column_panels(const pattern& original);
   std::size_t bytes() const override;
 
-  /// Entries are counted in 32 bits. Beyond so many segments, most of them without entries, a form
-  /// would be larger than A; and packs could not be counted in 32 bits: a segment has at most two
-  /// that are not full.
+  /// Entries are counted in 32 bits. With `many` segments more than entries, most of them empty,
+  /// the structure would be larger than A. With more than `most`, packs could exceed 32 bits,
+  /// because a segment has at most two that are not full.
   static bool serves(bool offsets_64, index rows, index columns, int64 nnz) {
     constexpr int64 many = 1 << 26, most = 1 << 28;
     const int64 segments = static_cast<int64>(rows) * column_panel_count(columns);

@@ -1,4 +1,4 @@
-// The entries of a pattern by panels of its rows. No hot loop: CUB does the sorting and scanning.
+// The entries of a pattern by panels of its rows. No hot loop: CUB sorts and scans.
 
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
@@ -12,10 +12,10 @@ namespace rig::on_cuda {
 namespace {
 
 constexpr int block = 256;
-/// Within a panel segments are sorted by length up to this.
+/// Bits of the length by which segments of a panel are sorted; longer segments count as the
+/// longest.
 constexpr int length_bits = 6;
-/// Segments of a block: a panel of hubs is taken by many. Milliseconds of 4096, 2048, 1024, k = 16,
-/// any order (the program marked * in docs/lab/maxk.md): rmat:18:16 0.26, 0.27, 0.28.
+/// Segments per block, so that several blocks share a panel of hubs; docs/lab/maxk.md.
 constexpr int32 unit_segments = 4096;
 
 unsigned blocks_for(int64 count) {
@@ -23,8 +23,8 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
 }
 
-/// A warp takes a column of A: `starts(q, number)` for each of its entries that begins a segment,
-/// numbered from `base` on. Returns how many there are.
+/// A warp takes a column of A and calls `starts(q, number)` for each entry that begins a segment,
+/// numbered from `base` on. Returns the number of segments.
 template <class Starts>
 __device__ int32 walk_segments(const int32* offsets, const index* rows, index column, int32 base,
                                Starts starts) {
@@ -63,7 +63,7 @@ __global__ void list_segments(const int32* offsets, const index* rows, index col
     });
 }
 
-/// Sorted by them, segments come by panel, the longest first.
+/// The keys sort segments by panel, and the longest first within a panel.
 __global__ void make_keys(const int32* begins, const index* rows, int32 count, unsigned* keys,
                           int32* numbers) {
   constexpr int32 most = (1 << length_bits) - 1;
@@ -99,7 +99,7 @@ __global__ void place_segments(const int32* numbers, const int32* begins, const 
   }
 }
 
-/// A panel's first segment, by a search in the keys, and its first entry.
+/// Finds the first segment of each panel, by a search in the keys, and its first entry.
 __global__ void find_panels(const unsigned* keys, int32 count, const int32* offsets_of_a,
                             index rows, index panel_count, int32* first_segments,
                             int32* first_entries) {
@@ -155,7 +155,7 @@ row_panels::row_panels(const pattern& original) {
   const auto* const offsets_of_a = static_cast<const int32*>(original.offsets());
   const index* const rows_of = by_column.column_indices();
 
-  // Segments, column by column: so their sums are numbered.
+  // Segments column by column, which is the order of their sums.
   const int64 counted = static_cast<int64>(columns) + 1;
   const buffer counts = room(counted, sizeof(int32));
   places_ = room(counted, sizeof(int32));
@@ -179,7 +179,7 @@ row_panels::row_panels(const pattern& original) {
                         stream),
         name);
 
-  // By panel and length, and their entries in this order.
+  // Segments by panel and length, and their entries in this order.
   const buffer keys = room(count, sizeof(unsigned)), sorted_keys = room(count, sizeof(unsigned)),
                numbers = room(count, sizeof(int32)), sorted = room(count, sizeof(int32));
   make_keys<<<blocks_for(count), block, 0, stream>>>(begins.data<int32>(), rows_of, count,
@@ -208,7 +208,7 @@ row_panels::row_panels(const pattern& original) {
       words_.data<unsigned>());
   launched_well();
 
-  // What blocks do.
+  // The work of the blocks.
   const int64 bounds = int64{panel_count} + 1;
   const buffer edges = room(2 * bounds, sizeof(int32));
   find_panels<<<blocks_for(bounds), block, 0, stream>>>(
@@ -246,7 +246,7 @@ row_panels::row_panels(const pattern& original) {
   check(
       cudaMemcpyAsync(memory_.data(), made.data(), memory_.bytes(), cudaMemcpyHostToDevice, stream),
       name);
-  // Once: whoever finds it, on whatever stream, finds it made.
+  // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), name);
 }
 

@@ -1,16 +1,16 @@
 #pragma once
 
-// A's entries by panels of its rows: what `maxk_backward` works from where it holds rows of B in
-// shared memory.
+// A's entries by panels of its rows: the input of `maxk_backward` when it holds rows of B in shared
+// memory.
 
 #include "cuda/device/arguments.cuh"
 #include "rig/pattern.hpp"
 
 namespace rig::on_cuda {
 
-/// The entries of each panel of `panel_rows` rows of A, by columns: those of one column are a
-/// segment, and make one sum of a row of C = op(A)·B, op transposing. 4 bytes an entry, 16 a
-/// segment and 4 a row of C.
+/// The entries of each panel of `panel_rows` rows of A, by columns. The entries of one column are a
+/// segment, and make one sum of a row of C = op(A)·B, op transposing. Memory: 4 bytes per entry, 16
+/// per segment. Each row of C adds 4 bytes.
 struct row_panels : derived {
   static constexpr const char* name = "row panels";
   explicit row_panels(const pattern& original);
@@ -18,17 +18,17 @@ struct row_panels : derived {
 
   /// Entries are counted in 32 bits.
   static bool serves(const pattern& original) {
-    constexpr int64 ahead = 4096;  // kernels count so far beyond the last segment or entry
+    constexpr int64 ahead = 4096;  // kernels count this far beyond the last segment or entry
     return !original.offsets_64() && original.nnz() <= highest<int32>() - ahead;
   }
 
-  bool fits = true;  ///< no panel has more entries than a word can tell
+  bool fits = true;  ///< no panel has more entries than a word can number
   index unit_count = 0;
   int32 segment_count = 0;
   const panel_unit* units = nullptr;   ///< the longest first
   const segment* segments = nullptr;   ///< by panel, the longest first
-  const unsigned* words = nullptr;     ///< an entry each, by segments: `panel_word`
-  const int32* first_place = nullptr;  ///< of each row of C, and one more: its sums' places
+  const unsigned* words = nullptr;     ///< one per entry, by segments: `panel_word`
+  const int32* first_place = nullptr;  ///< the first place of each row's sums, then the end
 
  private:
   buffer memory_, segments_, words_, places_;

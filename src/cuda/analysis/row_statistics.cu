@@ -1,4 +1,4 @@
-// The statistics of rows, and the lists that `split` works from.
+// The statistics of rows, and the lists that `split` and `spmv` read.
 
 #include <algorithm>
 #include <map>
@@ -17,8 +17,8 @@ __device__ int64 offset_at(const void* offsets, bool offsets_64, index row) {
                     : static_cast<const int32*>(offsets)[row];
 }
 
-/// What is added up, in this order; of `longest_row` the greatest. `quads`: four times the
-/// longest of each four neighbouring rows.
+/// The statistics, in this order: `longest_row` is a maximum, the others are sums. `quads`: four
+/// times the longest of each four neighbouring rows.
 enum seen : int {
   longest_row,
   quads,
@@ -31,17 +31,16 @@ enum seen : int {
 };
 using number = unsigned long long;
 
-/// Every 16th row's middle entry says whether entries lie near the diagonal.
+/// The middle entry of every 16th row shows whether entries lie near the diagonal.
 constexpr index sampled_rows = 16;
 constexpr index near_share = 32;  // near: within 1/32 of the columns
 
-/// As many blocks as an H200 runs at once, which meet in the same few numbers: with twice as many
-/// of 256 threads, a row each, prepare took 68 µs on rmat:18:16, so 51 (suite exact; one launch
-/// less for the order of rows is in it). Other sizes were not measured.
+/// As many blocks as an H200 runs at once, because all of them add to the same few numbers;
+/// docs/lab/exact.md. Other sizes are unmeasured.
 constexpr int statistics_threads = 512, statistics_blocks = 528;
 
-/// A thread takes four neighbouring rows at a time. The last block to finish hands the sums to the
-/// host and leaves `out` and `finished` zero for the next pass.
+/// A thread takes four neighbouring rows at a time. The last block to finish writes the results to
+/// the host, and leaves `out` and `finished` zero for the next pass.
 __global__ void __launch_bounds__(statistics_threads, 4)
     statistics(const void* offsets, bool offsets_64, const index* entries, index rows,
                index columns, number* out, unsigned* finished, number* on_host) {
@@ -105,14 +104,16 @@ __global__ void __launch_bounds__(statistics_threads, 4)
   if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
 }
 
-/// What passes over a device's matrices share: one at a time. Lives as long as the process.
+/// The memory that passes over a device's matrices share, one at a time. Lives as long as the
+/// process.
 struct statistics_space {
   std::mutex busy;
   number* out = nullptr;
   unsigned* finished = nullptr;
   number* on_host = nullptr;  ///< pinned; the device writes it
 
-  /// With `busy` locked, on the current device; zeroed in the order of the pass's stream.
+  /// Called with `busy` locked, on the current device. The memory is zeroed in the order of the
+  /// pass's stream.
   void make(cudaStream_t stream) {
     if (on_host != nullptr) return;
     void *device = nullptr, *host = nullptr;
@@ -137,7 +138,7 @@ struct statistics_space {
 
 statistics_space& statistics_space_of(int device) {
   static std::mutex mutex;
-  // Never destroyed: a product may run while the process ends.
+  // Never destroyed, because a product may run while the process ends.
   static auto& spaces = *new std::map<int, statistics_space>;
   const std::lock_guard lock(mutex);
   return spaces[device];
@@ -147,7 +148,7 @@ struct counters {
   int32 rows, pieces;
 };
 
-/// Sum of x over the threads before this one; `total` over all.
+/// The sum of x over the threads before this one; `total`: the sum over the block.
 __device__ int before_me(int x, int& total) {
   __shared__ int warps[block / 32];
   const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
@@ -168,9 +169,9 @@ __device__ int before_me(int x, int& total) {
   return before + sum - x;
 }
 
-/// A block takes `block` neighbouring rows and one place in each list for all of their pieces, so
-/// that pieces of neighbours run together. Blocks take their places in any order: sums do not
-/// depend on where they lie. With null lists only counts.
+/// A block takes `block` neighbouring rows, and one range of each list for all of their pieces, so
+/// that pieces of neighbours run together. Blocks take their ranges in any order, because sums do
+/// not depend on the ranges. With null lists the kernel only counts.
 __global__ void cut_rows_of(const void* offsets, bool offsets_64, index rows, int64 cut,
                             counters* taken, piece* pieces, cut_row* cut_rows) {
   __shared__ int first_piece, first_row;
@@ -193,7 +194,7 @@ __global__ void cut_rows_of(const void* offsets, bool offsets_64, index rows, in
   for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p, first_row + my_row};
 }
 
-/// Longest first, eight classes an octave; rows without entries last.
+/// Classes of row lengths: longest first, eight per octave, rows without entries last.
 constexpr int classes = 8 * 31 + 1;
 
 __device__ int class_of(int64 length) {
@@ -206,7 +207,7 @@ __device__ int class_of(int64 length) {
 /// Rows are taken in blocks of this many, which stay together within a class.
 constexpr int block_rows = 1024;
 
-/// Counts rows by class; the last block makes first places of the counts.
+/// Counts rows by class; the last block turns the counts into first places.
 __global__ void count_classes(const void* offsets, bool offsets_64, index rows, int* next,
                               unsigned* finished) {
   __shared__ int count[classes];
@@ -239,7 +240,7 @@ __global__ void count_classes(const void* offsets, bool offsets_64, index rows, 
   }
 }
 
-/// out = the rows, class by class: a block takes one place in each for all of its rows.
+/// out = the rows, class by class. A block takes one range of each class for all of its rows.
 __global__ void place_rows(const void* offsets, bool offsets_64, index rows, int* next,
                            listed_row* out) {
   __shared__ int count[classes], first[classes];
@@ -267,9 +268,10 @@ __global__ void place_rows(const void* offsets, bool offsets_64, index rows, int
   }
 }
 
-/// out[c] = the first row that begins at item c · chunk_items or later, where row i is item
-/// i + offset(i) and its entries follow it; out[chunks] = rows. A warp looks at 32 rows at once: of
-/// two million it asks five times, where a thread would 21 times, each waiting for the one before.
+/// out[c] = the first row that begins at item c · chunk_items or later; out[chunks] = rows. Row i
+/// is item i + offset(i), and its entries follow it. A warp tests 32 rows per round, because each
+/// round waits for the one before: a thread alone needs several times the rounds;
+/// docs/lab/exact.md.
 __global__ void find_chunks(const void* offsets, bool offsets_64, index rows, index chunks,
                             index* out) {
   const int64 c = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32;
@@ -305,7 +307,7 @@ row_statistics::row_statistics(const pattern& of) {
     statistics<<<blocks, statistics_threads, 0, stream>>>(
         of.offsets(), of.offsets_64(), of.column_indices(), of.rows(), of.columns(), space.out,
         space.finished, space.on_host);
-    // Waited for whatever was said before: no other pass may begin while this one runs.
+    // The wait precedes the check, because no other pass may begin while this one runs.
     const cudaError_t status = cudaGetLastError();
     launched(of.where().device, "row_statistics");
     check(cudaStreamSynchronize(stream), "row statistics");
@@ -346,7 +348,8 @@ row_lists::row_lists(const pattern& of) {
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
   const bool is_cut = cut_helps(*statistics, of.nnz()), sorts = is_skewed(*statistics, of.nnz());
   if (is_cut) cut = cut_for(*statistics, of.nnz());
-  // The statistics count these; rows of half a million entries are cut otherwise.
+  // The statistics count pieces for these cuts; larger cuts, of rows of half a million entries, are
+  // counted here.
   int kind = 0;
   while (kind < cut_kinds && cut_of(kind) != cut) ++kind;
   if (is_cut && kind < cut_kinds) {
@@ -408,7 +411,7 @@ row_lists::row_lists(const pattern& of) {
     by_length = order;
   }
   check(cudaGetLastError(), "lists of rows");
-  // Once: whoever finds it, on whatever stream, finds it made.
+  // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), "lists of rows");
 }
 
@@ -426,7 +429,7 @@ buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) c
                          [&](const scratch& some) { return some.stream == stream; });
   if (at != of_streams_.end() && (*at.*part).bytes() >= bytes) return *at.*part;
   if (at == of_streams_.end() && of_streams_.size() == most_streams) return {};
-  // Freed like the lists: in the order of A's stream, which every call is ordered before.
+  // Freed like the lists, in the order of A's stream, which waits for every call.
   buffer made = buffer::allocate(bytes, memory.where(), memory.stream());
   const auto order = static_cast<cudaStream_t>(memory.stream());
   if (part == &scratch::counters)

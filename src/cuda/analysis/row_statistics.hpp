@@ -1,7 +1,7 @@
 #pragma once
 
 // Statistics of the rows of a pattern on a device: O(n), once. The choice of kernels and launch
-// configurations rests on them.
+// configurations depends on them.
 
 #include <mutex>
 #include <utility>
@@ -12,31 +12,32 @@
 
 namespace rig::on_cuda {
 
-/// Entries a piece may have, unless a row has millions.
+/// Entries per piece, unless a row has millions.
 constexpr int cut_kinds = 3;
 constexpr int64 cut_of(int kind) { return kind == 0 ? 128 : kind == 1 ? 512 : 1024; }
 
-/// Too little work to fill the GPU: more lanes a row.
+/// Fewer entries do not fill the GPU, so rows get more lanes.
 constexpr int64 few_entries = 300000;
 
 struct row_statistics : derived {
   static constexpr const char* name = "row statistics";
-  row_statistics() = default;  ///< of nothing: tests of rules fill it in
+  row_statistics() = default;  ///< empty: tests of rules fill it in
   explicit row_statistics(const pattern& of);
   std::size_t bytes() const override { return sizeof(*this); }
-  /// About the statistics of samples of the rows.
+  /// Estimated statistics of samples of `width` entries per row.
   row_statistics sampled(int width) const;
 
   int64 longest = 0;
-  double mean_length = 0;  ///< of the rows that are not empty
+  double mean_length = 0;  ///< of the rows that have entries
   double imbalance =
-      1;  ///< of four neighbouring rows, the longest over their mean, weighted by entries
+      1;  ///< the longest of four neighbouring rows over their mean, weighted by entries
   index cut_rows[cut_kinds] = {},
         pieces[cut_kinds] = {};  ///< rows longer than each cut, and their pieces
-  bool local = false;  ///< most entries lie near the diagonal: neighbouring rows share neighbours
+  bool local = false;  ///< most entries lie near the diagonal, so neighbouring rows share columns
 };
 
-/// The lists that `split` and `spmv` work from, in one allocation. Null: not worth having here.
+/// The lists that `split` and `spmv` read, in one allocation. A null list does not pay for this
+/// pattern.
 struct row_lists : derived {
   static constexpr const char* name = "row lists";
   explicit row_lists(const pattern& of);
@@ -47,12 +48,12 @@ struct row_lists : derived {
   const piece* pieces = nullptr;
   const cut_row* cut_rows = nullptr;
   const listed_row* by_length = nullptr;  ///< rows, longest first, to an eighth of an octave
-  index chunk_count = 0;                  ///< of `spmv`
-  const index* chunk_rows = nullptr;      ///< the first row of each chunk, and the number of rows
+  index chunk_count = 0;                  ///< chunks of `spmv`
+  const index* chunk_rows = nullptr;      ///< the first row of each chunk, then the number of rows
 
-  /// `count` counters that are zero, for kernels on `stream` that leave them so, and `bytes` for
-  /// the sums of one launch: whoever asks on the same stream gets the same ones. Nothing for a
-  /// stream beyond the first few.
+  /// counters_of: `count` zero counters, for kernels on `stream` that leave them zero. sums_of:
+  /// `bytes` for the sums of one launch. Calls on one stream get the same memory; a stream beyond
+  /// the first few gets an empty buffer.
   buffer counters_of(void* stream, std::size_t count) const;
   buffer sums_of(void* stream, std::size_t bytes) const;
 
@@ -68,44 +69,46 @@ struct row_lists : derived {
   mutable std::vector<scratch> of_streams_;
 };
 
-/// The statistics of the pattern that A is read by, found once per call.
+/// The statistics of the pattern by which A is read, found once per call.
 inline const row_statistics& statistics_of(const problem& p) {
   if (p.statistics == nullptr) p.statistics = p.oriented->derived_of<row_statistics>();
   return static_cast<const row_statistics&>(*p.statistics);
 }
 
-/// The lists of the pattern that A is read by, held for the call; sets `args` to take rows by
-/// length where that pays.
+/// The lists of the pattern by which A is read, held for the call. Sets `args` to take rows by
+/// length if that pays.
 const row_lists& ordered_rows(const problem& p, arguments& args);
 
-/// HasFlags `args` of the pieces that rows are cut in.
+/// Sets the pieces of cut rows in `args`.
 void set_pieces(const row_lists& lists, arguments& args);
 
-/// Gives `args` `count` counters that are zero, for a launch that leaves them so, and `bytes` for
-/// its sums, to be kept until the launch: the lists' own, where calls follow each other on a
-/// stream.
+/// Sets `count` zero counters in `args`, for a launch that leaves them zero, and `bytes` for its
+/// sums. The memory belongs to the lists if calls follow each other on a stream. The returned
+/// buffer must live until the launch.
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args);
 
-/// HasFlags `args` of the pieces, if there are any, with counters of those that are done,
-/// for each of `tiles`, and room for their sums, `bytes` each, to be kept until the launch.
+/// Sets the pieces in `args`, if there are any, with completion counters for each of `tiles`, and
+/// `bytes` for the sums of each piece. The returned buffer must live until the launch.
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
                      arguments& args);
 
-/// Entries a row may have before it is cut.
+/// Entries that a row may have before it is cut.
 int64 cut_for(const row_statistics& statistics, int64 nnz);
 
-/// Are there rows that one group of lanes would work on while others wait?
+/// Returns whether one group of lanes would work on some row while others wait.
 bool cut_helps(const row_statistics& statistics, int64 nnz);
 
-/// Are neighbouring rows of unlike lengths, in a matrix small enough for that to show?
+/// Returns whether neighbouring rows differ in length, in a matrix small enough for that to cost
+/// time.
 bool is_skewed(const row_statistics& statistics, int64 nnz);
 
-/// Does taking rows by length, or cutting them, pay for this problem?
+/// order_helps: returns whether taking rows by length pays. split_helps: whether that, or cutting
+/// rows, pays.
 bool order_helps(const problem& p, const row_statistics& statistics);
 bool split_helps(const problem& p, const row_statistics& statistics);
 
-/// What one group takes over its longest row, with a batch of loads in flight.
+/// Seconds that one group takes for a row of so many entries, with a batch of loads in flight.
 inline double lone_row_seconds(int64 entries) { return 60e-9 * static_cast<double>(entries); }
 
 }  // namespace rig::on_cuda

@@ -1,5 +1,5 @@
 // Structural work on the device: derived structures of a pattern, transposed copies. No hot loop:
-// CUB does the sorting and scanning.
+// CUB sorts and scans.
 
 #include <bit>
 #include <cub/device/device_radix_sort.cuh>
@@ -35,7 +35,7 @@ __global__ void number(Offset* out, int64 count) {
     out[p] = static_cast<Offset>(p);
 }
 
-/// rows_of[q] = the row that holds entry permutation[q]: a search in the offsets.
+/// rows_of[q] = the row that holds entry permutation[q], by a search in the offsets.
 template <class Offset>
 __global__ void find_rows(const void* offsets, bool offsets_64, index rows,
                           const Offset* permutation, int64 nnz, index* rows_of) {
@@ -63,7 +63,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const auto rows = static_cast<std::size_t>(original.columns());
   const auto room = [&](std::size_t bytes) { return buffer::allocate(bytes, where, stream); };
 
-  // Offsets: how often each column occurs, summed up.
+  // Offsets: the running sum of the entries per column.
   const buffer counts = room((rows + 1) * sizeof(unsigned long long));
   buffer offsets = room((rows + 1) * sizeof(Offset));
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
@@ -104,7 +104,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
         permutation.data<const Offset>(), nnz, rows_of.data<index>());
     check(cudaGetLastError(), "transpose");
   }
-  // Once: whoever finds it, on whatever stream, finds it made.
+  // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), "transpose");
   return std::make_shared<const pattern>(original.columns(), original.rows(), nnz,
                                          std::move(offsets), sizeof(Offset) == sizeof(int64),
@@ -128,9 +128,7 @@ __global__ void transpose_words(const Word* from, int64 stride, index rows, inde
   }
 }
 
-/// A warp takes four rows at a time, so that as many loads are in flight: uniform:262144:32, f =
-/// 47, copy and product 0.292 ms, one word at a time 0.302 (the program marked ** in
-/// docs/lab/exact.md).
+/// A warp takes four rows at a time, so that four loads are in flight; docs/lab/exact.md.
 template <class Word>
 __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride, index rows,
                                                  index columns, Word* to, int64 to_stride) {
@@ -147,10 +145,9 @@ __global__ void __launch_bounds__(256) pad_words(const Word* from, int64 stride,
   }
 }
 
-/// A block copies neighbouring rows of a tile, 2^tile_bits columns, in the order in which they are
-/// to lie; and with the last tile what is left of its rows. Eight words a thread: 69 and 646 MB
-/// read and written in 0.0180 and 0.160 ms (suite profile: uniform:262144:32 and products-like, f =
-/// 33), 0.0231 and 0.199 by rows, whose loops took 128 registers.
+/// A block copies neighbouring rows of a tile of 2^tile_bits columns, in the order of `to`. With
+/// the last tile it also copies the columns left of its rows. Eight words per thread, because loops
+/// over rows need too many registers; docs/lab/exact.md.
 template <class Word>
 __global__ void __launch_bounds__(256)
     tile_words(const Word* from, int64 stride, index rows, index columns, Word* to, int tile_bits,
@@ -231,7 +228,7 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
 
 namespace {
 
-/// Calls with a word of as many bytes as an element of 1, 2, 4 or 8.
+/// Calls `call` with a word of as many bytes as an element: 1, 2, 4 or 8.
 template <class Call>
 void by_word(std::size_t bytes, Call call) {
   switch (bytes) {

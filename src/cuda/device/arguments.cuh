@@ -1,8 +1,8 @@
 #pragma once
 
-// What every kernel is told: one trivially copyable struct, so that kernels compiled ahead and
-// kernels compiled at run time launch alike. Kernel files compile under NVRTC: no header but rig's
-// own.
+// The arguments of every kernel: one trivially copyable struct, so that kernels compiled ahead and
+// kernels compiled at run time launch alike. NVRTC compiles the kernel files, so they include no
+// header except rig's own.
 
 #include "rig/accumulate.hpp"
 #include "rig/kernels/sampling.hpp"
@@ -10,84 +10,89 @@
 
 namespace rig::on_cuda {
 
-/// Entries number · cut … of one row, which is the cut_row of that number.
+/// A piece of one cut row: at most `cut` of its entries, from entry number · cut on. `cut_row` is
+/// the row's place in the list of cut rows.
 struct piece {
   index row;
   int32 number, cut_row;
 };
 
-/// Threads of a block of `row`.
+/// Threads per block of `row`.
 constexpr int row_threads = 128;
-/// Entries a thread of `permute_values` has in flight.
+/// Entries that a thread of `permute_values` has in flight.
 constexpr int values_in_flight = 4;
 
-/// Rows and entries of a chunk of `spmv`, together.
+/// Rows plus entries of one chunk of `spmv`.
 constexpr int chunk_items = 2044;
 
-/// A row of `spmv` that crosses chunks is completed so many blocks after the one in which it ends,
-/// and then its sums are there: about what an H200 runs at once; others were not measured.
-/// docs/lab/spmv.md has what was tried in its place.
+/// A row of `spmv` that crosses chunks is completed so many blocks after the block in which it
+/// ends. By then its sums are mostly stored. The value is about the number of blocks that an H200
+/// runs at once; other GPUs are unmeasured. Alternatives: docs/lab/spmv.md.
 constexpr int64 blocks_behind = 1024;
 
-/// A row and where its entries lie: who takes a row from a list need not wait for its offsets too.
+/// A row and the place of its entries, so that a kernel with a list of rows does not wait for the
+/// offsets as well.
 struct alignas(16) listed_row {
   int64 begin;
   unsigned count;
   index row;
 };
 
-/// A row that was cut: its pieces are first_piece … first_piece + count, in order.
+/// A row that is cut: its pieces are [first_piece, first_piece + count), in order.
 struct cut_row {
   index row;
   int32 first_piece, count;
 };
 
-/// Rows of A whose rows of B a block of `maxk_backward_panels` holds in shared memory. Their
-/// entries are told by words: the row in the panel, and the place among the panel's entries as A
-/// stores them. Milliseconds of 28, 56 and 112 rows of 256 columns, k = 16, any order (the program
-/// marked * in docs/lab/maxk.md): reddit-like 2.48, 2.20, 2.97; rmat:18:16 0.30, 0.26, 0.53: more
-/// rows make fewer sums of more entries, and leave less of the L1 cache.
+/// Rows of A per panel of `maxk_backward_panels`; a block holds their rows of B in shared memory. A
+/// `panel_word` packs an entry in 32 bits: its row in the panel, and its place among the panel's
+/// entries as A stores them. More rows make fewer and longer sums, and leave less of the L1 cache;
+/// docs/lab/maxk.md.
 constexpr index panel_rows = 56;
 constexpr int panel_place_bits = 26;
 constexpr unsigned panel_word(index row, int64 place) {
   return static_cast<unsigned>(row) << panel_place_bits | static_cast<unsigned>(place);
 }
 
-/// Segments [first, last) of the panel of `rows` rows from `row` on, whose first entry is `entry`.
+/// Segments [first, last) of one panel. The panel has `rows` rows from `row` on, and `entry` is its
+/// first entry in A.
 struct panel_unit {
   index row, rows;
   int64 entry;
   int32 first, last;
 };
 
-/// Entries of a panel in one column of A, which is a row of C; where their sum goes.
+/// The entries of a panel in one column of A, which is a row of C. `place`: the place of their sum.
+/// `begin`, `count`: their words.
 struct alignas(16) segment {
   index row;
   int32 place;
   int32 begin, count;
 };
 
-/// A number of any storage type, by its bits.
+/// The bits of a number of any storage type.
 struct alignas(16) any_value {
   unsigned char bytes[16];
 };
 
-/// Panels of columns of `spmv_panels` begin on multiples of this, which is 16 bytes or more of B.
+/// Panels of columns of `spmv_panels` begin on multiples of this, so that their elements of B begin
+/// on multiples of 16 bytes.
 constexpr index panel_grain = 16;
 
-/// Warps of a block of `spmv_panels`, and entries a lane takes at once: a pack, which begins on a
-/// multiple of four entries of A, though a row in a panel may not.
+/// Warps per block of `spmv_panels`, and entries that a lane takes at once: a pack. A pack begins
+/// on a multiple of four entries of A, although a row's entries in a panel may not.
 constexpr int column_warps = 32;
 constexpr int pack_entries = 4;
-/// The codes of a pack: where an entry's element of B lies in shared memory, or 0 if the entry is
-/// of another row or panel. Panels lie behind so many places.
+/// The codes of a pack: the place of each entry's element of B in shared memory, or 0 if the entry
+/// belongs to another row or panel. The panel's elements begin at place `first_code`.
 constexpr index first_code = panel_grain;
 struct alignas(8) pack_codes {
   unsigned pairs[2];  ///< codes 0 and 1, 2 and 3, the first in the low half
 };
 
-/// The columns of a panel that a block takes some packs of, and where a warp begins in it: at a
-/// row's first pack. A row in a panel is a segment, number panel · rows + row.
+/// The columns of a panel of which a block takes some packs. `warp_start`: a warp's first pack,
+/// which is the first of a row, and the row's segment. A row in a panel is a segment, number panel
+/// · rows + row.
 struct column_unit {
   index column, columns;
 };
@@ -104,7 +109,7 @@ struct mask_arguments {
   const index* entries = nullptr;
   const void* values = nullptr;  ///< null: every entry is `iso`
   any_value iso = {};
-  int64 stride = 0;  ///< of a dense mask, whose elements are `values`
+  int64 stride = 0;  ///< row stride of a dense mask, whose elements are `values`
 };
 
 struct arguments {
@@ -116,63 +121,63 @@ struct arguments {
   const void* offsets = nullptr;
   const index* entries = nullptr;
   const void* permutation =
-      nullptr;  ///< value of entry p is a_values[permutation[p]]; only `permute_values` follows it
+      nullptr;  ///< value of entry p is a_values[permutation[p]]; only `permute_values` reads it
   const void* a_values =
       nullptr;  ///< null: every entry is `iso`; else of the semiring's left type, in order
   any_value iso = {};
   // B
   index columns = 0;
   const void* b = nullptr;
-  unsigned b_row_bytes = 0;      ///< from one row of B to the next
-  int64 b_tile_bytes = 0;        ///< from a tile of B to the next, less one of its rows
-  const void* b_rest = nullptr;  ///< what tiles leave of B's rows, less a row of all tiles: kernels
-                                 ///< add the number of a column
+  unsigned b_row_bytes = 0;      ///< bytes from one row of B to the next
+  int64 b_tile_bytes = 0;        ///< bytes from one tile of B to the next, less one row of a tile
+  const void* b_rest = nullptr;  ///< the columns of B beyond the tiles, less one row of all tiles:
+                                 ///< kernels add the number of a column
   unsigned b_rest_row_bytes = 0;
-  const float *low = nullptr, *step = nullptr;  ///< of B's codes: one of each, or one a column
+  const float *low = nullptr, *step = nullptr;  ///< of B's codes: one range, or one per column
   // C
   void* c = nullptr;
   int64 c_stride = 0;
-  int32* indices = nullptr;  ///< second array of an indexed result
+  int32* indices = nullptr;  ///< the second array of an indexed result
   int64 indices_stride = 0;
   type c_type = type::other;
   accumulator accum = accumulator::none;
   bool outside_fills = false;
-  bool c_packed = false;  ///< C may be stored by packs of the width B is loaded in
+  bool c_packed = false;  ///< C can be stored in packs of the width in which B is loaded
   any_value fill = {};    ///< in C's storage type
   mask_arguments mask;
-  // Which entries: whole rows or samples of them, or also pieces of those that were cut
+  // The entries to sum: whole rows, samples of rows, or pieces of cut rows
   sampling samples = sampling::none;
   int width = 0;
-  bool rescales = false;  ///< sums of a sample stand for the whole row
-  int64 cut = 0;          ///< rows longer than this come as pieces; 0: no row is cut
+  bool rescales = false;  ///< the sum of a sample is scaled to the whole row
+  int64 cut = 0;          ///< rows longer than this come in pieces; 0: no row is cut
   const piece* pieces = nullptr;
   index piece_count = 0;
-  const listed_row* order = nullptr;  ///< rows in this order; null: as they are
+  const listed_row* order = nullptr;  ///< the order of rows; null: as A stores them
   const cut_row* cut_rows = nullptr;
   index cut_count = 0;
   void* piece_sums = nullptr;  ///< piece_count × columns accumulators
-  /// Pieces that are done: cut_count a tile. Of `spmv`: sums that chunks sent. Zero between
-  /// launches.
+  /// Finished pieces of each cut row: cut_count counters per tile. In `spmv`: sums that chunks
+  /// have sent. Zero between launches.
   unsigned* completion_counters = nullptr;
-  // A cbsr, which is B or shapes C
+  // A cbsr, which is B or the pattern of C
   int k = 0;
-  const void* kept = nullptr;  ///< k columns a row: unsigned char or unsigned short
+  const void* kept = nullptr;  ///< k columns per row: unsigned char or unsigned short
   index tile = 0;              ///< columns whose sums a warp holds at a time
-  // or even chunks of entries: of `spmv`
-  const index* chunk_rows = nullptr;  ///< the first row of each chunk, and one more
+  // Chunks of equal work: `spmv`
+  const index* chunk_rows = nullptr;  ///< the first row of each chunk, then the number of rows
   index chunk_count = 0;
-  // or panels of rows: of `maxk_backward`
+  // Panels of rows: `maxk_backward`
   const panel_unit* units = nullptr;
   const segment* segments = nullptr;
-  const unsigned* words = nullptr;     ///< an entry each: `panel_word`
-  const int32* first_place = nullptr;  ///< of each row's sums in `piece_sums`, and one more
-  // or panels of columns: of `spmv_panels`, its sums panel by panel in `piece_sums`
+  const unsigned* words = nullptr;     ///< one per entry: `panel_word`
+  const int32* first_place = nullptr;  ///< each row's first sum in `piece_sums`, then the end
+  // Panels of columns: `spmv_panels`, with its sums in `piece_sums`, panel by panel
   const pack_codes* codes = nullptr;
-  const unsigned* segment_ends = nullptr;     ///< a bit a pack: the last of its segment
-  const int32* segment_packs = nullptr;       ///< pack of A less pack of the blocks, per segment
-  const warp_start* starts = nullptr;         ///< column_warps + 1 a unit
+  const unsigned* segment_ends = nullptr;     ///< one bit per pack: the last of its segment
+  const int32* segment_packs = nullptr;       ///< per segment: pack of A less pack of `codes`
+  const warp_start* starts = nullptr;         ///< column_warps + 1 per unit
   const column_unit* column_units = nullptr;  ///< in the order of blocks
-  const index* block_units = nullptr;         ///< the first of each block, and one more
+  const index* block_units = nullptr;         ///< each block's first unit, then the end
   index panel_count = 0;
 
   constexpr int64 offset(index row) const {

@@ -1,15 +1,14 @@
 #pragma once
 
-// Which entries, and the sum over them: the inner loop of `row` and of all that is made of it.
+// Ranges of entries, and the sum over one: the inner loop of `row` and of the kernels built on it.
 
 #include "cuda/device/write.cuh"
 
 namespace rig::on_cuda {
 
-/// Entries first … first + count of one row that begins at entry `begin`. Streamed: all of A is
-/// read, so entries that follow are fetched with them, and the compiler does not make their
-/// addresses anew for every load. By the latter rows take up to 16 % less, but rows of one lane 11
-/// % more, and samples up to 17 % (docs/lab/exact.md).
+/// Entries [first, first + count) of the row that begins at entry `begin`. Streamed: the kernel
+/// reads all of A, so loads also fetch the entries that follow. The address is computed once, not
+/// for every load; rows of one lane and samples lose by that; docs/lab/exact.md.
 template <class S, bool Streamed>
 struct entry_range {
   static constexpr bool is_sample = false;
@@ -35,7 +34,7 @@ struct entry_range {
   }
 };
 
-/// Slots first … first + count of a sample of the row.
+/// Slots [first, first + count) of a sample of the row.
 template <class S>
 struct sampled_range {
   static constexpr bool is_sample = true;
@@ -56,9 +55,8 @@ struct sampled_range {
   __device__ unsigned at(unsigned e) const { return sample.entry(first + e); }
 };
 
-/// Where B's rows lie: element (k, j) at data + k · row_bytes + j elements. Asked of the arguments
-/// where they are used: handed on as values they cost arg-max 48 bytes of spilled registers, and
-/// time: arxiv-like, f = 64: 0.107 ms for 0.093.
+/// The place of B's rows: element (k, j) is at data + k · row_bytes + j elements. Each use reads
+/// the arguments anew, because values handed on would spill registers in arg-max; docs/lab/max.md.
 struct rows_of_b {
   __device__ static const void* data(const arguments& args) { return args.b; }
   __device__ static unsigned row_bytes(const arguments& args) { return args.b_row_bytes; }
@@ -75,9 +73,9 @@ struct rest_of_b {
   __device__ static unsigned row_bytes(const arguments& args) { return args.b_rest_row_bytes; }
 };
 
-/// sum = x where `taken`. A float comes by a multiply-add: selections go through the pipe of the
-/// comparisons, which has half the width of that of sums and was 69 % busy with arg-max on
-/// uniform:262144:32, f = 256: 1.10 ms by selections, 1.05. NaN stays NaN, but not its bits.
+/// Sets sum = x if `taken`. A float is set by a predicated multiply-add, because selections share
+/// the pipe of comparisons, which has half the width of that of sums; docs/lab/max.md. A NaN stays
+/// a NaN, with other bits.
 template <class T>
 __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
   if constexpr (is_indexed<T>) {
@@ -93,11 +91,10 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
   }
 }
 
-/// out = the sums of G / L teams. Where a lane is to end with W of a pack's V columns, teams meet
-/// by halves: of two lanes that meet each goes on with half of the columns, until W are left. From
-/// there, or with all columns, they meet in a tree, and all have its sums. Returns the first column
-/// of the pack that the lane holds. Products-like, f = 32, arg-max: 2.45 ms by a tree of all
-/// columns, 2.27 (suite ablation); sums and max gain nothing (docs/lab/exact.md).
+/// out = the sums of G / L teams; returns the first column of the pack that the lane holds. If a
+/// lane is to end with W < V columns, teams meet by halves: when two lanes meet, each keeps half,
+/// until W are left. The remaining steps are a tree, after which all lanes have its sums. Halves
+/// make arg-max faster; sums and max gain nothing; docs/lab/max.md.
 template <class S, int L, int G, int CF, int V, int W>
 __device__ __forceinline__ int meet(unsigned members, int lane,
                                     const typename S::accum (&sum)[CF][V],
@@ -133,14 +130,14 @@ __device__ __forceinline__ int meet(unsigned members, int lane,
   }
 }
 
-/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together:
-/// L of them cover a tile of L·V·CF columns, the G / L teams take every G / L-th entry, and U
-/// entries a team are in flight. Lane `lane` sums columns first + v and, L·V further, the next
-/// pack; where `out` has W of a pack's V columns, it ends with those from the returned column of
-/// the pack on. A semiring with `replaces` is summed from the last entry to the first, if they
-/// ascend. Of a sample each lane draws one of the next G slots, so that no entry is computed or
-/// awaited twice. Teams meet in a fixed order, so the result is the same each time; all lanes of
-/// the group must call.
+/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together.
+/// L lanes, a team, cover a tile of L·V·CF columns; each team takes every G / L-th entry and has U
+/// entries in flight. Lane `lane` sums the pack of columns from `first` on, and further packs at
+/// distances of L·V. If `out` has W < V columns per pack, the result begins at the returned column
+/// of the pack. A semiring with `replaces` is summed from the last entry to the first, except in a
+/// sample, whose entries need not ascend. In a sample each lane loads one of the next G slots, so
+/// that no entry is computed or awaited twice. Teams meet in a fixed order, so results are
+/// reproducible. All lanes of the group must call.
 template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Rows, class Range,
           int W>
 __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
@@ -149,8 +146,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   using left = typename S::left;
   using right = typename S::right;
   constexpr unsigned teams = G / L;
-  // A lane beyond the last column reads the first one for nothing: a load without a question does
-  // not hold up others.
+  // A lane beyond the last column reads the first column and drops it, because an unconditional
+  // load does not hold up others.
   typename S::accum sum[CF][V];
   [[maybe_unused]] const char* b[CF];
   index columns[CF];
@@ -162,9 +159,9 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   }
   [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = iso_of<left>(args);
-  // All loads of a batch are issued before its first sum: their latencies overlap. Past the end,
-  // two packs a lane load the last entry again, for nothing, and one asks first: road-like, f =
-  // 128: 0.69 ms and 0.75 asked, f = 32: 0.29 and 0.26.
+  // All loads of a batch are issued before its first sum, so that their latencies overlap. Past the
+  // end, lanes with two packs load the last entry again and drop it, while lanes with one pack test
+  // first; docs/lab/exact.md.
   constexpr bool again = CF > 1, backward = has_replaces<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, CF>;
   [[maybe_unused]] const b_reader reader(args, columns);
@@ -243,7 +240,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
         drawn_a = of.values == nullptr ? iso_of<left>(args)
                                        : load_pack<left, 1>(of.values + e).element[0];
       const unsigned slots = of.count - slot < G ? of.count - slot : G;
-      // All lanes of the group go through the same batches: they hand each other what they drew.
+      // All lanes of the group run the same batches, because they shuffle the entries that they
+      // loaded.
       for (unsigned p = 0; p < slots; p += U * teams)
         if (p + U * teams <= slots)
           batch(p + lane / L, slots, no());
@@ -269,8 +267,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   return held;
 }
 
-/// `gather_from` with or without values to load: asked once, not in the loop; of samples, which ask
-/// when they draw, in one copy: small graphs wait for a kernel's text.
+/// `gather_from` with or without values to load: the test is outside the loop. Samples test at
+/// their loads and have one copy, because small graphs wait until a kernel's code is fetched.
 template <class S, class TB, int V, int L, int G, int U, int CF, class Rows, class Range, int W>
 __device__ __forceinline__ int gather(const arguments& args, Rows rows, index row, const Range& of,
                                       int lane, index first, typename S::accum (&sum)[CF][W]) {
@@ -285,7 +283,8 @@ __device__ __forceinline__ int gather(const arguments& args, index row, const Ra
   return gather<S, TB, V, L, G, U, CF>(args, rows_of_b(), row, of, lane, first, sum);
 }
 
-/// The packs of a row in `to`, whole where C's rows begin and end on packs.
+/// Stores the packs of a row in `to`: whole packs if C's rows begin and end on packs, else single
+/// elements.
 template <class T, int V, int L, int CF>
 __device__ __forceinline__ void store(const arguments& args, T* to, index first,
                                       const pack<T, V> (&from)[CF]) {
@@ -305,8 +304,8 @@ __device__ __forceinline__ void store(const arguments& args, T* to, index first,
   }
 }
 
-/// The sums of one row, finished, as C stores them. Whether there are products is asked once, so
-/// that what `finish` has of their number alone is computed once.
+/// Stores the finished sums of one row in C's type. The test of n is outside the loops, so that
+/// `finish` computes its terms of n once.
 template <class S, class T, int V, int L, int CF>
 __device__ __forceinline__ void write_packs(const arguments& args, index row, index first, int64 n,
                                             const typename S::accum (&sum)[CF][V]) {
@@ -325,7 +324,7 @@ __device__ __forceinline__ void write_packs(const arguments& args, index row, in
   store<T, V, L, CF>(args, static_cast<T*>(args.c) + row * args.c_stride, first, out);
 }
 
-/// The sums of one row, n of its products, to C: whole packs where the call is plain.
+/// Stores the sums of one row of n products in C: whole packs if the call is plain.
 template <class S, int V, int L, int CF, bool Plain>
 __device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
                                            const typename S::accum (&sum)[CF][V]) {
@@ -352,7 +351,7 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
     store<value, V, L, CF>(args, static_cast<value*>(args.c) + row * args.c_stride, first, values);
     store<int32, V, L, CF>(args, args.indices + row * args.indices_stride, first, indices);
   } else {
-    if constexpr (is_same<O, float>) {  // features often stay in the type they came in
+    if constexpr (is_same<O, float>) {  // features often keep the narrow type of the input
       if (args.c_type == type::half)
         return write_packs<S, half, V, L, CF>(args, row, first, n, sum);
       if (args.c_type == type::bfloat16)

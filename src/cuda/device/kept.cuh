@@ -1,22 +1,23 @@
 #pragma once
 
-// What the kernels of a cbsr share: the part of a row that a warp takes, its entries a lane each.
+// Shared by the kernels of a cbsr: the part of a row that a warp takes, and its entries, one per
+// lane.
 
 #include "cuda/device/gather.cuh"
 
 namespace rig::on_cuda {
 
-/// The part of a row that a warp takes.
+/// The part of a row that a warp takes: the whole row, or one piece of a cut row.
 struct row_part {
   index row;
   int64 begin;      ///< its first entry
-  unsigned count;   ///< its entries
-  int64 whole;      ///< entries of the row
-  unsigned number;  ///< of the piece
+  unsigned count;   ///< the number of its entries
+  int64 whole;      ///< the number of entries of the row
+  unsigned number;  ///< the place in the list of pieces, or of rows
   bool is_piece;
 
-  /// Warps go through the pieces of rows that were cut, then through all rows. False: nothing is
-  /// left for this warp.
+  /// Warps take the pieces of cut rows first, then the other rows. Returns false if nothing is left
+  /// for this warp.
   __device__ bool take(const arguments& args) {
     const unsigned part = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
     const auto pieces = static_cast<unsigned>(args.piece_count);
@@ -40,7 +41,8 @@ struct row_part {
     return true;
   }
 
-  /// What all pieces of the row left is there: true for the warp of the one that is done last.
+  /// Returns true to the last warp that finishes a piece of the row: the results of all pieces can
+  /// be read then.
   __device__ bool is_last(const arguments& args, int lane, cut_row& of) const {
     const int32 cut_row_number = args.pieces[number].cut_row;
     of = args.cut_rows[cut_row_number];
@@ -50,7 +52,7 @@ struct row_part {
   }
 };
 
-/// The next 32 entries of a part, one a lane.
+/// The next 32 entries of a part, one per lane.
 template <class S>
 struct entry_window {
   index k = 0;
@@ -67,7 +69,7 @@ struct entry_window {
   }
 };
 
-/// V neighbouring columns of a cbsr, read at once.
+/// V neighbouring columns of a cbsr, loaded at once.
 template <class Index, int V>
 struct alignas(sizeof(Index) * V) kept_columns {
   Index at[V];

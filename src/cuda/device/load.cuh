@@ -1,13 +1,13 @@
 #pragma once
 
-// How A's values and B's rows are read.
+// Loads of A's values and of B's rows.
 
 #include "cuda/device/arguments.cuh"
 
 namespace rig::on_cuda {
 
-/// Element `at` of an array of any storage type, converted; an algebra type that is no storage type
-/// is read as it is.
+/// Element `at` of an array of any storage type, converted to To. An algebra type that is not a
+/// storage type is read as it is.
 template <class To>
 __device__ To load_as(const void* from, type stored, int64 at) {
   if constexpr (is_storage<To>) {
@@ -36,7 +36,7 @@ __device__ To load_as(const void* from, type stored, int64 at) {
   }
 }
 
-/// Value of entry p of A as the semiring's left type, through permutation and conversion.
+/// The value of entry p of A, through A's permutation, converted to the semiring's left type.
 template <class S>
 __device__ typename S::left load_a(const arguments& args, int64 p) {
   using left = typename S::left;
@@ -50,13 +50,13 @@ __device__ typename S::left load_a(const arguments& args, int64 p) {
   }
 }
 
-/// The value of every entry of A, where all have one.
+/// The one value of all entries of A, if A is stored with one.
 template <class T>
 __device__ __forceinline__ T iso_of(const arguments& args) {
   return *reinterpret_cast<const T*>(args.iso.bytes);
 }
 
-/// A register of any size from another lane, by `move(word)`.
+/// A value of any size from another lane; `move` moves one 32-bit word.
 template <class T, class Move>
 __device__ __forceinline__ T shuffle(T x, Move move) {
   constexpr int words = (sizeof(T) + 3) / 4;
@@ -66,7 +66,7 @@ __device__ __forceinline__ T shuffle(T x, Move move) {
   memcpy(&x, parts, sizeof(T));
   return x;
 }
-/// From the lane whose number differs by `distance` in one bit.
+/// From the lane whose number is this lane's, exclusive-or `distance`.
 template <class T>
 __device__ __forceinline__ T shuffle_xor(unsigned members, T x, int distance) {
   return shuffle(x, [=](unsigned word) { return __shfl_xor_sync(members, word, distance); });
@@ -76,25 +76,26 @@ template <class T>
 __device__ __forceinline__ T shuffle_from(unsigned members, T x, int from) {
   return shuffle(x, [=](unsigned word) { return __shfl_sync(members, word, from); });
 }
-/// From the lane `distance` before; lanes that have none keep theirs.
+/// From the lane `distance` lanes before; the first lanes keep their own value.
 template <class T>
 __device__ __forceinline__ T shuffle_up(T x, int distance) {
   return shuffle(x, [=](unsigned word) { return __shfl_up_sync(0xffffffffu, word, distance); });
 }
-/// Lanes of this thread's group of G.
+/// The mask of the lanes in this thread's group of G.
 template <int G>
 __device__ __forceinline__ unsigned group_members() {
   return G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
 }
 
-/// Counts one of `count` that are awaited, whose `members` stored before. True for the last: what
-/// the others stored can be read by `load_written`. The counter is zero again then.
+/// Counts one arrival of `count`, after the stores of all `members`. Returns true to the last
+/// arrival, which may read the stores of the others by `load_written`. The counter is zero again
+/// then.
 __device__ __forceinline__ bool arrive(unsigned* completion_counters, int64 count, unsigned members,
                                        int leader, bool leads) {
   __syncwarp(members);
   unsigned before = 0;
-  // Releases without acquiring: a fence both ways would empty the L1 cache for all of the
-  // multiprocessor (reddit-like, f = 1: 0.40 ms, 0.81 with a fence a chunk).
+  // Releases without acquiring, because a fence both ways would empty the L1 cache of the
+  // multiprocessor; docs/lab/spmv.md.
   if (leads)
     asm volatile("atom.release.gpu.global.inc.u32 %0, [%1], %2;"
                  : "=r"(before)
@@ -105,8 +106,8 @@ __device__ __forceinline__ bool arrive(unsigned* completion_counters, int64 coun
   return true;
 }
 
-/// What another block stored during this launch: from the L2 cache, for L1 may hold what was there
-/// before.
+/// A value that another block stored during this launch. It is read from the L2 cache, because L1
+/// may hold the value from before.
 template <class T>
 __device__ T load_written(const T* from) {
   T out;
@@ -124,7 +125,8 @@ __device__ T load_written(const T* from) {
   return out;
 }
 
-/// An element of a `quantized` B, with one range for all of it or one a column.
+/// An element of a `quantized` B: `code` if one range serves all of B, `column_code` if each column
+/// has a range.
 struct code {
   unsigned char bits;
 };
@@ -134,11 +136,12 @@ struct column_code {
 template <class T>
 inline constexpr bool is_code = is_same<T, code> || is_same<T, column_code>;
 
-/// Neighbouring elements of this type are loaded at once.
+/// Whether neighbouring elements of this type are loaded in one vector load.
 template <class T>
 inline constexpr bool is_packable = is_storage<T> || is_code<T>;
 
-/// V neighbouring elements, loaded and stored at once where they are numbers.
+/// A pack: V neighbouring elements, aligned for vector loads of up to 16 bytes if their type has
+/// them.
 template <class T, int V>
 struct alignas(!is_packable<T>       ? alignof(T)
                : sizeof(T) * V <= 16 ? sizeof(T) * V
@@ -146,7 +149,7 @@ struct alignas(!is_packable<T>       ? alignof(T)
   T element[V];
 };
 
-/// A pack that is read again by other rows: kept in the caches.
+/// Loads a pack that other rows read again, so it stays in the caches.
 template <class T, int V>
 __device__ pack<T, V> load_pack(const T* from) {
   pack<T, V> out;
@@ -165,10 +168,8 @@ __device__ pack<T, V> load_pack(const T* from) {
   return out;
 }
 
-/// A word of an array that is read from end to end: the L2 cache fetches 256 bytes of it at once.
-/// Milliseconds of entries and values of A with and without (suite exact's products, the program
-/// marked ** in docs/lab/exact.md): products-like, f = 32: 2.15, 2.31; f = 256: 14.65, 14.81;
-/// uniform:262144:32, f = 64: 0.267, 0.273; of B's rows: 0.325.
+/// Loads a word of an array that is read from end to end. A hint makes the L2 cache fetch 256 bytes
+/// at once. A's entries and values gain by it; B's rows lose; docs/lab/exact.md.
 template <class T>
 __device__ __forceinline__ T load_ahead(const T* from) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
@@ -189,7 +190,8 @@ __device__ __forceinline__ T load_ahead(const T* from) {
   return load_pack<T, 1>(from).element[0];
 }
 
-/// V neighbouring elements, read once: they should not push B out of the caches.
+/// Loads V neighbouring elements that are read once, with a hint that they should not push B out of
+/// the caches.
 template <class T, int V>
 __device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
   pack<T, V> out;
@@ -204,7 +206,8 @@ __device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
   return out;
 }
 
-/// Sixteen bytes straight to shared memory, without a register; `await_copies` waits for them.
+/// Copies 16 bytes to shared memory without a register; `await_copies` waits for the copies of the
+/// thread.
 __device__ __forceinline__ void copy_ahead(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;"
                :
@@ -215,14 +218,15 @@ __device__ __forceinline__ void await_copies() {
   asm volatile("cp.async.wait_all;" : : : "memory");
 }
 
-/// Where row k of B begins for this lane. In 32 bits times 32: one instruction, not seven.
+/// This lane's first element in row k of B. Both factors have 32 bits, so the product is a single
+/// instruction; docs/lab/exact.md.
 template <class T>
 __device__ __forceinline__ const T* at_row(const char* first, index k, unsigned row_bytes) {
   return reinterpret_cast<const T*>(first + static_cast<unsigned long>(static_cast<unsigned>(k)) *
                                                 row_bytes);
 }
 
-/// Keeps the compiler from putting off a load until its value is asked for.
+/// Keeps the compiler from delaying a load until the first use of its value.
 template <class T, int V>
 __device__ __forceinline__ void hold(pack<T, V>& loaded) {
   if constexpr (is_packable<T> && sizeof(loaded) == 16) {
@@ -238,7 +242,7 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
   }
 }
 
-/// Elements of packs of B as the semiring takes them, for the columns of one lane: converted.
+/// Converts elements of B's packs to the semiring's right type, for the columns of one lane.
 template <class S, class TB, int V, int CF>
 struct b_reader {
   static constexpr bool folds = false;
@@ -248,9 +252,9 @@ struct b_reader {
   }
 };
 
-/// Codes, dequantised: the float nearest to low + step · code. Of a linear semiring the sums are of
-/// code − zero, where zero is the code nearest to the number 0, and `unfold` makes numbers of them:
-/// one operation less an element, and terms that are 0 stay it.
+/// Dequantises codes: the float nearest to low + step · code. A linear semiring sums code − zero,
+/// where zero is the code nearest to the number 0, and `unfold` turns the sums into numbers. This
+/// saves one operation per element, and zero terms stay zero.
 template <class S, class TB, int V, int CF>
 requires is_code<TB>
 struct b_reader<S, TB, V, CF> {
@@ -274,8 +278,8 @@ struct b_reader<S, TB, V, CF> {
     }
   }
   __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int c, int v) const {
-    // A byte in the low bits of 2^23, less 2^23: a conversion of integers runs at an eighth of the
-    // speed.
+    // The byte becomes the low bits of the float 2^23, and 2^23 is subtracted, because integer
+    // conversions run at an eighth of the speed.
     unsigned word = 0;
     if constexpr (V % 4 == 0)
       memcpy(&word, &from.element[v / 4 * 4], 4);
@@ -289,14 +293,15 @@ struct b_reader<S, TB, V, CF> {
     else
       return convert<typename S::right>(__fmaf_rn(step[r], code, low[r]));
   }
-  /// What a sum of codes stands for, with the sum of the factors before them.
+  /// The number that a sum of codes stands for; `factors`: the sum of the codes' factors.
   __device__ __forceinline__ float unfold(float sum, float factors, int c, int v) const {
     const int r = per_column ? c * V + v : 0;
     return __fmaf_rn(step[r], sum, low[r] * factors);
   }
 };
 
-/// A pack that is not read again soon: it should not push B out of the caches.
+/// Stores a pack that is not read again soon, with a hint that it should not push B out of the
+/// caches.
 template <class T, int V>
 __device__ void store_pack(T* to, const pack<T, V>& from) {
   if constexpr (is_storage<T> && sizeof(from) % 16 == 0) {

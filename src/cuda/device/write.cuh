@@ -1,12 +1,12 @@
 #pragma once
 
-// How C is written: finish, mask, fill, accumulate, convert.
+// Stores to C: finish, mask, fill, accumulate, convert.
 
 #include "cuda/device/load.cuh"
 
 namespace rig::on_cuda {
 
-/// Does the mask allow (row, column)?
+/// Returns whether the mask allows (row, column). A sparse mask costs a binary search in its row.
 __device__ inline bool allows(const mask_arguments& mask, index row, index column) {
   bool set = false;
   if (mask.over == mask_arguments::absent) return true;
@@ -69,7 +69,7 @@ __device__ void store_as(void* to, type stored, int64 at, From x) {
   }
 }
 
-/// The fill, which has C's stored type already: a copy of its bits.
+/// Copies the bits of the fill, because it has C's stored type already.
 template <class O>
 __device__ void store_fill(const arguments& args, int64 at) {
   if constexpr (is_storage<O>) {
@@ -100,8 +100,8 @@ __device__ void store_fill(const arguments& args, int64 at) {
   }
 }
 
-/// C⟨mask, replace⟩(row, column) = C ⊙ finish(x, n), everything the call may ask for. n = 0: no
-/// products.
+/// C⟨mask, replace⟩(row, column) = C ⊙ finish(x, n), with every option of a call. n: the number of
+/// products; with 0 the entry has no result.
 template <class S>
 __device__ void write_any(const arguments& args, index row, index column, typename S::accum x,
                           int64 n) {

@@ -1,5 +1,5 @@
-// row: its launches. The kernel: row.cuh; the shapes of launches: row_shapes.hpp; which one a
-// product takes: row_rules.hpp.
+// Launches of `row`. row.cuh has the kernel, row_shapes.hpp the launch configurations,
+// row_rules.hpp the choice of one.
 
 #include <string>
 #include <vector>
@@ -30,7 +30,7 @@ std::string table_expression(int shape, const std::string& semiring, const std::
 constexpr decltype(kernel_request::expression) table_expressions[] = {
     table_expression<sum_kind::weighted>, table_expression<sum_kind::unweighted>,
     table_expression<sum_kind::indexed>};
-/// A shape that no table holds, as a number below zero, and back.
+/// A shape outside the tables is encoded as a negative number; `shape_of` decodes it.
 constexpr int number_of(const row_shape& s) {
   return -((((((s.l * 64 + s.g) * 16 + s.u) * 8 + s.cf) * 32 + s.bytes) * 32 + s.rest) * 4 +
            (s.packs ? 2 : 0) + (s.plain ? 1 : 0));
@@ -62,7 +62,7 @@ std::string values_expression(int, const std::string& semiring, const std::strin
 /// The kernels compiled ahead, in the order of builtin.def.
 constexpr int lines = std::tuple_size_v<kernels_of_a_pair>;
 const std::vector<const void*>& all_aot() {
-  // Never destroyed: a product may run while the process ends.
+  // Never destroyed, because a product may run while the process ends.
   static const auto& all = *new const auto([] {
     std::vector<const void*> out;
     const auto add = [&](const kernels_of_a_pair& some) {
@@ -76,7 +76,7 @@ const std::vector<const void*>& all_aot() {
   return all;
 }
 
-/// B with its rows on pack boundaries, as a temporary.
+/// A temporary copy of B whose rows begin on multiples of a pack.
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
   buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
@@ -87,7 +87,7 @@ buffer padded_b(const problem& p, arguments& args) {
   return padded;
 }
 
-/// B in the tiles of that shape, as a temporary.
+/// A temporary copy of B in tiles of that shape.
 buffer tiled_b(const problem& p, arguments& args, const row_shape& s, int width) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
   const int tile = width * s.l * s.cf;
@@ -157,7 +157,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
     name = starts ? "row, its start" : "row, sampled";
     named = starts ? started_expression : drawn_expression;
   }
-  // Others are compiled at run time, and so are all of B's other types.
+  // Kernels outside the table are compiled at run time, and so are all kernels of B's other types.
   const bool is_in_table =
       !samples && !in_tiles && !is_forced && edit == nullptr && s == shape_at(shape, kind_of(p));
   const auto pack = static_cast<std::size_t>(width);
@@ -175,7 +175,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const int64 tile = v * s.l * s.cf;
   const int64 pieces = lists != nullptr ? lists->piece_count : 0;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
-  // Tiles and a rest fit in y, as blocks beyond them would find columns left.
+  // Tiles with a rest fit in y, because a surplus block in z would find the columns of the rest.
   const int64 tiles = in_tiles ? p.b.columns / tile : (p.b.columns + tile - 1) / tile;
   const dim3 grid(static_cast<unsigned>(blocks),
                   static_cast<unsigned>(tiles < most_tiles ? tiles : most_tiles),
@@ -197,8 +197,7 @@ answer row_answer(const problem& p) {
   out.seconds = even + lone_row_seconds(statistics.longest);
   if (split_helps(p, statistics)) {
     out.says = verdict::slower;
-    out.seconds +=
-        even * statistics.imbalance;  // lanes that wait for the longest row of their warp
+    out.seconds += even * statistics.imbalance;  // lanes wait for the longest row of their warp
     if (p.reasons)
       out.reason = "the longest of " + std::to_string(p.a.rows) + " rows has " +
                    std::to_string(statistics.longest) + " entries, the mean is " +

@@ -2,13 +2,14 @@
 
 namespace rig::on_cuda {
 
-/// A launch shape of `row`: packs of 16 bytes a load or single elements; L, G, U, CF of its kernel;
-/// plain or any write-back; with a rest, B is copied in tiles.
+/// A launch configuration of `row`. packs: vector loads, else scalar loads. l, g, u, cf: L, G, U,
+/// CF of the kernel. plain: stores without a mask or accumulator, else any write-back. With a rest,
+/// B is copied in tiles.
 struct row_shape {
   bool packs;
   int l, g, u, cf;
   bool plain;
-  int bytes = 16;  ///< of a pack
+  int bytes = 16;  ///< of a vector load
   int rest = 0;    ///< columns beyond whole tiles: none, one or a pack
   bool operator==(const row_shape&) const = default;
 };

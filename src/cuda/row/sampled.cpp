@@ -1,12 +1,12 @@
-// bucket, fastrand, adaptive: of rows longer than the width, a sample; `row`'s kernel with another
-// answer to "which entries".
+// bucket, fastrand, adaptive: a row longer than the width contributes a sample, through `row`'s
+// kernel.
 //
 // For inference on graphs of long rows, where a known loss buys time: work and bytes fall to the
-// share of entries staged. Slots are turned into entries in registers, by one multiplication and
-// a remainder without division, and handed from lane to lane: nothing is staged in shared memory,
-// and every width runs. Samples longer than a cut come in pieces, as in `split`; where no row is
-// longer than the width, the exact kernels run. No atomics on floats: same bits. O(min(nnz, rows ·
-// width) · f), the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
+// share of entries staged. Registers compute entries from slots, by one multiplication and a
+// remainder without division, and lanes shuffle them. Nothing is staged in shared memory, so every
+// width runs. Samples longer than a cut come in pieces, as in `split`. If no row is longer than the
+// width, the exact kernels run. Without atomics on floats: reproducible. O(min(nnz, rows · width) ·
+// F) work, the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
 // adaptive, AES-SpMM, 2025. Measured: suite sampled.
 
 #include "cuda/analysis/row_statistics.hpp"
@@ -29,7 +29,8 @@ answer sampled_answer(sampling how, const problem& p) {
 
 void sampled_run(sampling how, const problem& p) {
   const row_statistics& statistics = statistics_of(p);
-  // Nothing to leave out: the exact product, to the bit. `row` serves all that samples do.
+  // No row is sampled, so the result is the exact product, to the bit. An exact kernel exists,
+  // because `row` serves every problem that samples serve.
   if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
   arguments args = arguments_of(p);
   args.samples = how;
@@ -37,7 +38,7 @@ void sampled_run(sampling how, const problem& p) {
   args.rescales = p.desc->rescale;
   const auto lists = p.oriented->derived_of<row_lists>();
   p.keepalive_lists = lists;
-  // Samples that fill the width are even.
+  // Rows whose samples fill the width are equally long, so an order by length gains nothing.
   if (p.desc->width > statistics.mean_length && order_helps(p, statistics))
     args.order = lists->by_length;
   run_row(p, args, p.desc->width < lists->cut ? nullptr : lists.get());

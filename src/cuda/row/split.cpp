@@ -1,11 +1,10 @@
-// split: rows longer than a cut become pieces, so that no group works long; short rows may go by
-// length.
+// split: rows longer than a cut become pieces, so that no group of lanes works long. Short rows may
+// go by length.
 //
 // Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The
-// pieces run through `row`'s kernel and are combined in their order, so results are the same each
-// time and no float is added atomically. Source: the idea of merge- and nnz-splitting (Merrill &
-// Garland, SC 2016), with fixed pieces. O(nnz · f); piece_count · f accumulators of scratch.
-// Measured: suite exact.
+// pieces run through `row`'s kernel and are combined in order: reproducible, without atomics on
+// floats. Source: the idea of merge- and nnz-splitting (Merrill & Garland, SC 2016), with fixed
+// pieces. O(nnz · F) work; piece_count · F accumulators of scratch. Measured: suite exact.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
@@ -13,14 +12,13 @@
 
 namespace rig::on_cuda {
 
-/// Groups of lanes with work of their own that fill the GPU.
+/// Groups of lanes that fill the GPU, each with work of its own.
 constexpr int64 groups_to_fill = 12000;
 
 int64 cut_for(const row_statistics& statistics, int64 nnz) {
   if (forced.cut > 0) return forced.cut;
-  // The longest pieces that fill the GPU: rmat:18:16, f = 32: 2.46× the best cuSPARSE at 512, 2.29
-  // at 128; arxiv-like 1.20 and 1.59; reddit-like 1.57 ms at 512, 1.48 at 1 024. A row of
-  // millions: at most 4 096 pieces to combine.
+  // The longest pieces that fill the GPU; docs/lab/exact.md. A row of millions has at most 4 096
+  // pieces, because they are combined one after the other.
   int64 cut = cut_of(0);
   for (int kind = 1; kind < cut_kinds; ++kind)
     if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
@@ -29,8 +27,7 @@ int64 cut_for(const row_statistics& statistics, int64 nnz) {
 }
 
 bool cut_helps(const row_statistics& statistics, int64 nnz) {
-  // Long rows that are alike, and enough of them, need no cutting: uniform:32768:3200, f = 1: 0.207
-  // ms, cut 0.261.
+  // Long rows of similar length that fill the GPU need no cut; docs/lab/spmv.md.
   const bool alike = static_cast<double>(statistics.longest) < 4 * statistics.mean_length &&
                      nnz / statistics.longest >= groups_to_fill;
   return statistics.longest > cut_for(statistics, nnz) && !alike;
@@ -41,9 +38,8 @@ bool is_skewed(const row_statistics& statistics, int64 nnz) {
 }
 
 bool order_helps(const problem& p, const row_statistics& statistics) {
-  // Lanes of a warp that hold rows of unlike lengths wait for each other; but neighbouring rows
-  // that share neighbours find them in the caches if they run together, unless all of B stays there
-  // anyway.
+  // Lanes of a warp wait for the longest of their rows. But neighbouring rows that share columns
+  // find them in the caches if they run together, unless all of B stays there anyway.
   const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
                          static_cast<double>(p.b.value_bytes);
   return is_skewed(statistics, p.a.nnz) && (!statistics.local || b_bytes < 50e6) &&
@@ -59,8 +55,8 @@ void prepare_derived(const pattern& of) {
   of.derived_of<row_lists>();
 }
 
-/// Scratch that stays with the lists: an allocation costs the host some tenths of a microsecond
-/// (suite start: a new result 0.4 to 0.7 µs more than one in place).
+/// Scratch up to this size stays with the lists, because an allocation costs the host time;
+/// docs/lab/start.md.
 constexpr std::size_t most_kept_bytes = 1 << 20;
 
 const row_lists& ordered_rows(const problem& p, arguments& args) {
@@ -94,8 +90,8 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
     args.piece_sums = sums.data();
     return sums;
   }
-  // Graphs that replay at once, and threads that give one name to streams of their own, do not
-  // share counters.
+  // Graphs may replay at the same time, and cudaStreamPerThread names a stream per thread: neither
+  // may share counters.
   bytes = (bytes + 15) / 16 * 16;
   buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
   args.piece_sums = both.data();
@@ -117,7 +113,7 @@ answer split_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   const row_statistics& statistics = statistics_of(p);
-  // Its lists are read, and its last group works a cut's length.
+  // The lists are read, and the last group sums a whole piece.
   constexpr double lists_seconds = 2e-6;
   out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(statistics, p.a.nnz));
   if (!split_helps(p, statistics)) {

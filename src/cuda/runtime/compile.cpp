@@ -71,13 +71,14 @@ void check_compiler(nvrtcResult status, const char* what) {
 
 // -- The program text ----------------------------------------------------------------------------
 
-/// `located`: the compiler is told where the macro stands. Machine code does not depend on it.
+/// `located`: a #line directive names the place of the macro, for messages. Machine code does not
+/// depend on it.
 std::string program_text(const kernel_source& of, bool located) {
   const source_text* const source = of.semiring;
   std::string text = "#include \"" + of.file + "\"\n";
   if (source == nullptr) return text + "#include \"rig/semirings.hpp\"\n";
-  // Outside of rig: a name without rig:: is not to find one of the library's here, and another in
-  // the caller's program.
+  // Outside namespace rig, so that a name without rig:: means the same here and in the caller's
+  // program.
   text += "namespace rig_user {\n";
   if (located) {
     text += "#line " + std::to_string(source->line) + " \"";
@@ -90,7 +91,7 @@ std::string program_text(const kernel_source& of, bool located) {
   return text + "struct " + source->name + " { " + source->body + " };\n}\n";
 }
 
-/// The file's text with the edit made, whose words it must have once.
+/// The file's text after the edit. Throws error(cannot) unless the edit's words occur exactly once.
 std::string edited(const kernel_text& file, const text_edit& edit) {
   std::string text = file.text;
   const std::string_view from = edit.from;
@@ -105,7 +106,7 @@ std::vector<std::string> flags(int architecture) {
           "--device-as-default-execution-space"};
 }
 
-/// What one kernel is told from another by.
+/// The key that distinguishes kernels of one architecture.
 std::string text_key(const kernel_source& of) {
   std::string key = of.expression + "\n" + program_text(of, false);
   if (of.edit != nullptr)
@@ -170,7 +171,7 @@ compiled_kernel compile_now(const kernel_source& of, int architecture) {
   return out;
 }
 
-/// NVRTC gives two numbers of its version; the rest is in the name, size and age of its file.
+/// NVRTC returns only two numbers of its version, so the name, size and time of its file are added.
 std::string version_of_nvrtc() {
   int major = 0, minor = 0;
   check_compiler(compiler().version(&major, &minor), "nvrtcVersion");
@@ -183,7 +184,7 @@ std::string version_of_nvrtc() {
          std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
 }
 
-/// Everything the machine code depends on.
+/// Everything that the machine code depends on.
 std::string cache_key(const kernel_source& of, int architecture) {
   static const std::uint64_t files = [] {
     std::uint64_t h = text_hash("");
@@ -195,7 +196,7 @@ std::string cache_key(const kernel_source& of, int architecture) {
   return key + "\n" + text_key(of);
 }
 
-/// `reads`: what the cache has may be taken.
+/// `reads`: a kernel from the disk cache may be returned.
 compiled_kernel cached_or_compiled(const kernel_source& of, int architecture, bool reads) {
   const std::string key = cache_key(of, architecture);
   compiled_kernel out;
@@ -207,7 +208,7 @@ compiled_kernel cached_or_compiled(const kernel_source& of, int architecture, bo
 
 // -- The memory cache ----------------------------------------------------------------------------
 
-/// One kernel in the making: the first caller compiles, others of the same kernel wait for it.
+/// A kernel in the making: the first caller compiles it, other callers of the same kernel wait.
 struct slot {
   std::mutex making;
   const void* kernel = nullptr;
@@ -215,7 +216,7 @@ struct slot {
 
 slot& slot_for(const std::string& key) {
   static std::mutex mutex;
-  // Never destroyed: a product may run while the process ends.
+  // Never destroyed, because a product may run while the process ends.
   static auto& slots = *new std::map<std::string, slot>;
   const std::lock_guard lock(mutex);
   return slots[key];
@@ -256,7 +257,7 @@ const void* compile(const kernel_source& of, int device) {
                                0);
   };
   cudaError_t status = load();
-  // Machine code the driver refuses: a file that was damaged in a way the checksum missed.
+  // The driver refuses machine code from a damaged file that passed the checksum.
   if (status != cudaSuccess && status != cudaErrorMemoryAllocation) {
     cudaGetLastError();
     made = cached_or_compiled(of, architecture, false);

@@ -8,7 +8,7 @@ namespace rig::on_cuda {
 namespace {
 
 driver_functions find_all() {
-  // The driver's own look-up, since the runtime's makes a context on the thread's device.
+  // The driver's own look-up, because the runtime's makes a context on the thread's device.
   decltype(&cuGetProcAddress) look_up = nullptr;
   shared_library({"libcuda.so.1"}).find("cuGetProcAddress_v2", look_up);
   driver_functions out = {};

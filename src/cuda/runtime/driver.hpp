@@ -1,7 +1,7 @@
 #pragma once
 
-// Functions of the driver that the runtime has not, or not without a look-up of the thread's state
-// or a context made on the thread's device.
+// Functions of the driver that the runtime lacks. The runtime offers some of them only with a
+// look-up of the thread's state, or with a new context on the thread's device.
 
 #include <cuda.h>
 
@@ -9,7 +9,7 @@
 
 namespace rig::on_cuda {
 
-/// Found at run time: the library does not link to the driver, so it loads where there is none.
+/// Found at run time, not linked, so that the library loads on machines without a driver.
 struct driver_functions {
   decltype(&cuInit) start;
   decltype(&cuDeviceGet) device;

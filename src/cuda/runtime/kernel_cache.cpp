@@ -16,8 +16,8 @@
 namespace rig::on_cuda {
 namespace {
 
-// A file: magic, then three strings with their lengths (key, lowered name, cubin) and a checksum of
-// all before it.
+// A file: magic, three strings with their lengths (key, lowered name, cubin), and a checksum of
+// everything before it.
 constexpr char magic[8] = {'r', 'i', 'g', 'k', 'e', 'r', 'n', '1'};
 
 class descriptor_of_file {
@@ -33,7 +33,7 @@ class descriptor_of_file {
   int opened_;
 };
 
-/// Does the user own it, and may nobody else write it?
+/// Returns whether the user owns the file, and nobody else may write it.
 bool is_private(const struct stat& of) {
   return of.st_uid == geteuid() && (of.st_mode & (S_IWGRP | S_IWOTH)) == 0;
 }
@@ -48,7 +48,7 @@ std::filesystem::path folder_path() {
   return {};
 }
 
-/// The cache's folder, or -1.
+/// Opens the cache's folder. Returns -1 if there is none, or if it is not private.
 int open_folder(bool makes) {
   const std::filesystem::path path = folder_path();
   if (path.empty()) return -1;
@@ -99,9 +99,9 @@ bool write_all(int file, std::string_view text) {
   return true;
 }
 
-/// Nothing unless it is a file of the user's own, no link.
+/// Returns nothing unless the file is a regular file of the user's own, not a link.
 std::string contents(int folder, const std::string& name) {
-  constexpr off_t most = 1 << 28;  // no kernel is near it: the file is not one of ours
+  constexpr off_t most = 1 << 28;  // no kernel is near it, so a larger file is not rig's
   const descriptor_of_file file(
       openat(folder, name.c_str(), O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK));
   struct stat found;
@@ -158,7 +158,7 @@ void write_cached(const std::string& key, const compiled_kernel& made) {
   append(all, made.cubin);
   const std::uint64_t checksum = text_hash(all);
   all.append(reinterpret_cast<const char*>(&checksum), sizeof(checksum));
-  // Under a name of its own and renamed: readers see a whole file or none.
+  // Written under a name of its own and renamed, so that readers see a whole file or none.
   const std::string name = file_name(key), temporary = name + "." + std::to_string(getpid()) + "." +
                                                        std::to_string(serial++) + ".part";
   bool whole = false;

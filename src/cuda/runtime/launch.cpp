@@ -74,7 +74,7 @@ const void* find_aot(const problem& p, const kernel_request& wanted, const std::
   if (wanted.aot == nullptr || p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
-  // Never destroyed: a product may run while the process ends.
+  // Never destroyed, because a product may run while the process ends.
   static const auto& names = *new const std::vector<std::string>{
 #define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
 #include "rig/builtin.def"
@@ -86,10 +86,10 @@ const void* find_aot(const problem& p, const kernel_request& wanted, const std::
   return nullptr;
 }
 
-/// What a kernel depends on.
+/// The key of a resolved kernel.
 struct kernel_key {
   const semiring_info* algebra;
-  std::uint64_t key_hash;  ///< the address may be another semiring's once its library was unloaded
+  std::uint64_t key_hash;  ///< the address may be another semiring's if its library is unloaded
   const char* name;
   int shape, device;
   type b_type;
@@ -97,8 +97,8 @@ struct kernel_key {
   bool operator==(const kernel_key&) const = default;
 };
 
-/// Kernels already resolved, so that a prepared call costs one look-up, without a lock: lists that
-/// only grow, at their front, and stay until the process ends.
+/// Resolved kernels. A prepared call finds its kernel without a lock: the lists only grow, at their
+/// front, and stay until the process ends.
 struct resolved {
   kernel_key key;
   const void* kernel;
@@ -106,18 +106,18 @@ struct resolved {
 };
 std::atomic<const resolved*> resolved_kernels[64];
 
-/// A CUDA graph of one kernel for a stream, which each launch fills in anew: what was launched
-/// before is not touched. The host needs less for it than for a kernel that is launched as such,
-/// and the device no more. Microseconds of the host by a program outside the project, 448 bytes of
-/// arguments: 3.1 to 3.8; 1.4 to 2.2 as a graph that is filled in.
+/// A CUDA graph of one kernel for a stream. Each launch sets the kernel's parameters anew; earlier
+/// launches are not touched. This costs the host less than a plain launch, and the device no more;
+/// docs/lab/start.md.
 struct launch_graph {
   std::mutex busy;
   CUstream stream;
   CUgraphNode node;
   CUgraphExec graph;
 };
-/// A stream each, since launches of one graph wait for each other. They stay until the process
-/// ends; streams beyond the first few have none; a place is kept for rig's own.
+/// One graph per stream, because launches of one graph wait for each other. Graphs stay until the
+/// process ends. Streams beyond the first few have none; one place is reserved for rig's own
+/// stream.
 struct launch_graphs {
   std::mutex making;
   std::atomic<std::size_t> count;
@@ -132,7 +132,7 @@ launch_graph* find_launch_graph(launch_graphs& graphs, CUstream stream) {
   return nullptr;
 }
 
-/// Null where the stream has none, and none can be made.
+/// Returns null if the stream has no graph and none can be made.
 launch_graph* launch_graph_of(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what) {
   launch_graphs& graphs = launch_graphs_of_devices[device];
   if (launch_graph* const found = find_launch_graph(graphs, stream)) return found;
@@ -158,7 +158,8 @@ launch_graph* launch_graph_of(int device, CUstream stream, const CUDA_KERNEL_NOD
   return &made;
 }
 
-/// False: it was not launched, as the stream has no graph, or not for this kernel.
+/// Returns false, without a launch, if the stream has no graph or its graph does not take this
+/// kernel.
 bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS& what,
                      const char* name) {
   launch_graph* const by = launch_graph_of(device, stream, what);
@@ -218,8 +219,8 @@ unsigned row_bytes(int64 stride, std::size_t element_bytes) {
 }
 
 double estimate(const problem& p) {
-  // A gather of fp32 rows reaches about 9 TB/s from the L2 cache of an H200, 4.5 from its memory;
-  // only the order of estimates matters.
+  // Between the rates at which an H200 gathers from its L2 cache and from its memory
+  // (docs/lab/exact.md), because only the order of estimates matters.
   constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
   return launch_seconds + predicted_bytes(p, static_cast<double>(p.a.nnz)) / bytes_a_second;
 }
@@ -262,8 +263,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const std::string semiring = type_name(*p.algebra);
   const void* kernel = find_aot(p, wanted, semiring);
   if (kernel != nullptr) {
-    // By its handle a kernel is launched without a look-up of its address: 0.2 µs less (suite
-    // start, run time against ahead).
+    // A launch by the kernel's handle needs no look-up of its address; docs/lab/start.md.
     cudaKernel_t handle = nullptr;
     check(cudaGetKernel(&handle, kernel), wanted.name);
     kernel = handle;
@@ -311,10 +311,11 @@ void launch(const problem& p, const char* name, const void* kernel, dim3 grid, u
   what.kernelParams = parameters;
   const int device = p.a.where.device;
   CUstream const stream = stream_of(p);
-  // A graph that is being captured takes the kernel itself; one name may be a stream each thread.
+  // A capture records the kernel itself, and cudaStreamPerThread names another stream in each
+  // thread: neither uses a kept graph.
   const bool own = !p.captured && stream != cudaStreamPerThread;
   if (!own || !launch_as_graph(device, stream, what, name)) {
-    // A kernel's handle serves where a function is asked for.
+    // The driver accepts a kernel's handle as a function.
     auto* const function = static_cast<CUfunction>(const_cast<void*>(kernel));
     check(driver().launch(function, grid.x, grid.y, grid.z, threads, 1, 1, what.sharedMemBytes,
                           stream, parameters, nullptr),

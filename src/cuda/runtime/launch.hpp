@@ -1,6 +1,6 @@
 #pragma once
 
-// From a checked problem to a launched kernel: its arguments, its code, its launch.
+// From a checked problem to its launch: the arguments, the kernel, the launch itself.
 
 #include <string>
 
@@ -10,23 +10,23 @@
 
 namespace rig::on_cuda {
 
-/// The problem as kernels read it.
+/// The problem as the arguments of kernels.
 arguments arguments_of(const problem& p);
 
-/// No mask, no accumulator, and C stores what the semiring yields, or floats narrowed: kernels may
-/// write whole packs.
+/// Returns whether kernels may write whole packs: no mask, no accumulator, and C stores the
+/// semiring's result type, or floats narrowed to half or bfloat16.
 bool is_plain(const problem& p);
 
-/// Bytes of an element of B as kernels are compiled for it: a semiring that ignores B is compiled
-/// for its own right type, whatever B holds.
+/// Bytes of an element of B as kernels are compiled for it. A semiring that ignores B is compiled
+/// for its own right type.
 inline std::size_t b_bytes(const problem& p) {
   return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
 }
 
-/// Bytes from one row of B to the next, or error(cannot).
+/// Bytes from one row of B to the next. Throws error(cannot) if they exceed 32 bits.
 unsigned row_bytes(int64 stride, std::size_t element_bytes);
 
-/// Do rows of elements begin on multiples of 16 bytes (or of `pack`, if that is less)?
+/// Returns whether rows begin on multiples of 16 bytes, or of `pack` bytes if that is less.
 inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
                       std::size_t pack = 16) {
   pack = pack < 16 ? pack : 16;
@@ -36,31 +36,31 @@ inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
 
 struct text_edit;
 
-/// One kernel of a family: file and template for the run-time compiler, and what was compiled
-/// ahead.
+/// One kernel of a family: file and template for the run-time compiler, and the kernels that were
+/// compiled ahead.
 struct kernel_request {
-  const char* name;    ///< of the kernel: "row"
-  const char* file;    ///< that holds it: "cuda/row/row.cuh"
+  const char* name;    ///< the kernel's name: "row"
+  const char* file;    ///< the kernel's file: "cuda/row/row.cuh"
   int shape;           ///< position in the family's table of shapes
   std::size_t shapes;  ///< length of that table
   std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
   const void* const* aot;   ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
-  int shared_percent = -1;  ///< of L1 that should be shared memory; below 0: as the driver finds
-  std::size_t most_shared = 0;  ///< bytes of it that a launch may ask for, where 48 KB do not do
-  const text_edit* edit = nullptr;  ///< of the file; with a name of its own
+  int shared_percent = -1;  ///< percent of L1 to use as shared memory; below 0: the driver's choice
+  std::size_t most_shared = 0;      ///< dynamic shared memory of a launch, if 48 KB do not suffice
+  const text_edit* edit = nullptr;  ///< an edit of the file; needs a `name` of its own
 };
 
-/// Bytes of shared memory that a block may ask for on a device.
+/// Bytes of shared memory that a block can use on a device.
 std::size_t shared_room(int device);
 
-/// The kernel for a problem: compiled ahead, from memory, from disk, or compiled now. Throws
-/// error(cannot) with the compiler's words, or where there is no compiler.
+/// Returns the kernel for a problem: from memory, compiled ahead, from disk, or compiled now.
+/// Throws error(cannot) with the compiler's words, or if there is no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
 
-/// Why no kernel can be had for this problem, or null.
+/// Returns why no kernel exists for this problem, or null.
 const char* no_kernel_because(const problem& p);
 
-/// Puts a reason why not, if there is one, in an answer.
+/// Sets a refusal in `out` if `why` is not null, and returns whether it did.
 inline bool cannot(answer& out, const problem& p, const char* why) {
   if (why == nullptr) return false;
   out.says = verdict::cannot;
@@ -68,16 +68,17 @@ inline bool cannot(answer& out, const problem& p, const char* why) {
   return true;
 }
 
-/// Seconds a product takes that reads all of A and gathers all of B once.
+/// Estimated seconds of a product that reads A once and gathers a row of B per entry.
 double estimate(const problem& p);
 
 /// The full name of a semiring's type, from its key.
 std::string type_name(const semiring_info& s);
 
-/// Are launches on the stream made by a CUDA graph that is kept for it?
+/// Returns whether a CUDA graph is kept for launches on the stream.
 bool has_launch_graph(int device, void* stream);
 
-/// With `shared` bytes of dynamic shared memory, at most 48 KB or what was asked for.
+/// Launches a kernel with `shared` bytes of dynamic shared memory: at most 48 KB, or `most_shared`
+/// of its request.
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared = 0);
 

@@ -1,4 +1,4 @@
-// Devices as places: memory in the order of streams, copies through pinned memory.
+// Devices as places: memory in stream order, copies through pinned memory.
 
 #include "rig/place.hpp"
 
@@ -16,14 +16,14 @@ namespace rig {
 namespace on_cuda {
 namespace {
 
-/// Copies between host and device go through two pinned pieces of this size, one filled while the
-/// other travels.
+/// Copies between host and device go through two pinned pieces of this size: one is filled while
+/// the other travels.
 constexpr std::size_t pinned_bytes = 4u << 20;
 
 }  // namespace
 
-/// What rig keeps for one device: its context, a stream, and pinned memory from the first copy on.
-/// Never destroyed: a product may run while the process ends.
+/// rig's state for one device: its context, a stream, and, from the first copy on, pinned memory.
+/// Never destroyed, because a product may run while the process ends.
 struct context {
   std::mutex making;
   std::atomic<bool> made = false;
@@ -33,9 +33,9 @@ struct context {
   std::mutex copying;
   char* pinned[2] = {};
   cudaEvent_t travelled[2] = {};
-  std::atomic<struct unfreed*> waiting = nullptr;  ///< memory dropped while its stream was captured
+  std::atomic<struct unfreed*> waiting = nullptr;  ///< memory dropped during its stream's capture
 
-  /// Tried again by the next call where it failed.
+  /// If it throws, the next call tries again.
   void make(int device);
 };
 
@@ -44,7 +44,7 @@ namespace {
 context contexts[most_devices];
 std::mutex allocator_mutex;
 device_allocator allocator = {};
-std::atomic<bool> has_allocator = false;  ///< asked without the mutex
+std::atomic<bool> has_allocator = false;  ///< read without the mutex
 
 struct devices_found {
   int count;
@@ -62,7 +62,8 @@ const devices_found& found() {
 }
 int device_count() { return found().count; }
 
-/// Apart from `context_of`, whose every call would make room for it.
+/// Not inlined in `context_of`, because each of its calls would set up the stack frame for this
+/// code.
 [[gnu::cold]] context& make_context(int device) {
   if (device < 0 || device >= device_count())
     fail(errc::place, {to_string(cuda(device)), " is not available: there are ", device_count(),
@@ -71,22 +72,23 @@ int device_count() { return found().count; }
   return contexts[device];
 }
 
-/// By a flag, not std::call_once, which writes to thread storage each time.
+/// The context of a device. A flag guards it, because std::call_once writes to thread storage each
+/// time.
 context& context_of(int device) {
   const bool is_made =
       device >= 0 && device < most_devices && contexts[device].made.load(std::memory_order_acquire);
   return is_made ? contexts[device] : make_context(device);
 }
 
-/// In a scope of the stream's device.
+/// Returns whether a stream is captured. The stream's device must be current.
 bool is_capturing(void* stream) {
   CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
   check(driver().is_capturing(static_cast<CUstream>(stream), &status), "cuStreamIsCapturing");
   return status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// The pinned pieces of a device; the caller holds `copying`. They come in one allocation, after
-/// their events: a failure leaves nothing that a later copy would take for both.
+/// Allocates the pinned pieces of a device; the caller holds `copying`. Both come in one allocation
+/// after their events, so that a failure leaves no single piece to a later copy.
 void pin(context& c) {
   if (c.pinned[0] != nullptr) return;
   for (cudaEvent_t& event : c.travelled)
@@ -130,7 +132,7 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   };
   for (int piece = 0; piece < 2; ++piece)
     check(cudaEventSynchronize(c.travelled[piece]),
-          "copy to the host");  // of an earlier copy, maybe on another stream
+          "copy to the host");  // an earlier copy, maybe on another stream, may still use the piece
   start(0, 0);
   for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
     if (at + pinned_bytes < bytes) start(at + pinned_bytes, piece ^ 1);
@@ -139,7 +141,7 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-/// Of the current context. CUDA keeps what was made of it until all who wait for it have.
+/// An event of the current context. CUDA keeps a destroyed event until all its waiters have passed.
 class event {
  public:
   event() { check(driver().create_event(&made_, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); }
@@ -151,8 +153,9 @@ class event {
   CUevent made_ = nullptr;
 };
 
-/// Makes `later` wait for what `earlier`, a stream of the current device, holds now. By an event of
-/// its own: where streams took turns to record one, waits passed too early (docs/lab/events.md).
+/// Orders `later` after the work that `earlier`, a stream of the current device, holds now. Each
+/// order has an event of its own, because waits on a shared event passed too early
+/// (docs/lab/events.md).
 void order(void* earlier, int device, void* later, int later_device) {
   const event reached;
   check(driver().record(reached.get(), static_cast<CUstream>(earlier)), "cuEventRecord");
@@ -161,7 +164,7 @@ void order(void* earlier, int device, void* later, int later_device) {
   check(driver().wait(static_cast<CUstream>(later), reached.get(), 0), "cuStreamWaitEvent");
 }
 
-/// Is this a kernel's doing, told by whichever call waits next?
+/// Returns whether a kernel caused the error. Such an error appears at the next call that waits.
 bool is_fault(cudaError_t status) {
   switch (status) {
     case cudaErrorIllegalAddress:
@@ -215,7 +218,7 @@ void context::make(int device) {
   const device_scope scope(device, primary);
   if (stream == nullptr)
     check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), "cudaStreamCreate");
-  // Keep freed memory in the pool: the next product needs it again.
+  // Keep freed memory in the pool, because the next product needs it again.
   cudaMemPool_t pool = nullptr;
   check(cudaDeviceGetDefaultMemPool(&pool, device), "cudaDeviceGetDefaultMemPool");
   unsigned long long keep = ~0ull;
@@ -234,8 +237,8 @@ device_scope::device_scope(int device, void* device_context)
   check(call.current_context(&before), "cuCtxGetCurrent");
   if (before != wanted) check(call.set_context(wanted), "cuCtxSetCurrent");
   previous_ = before;
-  // A thread that had no context keeps the first device's, as CUDA's runtime gives it: a stream of
-  // its own would go with the context.
+  // A thread that had no context keeps the first device's, as CUDA's runtime does: a stream of the
+  // thread's own would vanish with the context.
   restores_ = before != wanted && (before != nullptr || device != 0);
   auto mode = static_cast<CUstreamCaptureMode>(mode_);
   if (const CUresult status = call.exchange_mode(&mode); status != CUDA_SUCCESS) {
@@ -283,7 +286,7 @@ void* owner_for(int device, void* stream) {
   return is_capturing(stream) ? stream : c.stream;
 }
 
-/// One block of device memory, and who frees it.
+/// One block of device memory, and the allocator that frees it.
 struct block {
   std::size_t bytes;
   int device;
@@ -311,7 +314,7 @@ struct block {
   }
 };
 
-/// A block that could not be freed when it was dropped, since its stream was captured.
+/// A block that waits to be freed, because its stream was captured when the block was dropped.
 struct unfreed {
   block of;
   void* data;
@@ -327,7 +330,8 @@ void keep_waiting(context& c, unfreed* one) {
   }
 }
 
-/// Frees what waits, unless its stream is captured still; in a scope of the device.
+/// Frees the waiting blocks, except blocks whose stream is still captured. The device must be
+/// current.
 [[gnu::cold]] void free_waiting(context& c) {
   for (unfreed* one = c.waiting.exchange(nullptr, std::memory_order_acquire); one != nullptr;) {
     unfreed* const next = one->next;
@@ -347,7 +351,8 @@ void keep_waiting(context& c, unfreed* one) {
   }
 }
 
-/// What a captured graph did not allocate it cannot free, and trying would end the capture.
+/// Frees a block, or defers it while its stream is captured: a graph cannot free memory from
+/// outside, and an attempt would end the capture.
 void drop(const block& of, void* data) {
   const device_scope scope(of.device);
   if (of.is_graphs || !is_capturing(of.stream))
@@ -356,7 +361,7 @@ void drop(const block& of, void* data) {
     keep_waiting(context_of(of.device), new unfreed{of, data, nullptr});
 }
 
-/// What kernels, CUB and cuSPARSE expect, and CUDA's own allocations have.
+/// The alignment that kernels, CUB and cuSPARSE expect, and that CUDA's own allocations have.
 constexpr std::uintptr_t device_alignment = 256;
 
 void check_alignment(const block& of, void* data) {
@@ -382,7 +387,7 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
   const device_scope scope(device);
   if (c.waiting.load(std::memory_order_relaxed) != nullptr) free_waiting(c);
   block made{bytes, device, stream, is_capturing(stream), {}};
-  // A graph keeps its memory between replays; an allocator gives it to others once it is released.
+  // A graph keeps its memory between replays, but an allocator reuses memory once it is released.
   if (!made.is_graphs) made.from = chosen_allocator();
   void* const data = made.allocate();
   if (data == nullptr)
@@ -390,7 +395,7 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
          {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
   check_alignment(made, data);
   return std::shared_ptr<void>(data, [made](void* p) {
-    // At exit the driver may be gone before the last buffer: then the memory is, too.
+    // At exit the driver may be gone before the last buffer, and the memory with it.
     try {
       drop(made, p);
     } catch (...) {
@@ -400,8 +405,8 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
 
 void synchronise(int device) {
   const device_scope scope(device);
-  // Every call is ordered before what follows on this stream. To wait for the device would end the
-  // captures that other threads are in.
+  // Every call is ordered before later work on this stream. A wait for the whole device would end
+  // the captures of other threads.
   void* const own = stream_for(device, nullptr);
   if (is_capturing(own))
     fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
@@ -412,7 +417,8 @@ void synchronise(int device) {
 
 namespace {
 
-/// A copy through the host is no part of a graph, and an event that all copies share must not be.
+/// Throws for a captured stream: a copy through the host cannot be part of a graph, nor may an
+/// event that all copies share.
 void refuse_captured(void* stream, int device) {
   if (is_capturing(stream))
     fail(errc::cannot,
@@ -455,7 +461,7 @@ void copy(const buffer& from, const buffer& to) {
 
 namespace {
 
-/// Packed rows are one copy, whose length has no limit as the distance of rows has.
+/// Packed rows are one copy, because its length has no limit, while the distance of rows has one.
 void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                    std::size_t bytes, std::size_t rows, cudaStream_t stream) {
   const bool is_packed = to_stride == bytes && from_stride == bytes;
@@ -483,8 +489,8 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
-  // While a graph is captured nothing outside it may be waited for; what it replays on must be
-  // ready then.
+  // A captured call cannot wait for work outside its graph: its operands must be ready when the
+  // graph replays.
   captured_ = is_capturing(stream_);
   if (captured_) return;
   // An operand that is absent has no stream.
@@ -492,14 +498,16 @@ stream_order::stream_order(const problem& p)
     for (void* stream : {of->stream, of->values_stream}) follow(stream, p.operation);
   for (const dense_operand* of : {&p.b, &p.c, &p.indices, &p.mask.full})
     for (void* stream : {of->stream, of->beside_stream}) follow(stream, p.operation);
-  // Not waited for, but it waits for every call: what `synchronise` waits for.
+  // The call does not wait for rig's own stream. That stream waits for every call, because
+  // `synchronise` waits for it alone.
   add(stream_for(device_, nullptr), p.operation);
 }
 
 bool stream_order::add(void* stream, const char* operation) {
   if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)
     return false;
-  // An order with it would draw the call into the graph, where nothing outside it is waited for.
+  // An order with a captured stream would draw the call into the graph, where work cannot wait for
+  // anything outside.
   if (is_capturing(stream))
     fail(errc::cannot,
          {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
@@ -513,8 +521,8 @@ void stream_order::follow(void* stream, const char* operation) {
 }
 
 stream_order::~stream_order() {
-  // A buffer's own stream frees it: it must not run ahead of the call. Where it cannot be made to
-  // wait, the host does. A fault of the device is reported by the next call that waits.
+  // A buffer's own stream frees it, so that stream must not run ahead of the call. If it cannot be
+  // made to wait, the host waits. The next call that waits reports a fault of the device.
   for (int i = 0; i < count_; ++i) try {
       order(stream_, device_, others_[i], device_);
     } catch (...) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the CUDA files share on the host: error checks, the current device, streams.
+// Host functions that the CUDA files share: error checks, streams.
 
 #include <cuda_runtime_api.h>
 
@@ -9,20 +9,19 @@
 
 namespace rig::on_cuda {
 
-constexpr int most_devices = 64;  ///< that rig keeps something for; others are not listed
+constexpr int most_devices = 64;  ///< devices with state in rig; further devices are not listed
 
-/// Throws error(device), or error(out_of_memory), with CUDA's own words; where a kernel is at
-/// fault, with the name of rig's last one on the device.
+/// Throws error(device), or error(out_of_memory), with CUDA's own words. If a kernel is at fault,
+/// the message names rig's last kernel on the device.
 [[noreturn]] void fail_by(cudaError_t status, const char* what);
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_by(status, what);
 }
 
-/// Remembers a kernel that was launched, for faults that only show later. The name stays where it
-/// is.
+/// Records a launched kernel, because some faults appear only later. `kernel` must stay valid.
 void launched(int device, const char* kernel);
 
-/// That of the last one, or null. Without an order between threads.
+/// The name of the last launched kernel, or null. Threads are not ordered.
 const char* last_kernel(int device);
 
 inline cudaStream_t stream_of(const problem& p) {

@@ -8,20 +8,20 @@
 
 namespace rig::on_cuda {
 
-/// A shared library that is opened at its first use, so that programs start where it is absent.
-/// Never closed: a product may run while the process ends.
+/// A shared library that is opened at run time, so that programs start where it is absent. Never
+/// closed, because a product may run while the process ends.
 class shared_library {
  public:
-  /// The first of `names` that can be opened.
+  /// Opens the first of `names` that can be opened.
   explicit shared_library(const std::vector<std::string>& names);
 
-  /// Null if it is open.
+  /// Why the library is absent; null if it is open.
   const char* why_absent() const { return opened_ != nullptr ? nullptr : why_.c_str(); }
   /// The file that was opened.
   std::string path() const;
 
-  /// Fills in a pointer to a function. Throws error(cannot) if the library is absent or has none of
-  /// that name.
+  /// Sets a pointer to a function. Throws error(cannot) if the library is absent or has no function
+  /// of that name.
   template <class Function>
   void find(const char* name, Function*& function) const {
     void* const at = address_of(name);
@@ -35,7 +35,7 @@ class shared_library {
   std::string why_;
 };
 
-/// The names of a library of the CUDA toolkit: by its version, without, and in the toolkit's
+/// The names of a library of the CUDA toolkit: with its version, without it, and in the toolkit's
 /// folder.
 std::vector<std::string> toolkit_names(const std::string& plain, int version);
 
