@@ -15,7 +15,7 @@ sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '
 cora := $(wildcard $(or $(RIG_DATA),../shared/data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 
-.PHONY: build demo test test-gpu test-gpu-sanitize bench lint format format-check
+.PHONY: build check demo test test-gpu test-gpu-sanitize bench lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -31,6 +31,14 @@ demo:
 	build/examples/pagerank $(graph) --explain
 	build/examples/sage --aggregate pool --hidden 64 --generate rmat:16:16 --explain
 	build/examples/pagerank --generate rmat:16:16 --explain
+
+# Whatever takes minutes is left to "make test".
+check:
+	.ci/packages $(test_packages)
+	cmake --preset check
+	cmake --build build/check -j $(JOBS)
+	ctest --test-dir build/check -j $(JOBS) --output-on-failure --no-tests=error \
+	  -E '^(sanitize_|package|must_not_compile_|include_check|kernels_|graphblas_)'
 
 test: format-check
 	.ci/packages $(test_packages)
