@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = 1 where there is a product: is a neighbour there?
+/// C(i,j) = 1 if the place has a product: whether a neighbour exists.
 template <class T>
 struct any_pair {
   using left = T;

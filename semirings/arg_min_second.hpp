@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// `arg_second` for the least value.
+/// `arg_second` that returns the least value.
 template <class T>
 using arg_min_second = arg_second<T, false>;
 

@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = 1 where some k has A(i,k) and B(k,j) both not 0, else 0: reachability.
+/// C(i,j) = 1 if A(i,k) and B(k,j) are both nonzero for some k, else 0: reachability.
 template <class T>
 struct lor_land {
   using left = T;

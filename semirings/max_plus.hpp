@@ -4,8 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = max_k A(i,k) + B(k,j): longest paths, scores. Integers clamp, and zero() means "no
-/// path".
+/// C(i,j) = max_k A(i,k) + B(k,j): longest paths, scores. Integers clamp; zero() means "no path".
 template <class T>
 struct max_plus {
   using left = T;

@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = (Σ_k A(i,k) · B(k,j)) / n, n the entries of row i. Integer means round toward zero.
+/// C(i,j) = (Σ_k A(i,k) · B(k,j)) / n, for n entries in row i. Integer means round toward zero.
 template <class T>
 struct mean_times {
   using left = T;

@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = min_k max(A(i,k), B(k,j)): paths whose worst edge is best.
+/// C(i,j) = min_k max(A(i,k), B(k,j)): minimax paths, which minimise their greatest edge.
 template <class T>
 struct min_max {
   using left = T;

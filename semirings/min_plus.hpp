@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = min_k A(i,k) + B(k,j): shortest paths. Integers clamp, and zero() means "no path".
+/// C(i,j) = min_k A(i,k) + B(k,j): shortest paths. Integers clamp; zero() means "no path".
 template <class T>
 struct min_plus {
   using left = T;

@@ -4,7 +4,8 @@
 
 namespace rig {
 
-/// How a result joins what C held: C = C ⊙ T. Computed in the semiring's output type.
+/// How a product T joins the previous content of C: C = C ⊙ T, computed in the semiring's output
+/// type.
 enum class accumulator : unsigned char {
   none,  ///< C = T
   own,   ///< the semiring's own add
@@ -21,8 +22,9 @@ enum class accumulator : unsigned char {
 };
 inline constexpr accumulator none = accumulator::none;
 
-/// c ⊙ t. Integers wrap; an integer divided by 0 is the end of its range that has its sign, 0/0 is
-/// 0; on bool plus and maximum are "or", times and minimum "and", minus is "xor", divide is c.
+/// c ⊙ t. Integers wrap; an integer divided by 0 becomes the end of its range that has its sign,
+/// and 0/0 is 0. On bool, plus and maximum are "or", times and minimum are "and", minus is "xor",
+/// and divide returns c.
 template <class T>
 constexpr T accumulate(accumulator how, T c, T t) {
   switch (how) {

@@ -8,8 +8,8 @@
 
 namespace rig {
 
-/// A member that a move leaves as T(). A class whose sizes are such members is empty once it was
-/// moved from.
+/// A member that a move resets to T(). A class with such members for its sizes is empty after a
+/// move from it.
 template <class T>
 class cleared_by_move {
  public:
@@ -27,27 +27,28 @@ class cleared_by_move {
   T value_;
 };
 
-/// A shared block of bytes in one place, owned or borrowed. Copies share the block; what was
-/// moved from has none.
+/// A shared block of bytes in one place, owned or borrowed. Copies share the block; a moved-from
+/// buffer has none.
 class buffer {
  public:
   buffer() = default;
 
-  /// `bytes` uninitialised bytes, aligned to 64. On a device they come and go in the order of
-  /// `stream` (null: the device's stream of rig), which lives longer than the buffer. Throws
-  /// error(out_of_memory) with the bytes asked.
+  /// Allocates `bytes` uninitialised bytes, aligned to 64. Device memory is allocated and freed in
+  /// the order of `stream`, which must outlive the buffer (null: rig's stream of the device).
+  /// Throws error(out_of_memory) with the number of bytes.
   static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
-  /// `bytes` zeros on the CPU that nobody writes: many of them take address space, but no memory.
-  /// Throws as `allocate`.
+  /// Returns `bytes` read-only zeros on the CPU; a large block takes address space and no
+  /// memory. Throws as `allocate`.
   static buffer zeros(std::size_t bytes);
 
-  /// Memory of the caller, who keeps it and `stream` alive; on a device, used in the order of
-  /// `stream`. Throws error(cannot) for cudaStreamPerThread, another stream in every thread.
+  /// Borrows memory of the caller, who keeps it and `stream` alive. On a device rig uses it in the
+  /// order of `stream`. Throws error(cannot) for cudaStreamPerThread, because that is another
+  /// stream in every thread.
   static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
-  /// The same bytes in another place. To the CPU it waits for the copy; to a device `data` is read
-  /// before it returns.
+  /// Copies the bytes to another place. A copy to the CPU is complete on return; a copy to a device
+  /// has read `data` on return.
   buffer to(place target, void* stream = nullptr) const;
 
   template <class T = void>
@@ -56,7 +57,7 @@ class buffer {
   }
   std::size_t bytes() const { return bytes_; }
   place where() const { return where_; }
-  /// The stream a device buffer belongs to: it is written, read and freed in that order.
+  /// The stream that a device buffer belongs to: rig writes, reads and frees it in that order.
   void* stream() const { return stream_; }
 
  private:
@@ -66,14 +67,14 @@ class buffer {
   cleared_by_move<void*> stream_;
 };
 
-/// The stream that a result of a call on `stream` belongs to in a place: the device's stream of
-/// rig, so that results outlive `stream`; or `stream`, while it is captured in a CUDA graph.
+/// The stream that a result of a call on `stream` belongs to. It is rig's stream of the device, so
+/// results outlive `stream`; while `stream` is captured in a CUDA graph, it is `stream`.
 void* owner_for(place where, void* stream);
 
-/// Device memory by the caller's allocator instead of CUDA's pool: both functions work in the order
-/// of `stream` (a cudaStream_t). `allocate` returns null where it fails, else a multiple of 256;
-/// other addresses are released again, and are error(cannot).
-/// What a captured call allocates comes from CUDA's pool, since the graph keeps it for its replays.
+/// Device memory from the caller's allocator instead of CUDA's pool. Both functions work in the
+/// order of `stream` (a cudaStream_t). `allocate` returns null on failure, otherwise an address
+/// that is a multiple of 256; rig releases any other address and throws error(cannot).
+/// A captured call allocates from CUDA's pool because the graph keeps that memory for its replays.
 struct device_allocator {
   void* (*allocate)(std::size_t bytes, int device, void* stream, void* context);
   void (*release)(void* data, std::size_t bytes, int device, void* stream, void* context);
@@ -81,7 +82,7 @@ struct device_allocator {
 };
 
 /// Sets the allocator for later allocations; {} restores the pool. A buffer is freed by the
-/// allocator that made it. Throws error(range) where one function is null alone.
+/// allocator that allocated it. Throws error(range) if exactly one function is null.
 void set_device_allocator(device_allocator allocator);
 
 }  // namespace rig

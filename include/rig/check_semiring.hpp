@@ -21,17 +21,17 @@
 
 namespace rig {
 
-/// What `check_semiring` is made of. Templates of the types alone, with S behind pointers: a
-/// program that checks many semirings compiles the laws once for a type.
+/// The implementation of `check_semiring`. It depends on the types alone, with S behind function
+/// pointers, so a program that checks many semirings compiles the laws once per type.
 namespace laws {
 
-/// Draws operands that are numbers: special ones, then random ones.
+/// The default generator: special numbers, then random ones.
 struct numbers {};
 
-/// Compares sums as they are.
+/// The default equality: compares sums directly.
 struct as_they_are {};
 
-/// splitmix64: the same bits everywhere, unlike the distributions of <random>.
+/// splitmix64: the same bits on every platform, unlike the distributions of <random>.
 class random_bits {
  public:
   explicit random_bits(std::uint64_t seed) : state_(seed) {}
@@ -57,7 +57,7 @@ inline std::string joined(std::initializer_list<std::string_view> parts) {
 template <class T>
 concept number = std::is_arithmetic_v<T> || is_small_float<T>;
 
-/// Not equal to itself: NaN, or a structure that holds one.
+/// Not equal to itself: NaN, or a structure that contains one.
 template <class T>
 bool is_unordered(const T& x) {
   if constexpr (is_small_float<T>)
@@ -87,7 +87,7 @@ bool is_finite(const T& x) {
     return !is_unordered(x);
 }
 
-/// test(member of x, of y, …) for each member until one is false.
+/// test(member of x, of y, …) for each member until a test is false.
 template <structured T, class Test, class... More>
 bool holds_for_members(Test test, const T& x, const More&... more) {
   return [&]<std::size_t... I>(std::index_sequence<I...>) {
@@ -100,7 +100,7 @@ bool holds_for_members(Test test, const T& x, const More&... more) {
   (std::make_index_sequence<std::tuple_size_v<decltype(members(x))>>());
 }
 
-/// Equal, NaN to NaN, zeros of either sign to each other; by members where T has no ==.
+/// Whether x equals y; NaN equals NaN and −0 equals +0. Compares by members if T has no ==.
 template <class T>
 bool are_same(const T& x, const T& y) {
   if constexpr (is_indexed<T>)
@@ -111,9 +111,9 @@ bool are_same(const T& x, const T& y) {
     return holds_for_members([](const auto& a, const auto& b) { return are_same(a, b); }, x, y);
 }
 
-/// Whether two sums of the same terms agree up to the rounding of floats, relative to all that was
-/// met on the way, member by member; they do wherever that overflowed. What is indexed is chosen,
-/// and not rounded.
+/// Whether two sums of the same terms agree up to float rounding, member by member. The tolerance
+/// is relative to all magnitudes met; sums that overflowed agree. Indexed values are chosen and not
+/// rounded.
 template <class T>
 bool are_close(const T& one, const T& other, const std::array<T, 3>& terms,
                const std::array<T, 2>& met) {
@@ -140,7 +140,7 @@ bool are_close(const T& one, const T& other, const std::array<T, 3>& terms,
   }
 }
 
-/// The fewest digits that read back as x.
+/// x with the fewest digits that read back as x.
 inline std::string shortest(double x, bool is_single) {
   if (x != x) return "NaN";
   char digits[40];
@@ -152,7 +152,7 @@ inline std::string shortest(double x, bool is_single) {
   return digits;
 }
 
-/// x in words: those of a to_string of its own, or of its members; nothing where neither is there.
+/// x as text, by its own to_string or by its members; empty if it has neither.
 template <class T>
 std::string text(const T& x) {
   if constexpr (std::same_as<T, bool>) {
@@ -188,8 +188,8 @@ concept finishes_constantly = requires {
   typename std::bool_constant<(static_cast<void>(S::finish(S::zero(), N)), true)>;
 };
 
-/// Does finish(zero(), 0) divide by n, among integers? That would end the process, so the compiler
-/// is asked: 0 alone makes it no constant.
+/// Whether finish(zero(), 0) divides by n, among integers. Running it would end the process, so a
+/// compile-time test decides: only n = 0 makes it no constant expression.
 template <class S>
 inline constexpr bool is_dividing_by_zero =
     has_finish<S>&& std::is_integral_v<output<S>>&& finishes_constantly<S, 1> &&
@@ -200,9 +200,9 @@ concept multiplies_constantly = requires {
   typename std::bool_constant<(static_cast<void>(product<S>(A, B, position{0, 0})), true)>;
 };
 
-/// The product of integers whose division would end the process, in words, or null. Asked in the
-/// same way. Of the lowest integer -1 alone makes no quotient; what is no constant for other
-/// operands either is a sum or a product, which overflows and goes on.
+/// A description of the product of integers whose division would end the process, or null, found by
+/// the same test. Only −1 makes dividing the lowest integer no constant expression. A product that
+/// is none for other operands too is a sum or product that overflows.
 template <class S>
 constexpr const char* division_of_operands() {
   using left = typename S::left;
@@ -232,13 +232,14 @@ concept has_constant_zero = requires {
   typename std::bool_constant<(static_cast<void>(S::zero()), true)>;
 };
 
-/// A ⊗ B is no constant, and 1 ⊗ 1 is one.
+/// A ⊗ B is no constant expression, and 1 ⊗ 1 is one.
 template <class S, typename S::left A, typename S::right B>
 concept overflows = multiplies_constantly<S, typename S::left(1), typename S::right(1)> &&
     !multiplies_constantly<S, A, B>;
 
-/// The product of zero() and 1 or -1 that overflows, among integers, or null: found in the same
-/// way. zero() is a result, such as the path that is not there, and the next product's operand.
+/// The product of zero() and 1 or −1 that overflows, among integers, or null; found by the same
+/// test. zero() is a possible result (such as "no path"), so it can be an operand of the next
+/// product.
 template <semiring S>
 constexpr const char* overflow_of_zero() {
   using left = typename S::left;
@@ -260,7 +261,7 @@ constexpr const char* overflow_of_zero() {
   return nullptr;
 }
 
-/// The value without products, where that is no number; an integer always is one.
+/// Whether the value without products is NaN; an integer never is.
 template <class S>
 bool is_empty_sum_unordered() {
   if constexpr (std::is_integral_v<output<S>>)
@@ -269,15 +270,15 @@ bool is_empty_sum_unordered() {
     return is_unordered(finished<S>(S::zero(), 0));
 }
 
-/// A value, and how to write it.
+/// A value, and its text for messages.
 template <class T>
 struct drawn {
   T value;
   std::string words;
 };
 
-/// Numbers on which mistakes show: both signs, ends of the range, infinities, NaN. No finite
-/// product of two floats is near overflow: there sums do not associate, whatever the semiring.
+/// Numbers that expose mistakes: both signs, ends of the range, infinities, NaN. No finite product
+/// of two floats is near overflow, because sums do not associate there in any semiring.
 template <number T>
 std::vector<T> special_numbers(random_bits& random) {
   std::vector<T> out;
@@ -323,8 +324,8 @@ std::vector<T> special_numbers(random_bits& random) {
   return out;
 }
 
-/// Operands of type T: of a caller's generator those of 0, 1, 2, … and of random bits, named after
-/// these, so that a value without words can be made again.
+/// Operands of type T. A caller's generator receives 0, 1, 2, … and then random bits. The text
+/// names these bits, so a value without text can be reproduced.
 template <class T, class Generator>
 std::vector<drawn<T>> operands(const Generator& generator, const char* name, bool logical,
                                random_bits& random) {
@@ -349,7 +350,7 @@ std::vector<drawn<T>> operands(const Generator& generator, const char* name, boo
   return out;
 }
 
-/// A semiring as the laws see it.
+/// The part of a semiring that the laws use.
 template <class Left, class Right, class Accum>
 struct algebra {
   using left = Left;
@@ -386,7 +387,7 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
           is_logical<S>};
 }
 
-/// zero as an operand of type T, where there is such an operand.
+/// zero as an operand of type T, if it can be one.
 template <class T, class Accum>
 std::optional<T> as_operand(const Accum& zero) {
   if constexpr (std::same_as<T, Accum>) {
@@ -417,7 +418,8 @@ class checker {
         equal_(equal),
         random_(random) {}
 
-  /// The first law broken. Those of products come first: a sum of wrong products proves nothing.
+  /// The first broken law. Laws of products come first, because a sum of wrong products proves
+  /// nothing.
   std::optional<std::string> run() {
     draw_products();
     check_products();
@@ -458,12 +460,12 @@ class checker {
     const std::string words = text(x);
     return words.empty() ? words : " = " + words;
   }
-  /// Two formulas that should agree, with the values they have.
+  /// Reports two formulas that should agree, with their values.
   void report_unlike(const char* law, const std::string& formula, const accum& x,
                      const std::string& other, const accum& y) {
     report({law, ": ", formula, equals(x), ", unlike ", other, other == text(y) ? "" : equals(y)});
   }
-  /// A sum of x, which may be NaN, is NaN then.
+  /// A sum with NaN must be NaN.
   void check_nan(const accum& x, const std::string& formula, const accum& value) {
     if constexpr (std::is_floating_point_v<accum> || is_indexed<accum>)
       if (is_unordered(x) && !is_unordered(value))
@@ -485,7 +487,7 @@ class checker {
     products_.push_back(
         {lefts_[a], rights_[b], at, s_.multiply(lefts_[a].value, rights_[b].value, at)});
   }
-  /// Those of simple operands first, for they are the clearest to report.
+  /// Draws products of simple operands first, because they make the clearest reports.
   void draw_products() {
     const std::size_t m = lefts_.size(), n = rights_.size();
     for (std::size_t k = 0; k < m || k < n; ++k) {
@@ -508,7 +510,7 @@ class checker {
                 product_of(p.a.words, p.b.words, p.at), equals(p.value)});
     }
   }
-  /// Of two products of one element the one of the lower inner index comes in front.
+  /// The product with the lower inner index precedes the other product of the same element.
   void check_replaces() {
     for (const product_drawn& p : products_) {
       const product_drawn& other = products_[random_.below(products_.size())];
@@ -544,7 +546,7 @@ class checker {
                     "zero()", s_.zero);
   }
 
-  /// a ⊗ b = (a ⊗ 1) · b and x ⊕ x = x + x, among floats: what kernels that read codes build on.
+  /// a ⊗ b = (a ⊗ 1) · b and x ⊕ x = x + x, among floats: kernels that read codes depend on it.
   void check_linear(const product_drawn& p) {
     if constexpr (std::is_floating_point_v<right> && std::same_as<right, accum>) {
       const accum unit = s_.multiply(p.a.value, right(1), p.at), scaled = unit * p.b.value;
@@ -569,7 +571,7 @@ class checker {
     const std::string own = text(x);
     sums_.push_back({x, own.empty() ? std::move(words) : own});
   }
-  /// What S can have added up: laws bind no other value, so that a maximum of distances may start
+  /// Draws values that S can sum up; laws bind no other values, so a maximum of distances may start
   /// from 0. Logical sums are 0 and 1, as the pairs below show.
   void draw_sums() {
     draw_sum(s_.zero, "zero()");
@@ -590,7 +592,7 @@ class checker {
                   "terminal()");
     }
   }
-  /// special ⊕ x and x ⊕ special should both be `expected`.
+  /// special ⊕ x and x ⊕ special must both be `expected`.
   void check_sum(const char* law, const accum& special, const std::string& words,
                  const drawn<accum>& x, const accum& expected, const std::string& expected_words) {
     const accum one = s_.add(special, x.value), other = s_.add(x.value, special);
@@ -618,7 +620,7 @@ class checker {
   }
 
   void check_triples() {
-    // All of the first few, so that simple values are reported where they do; then some of all.
+    // All triples of the first few sums, so simple values are reported first; then random triples.
     const std::size_t count = sums_.size(), few = count < 20 ? count : 20;
     for (std::size_t k = 0; k < few * few * few && !wrong_; ++k)
       check_triple(sums_[k / (few * few)], sums_[k / few % few], sums_[k % few]);
@@ -652,7 +654,7 @@ class checker {
   std::optional<std::string> wrong_;
 };
 
-/// The first law that S breaks.
+/// The first law that S breaks, if any.
 template <semiring S, class Left, class Right, class Equal>
 std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, const Right& right,
                                         const Equal& equal) {
@@ -675,23 +677,22 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
 
 }  // namespace laws
 
-/// Checks that S keeps the laws without which results would depend on order, threads or kernel: the
-/// first that is broken, in words; nothing if all hold on the values drawn.
+/// Checks the laws without which results would depend on order, threads or kernel. Returns a
+/// description of the first broken one; nothing if all hold on the drawn values.
 ///
 ///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
-///   finish(0, 0) is a number, and so are 1 ⊗ 0 and 0 ⊗ 1 of integers, of which zero() ⊗ ±1 and
-///   ±1 ⊗ zero() do not overflow, if they are constexpr; where claimed: ∞ ⊕ x =
-///   x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0, operands ignored, all values 0 or 1; x ⊕ y is y where
-///   replaces(x, y), else x, for products y of a lower inner index than x
+///   finish(0, 0) is a number; constexpr integers: 1 ⊗ 0 and 0 ⊗ 1 are too, zero() ⊗ ±1 and
+///     ±1 ⊗ zero() do not overflow; if claimed: ∞ ⊕ x = x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0,
+///     operands ignored, all values 0 or 1, x ⊕ y is y if replaces(x, y), else x, for products y
+///     of a lower inner index than x
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
 /// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a
 /// default. equal(x, y) replaces ==; a struct without either is compared member by member. Floats
-/// associate within 4 epsilons of all magnitudes met, unless they overflow, and so do those in a
-/// struct (at most 8 members, no base and no union) unless there is an `equal`; 0 annihilates what
-/// is finite.
-/// A function of `seed`. Host only; some 10^5 additions: milliseconds. Throws std::bad_alloc, and
-/// what S and the arguments throw.
+/// associate within 4 epsilons of all magnitudes met, unless they overflow. Without an `equal`, so
+/// do floats in a struct (at most 8 members, no base, no union). 0 annihilates finite numbers.
+/// A function of `seed`. Host only; about 10^5 additions, so milliseconds. Throws std::bad_alloc,
+/// and the exceptions of S and the arguments.
 ///
 ///   if (auto wrong = rig::check_semiring<my_algebra>()) std::puts(wrong->c_str());
 template <class S, class Left = laws::numbers, class Right = laws::numbers,
@@ -703,7 +704,7 @@ std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& le
   else
     return {};
 }
-/// The same with an equality, of operands that are numbers.
+/// The same with an equality, for operands that are numbers.
 ///
 ///   auto wrong = rig::check_semiring<my_algebra>([](sum x, sum y) { return x.count == y.count; });
 template <class S, class Equal>

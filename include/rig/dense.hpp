@@ -11,17 +11,18 @@
 
 namespace rig {
 
-/// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place
-/// and in the order of a stream, and of the source's where that is another.
+/// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place.
+/// The copy follows the order of `stream`, and of `source` if the source belongs to another stream.
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                std::size_t bytes, index rows, place where, void* stream, void* source = nullptr);
 
-/// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. n×1 is a dense vector.
+/// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. An n×1 matrix is a dense
+/// vector.
 ///
-/// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory of
-/// the caller, who keeps it alive. Views of const memory are read as const objects: every accessor
-/// that could write throws error(read_only). Where rows are packed, a dense in host memory is a
-/// contiguous range of its elements, row by row.
+/// A regular value: copies are deep and own their memory; moves are cheap. Views borrow memory that
+/// the caller keeps alive. Views of const memory are read through const objects: every non-const
+/// accessor throws error(read_only). If rows are packed (stride = columns), a dense in host memory
+/// is a contiguous range of its elements, row by row.
 template <class T>
 class dense {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -31,11 +32,11 @@ class dense {
   using value_type = T;
 
   dense() = default;
-  /// rows×columns, every element `value`.
+  /// A rows×columns matrix in host memory, every element `value`.
   dense(index rows, index columns, T value = T()) : dense(uninitialised(rows, columns)) {
     for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
   }
-  /// rows×columns, elements indeterminate.
+  /// A rows×columns matrix with uninitialised elements.
   static dense uninitialised(index rows, index columns, place where = cpu(),
                              void* stream = nullptr) {
     check_shape(rows, columns, columns);
@@ -43,7 +44,7 @@ class dense {
     made.rows_ = rows;
     made.columns_ = columns;
     made.stride_ = columns;
-    // Fewer than 2^62 elements may still be more bytes than a size_t counts.
+    // Fewer than 2^62 elements may still have more bytes than a size_t can count.
     if (made.element_count() > SIZE_MAX / sizeof(T))
       fail(errc::out_of_memory,
            {"dense: out of memory: ", rows, "x", columns, " elements of ", sizeof(T), " bytes"});
@@ -62,7 +63,7 @@ class dense {
     copy_rows(made.data_, 0, elements.data(), 0, elements.size_bytes(), 1, cpu(), nullptr);
     return made;
   }
-  /// Borrows memory of the caller; `stride` elements from row to row (0: columns).
+  /// Borrows memory of the caller; rows are `stride` elements apart (0: columns).
   static dense view(T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
                     void* stream = nullptr) {
     if (stride == 0) stride = columns;
@@ -111,15 +112,16 @@ class dense {
     if (read_only_) refuse_to_write();
     return data_;
   }
-  /// Element (i, j) of host memory; the place is unchecked, as are i and j. Loops that write are
-  /// faster over `row` or `span`, which look once whether they may.
+  /// Element (i, j); place, i and j are unchecked, and the matrix must be in host memory. Loops
+  /// that write are faster over `row` or `span`, because these check for a read-only view once.
   const T& operator()(index i, index j) const { return data_[i * stride_ + j]; }
   T& operator()(index i, index j) { return data()[i * stride_ + j]; }
 
-  /// Row i, which is unchecked. Throws error(place) unless in host memory.
+  /// Row i, unchecked. Throws error(place) unless the matrix is in host memory.
   std::span<const T> row(index i) const { return row_at(data(), i); }
   std::span<T> row(index i) { return row_at(data(), i); }
-  /// All elements. Throws error: place, unless in host memory; shape, where rows are not packed.
+  /// All elements. Throws error: place, unless the matrix is in host memory; shape, unless rows are
+  /// packed.
   std::span<const T> span() const { return all_at(data()); }
   std::span<T> span() { return all_at(data()); }
   /// The ends of `span()`.
@@ -128,7 +130,7 @@ class dense {
   const T* end() const { return begin() + element_count(); }
   T* end() { return begin() + element_count(); }
 
-  /// A copy in a place, its rows packed. To a device it returns while the copy runs on.
+  /// A copy in a place, with packed rows. A copy to a device may still run on return.
   dense to(place target) const {
     if (target == where()) return *this;
     if (stride_ != columns_) return packed().to(target);
@@ -196,7 +198,7 @@ class dense {
   bool read_only_ = false;
 };
 
-/// What arg-max and arg-min give: two arrays of one shape. An index of −1 marks a place without
+/// The result of arg-max and arg-min: two arrays of one shape. Index −1 marks a place without
 /// products.
 template <class T>
 struct indexed_dense {

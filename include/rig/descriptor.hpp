@@ -9,7 +9,7 @@
 
 namespace rig {
 
-/// Is T an integer type, or an enum that stands for one? Characters are text.
+/// Whether T is an integer type, or an enum that converts to one. Characters are text.
 template <class T>
 inline constexpr bool is_whole = (std::is_integral_v<T> && sizeof(T) <= sizeof(int64)) ||
                                  (std::is_enum_v<T> && std::is_convertible_v<T, int64>);
@@ -24,8 +24,8 @@ inline constexpr bool is_whole<char16_t> = false;
 template <>
 inline constexpr bool is_whole<char32_t> = false;
 
-/// A number of any storage type or integer type, kept exactly: what `descriptor::fill` is. Empty
-/// unless given one.
+/// A number of any storage or integer type, kept exactly; the type of `descriptor::fill`. Empty by
+/// default.
 class scalar {
  public:
   constexpr scalar() = default;
@@ -59,38 +59,37 @@ class scalar {
   std::uint64_t integer_ = 0;
 };
 
-/// Everything a call may say beyond its operands. The meaning fields change the result; the tuning
-/// fields never do beyond rounding, unless `kernel` names an approximate one. Field order is part
-/// of the API.
+/// Options of a call. The meaning fields change the result; the tuning fields change at most the
+/// rounding, unless `kernel` names an approximate one. Field order is part of the API.
 struct descriptor {
   // meaning
-  bool transpose_a = false;  ///< use Aᵀ; builds the derived structure "transpose" once
-  bool transpose_b = false;  ///< use Bᵀ; costs one transposed copy of B a call
-  bool replace = false;      ///< outside the mask, C becomes fill instead of staying
-  scalar fill = {};  ///< value where a row has no products; default: the semiring's zero, finished;
-                     ///< not for results of a type of the caller's
+  bool transpose_a = false;  ///< use Aᵀ; the first call builds the derived structure "transpose"
+  bool transpose_b = false;  ///< use Bᵀ; each call makes one transposed copy of B
+  bool replace = false;      ///< outside the mask, C becomes `fill`; false: C stays
+  scalar fill = {};  ///< value of places without products; default: the semiring's zero, finished;
+                     ///< not for results whose type is not rig's
   // tuning
-  std::string kernel = {};  ///< name from the list of kernels; empty: the cheapest that can
-  int width = 0;  ///< entries a row keeps under a sampled kernel: 1 … 4096; others ignore it
-  int k = 0;  ///< entries that the kernel `maxk` keeps of a row of a dense B: 1 … columns; a cbsr
-              ///< has its own; others ignore it
+  std::string kernel = {};  ///< a kernel's name; empty: the cheapest one that can serve
+  int width = 0;  ///< entries per row that a sampled kernel reads: 1 … 4096; others ignore it
+  int k = 0;  ///< entries per row of a dense B that the kernel `maxk` keeps: 1 … columns; a cbsr
+              ///< has its own k; other kernels ignore it
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
-  /// The same bits each time. False: `vendor` can, and `maxk_backward` on a device may add the
-  /// floats of a `linear` semiring by atomics.
+  /// The same bits each time. If false, `vendor` can serve, and on a device `maxk_backward` may add
+  /// the floats of a `linear` semiring by atomics.
   bool reproducible = true;
-  /// CPU threads; 0: as many as OpenMP gives. At most 256, or the machine's processors where there
-  /// are more, and one where there is little to do, or in the child of a process that had threads
-  /// when it was forked. Where the system does not let OpenMP start a thread, GCC's OpenMP prints
-  /// an error and ends the process: name a number that `ulimit -u` and cgroups allow.
+  /// CPU threads; 0: as many as OpenMP provides. At most 256, or the machine's processors if there
+  /// are more. One if there is little to do, or in a forked child whose parent had threads. If the
+  /// system refuses a thread, GCC's OpenMP prints an error and ends the process; then set a number
+  /// that `ulimit -u` and cgroups allow.
   int threads = 0;
-  /// cudaStream_t to work on; null: the device's stream of rig. New results belong to rig's stream,
-  /// which follows the call, so they outlive this one, and any thread may use them, also those of
-  /// cudaStreamPerThread. Its work is to be done before it is destroyed; that of
-  /// cudaStreamPerThread before its thread ends, which can hang in CUDA's driver otherwise. A
-  /// kernel of the caller's own that reads a result here is done before the result is dropped or
-  /// used elsewhere. While the stream is captured, new results belong to the graph and to this
-  /// stream.
+  /// The cudaStream_t to work on; null: rig's stream of the device. New results belong to rig's
+  /// stream, which waits for the call; so results outlive `stream`, and any thread may use them.
+  /// Work on `stream` must be complete before the stream is destroyed. Work on cudaStreamPerThread
+  /// must be complete before its thread ends, otherwise CUDA's driver can hang. A kernel of the
+  /// caller that reads a result on `stream` must be complete before the result is dropped or used
+  /// on another stream. While `stream` is captured, new results belong to the graph and to
+  /// `stream`.
   void* stream = nullptr;
 };
 

@@ -9,7 +9,7 @@
 
 namespace rig {
 
-/// What kind of mistake an `error` reports; the message holds the values.
+/// The kind of mistake that an `error` reports; the message holds the values.
 enum class errc {
   shape,           ///< operand, mask or result sizes do not fit together
   place,           ///< operands live in different places, or the place is not there
@@ -26,7 +26,7 @@ enum class errc {
   device,          ///< a device reported a fault
 };
 
-/// The one exception type of rig: a code to branch on and a message that names the values.
+/// The only exception type of rig: a code to branch on, and a message that names the values.
 class error : public std::runtime_error {
  public:
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
@@ -37,7 +37,7 @@ class error : public std::runtime_error {
 };
 
 /// A piece of an error message: text or a number, formatted without locale. It refers to its text
-/// and allocates nothing, for some errors are raised where memory has run out.
+/// and allocates nothing, because some errors are thrown when memory has run out.
 class message_piece {
  public:
   message_piece(const char* text) : text_(text) {}
@@ -63,11 +63,10 @@ class message_piece {
   char digits_[32];
 };
 
-/// Throws `error(code, …)` with the pieces joined; the only way rig reports a mistake.
+/// Throws `error(code, …)` with the joined pieces; the only way in which rig reports a mistake.
 [[noreturn]] void fail(errc code, std::initializer_list<message_piece> pieces);
 
-/// Throws error(range) for a number that was cast to an enum and is none of its values, `last`
-/// being the greatest.
+/// Throws error(range) if `value` is not a value of its enum, whose greatest value is `last`.
 template <class Enum>
 void check_enum(const char* operation, const char* what, Enum value, Enum last) {
   const int number = static_cast<int>(value), greatest = static_cast<int>(last);
@@ -76,8 +75,8 @@ void check_enum(const char* operation, const char* what, Enum value, Enum last) 
                        "; name one of the enum"});
 }
 
-/// Runs `work`; a standard allocation failure inside it becomes `error(out_of_memory)` that starts
-/// with `what`.
+/// Runs `work` and turns a standard allocation failure into an `error(out_of_memory)` whose message
+/// starts with `what`.
 template <class Work>
 decltype(auto) or_out_of_memory(const char* what, Work&& work) {
   try {

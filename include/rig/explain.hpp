@@ -7,13 +7,13 @@
 
 namespace rig {
 
-/// How a kernel answers a problem.
+/// Whether a kernel can serve a problem.
 enum class verdict : unsigned char { can, slower, cannot };
 
 struct answer {
   verdict says = verdict::can;
-  std::string reason;  ///< why slower or cannot; filled where problem::reasons asks for it
-  double seconds = 0;  ///< the cost rule's estimate; only its order among kernels matters
+  std::string reason;  ///< why slower or cannot; filled if problem::reasons is set
+  double seconds = 0;  ///< the cost model's estimate; only its order among kernels matters
 };
 
 /// One kernel's answer to one problem.
@@ -23,15 +23,15 @@ struct explained {
   bool approximate = false;
   bool chosen = false;
   answer says;
-  double bytes = 0;  ///< predicted to move, from caches or memory; 0 where it cannot serve
+  double bytes = 0;  ///< predicted traffic from caches or memory; 0 if the kernel cannot serve
 };
 
-/// Which kernel serves a problem, and why not the others.
+/// The kernel chosen for a problem, and every kernel's answer.
 struct explanation {
   std::string operation;  ///< the problem in words
   std::vector<explained> kernels;
   std::string chosen;  ///< name of the kernel that would run
-  std::string reason;  ///< why it was chosen: cheapest, named, preferred
+  std::string reason;  ///< the reason of the choice: cheapest, named, preferred
   std::string text() const;
   std::string json() const;
 };

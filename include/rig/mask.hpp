@@ -6,8 +6,8 @@
 
 namespace rig {
 
-/// Which places of the result may be written: a non-owning view, made by `structure`, `values` and
-/// `complement` for one call and never stored.
+/// The places of the result that may be written. It is a non-owning view that `structure`, `values`
+/// and `complement` return, for one call.
 template <class Container>
 struct mask {
   const Container& container;
@@ -15,7 +15,7 @@ struct mask {
   bool complemented;
 };
 
-/// True where the container has an entry.
+/// True at the container's entries.
 template <class T>
 mask<matrix<T>> structure(const matrix<T>& container) {
   return {container, true, false};
@@ -25,13 +25,13 @@ mask<dense<T>> structure(const dense<T>& container) {
   return {container, true, false};
 }
 
-/// A product under it is a cbsr with these entries.
+/// A product under this mask is a cbsr with these entries.
 template <class T>
 mask<cbsr<T>> structure(const cbsr<T>& container) {
   return {container, true, false};
 }
 
-/// True where the container has an entry that is not 0.
+/// True at the container's entries that are not 0.
 template <class T>
 mask<matrix<T>> values(const matrix<T>& container) {
   return {container, false, false};
@@ -41,12 +41,12 @@ mask<dense<T>> values(const dense<T>& container) {
   return {container, false, false};
 }
 
-/// The other places.
+/// True at the other places.
 template <class Container>
 mask<Container> complement(const mask<Container>& of) {
   return {of.container, of.structural, !of.complemented};
 }
-/// What a cbsr leaves out has no pattern of k entries a row for a result.
+/// Deleted because the complement of a cbsr does not have k entries per row.
 template <class T>
 mask<cbsr<T>> complement(const mask<cbsr<T>>& of) = delete;
 

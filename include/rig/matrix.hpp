@@ -13,13 +13,13 @@
 
 namespace rig {
 
-/// A sparse matrix: immutable, cheap to copy (copies share everything), CSR with ascending columns.
-/// An iso matrix has no value array: all its entries have one value. An unweighted graph is an iso
-/// matrix of ones.
+/// A sparse matrix: immutable CSR with ascending columns, cheap to copy because copies share
+/// everything. An iso matrix has no value array: all its entries have one value. An unweighted
+/// graph is an iso matrix of ones.
 ///
-/// Shapes: rows and columns < 2^31, entries as many as memory holds. Explicit zeros are entries. A
-/// matrix lives in one place; `to` is the only copy between places. Concurrent use of shared
-/// matrices is safe.
+/// Shapes: rows and columns < 2^31; the number of entries is limited only by memory. Explicit zeros
+/// are entries. A matrix lives in one place; only `to` copies between places. Concurrent use of
+/// shared matrices is safe.
 template <class T>
 class matrix {
   static_assert(std::is_trivially_copyable_v<T>,
@@ -31,11 +31,11 @@ class matrix {
   /// 0×0.
   matrix() : matrix(0, 0) {}
 
-  /// rows×columns without entries; many rows take address space, but no memory.
+  /// rows×columns without entries; many rows take address space and no memory.
   matrix(index rows, index columns) : structure_(pattern_without_entries(rows, columns)) {}
 
   matrix(const matrix&) = default;
-  /// Leaves 0×0 behind.
+  /// Leaves `other` 0×0.
   matrix(matrix&& other) noexcept : structure_(empty_pattern()) { swap(other); }
   matrix& operator=(matrix other) noexcept {
     swap(other);
@@ -47,7 +47,7 @@ class matrix {
   explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
       : structure_(given(std::move(structure))), iso_(iso) {}
 
-  /// A matrix from a pattern and one value an entry (values.bytes() = nnz·sizeof(T), same place).
+  /// A matrix from a pattern and one value per entry (values.bytes() = nnz·sizeof(T), same place).
   matrix(std::shared_ptr<const pattern> structure, buffer values)
       : structure_(given(std::move(structure))), values_(std::move(values)), is_iso_(false) {
     const auto expected = static_cast<std::size_t>(structure_->nnz()) * sizeof(T);
@@ -59,13 +59,13 @@ class matrix {
                          ", the values are on ", to_string(values_.where())});
   }
 
-  /// From tuples (i[p], j[p], v[p]) in any order, positions of any integer type. Two tuples at one
-  /// position are error(duplicate).
+  /// Builds a matrix from tuples (i[p], j[p], v[p]) in any order; positions have any integer type.
+  /// Throws error(duplicate) if two tuples have one position.
   static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
                             std::span<const T> v) {
     return build(rows, columns, i, j, v, false, [](const T& x, const T&) { return x; });
   }
-  /// The same; duplicates are folded by `combine(x, y)` in the order of the input.
+  /// The same, except that `combine(x, y)` folds duplicates in input order.
   template <class Combine>
   requires std::invocable<Combine, T, T>
   static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
@@ -73,15 +73,15 @@ class matrix {
     return build(rows, columns, i, j, v, true, combine);
   }
 
-  /// An iso matrix from positions; with `merge_duplicates`, repeated positions are one entry, else
-  /// an error.
+  /// An iso matrix from positions. With `merge_duplicates`, repeated positions become one entry;
+  /// otherwise they are an error.
   static matrix from_positions(index rows, index columns, const integers& i, const integers& j,
                                T iso = T(1), bool merge_duplicates = false) {
     return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
   }
 
-  /// Copies CSR arrays: offsets and columns are vectors, arrays or spans of any integer type, and
-  /// narrowed with a check. Throws error: shape, range, order, duplicate, out_of_memory.
+  /// Copies CSR arrays. Offsets and columns are vectors, arrays or spans of any integer type;
+  /// narrowing is checked. Throws error: shape, range, order, duplicate, out_of_memory.
   static matrix from_csr(index rows, index columns, const integers& offsets,
                          const integers& entries, std::span<const T> values,
                          input how = input::checked) {
@@ -100,10 +100,10 @@ class matrix {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
 
-  /// A view of CSR arrays, without a copy; the caller keeps them alive and unchanged while any copy
-  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4; other arrays are error(type),
-  /// and `from_csr` copies them. `input::sorted` is refused: sorting would write. Arrays on a
-  /// device are `input::trusted` only, and used in the order of `stream` (a cudaStream_t).
+  /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
+  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4. Other arrays are error(type);
+  /// `from_csr` copies them. `input::sorted` is refused because sorting would write. Arrays on a
+  /// device must be `input::trusted`, and are used in the order of `stream` (a cudaStream_t).
   static matrix view(index rows, index columns, const integers& offsets, const integers& entries,
                      std::span<const T> values, input how = input::checked, place where = cpu(),
                      void* stream = nullptr) {
@@ -112,7 +112,7 @@ class matrix {
     return matrix(std::move(structure), buffer::borrow(const_cast<T*>(values.data()),
                                                        values.size_bytes(), where, stream));
   }
-  /// Arrays that are gone after the call cannot be viewed.
+  /// Deleted because temporary arrays would not outlive the call.
   template <class Offsets, class Columns, class Values>
   requires(is_temporary<Offsets> || is_temporary<Columns> || is_temporary<Values>) static matrix
       view(index rows, index columns, Offsets&& offsets, Columns&& entries, Values&& values,
@@ -124,16 +124,16 @@ class matrix {
   place where() const { return structure_->where(); }
   bool iso() const { return is_iso_; }
   T iso_value() const { return iso_; }
-  /// One value an entry, null for an iso matrix.
+  /// One value per entry; null for an iso matrix.
   const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
   void* values_stream() const { return values_.stream(); }
-  /// Value of entry p, in CSR order; of a matrix on the CPU.
+  /// The value of entry p, in CSR order; only for a matrix on the CPU.
   T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
   const pattern& structure() const { return *structure_; }
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
-  /// The same pattern and derived structures, other values (nnz of them, on the CPU; copied to
-  /// where the matrix is).
+  /// A matrix with the same pattern and derived structures, and other values: nnz of them, on the
+  /// CPU, copied to the matrix's place.
   template <std::ranges::contiguous_range Values>
   matrix<std::ranges::range_value_t<Values>> with_values(const Values& values) const {
     using element = std::ranges::range_value_t<Values>;
@@ -145,13 +145,13 @@ class matrix {
     copy_rows(kept.data(), 0, from.data(), 0, from.size_bytes(), 1, cpu(), nullptr);
     return matrix<element>(structure_, std::move(kept));
   }
-  /// The same pattern and derived structures, every entry `iso`.
+  /// A matrix with the same pattern and derived structures, and the value `iso` in every entry.
   template <class U>
   matrix<U> with_value(U iso) const {
     return matrix<U>(structure_, iso);
   }
 
-  /// The same matrix in another place; a matrix that is there already shares everything.
+  /// The same matrix in another place; shares everything if it is already there.
   matrix to(place target) const {
     if (target == where()) return *this;
     return or_out_of_memory("to", [&] {
@@ -161,17 +161,17 @@ class matrix {
     });
   }
 
-  /// Builds now, and waits for, the derived structures that a product with this descriptor would
-  /// build on its first call; what one kernel alone needs (`maxk_backward`, `spmv_panels`) where
-  /// the descriptor names it, and else on its first call. Before a product is captured in a CUDA
-  /// graph, make one call like it too: it loads the kernels, which depend on semiring, types and
-  /// width.
+  /// Builds the derived structures that the first product with this descriptor would build, and
+  /// waits for them. Structures for one kernel only (`maxk_backward`, `spmv_panels`) are built if
+  /// the descriptor names that kernel, otherwise by its first call. Before you capture a product in
+  /// a CUDA graph, also make one like it: that loads its kernels, which depend on semiring, types
+  /// and width.
   const matrix& prepare(const descriptor& desc = {}) const {
     or_out_of_memory("prepare",
                      [&] { prepare_derived(*structure_, desc.transpose_a, desc.kernel); });
     return *this;
   }
-  /// What was derived so far, with its bytes.
+  /// The derived structures built so far, with their bytes.
   std::vector<derived_info> derived_structures() const { return structure_->derived_structures(); }
   void drop_derived() const { structure_->drop_derived(); }
 

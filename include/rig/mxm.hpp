@@ -12,8 +12,8 @@
 
 namespace rig_type_key {
 
-/// A string that holds the full name of S. Outside namespace rig, where the compiler would leave
-/// that name out.
+/// A string that contains the full name of S. It is outside namespace rig, because inside it the
+/// compiler would shorten that name.
 template <class S>
 constexpr const char* of() {
   return __PRETTY_FUNCTION__;
@@ -23,7 +23,7 @@ constexpr const char* of() {
 
 namespace rig {
 
-/// Element type of the result: the caller's if named, else the semiring's.
+/// Element type of the result: `Named` unless it is void, else the semiring's output type.
 template <class Named, semiring S>
 struct result_element {
   using natural = output<S>;
@@ -36,7 +36,7 @@ struct result_element<Named, S> {
   using type = std::conditional_t<std::is_void_v<Named>, natural, Named>;
 };
 
-/// One stored value of A as S takes it.
+/// Converts one stored value of A to S's left type.
 template <semiring S>
 void take_left(const void* from, type stored, void* out) {
   using left = typename S::left;
@@ -46,7 +46,7 @@ void take_left(const void* from, type stored, void* out) {
     __builtin_memcpy(out, from, sizeof(left));
 }
 
-/// `fill`, by default S's finished zero, in the storage type of the problem's C.
+/// Writes `fill`, by default S's finished zero, in the storage type of the problem's C.
 template <semiring S>
 void write_stored(const problem& p, const scalar& fill, void* out) {
   const output<S> zero = finished<S>(S::zero(), 0);
@@ -86,20 +86,20 @@ void write_stored(const problem& p, const scalar& fill, void* out) {
     in_type(zero);
 }
 
-/// The fill of a problem over S, in the storage type of its C.
+/// Writes the fill of a problem over S in the storage type of its C.
 template <semiring S>
 void write_fill(const problem& p, void* out) {
   write_stored<S>(p, p.desc->fill, out);
 }
 
-/// Can a place of A ⊕.⊗ B, B a cbsr, that has no products be told from one whose sum is zero()? If
-/// not, nobody need remember which is which.
+/// Whether results of A ⊕.⊗ B, with B a cbsr, depend on which places have no products. If a place
+/// without products equals a sum of zero(), kernels need no presence flags.
 template <semiring S>
 bool needs_presence_flags(const problem& p) {
   if (has_finish<S> && samples_as<S> != reduction::mean) return true;
   if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
     if (p.accum != accumulator::none) return true;
-    // As C stores them, which may hold a fill that the semiring's type rounds to its zero.
+    // Compared as C stores them: S's type may round the fill to its zero.
     unsigned char fill[16] = {}, zero[16] = {};
     write_fill<S>(p, fill);
     write_stored<S>(p, {}, zero);
@@ -108,21 +108,22 @@ bool needs_presence_flags(const problem& p) {
   return true;
 }
 
-/// 64 bits of a text, and of what was hashed before it.
+/// A 64-bit hash of `text`, chained to the hash `before`.
 constexpr std::uint64_t hash_of(std::string_view text, std::uint64_t before = 0) {
   std::uint64_t hash = before ^ 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
   return hash;
 }
 
-/// Is S what RIG_SEMIRING defined, whose text is known? What is derived from that is not.
+/// Whether RIG_SEMIRING defined S itself, so its text is known; the text of a type derived from it
+/// is not.
 template <class S>
 concept has_source = requires {
   S::rig_source;
   requires is_same<typename S::rig_defined, S>;
 };
 
-/// The one record of a semiring that the library sees.
+/// The library's record of a semiring; one per type.
 template <semiring S>
 inline constexpr semiring_info info_of = {
     [] {
@@ -176,7 +177,7 @@ inline constexpr bool is_cbsr_mask = false;
 template <class T>
 inline constexpr bool is_cbsr_mask<mask<cbsr<T>>> = true;
 
-/// What a product is: a cbsr under the structure of one, else dense.
+/// The type of a product: a cbsr under the structure of a cbsr, else a dense.
 template <class Element, bool Indexed, bool Cbsr>
 struct result_container {
   using type = dense<Element>;
@@ -193,7 +194,7 @@ struct result_container<Element, Indexed, true> {
   using type = cbsr<Element>;
 };
 
-/// The same of a product over S; where S is refused, which is an error of its own, any type.
+/// The same for a product over S; any type if S is refused, which is an error of its own.
 template <class Named, class S, class Mask>
 struct product_result {
   using type = dense<float>;
@@ -207,12 +208,13 @@ struct product_result<Named, S, Mask> {
 template <class Named, class S, class Mask = no_mask>
 using mxm_result = typename product_result<Named, S, Mask>::type;
 
-/// A storage type converts to every arithmetic algebra type; any other type serves only as itself.
+/// Whether values of type Stored convert to Algebra. A storage type converts to every arithmetic
+/// algebra type; any other type serves only as itself.
 template <class Stored, class Algebra>
 inline constexpr bool is_loadable = is_same<Stored, Algebra> ||
                                     (is_storage<Stored> && is_storage<Algebra>);
 
-/// What B can be, and the type that its elements are read as.
+/// The types that B can have, and the type of its elements as they are read.
 template <class B>
 struct right_operand {};
 template <class T>
@@ -261,7 +263,7 @@ void fill_in_result(problem& p, dense<T>& c) {
   static_assert(!is_indexed<output<S>>, "this semiring yields two arrays: give an indexed_dense");
   static_assert(is_loadable<T, element>,
                 "C's storage type does not convert from the semiring's output type");
-  static_cast<void>(c.data());  // refuses read-only views
+  static_cast<void>(c.data());  // throws for read-only views
   fill_in(p.c, c);
 }
 template <semiring S, class T>
@@ -328,62 +330,63 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
   });
 }
 
-/// Sparse × dense over a semiring, into a new dense result. B is a `dense`, a `quantized`, whose
-/// elements are floats, or a `cbsr`, of which see below.
+/// Sparse × dense over a semiring, into a new dense result. B is a `dense`, a `quantized` (its
+/// elements are floats) or a `cbsr` (see below).
 ///
 ///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
 ///
-/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose where the descriptor says so. A row
+/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose if the descriptor sets it. A row
 /// without entries yields `desc.fill`, by default the finished zero of S. Operands convert to
-/// S::left and S::right as they are loaded, results to the element type, which is S's output unless
-/// named: mxm<half>(A, B, s). A quantized with a range for each column has no transpose. Order: the
-/// entries of a row ascend, or are folded in a fixed tree; same inputs and machine, same bits, for
-/// any number of threads. Without fused multiply-add (RIG_ISA=baseline, a semiring of the caller in
-/// a build without optimisation) the last bits of floats differ from those with it. Error, B a
-/// dense: half and bfloat16 convert to float exactly; a sum of n floats is within (n + 1) · 2⁻²³ ·
-/// Σ|terms| of that of the real numbers which the operands are once converted (doubles: 2⁻⁵²), and
-/// a mean divides it, rounding once; maxima, minima and their arguments round nothing but their
-/// terms. What is stored as half or bfloat16 is rounded once more, to nearest. Places: all operands
-/// in one. Cost: O(nnz · f); memory: the result, the derived structures that A keeps, and scratch
-/// of kernels. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory; nothing
-/// was written then. Source: Huang et al., GE-SpMM, SC 2020, for one product with any reduction.
+/// S::left and S::right when loaded. Results convert to S's output type, or to a named one:
+/// mxm<half>(A, B, s). A quantized with per-column ranges cannot be transposed.
+/// Order: the entries of a row ascend, or are folded in a fixed tree. Same inputs and machine give
+/// the same bits for any number of threads. Without fused multiply-add (RIG_ISA=baseline, or a
+/// caller's semiring in an unoptimised build) the last bits of floats differ.
+/// Error, for B a dense: half and bfloat16 convert to float exactly. A sum of n floats is within
+/// (n + 1) · 2⁻²³ · Σ|terms| of the exact sum over the converted operands (doubles: 2⁻⁵²). A mean
+/// divides it and rounds once; maxima, minima and their arguments round only their terms. Results
+/// stored as half or bfloat16 are rounded once more, to nearest.
+/// Places: all operands in one. Cost: O(nnz · f); memory: the result, A's derived structures, and
+/// scratch of kernels. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory;
+/// nothing is written then. Source: Huang et al., GE-SpMM, SC 2020.
 ///
-/// A cbsr is a sparse B, and ⊕ goes over the k where it has entry (k,j): a place of C to which no
-/// entry of B contributes has no products, and is treated as one of an empty row: `desc.fill`, or
-/// with an accumulator what C held. n_i stays the entries of row i of op(A): a mean divides by
-/// degree. The semirings are those with `samples_as`; a cbsr has no transpose. With
-/// {.kernel = "maxk", .k = 32} the product is that of maxk(B, 32), B a dense of float, double, half
-/// or bfloat16. Places: all in one. Cost: O(nnz · k + rows · f), on a device nnz · k for each
-/// tile of columns that shared memory holds, some thousands; on the CPU f accumulators a
-/// thread, on a device those of the pieces that long rows are cut in, and there a sum has at most
-/// 64 bytes. Source: MaxK-GNN, ASPLOS 2024.
+/// A cbsr is a sparse B: ⊕ runs over the k for which B has entry (k,j). A place of C without
+/// products is treated as in an empty row: it becomes `desc.fill`, or with an accumulator it stays.
+/// n_i remains the number of entries of row i of op(A), so a mean divides by degree. The semiring
+/// must have `samples_as`; a cbsr cannot be transposed. With {.kernel = "maxk", .k = 32}, B is a
+/// dense of float, double, half or bfloat16, and the product is that of maxk(B, 32).
+/// Places: all in one. Cost: O(nnz · k + rows · f). On a device nnz · k counts once per tile of
+/// columns that fits in shared memory, some thousands. Scratch on the CPU: f accumulators per
+/// thread. On a device: f per piece of a cut row, and a sum has at most 64 bytes. Source: MaxK-GNN,
+/// ASPLOS 2024.
 template <class Element = void, class TA, dense_like B, class S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
 
-/// The same under a mask: outside it, the new result is `desc.fill`. See the first form.
+/// The same under a mask: outside the mask, the new result is `desc.fill`. See the first form.
 ///
-/// Under the structure of a cbsr the result is a cbsr that shares its indices: the places of the
-/// product that it stores, and no others are computed. So the gradient of C = A ⊕.⊗ maxk(X, k) by
-/// what MaxK kept, Y = maxk(X, k), is
+/// Under the structure of a cbsr the result is a cbsr that shares its indices, and no other place
+/// is computed. So for Y = maxk(X, k), the gradient of C = A ⊕.⊗ Y by the kept entries is
 ///
 ///   dY = mxm(A, dC, s, structure(Y), {.transpose_a = true})
 ///
 /// with s = plus_times (plus_second for a sum that ignores A's values), and dX = to_dense(dY). The
-/// mean divides each row of dC by the entries of that row of A, not of Aᵀ: W = mean_normalise(A)
-/// in place of A, with plus_times, gives the mean forward and its gradient backward. B is a dense;
-/// the result's type float, double, half or bfloat16; any semiring of one array. A row of op(A)
-/// without entries yields `desc.fill`. Deterministic, without atomics: the sum of a place is formed
-/// in a fixed order, on the CPU that of A's entries. With {.transpose_a = true, .reproducible =
-/// false} the floats of a semiring that says it is `linear` are on a device added by atomics, in
-/// any order, where 56 rows of B fit in a block's shared memory (1037 floats a row on an H200):
-/// other bits each time, within the rounding of a sum in any order, and up to 1.9 times as fast
-/// (not where half of the columns are kept: there it may be in a fixed order). Places: all in one.
-/// Cost: O(nnz · k), and A's derived structure "transpose"; on a device, where rows of B are read
-/// by panels, the derived structure "row panels" too, up to 20 bytes an entry and 4 a row, and in a
-/// fixed order k accumulators of scratch for each panel and row of C that meet, an eighth of the
-/// device's memory at most. Source: MaxK-GNN, ASPLOS 2024, there an outer product with atomics.
+/// gradient of a mean divides each row of dC by the length of that row of A, not of Aᵀ. With W =
+/// mean_normalise(A) in place of A, plus_times gives the mean and its gradient. B is a dense; the
+/// result's type is float, double, half or bfloat16; the semiring yields one array. A row of op(A)
+/// without entries yields `desc.fill`.
+/// Deterministic, without atomics: each sum has a fixed order, on the CPU that of A's entries. With
+/// {.transpose_a = true, .reproducible = false}, a device may add the floats of a `linear` semiring
+/// by atomics in any order. Bits then differ from call to call, within the rounding of a sum in any
+/// order. That needs 56 rows of B to fit in a block's shared memory (1037 floats per row on an
+/// H200). It is faster (docs/lab/maxk.md), except when half of the columns are kept; then the order
+/// may be fixed.
+/// Places: all in one. Cost: O(nnz · k), and A's derived structure "transpose". If a device reads B
+/// by panels, also the derived structure "row panels": up to 20 bytes per entry and 4 per row. In a
+/// fixed order, scratch is k accumulators for each panel and row of C that share entries; it takes
+/// at most an eighth of the device's memory. Source: MaxK-GNN, ASPLOS 2024, whose backward is an
+/// outer product with atomics.
 template <class Element = void, class TA, dense_like B, class S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,
@@ -393,11 +396,11 @@ mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
 
 /// Into an existing result: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B), or = A ⊕.⊗ B with accumulator `none`.
 ///
-/// Where the product has no entry (its row of op(A) is empty): without accumulator C becomes fill,
-/// with one C stays. Outside the mask: with desc.replace C becomes fill, else it stays. C may be a
-/// dense of any storage type, or an indexed_dense for arg-max and arg-min, and may share memory
-/// with any operand: the result is as if the inputs were copied first (and then costs a copy of C).
-/// Throws as the first form, and read_only.
+/// If the product has no entry because its row of op(A) is empty, C becomes fill without an
+/// accumulator, and stays with one. Outside the mask, C becomes fill with desc.replace, and stays
+/// without it. C may be a dense of any storage type, or an indexed_dense for arg-max and arg-min. C
+/// may share memory with any operand: the result is as if the inputs were copied first, at the cost
+/// of a copy of C. Throws as the first form, and read_only.
 template <class Result, class TA, dense_like B, class S, class Container>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const mask<Container>& mask, const descriptor& desc = {}) {
@@ -426,9 +429,9 @@ explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
   });
 }
 
-/// What a product into a new result of S's own type would do: every kernel's answer and the choice.
-/// Nothing is computed; derived structures may be built. An existing result, its type and an
-/// accumulator are not asked for; they can change the answers. Throws as `mxm`.
+/// Explains a product into a new result of S's own type: every kernel's answer, and the choice.
+/// Computes nothing, but may build derived structures. An existing result, its type and an
+/// accumulator can change the answers and are not considered. Throws as `mxm`.
 template <class TA, dense_like B, class S>
 explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);

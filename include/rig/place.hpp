@@ -16,7 +16,7 @@ struct place {
 inline place cpu() { return {}; }
 inline place cuda(int device = 0) { return {place::kind::cuda, device}; }
 
-/// Throws error(place) where a place is neither `cpu()` nor of the kind of `cuda`.
+/// Throws error(place) unless a place is `cpu()` or of the form `cuda(n)`.
 void check_place(place where);
 
 /// "cpu" or "cuda:0".
@@ -27,19 +27,19 @@ struct device_info {
   place where;
   std::string name;  ///< instruction set of a CPU ("avx512", "avx2", "baseline"), name of a GPU
   int threads = 0;   ///< hardware threads of a CPU, multiprocessors of a GPU
-  long memory = 0;   ///< bytes of memory the place has
+  long memory = 0;   ///< bytes of memory of the place
 };
 
-/// Every place that can be used, the CPU first. A build without CUDA, or a machine without a GPU,
-/// lists the CPU alone.
+/// Every usable place, the CPU first. A build without CUDA, or a machine without a GPU, lists only
+/// the CPU.
 std::vector<device_info> devices();
 
 /// Waits for all work of rig on a place and reports its faults: error(device), with the name of the
-/// last kernel that rig launched there. It does not wait for kernels of the caller's own. Nothing
-/// to wait for on the CPU.
+/// last kernel that rig launched there. It does not wait for the caller's own kernels. On the CPU
+/// it returns at once.
 void synchronise(place where);
 
-/// The version of the library that is loaded, "major.minor.patch".
+/// The version of the loaded library, "major.minor.patch".
 const char* version();
 
 }  // namespace rig

@@ -1,6 +1,6 @@
 #pragma once
 
-/// All that programs use. Tests of semirings and generators of graphs have headers of their own:
+/// The whole API, except tests of semirings and generators of graphs. These have their own headers:
 /// rig/check_semiring.hpp, rig/generate.hpp.
 
 #include "rig/cbsr.hpp"

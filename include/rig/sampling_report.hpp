@@ -6,18 +6,18 @@
 
 namespace rig {
 
-/// What a sampled kernel reads of a matrix. A row's share is its staged entries over all its
-/// entries; rows without entries have none.
+/// The entries of a matrix that a sampled kernel reads. A row's share is its staged entries over
+/// all its entries; rows without entries have none.
 struct sampling_statistics {
-  int64 entries = 0;   ///< of the matrix
-  int64 staged = 0;    ///< entries read, those that repeat counted each time
-  int64 distinct = 0;  ///< different ones among them
+  int64 entries = 0;   ///< entries of the matrix
+  int64 staged = 0;    ///< entries read; repeated ones count each time
+  int64 distinct = 0;  ///< different entries among them
   index rows = 0;
-  index whole_rows = 0;  ///< rows not longer than the width, empty ones included
+  index whole_rows = 0;  ///< rows not longer than the width, including empty ones
   double least_share = 1, percent_1_share = 1, percent_10_share = 1, median_share = 1,
          mean_share = 1;  ///< over rows with entries; p % of them keep that share or less
 
-  /// staged / entries and distinct / entries; 1 where there are no entries.
+  /// staged / entries and distinct / entries; 1 if there are no entries.
   double kept_share() const { return share_of(staged); }
   double distinct_share() const { return share_of(distinct); }
   /// "stages 26.0 % of 114 M entries (25.1 % distinct), 12.0 % of rows whole"
@@ -29,16 +29,16 @@ struct sampling_statistics {
   }
 };
 
-/// How much of op(A) the sampled kernel that `desc` names would read, without a product.
+/// How much of op(A) the sampled kernel in `desc` would read, without computing a product.
 ///
-/// Follows from kernel, width, transpose_a and the row lengths alone, so it says the same for any B
-/// and semiring. Deterministic. Places: any; from a device the offsets are copied, and the call
-/// waits. Cost: O(rows + distinct lengths · width), a transpose where one is asked for. Throws
-/// error: unknown_kernel, range (width), cannot (no sampled kernel is named), out_of_memory.
+/// The result depends only on kernel, width, transpose_a and the row lengths, so it is the same for
+/// any B and semiring. Deterministic. Places: any; for a device the call copies the offsets and
+/// waits. Cost: O(rows + distinct lengths · width), and a transpose if one is needed. Throws error:
+/// unknown_kernel, range (width), cannot (no sampled kernel is named), out_of_memory.
 template <class T>
 sampling_statistics sampling_report(const matrix<T>& a, const descriptor& desc);
 
-/// The same of a pattern; `transpose_a` is heeded.
+/// The same for a pattern; `transpose_a` applies.
 sampling_statistics sampling_report(const pattern& structure, const descriptor& desc);
 
 template <class T>

@@ -1,11 +1,11 @@
 #pragma once
 
-// Scalars and their arithmetic: the one header that knows which compiler reads it. It includes
-// nothing, so that semirings compile under g++, nvcc and NVRTC from the same text.
+// Scalars and their arithmetic: the only header that depends on the compiler that reads it. It
+// includes nothing, so g++, nvcc and NVRTC compile semirings from the same text.
 
 #if __cplusplus < 202002L
 #error "rig needs C++20: compile with -std=c++20"
-#include "compile with -std=c++20"  // a file that is missing ends the compilation, #error does not
+#include "compile with -std=c++20"  // a missing file ends the compilation, #error does not
 #endif
 
 namespace rig {
@@ -14,13 +14,13 @@ using int32 = int;
 using int64 = long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
-/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns. <cstring> brings
-/// POSIX's function ::index: beside it write `using rig::index;` in a namespace or a function, or
-/// rig::index.
+/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns. <cstring> declares
+/// POSIX's function ::index. To avoid the clash, write rig::index, or `using rig::index;` in a
+/// namespace or a function.
 using index = int32;
 
-/// IEEE binary16, a storage type: it converts to and from float, rounding to nearest even; which
-/// bits a NaN has differs by place.
+/// IEEE binary16, a storage type that converts to and from float, rounding to nearest even. The
+/// bits of a NaN differ by place.
 struct half {
   unsigned short bits = 0;
   constexpr half() = default;
@@ -74,8 +74,8 @@ struct half {
   }
 };
 
-/// The upper half of a float, a storage type: it converts to and from float, rounding to nearest
-/// even; which bits a NaN has differs by place.
+/// The upper half of a float, a storage type that converts to and from float, rounding to nearest
+/// even. The bits of a NaN differ by place.
 struct bfloat16 {
   unsigned short bits = 0;
   constexpr bfloat16() = default;
@@ -100,7 +100,7 @@ struct bfloat16 {
   }
 };
 
-/// A value with the index it came from: what arg-max and arg-min accumulate.
+/// A value with its index: the accumulator of arg-max and arg-min.
 template <class T>
 struct indexed {
   T value;
@@ -110,8 +110,8 @@ struct indexed {
   }
 };
 
-/// The storage types by name. `code` is a byte of a `quantized`: it means a float by the ranges
-/// beside it, and only a B has it. `other` is any further type, stored and computed as it is.
+/// The storage types by name. `code` is a byte of a `quantized`, whose ranges define its value;
+/// only B has it. `other` is any further type, stored and computed unchanged.
 enum class type : unsigned char {
   boolean,
   int32,
@@ -179,7 +179,7 @@ struct unsigned_twin<int64> {
   using type = unsigned long;
 };
 
-/// The least value of T: -inf for floats, so that it is the identity of max.
+/// The least value of T, the identity of max: -inf for floats.
 template <class T>
 constexpr T lowest() {
   if constexpr (is_same<T, float>)
@@ -192,7 +192,7 @@ constexpr T lowest() {
     return static_cast<T>(static_cast<typename unsigned_twin<T>::type>(1) << (8 * sizeof(T) - 1));
 }
 
-/// The greatest value of T: +inf for floats, so that it is the identity of min.
+/// The greatest value of T, the identity of min: +inf for floats.
 template <class T>
 constexpr T highest() {
   if constexpr (is_same<T, float>)
@@ -216,7 +216,7 @@ constexpr T maximum(T x, T y) {
     }
   }
 #endif
-  // g++ makes a branch of a select on both conditions at once.
+  // g++ compiles a select on both conditions at once to a branch.
   return x != x ? x : x > y ? x : y;
 }
 
@@ -258,20 +258,19 @@ constexpr T times(T x, T y) {
     return x * y;
 }
 
-/// x / n, of n > 0 terms; integers round toward zero. On CUDA a float is the nearest one where
-/// it is normal, below that within one unit of the last place, and −0 becomes 0.
+/// x / n, for n > 0 terms; integers round toward zero. On CUDA a normal float is the nearest one, a
+/// subnormal one is within one unit in the last place, and −0 becomes 0.
 template <class T>
 constexpr T mean_of(T x, int64 n) {
 #ifdef __CUDA_ARCH__
-  // A row divides all its columns by the same n: one reciprocal, correctly rounded, and a residual
-  // that makes each quotient so (Markstein 1990), in four instructions: the bits of a division
-  // where it is normal, but −0 becomes 0; tested for n to 4 096, checked once on an H200 for all n
-  // to 2^24, 64 x each. By intrinsics: the compiler repeats assembly for each element.
+  // One reciprocal serves all columns of a row; a residual then rounds each quotient correctly
+  // (Markstein 1990). Tested for n to 4 096, and once on an H200 for n to 2^24, 64 values of x
+  // each. Intrinsics, because the compiler repeats assembly for each element.
   if constexpr (is_same<T, float>) {
     const float d =
         n <= highest<int32>() ? static_cast<float>(static_cast<int32>(n)) : static_cast<float>(n);
     const float r = __frcp_rn(d), q = __fmul_rn(x, r);
-    // Of an infinity the residual is no number, which fmaxf takes for the other operand.
+    // The residual of an infinity is NaN, for which fmaxf returns the other operand.
     const float rest = fmaxf(__fmaf_rn(-q, d, x), -3.402823466e38f);
     return __fmaf_rn(rest, r, q);
   }
@@ -279,8 +278,8 @@ constexpr T mean_of(T x, int64 n) {
   return static_cast<T>(x / static_cast<T>(n));
 }
 
-/// x + y for shortest and longest paths: `zero`, the path that is not there, absorbs; integers
-/// clamp at their ends; floats follow IEEE.
+/// x + y for shortest and longest paths. `zero` (no path) absorbs; integers clamp at their limits;
+/// floats follow IEEE.
 template <class T>
 constexpr T saturating_plus(T x, T y, T zero) {
   if constexpr (is_integer<T> || is_same<T, bool>)
@@ -292,8 +291,8 @@ constexpr T saturating_plus(T x, T y, T zero) {
   return plus(x, y);
 }
 
-/// Conversion between storage and algebra types: to bool is "not 0"; a float becomes the nearest
-/// integer toward zero, clamped, NaN becomes 0; integers wrap; half and bfloat16 go through float.
+/// Conversion between storage and algebra types. To bool: "not 0". A float becomes the nearest
+/// integer toward zero, clamped; NaN becomes 0. Integers wrap. Half and bfloat16 go through float.
 template <class To, class From>
 constexpr To convert(const From& x) {
   if constexpr (is_same<To, From>)
@@ -305,7 +304,7 @@ constexpr To convert(const From& x) {
   else if constexpr (is_same<To, bool>)
     return x != From(0);
   else if constexpr (is_integer<To> && is_float<From>) {
-    // 2^31 and 2^63 are exact in both float types; highest<To>() itself need not be.
+    // 2^31 and 2^63 are exact in both float types; highest<To>() need not be.
     const From limit = -static_cast<From>(lowest<To>());
     if (x >= limit) return highest<To>();
     if (x <= -limit) return lowest<To>();

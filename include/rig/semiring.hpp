@@ -4,15 +4,15 @@
 
 namespace rig {
 
-/// Where a product is formed: C's row and the inner index k of A(i,k) ⊗ B(k,j).
+/// The position of a product: C's row, and the inner index k of A(i,k) ⊗ B(k,j).
 struct position {
   index row;
   index inner;
 };
 
-/// What a sample of a row's products says of the whole row.
+/// The meaning of a sample of a row's products for the whole row.
 enum class reduction : unsigned char {
-  none,     ///< nothing that is worth having: a path that was not looked at may be the one
+  none,     ///< nothing useful: a path outside the sample may be the best
   sum,      ///< its share of the sum
   mean,     ///< an estimate of the mean
   extreme,  ///< a bound of the greatest or least
@@ -23,7 +23,7 @@ concept plain_multiply = requires(typename S::left a, typename S::right b) {
   S::multiply(a, b);
 };
 
-/// A multiply that also sees the position: arg-max, parents of a search.
+/// A multiply that also takes the position: arg-max, parents in a search.
 template <class S>
 concept positional = requires(typename S::left a, typename S::right b, position at) {
   S::multiply(a, b, at);
@@ -46,15 +46,15 @@ concept has_finish = requires(typename S::accum x, int64 n) {
   S::finish(x, n);
 };
 
-/// add(terminal(), x) = terminal() for every x: a reduction that reached it may stop.
+/// add(terminal(), x) = terminal() for every x, so a reduction may stop when it reaches terminal().
 template <class S>
 concept has_terminal = requires {
   S::terminal();
 };
 
-/// Of an add whose result is one of its operands: add(sum, x) is x where replaces(sum, x), else
-/// sum, for a product x of a lower inner index than all of `sum`, or where `sum` is zero(). An add
-/// that asks which of two came first need not ask.
+/// For an add that returns one of its operands: add(sum, x) is x if replaces(sum, x), else sum. It
+/// holds for a product x of a lower inner index than all of `sum`, or if `sum` is zero(). So an add
+/// that breaks ties by index needs no comparison of indices.
 template <class S>
 concept has_replaces = requires(typename S::accum x) {
   requires is_same<decltype(S::replaces(x, x)), bool>;
@@ -69,39 +69,39 @@ concept is_ignoring_right = requires {
   requires S::ignores_right;
 };
 
-/// multiply(a, b) = zero() where either operand is it, among ordered finite numbers.
+/// multiply(a, b) = zero() if either operand is zero(), among ordered finite numbers.
 template <class S>
 concept is_annihilating = requires {
   requires S::annihilates;
 };
 
-/// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y): sums may be formed of codes, and dequantised
+/// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y). So kernels may sum codes and dequantise the sum
 /// once.
 template <class S>
 concept is_linear = requires {
   requires S::linear;
 };
 
-/// Its values are 0 and 1 only, in whatever type.
+/// All values are 0 or 1, in any type.
 template <class S>
 concept is_logical = requires {
   requires S::logical;
 };
 
-/// What sampled kernels make of S: its member samples_as; `none`, where it has none, keeps them
-/// off.
+/// How sampled kernels use S: its member samples_as. Without one it is `none`, and sampled kernels
+/// refuse S.
 template <class S>
 inline constexpr reduction samples_as = reduction::none;
 template <class S>
 requires requires { S::samples_as; }
 inline constexpr reduction samples_as<S> = S::samples_as;
 
-/// Can its sums be multiplied by row_nnz / staged?
+/// Whether sums of S can be multiplied by row_nnz / staged.
 template <class S>
 inline constexpr bool is_rescaling =
     samples_as<S> == reduction::sum&& is_storage<typename S::accum>;
 
-/// finish(x, n), or x where the semiring has none; n counts the products of the row.
+/// finish(x, n), or x if the semiring has no finish; n counts the products of the row.
 template <semiring S>
 constexpr auto finished(typename S::accum x, int64 n) {
   if constexpr (has_finish<S>)
@@ -119,7 +119,7 @@ constexpr typename S::accum product(typename S::left a, typename S::right b, pos
     return S::multiply(a, b);
 }
 
-/// What a product over S yields.
+/// The result type of a product over S.
 template <semiring S>
 using output = decltype(finished<S>(S::zero(), int64{0}));
 
@@ -128,13 +128,14 @@ inline constexpr bool is_indexed = false;
 template <class T>
 inline constexpr bool is_indexed<indexed<T>> = true;
 
-/// Bytes of a left, right, accum or result at most: kernels hold 128 of them on a thread's stack.
+/// The greatest size of a left, right, accum or result in bytes: kernels hold 128 of them on a
+/// thread's stack.
 inline constexpr int64 widest_element = 8192;
 
 template <class T>
 inline constexpr bool fits_element = static_cast<int64>(sizeof(T)) <= widest_element;
 
-/// Can kernels allocate, copy and drop elements of type T as bytes?
+/// Whether kernels can allocate, copy and drop elements of type T as bytes.
 template <class T>
 inline constexpr bool is_plain = __is_trivially_copyable(T) && __is_constructible(T);
 
@@ -145,7 +146,8 @@ concept has_element_types = requires {
   typename S::accum;
 };
 
-/// Has S such a member that cannot be called as it should? One that is deleted could, by its type.
+/// Whether S has a member of this name that cannot be called as required. A deleted one could be
+/// called, by its type.
 template <class S>
 concept misdeclares_finish = !has_finish<S> && requires {
   &S::finish;
@@ -164,7 +166,7 @@ concept misdeclares_replaces = !has_replaces<S> && requires {
   requires is_same<decltype(call(x, x)), bool>;
 };
 
-/// Is S a semiring that kernels can take? If not, one static_assert says why.
+/// Whether S is a semiring that kernels can use. If not, one static_assert states the reason.
 template <class S>
 constexpr bool require_semiring() {
   constexpr bool is_absent = sizeof(S) == 0;

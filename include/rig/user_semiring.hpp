@@ -2,8 +2,8 @@
 
 #include "rig/kernels/problem.hpp"
 
-/// Defines a semiring of the caller's that runs on the CPU and, without nvcc, on CUDA: a struct
-/// `name` with the members that follow, and their text for the run-time compiler.
+/// Defines a semiring that runs on the CPU and, without nvcc, on CUDA. It is a struct `name` with
+/// the given members, and keeps their text for the run-time compiler.
 ///
 ///   RIG_SEMIRING(log_plus,
 ///     using left = float; using right = float; using accum = float;
@@ -11,9 +11,9 @@
 ///     static constexpr float add(float x, float y) { … }
 ///     static constexpr float multiply(float a, float b) { return a + b; })
 ///
-/// The body may use the language and what rig/scalar.hpp declares, and rig::reduction, qualified by
-/// rig::, and nothing else of the caller's: the GPU's compiler sees this text alone. Place it in a
-/// namespace or at file scope.
+/// The body may use the language, the declarations of rig/scalar.hpp, and rig::reduction, all
+/// qualified by rig::. It may use nothing else of the program, because the GPU's compiler sees only
+/// this text. Place it in a namespace or at file scope.
 #define RIG_SEMIRING(name_, ...)                                                             \
   struct name_ {                                                                             \
     __VA_ARGS__                                                                              \

@@ -1,4 +1,4 @@
-// The list of kernels: a name in a place is one line.
+// The list of kernels: one line per name and place.
 
 #include "cuda/families.hpp"
 #include "rig/kernels/cpu/maxk.hpp"

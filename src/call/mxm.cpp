@@ -1,4 +1,4 @@
-// Hop 1: checks a problem, orients its operands, asks the list of kernels, runs the choice.
+// Hop 1: checks a problem, orients its operands, chooses a kernel and runs it.
 
 #include <algorithm>
 #include <cstdlib>
@@ -84,7 +84,8 @@ std::string names_of_kernels() {
   return names;
 }
 
-/// The kernel of this name in the problem's place, or null; a name no place has is an error.
+/// The kernel of this name in the problem's place, or null. Throws error(unknown_kernel) if no
+/// place has the name.
 const kernel* find(const problem& p, std::string_view name, const char* source) {
   bool known = false;
   for (const kernel& k : kernels()) {
@@ -98,7 +99,7 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
   return nullptr;
 }
 
-/// The kernel RIG_KERNEL names in this place, or null.
+/// The kernel that RIG_KERNEL names in this place, or null.
 const kernel* preferred_kernel(const problem& p) {
   const char* name = std::getenv("RIG_KERNEL");
   return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
@@ -154,7 +155,7 @@ void check_descriptor(problem& p) {
                       " yields a type that rig does not know as one"});
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);
-  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws where RIG_ISA names none
+  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws if RIG_ISA is invalid
 }
 
 template <class Word>
@@ -210,12 +211,12 @@ void transpose_b(problem& p) {
   dense_operand stored = p.b, flipped = p.b;
   std::swap(stored.rows, stored.columns);
   flipped.stride = flipped.columns;
-  // Which entries MaxK keeps depends on the values of B even where the product does not.
+  // Which entries MaxK keeps depends on the values of B even if the product does not.
   const bool selects = p.named != nullptr && p.named->takes == operands::cbsr_right;
   if (!p.algebra->ignores_right || selects) {
     p.keepalive_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.keepalive_b.data();
-    std::optional<on_cuda::stream_order> order;  // B may have been made on another stream
+    std::optional<on_cuda::stream_order> order;  // B may belong to another stream
     if (p.b.where != cpu()) order.emplace(p);
     transpose_elements(stored, flipped.data, p.keepalive_b.stream());
     flipped.stream = p.keepalive_b.stream();
@@ -247,7 +248,7 @@ bool overlaps(const range& c, const sparse_operand& m) {
          c.overlaps(range_of(m.offsets, (static_cast<std::size_t>(m.rows) + 1) * offset_bytes));
 }
 
-/// Does the result share memory with something the product reads?
+/// Whether the result shares memory with an input of the product.
 bool is_aliased(const problem& p) {
   const bool is_masked = p.mask.over != mask_operand::kind::absent;
   const auto shares = [&](const range& c) {
@@ -299,12 +300,12 @@ void run_chosen(problem& p, const kernel& chosen) {
     chosen.run(p);
 }
 
-/// Is the kernel's family for such operands?
+/// Whether the kernel's family serves such operands.
 bool takes(const kernel& k, operands asked) {
   return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
 }
 
-/// The kernel's answer, of its family if that is for such operands.
+/// The kernel's answer, if its family serves such operands; otherwise cannot.
 answer answer_of(const kernel& k, const problem& p) {
   const operands asked = operands_of(p);
   if (takes(k, asked)) return k.answers(p);
@@ -316,7 +317,7 @@ answer answer_of(const kernel& k, const problem& p) {
   return out;
 }
 
-/// Does the kernel run only by name? On a cbsr `maxk` leaves out nothing.
+/// Whether the kernel runs only by name. On a cbsr `maxk` is exact.
 bool is_approximate(const kernel& k, operands asked) {
   return k.approximate && !(k.takes == operands::cbsr_right && asked == operands::cbsr_right);
 }
@@ -326,7 +327,7 @@ struct choice {
   const char* reason;
 };
 
-/// No kernel can: says why each cannot.
+/// Throws error(cannot) with every kernel's reason.
 [[noreturn, gnu::cold]] void refuse(problem& p) {
   p.reasons = true;
   const operands asked = operands_of(p);
@@ -358,7 +359,7 @@ choice choose(problem& p) {
   return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
 }
 
-/// Entries that the kernel reads; of samples at most.
+/// The entries that the kernel reads; for a sampling kernel an upper bound.
 double entries_of(const kernel& k, const problem& p) {
   const double all = static_cast<double>(p.a.nnz);
   return k.samples == sampling::none ? all
@@ -405,8 +406,7 @@ const kernel* cheapest_kernel(const problem& p, int* able) {
 
 void check(problem& p) {
   p.oriented = p.structure;
-  // Shapes first, on the operands as the product sees them; the work of transposing only once they
-  // fit.
+  // Checks shapes first, on the operands as the product sees them; transposes only if they fit.
   if (p.desc->transpose_a) std::swap(p.a.rows, p.a.columns);
   if (p.desc->transpose_b) std::swap(p.b.rows, p.b.columns);
   check_shapes(p);
@@ -435,7 +435,7 @@ double predicted_bytes(const problem& p, double entries, int kept) {
   const int64 a_bytes = reads_values ? static_cast<int64>(p.a.value_bytes) : 0;
   const int64 index_bytes = p.algebra->is_indexed ? sizeof(int32) : 0;
   const int64 c_bytes = static_cast<int64>(p.c.value_bytes) + index_bytes;
-  // What is kept of a row has its columns beside it: of B for each entry, of C once.
+  // Kept entries come with their columns, which are read per entry of A for B, and once for C.
   const bool is_under_cbsr = p.mask.over == mask_operand::kind::cbsr;
   const int64 kept_column_bytes = f > 256 ? 2 : 1;
   const int64 read =

@@ -1,4 +1,4 @@
-// What the CPU kernels share and no semiring touches.
+// The parts of the CPU kernels that do not depend on a semiring.
 
 #include <omp.h>
 #include <pthread.h>
@@ -91,7 +91,7 @@ void widen(const half* from, float* to, int64 count) {
 
 void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
                 float* to, int64 count) {
-  // Without the instruction this is a call for each number, and the same bits.
+  // Without the fma instruction each number costs a function call, with the same bits.
   if (instruction_set() >= isa::avx2)
     return dequantise_fma(codes, low, step, per_column, to, count);
   dequantise_each(codes, low, step, per_column, to, count);
@@ -99,7 +99,7 @@ void dequantise(const unsigned char* codes, const float* low, const float* step,
 
 namespace {
 
-/// Does stored entry e of a mask over a matrix set its place?
+/// Whether stored entry e of a mask over a matrix allows its place.
 bool is_set(const mask_operand& mask, int64 e) {
   if (mask.structural) return true;
   bool set = true;
@@ -111,7 +111,7 @@ bool is_set(const mask_operand& mask, int64 e) {
   return set;
 }
 
-/// allowed[j] for `count` elements of a mask over a dense, from (row, first) on.
+/// Sets allowed[j] for `count` elements of a mask over a dense, from (row, first).
 void read_full(const mask_operand& mask, index row, int64 first, int count, bool* allowed) {
   if (mask.structural) return static_cast<void>(std::fill_n(allowed, count, true));
   convert_row(static_cast<const unsigned char*>(mask.full.data) +
@@ -120,7 +120,7 @@ void read_full(const mask_operand& mask, index row, int64 first, int count, bool
 }
 
 void apply_complement(const mask_operand& mask, int count, bool* allowed) {
-  const bool is_complemented = mask.complemented;  // else it could be one of `allowed`
+  const bool is_complemented = mask.complemented;  // a local copy cannot alias `allowed`
   for (int j = 0; j < count; ++j) allowed[j] = allowed[j] != is_complemented;
 }
 
@@ -140,7 +140,7 @@ bool mask_row::walk(int64 first, int count, bool* allowed) {
 
 namespace {
 
-/// Is each of `count` rows not empty?
+/// Sets present[i] if row i of `count` rows has entries.
 template <class Offset>
 void read_present(const Offset* offsets, int count, bool* present) {
   for (int i = 0; i < count; ++i) present[i] = offsets[i] < offsets[i + 1];
@@ -152,7 +152,7 @@ void read_present(const sparse_operand& a, index row, int count, bool* present) 
     read_present(static_cast<const int32*>(a.offsets) + row, count, present);
 }
 
-/// Rows row … row + count of a mask of one column.
+/// Reads rows row … row + count of a mask with one column.
 void read_mask_column(const mask_operand& mask, index row, int count, bool* allowed) {
   if (mask.over == mask_operand::kind::matrix) {
     read_present(mask.sparse, row, count, allowed);
@@ -166,7 +166,7 @@ void read_mask_column(const mask_operand& mask, index row, int count, bool* allo
   apply_complement(mask, count, allowed);
 }
 
-/// Places of half a tile or strip, a bit each: bit j is flags[j].
+/// Places of half a tile or strip, one bit each: bit j is flags[j].
 using place_bits = std::uint64_t;
 
 place_bits bits_of(const bool* flags, int count) {
@@ -182,7 +182,7 @@ place_bits bits_of(const bool* flags, int count) {
   return bits;
 }
 
-/// Appends `first` + the number of each bit that is set; how many `list` has then.
+/// Appends `first` + the number of each set bit to `list`; returns its new length.
 int append(place_bits bits, int first, int32* list, int listed) {
   for (; bits != 0; bits &= bits - 1) list[listed++] = first + std::countr_zero(bits);
   return listed;
@@ -221,13 +221,13 @@ void column_strip::read(const problem& p, index row, int count) {
 
 namespace {
 
-/// Of this process, as its parent was when it was forked: the child inherits OpenMP's pool of
-/// threads, but not the threads, and would wait for them.
+/// Whether this process is a forked child whose parent had threads. The child inherits OpenMP's
+/// pool without its threads, and would wait for them.
 std::atomic<bool> parent_had_threads = false, lost_threads = false;
 
 [[maybe_unused]] const int watches_forks = pthread_atfork(
     [] {
-      // A folder has a link for each folder in it and two of its own: here, for each thread.
+      // A folder's link count is its subfolders plus two; this folder has one subfolder per thread.
       struct stat tasks;
       parent_had_threads = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
     },
@@ -267,9 +267,8 @@ index next_longer(const sparse_operand& a, index row, index end, int64 longest) 
 }
 
 double estimate(const problem& p, double share, int kept) {
-  // 17 bytes a nanosecond and thread: what tiles of 64 floats gather from a table in the last cache
-  // (rmat:16:16, 1.8 M entries in 13 ms on two threads of a 2.5 GHz Xeon). Only the order of
-  // estimates matters.
+  // The gather rate per thread for tiles of 64 floats from a table in the last-level cache
+  // (docs/lab/cpu.md). Only the order of estimates matters.
   constexpr double bytes_a_second = 17e9;
   return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, kept) / bytes_a_second;
 }
@@ -281,12 +280,12 @@ struct shares {
   int64 longest_row;
 };
 
-/// The least share of the entries a core gets, and the share of the longest row. The cores are the
-/// machine's, not those of the call: the choice of a kernel, and with it the bits, must not depend
-/// on the number of threads.
+/// The equal share of the entries per core, and the share of the longest row. Cores are the
+/// machine's, not the call's: the choice of kernel, and so the bits, must not depend on the number
+/// of threads.
 shares shares_of(const problem& p) {
   const auto lengths = p.oriented->derived_of<row_lengths>();
-  // Kept: to ask the system takes longer than a small product.
+  // Cached because the system call takes longer than a small product.
   static const double cores = std::max(1u, std::thread::hardware_concurrency());
   const double nnz = static_cast<double>(std::max<int64>(p.a.nnz, 1));
   return {1.0 / cores, static_cast<double>(lengths->longest) / nnz, lengths->longest};
@@ -307,7 +306,7 @@ answer row_answer(const problem& p) {
 }
 
 answer split_answer(const problem& p) {
-  // Waking all threads once more for each long row.
+  // The cost of waking all threads once more for the long rows.
   constexpr double barrier_seconds = 1e-5;
   const shares s = shares_of(p);
   if (s.longest_row > long_row) return {verdict::can, "", estimate(p, s.cores) + barrier_seconds};

@@ -1,4 +1,4 @@
-// MaxK: the selection, its gradient, the cbsr that holds it, and the answers of the kernels.
+// MaxK: the selection, its gradient, the cbsr container, and the kernels' answers.
 
 #include "rig/kernels/cpu/maxk.hpp"
 
@@ -24,7 +24,7 @@ void check_k(const char* operation, index columns, int k) {
   });
 }
 
-/// A pass over x as a problem, for the number of its threads and the order of its streams.
+/// A pass over x as a problem, which gives the number of its threads and the order of its streams.
 problem pass_over(const dense_operand& x, const descriptor& desc) {
   problem p;
   p.a.rows = x.rows;
@@ -34,8 +34,8 @@ problem pass_over(const dense_operand& x, const descriptor& desc) {
   return p;
 }
 
-/// The k greatest of `columns` numbers, in the order of their columns. A bisection of the bits of
-/// keys finds the least that is kept: a count a bit, which vectorises, and often few of them.
+/// Writes the k greatest of `columns` numbers in column order. A bisection over the bits of keys
+/// finds the least kept one: one vectorised count per bit, often fewer.
 template <class T, class Index, class Word>
 void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
   for (index j = 0; j < columns; ++j) keys[j] = sort_key(x[j]);
@@ -45,7 +45,7 @@ void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Inde
     return found;
   };
   Word kept = 0;
-  int reached = columns;  // keys of at least `kept`, never fewer than k
+  int reached = columns;  // how many keys are at least `kept`; never fewer than k
   for (Word bit = word_of<sizeof(T)>::sign; bit != 0 && reached > k; bit >>= 1) {
     const auto least = static_cast<Word>(kept | bit);
     if (const int found = count(least); found >= k) {
@@ -53,11 +53,12 @@ void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Inde
       reached = found;
     }
   }
-  // Of those that tie with the last, the first in the row.
+  // Among numbers equal to the least kept one, the first in the row are kept.
   int ties = k;
   if (reached > k)
     for (index j = 0; j < columns; ++j) ties -= keys[j] > kept;
-  // Without a branch on what no one can foresee: an entry that is not kept is written over.
+  // Branchless, because branches would be unpredictable: the next entry overwrites one that is not
+  // kept.
   for (index j = 0, p = 0; p < k; ++j) {
     const bool tied = keys[j] == kept;
     values[p] = x[j];
@@ -81,13 +82,13 @@ void keep_greatest(const dense_operand& x, int k, int threads, void* values, voi
   }
 }
 
-/// A selection whose type is erased, and the memory it is in.
+/// A selection with its type erased, and its memory.
 struct selection {
   cbsr_pattern structure;
   buffer values;
 };
 
-/// Room for k numbers of every row of x, whose type is one a cbsr holds.
+/// Allocates room for k numbers per row of x, whose type a cbsr can hold.
 selection room_for(const dense_operand& x, int k, void* owner) {
   selection out;
   out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, owner);
@@ -95,7 +96,7 @@ selection room_for(const dense_operand& x, int k, void* owner) {
   return out;
 }
 
-/// The k greatest numbers of every row of x, for which `out` has room. On a device, in the order of
+/// Writes the k greatest numbers of every row of x to `out`. On a device it works in the order of
 /// the descriptor's stream.
 void keep_greatest(const dense_operand& x, int k, const descriptor& desc, const selection& out) {
   void* const indices = const_cast<void*>(out.structure.indices());
@@ -312,8 +313,8 @@ int kept_of(const problem& p) {
 
 namespace {
 
-/// Passes on what `from` holds for its kernels, which the call keeps until it is ordered, also
-/// where it throws after a launch.
+/// Passes the resources that `from` holds for its kernels to `call`, which keeps them until the
+/// call is ordered. It does so even if an exception follows a launch.
 struct held_until_ordered {
   const problem& call;
   const problem& from;

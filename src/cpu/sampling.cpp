@@ -1,4 +1,4 @@
-// Sampled rows: what they hold in all, the answers of their kernels, and the CPU's kernels.
+// Sampled rows: the report, the answers of the sampled kernels, and the CPU's kernels.
 
 #include "rig/kernels/sampling.hpp"
 
@@ -22,13 +22,13 @@ std::string rounded(double value, std::chars_format how, int digits) {
   return {text, std::to_chars(text, text + sizeof(text), value, how, digits).ptr};
 }
 
-/// Says "100.0 %" of nothing but the whole.
+/// A share as a percentage; only the whole shows as "100.0 %".
 std::string percent(double share) {
   const double shown = share < 1 ? std::min(100 * share, 99.9) : 100;
   return rounded(shown, std::chars_format::fixed, 1) + " %";
 }
 
-/// 114000000 as "114 M": three digits.
+/// A count with three digits: 114000000 becomes "114 M".
 std::string counted(int64 count) {
   static constexpr const char* units[] = {"", " k", " M", " G", " T"};
   int unit = 0;
@@ -37,7 +37,7 @@ std::string counted(int64 count) {
   return rounded(value, std::chars_format::general, 3) + units[unit];
 }
 
-/// Counts the different entries of samples.
+/// Counts the distinct entries of samples.
 class distinct_counter {
  public:
   int64 count(const row_sample& sample) {
@@ -53,17 +53,17 @@ class distinct_counter {
   }
 
  private:
-  std::vector<unsigned> seen_;  ///< the last stamp each entry had
+  std::vector<unsigned> seen_;  ///< the last stamp of each entry
   unsigned stamp_ = 0;
 };
 
-/// Rows that keep this share of their entries.
+/// How many rows keep this share of their entries.
 struct rows_of_share {
   double share;
   int64 rows;
 };
 
-/// The share that `part` of the rows do not exceed.
+/// The share that the fraction `part` of the rows does not exceed.
 double quantile(const std::vector<rows_of_share>& ascending, int64 rows, double part) {
   double left = part * static_cast<double>(rows);
   for (const rows_of_share& s : ascending) {
@@ -86,7 +86,7 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
     return of.offsets_64() ? offsets.data<int64>()[row] : offsets.data<int32>()[row];
   };
 
-  // Rows of one length have one sample: only the longer ones need to be told apart.
+  // Rows of one length have one sample; only rows longer than the width are counted by length.
   std::unordered_map<int64, int64> rows_of_length;
   int64 filled = 0, whole = 0;
   for (index row = 0; row < of.rows(); ++row) {
@@ -111,7 +111,7 @@ sampling_statistics statistics_of(const pattern& of, sampling how, int width) {
     shares.push_back({static_cast<double>(sample.count) / static_cast<double>(length), rows});
   }
   if (filled == 0) return out;
-  // By rows too: the mean must not depend on the order.
+  // Sorts by rows too, because the mean must not depend on the order.
   std::sort(shares.begin(), shares.end(), [](const rows_of_share& x, const rows_of_share& y) {
     return std::tie(x.share, x.rows) < std::tie(y.share, y.rows);
   });
@@ -177,13 +177,13 @@ answer sampling_answer(sampling how, const problem& p) {
 namespace on_cpu {
 namespace {
 
-/// A sample of another operand, and the memory it is in.
+/// A sample of another operand, and its memory.
 struct sampled_operand {
   sparse_operand a;
   buffer offsets, entries, values;
 };
 
-/// to[slot] = from[entry(slot)], or its permutation, of values that are one Word.
+/// to[slot] = from[entry(slot)], through the permutation; each value is one Word.
 template <class Word>
 void gather(const sparse_operand& from, int64 begin, const row_sample& sample, void* to) {
   const auto* values = static_cast<const Word*>(from.values);
@@ -260,7 +260,7 @@ answer sampled_answer(sampling how, const problem& p) {
 }
 
 void sampled(sampling how, const problem& p) {
-  // Nothing to leave out: the exact product, to the bit.
+  // No row exceeds the width, so the product is exact, to the bit.
   if (p.oriented->derived_of<row_lengths>()->longest <= p.desc->width)
     return p.algebra->run_cpu(row_family, p);
   const sampled_operand sample = sample_rows(how, p);

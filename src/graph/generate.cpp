@@ -19,8 +19,7 @@ constexpr std::uint64_t mixed(std::uint64_t x) {
   return x ^ (x >> 31);
 }
 
-/// Random numbers by their place in a stream: any of them at once, so that threads need not share a
-/// state.
+/// Random numbers addressed by their place in a stream, so threads share no state.
 class random_stream {
  public:
   random_stream(std::uint64_t seed, std::uint64_t stream)
@@ -43,19 +42,21 @@ struct edge {
   index u, v;
 };
 
-/// Threads for drawing, placing and sorting so many edges, or for as many powers or hashes.
+/// The number of threads for drawing, placing and sorting `draws` edges, or for as many powers or
+/// hashes.
 int threads_for(int64 draws) {
-  constexpr double multiply_adds = 32;  // that take as long as one of them
+  constexpr double multiply_adds = 32;  // one draw takes about this many multiply-adds
   return on_cpu::threads_for(multiply_adds * static_cast<double>(draws));
 }
 
 /// The undirected graph of edges make(0) … make(count − 1): loops dropped, duplicates merged, both
-/// directions. Threads scatter in any order; sorting the rows takes it away again.
+/// directions stored. Threads scatter in any order; sorting the rows makes the result
+/// deterministic.
 template <class Make>
 matrix<float> undirected(index n, int64 count, Make make) {
   buffer drawn = buffer::allocate(static_cast<std::size_t>(count) * sizeof(edge));
   edge* edges = drawn.data<edge>();
-  // Shifted by two, so that after the scatter below offsets[i] … offsets[i + 1] is row i.
+  // Shifted by two: after the scatter below, offsets[i] … offsets[i + 1] is row i.
   std::vector<int64> offsets(static_cast<std::size_t>(n) + 2, 0);
   int64* shifted = offsets.data() + 2;
   const int threads = threads_for(count + n);
@@ -109,7 +110,7 @@ matrix<float> undirected(index n, int64 count, Make make) {
                                                        offsets_64, std::move(columns)));
 }
 
-/// A number of edges that can be counted; memory is another matter.
+/// Rounds a number of edges, and refuses more than 2^48.
 int64 edge_count(double edges) {
   if (edges > 0x1p48) fail(errc::range, {"generate: ", edges, " edges are more than 2^48"});
   return std::llround(edges);
@@ -122,14 +123,14 @@ class by_weight {
       : sums_(weights.size() + 1, 0), first_(weights.size() + 1) {
     std::partial_sum(weights.begin(), weights.end(), sums_.begin() + 1);
     scale_ = static_cast<double>(weights.size()) / sums_.back();
-    // first_[b]: where to start the search for a number of bucket b; one step or so remains.
+    // The search for a number of bucket b starts at first_[b]; about one step remains.
     std::size_t i = 0;
     for (std::size_t b = 0; b < first_.size(); ++b) {
       while (i + 2 < sums_.size() && bucket(sums_[i + 1]) < b) ++i;
       first_[b] = static_cast<index>(i);
     }
   }
-  /// x uniform in [0, 1) chooses in begin … end − 1.
+  /// Chooses an index in begin … end − 1 by x, which is uniform in [0, 1).
   index operator()(double x, index begin, index end) const {
     const double low = sums_[static_cast<std::size_t>(begin)];
     const double sum = low + x * (sums_[static_cast<std::size_t>(end)] - low);
@@ -147,7 +148,7 @@ class by_weight {
   double scale_ = 0;
 };
 
-/// The named part of `text` as a number; `whole` is what the message shows.
+/// Parses `part` as a number; an error message shows `whole`.
 template <class Number>
 Number parse(std::string_view part, std::string_view whole) {
   Number number{};
@@ -223,7 +224,7 @@ matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed) {
                        "; the scale is 0 to 30, the edge factor at least 0"});
   const index n = index{1} << scale;
   const random_stream random(seed, 0);
-  // Half a draw a level: the quadrants' bounds in units of 2^-32.
+  // Each level takes 32 bits, half a draw; these are the quadrants' bounds in units of 2^-32.
   constexpr auto a = static_cast<std::uint32_t>(0.57 * 0x1p32);
   constexpr auto ab = static_cast<std::uint32_t>(0.76 * 0x1p32);
   constexpr auto abc = static_cast<std::uint32_t>(0.95 * 0x1p32);
@@ -263,7 +264,8 @@ matrix<float> grid(index rows, index columns, double missing_horizontal, double 
   const auto n = static_cast<index>(rows * columns);
   const random_stream random(seed, 0);
   return or_out_of_memory("generate: grid", [&] {
-    // Each node owns the edges to its right and below; one that is not there is made a loop.
+    // Each node owns the edges to its right and below it; a missing edge becomes a loop, which is
+    // dropped.
     return undirected(n, int64{n} * 2, [&](int64 e) {
       const auto u = static_cast<index>(e / 2);
       const bool down = e % 2 != 0;
@@ -292,7 +294,7 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed) {
     for (index i = 0; i < n; ++i)
       weights[static_cast<std::size_t>(i)] =
           std::pow(1 - of_nodes.real(static_cast<std::uint64_t>(i)), -1 / (shape.gamma - 1));
-    // One thread adds, so that the sum's rounding is the same for any number of threads.
+    // One thread adds, so the rounding of the sum does not depend on the number of threads.
     const double to_degree = n * shape.mean / std::accumulate(weights.begin(), weights.end(), 0.0);
     for (double& weight : weights) weight = std::min(weight * to_degree, shape.max_degree);
     const by_weight draw(weights);
@@ -329,8 +331,8 @@ matrix<float> shuffled(const matrix<float>& a, std::uint64_t seed) {
     for (index i = n; i > 1; --i)
       std::swap(renamed[static_cast<std::size_t>(i) - 1],
                 renamed[static_cast<std::size_t>(random.below(i, static_cast<std::uint64_t>(i)))]);
-    // Row by row, each entry is an edge; the other direction of it makes a duplicate that is
-    // merged.
+    // Every entry becomes an edge. Each edge appears in both directions; `undirected` merges the
+    // duplicates.
     const pattern& structure = a.structure();
     std::vector<index> row_of(static_cast<std::size_t>(a.nnz()));
     for (index i = 0; i < n; ++i)

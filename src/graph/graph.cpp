@@ -25,12 +25,12 @@ void require_square(const char* operation, const matrix<T>& a) {
 /// Threads for a pass over the rows and entries of a matrix.
 template <class T>
 int threads_for(const matrix<T>& a) {
-  constexpr double multiply_adds = 8;  // that take as long as an entry
+  constexpr double multiply_adds = 8;  // one entry takes about this many multiply-adds
   return on_cpu::threads_for(multiply_adds * static_cast<double>(a.nnz() + a.rows()));
 }
 
-/// An n×n matrix in two passes over its rows: length(i) entries, then write(i, columns, values)
-/// puts them down; values is null if the matrix is iso.
+/// Builds an n×n matrix in two passes over its rows: length(i) returns the number of entries, and
+/// write(i, columns, values) writes them. `values` is null if the matrix is iso.
 template <class T, class Length, class Write>
 matrix<T> from_rows(index n, int threads, bool iso, T iso_value, Length length, Write write) {
   std::vector<int64> offsets(static_cast<std::size_t>(n) + 1, 0);
@@ -54,7 +54,7 @@ matrix<T> from_rows(index n, int threads, bool iso, T iso_value, Length length, 
   return iso ? matrix<T>(std::move(structure), iso_value) : matrix<T>(std::move(structure), values);
 }
 
-/// A's pattern with other values: value(i, p) for entry p of row i.
+/// A's pattern with other values: value(i, p) is the value of entry p, in row i.
 template <class T, class Value>
 matrix<T> with_computed_values(const matrix<T>& a, Value value) {
   const pattern& structure = a.structure();
@@ -69,8 +69,8 @@ matrix<T> with_computed_values(const matrix<T>& a, Value value) {
   return matrix<T>(a.shared_structure(), values);
 }
 
-/// Walks the union of row i of a pattern and of its transpose in ascending order:
-/// visit(column, p, q), p the entry in the pattern or −1, q the entry in the transpose or −1.
+/// Walks the union of row i of a pattern and of its transpose in ascending order. It calls
+/// visit(column, p, q) with the entry p of the pattern and q of the transpose, −1 if absent.
 template <class Visit>
 void walk_union(const pattern& forth, const pattern& back, index i, Visit visit) {
   int64 p = forth.offset(i), q = back.offset(i);
@@ -120,7 +120,7 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
   return or_out_of_memory("add_self_loops", [&] {
     const pattern& structure = a.structure();
     const index* entries = structure.column_indices();
-    // Where the diagonal entry of row i is, or would be.
+    // The place of the diagonal entry of row i, or its place of insertion.
     const auto diagonal = [&](index i) -> int64 {
       return std::lower_bound(entries + structure.offset(i), entries + structure.offset(i + 1), i) -
              entries;
@@ -143,7 +143,7 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
         },
         [&](index i, index* columns, T* values) {
           const int64 begin = structure.offset(i), end = structure.offset(i + 1), at = diagonal(i);
-          const int64 rest = at - begin + (has_loop(i, at) ? 0 : 1);  // place of entry `at`
+          const int64 rest = at - begin + (has_loop(i, at) ? 0 : 1);  // the new place of entry `at`
           columns[at - begin] = i;
           std::copy(entries + begin, entries + at, columns);
           std::copy(entries + at, entries + end, columns + rest);
@@ -193,7 +193,8 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
     }
     return with_computed_values(looped, [&](index i, int64 p) {
       const auto j = static_cast<std::size_t>(structure.column_indices()[p]);
-      // The factors first: that product does not depend on the direction of the edge.
+      // The product of the factors comes first because it does not depend on the direction of the
+      // edge.
       return static_cast<T>(factors[static_cast<std::size_t>(i)] * factors[j] * looped.value(p));
     });
   });

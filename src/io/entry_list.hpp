@@ -13,21 +13,21 @@
 
 namespace rig::io {
 
-/// What the other half of a square file is.
+/// How the other half of a square file follows from the listed half.
 enum class symmetry : unsigned char { none, symmetric, skew };
 
-/// Entries as a file lists them, and the lines they stand on. It grows as they come, and refuses
-/// the file where memory for more is missing.
+/// Entries in file order, and their lines. It grows as entries arrive, and refuses the file if
+/// memory runs out.
 template <class T>
 struct entry_list {
   const input_file& file;
   bool has_values = true;
   std::vector<index> i = {}, j = {};
   std::vector<T> values = {};
-  // (p, line): entry p stands on this line, and from there on there is one entry a line.
+  // (p, line): entry p is on this line, and from there each line has one entry.
   std::vector<std::pair<int64, int64>> lines = {};
 
-  /// The entry of the file's current line; a list without values drops the value.
+  /// Adds the entry of the file's current line; a list without values drops the value.
   void add(index row, index column, T value) {
     constexpr std::size_t least = 1024;
     if (i.size() == i.capacity()) reserve(std::max(2 * i.size(), least), lines.capacity());
@@ -41,7 +41,7 @@ struct entry_list {
     j.push_back(column);
     if (has_values) values.push_back(value);
   }
-  /// Room for so many entries, and so many breaks in their lines.
+  /// Reserves room for `entries` entries and `breaks` breaks in their lines.
   void reserve(std::size_t entries, std::size_t breaks) {
     file.with_memory(bytes_of(entries, breaks), [&] {
       i.reserve(entries);
@@ -61,7 +61,8 @@ struct entry_list {
   }
 };
 
-/// Refuses the file for two entries at one position, or at (i, j) and (j, i) of a symmetric one.
+/// Refuses the file because two entries share a position, or lie at (i, j) and (j, i) of a
+/// symmetric file.
 template <class T>
 [[noreturn]] void refuse_duplicate(const entry_list<T>& list, index i, index j, symmetry half) {
   std::vector<int64> found;
@@ -86,9 +87,9 @@ struct csr_arrays {
   T* values = value_buffer.data<T>();
 };
 
-/// Places the entries in two passes, in their final memory: files in column order, the usual one,
-/// arrive in random rows, and every further pass would miss the caches again. Within a row they
-/// stay in the order of the file.
+/// Places the entries in two passes, directly in their final memory. Files usually list entries in
+/// column order, so rows are random and every further pass would miss the caches. Entries of a row
+/// stay in file order.
 template <class Offset, class T>
 csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry half) {
   const bool mirror = half != symmetry::none;
@@ -99,7 +100,7 @@ csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry ha
     ++offsets[list.i[p]];
     if (mirror && list.i[p] != list.j[p]) ++offsets[list.j[p]];
   }
-  // Ends of the rows, which filling from the back turns into their begins.
+  // Computes the ends of the rows; filling from the back turns them into the begins.
   std::partial_sum(offsets, offsets + rows + 1, offsets);
   const auto count = static_cast<std::size_t>(offsets[rows]);
   csr_arrays<Offset, T> out{std::move(offset_buffer), buffer::allocate(count * sizeof(index)),
@@ -121,7 +122,7 @@ csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry ha
   return out;
 }
 
-/// Sorts a row by column; entries of one column stay in their order.
+/// Sorts a row by column, stably.
 template <class T>
 void sort_row(index* entries, T* values, std::size_t count,
               std::vector<std::pair<index, T>>& scratch) {
@@ -134,7 +135,7 @@ void sort_row(index* entries, T* values, std::size_t count,
   for (std::size_t p = 0; p < count; ++p) std::tie(entries[p], values[p]) = scratch[p];
 }
 
-/// Sorts every row and folds what is at one position; the entries that are left.
+/// Sorts every row and folds entries at one position; returns the number of remaining entries.
 template <class Offset, class T>
 std::size_t sort_rows(const entry_list<T>& list, const csr_arrays<Offset, T>& csr, index rows,
                       symmetry half, accumulator fold) {
@@ -163,7 +164,7 @@ std::size_t sort_rows(const entry_list<T>& list, const csr_arrays<Offset, T>& cs
   return kept;
 }
 
-/// The first bytes of a buffer, which are all of it or copied.
+/// The first bytes of a buffer: the buffer itself if it has that size, else a copy.
 inline buffer shortened(buffer whole, std::size_t bytes) {
   if (bytes == whole.bytes()) return whole;
   buffer part = buffer::allocate(bytes);
@@ -184,14 +185,14 @@ matrix<T> to_matrix_of(const entry_list<T>& list, index rows, index columns, sym
   return matrix<T>(std::move(structure), shortened(std::move(csr.value_buffer), kept * sizeof(T)));
 }
 
-/// Makes the matrix, with the other half of a symmetric file added. Entries at one position become
-/// one by `fold`; with none, the file is refused.
+/// Builds the matrix, with the other half of a symmetric file. `fold` joins entries at one
+/// position; with none, such a file is refused.
 template <class T>
 matrix<T> to_matrix(const entry_list<T>& list, index rows, index columns, symmetry half,
                     accumulator fold) {
   const std::size_t most = list.i.size() * (half == symmetry::none ? 1 : 2);
   const bool wide = most > static_cast<std::size_t>(highest<int32>());
-  // A few bytes of text can ask for gigabytes of offsets, and the list is still there.
+  // A few bytes of text can cause gigabytes of offsets, while the list still takes memory.
   const double entry_bytes = sizeof(index) + (list.has_values ? sizeof(T) : 0);
   list.file.expect_memory(list.bytes() + entry_bytes * static_cast<double>(most) +
                           (wide ? 8.0 : 4.0) * rows);

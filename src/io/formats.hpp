@@ -14,7 +14,7 @@ namespace rig::io {
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
 inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
 
-/// Runs `work` on a file: every lack of memory names it.
+/// Runs `work` on a file; every out-of-memory error names the file.
 template <class Work>
 auto naming(const std::string& path, Work&& work) {
   try {
@@ -25,7 +25,7 @@ auto naming(const std::string& path, Work&& work) {
   }
 }
 
-// The readers of the formats, from the file's first byte on.
+// The readers of the formats; each starts at the file's first byte.
 template <class T>
 matrix<T> read_matrix_market(input_file& file, const read_options& options);
 template <class T>
@@ -37,20 +37,20 @@ dense<T> read_npy(input_file& file);
 
 quantized read_npz(input_file& file);
 
-/// What a .npy file says before its numbers; one dimension is one column.
+/// The header of a .npy file; an array with one dimension has one column.
 struct npy_header {
   std::string type;
   bool fortran_order = false;
   index rows = 0, columns = 1;
 };
 npy_header read_npy_header(input_file& file);
-/// Refuses a size that the rest of the file, or the machine's memory, is too small for.
+/// Refuses a size that exceeds the rest of the file or the machine's memory.
 template <class T>
 void expect_npy_numbers(const input_file& file, const npy_header& head);
-/// The numbers behind a header, which are stored as T, and the end of the file behind them.
+/// Reads the numbers after a header, stored as T, and checks that the file ends after them.
 template <class T>
 void read_npy_numbers(input_file& file, const npy_header& head, T* out);
-/// All of a .npy file up to its numbers; `shape` as in "3, 4".
+/// The text of a .npy file before its numbers; `shape` has the form "3, 4".
 std::string npy_text(std::string_view type, std::string_view shape);
 
 template <class T>

@@ -14,26 +14,26 @@
 namespace rig::io {
 namespace {
 
-// One buffer of text stays in the L2 cache, and holds the longest line with its CR LF.
+// One buffer of text stays in the L2 cache and holds the longest line with its CR LF.
 constexpr std::size_t longest_line = 256 * 1024, buffer_bytes = longest_line + 2;
 // Deflate codes at most 258 bytes in two bits.
 constexpr int64 deflate_limit = 1032;
-// What a thread reads at a time of a stored part, as much as a huge page of where it goes, so that
-// no two clear the same one; and how many such pieces there are between two reports of progress.
+// A thread reads a huge page of the destination at a time, so no two threads clear the same page.
+// `most_pieces` is the number of pieces between two reports of progress.
 constexpr std::size_t piece_bytes = 2u << 20, most_pieces = 32;
 
 std::string reason_of(int number) { return std::strerror(number); }
 
-/// Some bytes of a stored part, and their CRC-32.
+/// A piece of a stored part, and its CRC-32.
 struct piece {
   std::size_t got = 0;
   unsigned long crc = 0;
   int error = 0;
 
-  /// Throws nothing, since no exception may leave a thread.
+  /// Throws nothing, because no exception may leave a thread.
   void read(int descriptor, int64 offset, char* out, std::size_t count) {
     while (got < count) {
-      // A buffer's worth is still in the cache as its CRC is taken.
+      // A buffer's worth stays in the cache until its CRC is computed.
       const ssize_t now = ::pread(descriptor, out + got, std::min(count - got, longest_line),
                                   offset + static_cast<int64>(got));
       if (now < 0 && errno == EINTR) continue;
@@ -105,7 +105,7 @@ void input_file::open() {
   if (descriptor_ < 0) fail(errc::io, {path_, ": cannot open: ", reason_of(errno)});
 }
 
-/// What was read so far was not text.
+/// Moves the bytes read so far to the compressed input, because they are not text.
 void input_file::start_inflating(int window_bits) {
   raw_ = std::make_unique_for_overwrite<char[]>(buffer_bytes);
   raw_.swap(text_);
@@ -122,7 +122,7 @@ void input_file::close() {
   ::close(descriptor_);
   constexpr std::string_view erase_line = "\r\033[K";
   if (reported_ && ::write(STDERR_FILENO, erase_line.data(), erase_line.size()) < 0) {
-    // A line that stays on the terminal harms nobody.
+    // A progress line that stays on the terminal is harmless.
   }
 }
 
@@ -133,7 +133,7 @@ std::string_view input_file::peek(std::size_t count) {
 }
 
 bool input_file::next_line(std::string_view& line) {
-  std::size_t searched = 0;  // bytes behind begin_ that hold no LF
+  std::size_t searched = 0;  // bytes after begin_ that hold no LF
   const char* end = nullptr;
   while (end == nullptr) {
     const char* const from = text_.get() + begin_ + searched;
@@ -168,7 +168,7 @@ std::size_t input_file::read(void* out, std::size_t count) {
   return done;
 }
 
-// Pieces and the order in which they are joined do not depend on the threads.
+// Pieces and their order do not depend on the threads.
 std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
   count = std::min(count, static_cast<std::size_t>(size_ - raw_read_));
   std::size_t done = 0;
@@ -176,7 +176,7 @@ std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
     const std::size_t now = std::min(count - done, most_pieces * piece_bytes);
     const auto pieces = static_cast<int>((now + piece_bytes - 1) / piece_bytes);
     std::array<piece, most_pieces> all;
-    // A byte and its part of the CRC take as long as a multiply-add.
+    // One byte and its part of the CRC take about one multiply-add.
     const int threads = std::min(on_cpu::threads_for(static_cast<double>(now)), pieces);
 #pragma omp parallel for schedule(dynamic) num_threads(threads)
     for (int p = 0; p < pieces; ++p) {
@@ -195,7 +195,7 @@ std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
     done += joined;
     raw_read_ += static_cast<int64>(joined);
     show_progress();
-    if (joined < now) break;  // the file became shorter meanwhile
+    if (joined < now) break;  // the file became shorter during the read
   }
   return done;
 }
@@ -232,7 +232,8 @@ void input_file::refuse_at(int64 line, std::initializer_list<message_piece> reas
   fail(errc::format, {path_, ":", line, ": ", text});
 }
 
-// Reads on behind what is still unread; false at the end of the file or when the buffer is full.
+// Reads more bytes after the unread ones; returns false at the end of the file or if the buffer is
+// full.
 bool input_file::fill() {
   if (begin_ > 0) {
     std::memmove(text_.get(), text_.get() + begin_, end_ - begin_);
@@ -280,8 +281,8 @@ std::size_t input_file::inflate_into(char* out, std::size_t room) {
   return room - inflater_.avail_out;
 }
 
-// A gzip file may be several, one behind the other, with zeros between and behind them that pad
-// blocks; anything else there fails as a header.
+// A gzip file may have several members, one after the other. Zeros between and after them are
+// padding; anything else there fails as a header.
 bool input_file::begin_member() {
   for (; inflater_.avail_in > 0 && *inflater_.next_in == 0; ++inflater_.next_in)
     --inflater_.avail_in;

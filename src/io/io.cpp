@@ -9,8 +9,8 @@
 namespace rig {
 namespace {
 
-/// By its first line, or by a name that leaves no doubt: so that a damaged banner is an error and
-/// not an edge list's comment.
+/// Whether the file is Matrix Market, by its first line or by its name. The name makes a damaged
+/// banner an error instead of an edge list's comment.
 bool is_matrix_market(io::input_file& file) {
   const std::string& path = file.path();
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;

@@ -1,6 +1,6 @@
-// Matrix Market, as https://math.nist.gov/MatrixMarket/formats.html has it, without complex
-// numbers; and the comment "%%GraphBLAS type" of SuiteSparse and LAGraph, which names the type that
-// the numbers must fit.
+// Matrix Market as defined at https://math.nist.gov/MatrixMarket/formats.html, without complex
+// numbers. Also the comment "%%GraphBLAS type" of SuiteSparse and LAGraph, which names the type
+// that the numbers must fit.
 
 #include <algorithm>
 #include <array>
@@ -36,7 +36,7 @@ constexpr std::array<declared_type, 11> declared_types = {{
     {"double", numbers::real, {}},
 }};
 
-/// What the file says before its first entry.
+/// The part of the file before its first entry.
 struct header {
   bool array = false;
   numbers written = numbers::real;
@@ -54,7 +54,7 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The place of a word in a list of words that are allowed there.
+/// The index of a word in a list of allowed words; refuses the file if it is not there.
 template <std::size_t N>
 std::size_t choose(const input_file& file, const char* what, std::string_view word,
                    const std::array<std::string_view, N>& allowed) {
@@ -104,7 +104,7 @@ void read_comment(const input_file& file, std::string_view line, header& head) {
   if (head.written != numbers::none) head.written = at->written;
 }
 
-/// The next number of the size line.
+/// Reads the next number of the size line.
 template <class T>
 T read_size(const input_file& file, const char* what, word_reader& words, int64 most) {
   T size = 0;
@@ -116,7 +116,7 @@ T read_size(const input_file& file, const char* what, word_reader& words, int64 
   file.refuse({in_quotes(words.peek()), " is no number of ", what});
 }
 
-/// `repeats`: one position may have many entries.
+/// Reads the size line. `repeats`: one position may have many entries.
 void read_sizes(const input_file& file, std::string_view line, bool repeats, header& head) {
   word_reader words(line);
   head.size_line = file.line();
@@ -150,8 +150,8 @@ header read_header(input_file& file, bool repeats = false) {
   file.refuse({"the file ends before the size line"});
 }
 
-/// What an integer of the file may be: of the declared type, of T, and in a skew-symmetric file its
-/// negative too.
+/// The range of the file's integers: the declared type and T; in a skew-symmetric file their
+/// negatives too.
 template <class T>
 integer_range allowed(const header& head) {
   integer_range range = range_of<T>();
@@ -163,7 +163,7 @@ integer_range allowed(const header& head) {
   return range;
 }
 
-/// Whether the next word is a number of the type that the file declares.
+/// Whether the next word is a number of the declared type.
 bool is_of_declared_type(const header& head, word_reader words) {
   const auto reads = [&](auto number) { return words.real(number) == verdict::good; };
   if (head.declared == nullptr) return true;
@@ -194,7 +194,7 @@ T read_value(const input_file& file, const header& head, integer_range range, wo
   verdict said = head.written == numbers::integer ? words.integer(range, value) : words.real(value);
   if constexpr (is_integer<T>)
     if (head.half == symmetry::skew && value == lowest<T>()) said = verdict::does_not_fit;
-  // What a float holds, every real type holds; what a double holds, a double.
+  // Every real type can represent a float's values; only double can represent a double's.
   const bool may_exceed = head.written == numbers::single ? !is_same<T, float> : !is_float<T>;
   if (said == verdict::good && head.written != numbers::integer && may_exceed &&
       !is_of_declared_type(head, before))
@@ -217,11 +217,11 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
   file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
 }
 
-/// Calls sink(i, j, value) for each entry the file lists, in its order.
+/// Calls sink(i, j, value) for each entry in file order.
 template <class T, class Sink>
 void read_entries(input_file& file, const header& head, Sink&& sink) {
   const integer_range range = allowed<T>(head);
-  // The first element of column j of an array.
+  // The row of the first stored element of column j in an array.
   const auto top = [&](index j) {
     return head.half == symmetry::none ? 0 : head.half == symmetry::skew ? j + 1 : j;
   };
@@ -255,7 +255,8 @@ matrix<T> read_sparse(input_file& file, const header& head, const read_options& 
     fail(errc::shape, {file.path(), ": symmetrise: the matrix is ", head.rows, "x", head.columns,
                        ", not square"});
   entry_list<T> list{file, head.written != numbers::none};
-  // No entry is shorter than "1 1", or "1" in an array, so that a header that lies costs little.
+  // No entry is shorter than "1 1", or "1" in an array; this limits the allocation that a false
+  // header can cause.
   const int64 likely = std::min(head.entries, file.size() / (head.array ? 2 : 4) + 1);
   list.reserve(static_cast<std::size_t>(likely), 0);
   read_entries<T>(file, head, [&](index i, index j, T value) { list.add(i, j, value); });

@@ -1,4 +1,5 @@
-// NumPy's .npy, as https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html has it.
+// NumPy's .npy, as defined at
+// https://numpy.org/doc/stable/reference/generated/numpy.lib.format.html.
 
 #include <algorithm>
 #include <bit>
@@ -16,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
 namespace rig::io {
 namespace {
 
-/// The header's Python dictionary, from left to right.
+/// Parses the header's Python dictionary from left to right.
 class dictionary {
  public:
   dictionary(const input_file& file, std::string_view text) : file_(file), text_(text) {}
@@ -86,7 +87,7 @@ class dictionary {
         verdict::good)
       refuse({"expected a size up to ", highest<index>(), " at ", in_quotes(text_)});
     text_.remove_prefix(digits);
-    take('L');  // as Python 2 wrote it
+    take('L');  // as Python 2 writes it
     return value;
   }
   void shape(npy_header& made) {
@@ -128,7 +129,7 @@ T load(const input_file& file, unsigned char x) {
   return convert<T>(x == 1);
 }
 
-/// Refuses sizes that the file or the memory is too small for.
+/// Refuses sizes that exceed the file or the memory.
 template <class T, class From>
 void expect_elements(const input_file& file, const npy_header& head) {
   const int64 count = int64(head.rows) * head.columns;
@@ -142,7 +143,7 @@ template <class T, class From>
 void read_elements(input_file& file, const npy_header& head, T* out) {
   const int64 count = int64(head.rows) * head.columns;
   std::vector<From> block(static_cast<std::size_t>(std::min<int64>(count, 1 << 15)));
-  index i = 0, j = 0;  // of the next number in Fortran's order
+  index i = 0, j = 0;  // position of the next number in Fortran order
   for (int64 done = 0; done < count;) {
     block.resize(static_cast<std::size_t>(std::min<int64>(count - done, 1 << 15)));
     const std::size_t wanted = block.size() * sizeof(From);
@@ -229,7 +230,7 @@ template dense<bool> read_npy(input_file&);
 std::string npy_text(std::string_view type, std::string_view shape) {
   std::string text = "{'descr': '" + std::string(type) + "', 'fortran_order': False, 'shape': (" +
                      std::string(shape) + "), }";
-  // Spaces up to a multiple of 64, so that the numbers can be mapped.
+  // Pads with spaces to a multiple of 64, so programs can map the numbers.
   constexpr std::size_t before = 10, alignment = 64;
   text.append(alignment - 1 - (before + text.size()) % alignment, ' ');
   text += '\n';

@@ -1,4 +1,4 @@
-// A quantized in NumPy's .npz: a zip archive of .npy files, as PKWARE's APPNOTE 6.3 has it.
+// A quantized in NumPy's .npz: a zip archive of .npy files, as defined by PKWARE's APPNOTE 6.3.
 
 #include <zlib.h>
 
@@ -20,7 +20,7 @@ constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b
                         wide_locator_signature = 0x07064b50;
 constexpr std::size_t local_bytes = 30, entry_bytes = 46, end_bytes = 22, wide_end_bytes = 56,
                       wide_locator_bytes = 20;
-constexpr std::uint16_t wide_extra = 1;  // the extra field that has 64-bit sizes
+constexpr std::uint16_t wide_extra = 1;  // the extra field with 64-bit sizes
 constexpr std::uint64_t in_wide_extra = 0xffffffff;
 
 constexpr std::array<const char*, 3> member_names = {"codes.npy", "low.npy", "step.npy"};
@@ -31,7 +31,7 @@ struct member {
   std::uint32_t crc = 0;
 };
 
-/// Little-endian numbers, from left to right; running out of bytes is refused.
+/// Reads little-endian numbers from left to right; refuses the file if bytes run out.
 class fields {
  public:
   fields(const input_file& file, std::string_view bytes) : file_(file), bytes_(bytes) {}
@@ -54,7 +54,7 @@ class fields {
   std::string_view bytes_;
 };
 
-/// Bytes [offset, offset + count) of the archive; the caller knows that they are there.
+/// Bytes [offset, offset + count) of the archive; the caller has checked the bounds.
 std::string bytes_at(const input_file& file, std::uint64_t offset, std::size_t count) {
   std::string out(count, '\0');
   input_file part(file.path(),
@@ -67,13 +67,13 @@ struct directory {
   std::uint64_t entries = 0, bytes = 0, offset = 0;
 };
 
-/// Where the directory of the archive is, by the record at its end.
+/// Finds the directory of the archive by the record at its end.
 directory find_directory(const input_file& file) {
   const auto size = static_cast<std::uint64_t>(file.size());
   constexpr std::uint64_t longest_comment = 0xffff;
   const std::size_t count = std::min(size, end_bytes + longest_comment);
   const std::string tail = bytes_at(file, size - count, count);
-  // The last one whose comment ends with the file: a comment may look like one.
+  // The last record whose comment ends with the file, because a comment may look like a record.
   std::size_t at = count >= end_bytes ? count - end_bytes + 1 : 0;
   const auto is_end = [&] {
     std::uint32_t signature = 0;
@@ -113,7 +113,7 @@ directory find_directory(const input_file& file) {
       end = offset;
     }
   }
-  constexpr std::uint64_t longest = 1 << 16;  // of three members, with room for any extra field
+  constexpr std::uint64_t longest = 1 << 16;  // three members, with room for any extra field
   if (out.offset > end || out.bytes > end - out.offset)
     file.refuse({"the archive's directory is said to be ", out.bytes, " bytes from ", out.offset,
                  ", past its end at ", end});
@@ -122,7 +122,7 @@ directory find_directory(const input_file& file) {
   return out;
 }
 
-/// Sizes and offset that did not fit their fields.
+/// Reads sizes and offset that exceed their fields.
 void read_wide_extra(const input_file& file, std::string_view extra,
                      std::initializer_list<std::uint64_t*> numbers) {
   for (fields list(file, extra); !list.empty();) {
@@ -135,7 +135,7 @@ void read_wide_extra(const input_file& file, std::string_view extra,
   }
 }
 
-/// The entry of a member in the directory.
+/// Reads the entry of a member in the directory.
 member read_entry(const input_file& file, fields& list, const directory& where) {
   if (list.next<std::uint32_t>() != entry_signature)
     file.refuse({"the archive's directory has an entry that is none"});
@@ -206,7 +206,7 @@ std::array<member, 3> read_directory(const input_file& file) {
   return out;
 }
 
-/// A member, opened behind its .npy header.
+/// A member, opened at the end of its .npy header.
 struct array_in_file {
   input_file file;
   npy_header head;
@@ -266,7 +266,7 @@ quantized read_npz(input_file& file) {
 namespace rig {
 namespace {
 
-/// Bytes put together, little-endian.
+/// Appends bytes, little-endian.
 class record {
  public:
   template <class Number>
@@ -284,10 +284,10 @@ class record {
   std::string bytes_;
 };
 
-/// What a member's record in front of it and its entry in the directory share: from the version to
-/// the lengths of the name and of the extra field, which holds `wide_numbers` numbers.
+/// The fields that a member's record and its directory entry share: from the version to the lengths
+/// of the name and of the extra field. The extra field holds `wide_numbers` numbers.
 void add_common(record& to, std::uint32_t crc, std::size_t name_bytes, int wide_numbers) {
-  constexpr std::uint16_t version = 45;  // the first that knows 64-bit sizes
+  constexpr std::uint16_t version = 45;  // the first version with 64-bit sizes
   constexpr std::uint16_t first_of_january_1980 = 1 << 5 | 1;
   to.add<std::uint16_t>(version).add<std::uint16_t>(0).add<std::uint16_t>(0);
   to.add<std::uint16_t>(0).add<std::uint16_t>(first_of_january_1980).add<std::uint32_t>(crc);
@@ -315,7 +315,7 @@ std::array<source, 3> sources_of(const quantized& q) {
            {io::member_names[2], header, q.step(), ranges * sizeof(float)}}};
 }
 
-/// The directory of an archive, and the records that say where it is.
+/// The directory of an archive, followed by the records that locate it.
 std::string with_end(const std::string& directory, std::uint64_t count, std::uint64_t offset) {
   const std::uint64_t size = directory.size();
   record end;
@@ -332,8 +332,8 @@ std::string with_end(const std::string& directory, std::uint64_t count, std::uin
   return end.bytes();
 }
 
-/// All but the numbers is put together before the file is opened, which memory that is missing
-/// leaves as it was.
+/// Builds everything except the numbers before it opens the file, so missing memory leaves the file
+/// as it was.
 void write_archive(const std::string& path, const quantized& q) {
   const std::array<source, 3> sources = sources_of(q);
   std::array<record, 3> fronts;

@@ -9,7 +9,7 @@
 
 #include "rig/scalar.hpp"
 
-// Numbers in text, read without locale into a type that may not hold them.
+// Numbers in text, read without locale into a type that may be too small.
 
 namespace rig::io {
 
@@ -30,7 +30,7 @@ inline constexpr const char* name_of<float> = "float32";
 template <>
 inline constexpr const char* name_of<double> = "float64";
 
-/// The integers −below … above.
+/// The integers from −below to above.
 struct integer_range {
   std::uint64_t below = UINT64_MAX, above = UINT64_MAX;
 };
@@ -42,8 +42,8 @@ constexpr integer_range range_of() {
     return {static_cast<std::uint64_t>(highest<T>()) + 1, static_cast<std::uint64_t>(highest<T>())};
 }
 
-/// Whether x becomes a To without losing more than rounding does: no fraction and no overflow.
-/// Every number is a bool: "not 0".
+/// Whether x converts to To with no loss except rounding: no fraction, no overflow. Every number
+/// fits bool as "not 0".
 template <class To, class From>
 bool fits(From x) {
   if constexpr (is_float<From> && is_integer<To>) {
@@ -53,16 +53,16 @@ bool fits(From x) {
     return static_cast<From>(static_cast<To>(x)) == x;
   } else if constexpr (is_same<From, double> && is_same<To, float>) {
     const float indices_8 = static_cast<float>(x);
-    return indices_8 - indices_8 == 0 || x - x != 0;  // inf and NaN are themselves
+    return indices_8 - indices_8 == 0 || x - x != 0;  // inf and NaN convert to themselves
   } else {
     return true;
   }
 }
 
-/// A finite number as it is written, without its sign: 0.d₁d₂… · 10^point, no digit lost.
+/// A finite number as written, without its sign: 0.d₁d₂… · 10^point, with all digits.
 class decimal {
  public:
-  /// Of a text that from_chars takes.
+  /// Parses a text that from_chars accepts.
   explicit decimal(std::string_view text) {
     const auto e = std::min(text.find_first_of("eE"), text.size());
     const auto dot = static_cast<int64>(std::min(text.find('.'), e));
@@ -76,7 +76,7 @@ class decimal {
   }
   bool is_zero() const { return digits_.empty(); }
   bool is_less_than_one() const { return is_zero() || point_ <= 0; }
-  /// The number, if it is an integer of 64 bits.
+  /// Sets `number` and returns true if the value is an integer of 64 bits.
   bool as_integer(std::uint64_t& number) const {
     number = 0;
     constexpr int64 most_digits = 20;
@@ -105,14 +105,14 @@ class decimal {
            !__builtin_add_overflow(number, digit, &number);
   }
 
-  std::string_view digits_;  // from the first that is not 0 to the last, perhaps with a point
+  std::string_view digits_;  // from the first nonzero digit to the last, perhaps with a point
   int64 point_ = 0;
 };
 
-/// One line, read word by word; blanks are between words and around them.
+/// One line, read word by word; blanks separate and surround words.
 class word_reader {
  public:
-  /// Where `separator` is not a blank, words end there too.
+  /// If `separator` is not a blank, it also ends words.
   explicit word_reader(std::string_view line, char separator = ' ')
       : at_(line.data()), end_(line.data() + line.size()), separator_(separator) {}
 
@@ -120,9 +120,9 @@ class word_reader {
     while (at_ != end_ && is_blank(*at_)) ++at_;
     return at_ == end_;
   }
-  /// The next character, where there is one.
+  /// The next character; there must be one.
   char front() const { return *at_; }
-  /// What is left, without its outer blanks.
+  /// The rest of the line, without its outer blanks.
   std::string_view rest() {
     at_end();
     const char* last = end_;
@@ -136,7 +136,7 @@ class word_reader {
     while (!is_end(last)) ++last;
     return {at_, static_cast<std::size_t>(last - at_)};
   }
-  /// Goes on behind the separator; false where something else comes next.
+  /// Skips the separator; returns false if another character comes next.
   bool take_separator() {
     if (is_blank(separator_)) return true;
     if (at_end() || *at_ != separator_) return false;
@@ -149,8 +149,7 @@ class word_reader {
     return word;
   }
 
-  /// The next word as an integer of `allowed`, written as one. A word that is not good stays the
-  /// next.
+  /// Reads the next word as an integer within `allowed`. A word that is not good stays unread.
   template <class T>
   verdict integer(integer_range allowed, T& value) {
     at_end();
@@ -176,12 +175,12 @@ class word_reader {
     return verdict::good;
   }
 
-  /// The next word as a decimal number, inf or NaN. A float type rounds it to nearest, and what is
-  /// too small becomes 0; an integer takes it if it is integral, a bool is "not 0". A word that is
-  /// not good stays the next.
+  /// Reads the next word as a decimal number, inf or NaN. A float type rounds to nearest, and
+  /// underflow becomes 0. An integer type requires an integral number; a bool is "not 0". A word
+  /// that is not good stays unread.
   template <class T>
   verdict real(T& value) {
-    if constexpr (is_integer<T>)  // as most are written, and quick
+    if constexpr (is_integer<T>)  // the common notation, and fast
       if (integer(range_of<T>(), value) == verdict::good) return verdict::good;
     at_end();
     const char* at = at_;
@@ -207,7 +206,7 @@ class word_reader {
 
  private:
   bool is_end(const char* at) const { return at == end_ || is_blank(*at) || *at == separator_; }
-  /// A number as an integer or a bool, from its digits: a double would round it.
+  /// Converts a number to an integer or a bool from its digits, because a double would round it.
   template <class T>
   static bool exact(std::string_view text, bool negative, T& value) {
     const bool finite = text[0] == '.' || (text[0] >= '0' && text[0] <= '9');
@@ -222,7 +221,7 @@ class word_reader {
       return magnitude <= (negative ? range.below : range.above);
     }
   }
-  // from_chars knows no "+".
+  // from_chars does not accept "+".
   bool take_sign(const char*& at) const {
     if (at == end_ || (*at != '-' && *at != '+')) return false;
     return *at++ == '-';

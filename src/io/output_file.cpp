@@ -32,7 +32,7 @@ void output_file::close() {
   flush();
   const int descriptor = descriptor_;
   descriptor_ = -1;
-  // Some file systems report a full disk only here.
+  // Some file systems report a full disk only on close.
   if (::close(descriptor) != 0) fail(errc::io, {path_, ": cannot write: ", std::strerror(errno)});
 }
 

@@ -10,8 +10,8 @@
 
 namespace rig::io {
 
-/// A file written once, front to back. Every failure, that of `close` too, is error(io) with path
-/// and reason; a file that was not closed is left as far as it came.
+/// A file written once from front to back. Every failure, also of `close`, is error(io) with path
+/// and reason; an unclosed file keeps the bytes written so far.
 class output_file {
  public:
   explicit output_file(const std::string& path);
@@ -21,7 +21,7 @@ class output_file {
 
   void write(const void* data, std::size_t bytes);
   void text(std::string_view text) { write(text.data(), text.size()); }
-  /// The shortest decimal that reads back to the same bits.
+  /// Writes the shortest decimal that reads back to the same bits.
   template <class T>
   void number(T value) {
     constexpr std::size_t longest = 32;

@@ -15,8 +15,8 @@ namespace {
 constexpr std::align_val_t cache_line{64};
 constexpr std::align_val_t huge_page{2u << 20};
 
-/// From here on a buffer asks the kernel for huge pages: gathers from a large table miss the TLB
-/// less.
+/// Buffers of at least this size use huge pages, because gathers from a large table then miss the
+/// TLB less.
 constexpr std::size_t huge_bytes = 4u << 20;
 
 std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
@@ -29,7 +29,7 @@ std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
   } catch (const std::bad_alloc&) {
     fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on cpu"});
   }
-  // Advice only: where the kernel declines, small pages serve.
+  // Advice only: if the operating system declines, small pages serve.
   if (large) madvise(made.get(), bytes, MADV_HUGEPAGE);
   return made;
 }

@@ -6,7 +6,7 @@
 namespace rig {
 namespace {
 
-/// Made before memory runs out. Copies of an exception share their message, so throwing it
+/// Constructed before memory runs out. Copies of an exception share their message, so throwing it
 /// allocates nothing.
 const error no_memory_for_words(errc::out_of_memory, "out of memory, even for an error message");
 

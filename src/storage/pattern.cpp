@@ -19,8 +19,8 @@ void check_shape(index rows, index columns) {
     fail(errc::shape, {"matrix: ", rows, "x", columns, " is not a shape"});
 }
 
-/// An array of a caller, read without regard to the name of its type: of two types of one size and
-/// sign, as long and long long, a program may have either.
+/// The caller's array, read bytewise: a program may use either of two types of one size and sign,
+/// such as long and long long.
 template <class Number>
 struct numbers {
   const unsigned char* bytes;
@@ -28,11 +28,11 @@ struct numbers {
   auto operator[](std::size_t p) const {
     Number x;
     std::memcpy(&x, bytes + p * sizeof(Number), sizeof(Number));
-    return +x;  // no character, which could be taken for text
+    return +x;  // promotes character types, which would print as text
   }
 };
 
-/// work(numbers) with their type.
+/// Calls work(numbers) with their type.
 template <class Work>
 void with_type(const integers& of, Work work) {
   const auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
@@ -67,8 +67,8 @@ void check_offsets(index rows, index columns, const integers& given, std::size_t
   });
 }
 
-/// Calls take(p, number p as an index); throws where one is outside 0 … limit − 1. `what` is
-/// "column" and `whose` "entry", or the like.
+/// Calls take(p, number p as an index); throws if a number is outside 0 … limit − 1. `what` and
+/// `whose` name it in the message: "column" and "entry", for example.
 template <class Take>
 void indices_8(const integers& given, index limit, const char* what, const char* whose, Take take) {
   with_type(given, [&](const auto& all) {
@@ -109,8 +109,8 @@ void check_columns(const pattern& of, bool ascending) {
   }
 }
 
-/// Sorts each row of a pattern, whose entries these are, by column; `order` becomes the
-/// permutation, or stays empty if every row ascends already.
+/// Sorts each row of a pattern with these entries by column. `order` becomes the permutation; it
+/// stays empty if every row already ascends.
 void sort_rows(const pattern& of, index* entries, std::vector<int64>& order) {
   order.clear();
   std::vector<std::pair<index, int64>> row;
@@ -166,7 +166,8 @@ void check_view(index rows, index columns, const integers& offsets, const intege
                        " cannot be checked there; say input::trusted"});
   if (how != input::checked) return;
   check_offsets(rows, columns, offsets, entries.size());
-  // What is unsigned would be reported as a negative number by the check of the pattern.
+  // The check of the pattern would report a large unsigned number as negative, so it is checked
+  // here.
   if (!are_indices(entries))
     indices_8(entries, columns, "column", "entry", [](std::size_t, index) {});
 }
@@ -185,8 +186,8 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, const integer
   return made;
 }
 
-/// The ends of `rows` rows, of which entry p is in row row_of[p]. Who fills the rows from their
-/// ends, by `--end[row]`, turns them into the offsets.
+/// The ends of `rows` rows; entry p is in row row_of[p]. Filling the rows from their ends by
+/// `--end[row]` turns the ends into offsets.
 template <class Offset>
 buffer ends_of_rows(index rows, std::span<const index> row_of) {
   buffer out = buffer::allocate((size(rows) + 1) * sizeof(Offset));
@@ -237,7 +238,7 @@ std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns
 
 std::shared_ptr<const pattern> empty_pattern() noexcept {
   static int32 offset = 0;
-  // Not destroyed: a matrix may be moved from while the program exits.
+  // Never destroyed, because a matrix may be moved from while the program exits.
   alignas(pattern) static unsigned char memory[sizeof(pattern)];
   static const pattern* const made =
       new (memory) pattern(0, 0, 0, buffer::borrow(&offset, sizeof(offset)), false, {});
@@ -247,7 +248,7 @@ std::shared_ptr<const pattern> empty_pattern() noexcept {
 std::shared_ptr<const derived> pattern::find_or_build(const char* name, build make) const {
   return or_out_of_memory(name, [&]() -> std::shared_ptr<const derived> {
     const std::lock_guard lock(mutex_);
-    // The text is compared for one that another library asked for.
+    // Also compares the text: another library's name has another address.
     for (const auto& [kept, made] : derived_)
       if (kept.data() == name || kept == name) return made;
     derived_.emplace_back(name, make(*this));
@@ -346,7 +347,8 @@ std::shared_ptr<const pattern> pattern_view(index rows, index columns, const int
 
 namespace {
 
-/// The positions as indices: as they lie where they are such, else narrowed into `room`.
+/// The positions as indices: the array itself if it has the right type, else a narrowed copy in
+/// `room`.
 std::span<const index> as_indices(const integers& given, index limit, const char* what,
                                   std::vector<index>& room) {
   if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
@@ -365,8 +367,8 @@ void check_tuples(index rows, index columns, std::span<const index> i, std::span
            {"matrix: tuple ", p, " at (", i[p], ", ", j[p], ") is outside ", rows, "x", columns});
 }
 
-/// Sorts by row, then within a row by (column, place in the input): stable, so duplicates keep the
-/// input's order. Returns the offsets of the rows in `order`.
+/// Sorts by row, then by (column, input order) within a row; stable, so duplicates keep their
+/// order. Returns the offsets of the rows in `order`.
 template <class Offset>
 buffer order_by_row(index rows, std::span<const index> i, std::span<const index> j,
                     std::vector<int64>& order) {
@@ -391,7 +393,7 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
   std::vector<index> entries;
   entries.reserve(i.size());
   out.groups.reserve(i.size() + 1);
-  // What repeats is left out, so that offsets become those of the entries that stay.
+  // Removes repeated positions, so the offsets count the remaining entries.
   for (index row = 0; row < rows; ++row) {
     const auto begin = static_cast<int64>(offsets[row]);
     offsets[row] = static_cast<Offset>(entries.size());

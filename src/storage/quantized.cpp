@@ -13,7 +13,7 @@
 namespace rig {
 namespace {
 
-/// Threads for a pass over so many numbers.
+/// The number of threads for a pass over the matrix.
 int threads_for(index rows, index columns) {
   return on_cpu::threads_for(static_cast<double>(rows) * columns);
 }
@@ -40,7 +40,7 @@ std::vector<extent> extents_of(const dense<T>& x, index range_count) {
   std::vector<extent> all(static_cast<std::size_t>(range_count));
   int64 first_bad = highest<int64>();
   const int threads = threads_for(x.rows(), x.columns());
-  // Before the threads start, since no exception may leave one.
+  // Allocates before the threads start, because no exception may leave a thread.
   std::vector<std::vector<extent>> of_thread(static_cast<std::size_t>(threads), all);
 #pragma omp parallel num_threads(threads)
   {
@@ -75,24 +75,24 @@ std::vector<extent> extents_of(const dense<T>& x, index range_count) {
   return all;
 }
 
-/// A range in floats, and the numbers of a matrix in steps of it.
+/// A range in floats, and the conversion of numbers to its steps.
 struct scale {
   float low = 0, step = 0;
   double divisor = 1, factor = 1;
 
   scale(const extent& e, rounding how) {
-    if (!(e.least <= e.greatest)) return;  // a range of nothing
+    if (!(e.least <= e.greatest)) return;  // an empty range
     low = static_cast<float>(e.least);
     if (low > e.least) low = std::nextafter(low, -FLT_MAX);
-    low += 0.0f;  // which of two zeros is the least depends on the threads
+    low += 0.0f;  // which zero is the least depends on the threads
     const double span = e.greatest - low, exact = span / 255;
-    // Upwards, so that what a code stands for lies on no more than a step of the exact ones.
+    // Rounds up, so a dequantised code lies within one step of the exact value.
     step = static_cast<float>(exact);
     if (step < exact) step = std::nextafter(step, FLT_MAX);
     if (!std::isfinite(std::fma(step, 255.0f, low))) step = std::nextafter(step, 0.0f);
     if (step == 0) return;
-    // The paper's quotient gives the greatest number the code 255. Rounding to `step` must not have
-    // moved the other codes far, though, as it does where floats are denormal.
+    // The paper's quotient maps the greatest number to code 255. It is used unless rounding to
+    // `step` moves other codes far, which happens for denormal floats.
     const bool as_published = how == rounding::floor && step >= FLT_MIN && step >= exact;
     divisor = as_published ? span : step;
     factor = as_published ? 255 : 1;
@@ -164,7 +164,7 @@ const {
   return or_out_of_memory("quantized", [&] {
     auto out = dense<T>::uninitialised(rows_, columns_);
     constexpr index piece = 1024;
-    on_cpu::instruction_set();  // throws where RIG_ISA names none, which no thread may
+    on_cpu::instruction_set();  // throws here if RIG_ISA is invalid, because no thread may
 #pragma omp parallel for schedule(static) num_threads(threads_for(rows_, columns_))
     for (index i = 0; i < rows_; ++i)
       for (int64 first = 0; first < columns_; first += piece) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// Floating-point numbers as integers of the same order, for selection by bits on every place.
+// Maps floating-point numbers to integers of the same order, for selection by bits in every place.
 
 #include <cstddef>
 
@@ -26,7 +26,7 @@ struct word_of<8> {
   static constexpr type sign = type(1) << 63;
 };
 
-/// A number above 0 that orders as x does: NaN above all, −0 as +0.
+/// An integer above 0 that orders as x does: NaN above all, −0 equal to +0.
 template <class T>
 constexpr auto sort_key(T x) {
   using word = typename word_of<sizeof(T)>::type;
@@ -38,7 +38,7 @@ constexpr auto sort_key(T x) {
   return magnitude > infinity ? static_cast<word>(~word(0)) : key;
 }
 
-/// The number of a key: x of sort_key(x), but for the payload of NaN and the sign of 0.
+/// The inverse of sort_key, except for the payload of NaN and the sign of 0.
 template <class T>
 constexpr T number_of_key(typename word_of<sizeof(T)>::type key) {
   using word = typename word_of<sizeof(T)>::type;

@@ -7,19 +7,20 @@
 #include <type_traits>
 #include <utility>
 
-// The members of a struct, found without its help: laws compare sums by them, and messages show
-// them.
+// Finds the members of a struct without its help, so laws can compare sums by members and messages
+// can show them.
 
 namespace rig::laws {
 
-/// Converts to the type of any member of the aggregate T, but to none of its bases.
+/// Converts to the type of any member of the aggregate T, except its bases.
 template <class T>
 struct any_member {
   template <class M>
   requires(!std::is_base_of_v<M, T>) operator M() const;
 };
 
-/// Converts to what a structured binding may refuse: a base of T, or a union.
+/// Converts to the members that a structured binding may refuse: a base of T, or a union. They are
+/// called odd.
 template <class T>
 struct odd_member {
   template <class M>
@@ -35,13 +36,13 @@ constexpr bool takes_odd(std::index_sequence<Before...>) {
   return requires { T{any_of<T, Before>()..., odd_member<T>()}; };
 }
 
-/// Does T take so many members, arrays counted by element, none of them odd?
+/// Whether T has at least this many members, counting arrays by element, and no odd one.
 template <class T, std::size_t... I>
 constexpr bool takes(std::index_sequence<I...>) {
   return requires { T{any_of<T, I>()...}; }
   &&!(takes_odd<T>(std::make_index_sequence<I>()) || ...);
 }
-/// The same, those in the middle in braces of their own.
+/// The same, with the members in the middle in their own braces.
 template <class T, std::size_t... Before, std::size_t... Inside, std::size_t... After>
 constexpr bool takes_in_braces(std::index_sequence<Before...>, std::index_sequence<Inside...>,
                                std::index_sequence<After...>) {
@@ -50,7 +51,8 @@ constexpr bool takes_in_braces(std::index_sequence<Before...>, std::index_sequen
 
 inline constexpr std::size_t most_elements = 16, most_members = 8;
 
-/// Members of T, arrays counted by element; 0 where T is no aggregate or has an odd one.
+/// The number of members of T, counting arrays by element; 0 if T is no aggregate or has an odd
+/// one.
 template <class T>
 constexpr std::size_t element_count() {
   std::size_t count = 0;
@@ -63,8 +65,8 @@ constexpr std::size_t element_count() {
   return count <= most_elements ? count : 0;
 }
 
-/// Elements of the member that begins with element `At` of `Count`. Only an array takes as many in
-/// braces as without.
+/// The number of elements of the member that begins with element `At` of `Count`. Only an array
+/// takes as many elements in braces as without.
 template <class T, std::size_t At, std::size_t Count>
 constexpr std::size_t elements_of_member() {
   std::size_t extent = 1;
@@ -99,7 +101,7 @@ concept tuple_like = requires {
   requires std::tuple_size<T>::value <= most_elements;
 };
 
-/// Has T members that `members` finds?
+/// Whether `members` can find T's members.
 template <class T>
 concept structured = tuple_like<T> || is_complex<T> ||
     (member_count<T>() > 0 && member_count<T>() <= most_members);
@@ -113,7 +115,7 @@ auto copy_of(const M& member) {
   else return member;
 }
 
-/// Copies of the members of x, in their order.
+/// Copies of the members of x, in order.
 template <structured T>
 auto members(const T& x) {
   const auto copies = [](const auto&... member) { return std::make_tuple(copy_of(member)...); };

@@ -1,7 +1,7 @@
 #pragma once
 
-// The CPU kernels of the builtin pairs live in the library: users' builds do not compile them
-// again. Included by rig/semirings.hpp, after the semirings.
+// The library contains the CPU kernels of the builtin pairs, so users' builds need not compile them
+// again. rig/semirings.hpp includes this after the semirings.
 
 namespace rig {
 

@@ -7,7 +7,7 @@
 
 namespace rig {
 
-/// A contiguous range of integers, of 1 to 8 bytes, signed or not: a vector, an array, a span.
+/// A contiguous range of integers of 1 to 8 bytes, signed or not: a vector, an array, a span.
 template <class Range>
 concept integer_range = std::ranges::contiguous_range<const Range> &&
                             std::ranges::sized_range<const Range> &&
@@ -16,14 +16,14 @@ concept integer_range = std::ranges::contiguous_range<const Range> &&
                         !std::same_as<std::ranges::range_value_t<const Range>, bool> &&
                         !std::same_as<std::ranges::range_value_t<const Range>, char>;
 
-/// Is it a container of the caller's that ends with the call it is an argument of?
+/// Whether an argument of this type is a temporary container, which ends with the call.
 template <class Range>
 inline constexpr bool is_temporary =
     !std::is_lvalue_reference_v<Range> && std::ranges::range<Range> &&
     !std::ranges::borrowed_range<Range>;
 
-/// Integers of a caller whose type is erased: offsets, columns and positions of any integer type
-/// are taken as such. It owns nothing, and is made for the call it is an argument of.
+/// The caller's integers with their type erased: offsets, columns and positions may have any
+/// integer type. It owns nothing, and is valid only during the call.
 class integers {
  public:
   template <integer_range Range>

@@ -25,34 +25,34 @@ struct source_text {
   int line;
 };
 
-/// What the list of kernels knows of a semiring without its type. One static instance a type: its
-/// address is the semiring's identity.
+/// The properties of a semiring that the list of kernels needs, without its type. There is one
+/// static instance per type, whose address identifies the semiring.
 struct semiring_info {
   const char* name;
-  const char* key;         ///< holds the type's full name: its identity across libraries
-  std::uint64_t key_hash;  ///< of that name and the source's text: what is compared in their place
-  bool is_rigs;            ///< of namespace rig and its types: the library has the text
-  const source_text* source;  ///< the definition as text, null unless RIG_SEMIRING made it
-  type left, right, result;   ///< algebra types; result is that of finish, of its values if indexed
+  const char* key;            ///< contains the type's full name: its identity across libraries
+  std::uint64_t key_hash;     ///< hash of that name and the source's text, compared instead of them
+  bool is_rigs;               ///< the semiring and its types are rig's: the library has the text
+  const source_text* source;  ///< the definition as text; null unless RIG_SEMIRING defined it
+  type left, right, result;   ///< algebra types; result: of finish, or of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
   reduction samples_as;
-  bool linear_in_floats;  ///< `linear`, and sums floats: in any order, but for rounding
-  bool rescales;          ///< it sums numbers, which can be multiplied by row_nnz / staged
-  void (*run_cpu)(int kernel, const problem&);                  ///< the semiring's CPU kernels
-  void (*take_left)(const void* from, type stored, void* out);  ///< one value of A in the left type
-  /// The fill of a problem in the storage type of its C, at most 16 bytes; nothing where the result
-  /// has more.
+  bool linear_in_floats;  ///< `linear` with float sums: any order differs only by rounding
+  bool rescales;          ///< sums are numbers, so they can be multiplied by row_nnz / staged
+  void (*run_cpu)(int kernel, const problem&);                  ///< runs the semiring's CPU kernels
+  void (*take_left)(const void* from, type stored, void* out);  ///< converts one value of A
+  /// Writes the fill of a problem in the storage type of its C, at most 16 bytes; does nothing if
+  /// the result has more.
   void (*fill)(const problem&, void* out);
   bool (*needs_presence_flags)(
-      const problem&);  ///< must places of a sparse B's product be remembered?
+      const problem&);  ///< whether a sparse B's product must flag its places
 };
 
-/// A sparse operand, already in the orientation the product wants.
+/// A sparse operand, already in the orientation that the product needs.
 struct sparse_operand {
   index rows = 0, columns = 0;
   int64 nnz = 0;
-  const void* offsets = nullptr;   ///< rows + 1 numbers: int64 if wide, else int32
+  const void* offsets = nullptr;   ///< rows + 1 numbers: int64 if offsets_64, else int32
   const index* entries = nullptr;  ///< column of each entry, ascending within a row
   const void* permutation =
       nullptr;                   ///< value of entry p is values[permutation[p]]; null: values[p]
@@ -62,7 +62,7 @@ struct sparse_operand {
   type value_type = type::other;
   bool offsets_64 = false;
   place where;
-  void* stream = nullptr;  ///< of offsets and entries
+  void* stream = nullptr;  ///< the stream of offsets and entries
   void* values_stream = nullptr;
 
   int64 offset(index row) const {
@@ -76,12 +76,11 @@ struct sparse_operand {
   }
 };
 
-/// A dense operand or result, row-major. Of a `quantized`, which only B can be, `data` are codes, a
-/// byte each, value_type is `code`, and element (i, j) is the float nearest to
+/// A dense operand or result, row-major. For a `quantized` (only B can be one), `data` are codes of
+/// a byte and value_type is `code`. Element (i, j) is the float nearest to
 ///   low[r] + step[r] · code(i, j),  r = j if per_column, else 0.
-/// Of a `cbsr`, which B, the mask and then C can be, k > 0: `data` are its values, stride is k, and
-/// stored entry p of row i, value data[i·k + p], lies in column index(i·k + p). The data of a mask
-/// are null.
+/// For a `cbsr` (B, or the mask and then C), k > 0: `data` are its values and stride is k. Stored
+/// entry p of row i, value data[i·k + p], lies in column index(i·k + p). A mask has null data.
 struct dense_operand {
   void* data = nullptr;
   index rows = 0, columns = 0;
@@ -89,12 +88,12 @@ struct dense_operand {
   std::size_t value_bytes = 0;
   type value_type = type::other;
   bool per_column = false;
-  const float* low = nullptr;  ///< in the operand's place, like `step`
+  const float* low = nullptr;  ///< in the operand's place, as is `step`
   const float* step = nullptr;
-  int k = 0;                      ///< stored entries a row of a cbsr; 0: it is none
-  const void* indices = nullptr;  ///< of a cbsr: unsigned char if narrow, else unsigned short
+  int k = 0;                      ///< stored entries per row of a cbsr; 0: not a cbsr
+  const void* indices = nullptr;  ///< of a cbsr: unsigned char if indices_8, else unsigned short
   bool indices_8 = false;
-  void* beside_stream = nullptr;  ///< of what lies beside data: indices of a cbsr, low and step
+  void* beside_stream = nullptr;  ///< the stream of a cbsr's indices, or of low and step
   place where;
   void* stream = nullptr;
 
@@ -106,7 +105,7 @@ struct dense_operand {
   }
 };
 
-/// The mask of a call, over a matrix, a dense or a cbsr; over a cbsr the result is one, and `full`
+/// The mask of a call: a matrix, a dense or a cbsr. Under a cbsr the result is a cbsr, and `full`
 /// has no data.
 struct mask_operand {
   enum class kind : unsigned char { absent, matrix, dense, cbsr };
@@ -116,7 +115,7 @@ struct mask_operand {
   dense_operand full;
 };
 
-/// One product, its types erased: what hop 0 fills, hop 1 checks, and kernels read.
+/// One product with its types erased: hop 0 fills it, hop 1 checks it, and kernels read it.
 ///   C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B)
 struct problem {
   const char* operation = "mxm";
@@ -128,30 +127,29 @@ struct problem {
   mask_operand mask;
   accumulator accum = accumulator::none;
   bool creates_result = false;         ///< the result is new: outside the mask it becomes fill
-  const pattern* structure = nullptr;  ///< the pattern A was made from
-  const pattern* oriented = nullptr;   ///< the pattern `a` reads: the same, or its transpose
+  const pattern* structure = nullptr;  ///< the pattern of A
+  const pattern* oriented = nullptr;   ///< the pattern that `a` reads: the same, or its transpose
   const descriptor* desc = nullptr;
-  const kernel* named = nullptr;                ///< the kernel that the descriptor names
-  const kernel* preferred = nullptr;            ///< the kernel that RIG_KERNEL names in this place
-  bool reasons = false;                         ///< answers are to be put in words, which allocates
-  const sparse_operand* rescaled_to = nullptr;  ///< `a` is a sample of it, and sums are rescaled
+  const kernel* named = nullptr;      ///< the kernel that the descriptor names
+  const kernel* preferred = nullptr;  ///< the kernel that RIG_KERNEL names in this place
+  bool reasons = false;               ///< answers include reasons as text, which allocates
+  const sparse_operand* rescaled_to = nullptr;  ///< `a` samples it, and sums are rescaled
   std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
   buffer keepalive_b;                           ///< the transposed copy of B
-  /// Lists that the kernel reads. Whoever drops them meanwhile frees them in the order of A's
-  /// stream, and that waits for the call only when the call has been ordered before it.
+  /// Lists that the kernel reads. If they are dropped meanwhile, they are freed in the order of A's
+  /// stream; that waits for the call only if the call was ordered before it.
   mutable std::shared_ptr<const derived> keepalive_lists, keepalive_panels;
   mutable buffer keepalive_counters,
-      keepalive_sums;  ///< that the kernel works with: freed as lists are
-  mutable std::shared_ptr<const derived> statistics;  ///< at `oriented`, once a kernel asked for it
-  bool captured = false;                              ///< the call becomes a part of a CUDA graph
+      keepalive_sums;  ///< working memory of the kernel, freed as the lists are
+  mutable std::shared_ptr<const derived> statistics;  ///< of `oriented`, after their first use
+  bool captured = false;                              ///< the call is captured in a CUDA graph
 };
 
-/// Hop 1, first half: throws before anything is written if the problem is not well formed, and
-/// orients the operands (forms the transposes the descriptor asks for).
+/// Hop 1, first half: orients the operands, forming the transposes that the descriptor sets. Throws
+/// before it writes anything if the problem is malformed.
 void check(problem& p);
 
-/// Hop 1, second half: asks the list of kernels and runs the cheapest that can, or the one that is
-/// named.
+/// Hop 1, second half: runs the named kernel, or the cheapest one that can serve.
 void run(problem& p);
 
 /// Fills the operand records. The containers must outlive the problem.

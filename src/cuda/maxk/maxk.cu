@@ -1,4 +1,4 @@
-// maxk: its answer and its launches. The kernel: maxk.cuh.
+// maxk: its answer and its launches. maxk.cuh holds the kernel.
 
 #include "cuda/families.hpp"
 #include "cuda/maxk/kept.hpp"
@@ -9,7 +9,7 @@ namespace rig::on_cuda {
 namespace {
 
 constexpr std::size_t most_accum_bytes = 64;
-/// Tiles begin on packs of C.
+/// A tile's width is a multiple of this, so tiles begin on packs of C.
 constexpr index tile_unit = 128;
 
 std::string forward_expression(int shape, const std::string& semiring, const std::string& b_type) {
@@ -18,11 +18,8 @@ std::string forward_expression(int shape, const std::string& semiring, const std
          std::to_string(s.l) + ", " + in_words(s.has_flags) + ", " + in_words(s.plain) + ", " +
          in_words(s.whole) + ">";
 }
-/// Milliseconds on an H200, h = 256, of V and L, beside the next best, by the program that
-/// docs/lab/maxk.md marks *: k = 16: reddit-like 2.65
-/// (V = 4, L = 8, an eighth of them idle: 2.86), arxiv-like 0.137 (0.20); k = 32: reddit-like 4.36
-/// (V = 2, L = 16: 4.38), products-like 6.11 (6.45); k = 64: reddit-like 7.92 (V = 2, L =
-/// 32: 8.20).
+/// Wide vector loads win as long as they leave most lanes of a subwarp busy; otherwise narrower
+/// loads on more lanes do (docs/lab/maxk.md).
 kept_shape forward_shape(const problem& p) {
   const int k = p.b.k;
   const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
@@ -41,7 +38,7 @@ kept_shape forward_shape(const problem& p) {
   return s;
 }
 
-/// Bytes a warp holds for a column.
+/// Bytes of shared memory that a warp holds per column.
 std::size_t column_bytes(const problem& p, const kept_shape& s) {
   return static_cast<std::size_t>(32 / s.l) * (p.algebra->accum_bytes + (s.has_flags ? 1 : 0));
 }
@@ -51,7 +48,7 @@ void forward(const problem& p) {
   const buffer values = ordered_values(p, args);
   kept_shape s = forward_shape(p);
   const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
-  // Every tile reads all of A and B again: rather fewer teams than more tiles.
+  // Every tile reads all of A and B again, so fewer subwarps are better than more tiles.
   while (s.l < 32 && static_cast<std::size_t>(all) * column_bytes(p, s) > most_shared_bytes)
     s.l *= 2;
   args.k = p.b.k;

@@ -1,11 +1,12 @@
-// maxk (forward, sparse × cbsr): a warp a row, its sums in shared memory.
+// maxk (forward, sparse × cbsr): one warp per row, with the row's sums in shared memory.
 //
-// A warp takes a row, or a piece of one that was cut, and holds its sums, a tile of columns at a
-// time, in shared memory, one set a team of lanes: an entry of A adds k numbers to it, at columns
-// that differ. It reads 5·k bytes an entry (fp32, f ≤ 256), not 4·f. Teams, and pieces of `split`,
-// are added in their order; no atomics on floats: same bits. Source: MaxK-GNN (Peng et al., ASPLOS
-// 2024), whose kernel adds by atomics. O(nnz · k) for each tile, and rows · f; piece_count · f
-// accumulators of scratch. Measured: suite maxk.
+// A warp takes a row, or a piece of a cut row. Each of its subwarps (teams) holds a set of sums in
+// shared memory, one tile of columns at a time. An entry of A adds k products at distinct columns.
+// Wins when k is small beside f: a float32 entry with f ≤ 256 reads 5·k bytes instead of 4·f.
+// Sums of subwarps and pieces are added in a fixed order without float atomics, so results are
+// deterministic.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics. Cost per tile: O(nnz ·
+// k) and rows · f; scratch: piece_count · f accumulators. Measured: suite maxk.
 
 #pragma once
 
@@ -13,7 +14,7 @@
 
 namespace rig::on_cuda {
 
-/// Accumulators of neighbouring columns, moved at once.
+/// The number of accumulators of neighbouring columns that one access moves.
 template <class S>
 inline constexpr int chunk = is_storage<typename S::accum>
                                  ? static_cast<int>(16 / sizeof(typename S::accum))
@@ -23,7 +24,7 @@ struct alignas(is_storage<typename S::accum> ? 16 : alignof(typename S::accum)) 
   typename S::accum of[chunk<S>];
 };
 
-/// Sums of a chunk of columns, and which of them have products, to C.
+/// Writes the sums of a chunk of columns to C; `marked` flags the columns that have products.
 template <class S, bool HasFlags, bool Plain>
 __device__ __forceinline__ void write_chunk(const arguments& args, index row, index column, int64 n,
                                             const sum_chunk<S>& sums,
@@ -39,8 +40,8 @@ __device__ __forceinline__ void write_chunk(const arguments& args, index row, in
   }
 }
 
-/// C(i, tile) from the sums of its pieces, added in their order. A function of its own: it is rare,
-/// and would cost every row registers.
+/// Writes C(i, tile): the sums of the row's pieces, added in order. It is a separate function
+/// because it runs rarely and would cost every row registers.
 template <class S, bool HasFlags, bool Plain>
 __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut_row& of, int64 n,
                                                 index first, unsigned end, int lane) {
@@ -67,11 +68,12 @@ __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut
   }
 }
 
-/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), B a cbsr. L lanes take an entry, V numbers each; the 32 /
-/// L teams of a warp take every 32 / L-th. HasFlags: places without products are to differ from
-/// sums. Whole: all columns are in the tile, and an entry's numbers in the lanes of a team; held to
-/// 48 registers then (reddit-like, k = 32: 4.52 ms, with 72 and without Whole 4.99), for which
-/// packs of four go two at a time (4.40 ms, four at a time 4.36, before the rest of the kernel).
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr. A subwarp of L lanes takes an entry, V
+/// numbers per lane; the 32 / L subwarps of a warp alternate over the entries.
+/// HasFlags: absent places must be distinguished from sums. Whole: one tile holds all columns, and
+/// one subwarp holds all numbers of an entry.
+/// Whole launches are limited to 48 registers for occupancy, so vector loads of four go two at a
+/// time (docs/lab/maxk.md).
 template <class S, class TB, class Index, int V, int L, bool HasFlags, bool Plain, bool Whole>
 __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
@@ -150,14 +152,14 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
                 if constexpr (HasFlags) marked[j[v]] = 1;
               }
             }
-            __syncwarp();  // other lanes of the team may add to the same columns next
+            __syncwarp();  // other lanes of the subwarp may add to the same columns next
           }
         }
     }
   }
 
-  // What the teams have, in their order. The part is found again, rather than kept in registers
-  // meanwhile.
+  // Adds the sums of the subwarps in order. The part is recomputed because keeping it would cost
+  // registers in the loop.
   row_part part;
   part.take(args);
   const unsigned rest = static_cast<unsigned>(args.columns - first);

@@ -1,4 +1,4 @@
-// maxk_backward: its answer and its launches. The kernel: maxk_backward.cuh.
+// maxk_backward: its answer and its launches. maxk_backward.cuh holds the kernel.
 
 #include "cuda/families.hpp"
 #include "cuda/maxk/kept.hpp"
@@ -19,10 +19,9 @@ std::string whole_expression(int shape, const std::string& semiring, const std::
          "static_cast<int>(16 / sizeof(" + b_type + "))>";
 }
 
-/// Does a row of dY keep half of the columns, and can a warp hold all of them, read in packs?
-/// Milliseconds (suite maxk) of whole rows, and of the places of Y: H = 128, k = 64: reddit-like
-/// 6.95, 8.18 in halves; arxiv-like 0.216, 0.251; rmat:18:16 0.546, 0.570; k = 32: 6.95, 6.60;
-/// rmat:18:16 0.523, 0.490; H = 256, in two tiles, k = 64: 12.8, 12.9; arxiv-like 0.400, 0.320.
+/// Whether to sum whole rows and pick the kept places at the end. This pays if rows of dY keep at
+/// least half of the columns, because most sectors of B's rows are read anyway. A warp must hold
+/// all columns in vector loads; in two tiles the gain disappears (docs/lab/maxk.md).
 bool sums_whole_rows(const problem& p) {
   const std::size_t bytes = p.b.value_bytes, all = static_cast<std::size_t>(p.b.columns) * bytes;
   return 2 * kept_of(p) >= p.b.columns && !p.algebra->ignores_right &&
@@ -53,10 +52,8 @@ void backward_by_rows(const problem& p) {
   kept_shape s{};
   s.l = lanes_for(k);
   s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
-  // Half of the columns at a time, where many rows gather the same, half is still four cache lines,
-  // and not all of B stays in the L2 cache: reddit-like, k = 32, 64 of 256: 11.2 ms and 13.3, at
-  // once 11.8 and 14.1; 64 of 128: 9 % more than at once (suite maxk); rmat:18:16 0.80 and 0.95,
-  // 0.69 and 0.90 (the program marked * in docs/lab/maxk.md).
+  // Half of the columns at a time helps only under three conditions. Many rows gather the same rows
+  // of B; half a row is still four cache lines; and B exceeds the L2 cache (docs/lab/maxk.md).
   const double table_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
   if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
       p.b.columns * p.b.value_bytes >= 1024 && table_bytes > 60e6)

@@ -1,12 +1,13 @@
-// maxk_backward (sparse × dense under a cbsr): k sums a row, in registers; or by panels.
+// maxk_backward (sparse × dense under a cbsr): k sums per row, in registers; or by panels.
 //
-// A warp takes a row, or a piece of one that was cut; an entry of A gathers k numbers of a row of
-// B, or all of a narrow one where k is half of them or more. Fixed order: same bits. The transpose
-// that training asks for is A's derived structure. Where few of the columns are kept, or rows share
-// neighbours, maxk_panels.cuh makes fewer reads of more sums. Source: MaxK-GNN (Peng et al., ASPLOS
-// 2024), whose kernel is an outer product by atomics, one row of B at a time. O(nnz · k); scratch:
-// piece_count · k accumulators, of whole rows at most twice that. Measured: suite
-// maxk.
+// A warp takes a row, or a piece of a cut row. An entry of A gathers k numbers from a row of B. It
+// gathers the whole row if that is narrow and k is at least half of it. The order is fixed, so
+// results are deterministic. The transpose that training needs is A's derived structure.
+// maxk_panels.cuh wins when few columns are kept or when rows share neighbours: it reads less and
+// holds more sums.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel is an outer product by atomics, one row
+// of B at a time. Cost: O(nnz · k). Scratch: piece_count · k accumulators, at most twice that for
+// whole rows. Measured: suite maxk.
 
 #pragma once
 
@@ -14,9 +15,9 @@
 
 namespace rig::on_cuda {
 
-/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr, L · E of them a block
-/// of the grid's y; `columns` of the arguments is k then. Eight loads in flight: reddit-like, k =
-/// 32: 9.86 ms, four 10.2 (the program marked * in docs/lab/maxk.md).
+/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr. A block of the grid's
+/// y takes L · E places; `args.columns` is k here. Eight loads in flight hide more latency than
+/// four (docs/lab/maxk.md).
 template <class S, class TB, class Index, int L, int E>
 __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
@@ -97,9 +98,10 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
     if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
 }
 
-/// The sums of `maxk_backward` of all columns, a pack a lane: where a cbsr keeps so many that most
-/// sectors of a row of B are read anyway. The places kept are picked at the end. Blocks are asked
-/// for so that floats fit in 48 registers, and sums of eight bytes in 64; others were not measured.
+/// `maxk_backward` with sums for all columns, one pack per lane; the kept places are picked at the
+/// end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many places.
+/// The launch bounds give float sums 48 registers and eight-byte sums 64; other bounds are not
+/// measured.
 template <class S, class TB, class Index, int V>
 __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
     maxk_backward_whole(const __grid_constant__ arguments args) {
@@ -113,7 +115,7 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
       args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
   if (part.is_piece) {
     auto* const sums = static_cast<accum*>(args.piece_sums) + first;
-    const bool is_column = first < args.columns;  // of whole packs
+    const bool is_column = first < args.columns;  // a row is a whole number of packs
     for (int v = 0; v < V; ++v)
       if (is_column) sums[static_cast<int64>(part.number) * args.columns + v] = sum[0][v];
     cut_row of;

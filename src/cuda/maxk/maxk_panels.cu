@@ -1,4 +1,4 @@
-// maxk_panels: its answer and its launches. The kernel: maxk_panels.cuh.
+// maxk_panels: its answer and its launches. maxk_panels.cuh holds the kernel.
 
 #include <algorithm>
 #include <cstring>
@@ -19,7 +19,7 @@ std::string panels_expression(int shape, const std::string& semiring, const std:
          ", " + std::to_string(s.v) + ", " + in_words(s.plain) + ", " + in_words(s.adds) + ">";
 }
 
-/// Lanes that take a row of C, G of `maxk_combine`, at least.
+/// The least number of lanes that take a row of C: G of `maxk_combine`.
 constexpr int least_combining = 8;
 
 std::string combine_expression(int shape, const std::string& semiring, const std::string&) {
@@ -30,14 +30,14 @@ std::string combine_expression(int shape, const std::string& semiring, const std
   return out + ">";
 }
 
-/// A block's rows of B.
+/// Bytes of the rows of B that a block holds.
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
              ? 0
              : panel_rows * static_cast<std::size_t>(p.b.columns) * p.b.value_bytes;
 }
 
-/// The widest of these that C's rows and its structure's can be read in.
+/// The widest vector, up to `most`, that rows of C and of its indices can be read in.
 int places_a_lane(const problem& p, int most) {
   const int k = p.c.k;
   const std::size_t index_bytes = p.c.indices_8 ? 1 : 2;
@@ -47,8 +47,8 @@ int places_a_lane(const problem& p, int most) {
   return most;
 }
 
-/// The sums of segments take at most an eighth of the device's memory: of an H200, products-like, k
-/// = 64, 17.8e9 bytes of 18.8e9.
+/// Whether the sums of the segments take at most an eighth of the device's memory. On an H200 the
+/// sums of products-like at k = 64 still fit (docs/lab/maxk.md).
 bool sums_fit(const problem& p, const row_panels& of) {
   // Never destroyed: a product may run while the process ends.
   static const auto& devices = *new const std::vector<device_info>(list_devices());
@@ -60,7 +60,7 @@ bool sums_fit(const problem& p, const row_panels& of) {
   return adds_by_atomics(p) || sums <= memory / share;
 }
 
-/// Launches `maxk_combine` over the sums that `args` have: of the segments, or one a row.
+/// Launches `maxk_combine` over the sums in `args`: one per segment, or one per row.
 void combine(const problem& p, const row_panels& of, arguments& args) {
   const int k = args.k;
   if (!adds_by_atomics(p)) {
@@ -81,7 +81,7 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
 }
 
 void backward_by_panels(const problem& p, const row_panels& of) {
-  // A as it is stored: no values to reorder, and its rows are those of B.
+  // A in its stored order: its values need no permutation, and its rows are the rows of B.
   problem q = p;
   q.a.rows = p.a.columns;
   q.a.columns = p.a.rows;
@@ -99,9 +99,8 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   args.units = of.units;
   args.segments = of.segments;
   args.words = of.words;
-  // Milliseconds of four and eight places a lane, k = 16, 32, 64 (docs/lab/maxk.md, *):
-  // reddit-like, in order 3.01, 4.53, 7.75; 2.99, 3.95, 6.41; by atomics 2.17, 3.58, 6.70; 2.70,
-  // 4.65, 9.17.
+  // Eight places per lane win in order at k ≥ 32. Atomics take four, because a vector reduction
+  // adds four floats at once (docs/lab/maxk.md).
   kept_shape s{};
   const bool aligned = !adds || is_packed(p.c.data, k, sizeof(float));
   s.v = places_a_lane(p, adds ? (aligned ? 4 : 1) : k >= 32 && p.c.indices_8 ? 8 : 4);
@@ -113,8 +112,8 @@ void backward_by_panels(const problem& p, const row_panels& of) {
   const void* const add =
       kernel_for(p, {"maxk_backward, panels", "cuda/maxk/maxk_panels.cuh", number_of(s), 0,
                      panels_expression, nullptr, -1, shared_room(p.a.where.device)});
-  // Where C holds floats, and places without products are 0 as all sums begin, nothing is left to
-  // do.
+  // The atomics can add into C itself if C holds floats and absent places are 0, the value that all
+  // sums begin with.
   static constexpr float nothing = 0;
   const bool in_place = adds && p.c.value_type == type::float32 && !p.algebra->has_finish &&
                         std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
@@ -129,7 +128,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
     check(cudaMemsetAsync(args.c, 0, places * static_cast<std::size_t>(k) * sizeof(float),
                           stream_of(p)),
           "maxk_backward, panels");
-  // Two blocks a multiprocessor, and all else for L1, which holds A's values and C's columns.
+  // Two blocks per multiprocessor; the rest goes to L1, which holds A's values and C's columns.
   constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
   const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
   check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
@@ -148,18 +147,10 @@ bool adds_by_atomics(const problem& p) {
   return !p.desc->reproducible && p.algebra->linear_in_floats;
 }
 
-/// Do rows of B in shared memory pay? Sums by atomics do, unless half of the columns are kept and
-/// rows do not share neighbours: milliseconds in order, by whole rows, and by atomics (suite maxk),
-/// k = 64 of 128: arxiv-like 0.213, 0.255; rmat:18:16 0.546, 0.656; products-like 9.5, 11.3; but
-/// reddit-like 7.5, 6.6; arxiv-like, k = 16, 32, an entry at a time by atomics was faster, 0.126
-/// for 0.149, 0.165 for 0.185. In order they do where few of the columns are kept, or rows have
-/// neighbours in common: milliseconds by rows and by panels (the program marked ** in
-/// docs/lab/maxk.md, before B's rows were copied past the registers), k = 16, 32, 64 of H = 256:
-/// arxiv-like 0.232, 0.270, 0.323; 0.199, 0.257, 0.376; rmat:18:16 0.609, 0.670, 0.903; 0.465,
-/// 0.644, 1.006; products-like 11.7, 14.8, 16.2; 6.5, 8.5, 13.6; k = 16 of 128: arxiv-like 0.175,
-/// 0.175; rmat:18:16 0.419, 0.427; k = 96 of 384: products-like 24.5, 24.5; k = 32 of
-/// 128: 8.9, 8.4, but in suite maxk, where 9 GB of scratch come and go among others, 9.2, 9.4. Of
-/// few entries: pubmed-like, k = 16, 0.016, 0.020.
+/// Whether keeping rows of B in shared memory pays (docs/lab/maxk.md).
+/// By atomics, panels win unless half of the columns are kept and rows do not share neighbours.
+/// In order, panels win if few columns are kept, or if rows share neighbours; graphs with few
+/// entries lose.
 bool takes_panels(const problem& p) {
   if (!p.desc->transpose_a || p.algebra->accum_bytes > 8 || p.algebra->right == type::other ||
       panel_bytes(p) > shared_room(p.a.where.device) || !row_panels::serves(*p.structure))

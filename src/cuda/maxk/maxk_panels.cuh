@@ -1,12 +1,12 @@
-// maxk_backward by panels: a block has some rows of B in shared memory and makes one sum of all
-// entries that a row of C has in them.
+// maxk_backward by panels: a block holds some rows of B in shared memory. It makes one sum of a
+// segment: all entries that a row of C has among these rows.
 //
-// Wins where few of B's columns are kept, so that gathering them reads more than the sums take, or
-// where rows share neighbours, so that there are few sums. A second kernel adds those of a row, in
-// a fixed order: same bits. Where the caller allows other bits each time, and the semiring is
-// linear in floats, atomics add them. Source: MaxK-GNN (Peng et al., ASPLOS 2024), one row of B at
-// a time, by atomics. O(nnz · k); scratch: k accumulators a segment, of `row_panels`. Measured:
-// suite maxk.
+// Wins when few columns of B are kept, because gathering them would read more than the sums take;
+// or when rows share neighbours, because there are few sums.
+// A second kernel adds the sums of a row in a fixed order, so results are deterministic. Atomics
+// add them if the semiring is linear in floats and `reproducible` is false.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024): one row of B at a time, by atomics. Cost: O(nnz ·
+// k); scratch: k accumulators per segment of `row_panels`. Measured: suite maxk.
 
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace rig::on_cuda {
 
-/// E columns in as few registers as they need, told apart when they are asked for.
+/// E column indices packed into as few registers as they need; `at` unpacks one.
 template <class Index, int E>
 struct packed_columns {
   static constexpr int bytes = sizeof(Index) * E, a_word = 4 / sizeof(Index);
@@ -39,8 +39,8 @@ struct packed_columns {
   }
 };
 
-/// What a group of lanes knows of a segment that it comes to later: of its first entries a lane
-/// each one word and value, and its columns of C that are this lane's.
+/// The prefetched parts of a later segment: per lane one word and value of its first entries, and
+/// this lane's columns of C.
 template <class S, class Index, int E>
 struct coming_segment {
   segment of = {};
@@ -49,13 +49,13 @@ struct coming_segment {
   typename S::left a = typename S::left();
 };
 
-/// Goes on when what was loaded is there.
+/// Waits until a load has arrived, by making its register an operand.
 __device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
 __device__ __forceinline__ void await(segment& loaded) {
   asm volatile("" : "+r"(loaded.row), "+r"(loaded.place), "+r"(loaded.begin), "+r"(loaded.count));
 }
 
-/// Adds E neighbouring floats to those in memory, in any order.
+/// Adds E neighbouring floats to memory by atomics, in any order.
 template <int E>
 __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
@@ -71,20 +71,19 @@ __device__ __forceinline__ void add_floats(float* to, const float (&sum)[E]) {
     asm volatile("red.global.add.f32 [%0], %1;" : : "l"(to + e), "f"(sum[e]) : "memory");
 }
 
-/// Two blocks a multiprocessor, as 64 registers allow; four of 256 threads, whose panels leave L1 a
-/// fifth: reddit-like, k = 16, in order, 4.40 ms for 3.01 (docs/lab/maxk.md, *).
+/// Two blocks per multiprocessor, as 64 registers allow. Four blocks of 256 threads are slower
+/// because their panels leave L1 a fifth (docs/lab/maxk.md).
 constexpr int panel_threads = 512;
-/// Of `maxk_combine`; others were not measured.
+/// Threads of `maxk_combine`; other sizes are not measured.
 constexpr int combine_threads = 128;
 
-/// A block has some rows of B in shared memory, and makes of their entries the sums of a unit's
-/// segments: ⊕ over the rows i of a segment of A(i,j) ⊗ B(i, column(j,p)), L lanes a segment, E
-/// places p a lane. They go each to a place of its own, `piece_sums`, or, Adds, to `c`, floats that
-/// are 0 before, by atomics. Arguments are those of A as it is stored. While a segment is added up
-/// the next two or three are on their way: first what they are, then words and columns, then
-/// values; before the first, B's rows: asked for after these, and through registers, they took
-/// arxiv-like, k = 16, from 0.186 to 0.208 ms, products-like from 6.18 to 6.45 (docs/lab/maxk.md,
-/// **).
+/// For each segment of a unit, ⊕ over its rows i of A(i,j) ⊗ B(i, column(j,p)): L lanes per
+/// segment, E places p per lane.
+/// Each sum goes to its own place in `piece_sums`. With Adds, atomics add it to `c`, floats that
+/// are 0 before. The arguments describe A in its stored orientation.
+/// Loads run two or three segments ahead: first the segment, then its words and columns, then its
+/// values. Rows of B are copied before all of these, past the registers, which is faster
+/// (docs/lab/maxk.md).
 template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
 __global__ void __launch_bounds__(panel_threads, 2)
     maxk_backward_panels(const __grid_constant__ arguments args) {
@@ -149,8 +148,8 @@ __global__ void __launch_bounds__(panel_threads, 2)
 
   const unsigned members = group_members<L>();
   for (; s < unit.last; s += groups) {
-    // What the last turn asked for is awaited together, so that this one's loads leave together:
-    // k = 16, reddit-like 2.46 ms, 2.22; rmat:18:16 0.282, 0.264 (docs/lab/maxk.md, *).
+    // Waiting for all loads of the last iteration together lets the loads of this iteration issue
+    // together, which is faster (docs/lab/maxk.md).
     await(at[ahead].of);
     await(at[ahead - 1].word);
     for (unsigned& some : at[ahead - 1].columns.word) await(some);
@@ -206,10 +205,10 @@ __global__ void __launch_bounds__(panel_threads, 2)
 }
 
 /// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
-/// has one. L lanes take V places of a row of sums each, G lanes a row of C, and the first blocks
-/// the rows that `split` would cut, all their threads one. Milliseconds with what made the sums,
-/// k = 16 (the program marked ** in docs/lab/maxk.md), G = 8, 16, 32: arxiv-like 0.207, 0.213,
-/// 0.227; rmat:18:16 0.489, 0.487, 0.498; eight rows of sums in flight, not four: 0.211, 0.496.
+/// has one.
+/// L lanes take V places each of a row of sums, and G lanes a row of C. The first blocks take the
+/// rows that `split` would cut, one row per block. More lanes per row, or eight rows of sums in
+/// flight, are not faster overall (docs/lab/maxk.md).
 template <class S, int V, int L, int G>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {

@@ -1,11 +1,13 @@
-// MaxK on a device: the k greatest numbers of every row, and what a cbsr holds to and from a dense.
+// MaxK on a device: selects the k greatest numbers of every row, and copies between a cbsr and a
+// dense matrix.
 //
-// Rows of at most 1 024 columns: a warp a row, whose numbers stay in registers while a bisection
-// finds the least that is kept, one count of the warp a step: of the numbers first, and should they
-// not part in 16 steps, of their keys. Wider rows: a block a row, which counts eight bits at a time
-// in shared memory and reads the row again for each. O(m · f); a row is read once where it stays in
-// registers. Source: selection by radix; the rule, MaxK-GNN (Peng et al., ASPLOS 2024). Measured:
-// suite maxk.
+// Rows of at most 1 024 columns: one warp per row, with the numbers in registers. A bisection finds
+// the least kept number, with one count over the warp per step. It bisects the numbers, and after
+// 16 steps the bits of their keys.
+// Wider rows: one block per row, a radix selection of eight bits per pass in shared memory; each
+// pass reads the row again.
+// Cost: O(m · f); a row that fits in registers is read once. Source: radix selection; the rule for
+// ties is that of MaxK-GNN (Peng et al., ASPLOS 2024). Measured: suite maxk.
 
 #include "cuda/runtime/runtime.hpp"
 #include "storage/sort_key.hpp"
@@ -14,11 +16,11 @@ namespace rig::on_cuda {
 namespace {
 
 constexpr unsigned all_lanes = 0xffffffffu;
-constexpr int row_threads = 128;  // four rows a block
+constexpr int row_threads = 128;  // four rows per block
 constexpr int wide_threads = 256;
 constexpr index widest_in_registers = 1024;
 
-/// What a row's numbers are compared as: floats stand for those of 16 bits.
+/// The type in which numbers are compared: 16-bit floats are compared as float.
 template <class T>
 using wide_of = std::conditional_t<sizeof(T) == 8, double, float>;
 template <class T>
@@ -29,7 +31,7 @@ __device__ key_word<T> key_of(T x) {
   return sort_key(convert<wide_of<T>>(x));
 }
 
-/// The least and the greatest of the warp.
+/// The least and the greatest value over the warp.
 template <class Word>
 __device__ Word least_of_warp(Word x) {
   if constexpr (sizeof(Word) == 4) {
@@ -45,7 +47,7 @@ __device__ Word greatest_of_warp(Word x) {
   return ~least_of_warp(static_cast<Word>(~x));
 }
 
-/// Sum of the lanes before this one.
+/// The sum of `mine` over the lanes before this one.
 __device__ int count_before(int mine) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   int sum = mine;
@@ -56,8 +58,8 @@ __device__ int count_before(int mine) {
   return sum - mine;
 }
 
-/// A warp a row; lane l has columns E·l … E·l + E − 1. `packed`: rows begin on 16 bytes and fill
-/// the lanes.
+/// One warp per row; lane l has columns E·l … E·l + E − 1. `packed`: rows begin on 16 bytes and
+/// fill all lanes.
 template <class T, class Index, int E>
 __global__ void __launch_bounds__(row_threads)
     keep_greatest_of_rows(const T* x, int64 stride, index rows, index columns, int k, bool packed,
@@ -81,16 +83,16 @@ __global__ void __launch_bounds__(row_threads)
 #pragma unroll
   for (int e = 0; e < E; ++e) {
     numbers[e] = convert<offsets_64>(of.number[e]);
-    finite += numbers[e] * offsets_64(0);  // NaN, if any is infinite or NaN
+    finite += numbers[e] * offsets_64(0);  // NaN if any number is infinite or NaN
     if (e == 0 || numbers[e] < least) least = numbers[e];
     if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
   const bool is_full = columns == 32 * E;
-  // The last that is kept has a key from `kept` to `most`.
+  // The key of the least kept number lies in [kept, most].
   key_word<T> kept = 1, most = ~key_word<T>(0);
-  int reached = columns;  // keys of at least `kept`, never fewer than k
+  int reached = columns;  // how many keys are at least `kept`; never fewer than k
   if (__all_sync(all_lanes, is_full && finite == 0)) {
-    // Between numbers: those of one size part in a few steps.
+    // Bisecting numbers takes few steps when they have similar magnitudes.
     offsets_64 low = number_of_key<offsets_64>(least_of_warp(sort_key(least))),
                high = number_of_key<offsets_64>(greatest_of_warp(sort_key(greatest)));
     most = sort_key(high);
@@ -128,11 +130,11 @@ __global__ void __launch_bounds__(row_threads)
       most = middle - 1;
     }
   }
-  unsigned taken = 0;  // of this lane's numbers, by their bits
+  unsigned taken = 0;  // the lane's kept numbers, one bit each
 #pragma unroll
   for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= kept) << e;
   if (reached > k) {
-    // Of those that tie with the last, the first in the row.
+    // Among numbers equal to the least kept one, the first in the row are kept.
     unsigned tied = 0;
 #pragma unroll
     for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == kept) << e;
@@ -150,7 +152,7 @@ __global__ void __launch_bounds__(row_threads)
     }
 }
 
-/// Sum over the block of the threads before this one, and of all.
+/// The sum of `mine` over the block's threads before this one; `all` is the sum over all threads.
 __device__ int count_before_in_block(int mine, int& all) {
   __shared__ int of_warp[wide_threads / 32];
   const int before = count_before(mine);
@@ -167,7 +169,7 @@ __device__ int count_before_in_block(int mine, int& all) {
   return sum;
 }
 
-/// A block a row of any length.
+/// One block per row, for rows of any length.
 template <class T>
 __global__ void __launch_bounds__(wide_threads)
     keep_greatest_of_wide_rows(const T* x, int64 stride, index rows, index columns, int k,
@@ -178,7 +180,8 @@ __global__ void __launch_bounds__(wide_threads)
   for (index row = static_cast<index>(blockIdx.x); row < rows;
        row += static_cast<index>(gridDim.x)) {
     const T* const from = x + row * stride;
-    // The key of the last that is kept, eight bits at a time: those above are known.
+    // The key of the least kept number, found eight bits at a time; `known` masks the bits found so
+    // far.
     key_word<T> kept = 0, known = 0;
     int wanted = k;
     for (int shift = static_cast<int>(sizeof(key_word<T>)) * 8 - 8; shift >= 0; shift -= 8) {
@@ -201,7 +204,7 @@ __global__ void __launch_bounds__(wide_threads)
       __syncthreads();
     }
     int64 to = static_cast<int64>(row) * k;
-    int ties = wanted;  // of those equal to `kept`, the first ones
+    int ties = wanted;  // how many numbers equal to `kept` are kept, the first ones
     for (index first = 0; first < columns; first += wide_threads) {
       const index j = first + thread;
       const key_word<T> key = j < columns ? key_of(from[j]) : 0;
@@ -232,7 +235,7 @@ void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices
         <<<(static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads, 0,
            stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
-  // Indices have a byte up to 256 columns.
+  // Indices take one byte for rows of up to 256 columns.
   auto* const indices_8 = static_cast<unsigned char*>(indices);
   auto* const offsets_64 = static_cast<unsigned short*>(indices);
   if (x.columns <= 32)
@@ -258,7 +261,7 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? wanted : 65536);
 }
 
-/// One side a dense, the other the values of a cbsr.
+/// Copies the kept places between a dense matrix and the values of a cbsr.
 template <class Word, class Index, bool ToDense>
 __global__ void __launch_bounds__(copy_threads)
     copy_kept(Word* full, int64 stride, const Index* indices, int64 count, int k, Word* values) {

@@ -1,4 +1,4 @@
-// spmv: its answer and its launches. The kernel: spmv.cuh.
+// spmv: its answer and its launches. spmv.cuh holds the kernel.
 
 #include <array>
 
@@ -11,7 +11,8 @@
 namespace rig::on_cuda {
 namespace {
 
-/// Plain in packs of four entries; plain, or with any write-back, one by one.
+/// Plain write-back with vector loads of four entries; plain with scalar loads; any write-back with
+/// scalar loads.
 enum shape_number : int { in_packs, singly, any };
 constexpr std::size_t shapes = 3;
 
@@ -25,7 +26,7 @@ constexpr auto addresses(Kernel*... kernel) {
   return std::array{reinterpret_cast<const void*>(kernel)...};
 }
 
-// In the order of builtin.def; a positional semiring is never asked for.
+// In the order of builtin.def; the answer excludes positional semirings.
 template <class S>
 std::array<const void*, shapes> kernels_of_a_pair() {
   using B = typename S::right;
@@ -57,9 +58,8 @@ answer spmv_answer(const problem& p) {
                             static_shared_bytes - kept_back)
     why = "the sums of a chunk do not fit in a block's shared memory";
   if (cannot(out, p, why)) return out;
-  // Sums go through shared memory: where rows are long and even a warp a row does without.
-  // Milliseconds of spmv and of `row` or `split` (suite spmv): uniform:32768:3400 0.302, 0.198;
-  // pubmed-like 0.0053, 0.0044; but road-like 0.035, 0.037, a lane a row.
+  // Sums go through shared memory, which costs more than a warp per row if entries are few, or if
+  // rows are long and uniform. A lane per row does not beat spmv (docs/lab/spmv.md).
   const row_statistics& statistics = statistics_of(p);
   out.seconds = estimate(p);
   if (p.a.nnz < few_entries || (statistics.mean_length > 200 && statistics.imbalance < 1.2)) {
@@ -76,7 +76,7 @@ void spmv_run(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const auto count = static_cast<int64>(lists->chunk_count);
-  // A tail and a head a chunk, in words of two counters' size.
+  // A tail and a head per chunk; a word of them takes the bytes of two counters.
   const buffer sums = scratch_for(
       p, *lists, 0,
       static_cast<std::size_t>(4 * count * sent_words(static_cast<int64>(p.algebra->accum_bytes))),
@@ -87,9 +87,8 @@ void spmv_run(const problem& p) {
   const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
                       (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
   const int shape = !plain ? any : packed ? in_packs : singly;
-  // B's elements come out of the L1 cache, and that is what shared memory leaves: four blocks a
-  // multiprocessor, instead of six, and more cache (rmat:20:16: 0.189 ms, 0.212; products-like
-  // 0.465, 0.472).
+  // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
+  // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
   constexpr int shared_percent = 20;
   const void* const kernel = kernel_for(
       p, {"spmv", "cuda/spmv/spmv.cuh", shape, shapes, expression, aot[0].data(), shared_percent});

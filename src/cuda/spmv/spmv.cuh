@@ -1,11 +1,11 @@
-// spmv: one column of B. A block takes a chunk of entries, whatever rows they belong to.
+// spmv: B has one column. A block takes a chunk of entries, whichever rows they belong to.
 //
-// Wins at f = 1: chunks are even whatever the rows, loads of A run on end, and every lane gathers.
-// Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016), summed by rows from
-// shared memory as CSR-stream does (Greathouse & Daga, SC 2014); sums of one row pass between
-// blocks with marks, as in a scan in one pass (Merrill & Garland, NVR-2016-002). No atomics, a
-// fixed order: same bits. O(nnz + n), 16 bytes of scratch a chunk for every 4 of an accumulator.
-// Measured: suite spmv.
+// Wins at f = 1: chunks are even on skewed rows, loads of A are contiguous, and every lane gathers.
+// Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016); row sums from shared
+// memory as in CSR-stream (Greathouse & Daga, SC 2014). Sums of one row pass between blocks with
+// flags, as in a single-pass scan (Merrill & Garland, NVR-2016-002).
+// No atomics on sums and a fixed order, so results are deterministic. Cost: O(nnz + n); scratch per
+// chunk: 16 bytes for every 4 of an accumulator. Measured: suite spmv.
 
 #pragma once
 
@@ -15,9 +15,9 @@ namespace rig::on_cuda {
 
 constexpr int spmv_threads = 256;
 
-/// What the entries of the lanes up to this one add up to since the last row's end: a segmented
-/// scan over the warp, in a fixed tree. `ended`: a row ends among a lane's entries, then among
-/// those of the lanes before and its own.
+/// A segmented scan over the warp, in a fixed tree: the sum of the lanes from the last row end to
+/// this lane. `ended`: in, whether a row ends among the lane's entries; out, whether a row ends in
+/// any lane up to this one.
 template <class S>
 __device__ __forceinline__ void scan_warp(typename S::accum& sum, bool& ended) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -30,8 +30,8 @@ __device__ __forceinline__ void scan_warp(typename S::accum& sum, bool& ended) {
   }
 }
 
-/// Entries [begin, end) of A belong to the chunk, and rows [first, last) begin in it: rows and
-/// entries together are `chunk_items`.
+/// A chunk holds entries [begin, end) of A, and rows [first, last) begin in it; rows and entries
+/// together are `chunk_items`.
 struct chunk_range {
   int64 begin, end;
   index first, last;
@@ -46,8 +46,8 @@ struct chunk_range {
   }
 };
 
-/// A sum on its way from one block to another: each 4 bytes of it in one store with a mark that it
-/// is there, so that neither side needs a fence. Zero: nothing is there.
+/// A sum sent from one block to another. One store carries 4 bytes and a mark that they are valid,
+/// so neither side needs a fence. A word of 0 is empty.
 constexpr int sent_words(int64 accum_bytes) { return static_cast<int>((accum_bytes + 3) / 4); }
 
 template <class T>
@@ -65,7 +65,7 @@ struct sent_sum {
   __device__ void look(const word* from) {
     for (int w = 0; w < words; ++w) seen[w] = from[w];
   }
-  /// What was put at the place that was looked at, once it is there; leaves the place empty.
+  /// Waits for the sum at the place that `statistics` read, returns it and empties the place.
   __device__ T take(word* from) {
     unsigned parts[words];
     for (int w = 0; w < words; ++w) {
@@ -79,8 +79,8 @@ struct sent_sum {
   }
 };
 
-/// Where a chunk puts what it has of a row that goes on, and beside it of one that ends in it and
-/// began before.
+/// `tail_at` is the place for a chunk's part of a row that continues after it. `head_at` is the
+/// place for its part of a row that began before and ends in it.
 template <class S>
 __device__ typename sent_sum<typename S::accum>::word* tail_at(const arguments& args, int64 chunk) {
   using sent = sent_sum<typename S::accum>;
@@ -91,8 +91,8 @@ __device__ typename sent_sum<typename S::accum>::word* head_at(const arguments& 
   return tail_at<S>(args, chunk) + sent_sum<typename S::accum>::words;
 }
 
-/// The last row that began before a chunk, with entries [row_begin, row_end), if it ends in that
-/// chunk. A warp writes it, in a fixed order: a tree over the tails, then the head.
+/// Writes the last row that began before a chunk, with entries [row_begin, row_end), if it ends in
+/// that chunk. One warp adds in a fixed order: a tree over the tails, then the head.
 template <class S, bool Plain>
 __device__ __forceinline__ void complete(const arguments& args, int64 number,
                                          const chunk_range& chunk, int64 row_begin, int64 row_end,
@@ -104,7 +104,7 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   sent head = {};
   if (lane == 0) head.look(head_at<S>(args, number));
   accum sum = S::zero();
-  constexpr int batch = 4;  // a lane looks at so many before it waits for one
+  constexpr int batch = 4;  // a lane reads this many before it waits for one
   for (int64 c = (row_begin + row + 1) / chunk_items + lane; c < number; c += 32 * batch) {
     sent from[batch];
 #pragma unroll
@@ -121,11 +121,12 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
 }
 
-/// C(i) = ⊕_k A(i,k) ⊗ B(k). A block writes the rows that begin and end in its chunk, and sends
-/// what it has of the others; one of its warps completes the row that ends in a chunk long before.
-/// After the blocks with chunks come some that complete the rows of the last ones. Who waits, waits
-/// for blocks of lower numbers, which started earlier and wait for nothing before they have sent. V
-/// entries a load.
+/// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load.
+/// A block writes the rows that begin and end in its chunk and sends its parts of the others. One
+/// of its warps completes the row that ends `blocks_behind` chunks earlier. Extra blocks at the end
+/// complete the rows of the last chunks.
+/// No deadlock: a waiting block waits only for blocks of lower numbers. These started earlier, and
+/// they send before they wait.
 template <class S, class TB, int V, bool Plain>
 __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
@@ -134,9 +135,9 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   constexpr int room = chunk_items + 4, own = room / spmv_threads, packs = own / V;
   static_assert(packs * spmv_threads * V == room && own <= 32);
   __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
-  __shared__ unsigned ends[room / 32];  // a bit an entry: the last of its row
+  __shared__ unsigned ends[room / 32];  // one bit per entry: the last of its row
   __shared__ unsigned warp_ended;
-  __shared__ int edges[3];  // where the row ends that comes in, and the last one begins and ends
+  __shared__ int edges[3];  // the end of the incoming row; the begin and the end of the last row
   auto* const terms = reinterpret_cast<accum*>(raw);
   accum* const warp_sums = terms + room;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
@@ -154,8 +155,8 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
   const bool completes = looks_back && number >= blocks_behind;
   const chunk_range chunk(args, number);
-  // Places are counted from `base`: packs begin on multiples of their size, so up to V − 1 entries
-  // of the chunk before come along, and as many of the one after. They end up in no row of C.
+  // Places are counted from `base`, so vector loads are aligned. Up to V − 1 entries of the chunk
+  // before, and of the chunk after, are loaded too; no row of C includes them.
   const int64 base = chunk.begin / V * V;
   const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
   const index* const entries = args.entries + base;
@@ -198,11 +199,13 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   if (looks_back && lane < 3) {
     edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
   }
-  // Of the row to complete: what two lanes ask for while the block waits for its own entries.
+  // The rows of the chunk to complete, loaded by two lanes while the block waits for its own
+  // entries.
   index rows = 0;
   if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
   const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
-  // The ends of rows that begin before the chunk's last entry, of the entries before it, and of it.
+  // Marks row ends: the entry before each row that begins here, the entry before the chunk, and the
+  // chunk's last entry.
   for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
     const int64 last = args.offset(row) - base;
     if (last > 0) mark(static_cast<int>(last) - 1);
@@ -234,7 +237,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
   }
   if (looks_back && lane < 3) {
-    // Beyond the chunk they need not be told apart.
+    // Places beyond the chunk need no distinction, so they are clamped.
     const int64 place = edge - base, most = end + 1;
     edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
   }
@@ -245,8 +248,8 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   }
   __syncthreads();
 
-  // Each thread adds `own` neighbours up, from row's end to row's end, and leaves each sum where
-  // the row ends; what came before its first end follows from the scan.
+  // Each thread sums `own` neighbouring entries from row end to row end and stores each sum at the
+  // row's end. The scan supplies the part before its first row end.
   const unsigned bits = ends[thread * own / 32] >> thread * own % 32;
   const auto mine = *reinterpret_cast<const pack<accum, own>*>(terms + thread * own);
   accum sum = S::zero(), first_sum = S::zero();

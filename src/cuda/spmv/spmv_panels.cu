@@ -1,4 +1,4 @@
-// spmv_panels: its answer and its launches. The kernel: spmv_panels.cuh.
+// spmv_panels: its answer and its launches. spmv_panels.cuh holds the kernel.
 
 #include <string>
 
@@ -12,9 +12,8 @@
 namespace rig::on_cuda {
 namespace {
 
-/// Packs a lane takes at a step: 1 to 4 compile. Milliseconds of one and two (the program marked *
-/// in docs/lab/spmv.md, which had nearly this loop): reddit-like 0.254, 0.252; proteins-like
-/// 0.165, 0.161; uniform:262144:400 0.260, 0.250. Three and four spill, and were not measured.
+/// Packs (of four entries) per lane and step: 1 to 4 compile. Two are a little faster than one;
+/// three and four spill registers and are not measured (docs/lab/spmv.md).
 constexpr int packs_a_lane = 2;
 
 /// Bits of a shape.
@@ -50,14 +49,10 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// Where it does not win: too little to do, rows in panels too short for the work on a pack that is
-/// not full, or one so long that its warp is the last. Milliseconds of what would be chosen, and of
-/// this one (suite spmv): products-like 0.478, 3.96; rmat:20:16 0.185, 0.434; rmat:14:512, one
-/// panel, 0.026, 0.035; arxiv-like 0.0148, 0.0203. Rows that are alike and do not share their
-/// columns may be shorter; entries to a row and panel: uniform:262144:32, 6 in each of 5, 0.066,
-/// 0.052; uniform:524288:64, 6 in each of 10, 0.244, 0.247; uniform:131072:32, 11 in each of 3,
-/// 0.034, 0.022. In one panel they must be longer, as B stays in the caches anyway:
-/// uniform:32768:100 0.015, 0.015, of 400 0.042, 0.028.
+/// The reason why this kernel does not win, or null. There is too little work; or row segments in
+/// panels are too short to fill packs; or the warp of one long row finishes last.
+/// Row segments may be shorter if rows are uniform and do not share columns. In a single panel they
+/// must be longer, because B stays in the caches anyway (docs/lab/spmv.md).
 const char* slower_because(const problem& p) {
   const int64 panels = column_panel_count(p.a.columns);
   constexpr int64 warps = 4096;
@@ -92,11 +87,11 @@ answer spmv_panels_answer(const problem& p) {
       out.reason += std::to_string(panel_bytes(p)) + " bytes of " + std::to_string(room);
     return out;
   }
-  // Of `spmv`'s time 0.54, 0.52 and 0.30 on reddit-like, proteins-like and uniform:262144:400.
+  // The estimate relative to spmv's, from measured ratios (docs/lab/spmv.md).
   constexpr double of_spmv = 0.6, of_slower = 4;
   out.seconds = of_spmv * estimate(p);
   const char* const why = slower_because(p);
-  // What was compiled ahead serves without a compiler.
+  // Kernels compiled ahead remain available without a run-time compiler.
   if (why == nullptr && cannot(out, p, no_compiler_because())) return out;
   if (why != nullptr) {
     out.says = verdict::slower;

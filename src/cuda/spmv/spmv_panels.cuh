@@ -1,12 +1,13 @@
-// spmv_panels: one column of B, a part of it at a time in a block's shared memory.
+// spmv_panels: B has one column, and a block holds a panel of it in shared memory.
 //
-// Wins where rows have some 64 entries or more in each panel of 56 K columns, or, all alike, six to
-// ten: gathers of four bytes out of sectors of 32 hold the other kernels, and here none leaves the
-// multiprocessor. A lane takes four entries that lie beside each other in A, so values are read as
-// they are stored; columns come as codes of two bytes. Source: column panels are the cache blocks
-// of Im & Yelick (ICCS 2001); segments are summed by a scan, as Blelloch, Heroux & Zagha have it
-// (CMU-CS-93-173). No atomics, a fixed order: same bits. O(nnz + n · panels), an accumulator of
-// scratch for each row and panel. Measured: docs/lab/spmv.md.
+// Wins if rows have about 64 entries or more in each panel of 56 K columns, or six to ten if rows
+// are uniform. Other kernels are limited by gathers of four bytes out of 32-byte sectors; here
+// gathers stay on the multiprocessor.
+// A lane takes a pack: four entries adjacent in A. A's values keep their order; columns are codes
+// of two bytes. Source: column panels are the cache blocks of Im & Yelick (ICCS 2001); the
+// segmented scan is that of Blelloch, Heroux & Zagha (CMU-CS-93-173).
+// No atomics and a fixed order, so results are deterministic. Cost: O(nnz + n · panels); scratch:
+// one accumulator per row and panel. Measured: docs/lab/spmv.md.
 
 #pragma once
 
@@ -16,8 +17,8 @@ namespace rig::on_cuda {
 
 constexpr int column_threads = 32 * column_warps, adding_threads = 256;
 
-/// x[first_code + c] = B(unit.column + c), and x[0] something that no sum reads. Copied: B's
-/// elements lie beside each other as the semiring takes them, from a multiple of 16 bytes on.
+/// x[first_code + c] = B(unit.column + c); x[0] is a placeholder that no sum reads. Copied: B is
+/// contiguous, of the semiring's type, and aligned to 16 bytes.
 template <class S, class TB, bool Copied>
 __device__ __forceinline__ void load_panel(const arguments& args, const column_unit& unit,
                                            typename S::right* x) {
@@ -48,9 +49,9 @@ __device__ __forceinline__ void load_panel(const arguments& args, const column_u
   }
 }
 
-/// A warp's packs, 32 · U a step, from a multiple of 32 on: lanes before the first and behind the
-/// last have no entries. Bits that end segments are asked for three steps ahead, where values lie
-/// two, codes and values one. Packs: values are loaded four at a time.
+/// A warp's packs, 32 · U per step, from a multiple of 32; lanes before the first pack and after
+/// the last have no entries. Loads are pipelined: bits of segment ends three steps ahead, places of
+/// values two, codes and values one. Packs: values take vector loads of four.
 template <class S, int U, bool Packs, bool Iso>
 struct pack_walk {
   using left = typename S::left;
@@ -72,11 +73,11 @@ struct pack_walk {
   const arguments& args;
   const int lane;
   const int32 first, last;
-  int32 placed, summed;  ///< segments before the packs to be placed next, and to be summed
+  int32 placed, summed;  ///< segments before the next packs to place, and to sum
 
   __device__ pack_walk(const arguments& args, const warp_start& from, int32 to)
       : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.pack), last(to) {
-    // Counted from the multiple of 32 on, where segments of the warp before may end.
+    // Counts from the multiple of 32; segments of the previous warp may end before `first`.
     placed = summed = from.segment - __popc(ends_in(begin()) & ((1u << first % 32) - 1));
   }
   __device__ int32 begin() const { return first < last ? first / 32 * 32 : last; }
@@ -122,7 +123,7 @@ struct pack_walk {
     return out;
   }
 
-  /// What a lane's four entries of a pack add up to.
+  /// The sum of the four entries of a lane's pack.
   __device__ __forceinline__ accum sum_of(const uint2& codes,
                                           const pack<left, pack_entries>& values, left iso,
                                           const right* x) const {
@@ -141,12 +142,12 @@ struct pack_walk {
     return sum;
   }
 
-  /// The sums of segments that end here, each in a fixed tree over the lanes; `carry` is what the
-  /// segment that goes on has so far. The trees of U packs do not wait for each other.
+  /// Writes the sums of the segments that end here, each in a fixed tree over the lanes. `carry` is
+  /// the partial sum of the segment that continues. The trees of U packs are independent.
   __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
                                          const right* x, accum& carry) {
     accum sum[U];
-    unsigned before[U];  // ends in the lanes before
+    unsigned before[U];  // segment ends in the lanes before
 #pragma unroll
     for (int u = 0; u < U; ++u) {
       sum[u] = sum_of(of.codes[u], of.a[u], iso, x);
@@ -174,7 +175,8 @@ struct pack_walk {
 };
 
 /// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
-/// packs of one panel, or ends one and begins the next; a warp takes whole segments.
+/// packs of one panel, or of the end of one panel and the beginning of the next; a warp takes whole
+/// segments.
 template <class S, class TB, int U, bool Copied, bool Packs, bool Iso>
 __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
   using left = typename S::left;
@@ -197,7 +199,7 @@ __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments
     const auto places_0 = walk.place(ends_0);
     auto places_1 = walk.place(ends_1);
     if constexpr (!is_ignoring_right<S>) {
-      __syncthreads();  // the panel before is done with
+      __syncthreads();  // no warp reads the previous panel any more
       load_panel<S, TB, Copied>(args, unit, x);
     }
     auto entries_0 = walk.load(at, places_0);
@@ -220,7 +222,7 @@ __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments
   }
 }
 
-/// C(i) from its sums, in the order of panels, and those of A's last entries that fill no pack.
+/// C(i) = its panels' sums, in order, and then A's last entries that fill no pack.
 template <class S, class TB, bool Plain>
 __global__ void __launch_bounds__(adding_threads) add_panels(const arguments args) {
   using left = typename S::left;

@@ -74,7 +74,7 @@ cusparseHandle_t cusparse_handle(int device) {
       for (const auto& [device, handle] : of) try {
           const device_scope scope(device);
           call().destroy(handle);
-        } catch (...) {  // at exit the driver may be gone, and the handle with it
+        } catch (...) {  // at exit the driver, and the handle with it, may be gone
         }
     }
   };
@@ -141,7 +141,7 @@ cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
   check(call().spmm_bytes(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
                           algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
-  // Some functions refuse a null pointer even where they ask for no bytes.
+  // Some functions refuse a null pointer even if they need no workspace.
   scratch_ = buffer::allocate(std::max<std::size_t>(bytes, 64), a.where, stream);
 }
 

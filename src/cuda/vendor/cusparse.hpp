@@ -1,6 +1,6 @@
 #pragma once
 
-// cuSPARSE's products of a CSR matrix and a dense, as `vendor` and the benchmarks call them.
+// cuSPARSE's product of a CSR matrix and a dense matrix, as `vendor` and the benchmarks call it.
 
 #include <cusparse.h>
 
@@ -10,19 +10,19 @@
 
 namespace rig::on_cuda {
 
-/// Null if cuSPARSE is found, which is loaded at its first use. Otherwise the loader's words.
+/// Loads cuSPARSE at first use. Returns null if it is found, otherwise the loader's message.
 const char* no_cusparse_because();
 
-/// Throws error(device) with cuSPARSE's words.
+/// Throws error(device) with cuSPARSE's message unless `status` is success.
 void check(cusparseStatus_t status, const char* what);
 
-/// One a thread and device: cuSPARSE's handles are not for sharing.
+/// One handle per thread and device, because threads must not share cuSPARSE's handles.
 cusparseHandle_t cusparse_handle(int device);
 
-/// What cuSPARSE calls a type that it multiplies.
+/// cuSPARSE's name of a value type, or nothing if it does not multiply that type.
 std::optional<cudaDataType> cusparse_type(type stored);
 
-/// An operand as cuSPARSE knows it; its arrays stay where they are.
+/// cuSPARSE's descriptor of an operand; it refers to the operand's arrays and copies none.
 class cusparse_csr {
  public:
   explicit cusparse_csr(const sparse_operand& a);
@@ -41,13 +41,13 @@ class cusparse_dense {
 };
 
 /// C = A·B, or C + A·B, by one of cuSPARSE's algorithms, in the order of a CUDA stream. A, B and C
-/// have values of one type; sums are in float, of doubles in double. The workspace is freed with
-/// this, in the order of the stream.
+/// have values of one type. Sums are in float, or in double for doubles. The destructor frees the
+/// workspace in the order of the stream.
 class cusparse_spmm {
  public:
   cusparse_spmm(const sparse_operand& a, const dense_operand& b, const dense_operand& c,
                 cusparseSpMMAlg_t algorithm, bool adds_to_c, void* stream);
-  /// What the algorithm keeps of A's structure, once; else it is made in each run.
+  /// Runs the algorithm's analysis of A's structure once; otherwise each run repeats it.
   void prepare() const;
   void run() const;
 

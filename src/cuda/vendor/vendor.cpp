@@ -1,9 +1,9 @@
-// vendor: cuSPARSE's SpMM, for plus_times in the types it serves.
+// vendor: cuSPARSE's SpMM, for plus_times in the types that cuSPARSE serves.
 //
-// Here so that users can name it, and measured beside all of cuSPARSE's algorithms, which the
-// benchmarks call by the same path (suite exact); rig's own kernels are faster and serve every
-// semiring, so it is never chosen by itself, and only where `reproducible = false` is said: its
-// sums meet by atomics. Source: cuSPARSE, cusparseSpMM.
+// Users can name it, and the benchmarks call all of cuSPARSE's algorithms by the same path (suite
+// exact). It is never chosen automatically, because rig's own kernels are faster and serve every
+// semiring. It requires `reproducible = false` because its sums meet by atomics. Source: cuSPARSE,
+// cusparseSpMM.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
@@ -38,14 +38,11 @@ const char* cannot_because(const problem& p) {
   return no_cusparse_because();
 }
 
-/// The faster one for the shape, of those for CSR. None of them gives the same bits each time where
-/// rows are long; algorithm 2 for COO does, but makes NaN of infinities in rows that do not name
-/// them (docs/lab/exact.md). Nothing is kept between calls, so algorithm 3 prepares in each.
-/// Milliseconds of 2 and of 3, here and prepared before: f = 32: reddit-like 5.55, 4.69, 1.91;
-/// uniform:262144:32 0.564, 0.265, 0.212; rmat:18:16 0.460, 0.639, 0.304; pubmed-like 0.0176,
-/// 0.0311, 0.0091; f = 64: reddit-like 6.02, 10.2, 3.98.
+/// The faster CSR algorithm for the shape (docs/lab/exact.md). No CSR algorithm is reproducible
+/// when rows are long. Algorithm 2 for COO is; it turns infinities of B into NaN in rows that do
+/// not name them. Nothing is kept between calls, so algorithm 3 prepares in each.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
-  // Algorithm 2 ends a unit of C's last place off, where `mxm` says that it rounds once.
+  // Algorithm 2 can be one unit in the last place off, although `mxm` promises a single rounding.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
   const row_statistics& statistics = statistics_of(p);
   constexpr int64 many = 4000000;

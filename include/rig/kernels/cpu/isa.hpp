@@ -5,16 +5,15 @@ namespace rig::on_cpu {
 /// Instruction sets the CPU kernels are compiled for, in ascending order.
 enum class isa : int { baseline, avx2, avx512 };
 
-/// The best this machine has, or the one RIG_ISA names if the machine has it. Read once. Throws
-/// error(range) where RIG_ISA names none.
+/// The machine's best instruction set, or the one that RIG_ISA names if the machine has it. Read
+/// once. Throws error(range) if RIG_ISA names none.
 isa instruction_set();
 
 /// "baseline", "avx2", "avx512".
 const char* to_string(isa which);
 
-/// Is this translation unit optimised? If not, no semiring is inlined, and a function for AVX calls
-/// its functions for SSE with the upper halves of the registers in use, for which some machines
-/// wait.
+/// Whether this translation unit is optimised. Otherwise no semiring is inlined, and AVX functions
+/// call SSE functions while the upper register halves are in use, which stalls some machines.
 #ifdef __OPTIMIZE__
 constexpr bool is_optimised = true;
 #else
@@ -23,11 +22,11 @@ constexpr bool is_optimised = false;
 
 }  // namespace rig::on_cpu
 
-// Attributes of the functions compiled for one instruction set. They name features, not
-// architectures, because only then may the compiler inline a semiring's functions into them.
+// Attributes of functions compiled for one instruction set. They name features, not architectures,
+// because only then may the compiler inline a semiring's functions.
 #if defined(__x86_64__) && defined(__GNUC__)
 #define RIG_TARGET_AVX2 [[gnu::target("avx2,fma,f16c,bmi,bmi2")]]
-#if defined(__clang__)  // ignores the whole attribute where one word is unknown to it
+#if defined(__clang__)  // ignores the whole attribute if one word is unknown
 #define RIG_TARGET_AVX512 \
   [[gnu::target("avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2")]]
 #else
@@ -35,8 +34,8 @@ constexpr bool is_optimised = false;
   [[gnu::target(          \
       "avx512f,avx512vl,avx512bw,avx512dq,avx2,fma,f16c,bmi,bmi2,prefer-vector-width=512")]]
 #endif
-/// At the end of a function for AVX: with the upper halves of its registers in use, the caller's
-/// SSE instructions wait. g++ sees to it by itself only from -O2 on.
+/// For the end of an AVX function: if the upper register halves stay in use, the caller's SSE
+/// instructions stall. g++ adds the instruction itself only from -O2.
 #define RIG_LEAVE_AVX() __builtin_ia32_vzeroupper()
 #else
 #define RIG_TARGET_AVX2

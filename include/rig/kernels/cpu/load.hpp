@@ -5,14 +5,14 @@
 
 namespace rig::on_cpu {
 
-/// Widens `count` halves to floats with the machine's conversion instructions.
+/// Widens `count` halves to floats by the machine's conversion instructions.
 void widen(const half* from, float* to, int64 count);
 
 /// to[j] = low[r] + step[r] · codes[j], rounded once; r = j if per_column, else 0.
 void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
                 float* to, int64 count);
 
-/// to[j] = convert(from[j]): a row of one storage type in another type.
+/// to[j] = convert(from[j]): converts a row of one storage type to another.
 template <class To>
 void convert_row(const void* from, type stored, To* to, int64 count) {
   const auto each = [&](const auto* typed) {
@@ -36,14 +36,14 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
         return each(static_cast<const half*>(from));
     case type::bfloat16:
       return each(static_cast<const bfloat16*>(from));
-    case type::code:  // means nothing without its range
+    case type::code:  // has no meaning without its range
     case type::other:
       return;
   }
 }
 
-/// Reads A and B of one problem for the inner loops: in place where stored and algebra types agree,
-/// else through small buffers on the stack of the thread. One reader a thread.
+/// Reads A and B of one problem for the inner loops, in place if stored and algebra types agree.
+/// Otherwise it converts through small buffers on the thread's stack. One reader per thread.
 template <class S>
 class reader {
 #ifndef _OPENMP
@@ -70,9 +70,8 @@ class reader {
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
 
-  /// out[0 … columns) = the ⊕-sum of the products of entries [begin, end) of `row`, of which there
-  /// is one at least, with columns first … first + columns of B: as many as a tile has, or the rest
-  /// of a row of B.
+  /// out[0 … columns) = the ⊕-sum over the entries [begin, end) of `row`, at least one, for columns
+  /// first … first + columns of B. `columns` is a tile's width, or the rest of a row of B.
   void sum(index row, int64 begin, int64 end, int64 first, int columns, accum* out) {
     block<S> rows = tile_of(first, columns);
     rows.offsets_64 = true;
@@ -101,7 +100,7 @@ class reader {
     }
   }
 
-  /// Can sums go straight to C: nothing is converted on the way, no mask, C = T or C += T?
+  /// Whether sums can go directly to C: no conversion, no mask, and C = T or C += T.
   bool is_direct() const {
     if constexpr (!is_direct_output<S>)
       return false;
@@ -112,11 +111,11 @@ class reader {
              (p_.accum == accumulator::none || p_.accum == accumulator::plus);
   }
 
-  /// Can a single column be summed by strips of rows?
+  /// Whether a single column can be summed by strips of rows.
   bool has_strips() const { return p_.b.columns == 1 && !a_staged_ && !b_staged_; }
 
-  /// out[k] = the ⊕-sum of row `row` + list[k], which has entries, in the only column. `list` null:
-  /// 0 … count.
+  /// out[k] = the ⊕-sum of row `row` + list[k], which has entries, in the only column. If `list` is
+  /// null, list[k] = k for 0 … count.
   void sum_strip(index row, int count, const int32* list, accum* out) {
     block<S> rows = rows_in_place(row, 0, 1);
     rows.rows = count;
@@ -126,13 +125,13 @@ class reader {
     run(rows, 1);
   }
 
-  /// Rows [begin, end), straight to C.
+  /// Sums rows [begin, end) directly to C.
   void sum_to_c(index begin, index end) {
     if constexpr (is_direct_output<S>) {
       constexpr int width = 2 * half_tile<S>;
       const index f = p_.b.columns;
-      // Rows of several tiles go one by one: what the next tile gathers lies beside what this one
-      // did.
+      // Rows of several tiles are summed one at a time, because the next tile gathers data adjacent
+      // to this tile's.
       const index rows_a_time = f <= width ? end - begin : 1;
       for (index row = begin; row < end; row += rows_a_time)
         for (index first = 0; first < f; first += width) {
@@ -153,7 +152,7 @@ class reader {
  private:
   static constexpr int64 staged_a = entries_a_look, staged_b = 32;
 
-  /// Halves of how many columns, and the function for them.
+  /// The width of a half in columns, and the function for it.
   struct shape {
     int width;
     tile_function<S> tile;
@@ -165,18 +164,18 @@ class reader {
     return {width, tile_for<S>(width)};
   }
 
-  /// A tile of `columns` columns of B in place; rows and places are the caller's.
+  /// A tile of `columns` columns of B in place; the caller sets rows and places.
   block<S> tile_of(int64 first, int columns) const {
     block<S> rows{};
     rows.a_step = a_equal_ ? 0 : 1;
-    // A B without rows has no memory to point into.
+    // A B without rows has no memory.
     if (p_.b.rows > 0) rows.b = static_cast<const right*>(p_.b.data) + first;
     rows.b_stride = p_.b.stride;
-    // The second half starts inside the first where columns < 2 · width.
+    // The second half starts inside the first if columns < 2 · width.
     rows.gap = columns == 1 ? 0 : columns - shape_of(columns).width;
     return rows;
   }
-  /// Rows of A from `row` on with such a tile, nothing staged; where sums go is the caller's.
+  /// Rows of A from `row` with such a tile, nothing staged; the caller sets the destination.
   block<S> rows_in_place(index row, int64 first, int columns) const {
     block<S> rows = tile_of(first, columns);
     rows.a = a_equal_ ? &same_ : stored_a();
@@ -253,7 +252,7 @@ class reader {
   bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
   left same_{};
   left a_buffer_[staged_a];
-  // Only storage types are converted; of others, which may be large, nothing is staged.
+  // Only storage types are converted; other types, which may be large, are never staged.
   right b_buffer_[is_storage<right> ? staged_b * 2 * half_tile<S> : 1];
   index counting_[staged_b];
 };

@@ -1,22 +1,22 @@
 #pragma once
 
-// maxk, maxk_backward: products with a matrix that has k entries in each row.
+// maxk, maxk_backward: products with a matrix that has k entries per row.
 //
-// maxk (forward, sparse × cbsr): a row of C is a buffer of f sums, to which each entry of A adds
-// the k entries of a row of B. Reads k values and indices an entry of A instead of f values.
-// maxk_backward (sparse × dense under a cbsr): k sums a row, each entry of A gathers k elements of
-// a row of B; the transpose that training asks for is A's derived structure, so no two rows add to
-// one place and nothing is atomic. Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an
-// outer product with atomics. O(nnz · k + rows · f); forward scratch: f accumulators a thread. A
-// row is never cut, so the order of a sum is that of A's entries for any number of threads. No
-// tuning.
+// maxk (forward, sparse × cbsr): a row of C is a buffer of f sums; each entry of A adds the k
+// entries of a row of B. An entry of A reads k values and indices instead of f values.
+// maxk_backward (sparse × dense under a cbsr): k sums per row; each entry of A gathers k elements
+// of a row of B. The transpose that training needs is A's derived structure, so rows share no place
+// and nothing is atomic.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an outer product with atomics. Cost:
+// O(nnz · k + rows · f); forward scratch: f accumulators per thread. No row is cut, so a sum's
+// order is that of A's entries for any number of threads. No tuning.
 
 #include "rig/kernels/cpu/row.hpp"
 
 namespace rig::on_cpu {
 
 answer maxk_answer(const problem& p);
-void maxk_run(const problem& p);  ///< puts a dense B through MaxK first
+void maxk_run(const problem& p);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 
 /// A's values in the semiring's left type.
@@ -46,8 +46,8 @@ class left_values {
   left same_{};
 };
 
-/// Calls work(row, first entry, last entry) for every row, on all threads; make() makes the `work`
-/// of one thread.
+/// Calls work(row, first entry, last entry) for every row, on all threads; make() returns one
+/// thread's `work`.
 template <class Make>
 void for_each_row(const problem& p, Make make) {
   const int threads = threads_for(p);
@@ -64,8 +64,8 @@ void for_each_row(const problem& p, Make make) {
   }
 }
 
-/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. `present`, if
-/// HasFlags, receives their places.
+/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. If HasFlags, `present`
+/// marks their places.
 template <class S, class Index, bool HasFlags>
 void add_kept(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
               bool* present) {
@@ -103,7 +103,7 @@ void maxk_rows(const problem& p) {
   const int64 f = p.b.columns;
   const std::size_t columns = static_cast<std::size_t>(f),
                     threads = static_cast<std::size_t>(threads_for(p));
-  // Before anything is written: the allocations that can fail.
+  // Allocations that can fail come before any write.
   const buffer all_sums = buffer::allocate(threads * columns * sizeof(accum)),
                all_present = buffer::allocate(HasFlags ? threads * columns : 0);
   for_each_row(p, [&](int thread) {
@@ -131,10 +131,10 @@ void maxk_rows(const problem& p) {
   });
 }
 
-/// B is a cbsr.
+/// Runs `maxk` on a B that is a cbsr.
 template <class S>
 void maxk(const problem& p) {
-  // No other B becomes a cbsr.
+  // A cbsr has no other value types.
   if constexpr (is_storage<typename S::right>) {
     const bool tells = p.algebra->needs_presence_flags(p);
     if (p.b.indices_8)
@@ -143,7 +143,7 @@ void maxk(const problem& p) {
   }
 }
 
-/// to[p] = from[columns[p]], of elements of so many bytes.
+/// to[p] = from[columns[p]], for elements of `bytes` bytes.
 template <class Index>
 void gather_elements(const void* from, std::size_t bytes, const Index* columns, int count,
                      void* to) {
@@ -206,7 +206,7 @@ void maxk_backward_rows(const problem& p) {
   });
 }
 
-/// C is a cbsr.
+/// Runs `maxk_backward` into a C that is a cbsr.
 template <class S>
 void maxk_backward(const problem& p) {
   if constexpr (!is_indexed<output<S>>) {

@@ -1,10 +1,10 @@
 #pragma once
 
-// row: a thread takes whole rows, a tile of columns at a time.
+// row: a thread takes whole rows, one tile of columns at a time.
 //
-// Wins wherever no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC
-// 2020): CSR as it is, any reduction, the row's entries shared by all columns of a tile. O(nnz ·
-// f), no memory but the result. Measured: suite cpu.
+// Wins if no single row holds a large share of the entries. Source: GE-SpMM (Huang et al., SC
+// 2020): plain CSR, any reduction, a row's entries shared by all columns of a tile. Cost: O(nnz ·
+// f), no memory except the result. Measured: suite cpu.
 
 #include <omp.h>
 
@@ -15,19 +15,19 @@
 
 namespace rig::on_cpu {
 
-/// Pieces of work a thread takes on average, so that the last ones are short.
+/// The average number of pieces per thread; many pieces make the last ones short.
 inline constexpr int pieces_a_thread = 16;
 
-/// Threads this problem runs on.
+/// The number of threads for this problem.
 int threads_for(const problem& p);
 
-/// First row of piece `piece` of `pieces`: pieces hold equal sums of rows and entries.
+/// The first row of piece `piece` of `pieces`; pieces hold equal sums of rows and entries.
 index first_row_of(const sparse_operand& a, int piece, int pieces);
 
-/// The first row from `row` on that has more than `longest` entries, or `end`.
+/// The first row from `row` that has more than `longest` entries, or `end`.
 index next_longer(const sparse_operand& a, index row, index end, int64 longest);
 
-/// Sums of n entries of `row`, where these are a sample, as sums of the whole row.
+/// Rescales sums of n sampled entries of `row` to estimate sums of the whole row.
 template <class S>
 void rescale(const problem& p, index row, int64 n, int count, typename S::accum* sums) {
   if constexpr (is_rescaling<S>) {
@@ -38,7 +38,7 @@ void rescale(const problem& p, index row, int64 n, int count, typename S::accum*
   }
 }
 
-/// Rows [begin, end).
+/// Computes rows [begin, end).
 template <class S>
 void process_rows(const problem& p, index begin, index end, reader<S>& read,
                   const writer<S>& write) {
@@ -66,7 +66,7 @@ void process_rows(const problem& p, index begin, index end, reader<S>& read,
   }
 }
 
-/// The same for a product of one column: rows are summed and written by strips.
+/// The same for a product with one column: rows are summed and written by strips.
 template <class S>
 void process_column(const problem& p, index begin, index end, reader<S>& read,
                     const writer<S>& write) {
@@ -93,7 +93,7 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
   }
 }
 
-/// Every row of at most `longest` entries, in pieces of equal work.
+/// Computes every row of at most `longest` entries, in pieces of equal work.
 template <class S>
 void process_all_rows(const problem& p, int64 longest) {
   const int threads = threads_for(p);
@@ -120,8 +120,8 @@ void process_all_rows(const problem& p, int64 longest) {
   }
 }
 
-/// Seconds a product takes if no thread gets more than `share` of its entries. `kept`: the entries
-/// of a row of the cbsr that it reads or makes.
+/// The estimated seconds of a product if no thread gets more than `share` of its entries. `kept`:
+/// entries per row of the cbsr that it reads or makes.
 double estimate(const problem& p, double share, int kept = 0);
 
 answer row_answer(const problem& p);

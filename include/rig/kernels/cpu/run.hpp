@@ -9,8 +9,7 @@ namespace rig::on_cpu {
 /// The CPU kernel families, in the order of the list of kernels.
 enum family : int { row_family, split_family, maxk_family, maxk_backward_family };
 
-/// Runs one family on a problem over S: the only entry the library has into the kernels of a
-/// semiring.
+/// Runs one family on a problem over S: the library's only entry to the kernels of a semiring.
 template <class S>
 void run(int which, const problem& p) {
   static constexpr void (*families[])(const problem&) = {&row<S>, &split<S>, &maxk<S>,

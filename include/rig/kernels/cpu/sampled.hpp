@@ -1,13 +1,13 @@
 #pragma once
 
-// bucket, fastrand, adaptive: rows longer than descriptor.width are replaced by a sample of them.
+// bucket, fastrand, adaptive: each row longer than descriptor.width is replaced by a sample.
 //
-// The sampled rows are formed as a matrix of their own, entries in the order of their slots, which
-// `row` then multiplies: what CUDA kernels do in shared memory, and what their results are compared
-// with. Wins where rows are long and an estimate will do: inference of graph networks. Source:
-// ES-SpMM (Huang et al., 2021) found a matrix sampled ahead as fast as sampling in the kernel; the
-// rules are in rig/sampling.hpp. O(rows + staged · f), memory for the staged entries; 64-bit
-// offsets. No tuning.
+// The sampled rows form a matrix, with entries in the order of their slots, which `row` multiplies.
+// CUDA kernels do the same in shared memory, and tests compare the results. Wins if rows are long
+// and an estimate suffices: inference in graph networks.
+// Source: ES-SpMM (Huang et al., 2021) found sampling ahead as fast as sampling in the kernel;
+// rig/kernels/sampling.hpp holds the rules. Cost: O(rows + staged · f); memory for the staged
+// entries; 64-bit offsets. No tuning.
 
 #include "rig/kernels/list.hpp"
 

@@ -1,12 +1,11 @@
 #pragma once
 
-// split: rows longer than `long_row` are cut into pieces that all threads share; the others go as
+// split: rows longer than `long_row` are cut into pieces that all threads share; other rows go as
 // in `row`.
 //
-// Wins where a few rows hold a large share of the entries: the hub of a star, a dense row. Pieces
-// are cut at the same places whatever the number of threads, and their sums are added in order:
-// same bits on any number of threads. O(nnz · f); scratch: pieces · f accumulators. Measured:
-// suite cpu.
+// Wins if a few rows hold a large share of the entries: the hub of a star, a dense row. Cuts do not
+// depend on the number of threads, and the sums of pieces are added in order, so results are
+// deterministic. Cost: O(nnz · f); scratch: pieces · f accumulators. Measured: suite cpu.
 
 #include <vector>
 
@@ -14,10 +13,10 @@
 
 namespace rig::on_cpu {
 
-/// A shorter row is done before a second thread would help.
+/// A second thread does not pay for a shorter row.
 inline constexpr int64 long_row = 65536;
 
-/// Pieces of a long row: fixed, so that results do not depend on the number of threads.
+/// Pieces per long row: fixed, so results do not depend on the number of threads.
 inline constexpr int pieces_of_a_row = 32;
 
 answer split_answer(const problem& p);
@@ -62,7 +61,7 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
 
 template <class S>
 void split(const problem& p) {
-  // Before anything is written: the one allocation that can fail.
+  // The only allocation that can fail comes before any write.
   const buffer scratch = buffer::allocate(static_cast<std::size_t>(p.b.columns) * pieces_of_a_row *
                                           sizeof(typename S::accum));
   process_all_rows<S>(p, long_row);

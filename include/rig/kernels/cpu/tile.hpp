@@ -5,8 +5,8 @@
 
 namespace rig::on_cpu {
 
-/// Some rows of A with everything the inner loop reads, already in algebra types, and where the
-/// sums of one tile of columns go.
+/// Some rows of A with all inputs of the inner loop, in algebra types, and the destination of the
+/// sums for one tile of columns.
 template <class S>
 struct block {
   using left = typename S::left;
@@ -14,22 +14,22 @@ struct block {
   using accum = typename S::accum;
 
   const left* a;        ///< value of entry e is a[e · a_step]
-  int64 a_step;         ///< 0 where all values are equal
+  int64 a_step;         ///< 0 if all values are equal
   const index* inner;   ///< k of entry e
-  const index* b_rows;  ///< row of `b` that holds B(k, ·): `inner`, unless B was staged
+  const index* b_rows;  ///< row of `b` that holds B(k, ·): `inner`, unless B is staged
   const right* b;       ///< at the tile's first column
   int64 b_stride;
-  int64 gap;            ///< the second half of the tile starts so many columns after the first
+  int64 gap;            ///< columns from the start of the tile's first half to that of its second
   const void* offsets;  ///< row i has the entries offset(i) … offset(i + 1)
   bool offsets_64;      ///< offsets are int64, else int32
-  index row, rows;      ///< rows row … row + rows of A; i counts from the first of them
-  const int32* list;  ///< not null: only list[0 … rows) of these, whose sums are packed in `out`
+  index row, rows;      ///< rows row … row + rows of A; i counts from `row`
+  const int32* list;  ///< not null: only the rows list[0 … rows), whose sums are packed in `out`
   accum* out;         ///< row i goes to out + i · out_stride
   int64 out_stride;
-  bool continues;  ///< the sums go on from what `out` holds
-  bool is_final;   ///< `out` is C itself: finish the sums, and treat empty rows
+  bool continues;  ///< the sums continue from the content of `out`
+  bool is_final;   ///< `out` is C itself: finish the sums, and write empty rows
   bool adds;       ///< final: C += the sums, and empty rows stay
-  accum fill;      ///< final: what an empty row becomes
+  accum fill;      ///< final: the value of an empty row
 
   int64 offset(index i) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[i]
@@ -37,12 +37,11 @@ struct block {
   }
 };
 
-/// Accumulators of half a tile: two halves of 256 bytes are eight AVX-512 registers or all sixteen
-/// of AVX2. Halves of 128 bytes took a tenth longer at 128 columns of rmat:16:16, halves of 64
-/// bytes a half.
+/// Accumulators of half a tile: two halves of 256 bytes fill eight AVX-512 registers or all sixteen
+/// of AVX2. Shorter halves are slower (docs/lab/cpu.md).
 inline constexpr int half_tile_bytes = 256;
 
-/// Columns of half a tile, a power of two.
+/// Columns of half a tile: a power of two.
 template <class S>
 inline constexpr int half_tile = [] {
   int width = 64;
@@ -51,21 +50,20 @@ inline constexpr int half_tile = [] {
   return width;
 }();
 
-/// Can sums of S be C's elements? Then blocks may be final.
+/// Whether sums of S can be C's elements, so blocks may be final.
 template <class S>
 inline constexpr bool is_direct_output =
     is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
 
-/// Row i, whose n entries start at `begin`: two halves of W columns over all entries in order.
-/// Overlapping halves compute the shared columns twice, to the same bits; so any width from W to 2W
-/// is one pass.
+/// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
+/// compute shared columns twice, to the same bits, so one pass covers any width from W to 2W.
 ///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
 template <class S, int W>
 [[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
   using accum = typename S::accum;
   const int64 gap = rows.gap;
   accum* const out = rows.out + i * rows.out_stride;
-  // A store that misses the cache would hold up those behind it: ask for the places now.
+  // Prefetches C, because a store that misses the cache would delay the stores after it.
   if constexpr (is_direct_output<S>) {
     constexpr int64 line = 64 / sizeof(accum);
     for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
@@ -106,7 +104,7 @@ template <class S, int W>
   }
   if constexpr (is_direct_output<S>) {
     if (rows.adds) {
-      // Both halves read C before either writes: they may share columns.
+      // Both halves read C before either writes, because they may share columns.
 #pragma omp simd
       for (int j = 0; j < W; ++j) x[j] = plus(out[j], x[j]);
 #pragma omp simd
@@ -119,8 +117,8 @@ template <class S, int W>
   for (int j = 0; j < W; ++j) out[gap + j] = y[j];
 }
 
-/// Keeps g++ from packing scalars that were loaded one by one into a vector: that costs more than
-/// it spares (a fifth of a product with a vector on rmat:16:16).
+/// Keeps g++ from packing scalars from separate loads into a vector, which costs more than it saves
+/// (docs/lab/cpu.md).
 template <class T>
 [[gnu::always_inline]] inline void keep_scalar(T& x) {
 #if defined(__x86_64__) && defined(__GNUC__)
@@ -132,7 +130,7 @@ template <class T>
   static_cast<void>(x);
 }
 
-/// x ⊕= entry e of row i, in the first column. True where x cannot change any more.
+/// x ⊕= entry e of row i, in the first column. Returns true if x has reached its terminal value.
 template <class S>
 [[gnu::always_inline]] inline bool add_entry(typename S::accum& x, const block<S>& rows, index i,
                                              int64 e) {
@@ -149,14 +147,15 @@ template <class S>
   return false;
 }
 
-/// x ⊕= n > 0 entries from `begin` on, in four strands so that the adds of a row do not wait for
-/// each other. They are four names, not an array: g++ keeps an array of strands in memory. True
-/// where a strand is terminal; then x is not the sum.
+/// x ⊕= n > 0 entries from `begin`, in four strands whose adds are independent. The strands are
+/// four variables because g++ keeps an array in memory. Returns true if a strand is terminal; x is
+/// then not the sum.
 template <class S>
 [[gnu::always_inline]] inline bool add_entries(typename S::accum& x, const block<S>& rows, index i,
                                                int64 begin, int64 n) {
   typename S::accum y = S::zero(), z = S::zero(), w = S::zero();
-  // Most rows of many graphs, those of two on roads first; strands without entries are not added.
+  // Short rows are the most common in many graphs, rows of two in road networks; strands without
+  // entries are not added.
   if (n == 2) {
     if (add_entry(x, rows, i, begin) || add_entry(y, rows, i, begin + 1)) return true;
     x = S::add(x, y);
@@ -175,7 +174,7 @@ template <class S>
     if (add_entry(x, rows, i, e) || add_entry(y, rows, i, e + 1) || add_entry(z, rows, i, e + 2) ||
         add_entry(w, rows, i, e + 3))
       return true;
-  // Nested: a row of four entries asks once.
+  // Nested, so a row whose length is a multiple of four costs one test.
   if (e < end) {
     if (add_entry(x, rows, i, e)) return true;
     if (e + 1 < end) {
@@ -187,10 +186,10 @@ template <class S>
   return false;
 }
 
-/// Sums with a terminal are formed so many entries at a time.
+/// The number of entries between two tests for the terminal value.
 inline constexpr int64 entries_a_look = 256;
 
-/// The same as `sum_row` for one column, to `out`.
+/// `sum_row` for one column; the sum goes to `out`.
 template <class S>
 [[gnu::always_inline]] inline void sum_column(const block<S>& rows, index i, int64 begin, int64 n,
                                               typename S::accum& out) {
@@ -211,7 +210,7 @@ template <class S>
   out = x;
 }
 
-/// The listed rows of a block, all of which have entries, in one column.
+/// Sums the listed rows of a block, all of which have entries, in one column.
 template <class S>
 [[gnu::always_inline]] inline void sum_listed(const block<S>& rows) {
   for (index k = 0; k < rows.rows; ++k) {
@@ -221,7 +220,7 @@ template <class S>
   }
 }
 
-/// All rows of a block, in halves of W columns; W = 0 is a single column.
+/// Sums all rows of a block, in halves of W columns; W = 0 is a single column.
 template <class S, int W>
 [[gnu::always_inline]] inline void sum_each(const block<S>& rows) {
   int64 begin = rows.offset(0);
@@ -241,8 +240,8 @@ template <class S, int W>
   }
 }
 
-/// The same in the usual cases of a single column. Most rows of many graphs have three or four
-/// entries: what each row would ask is told to the compiler.
+/// `sum_each` for the usual cases of a single column. Constants let the compiler drop the tests per
+/// row, because most rows of many graphs have three or four entries.
 template <class S, int Step>
 [[gnu::always_inline]] inline void sum_usual(block<S> rows) {
   rows.b_rows = rows.inner;
@@ -296,8 +295,8 @@ using tile_function = void (*)(const block<S>&);
 /// The function for halves of `width` columns (0: a single column) on this machine.
 template <class S>
 tile_function<S> tile_for(int width) {
-  // Position log2(width) + 1; widths above half_tile repeat it and are never asked for. Loads bound
-  // a single column, so no instruction set is chosen there.
+  // Index log2(width) + 1; widths above half_tile repeat it and do not occur. A single column is
+  // limited by loads, so it uses the baseline instruction set.
   constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
   static constexpr tile_function<S> table[3][8] = {
       {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>,

@@ -16,8 +16,8 @@ class mask_row {
     end_ = mask.sparse.offset(row + 1);
   }
 
-  /// Sets allowed[j] for columns first … first + count; false if none is allowed. Without a mask
-  /// all are, and `allowed` stays untouched.
+  /// Sets allowed[j] for columns first … first + count; returns false if none is allowed. Without a
+  /// mask it returns true and leaves `allowed` untouched.
   bool read(int64 first, int count, bool* allowed) {
     return absent() || walk(first, count, allowed);
   }
@@ -31,31 +31,31 @@ class mask_row {
   int64 next_ = 0, end_ = 0;
 };
 
-/// No tile has more columns, and no strip of a column more rows.
+/// The most columns of a tile, and the most rows of a strip of a column.
 inline constexpr int widest_tile = 128;
 
-/// Elements of C from (row, first) on: number k is the one `list[k]` columns, or rows, further.
+/// Elements of C from (row, first): number k is `list[k]` columns, or rows, further.
 struct places {
   int count;
   const int32* list = nullptr;  ///< null: 0 … count
   bool are_rows = false;
 };
 
-/// Which places of a tile or strip get a sum, and which the fill; the others stay.
+/// Which places of a tile or strip receive a sum and which the fill; the others stay.
 struct selection {
   int summed = 0, filled = 0;
   const int32* sums = nullptr;  ///< null: all of them
   int32 fills[widest_tile];
 
-  /// `allowed` null: no mask. `present`, where given, says which places have products.
+  /// `allowed` null: no mask. `present` null: every place has products.
   void select(const problem& p, int count, const bool* allowed, const bool* present);
 
  private:
-  std::uint64_t gets_sum_[widest_tile / 64];  ///< a bit each
+  std::uint64_t gets_sum_[widest_tile / 64];  ///< one bit per place
   int32 sum_list_[widest_tile];
 };
 
-/// Rows of A whose sums in a product of one column are formed, and then written, together.
+/// Rows of A in a product with one column, summed and then written together.
 class column_strip {
  public:
   selection chosen;
@@ -65,7 +65,7 @@ class column_strip {
   bool allowed_[widest_tile], present_[widest_tile];
 };
 
-/// An array that results go to: C, or the indices of an indexed C.
+/// An array that receives results: C, or the indices of an indexed C.
 struct target {
   const dense_operand& c;
   accumulator accum;
@@ -105,7 +105,7 @@ void accumulate_each(accumulator how, O* c, const O* t, int count) {
   }
 }
 
-/// work(the elements of `of` as they are stored); of a type of the caller's as O.
+/// Calls work(elements of `of` in their stored type), or as O for a type that is not rig's.
 template <class O, class Work>
 void with_stored(const dense_operand& of, Work work) {
   if constexpr (is_storage<O>) {
@@ -133,7 +133,8 @@ void with_stored(const dense_operand& of, Work work) {
   }
 }
 
-/// visit(c[place k], k) for all places; c[0] is element (row, first) of a matrix of this stride.
+/// Calls visit(c[place k], k) for all places; c[0] is element (row, first) of a matrix of this
+/// stride.
 template <class Element, class Visit>
 void visit_places(Element* c, int64 stride, const places& at, Visit visit) {
   const int64 step = at.are_rows ? stride : 1;
@@ -145,7 +146,7 @@ void visit_places(Element* c, int64 stride, const places& at, Visit visit) {
     for (int k = 0; k < at.count; ++k) visit(c[at.list[k] * step], k);
 }
 
-/// t[k] = what place k of C holds.
+/// t[k] = the content of place k of C.
 template <class O>
 void read_tile(const dense_operand& c, index row, int64 first, const places& at, O* t) {
   with_stored<O>(c, [&](const auto* stored) {
@@ -154,11 +155,11 @@ void read_tile(const dense_operand& c, index row, int64 first, const places& at,
   });
 }
 
-/// Writes results to places of C, in C's storage type: place k becomes C ⊙ t[k]. `t` null: it
-/// becomes the fill, which is `zero` where `to` has none.
+/// Writes results to places of C, in C's storage type: place k becomes C ⊙ t[k]. If `t` is null, it
+/// becomes the fill, or `zero` if `to` has none.
 template <class O>
 void write_tile(const target& to, index row, int64 first, const places& at, const O* t, O zero) {
-  // Types of the caller's are joined by the semiring alone.
+  // For other types only the semiring accumulates.
   [[maybe_unused]] O joined[is_storage<O> ? widest_tile : 1];
   if constexpr (is_storage<O>)
     if (t != nullptr && to.accum != accumulator::none && to.accum != accumulator::own) {
@@ -195,7 +196,7 @@ extern template void read_tile<double>(const dense_operand&, index, int64, const
 extern template void write_tile<double>(const target&, index, int64, const places&, const double*,
                                         double);
 
-/// Finishes and writes tiles, or strips of a column, of one problem; one writer a thread.
+/// Finishes and writes tiles, or strips of a column, of one problem; one writer per thread.
 template <class S>
 class writer {
  public:
@@ -205,8 +206,8 @@ class writer {
       : p_(p), values_{p.c, p.accum, p.desc->fill}, indices_{p.indices, p.accum, -1} {}
   writer(const writer&) = delete;
 
-  /// Asks for places that `write` will come to, before the sums are formed: a store that misses
-  /// holds up those behind it.
+  /// Prefetches places of C before the sums are formed, because a store that misses the cache
+  /// delays the stores after it.
   void fetch(index row, int64 first, int count) const {
     const auto bytes = static_cast<int64>(p_.c.value_bytes);
     const auto* const places =
@@ -214,8 +215,8 @@ class writer {
     for (int64 at = 0; at < count * bytes; at += 64) __builtin_prefetch(places + at, 1);
   }
 
-  /// Writes ⊕-sums `x` of a row with n ≥ 1 products; `present`, where given, says where there are
-  /// any.
+  /// Writes ⊕-sums `x` of a row with n ≥ 1 products. `present`, unless null, marks the places that
+  /// have products.
   void write(index row, int64 first, int count, const accum* x, int64 n, const bool* allowed,
              const bool* present = nullptr) const {
     const auto length = [n](int) { return n; };
@@ -229,7 +230,7 @@ class writer {
     write_fill(row, first, {chosen.filled, chosen.fills});
   }
 
-  /// Writes places of a row without products.
+  /// Writes the places of a row without products.
   void write_empty(index row, int64 first, int count, const bool* allowed) const {
     if (allowed == nullptr) {
       if (p_.accum == accumulator::none) write_fill(row, first, {count});
@@ -241,7 +242,7 @@ class writer {
     write_fill(row, first, {chosen.filled, chosen.fills});
   }
 
-  /// Writes ⊕-sums: x[k], of length(k) ≥ 1 products, to number k of the places.
+  /// Writes ⊕-sums: x[k], of length(k) ≥ 1 products, to place k.
   template <class Length>
   void write_sums(index row, int64 first, const places& at, const accum* x, Length length) const {
     if constexpr (is_indexed<output<S>>) {
@@ -280,7 +281,7 @@ class writer {
     }
   }
 
-  /// Writes the fill.
+  /// Writes the fill to the places.
   void write_fill(index row, int64 first, const places& at) const {
     if (at.count == 0) return;
     if constexpr (is_indexed<output<S>>) {
