@@ -28,9 +28,9 @@ struct half {
   constexpr explicit operator float() const {
 #ifdef __CUDA_ARCH__
     if (!__builtin_is_constant_evaluated()) {
-      float offsets_64;
-      asm("cvt.f32.f16 %0, %1;" : "=f"(offsets_64) : "h"(bits));
-      return offsets_64;
+      float wide;
+      asm("cvt.f32.f16 %0, %1;" : "=f"(wide) : "h"(bits));
+      return wide;
     }
 #endif
     const unsigned sign = (bits & 0x8000u) << 16;
@@ -47,9 +47,9 @@ struct half {
   static constexpr unsigned short round(float value) {
 #ifdef __CUDA_ARCH__
     if (!__builtin_is_constant_evaluated()) {
-      unsigned short indices_8;
-      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(indices_8) : "f"(value));
-      return indices_8;
+      unsigned short bits;
+      asm("cvt.rn.f16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+      return bits;
     }
 #endif
     const unsigned word = __builtin_bit_cast(unsigned, value);
@@ -88,9 +88,9 @@ struct bfloat16 {
   static constexpr unsigned short round(float value) {
 #ifdef __CUDA_ARCH__
     if (!__builtin_is_constant_evaluated()) {
-      unsigned short indices_8;
-      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(indices_8) : "f"(value));
-      return indices_8;
+      unsigned short bits;
+      asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(bits) : "f"(value));
+      return bits;
     }
 #endif
     const unsigned word = __builtin_bit_cast(unsigned, value);

@@ -52,8 +52,8 @@ bool fits(From x) {
   } else if constexpr (is_integer<From> && is_integer<To>) {
     return static_cast<From>(static_cast<To>(x)) == x;
   } else if constexpr (is_same<From, double> && is_same<To, float>) {
-    const float indices_8 = static_cast<float>(x);
-    return indices_8 - indices_8 == 0 || x - x != 0;  // inf and NaN convert to themselves
+    const float narrowed = static_cast<float>(x);
+    return narrowed - narrowed == 0 || x - x != 0;  // inf and NaN convert to themselves
   } else {
     return true;
   }

@@ -70,7 +70,7 @@ void check_offsets(index rows, index columns, const integers& given, std::size_t
 /// Calls take(p, number p as an index); throws if a number is outside 0 … limit − 1. `what` and
 /// `whose` name it in the message: "column" and "entry", for example.
 template <class Take>
-void indices_8(const integers& given, index limit, const char* what, const char* whose, Take take) {
+void narrow(const integers& given, index limit, const char* what, const char* whose, Take take) {
   with_type(given, [&](const auto& all) {
     for (std::size_t p = 0; p < all.size; ++p) {
       const auto number = all[p];
@@ -88,7 +88,7 @@ buffer copy_columns(const integers& given, index columns) {
   if (are_indices(given))
     std::copy_n(static_cast<const index*>(given.data()), given.size(), to);
   else
-    indices_8(given, columns, "column", "entry", [&](std::size_t p, index j) { to[p] = j; });
+    narrow(given, columns, "column", "entry", [&](std::size_t p, index j) { to[p] = j; });
   return out;
 }
 
@@ -168,8 +168,7 @@ void check_view(index rows, index columns, const integers& offsets, const intege
   check_offsets(rows, columns, offsets, entries.size());
   // The check of the pattern would report a large unsigned number as negative, so it is checked
   // here.
-  if (!are_indices(entries))
-    indices_8(entries, columns, "column", "entry", [](std::size_t, index) {});
+  if (!are_indices(entries)) narrow(entries, columns, "column", "entry", [](std::size_t, index) {});
 }
 
 std::shared_ptr<const pattern> view_csr(index rows, index columns, const integers& offsets,
@@ -353,7 +352,7 @@ std::span<const index> as_indices(const integers& given, index limit, const char
                                   std::vector<index>& room) {
   if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
   room.resize(given.size());
-  indices_8(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
+  narrow(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
   return room;
 }
 

@@ -78,12 +78,12 @@ __global__ void __launch_bounds__(row_threads)
   } else {
     for (int e = 0; e < E; ++e) of.number[e] = lane * E + e < columns ? from[e] : T();
   }
-  using offsets_64 = wide_of<T>;
-  offsets_64 numbers[E], finite = 0, least = 0, greatest = 0;
+  using wider = wide_of<T>;
+  wider numbers[E], finite = 0, least = 0, greatest = 0;
 #pragma unroll
   for (int e = 0; e < E; ++e) {
-    numbers[e] = convert<offsets_64>(of.number[e]);
-    finite += numbers[e] * offsets_64(0);  // NaN if any number is infinite or NaN
+    numbers[e] = convert<wider>(of.number[e]);
+    finite += numbers[e] * wider(0);  // NaN if any number is infinite or NaN
     if (e == 0 || numbers[e] < least) least = numbers[e];
     if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
@@ -93,11 +93,11 @@ __global__ void __launch_bounds__(row_threads)
   int reached = columns;  // how many keys are at least `kept`; never fewer than k
   if (__all_sync(all_lanes, is_full && finite == 0)) {
     // Bisecting numbers takes few steps when they have similar magnitudes.
-    offsets_64 low = number_of_key<offsets_64>(least_of_warp(sort_key(least))),
-               high = number_of_key<offsets_64>(greatest_of_warp(sort_key(greatest)));
+    wider low = number_of_key<wider>(least_of_warp(sort_key(least))),
+          high = number_of_key<wider>(greatest_of_warp(sort_key(greatest)));
     most = sort_key(high);
     for (int step = 0; step < 16 && reached > k; ++step) {
-      const offsets_64 middle = low * offsets_64(0.5) + high * offsets_64(0.5);
+      const wider middle = low * wider(0.5) + high * wider(0.5);
       if (!(middle > low && middle < high)) break;
       int found = 0;
 #pragma unroll
@@ -237,7 +237,7 @@ void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices
   };
   // Indices take one byte for rows of up to 256 columns.
   auto* const indices_8 = static_cast<unsigned char*>(indices);
-  auto* const offsets_64 = static_cast<unsigned short*>(indices);
+  auto* const indices_16 = static_cast<unsigned short*>(indices);
   if (x.columns <= 32)
     in_registers(indices_8, std::integral_constant<int, 1>());
   else if (x.columns <= 128)
@@ -245,13 +245,13 @@ void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices
   else if (x.columns <= 256)
     in_registers(indices_8, std::integral_constant<int, 8>());
   else if (x.columns <= 512)
-    in_registers(offsets_64, std::integral_constant<int, 16>());
+    in_registers(indices_16, std::integral_constant<int, 16>());
   else if (x.columns <= widest_in_registers)
-    in_registers(offsets_64, std::integral_constant<int, 32>());
+    in_registers(indices_16, std::integral_constant<int, 32>());
   else
     keep_greatest_of_wide_rows<T>
         <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
-            from, x.stride, x.rows, x.columns, k, to, offsets_64);
+            from, x.stride, x.rows, x.columns, k, to, indices_16);
 }
 
 constexpr int copy_threads = 256;

@@ -19,15 +19,15 @@ bool reads_mostly_full(const problem& p, const row_statistics& statistics, const
                        const row_shape& exact) {
   const bool starts = args.samples == sampling::bucket;
   if (!exact.plain || !exact.packs || args.width < statistics.mean_length) return false;
-  const bool indices_8 = packs_of(p, args) <= 16;
+  const bool few_packs = packs_of(p, args) <= 16;
   if (p.a.nnz < few_entries)
     return !starts && statistics.longest < 4 * static_cast<int64>(args.width) &&
            4 * statistics.mean_length <= args.width &&
-           (reads_codes(p) || (b_bytes(p) == 4 && indices_8));
+           (reads_codes(p) || (b_bytes(p) == 4 && few_packs));
   if (args.width < (starts ? 256 : cut_of(0)) || exact.g < 16) return false;
   int kind = cut_kinds - 1;
   while (cut_of(kind) > args.width) --kind;
-  return int64{statistics.cut_rows[kind]} * (indices_8 ? 16 : 64) <= p.a.rows;
+  return int64{statistics.cut_rows[kind]} * (few_packs ? 16 : 64) <= p.a.rows;
 }
 
 /// Samples are compiled at run time alone, and need no line of the table. Milliseconds by
