@@ -28,8 +28,7 @@ void* owner_for(int device, void* stream);
 std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream);
 
 /// Copies between places. Copies to and from the host go through pinned memory, and wait if the
-/// target is the host. Throws error(cannot) if the device's stream is captured; between devices, if
-/// the source's is.
+/// target is the host. Throws error(cannot) if a device stream of either buffer is captured.
 void copy(const buffer& from, const buffer& to);
 /// Copies within a device, in the order of `stream`, and of `source` if that is another stream.
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,

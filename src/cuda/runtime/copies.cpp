@@ -1,0 +1,142 @@
+// Copies: through pinned memory from and to the host, within a device, between devices.
+
+#include <algorithm>
+#include <cstring>
+
+#include "cuda/runtime/context.hpp"
+
+namespace rig::on_cuda {
+
+void refuse_captured(void* stream, int device) {
+  if (is_capturing(stream))
+    fail(errc::cannot,
+         {"copy: the memory belongs to a stream of ", to_string(cuda(device)),
+          " that is being captured in a CUDA graph; copy before or after the capture"});
+}
+
+namespace {
+
+/// Copies between host and device go through two pinned pieces of this size: one is filled while
+/// the other travels.
+constexpr std::size_t pinned_bytes = 4u << 20;
+
+/// Allocates the pinned pieces of a device; the caller holds `copying`. Both come in one allocation
+/// after their events, so that a failure leaves no single piece to a later copy.
+void pin(context& c) {
+  if (c.pinned[0] != nullptr) return;
+  for (cudaEvent_t& event : c.travelled)
+    if (event == nullptr)
+      check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreate");
+  void* both = nullptr;
+  const cudaError_t status = cudaHostAlloc(&both, 2 * pinned_bytes, cudaHostAllocDefault);
+  if (status == cudaErrorMemoryAllocation) {
+    cudaGetLastError();
+    fail(errc::out_of_memory,
+         {"out of memory: ", 2 * pinned_bytes, " bytes asked of pinned memory on cpu"});
+  }
+  check(status, "cudaHostAlloc");
+  c.pinned[0] = static_cast<char*>(both);
+  c.pinned[1] = c.pinned[0] + pinned_bytes;
+}
+
+void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.copying);
+  pin(c);
+  for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
+    const std::size_t count = std::min(pinned_bytes, bytes - at);
+    check(cudaEventSynchronize(c.travelled[piece]), "copy to the device");
+    std::memcpy(c.pinned[piece], from + at, count);
+    check(cudaMemcpyAsync(to + at, c.pinned[piece], count, cudaMemcpyHostToDevice, stream),
+          "copy to the device");
+    check(cudaEventRecord(c.travelled[piece], stream), "copy to the device");
+  }
+}
+
+void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
+  context& c = context_of(device);
+  const std::lock_guard lock(c.copying);
+  pin(c);
+  const auto start = [&](std::size_t at, std::size_t piece) {
+    const std::size_t count = std::min(pinned_bytes, bytes - at);
+    check(cudaMemcpyAsync(c.pinned[piece], from + at, count, cudaMemcpyDeviceToHost, stream),
+          "copy to the host");
+    check(cudaEventRecord(c.travelled[piece], stream), "copy to the host");
+  };
+  for (int piece = 0; piece < 2; ++piece)
+    check(cudaEventSynchronize(c.travelled[piece]),
+          "copy to the host");  // an earlier copy, maybe on another stream, may still use the piece
+  start(0, 0);
+  for (std::size_t at = 0, piece = 0; at < bytes; at += pinned_bytes, piece ^= 1) {
+    if (at + pinned_bytes < bytes) start(at + pinned_bytes, piece ^ 1);
+    check(cudaEventSynchronize(c.travelled[piece]), "copy to the host");
+    std::memcpy(to + at, c.pinned[piece], std::min(pinned_bytes, bytes - at));
+  }
+}
+
+}  // namespace
+
+namespace {
+
+void copy_between_devices(const buffer& from, const buffer& to) {
+  const int here = from.where().device, there = to.where().device;
+  {
+    const device_scope scope(there);
+    refuse_captured(to.stream(), there);
+  }
+  {
+    const device_scope scope(here);
+    refuse_captured(from.stream(), here);
+    order(from.stream(), here, to.stream(), there);
+  }
+  const device_scope scope(there);
+  check(cudaMemcpyPeerAsync(to.data(), there, from.data(), here, from.bytes(),
+                            static_cast<cudaStream_t>(to.stream())),
+        "copy between devices");
+  order(to.stream(), there, from.stream(), here);
+}
+
+}  // namespace
+
+void copy(const buffer& from, const buffer& to) {
+  if (from.where() != cpu() && to.where() != cpu()) return copy_between_devices(from, to);
+  const buffer& there = from.where() == cpu() ? to : from;
+  const int device = there.where().device;
+  const device_scope scope(device);
+  refuse_captured(there.stream(), device);
+  auto* const stream = static_cast<cudaStream_t>(there.stream());
+  if (from.where() == cpu())
+    to_device(from.data<const char>(), to.data<char>(), from.bytes(), device, stream);
+  else
+    to_host(from.data<const char>(), to.data<char>(), from.bytes(), device, stream);
+}
+
+namespace {
+
+/// Packed rows are one copy, because its length has no limit, while the distance of rows has one.
+void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+                   std::size_t bytes, std::size_t rows, cudaStream_t stream) {
+  const bool is_packed = to_stride == bytes && from_stride == bytes;
+  check(is_packed ? cudaMemcpyAsync(to, from, rows * bytes, cudaMemcpyDeviceToDevice, stream)
+                  : cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
+                                      cudaMemcpyDeviceToDevice, stream),
+        "copy of rows");
+}
+
+}  // namespace
+
+void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
+               std::size_t bytes, index rows, int device, void* stream, void* source) {
+  const device_scope scope(device);
+  stream = stream_for(device, stream);
+  source = source != nullptr ? source : stream;
+  if (source != stream) {
+    refuse_captured(source, device);
+    order(source, device, stream, device);
+  }
+  copy_in_order(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
+                static_cast<cudaStream_t>(stream));
+  if (source != stream) order(stream, device, source, device);
+}
+
+}  // namespace rig::on_cuda

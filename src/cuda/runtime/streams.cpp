@@ -1,0 +1,116 @@
+// The order between streams: of a call and its operands, of results and their readers.
+
+#include <algorithm>
+#include <optional>
+
+#include "cuda/runtime/context.hpp"
+
+namespace rig::on_cuda {
+
+bool is_capturing(void* stream) {
+  CUstreamCaptureStatus status = CU_STREAM_CAPTURE_STATUS_NONE;
+  check(driver().is_capturing(static_cast<CUstream>(stream), &status), "cuStreamIsCapturing");
+  return status != CU_STREAM_CAPTURE_STATUS_NONE;
+}
+
+namespace {
+
+/// An event of the current context. CUDA keeps a destroyed event until all its waiters have passed.
+class event {
+ public:
+  event() { check(driver().create_event(&made_, CU_EVENT_DISABLE_TIMING), "cuEventCreate"); }
+  event(const event&) = delete;
+  ~event() { driver().destroy_event(made_); }
+  CUevent get() const { return made_; }
+
+ private:
+  CUevent made_ = nullptr;
+};
+
+}  // namespace
+
+void order(void* earlier, int device, void* later, int later_device) {
+  const event reached;
+  check(driver().record(reached.get(), static_cast<CUstream>(earlier)), "cuEventRecord");
+  std::optional<device_scope> there;
+  if (later_device != device) there.emplace(later_device);
+  check(driver().wait(static_cast<CUstream>(later), reached.get(), 0), "cuStreamWaitEvent");
+}
+
+void* stream_for(int device, void* stream) {
+  context& c = context_of(device);
+  return stream != nullptr ? stream : c.stream;
+}
+
+void* lasting_stream(int device, void* stream) {
+  if (stream == cudaStreamPerThread)
+    fail(errc::cannot, {"a view on ", to_string(cuda(device)),
+                        " cannot belong to cudaStreamPerThread, which is another stream in every "
+                        "thread; give a stream that cudaStreamCreate made"});
+  return stream_for(device, stream);
+}
+
+void* owner_for(int device, void* stream) {
+  context& c = context_of(device);
+  if (stream == nullptr) return c.stream;
+  const device_scope scope(device);
+  return is_capturing(stream) ? stream : c.stream;
+}
+
+void synchronise(int device) {
+  const device_scope scope(device);
+  // Every call is ordered before later work on this stream. A wait for the whole device would end
+  // the captures of other threads.
+  void* const own = stream_for(device, nullptr);
+  if (is_capturing(own))
+    fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
+                        " is being captured in a CUDA graph"});
+  check(cudaStreamSynchronize(static_cast<cudaStream_t>(own)), "synchronise");
+  free_waiting(context_of(device));
+}
+
+stream_order::stream_order(const problem& p)
+    : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
+  // A captured call cannot wait for work outside its graph: its operands must be ready when the
+  // graph replays.
+  captured_ = is_capturing(stream_);
+  if (captured_) return;
+  // An operand that is absent has no stream.
+  for (const sparse_operand* of : {&p.a, &p.mask.sparse})
+    for (void* stream : {of->stream, of->values_stream}) follow(stream, p.operation);
+  for (const dense_operand* of : {&p.b, &p.c, &p.indices, &p.mask.full})
+    for (void* stream : {of->stream, of->beside_stream}) follow(stream, p.operation);
+  // The call does not wait for rig's own stream. That stream waits for every call, because
+  // `synchronise` waits for it alone.
+  add(stream_for(device_, nullptr), p.operation);
+}
+
+bool stream_order::add(void* stream, const char* operation) {
+  if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)
+    return false;
+  // An order with a captured stream would draw the call into the graph, where work cannot wait for
+  // anything outside.
+  if (is_capturing(stream))
+    fail(errc::cannot,
+         {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
+          " that is being captured in a CUDA graph, and the call is on a stream that is not"});
+  others_[count_++] = stream;
+  return true;
+}
+
+void stream_order::follow(void* stream, const char* operation) {
+  if (stream != nullptr && add(stream, operation)) order(stream, device_, stream_, device_);
+}
+
+stream_order::~stream_order() {
+  // A buffer's own stream frees it, so that stream must not run ahead of the call. If it cannot be
+  // made to wait, the host waits. The next call that waits reports a fault of the device.
+  for (int i = 0; i < count_; ++i) try {
+      order(stream_, device_, others_[i], device_);
+    } catch (...) {
+      if (cudaStreamSynchronize(static_cast<cudaStream_t>(stream_)) != cudaSuccess)
+        cudaGetLastError();
+    }
+}
+
+}  // namespace rig::on_cuda
