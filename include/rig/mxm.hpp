@@ -123,51 +123,66 @@ concept has_source = requires {
   requires is_same<typename S::rig_defined, S>;
 };
 
+template <class S>
+constexpr const char* name_of() {
+  if constexpr (requires { S::name; })
+    return S::name;
+  else
+    return "a semiring of the caller";
+}
+
+template <class S>
+constexpr const source_text* source_of() {
+  if constexpr (has_source<S>)
+    return &S::rig_source;
+  else
+    return nullptr;
+}
+
+/// The hash of the type's full name and, if RIG_SEMIRING defined it, of its text.
+template <class S>
+constexpr std::uint64_t hash_of_semiring() {
+  const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
+  if constexpr (has_source<S>)
+    return hash_of(S::rig_source.body, of_name);
+  else
+    return of_name;
+}
+
+/// Whether the semiring and its types are rig's.
+template <class S>
+constexpr bool is_of_rig() {
+  return is_storage<typename S::left> && is_storage<typename S::right> &&
+         std::string_view(rig_type_key::of<S>()).find("S = rig::") != std::string_view::npos;
+}
+
 /// The library's record of a semiring; one per type.
 template <semiring S>
 inline constexpr semiring_info info_of = {
-    [] {
-      if constexpr (requires { S::name; })
-        return S::name;
-      else
-        return "a semiring of the caller";
-    }(),
-    rig_type_key::of<S>(),
-    [] {
-      const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
-      if constexpr (has_source<S>)
-        return hash_of(S::rig_source.body, of_name);
-      else
-        return of_name;
-    }(),
-    is_storage<typename S::left>&& is_storage<typename S::right>&& std::string_view(
-        rig_type_key::of<S>())
-            .find("S = rig::") != std::string_view::npos,
-    [] {
-      if constexpr (has_source<S>)
-        return &S::rig_source;
-      else
-        return static_cast<const source_text*>(nullptr);
-    }(),
-    type_of<typename S::left>,
-    type_of<typename S::right>,
-    type_of<typename result_element<void, S>::natural>,
-    sizeof(typename S::left),
-    sizeof(typename S::right),
-    sizeof(typename S::accum),
-    sizeof(typename result_element<void, S>::natural),
-    is_ignoring_left<S>,
-    is_ignoring_right<S>,
-    positional<S>,
-    has_finish<S>,
-    is_indexed<output<S>>,
-    samples_as<S>,
-    is_linear<S>&& is_same<typename S::accum, float>,
-    is_rescaling<S>,
-    &on_cpu::run<S>,
-    &take_left<S>,
-    &write_fill<S>,
-    &needs_presence_flags<S>,
+    .name = name_of<S>(),
+    .key = rig_type_key::of<S>(),
+    .key_hash = hash_of_semiring<S>(),
+    .is_rigs = is_of_rig<S>(),
+    .source = source_of<S>(),
+    .left = type_of<typename S::left>,
+    .right = type_of<typename S::right>,
+    .result = type_of<typename result_element<void, S>::natural>,
+    .left_bytes = sizeof(typename S::left),
+    .right_bytes = sizeof(typename S::right),
+    .accum_bytes = sizeof(typename S::accum),
+    .result_bytes = sizeof(typename result_element<void, S>::natural),
+    .ignores_left = is_ignoring_left<S>,
+    .ignores_right = is_ignoring_right<S>,
+    .is_positional = positional<S>,
+    .has_finish = rig::has_finish<S>,
+    .is_indexed = rig::is_indexed<output<S>>,
+    .samples_as = rig::samples_as<S>,
+    .linear_in_floats = is_linear<S>&& is_same<typename S::accum, float>,
+    .rescales = is_rescaling<S>,
+    .run_cpu = &on_cpu::run<S>,
+    .take_left = &rig::take_left<S>,
+    .fill = &write_fill<S>,
+    .needs_presence_flags = &rig::needs_presence_flags<S>,
 };
 
 struct no_mask {};
