@@ -4,6 +4,7 @@
 //   plan_dump                      compares digests with tests/cuda/plan_dump.digests
 //   plan_dump FILE [GRAPH…]        writes every point, of these graphs or all, a line of CSV each
 //   plan_dump --digests            prints what tests/cuda/plan_dump.digests is to hold
+//   plan_dump --compile            compiles one kernel of each kind that the points launch
 //   plan_dump --statistics GRAPH…  prints lines of plan_facts.hpp for graphs that can be made
 //
 // Answers are those of an H200's memories. Left out is what asks the device as it goes: how
@@ -572,6 +573,23 @@ graph_facts statistics_of(const char* name, const rig::pattern& a) {
   return out;
 }
 
+/// Names that strings give to the text of kernels are checked by nothing else without a GPU.
+int compile_kinds() {
+  std::map<std::string, rig::on_cuda::kernel_source> found;
+  sources = &found;
+  all_digests();
+  int refused = 0;
+  for (const auto& [kind, source] : found) try {
+      std::string name;
+      rig::on_cuda::compile_to_cubin(source, 90, name);
+    } catch (const rig::error& e) {
+      std::printf("%s: %s\n", source.expression.c_str(), e.what());
+      ++refused;
+    }
+  std::printf("%zu kinds of kernels, %d do not compile\n", found.size(), refused);
+  return found.empty() || refused > 0 ? 1 : 0;
+}
+
 int print_statistics(std::span<char* const> names) {
   for (const char* const name : names) {
     const rig::matrix<float> graph = rig::generate::from_text(name);
@@ -600,6 +618,7 @@ int main(int argc, char** argv) {
     return 77;
   }
   if (what.empty()) return compare();
+  if (what == "--compile") return compile_kinds();
   if (what != "--digests") return dump(argv[1], rest);
   for (const std::string& line : lines_of(all_digests())) std::printf("%s\n", line.c_str());
   return 0;

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,9 @@ struct observed {
 };
 inline observed seen;
 inline const graph_facts* looked_at = nullptr;
+
+/// If set, collects one text per kind of kernel. Kernels of a kind differ in numbers alone.
+inline std::map<std::string, rig::on_cuda::kernel_source>* sources = nullptr;
 
 /// A CUDA call that nothing stands in for: what would follow it cannot be asked without a GPU.
 struct asks_the_device {};
@@ -101,12 +105,17 @@ row_panels::row_panels(const pattern&)
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())), block_count(132) {}
 
-const void* kernel_for(const problem&, const kernel_request& wanted) {
+const void* kernel_for(const problem& p, const kernel_request& wanted) {
   std::string& kernel = seen.kernels.at(seen.asked++);
   kernel = wanted.expression(wanted.shape, "S", "B");
   replace_all(kernel, "rig::on_cuda::", "");
   replace_all(kernel, "static_cast<int>(16 / sizeof(B))", "16 bytes");
   replace_all(kernel, ",", "");
+  if (sources != nullptr) {
+    std::string kind = kernel;
+    std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
+    sources->try_emplace(kind, source_of(p, wanted));
+  }
   if (const std::size_t read = kernel.find("entries_read::"); read != std::string::npos)
     seen.reads = kernel.substr(read + 14, kernel.find_first_of(" >", read) - read - 14);
   kernel += wanted.aot != nullptr ? " from the table" : " at run time";

@@ -70,6 +70,11 @@ const char* element_name(type stored, bool per_column) {
   return nullptr;
 }
 
+/// The type that a kernel is compiled for: of B, or any if B is not read.
+type type_read(const problem& p) {
+  return p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
+}
+
 const void* find_aot(const problem& p, const kernel_request& wanted, const std::string& semiring) {
   if (wanted.aot == nullptr || p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
@@ -249,9 +254,18 @@ std::size_t shared_room(int device) {
   return static_cast<std::size_t>(bytes);
 }
 
+kernel_source source_of(const problem& p, const kernel_request& wanted) {
+  const source_text* const user = p.algebra->source;
+  const std::string semiring =
+      user != nullptr ? "rig_user::" + std::string(user->name) : type_name(*p.algebra);
+  const char* const element = element_name(type_read(p), p.b.per_column);
+  const std::string b_name = element != nullptr ? element : "typename " + semiring + "::right";
+  return {wanted.file, wanted.expression(wanted.shape, semiring, b_name), user, wanted.edit};
+}
+
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
-  const type b_type = p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
+  const type b_type = type_read(p);
   const bool per_column = b_type == type::code && p.b.per_column;
   const kernel_key key = {p.algebra, p.algebra->key_hash, wanted.name, wanted.shape, device,
                           b_type,    per_column};
@@ -268,14 +282,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
     check(cudaGetKernel(&handle, kernel), wanted.name);
     kernel = handle;
   } else {
-    const std::string name = p.algebra->source != nullptr
-                                 ? "rig_user::" + std::string(p.algebra->source->name)
-                                 : semiring;
-    const char* element = element_name(b_type, per_column);
-    const std::string b_name = element != nullptr ? element : "typename " + name + "::right";
-    kernel = compile({wanted.file, wanted.expression(wanted.shape, name, b_name), p.algebra->source,
-                      wanted.edit},
-                     device);
+    kernel = compile(source_of(p, wanted), device);
   }
   if (wanted.shared_percent >= 0)
     check(cudaFuncSetAttribute(kernel, cudaFuncAttributePreferredSharedMemoryCarveout,

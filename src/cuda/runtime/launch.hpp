@@ -5,6 +5,7 @@
 #include <string>
 
 #include "cuda/device/arguments.cuh"
+#include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/runtime.hpp"
 #include "rig/kernels/list.hpp"
 
@@ -56,6 +57,9 @@ std::size_t shared_room(int device);
 /// Returns the kernel for a problem: from memory, compiled ahead, from disk, or compiled now.
 /// Throws error(cannot) with the compiler's words, or if there is no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
+
+/// The text that the run-time compiler reads for such a kernel.
+kernel_source source_of(const problem& p, const kernel_request& wanted);
 
 /// Returns why no kernel exists for this problem, or null.
 const char* no_kernel_because(const problem& p);
