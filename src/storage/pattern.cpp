@@ -256,7 +256,7 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
 }
 
 std::vector<derived_info> pattern::derived_structures() const {
-  return or_out_of_memory("forms", [&] {
+  return or_out_of_memory("derived_structures", [&] {
     const std::lock_guard lock(mutex_);
     std::vector<derived_info> out;
     for (const auto& [name, kept] : derived_) out.push_back({std::string(name), kept->bytes()});

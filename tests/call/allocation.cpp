@@ -171,7 +171,7 @@ struct operands {
 
 TEST_CASE("products") {
   operands o;
-  const auto fresh_forms = [&] { o.a.drop_derived(); };
+  const auto without_derived = [&] { o.a.drop_derived(); };
   const auto intact = [&] { return o.intact(); };
   const rig::plus_times<float> s;
   for (const bool ta : {false, true})
@@ -180,15 +180,15 @@ TEST_CASE("products") {
         const rig::descriptor desc{
             .transpose_a = ta, .transpose_b = tb, .kernel = kernel, .width = 2, .rescale = true};
         check_every_failure(
-            2 + ta * 4 + tb, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); },
-            intact);
+            2 + ta * 4 + tb, without_derived,
+            [&] { static_cast<void>(rig::mxm(o.a, o.b, s, desc)); }, intact);
         check_every_failure(
-            2, fresh_forms,
+            2, without_derived,
             [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::values(o.c), desc)); }, intact);
         // C holds another value after a success, so each attempt starts with its own.
         dense<float> c(60, 60);
         const auto again = [&] {
-          fresh_forms();
+          without_derived();
           for (index i = 0; i < 60; ++i) std::ranges::fill(c.row(i), 42.0f);
         };
         const auto c_intact = [&] { return c(0, 0) == 42 && c(59, 59) == 42 && o.intact(); };
@@ -229,7 +229,7 @@ TEST_CASE("aliased and indexed products") {
 
 TEST_CASE("maxk, and products with what it keeps") {
   operands o;
-  const auto fresh_forms = [&] { o.a.drop_derived(); };
+  const auto without_derived = [&] { o.a.drop_derived(); };
   const auto intact = [&] { return o.intact(); };
   const rig::plus_times<float> s;
   const rig::cbsr<float> y = rig::maxk(o.b, 5);
@@ -240,12 +240,12 @@ TEST_CASE("maxk, and products with what it keeps") {
   check_every_failure(
       1, nothing, [&] { static_cast<void>(rig::maxk_gradient(o.b, y)); }, intact);
   check_every_failure(
-      2, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, y, s)); }, intact);
+      2, without_derived, [&] { static_cast<void>(rig::mxm(o.a, y, s)); }, intact);
   check_every_failure(
-      4, fresh_forms, [&] { static_cast<void>(rig::mxm(o.a, o.b, s, {.kernel = "maxk", .k = 5})); },
-      intact);
+      4, without_derived,
+      [&] { static_cast<void>(rig::mxm(o.a, o.b, s, {.kernel = "maxk", .k = 5})); }, intact);
   check_every_failure(
-      4, fresh_forms,
+      4, without_derived,
       [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::structure(y), {.transpose_a = true})); },
       intact);
 }
@@ -314,7 +314,7 @@ TEST_CASE("construction") {
       1, nothing, [&] { const dense<float> copy = kept.b; }, always);
 }
 
-TEST_CASE("forms and explain") {
+TEST_CASE("derived structures and explain") {
   operands o;
   const auto none = [&] {
     return o.a.derived_structures().empty() || o.a.derived_structures().size() < 2;

@@ -237,7 +237,7 @@ TEST_CASE("devices: the CPU comes first") {
   CHECK(std::string(rig::version()).find('.') != std::string::npos);
 }
 
-std::vector<std::string> names_of_forms(const matrix<float>& a) {
+std::vector<std::string> names_of_derived(const matrix<float>& a) {
   std::vector<std::string> names;
   for (const rig::derived_info& f : a.derived_structures()) {
     CHECK(f.bytes > 0);
@@ -246,12 +246,12 @@ std::vector<std::string> names_of_forms(const matrix<float>& a) {
   return names;
 }
 bool has_transpose(const matrix<float>& a) {
-  for (const std::string& name : names_of_forms(a))
+  for (const std::string& name : names_of_derived(a))
     if (name == "transpose") return true;
   return false;
 }
 
-TEST_CASE("forms are listed, shared and dropped") {
+TEST_CASE("derived structures are listed, shared and dropped") {
   const matrix<float> a = ring(5);
   CHECK(a.derived_structures().empty());
   rig::mxm(a, ones, rig::plus_times<float>{});
@@ -277,9 +277,9 @@ TEST_CASE("prepare builds what the call would build") {
   const matrix<float> a = ring(5);
   a.prepare({.transpose_a = true});
   CHECK(has_transpose(a));
-  const auto before = names_of_forms(a);
+  const auto before = names_of_derived(a);
   rig::mxm(a, ones, rig::plus_times<float>{}, {.transpose_a = true});
-  CHECK(names_of_forms(a) == before);
+  CHECK(names_of_derived(a) == before);
   const matrix<float> b = ring(6);
   b.prepare();
   CHECK(!b.derived_structures().empty());

@@ -234,7 +234,7 @@ TEST_CASE("operands in two places") {
   refused("the mask", mask);
 }
 
-TEST_CASE("the first mistake is found before forms are built") {
+TEST_CASE("the first mistake is found before structures are derived") {
   operands o;
   check_error(errc::shape, {},
               [&] { rig::mxm(o.a, dense<float>(3, 2), plus_times, {.transpose_a = true}); });

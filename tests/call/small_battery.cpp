@@ -139,7 +139,7 @@ TEST_CASE("calls from several threads share operands") {
   const auto want =
       rig::mxm(a.with_values(std::span<const float>(weights)), b, rig::plus_times<float>{}, plain);
 
-  // The forms are built by whoever comes first, while others list and drop them.
+  // The structures are derived by whoever comes first, while others list and drop them.
   std::vector<rig::dense<float>> made(8), flipped(8);
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)

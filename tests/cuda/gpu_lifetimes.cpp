@@ -298,7 +298,7 @@ TEST_CASE("another thread's capture in global mode forbids nothing") {
     return status == cudaStreamCaptureStatusActive;
   };
   std::thread([&] {
-    // All that is done once: pinned memory, looks at rows, forms, kernels compiled at run time.
+    // All that is done once: pinned memory, derived structures, kernels compiled at run time.
     const auto on_gpu = a.to(gpu);
     const auto features = b.to(gpu);
     CHECK(goes_on());

@@ -133,7 +133,7 @@ TEST_CASE("a step of training can be captured: selection, forward, backward") {
   }
 }
 
-TEST_CASE("backward by panels: captured, and while forms are dropped") {
+TEST_CASE("backward by panels: captured, and while derived structures are dropped") {
   const pair_of_places<float> at(quarters_of_hubs(), 128);
   const rig::plus_times<float> sum;
   const auto kept = rig::maxk(at.x, 16);

@@ -383,10 +383,10 @@ TEST_CASE(a_fault* doctest::skip()) {
       std::span(static_cast<const rig::index*>(there), 1), rig::input::trusted, gpu));
   const auto b = waves(2, 64).to(gpu);
   const auto c = rig::mxm(a, b, rig::plus_second<float>{}, {.kernel = "row"});
-  for (const auto& statistics : {std::function<void()>([] { rig::synchronise(gpu); }),
-                                 std::function<void()>([&] { c.to(rig::cpu()); }),
-                                 std::function<void()>([] { waves(2, 64).to(gpu); })}) {
-    const std::string said = message_of(statistics, rig::errc::device);
+  for (const auto& wait : {std::function<void()>([] { rig::synchronise(gpu); }),
+                           std::function<void()>([&] { c.to(rig::cpu()); }),
+                           std::function<void()>([] { waves(2, 64).to(gpu); })}) {
+    const std::string said = message_of(wait, rig::errc::device);
     CHECK_MESSAGE(said.find("cudaErrorIllegalAddress") != std::string::npos, said);
     CHECK_MESSAGE(said.find("rig's last kernel on cuda:0 is row") != std::string::npos, said);
   }

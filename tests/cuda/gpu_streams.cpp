@@ -90,7 +90,7 @@ TEST_CASE("a form that can be found is finished") {
   CHECK(view->derived_structures().size() == 3);  // row statistics, row lists, transpose
 }
 
-TEST_CASE("forms may be dropped while products that read them run") {
+TEST_CASE("derived structures may be dropped while products that read them run") {
   const auto a = hubs(4000), on_gpu = a.to(gpu);
   const auto b = waves(4000, 64);
   const auto features = b.to(gpu);

@@ -148,7 +148,8 @@ constexpr call_case backward_calls[] = {
     {.name = "transposed plus", .accum = rig::accumulator::plus, .iso = true, .transposes = true}};
 
 /// What tests of shapes and the benchmark's ablation ask for.
-constexpr rig::on_cuda::text_edit idea = {"row edited", "row.cu", "", ""};
+constexpr rig::on_cuda::text_edit idea = {"row edited", "cuda/device/load.cuh",
+                                          "ld.global.nc.L2::256B.u32", "ld.global.nc.u32"};
 constexpr call_case forced_calls[] = {
     {.name = "forced packs", .forced = {.shape = rig::on_cuda::in_packs(8, 8, 6, 1)}},
     {.name = "forced singly", .forced = {.shape = rig::on_cuda::singly(8, 8, 4, 5)}},

@@ -3,6 +3,8 @@
 // The library contains the CPU kernels of the builtin pairs, so users' builds need not compile them
 // again. rig/semirings.hpp includes this after the semirings.
 
+#include "rig/semirings.hpp"
+
 namespace rig {
 
 struct problem;

@@ -10,7 +10,9 @@ namespace {
 driver_functions find_all() {
   // The driver's own look-up, because the runtime's makes a context on the thread's device.
   decltype(&cuGetProcAddress) look_up = nullptr;
-  shared_library({"libcuda.so.1"}).find("cuGetProcAddress_v2", look_up);
+  const shared_library library({"libcuda.so.1"});
+  if (const char* const why = library.why_absent(); why != nullptr) fail(errc::device, {why});
+  library.find("cuGetProcAddress_v2", look_up);
   driver_functions out = {};
   const auto find = [&](const char* name, auto& function) {
     constexpr int since = 12000;

@@ -35,8 +35,6 @@ inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
          static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
-struct text_edit;
-
 /// One kernel of a family: file and template for the run-time compiler, and the kernels that were
 /// compiled ahead.
 struct kernel_request {

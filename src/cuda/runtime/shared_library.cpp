@@ -27,7 +27,8 @@ void* shared_library::address_of(const char* name) const {
 
 std::vector<std::string> toolkit_names(const std::string& plain, int version) {
   const std::string numbered = plain + "." + std::to_string(version);
-  return {numbered, plain, "/usr/local/cuda/lib64/" + numbered};
+  return {numbered, plain, "/usr/local/cuda/lib64/" + numbered,
+          RIG_TOOLKIT_LIBRARIES "/" + numbered};
 }
 
 }  // namespace rig::on_cuda

@@ -35,8 +35,8 @@ class shared_library {
   std::string why_;
 };
 
-/// The names of a library of the CUDA toolkit: with its version, without it, and in the toolkit's
-/// folder.
+/// The names of a library of the CUDA toolkit: with its version, without it, in the usual folder of
+/// toolkits, and in the folder of the build's toolkit.
 std::vector<std::string> toolkit_names(const std::string& plain, int version);
 
 }  // namespace rig::on_cuda
