@@ -1,6 +1,10 @@
 // Two GPUs: copies between them, and calls on one while the other is current.
 
+#include <cstring>
+#include <optional>
+
 #include "gpu_cases.hpp"
+#include "provoked.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
@@ -43,6 +47,33 @@ TEST_CASE("a copy to the other device waits for what its source's stream still d
   REQUIRE(cudaMemcpyAsync(source.data(), later.data(), view.extent(), cudaMemcpyDeviceToDevice,
                           writer) == cudaSuccess);
   CHECK(distance(late, view.to(second).to(rig::cpu())) == 0);
+}
+
+TEST_CASE(
+    "a copy between devices refuses a captured stream of either side, and changes no capture") {
+  const own_stream here;
+  REQUIRE(cudaSetDevice(1) == cudaSuccess);
+  std::optional<own_stream> there(std::in_place);
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
+  auto source = waves(500, 8).to(gpu);
+  const auto of_here = rig::buffer::borrow(source.data(), source.extent(), gpu, here);
+  const auto captured_copy = [&](cudaStream_t captured) {
+    cudaGraph_t graph = nullptr;
+    std::size_t nodes = 1;
+    REQUIRE(cudaStreamBeginCapture(captured, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    check_error(rig::errc::cannot, {"captured"}, [&] { of_here.to(second, *there); });
+    REQUIRE(cudaStreamEndCapture(captured, &graph) == cudaSuccess);
+    REQUIRE(cudaGraphGetNodes(graph, nullptr, &nodes) == cudaSuccess);
+    CHECK(nodes == 0);
+    cudaGraphDestroy(graph);
+  };
+  captured_copy(here);
+  REQUIRE(cudaSetDevice(1) == cudaSuccess);
+  captured_copy(*there);
+  const auto copied = of_here.to(second, *there).to(rig::cpu());
+  CHECK(std::memcmp(copied.data(), source.to(rig::cpu()).data(), copied.bytes()) == 0);
+  there.reset();
+  REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
 TEST_CASE("a product runs where its operands are, whatever device is current") {
