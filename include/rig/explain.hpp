@@ -14,6 +14,8 @@ struct answer {
   verdict says = verdict::can;
   std::string reason;  ///< why slower or cannot; filled if problem::reasons is set
   double seconds = 0;  ///< the cost model's estimate; only its order among kernels matters
+  std::string plan =
+      {};  ///< the launch plan, its tuning table and that row's measured time; if any
 };
 
 /// One kernel's answer to one problem.

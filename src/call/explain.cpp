@@ -55,6 +55,7 @@ std::string explanation::text() const {
              padded(serves ? four_digits(k.bytes / 1e6) + " MB" : "", 13);
       if (k.approximate) out += "  approximate";
       if (!k.says.reason.empty()) out += "  " + k.says.reason;
+      if (!k.says.plan.empty()) out += "  plan: " + k.says.plan;
       while (out.back() == ' ') out.pop_back();
       out += "\n";
     }
@@ -75,7 +76,8 @@ std::string explanation::json() const {
       out += std::string("{\"name\": ") + in_quotes(k.name) +
              ", \"place\": " + in_quotes(word(k.where)) +
              ", \"answer\": " + in_quotes(word(k.says.says)) +
-             ", \"reason\": " + in_quotes(k.says.reason) + ", \"estimated_ms\": " +
+             ", \"reason\": " + in_quotes(k.says.reason) + ", \"plan\": " + in_quotes(k.says.plan) +
+             ", \"estimated_ms\": " +
              (k.says.says == verdict::cannot ? "null" : four_digits(k.says.seconds * 1e3)) +
              ", \"predicted_bytes\": " +
              (k.says.says == verdict::cannot ? "null" : std::to_string(std::llround(k.bytes))) +

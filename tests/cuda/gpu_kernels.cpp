@@ -6,13 +6,13 @@
 #include <random>
 
 #include "cuda/device/arguments.cuh"
-#include "forced.hpp"
 #include "gpu.hpp"
 #include "provoked.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 #include "table.hpp"
+#include "tuned.hpp"
 
 namespace {
 
@@ -357,8 +357,7 @@ TEST_CASE("a hundred runs, the same bits") {
                                            {"spmv", 1},
                                            {"spmv_panels", 1}})
       check_bits(kernel, features);
-    const forced by(
-        rig::on_cuda::row_shape{true, 8, 16, 4, 1, true, 16, 1});  // B in tiles, and a column more
+    const tuned by = tuned::tiles(lanes(8, 16, 4, 1));  // and a column more
     check_bits("split", 65);
   }
 }

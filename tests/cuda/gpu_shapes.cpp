@@ -15,13 +15,13 @@
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/runtime/runtime.hpp"
-#include "forced.hpp"
 #include "gpu.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
 #include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
 #include "seed.hpp"
+#include "tuned.hpp"
 
 namespace {
 
@@ -101,7 +101,7 @@ std::vector<std::pair<std::string, rig::matrix<float>>> graphs_and_communities()
     const auto statistics =
         community.to(gpu).structure().derived_of<rig::on_cuda::row_statistics>();
     REQUIRE(statistics->local);
-    REQUIRE(community.nnz() >= rig::on_cuda::few_entries);
+    REQUIRE(community.nnz() >= 300000);
     REQUIRE(rig::on_cuda::is_skewed(*statistics, community.nnz()) == (name == "skewed"));
     REQUIRE((statistics->mean_length >= 40) == (name == "long"));
   }
@@ -136,9 +136,12 @@ TEST_CASE("exact products") {
   }
 }
 
-std::string last_kernel() {
-  const char* const name = rig::on_cuda::last_kernel(gpu.device);
-  return name != nullptr ? name : "none";
+template <class S>
+bool goes_in_tiles(const auto& a, const auto& b) {
+  const rig::explanation of = rig::explain(a.there, b.there, S{});
+  for (const rig::explained& kernel : of.kernels)
+    if (kernel.chosen) return kernel.says.plan.ends_with("B in tiles");
+  return false;
 }
 
 TEST_CASE("B in tiles, and what they leave of its rows") {
@@ -148,10 +151,10 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
     const int tile = l * width;
     for (const int left : {1, width})
       for (const int tiles : {1, 3}) {
-        const forced by(rig::on_cuda::row_shape{true, l, g, 4, 1, true, 16, left});
-        check_as_on_cpu<decltype(semiring)>(
-            a, on_both(quarters<T>(a.here.columns(), tiles * tile + left)));
-        CHECK(last_kernel() == "row, tiled");
+        const tuned by = tuned::tiles(lanes(l, g, 4, 1));
+        const on_both b(quarters<T>(a.here.columns(), tiles * tile + left));
+        CHECK(goes_in_tiles<decltype(semiring)>(a, b));
+        check_as_on_cpu<decltype(semiring)>(a, b);
         if (left == 4)  // fewer than a pack
           check_as_on_cpu<decltype(semiring)>(
               a, on_both(quarters<T>(a.here.columns(), tiles * tile + 2)));
@@ -179,7 +182,7 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
     auto room = rig::dense<float>(a.here.rows(), 48, 7.0f).to(gpu);
     auto c = rig::dense<float>::view(room.data(), a.here.rows(), 33, 48, gpu);
     {
-      const forced by(rig::on_cuda::row_shape{true, 8, 8, 6, 1, true, 16, 1});
+      const tuned by = tuned::tiles(lanes(8, 8, 6, 1));
       rig::mxm(c, rig::none, a.there, part, rig::plus_times<float>{});
     }
     const auto expected = rig::mxm(a.here, part_here, rig::plus_times<float>{});
@@ -192,17 +195,19 @@ TEST_CASE("B in tiles, and what they leave of its rows") {
   }
 }
 
-TEST_CASE("the rules take B in tiles where A has twenty entries a row of B") {
+TEST_CASE("B goes in tiles if A has twenty entries per row of B") {
   const on_both a(weighted(rig::generate::from_text("uniform:16384:32"))),
       few(weighted(rig::generate::from_text("uniform:2000:32")));
   for (const int features : {33, 65, 97}) {
-    check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<float>(16384, features)));
-    CHECK(last_kernel() == "row, tiled");
-    check_as_on_cpu<rig::plus_times<float>>(few, on_both(quarters<float>(2000, features)));
-    CHECK(last_kernel() == "row");
+    const on_both b(quarters<float>(16384, features)), of_few(quarters<float>(2000, features));
+    check_as_on_cpu<rig::plus_times<float>>(a, b);
+    CHECK(goes_in_tiles<rig::plus_times<float>>(a, b));
+    check_as_on_cpu<rig::plus_times<float>>(few, of_few);
+    CHECK(!goes_in_tiles<rig::plus_times<float>>(few, of_few));
   }
-  check_as_on_cpu<rig::plus_times<float>>(a, on_both(quarters<float>(16384, 32)));
-  CHECK(last_kernel() == "row");
+  const on_both whole(quarters<float>(16384, 32));
+  check_as_on_cpu<rig::plus_times<float>>(a, whole);
+  CHECK(!goes_in_tiles<rig::plus_times<float>>(a, whole));
 }
 
 TEST_CASE("products over codes") {

@@ -1,12 +1,12 @@
 // What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
 // samples and codes, and MaxK.
 
-#include "forced.hpp"
 #include "gpu.hpp"
 #include "maxk_cases.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
 #include "table.hpp"
+#include "tuned.hpp"
 
 namespace {
 
@@ -53,8 +53,8 @@ TEST_CASE("rows that are cut") {
     trial<rig::arg_max_second<float>, float, float, float> greatest(spec);
     met.meet(greatest, "arg_max_second", spec);
   }
-  for (const auto& [features, rest] : {std::pair{33, 1}, {68, 4}}) {  // B in tiles of eight packs
-    const forced by(rig::on_cuda::row_shape{true, 8, 32, 4, 1, true, 16, rest});
+  for (const int features : {33, 68}) {  // B in tiles of eight vectors, and one column or four
+    const tuned by = tuned::tiles(lanes(8, 32, 4, 1));
     trial_spec spec;
     spec.of = &rows;
     spec.features = features;

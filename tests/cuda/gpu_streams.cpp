@@ -4,11 +4,11 @@
 
 #include "cuda/runtime/device.hpp"
 #include "cuda/runtime/launch.hpp"
-#include "forced.hpp"
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
+#include "tuned.hpp"
 
 RIG_SEMIRING(
     sum_of_weighted_squares, using left = float; using right = float; using accum = float;
@@ -179,8 +179,7 @@ void check_at_once(const char* kernel, int columns) {
 TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
   check_at_once("split", 70);
   {
-    const forced by(
-        rig::on_cuda::row_shape{true, 8, 8, 6, 1, true, 16, 1});  // B in tiles, and a column more
+    const tuned by = tuned::tiles(lanes(8, 8, 6, 1));  // and a column more
     check_at_once("split", 33);
   }
   check_at_once("spmv", 1);

@@ -22,11 +22,11 @@
 #include <unordered_set>
 
 #include "cuda/runtime/compile.hpp"
-#include "cuda/tuning/row_shapes.hpp"
 #include "plan_launches.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
+#include "tuned.hpp"
 
 namespace {
 
@@ -116,7 +116,6 @@ struct call_case {
   type a = type::other;  ///< if not as the semiring has it
   bool iso = false, permuted = false, fills = false, rescales = false, reproducible = true,
        transposes = false, in_words = false;
-  rig::on_cuda::forced_choice forced = {};
 };
 constexpr call_case plain = {"plain"};
 constexpr auto no_accum = rig::accumulator::none;
@@ -132,11 +131,9 @@ constexpr call_case calls[] = {{"plus", rig::accumulator::plus},
                                {.name = "filled", .fills = true},
                                {.name = "any order", .reproducible = false},
                                {.name = "in words", .in_words = true}};
-constexpr call_case sampled_calls[] = {
-    {"plus", rig::accumulator::plus},
-    {.name = "rescaled", .rescales = true},
-    {.name = "A permuted", .permuted = true},
-    {.name = "forced packs", .forced = {.shape = rig::on_cuda::in_packs(8, 8, 6, 1)}}};
+constexpr call_case sampled_calls[] = {{"plus", rig::accumulator::plus},
+                                       {.name = "rescaled", .rescales = true},
+                                       {.name = "A permuted", .permuted = true}};
 constexpr call_case backward_calls[] = {
     {.name = "transposed", .permuted = true, .transposes = true},
     {.name = "transposed in any order",
@@ -147,25 +144,33 @@ constexpr call_case backward_calls[] = {
     {.name = "plain"},
     {.name = "transposed plus", .accum = rig::accumulator::plus, .iso = true, .transposes = true}};
 
-/// What tests of shapes and the benchmark's ablation ask for.
-constexpr rig::on_cuda::text_edit idea = {"row edited", "cuda/device/load.cuh",
-                                          "ld.global.nc.L2::256B.u32", "ld.global.nc.u32"};
-constexpr call_case forced_calls[] = {
-    {.name = "forced packs", .forced = {.shape = rig::on_cuda::in_packs(8, 8, 6, 1)}},
-    {.name = "forced singly", .forced = {.shape = rig::on_cuda::singly(8, 8, 4, 5)}},
-    {.name = "forced tiles and 1",
-     .forced = {.shape = rig::on_cuda::row_shape{true, 8, 32, 6, 1, true, 16, 1}}},
-    {.name = "forced tiles and 4",
-     .forced = {.shape = rig::on_cuda::row_shape{true, 4, 16, 6, 2, true, 16, 4}}},
-    {.name = "forced wide tiles",
-     .forced = {.shape = rig::on_cuda::row_shape{true, 8, 32, 6, 3, true, 16, 1}}},
-    {.name = "forced packs plus",
-     .accum = rig::accumulator::plus,
-     .forced = {.shape = rig::on_cuda::in_packs(8, 8, 6, 1)}},
-    {.name = "forced text", .forced = {.edit = &idea}},
-    {.name = "forced cut", .forced = {.cut = 256}},
-    {.name = "forced order", .forced = {.in_order = true}},
-    {.name = "forced whole", .forced = {.unsliced = true}}};
+/// Tables with rows before the built-in ones, as tests and the benchmark use them.
+struct tuned_case {
+  const char* name;
+  std::initializer_list<std::string> rows;
+  rig::accumulator accum = rig::accumulator::none;
+};
+const tuned_case tuned_cases[] = {
+    {"vectors",
+     {"tiles,,tile_lanes=0", "copy,,padded=1",
+      "row,load=vector element=1_byte|2_bytes|4_bytes|8_bytes|other store=plain," +
+          lanes(8, 8, 6, 1)}},
+    {"scalars",
+     {"tiles,,tile_lanes=0",
+      "load,element=1_byte|2_bytes|4_bytes|8_bytes|other store=plain,vector_bytes=0",
+      "row,element=1_byte|2_bytes|4_bytes|8_bytes|other store=plain," + lanes(8, 8, 4, 5)}},
+    {"tiles of 8",
+     {"tiles,over_tiles=1," + lanes(8, 32, 6, 1), "tiles,,tile_lanes=0", "copy,,padded=1"}},
+    {"tiles of 4 by 2",
+     {"tiles,over_tiles<=4," + lanes(4, 16, 6, 2), "tiles,,tile_lanes=0", "copy,,padded=1"}},
+    {"tiles of 24", {"tiles,," + lanes(8, 32, 6, 3), "tiles,,tile_lanes=0", "copy,,padded=1"}},
+    {"vectors plus",
+     {"tiles,,tile_lanes=0", "copy,store=plain,padded=1",
+      "row,load=vector store=plain," + lanes(8, 8, 6, 1)},
+     rig::accumulator::plus},
+    {"segments of 256",
+     {"segments,longest_over_mean<4 longest_rows>=12000,segment=0", "segments,,segment=256"}},
+    {"rows in order", {"order,,by_length=0"}}};
 
 enum class kept_in : unsigned char { nothing, b, mask };
 
@@ -329,7 +334,6 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
 
 /// What is launched, as the last columns of a line.
 std::string plan_of(const point& at, const graph_patterns& of) {
-  rig::on_cuda::forced = at.call->forced;
   rig::descriptor desc;
   const rig::problem p = problem_of(at, desc, of);
   std::string out;
@@ -403,9 +407,14 @@ void varied_points(const graph_facts& g, taker take) {
     for (const operand_case& some : usual) {
       for (const layout_case& layout : layouts) take({&g, &some, &layout, &plain, columns});
       for (const call_case& call : calls) take({&g, &some, &packed, &call, columns});
-      for (const call_case& call : forced_calls) take({&g, &some, &packed, &call, columns});
     }
   }
+}
+
+void tuned_points(const graph_facts& g, const tuned_case& tables, taker take) {
+  const call_case call = {tables.name, tables.accum};
+  for (const index columns : few_columns)
+    for (const operand_case& some : usual) take({&g, &some, &packed, &call, columns});
 }
 
 void sampled_points(const graph_facts& g, taker take) {
@@ -455,9 +464,9 @@ void go_through(std::span<char* const> names,
     const auto is_name = [&](const char* name) { return std::string_view(name) == g.name; };
     if (!names.empty() && std::none_of(names.begin(), names.end(), is_name)) continue;
     looked_at = &g;
-    const graph_patterns usual_lists(g), cut_otherwise(g);
+    const graph_patterns usual_lists(g);
     const std::function<void(const point&)> one = [&](const point& at) {
-      take(at, plan_of(at, at.call->forced.cut > 0 ? cut_otherwise : usual_lists));
+      take(at, plan_of(at, usual_lists));
     };
     const bool everywhere = i < benchmark_graphs;
     // Steps that do not divide what they walk through meet all of it in turn.
@@ -465,6 +474,14 @@ void go_through(std::span<char* const> names,
     varied_points(g, {one, everywhere ? 1 : 7});
     sampled_points(g, {one, everywhere ? 1 : 3});
     kept_points(g, {one, everywhere ? 5 : 17});
+    for (const tuned_case& tables : tuned_cases) {
+      const tuned in_use(tables.rows);
+      const graph_patterns lists(g);
+      const std::function<void(const point&)> tuned_one = [&](const point& at) {
+        take(at, plan_of(at, lists));
+      };
+      tuned_points(g, tables, {tuned_one, everywhere ? 1 : 7});
+    }
   }
 }
 

@@ -56,7 +56,7 @@ std::vector<device_info> list_devices() { return {{cuda(), "GPU", 132, 150'754'8
 void* stream_for(int, void* stream) { return stream; }
 void* lasting_stream(int, void* stream) { return stream; }
 std::shared_ptr<void> allocate(std::size_t, int, void*) {
-  return {std::shared_ptr<void>(), somewhere()};
+  return {std::shared_ptr<void>(), somewhere(1 << 20)};
 }
 void fail_by(cudaError_t, const char*) { throw asks_the_device(); }
 
@@ -67,7 +67,7 @@ void tile_rows(const dense_operand&, void*, int tile, int rest, void*) {
   seen.b_copy = "tiles of " + std::to_string(tile) + " and " + std::to_string(rest);
 }
 
-row_statistics::row_statistics(const pattern&) {
+row_statistics::row_statistics(const pattern& pattern) {
   const graph_facts& of = *looked_at;
   longest = of.longest;
   if (of.filled > 0) {
@@ -77,13 +77,14 @@ row_statistics::row_statistics(const pattern&) {
   std::copy_n(of.cut_rows, cut_kinds, cut_rows);
   std::copy_n(of.pieces, cut_kinds, pieces);
   local = of.local;
+  segment = segment_length(*this, pattern.nnz());
 }
 
 /// Rows beyond all kinds of cuts are counted on the device: here they are those of the last kind.
 row_lists::row_lists(const pattern& of) {
   const auto statistics = of.derived_of<row_statistics>();
-  if (cut_helps(*statistics, of.nnz())) {
-    cut = cut_for(*statistics, of.nnz());
+  if (cut_helps(*statistics)) {
+    cut = statistics->segment;
     int kind = 0;
     while (kind + 1 < cut_kinds && cut_of(kind) != cut) ++kind;
     cut_count = statistics->cut_rows[kind];
@@ -107,9 +108,8 @@ column_panels::column_panels(const pattern& original)
 
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   std::string& kernel = seen.kernels.at(seen.asked++);
-  kernel = wanted.expression(wanted.shape, "S", "B");
+  kernel = expression_of(wanted, "S", "B");
   replace_all(kernel, "rig::on_cuda::", "");
-  replace_all(kernel, "static_cast<int>(16 / sizeof(B))", "16 bytes");
   replace_all(kernel, ",", "");
   if (sources != nullptr) {
     std::string kind = kernel;
@@ -118,7 +118,6 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   }
   if (const std::size_t read = kernel.find("entries_read::"); read != std::string::npos)
     seen.reads = kernel.substr(read + 14, kernel.find_first_of(" >", read) - read - 14);
-  kernel += wanted.aot != nullptr ? " from the table" : " at run time";
   if (wanted.shared_percent >= 0) add_words(kernel, "shared per cent", wanted.shared_percent);
   return &kernel;
 }

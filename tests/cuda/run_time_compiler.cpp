@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "cuda/families.hpp"
+#include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/compile.hpp"
-#include "cuda/tuning/row_shapes.hpp"
-#include "kernel_ideas.hpp"
+#include "cuda/runtime/launch.hpp"
 #include "rig/error.hpp"
 #include "rig/semirings.hpp"
 
@@ -105,35 +105,6 @@ constexpr rig::source_text scaled_sum = {
     "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
     "user.cpp", 17};
 
-TEST_CASE("so does `row` without each idea that the ablation takes out") {
-  rig::on_cuda::kernel_source of = {
-      "cuda/row/row.cuh",
-      "rig::on_cuda::row<rig::arg_second<float, true>, rig::half, 8, 8, 16, 2, 1, true>", nullptr};
-  std::string name;
-  const std::string as_it_is = compile_to_cubin(of, 90, name);
-  for (const rig::on_cuda::text_edit& idea : kernel_ideas) {
-    CAPTURE(idea.name);
-    of.edit = &idea;
-    const std::string without = compile_to_cubin(of, 90, name);
-    CHECK(without.substr(0, 4) == "\177ELF");
-    CHECK(without != as_it_is);
-  }
-}
-
-TEST_CASE("an edit whose words are not once in the file is refused") {
-  rig::on_cuda::kernel_source of = {
-      "cuda/row/row.cuh", "rig::on_cuda::permute_values<rig::plus_times<float>>", nullptr};
-  std::string name;
-  for (const auto& [file, from] : {std::pair{"cuda/row/row.cuh", "no such words"},
-                                   {"cuda/row/row.cuh", "int"},
-                                   {"cuda/row/rows.cuh", "permute_values"}}) {
-    CAPTURE(from);
-    const rig::on_cuda::text_edit edit = {"wrong", file, from, ""};
-    of.edit = &edit;
-    CHECK_THROWS_AS(compile_to_cubin(of, 90, name), rig::error);
-  }
-}
-
 TEST_CASE("so does the sum by atomics") {
   check_compiles(
       "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
@@ -222,30 +193,20 @@ TEST_CASE("without NVRTC what needs it is refused") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-/// Kernels of `row` that a pair of that kind is compiled in.
-std::size_t shapes_of(rig::on_cuda::sum_kind kind) {
-  std::vector<rig::on_cuda::row_shape> distinct;
-  for (int line = 0; line <= rig::on_cuda::any_wide; ++line) {
-    const rig::on_cuda::row_shape shape = rig::on_cuda::shape_at(line, kind);
-    if (std::find(distinct.begin(), distinct.end(), shape) == distinct.end())
-      distinct.push_back(shape);
-  }
-  return distinct.size();
-}
-
 TEST_CASE("the number of kernels compiled ahead is a decision") {
   std::size_t pairs = 0;
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   CHECK(pairs == 21);
-  // row: 34 lines of shapes, of which some share kernels; permute_values a pair. spmv: three
-  // shapes. Growth costs build time and bytes: change it knowingly.
-  CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
-  CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
-  CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);
-  CHECK(shapes_of(rig::on_cuda::sum_kind::indexed) == 28);
-  CHECK(rig::on_cuda::spmv_entries() == pairs * 3);
+  // Per pair: the plans of `row` that the tuning table marks `aot`, permute_values, and three of
+  // `spmv`. Growth costs build time and bytes: change the numbers knowingly.
+  using rig::on_cuda::sum_kind;
+  CHECK(rig::on_cuda::aot_plans(sum_kind::weighted).size() == 30);
+  CHECK(rig::on_cuda::aot_plans(sum_kind::unweighted).size() == 31);
+  CHECK(rig::on_cuda::aot_plans(sum_kind::indexed).size() == 28);
+  CHECK(rig::on_cuda::aot_kernel_count() < pairs * (31 + 1 + 3));
+  CHECK(rig::on_cuda::aot_kernel_count() > pairs * (28 + 1));
 }
 
 }  // namespace

@@ -325,6 +325,7 @@ row_statistics::row_statistics(const pattern& of) {
     pieces[c] = static_cast<index>(all[pieces_of_them + c]);
   }
   local = all[near] * 2 > all[looked_at];
+  segment = segment_length(*this, of.nnz());
 }
 
 row_statistics row_statistics::sampled(int width) const {
@@ -346,8 +347,8 @@ row_lists::row_lists(const pattern& of) {
   const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
   const auto sort_blocks =
       static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
-  const bool is_cut = cut_helps(*statistics, of.nnz()), sorts = is_skewed(*statistics, of.nnz());
-  if (is_cut) cut = cut_for(*statistics, of.nnz());
+  const bool is_cut = cut_helps(*statistics), sorts = is_skewed(*statistics, of.nnz());
+  if (is_cut) cut = statistics->segment;
   // The statistics count pieces for these cuts; larger cuts, of rows of half a million entries, are
   // counted here.
   int kind = 0;

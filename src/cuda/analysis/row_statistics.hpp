@@ -16,9 +16,6 @@ namespace rig::on_cuda {
 constexpr int cut_kinds = 3;
 constexpr int64 cut_of(int kind) { return kind == 0 ? 128 : kind == 1 ? 512 : 1024; }
 
-/// Fewer entries do not fill the GPU, so rows get more lanes.
-constexpr int64 few_entries = 300000;
-
 struct row_statistics : derived {
   static constexpr const char* name = "row statistics";
   row_statistics() = default;  ///< empty: tests of rules fill it in
@@ -33,6 +30,7 @@ struct row_statistics : derived {
       1;  ///< the longest of four neighbouring rows over their mean, weighted by entries
   index cut_rows[cut_kinds] = {},
         pieces[cut_kinds] = {};  ///< rows longer than each cut, and their pieces
+  int64 segment = 0;             ///< entries per segment of a row that is cut; 0: rows stay whole
   bool local = false;  ///< most entries lie near the diagonal, so neighbouring rows share columns
 };
 
@@ -93,11 +91,11 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
                      arguments& args);
 
-/// Entries that a row may have before it is cut.
-int64 cut_for(const row_statistics& statistics, int64 nnz);
+/// `row_statistics::segment` by the tuning table.
+int64 segment_length(const row_statistics& statistics, int64 nnz);
 
 /// Returns whether one group of lanes would work on some row while others wait.
-bool cut_helps(const row_statistics& statistics, int64 nnz);
+bool cut_helps(const row_statistics& statistics);
 
 /// Returns whether neighbouring rows differ in length, in a matrix small enough for that to cost
 /// time.
@@ -109,6 +107,6 @@ bool order_helps(const problem& p, const row_statistics& statistics);
 bool split_helps(const problem& p, const row_statistics& statistics);
 
 /// Seconds that one group takes for a row of so many entries, with a batch of loads in flight.
-inline double lone_row_seconds(int64 entries) { return 60e-9 * static_cast<double>(entries); }
+double lone_row_seconds(int64 entries);
 
 }  // namespace rig::on_cuda

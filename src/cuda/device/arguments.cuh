@@ -112,6 +112,11 @@ struct mask_arguments {
   int64 stride = 0;  ///< row stride of a dense mask, whose elements are `values`
 };
 
+/// The entries of a row that are read. full: all. prefix: the first ones. sampled: any of a row
+/// longer than the width. mostly_full: the same, compiled for whole rows, because few rows are
+/// sampled.
+enum class entries_read { full, prefix, sampled, mostly_full };
+
 struct arguments {
   // A
   index rows = 0;

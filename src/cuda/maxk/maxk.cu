@@ -12,64 +12,67 @@ constexpr std::size_t most_accum_bytes = 64;
 /// A tile's width is a multiple of this, so tiles begin on packs of C.
 constexpr index tile_unit = 128;
 
-std::string forward_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  const kept_shape s = shape_of(shape);
-  return kept_expression("maxk", shape, semiring, b_type) + std::to_string(s.v) + ", " +
-         std::to_string(s.l) + ", " + in_words(s.has_flags) + ", " + in_words(s.plain) + ", " +
-         in_words(s.whole) + ">";
-}
-/// Wide vector loads win as long as they leave most lanes of a subwarp busy; otherwise narrower
-/// loads on more lanes do (docs/lab/maxk.md).
-kept_shape forward_shape(const problem& p) {
+/// V, L and how C is written: template arguments of `maxk`.
+struct forward_plan {
+  int values, lanes;
+  bool has_flags, plain, whole = false;
+};
+forward_plan plan_forward(const problem& p) {
   const int k = p.b.k;
   const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
-  const auto in_packs = [&](int v) {
-    const auto many = static_cast<std::size_t>(v);
-    return k % v == 0 && many * p.b.value_bytes <= 16 &&
+  const auto is_legal = [&](const tuning_row& row) {
+    const auto many = static_cast<std::size_t>(row[setting::values]);
+    return k % row[setting::values] == 0 && many * p.b.value_bytes <= 16 &&
            is_packed(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
            is_packed(p.b.indices, k, index_bytes, many * index_bytes);
   };
-  kept_shape s;
-  s.v = k >= 32 && in_packs(4) ? 4 : k >= 16 && in_packs(2) ? 2 : 1;
-  s.l = lanes_for(k / s.v);
-  s.indices_8 = p.b.indices_8;
-  s.plain = is_plain(p);
-  s.has_flags = p.algebra->needs_presence_flags(p);
-  return s;
+  product_facts facts;
+  facts[fact::k] = k;
+  const int values = current_table().find(section::maxk, facts, is_legal)[setting::values];
+  return {values, lanes_for(k / values), p.algebra->needs_presence_flags(p), is_plain(p)};
 }
 
 /// Bytes of shared memory that a warp holds per column.
-std::size_t column_bytes(const problem& p, const kept_shape& s) {
-  return static_cast<std::size_t>(32 / s.l) * (p.algebra->accum_bytes + (s.has_flags ? 1 : 0));
+std::size_t column_bytes(const problem& p, const forward_plan& plan) {
+  return static_cast<std::size_t>(32 / plan.lanes) *
+         (p.algebra->accum_bytes + (plan.has_flags ? 1 : 0));
+}
+
+bool writes_vectors(const problem& p, const arguments& args) {
+  const std::size_t width = 16 / p.algebra->accum_bytes;
+  return width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
+         is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
 }
 
 void forward(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  kept_shape s = forward_shape(p);
+  forward_plan plan = plan_forward(p);
   const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
   // Every tile reads all of A and B again, so fewer subwarps are better than more tiles.
-  while (s.l < 32 && static_cast<std::size_t>(all) * column_bytes(p, s) > most_shared_bytes)
-    s.l *= 2;
+  while (plan.lanes < 32 &&
+         static_cast<std::size_t>(all) * column_bytes(p, plan) > most_shared_bytes)
+    plan.lanes *= 2;
   args.k = p.b.k;
   args.kept = p.b.indices;
-  const std::size_t a_column = column_bytes(p, s);
-  const auto most = static_cast<index>(most_shared_bytes / a_column) / tile_unit * tile_unit;
+  const std::size_t per_column = column_bytes(p, plan);
+  const auto most = static_cast<index>(most_shared_bytes / per_column) / tile_unit * tile_unit;
   args.tile = all < most ? all : most;
   const index tiles = (p.b.columns + args.tile - 1) / args.tile;
-  s.whole = tiles == 1 && args.k <= s.v * s.l;
-  const std::size_t a_warp = static_cast<std::size_t>(args.tile) * a_column;
+  plan.whole = tiles == 1 && args.k <= plan.values * plan.lanes;
+  const std::size_t per_warp = static_cast<std::size_t>(args.tile) * per_column;
   unsigned warps = most_warps;
-  while (warps * a_warp > most_shared_bytes) warps /= 2;
-  const std::size_t width = 16 / p.algebra->accum_bytes;
-  args.c_packed = width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
-                  is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
+  while (warps * per_warp > most_shared_bytes) warps /= 2;
+  args.c_packed = writes_vectors(p, args);
   const void* const kernel =
-      kernel_for(p, {"maxk", "cuda/maxk/maxk.cuh", number_of(s), 0, forward_expression, nullptr});
+      kernel_for(p, {"maxk",
+                     "cuda/maxk/maxk.cuh",
+                     {template_argument::index_of(p.b.indices_8), plan.values, plan.lanes,
+                      plan.has_flags, plan.plain, plan.whole}});
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + s.has_flags),
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + plan.has_flags),
                tiles, args);
-  launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * a_warp);
+  launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * per_warp);
 }
 
 }  // namespace

@@ -8,25 +8,32 @@
 namespace rig::on_cuda {
 namespace {
 
-std::string backward_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  const kept_shape s = shape_of(shape);
-  return kept_expression("maxk_backward", shape, semiring, b_type) + std::to_string(s.l) + ", " +
-         std::to_string(s.v) + ">";
-}
+constexpr int vector_bytes = 16;
 
-std::string whole_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return kept_expression("maxk_backward_whole", shape, semiring, b_type) +
-         "static_cast<int>(16 / sizeof(" + b_type + "))>";
-}
+/// How the sums are made: row by row, by whole rows, or by panels of A's rows.
+enum class backward_method { rows = 1, whole_rows, panels };
 
-/// Whether to sum whole rows and pick the kept places at the end. This pays if rows of dY keep at
-/// least half of the columns, because most sectors of B's rows are read anyway. A warp must hold
-/// all columns in vector loads; in two tiles the gain disappears (docs/lab/maxk.md).
-bool sums_whole_rows(const problem& p) {
+/// Whether whole rows can be summed: a warp must hold all columns in vector loads.
+bool can_sum_whole_rows(const problem& p) {
   const std::size_t bytes = p.b.value_bytes, all = static_cast<std::size_t>(p.b.columns) * bytes;
-  return 2 * kept_of(p) >= p.b.columns && !p.algebra->ignores_right &&
-         p.algebra->right != type::other && p.algebra->accum_bytes <= 8 && bytes > 1 &&
-         all % 16 == 0 && all <= 32 * 16 && is_packed(p.b.data, p.b.stride, bytes);
+  return !p.algebra->ignores_right && p.algebra->right != type::other &&
+         p.algebra->accum_bytes <= 8 && bytes > 1 && all % vector_bytes == 0 &&
+         all <= 32 * vector_bytes && is_packed(p.b.data, p.b.stride, bytes);
+}
+
+/// The first method of the table that serves. Sums of
+/// whole rows, from which the kept places are picked, pay if most sectors of B's rows are read
+/// anyway (docs/lab/maxk.md).
+backward_method method_for(const problem& p, bool excludes_panels = false) {
+  using enum backward_method;
+  const product_facts facts = facts_of_kept(p, statistics_of(p));
+  const auto is_legal = [&](const tuning_row& row) {
+    const auto method = static_cast<backward_method>(row[setting::method]);
+    return (method != panels || (!excludes_panels && can_take_panels(p))) &&
+           (method != whole_rows || can_sum_whole_rows(p));
+  };
+  return static_cast<backward_method>(
+      current_table().find(section::maxk_backward, facts, is_legal)[setting::method]);
 }
 
 void backward_of_whole_rows(const problem& p) {
@@ -34,36 +41,30 @@ void backward_of_whole_rows(const problem& p) {
   const buffer values = ordered_values(p, args);
   args.k = p.c.k;
   args.kept = p.c.indices;
-  kept_shape s{};
-  s.indices_8 = p.c.indices_8;
-  const void* const kernel =
-      kernel_for(p, {"maxk_backward, whole rows", "cuda/maxk/maxk_backward.cuh", number_of(s), 0,
-                     whole_expression, nullptr});
+  const int width = vector_bytes / static_cast<int>(p.b.value_bytes);
+  const void* const kernel = kernel_for(p, {"maxk_backward_whole",
+                                            "cuda/maxk/maxk_backward.cuh",
+                                            {template_argument::index_of(p.c.indices_8), width}});
   const buffer sums =
       cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, 1, args);
-  launch(p, "maxk_backward, whole rows", kernel, grid_for(args, most_warps, 1), 32 * most_warps,
-         args);
+  launch(p, "maxk_backward_whole", kernel, grid_for(args, most_warps, 1), 32 * most_warps, args);
 }
 
 void backward_by_rows(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const int k = p.c.k;
-  kept_shape s{};
-  s.l = lanes_for(k);
-  s.v = k > 64 ? 4 : k > 32 ? 2 : 1;
-  // Half of the columns at a time helps only under three conditions. Many rows gather the same rows
-  // of B; half a row is still four cache lines; and B exceeds the L2 cache (docs/lab/maxk.md).
-  const double table_bytes = static_cast<double>(p.b.rows) * p.b.columns * p.b.value_bytes;
-  if (k > 16 && k == s.l * s.v && p.a.nnz >= 100 * static_cast<int64>(p.a.rows) &&
-      p.b.columns * p.b.value_bytes >= 1024 && table_bytes > 60e6)
-    (s.v > 1 ? s.v : s.l) /= 2;
-  s.indices_8 = p.c.indices_8;
+  const tuning_row& plan =
+      current_table().find(section::maxk_backward_rows, facts_of_kept(p, statistics_of(p)));
+  const int lanes = lanes_for(k) / (plan[setting::halved] != 0 ? 2 : 1),
+            places = plan[setting::values];
   args.k = args.columns = k;
   args.kept = p.c.indices;
-  const index tiles = tiles_of(k, s);
-  const void* const kernel = kernel_for(p, {"maxk_backward", "cuda/maxk/maxk_backward.cuh",
-                                            number_of(s), 0, backward_expression, nullptr});
+  const index tiles = tiles_of(k, lanes, places);
+  const void* const kernel =
+      kernel_for(p, {"maxk_backward",
+                     "cuda/maxk/maxk_backward.cuh",
+                     {template_argument::index_of(p.c.indices_8), lanes, places}});
   const buffer sums =
       cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
   launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
@@ -73,17 +74,21 @@ void backward_by_rows(const problem& p) {
 
 answer maxk_backward_answer(const problem& p) {
   answer out = kept_answer(rig::maxk_backward_answer(p), p);
-  if (p.reasons && out.says != verdict::cannot)
-    out.reason += takes_panels(p)      ? adds_by_atomics(p) ? ", by panels, added by atomics"
-                                                            : ", by panels if their sums fit"
-                  : sums_whole_rows(p) ? ", picked of whole sums"
-                                       : "";
+  if (p.reasons && out.says != verdict::cannot) {
+    static constexpr const char* by[] = {"", "", ", picked of whole sums",
+                                         ", by panels if their sums fit"};
+    const backward_method method = method_for(p);
+    out.reason += method == backward_method::panels && adds_by_atomics(p)
+                      ? ", by panels, added by atomics"
+                      : by[static_cast<int>(method)];
+  }
   return out;
 }
 
 void maxk_backward_run(const problem& p) {
-  if (takes_panels(p) && p.a.rows > 0 && run_by_panels(p)) return;
-  sums_whole_rows(p) ? backward_of_whole_rows(p) : backward_by_rows(p);
+  using enum backward_method;
+  if (method_for(p) == panels && p.a.rows > 0 && run_by_panels(p)) return;
+  method_for(p, true) == whole_rows ? backward_of_whole_rows(p) : backward_by_rows(p);
 }
 
 }  // namespace rig::on_cuda

@@ -12,14 +12,9 @@
 
 namespace rig::on_cuda {
 
-/// The entries of a row that are read. full: all. prefix: the first ones. sampled: any of a row
-/// longer than the width. mostly_full: the same, compiled for whole rows, because few rows are
-/// sampled.
-enum class entries_read { full, prefix, sampled, mostly_full };
-
 /// Whether scalar loads are bound to few registers. With two in flight, on graphs of short rows,
 /// more warps hide more latency than the registers do. Longer rows mostly lose by the bound, so the
-/// rules give them three in flight; docs/lab/exact.md. Other element sizes and samples are
+/// plans give them three in flight; docs/lab/exact.md. Other element sizes and samples are
 /// unmeasured.
 template <class TB, int U, entries_read Read>
 constexpr bool holds_singles() {

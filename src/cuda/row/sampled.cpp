@@ -12,6 +12,7 @@
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/plan.hpp"
 #include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
@@ -24,6 +25,7 @@ answer sampled_answer(sampling how, const problem& p) {
   const int64 most = static_cast<int64>(p.a.rows) * p.desc->width;
   if (staged.a.nnz > most) staged.a.nnz = most;
   out.seconds = estimate(staged);
+  if (p.reasons) out.plan = plan_in_words(p, how);
   return out;
 }
 

@@ -9,45 +9,32 @@
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/plan.hpp"
 
 namespace rig::on_cuda {
 
-/// Groups of lanes that fill the GPU, each with work of its own.
-constexpr int64 groups_to_fill = 12000;
-
-int64 cut_for(const row_statistics& statistics, int64 nnz) {
-  if (forced.cut > 0) return forced.cut;
-  // The longest pieces that fill the GPU; docs/lab/exact.md. A row of millions has at most 4 096
-  // pieces, because they are combined one after the other.
-  int64 cut = cut_of(0);
-  for (int kind = 1; kind < cut_kinds; ++kind)
-    if (nnz / cut_of(kind) >= groups_to_fill) cut = cut_of(kind);
-  while (statistics.longest / cut > 4096) cut *= 2;
-  return cut;
+int64 segment_length(const row_statistics& statistics, int64 nnz) {
+  const product_facts facts = facts_of_rows(statistics, nnz);
+  int64 length = current_table().find(section::segments, facts)[setting::segment];
+  // The segments of a row are combined one after the other.
+  constexpr int64 most_segments = 4096;
+  while (length > 0 && statistics.longest / length > most_segments) length *= 2;
+  return length;
 }
 
-bool cut_helps(const row_statistics& statistics, int64 nnz) {
-  // Long rows of similar length that fill the GPU need no cut; docs/lab/spmv.md.
-  const bool alike = static_cast<double>(statistics.longest) < 4 * statistics.mean_length &&
-                     nnz / statistics.longest >= groups_to_fill;
-  return statistics.longest > cut_for(statistics, nnz) && !alike;
-}
-
-bool is_skewed(const row_statistics& statistics, int64 nnz) {
-  return statistics.imbalance > 1.6 && nnz < 30000000;
+bool cut_helps(const row_statistics& statistics) {
+  return statistics.segment > 0 && statistics.longest > statistics.segment;
 }
 
 bool order_helps(const problem& p, const row_statistics& statistics) {
-  // Lanes of a warp wait for the longest of their rows. But neighbouring rows that share columns
-  // find them in the caches if they run together, unless all of B stays there anyway.
-  const double b_bytes = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
+  product_facts facts = facts_of_rows(statistics, p.a.nnz);
+  facts[fact::b_bytes] = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
                          static_cast<double>(p.b.value_bytes);
-  return is_skewed(statistics, p.a.nnz) && (!statistics.local || b_bytes < 50e6) &&
-         !forced.in_order;
+  return current_table().find(section::order, facts)[setting::by_length] != 0;
 }
 
 bool split_helps(const problem& p, const row_statistics& statistics) {
-  return cut_helps(statistics, p.a.nnz) || order_helps(p, statistics);
+  return cut_helps(statistics) || order_helps(p, statistics);
 }
 
 void prepare_derived(const pattern& of) {
@@ -109,13 +96,18 @@ buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes
                      args);
 }
 
+double lone_row_seconds(int64 entries) {
+  return current_table()[constant::seconds_per_entry] * static_cast<double>(entries);
+}
+
 answer split_answer(const problem& p) {
   answer out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   const row_statistics& statistics = statistics_of(p);
-  // The lists are read, and the last group sums a whole piece.
-  constexpr double lists_seconds = 2e-6;
-  out.seconds = estimate(p) + lists_seconds + lone_row_seconds(cut_for(statistics, p.a.nnz));
+  // The lists are read, and the last group sums a whole segment.
+  out.seconds =
+      estimate(p) + current_table()[constant::lists_seconds] + lone_row_seconds(statistics.segment);
+  if (p.reasons) out.plan = plan_in_words(p, sampling::none);
   if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += lone_row_seconds(statistics.longest);

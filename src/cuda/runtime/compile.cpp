@@ -91,16 +91,6 @@ std::string program_text(const kernel_source& of, bool located) {
   return text + "struct " + source->name + " { " + source->body + " };\n}\n";
 }
 
-/// The file's text after the edit. Throws error(cannot) unless the edit's words occur exactly once.
-std::string edited(const kernel_text& file, const text_edit& edit) {
-  std::string text = file.text;
-  const std::string_view from = edit.from;
-  const std::size_t at = text.find(from);
-  if (at == text.npos || text.find(from, at + 1) != text.npos)
-    fail(errc::cannot, {"the words \"", from, "\" are not once in ", edit.file});
-  return text.replace(at, from.size(), edit.to);
-}
-
 std::vector<std::string> flags(int architecture) {
   return {"--std=c++20", "--gpu-architecture=sm_" + std::to_string(architecture),
           "--device-as-default-execution-space"};
@@ -108,26 +98,16 @@ std::vector<std::string> flags(int architecture) {
 
 /// The key that distinguishes kernels of one architecture.
 std::string text_key(const kernel_source& of) {
-  std::string key = of.expression + "\n" + program_text(of, false);
-  if (of.edit != nullptr)
-    key += std::string(of.edit->file) + "\n" + of.edit->from + "\n" + of.edit->to;
-  return key;
+  return of.expression + "\n" + program_text(of, false);
 }
 
 compiled_kernel compile_now(const kernel_source& of, int architecture) {
   const nvrtc& c = compiler();
   std::vector<const char*> names, texts;
-  std::string edited_text;
-  bool is_edited = of.edit == nullptr;
   for (const kernel_text& t : kernel_texts()) {
     names.push_back(t.name);
     texts.push_back(t.text);
-    if (of.edit == nullptr || t.name != std::string_view(of.edit->file)) continue;
-    edited_text = edited(t, *of.edit);
-    texts.back() = edited_text.c_str();
-    is_edited = true;
   }
-  if (!is_edited) fail(errc::cannot, {"there is no file ", of.edit->file, " to edit"});
   const std::string text = program_text(of, true);
   nvrtcProgram made = nullptr;
   check_compiler(c.create(&made, text.c_str(), "rig.program", static_cast<int>(names.size()),

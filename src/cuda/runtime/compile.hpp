@@ -17,17 +17,10 @@ struct kernel_text {
 };
 std::span<const kernel_text> kernel_texts();
 
-/// A replacement of words in a kernel file. The benchmark's ablation measures the worth of an idea
-/// in a kernel by it.
-struct text_edit {
-  const char *name, *file, *from, *to;
-};
-
 /// The input of the compiler.
 struct kernel_source {
   std::string file, expression;  ///< the kernel file, and the kernel's name in it
   const source_text* semiring;   ///< the caller's, or null
-  const text_edit* edit = nullptr;
 };
 
 /// Returns the kernel for the architecture of a device: from memory, else from the disk cache, else

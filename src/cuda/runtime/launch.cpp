@@ -9,6 +9,7 @@
 
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/driver.hpp"
+#include "cuda/tuning/table.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
@@ -75,20 +76,52 @@ type type_read(const problem& p) {
   return p.algebra->ignores_right ? p.algebra->right : p.b.value_type;
 }
 
-const void* find_aot(const problem& p, const kernel_request& wanted, const std::string& semiring) {
-  if (wanted.aot == nullptr || p.algebra->source != nullptr ||
-      (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
-    return nullptr;
+/// A builtin semiring and its kernels that are compiled ahead.
+struct aot_pair {
+  std::string semiring;
+  std::span<const aot_kernel> families[2];
+};
+const std::vector<aot_pair>& aot_pairs() {
   // Never destroyed, because a product may run while the process ends.
-  static const auto& names = *new const std::vector<std::string>{
-#define RIG_BUILTIN(semiring, type) type_name(info_of<semiring<type>>),
+  static const auto& all = *new const std::vector<aot_pair>{
+#define RIG_BUILTIN(semiring, type)    \
+  {type_name(info_of<semiring<type>>), \
+   {row_kernels_aot<semiring<type>>(), spmv_kernels_aot<semiring<type>>()}},
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   };
-  for (std::size_t pair = 0; pair < names.size(); ++pair)
-    if (names[pair] == semiring)
-      return wanted.aot[pair * wanted.shapes + static_cast<std::size_t>(wanted.shape)];
+  return all;
+}
+
+const void* find_aot(const problem& p, const kernel_request& wanted) {
+  if (p.algebra->source != nullptr ||
+      (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
+    return nullptr;
+  const std::string semiring = type_name(*p.algebra);
+  for (const aot_pair& pair : aot_pairs()) {
+    if (pair.semiring != semiring) continue;
+    for (const std::span<const aot_kernel> family : pair.families)
+      for (const aot_kernel& k : family)
+        if (std::string_view(k.name) == wanted.name && k.arguments == wanted.arguments)
+          return k.kernel;
+  }
   return nullptr;
+}
+
+std::string in_words(template_argument of) {
+  using enum template_argument::kind;
+  static constexpr const char* reads[] = {"full", "prefix", "sampled", "mostly_full"};
+  switch (of.of) {
+    case boolean:
+      return of.value != 0 ? "true" : "false";
+    case entries:
+      return std::string("rig::on_cuda::entries_read::") + reads[of.value];
+    case cbsr_index:
+      return of.value != 0 ? "unsigned char" : "unsigned short";
+    case number:
+      break;
+  }
+  return std::to_string(of.value);
 }
 
 /// The key of a resolved kernel.
@@ -96,10 +129,18 @@ struct kernel_key {
   const semiring_info* algebra;
   std::uint64_t key_hash;  ///< the address may be another semiring's if its library is unloaded
   const char* name;
-  int shape, device;
+  template_arguments arguments;
+  int device;
   type b_type;
   bool per_column;
   bool operator==(const kernel_key&) const = default;
+
+  std::uint64_t hash() const {
+    std::uint64_t out = key_hash;
+    for (const template_argument one : arguments)
+      out = out * 31 + static_cast<std::uint64_t>(one.value);
+    return out;
+  }
 };
 
 /// Resolved kernels. A prepared call finds its kernel without a lock: the lists only grow, at their
@@ -224,10 +265,9 @@ unsigned row_bytes(int64 stride, std::size_t element_bytes) {
 }
 
 double estimate(const problem& p) {
-  // Between the rates at which an H200 gathers from its L2 cache and from its memory
-  // (docs/lab/exact.md), because only the order of estimates matters.
-  constexpr double bytes_a_second = 6e12, launch_seconds = 3e-6;
-  return launch_seconds + predicted_bytes(p, static_cast<double>(p.a.nnz)) / bytes_a_second;
+  const tuning_table& table = current_table();
+  return table[constant::launch_seconds] + predicted_bytes(p, static_cast<double>(p.a.nnz)) /
+                                               table[constant::gather_bytes_per_second];
 }
 
 std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }
@@ -254,28 +294,40 @@ std::size_t shared_room(int device) {
   return static_cast<std::size_t>(bytes);
 }
 
+std::string expression_of(const kernel_request& wanted, const std::string& semiring,
+                          const std::string& b_type) {
+  std::string out = std::string("rig::on_cuda::") + wanted.name + "<" + semiring;
+  if (wanted.reads_b) out += ", " + b_type;
+  for (const template_argument one : wanted.arguments) out += ", " + in_words(one);
+  return out + ">";
+}
+
 kernel_source source_of(const problem& p, const kernel_request& wanted) {
   const source_text* const user = p.algebra->source;
   const std::string semiring =
       user != nullptr ? "rig_user::" + std::string(user->name) : type_name(*p.algebra);
   const char* const element = element_name(type_read(p), p.b.per_column);
-  const std::string b_name = element != nullptr ? element : "typename " + semiring + "::right";
-  return {wanted.file, wanted.expression(wanted.shape, semiring, b_name), user, wanted.edit};
+  const std::string b_type = element != nullptr ? element : "typename " + semiring + "::right";
+  return {wanted.file, expression_of(wanted, semiring, b_type), user};
+}
+
+std::size_t aot_kernel_count() {
+  std::size_t out = 0;
+  for (const aot_pair& pair : aot_pairs())
+    for (const std::span<const aot_kernel> family : pair.families) out += family.size();
+  return out;
 }
 
 const void* kernel_for(const problem& p, const kernel_request& wanted) {
   const int device = p.a.where.device;
   const type b_type = type_read(p);
   const bool per_column = b_type == type::code && p.b.per_column;
-  const kernel_key key = {p.algebra, p.algebra->key_hash, wanted.name, wanted.shape, device,
+  const kernel_key key = {p.algebra, p.algebra->key_hash, wanted.name, wanted.arguments, device,
                           b_type,    per_column};
-  std::atomic<const resolved*>& list =
-      resolved_kernels[(key.key_hash + static_cast<unsigned>(key.shape)) %
-                       std::size(resolved_kernels)];
+  std::atomic<const resolved*>& list = resolved_kernels[key.hash() % std::size(resolved_kernels)];
   for (const resolved* r = list.load(std::memory_order_acquire); r != nullptr; r = r->next)
     if (r->key == key) return r->kernel;
-  const std::string semiring = type_name(*p.algebra);
-  const void* kernel = find_aot(p, wanted, semiring);
+  const void* kernel = find_aot(p, wanted);
   if (kernel != nullptr) {
     // A launch by the kernel's handle needs no look-up of its address; docs/lab/start.md.
     cudaKernel_t handle = nullptr;

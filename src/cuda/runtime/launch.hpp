@@ -7,6 +7,7 @@
 #include "cuda/device/arguments.cuh"
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/runtime.hpp"
+#include "cuda/runtime/template_arguments.hpp"
 #include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
@@ -35,18 +36,14 @@ inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
          static_cast<std::size_t>(stride) * element_bytes % pack == 0;
 }
 
-/// One kernel of a family: file and template for the run-time compiler, and the kernels that were
-/// compiled ahead.
+/// A kernel that a launch needs.
 struct kernel_request {
-  const char* name;    ///< the kernel's name: "row"
-  const char* file;    ///< the kernel's file: "cuda/row/row.cuh"
-  int shape;           ///< position in the family's table of shapes
-  std::size_t shapes;  ///< length of that table
-  std::string (*expression)(int shape, const std::string& semiring, const std::string& b_type);
-  const void* const* aot;   ///< compiled kernels: [pair of builtin.def · shapes + shape], or null
+  const char* name;  ///< the kernel's name in its file: "row"
+  const char* file;  ///< "cuda/row/row.cuh"
+  template_arguments arguments = {};
+  bool reads_b = true;      ///< the type of B is a template argument after the semiring
   int shared_percent = -1;  ///< percent of L1 to use as shared memory; below 0: the driver's choice
-  std::size_t most_shared = 0;      ///< dynamic shared memory of a launch, if 48 KB do not suffice
-  const text_edit* edit = nullptr;  ///< an edit of the file; needs a `name` of its own
+  std::size_t most_shared = 0;  ///< dynamic shared memory of a launch, if 48 KB do not suffice
 };
 
 /// Bytes of shared memory that a block can use on a device.
@@ -55,6 +52,19 @@ std::size_t shared_room(int device);
 /// Returns the kernel for a problem: from memory, compiled ahead, from disk, or compiled now.
 /// Throws error(cannot) with the compiler's words, or if there is no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
+
+/// The kernels that are compiled ahead for a pair of builtin.def, by family.
+template <class S>
+std::span<const aot_kernel> row_kernels_aot();
+template <class S>
+std::span<const aot_kernel> spmv_kernels_aot();
+
+/// The number of kernels that are compiled ahead; each costs build time and bytes.
+std::size_t aot_kernel_count();
+
+/// The kernel with its template arguments, as the compiler names it.
+std::string expression_of(const kernel_request& wanted, const std::string& semiring,
+                          const std::string& b_type);
 
 /// The text that the run-time compiler reads for such a kernel.
 kernel_source source_of(const problem& p, const kernel_request& wanted);

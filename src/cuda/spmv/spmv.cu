@@ -1,49 +1,40 @@
 // spmv: its answer and its launches. spmv.cuh holds the kernel.
 
-#include <array>
-
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/spmv/spmv.cuh"
+#include "cuda/tuning/table.hpp"
 #include "rig/semirings.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
-/// Plain write-back with vector loads of four entries; plain with scalar loads; any write-back with
-/// scalar loads.
-enum shape_number : int { in_packs, singly, any };
-constexpr std::size_t shapes = 3;
+/// Elements of A per vector load.
+constexpr int vector = 4;
 
-std::string expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return "rig::on_cuda::spmv<" + semiring + ", " + b_type + (shape == in_packs ? ", 4" : ", 1") +
-         (shape == any ? ", false>" : ", true>");
+template <class S, int V, bool Plain>
+aot_kernel compiled() {
+  return {"spmv", {V, Plain}, reinterpret_cast<const void*>(&spmv<S, typename S::right, V, Plain>)};
 }
-
-template <class... Kernel>
-constexpr auto addresses(Kernel*... kernel) {
-  return std::array{reinterpret_cast<const void*>(kernel)...};
-}
-
-// In the order of builtin.def; the answer excludes positional semirings.
-template <class S>
-std::array<const void*, shapes> kernels_of_a_pair() {
-  using B = typename S::right;
-  if constexpr (positional<S>)
-    return {};
-  else
-    return addresses(&spmv<S, B, 4, true>, &spmv<S, B, 1, true>, &spmv<S, B, 1, false>);
-}
-const std::array<const void*, shapes> aot[] = {
-#define RIG_BUILTIN(semiring, type) kernels_of_a_pair<semiring<type>>(),
-#include "rig/builtin.def"
-#undef RIG_BUILTIN
-};
 
 }  // namespace
 
-std::size_t spmv_entries() { return std::size(aot) * shapes; }
+// The answer excludes positional semirings.
+template <class S>
+std::span<const aot_kernel> spmv_kernels_aot() {
+  if constexpr (positional<S>) {
+    return {};
+  } else {
+    static const aot_kernel kernels[] = {compiled<S, vector, true>(), compiled<S, 1, true>(),
+                                         compiled<S, 1, false>()};
+    return kernels;
+  }
+}
+#define RIG_BUILTIN(semiring, type) \
+  template std::span<const aot_kernel> spmv_kernels_aot<semiring<type>>();
+#include "rig/builtin.def"
+#undef RIG_BUILTIN
 
 answer spmv_answer(const problem& p) {
   answer out;
@@ -60,9 +51,9 @@ answer spmv_answer(const problem& p) {
   if (cannot(out, p, why)) return out;
   // Sums go through shared memory, which costs more than a warp per row if entries are few, or if
   // rows are long and uniform. A lane per row does not beat spmv (docs/lab/spmv.md).
-  const row_statistics& statistics = statistics_of(p);
   out.seconds = estimate(p);
-  if (p.a.nnz < few_entries || (statistics.mean_length > 200 && statistics.imbalance < 1.2)) {
+  const product_facts facts = facts_of_rows(statistics_of(p), p.a.nnz);
+  if (current_table().find(section::spmv, facts)[setting::pays] == 0) {
     out.says = verdict::slower;
     out.seconds *= 2;
     if (p.reasons) out.reason = "a warp a row has less to do";
@@ -84,14 +75,15 @@ void spmv_run(const problem& p) {
   args.chunk_rows = lists->chunk_rows;
   args.chunk_count = lists->chunk_count;
   const bool plain = is_plain(p);
-  const bool packed = is_packed(args.entries, 0, sizeof(index)) &&
-                      (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
-  const int shape = !plain ? any : packed ? in_packs : singly;
+  const bool is_aligned = is_packed(args.entries, 0, sizeof(index)) &&
+                          (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
   // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
   // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
-  constexpr int shared_percent = 20;
-  const void* const kernel = kernel_for(
-      p, {"spmv", "cuda/spmv/spmv.cuh", shape, shapes, expression, aot[0].data(), shared_percent});
+  const auto shared_percent = static_cast<int>(current_table()[constant::spmv_shared_percent]);
+  const void* const kernel = kernel_for(p, {.name = "spmv",
+                                            .file = "cuda/spmv/spmv.cuh",
+                                            .arguments = {plain && is_aligned ? vector : 1, plain},
+                                            .shared_percent = shared_percent});
   constexpr int warps = spmv_threads / 32;
   const int64 late = count < blocks_behind ? count : blocks_behind;
   launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),

@@ -8,6 +8,7 @@
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "cuda/spmv/spmv_panels.cuh"
+#include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -15,19 +16,6 @@ namespace {
 /// Packs (of four entries) per lane and step: 1 to 4 compile. Two are a little faster than one;
 /// three and four spill registers and are not measured (docs/lab/spmv.md).
 constexpr int packs_a_lane = 2;
-
-/// Bits of a shape.
-enum shape_bit : int { copied = 1, in_packs = 2, iso = 4, plain = 8 };
-
-std::string panels_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  const auto word = [&](shape_bit of) { return (shape & of) != 0 ? ", true" : ", false"; };
-  return "rig::on_cuda::spmv_panels<" + semiring + ", " + b_type + ", " +
-         std::to_string(packs_a_lane) + word(copied) + word(in_packs) + word(iso) + ">";
-}
-std::string adding_expression(int shape, const std::string& semiring, const std::string& b_type) {
-  return "rig::on_cuda::add_panels<" + semiring + ", " + b_type +
-         ((shape & plain) != 0 ? ", true>" : ", false>");
-}
 
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
@@ -49,23 +37,20 @@ const char* cannot_because(const problem& p) {
   return nullptr;
 }
 
-/// The reason why this kernel does not win, or null. There is too little work; or row segments in
-/// panels are too short to fill packs; or the warp of one long row finishes last.
-/// Row segments may be shorter if rows are uniform and do not share columns. In a single panel they
-/// must be longer, because B stays in the caches anyway (docs/lab/spmv.md).
-const char* slower_because(const problem& p) {
-  const int64 panels = column_panel_count(p.a.columns);
+/// The row of the table that says whether this kernel wins, and why not. There is too little work;
+/// or row segments in panels are too short to fill vectors; or the warp of one long row finishes
+/// last (docs/lab/spmv.md).
+const tuning_row& verdict_on(const problem& p) {
   constexpr int64 warps = 4096;
-  if (p.a.nnz < 10 * few_entries) return "so few entries do not pay for two launches";
   const row_statistics& statistics = statistics_of(p);
-  const bool alike =
-      !statistics.local && static_cast<double>(statistics.longest) < 4 * statistics.mean_length;
-  const int64 least_in_panel = panels == 1 ? 128 : !alike ? 64 : panels <= 5 ? 6 : 10;
-  if (p.a.nnz < least_in_panel * p.a.rows * panels)
-    return "rows have too few entries in each panel of columns";
-  if (statistics.longest / panels > p.a.nnz / warps)
-    return "a row has more entries in a panel than a warp's share";
-  return nullptr;
+  const int64 panels = column_panel_count(p.a.columns), share = p.a.nnz / warps;
+  product_facts facts = facts_of_rows(statistics, p.a.nnz);
+  facts[fact::panels] = static_cast<double>(panels);
+  facts[fact::per_segment] =
+      static_cast<double>(p.a.nnz) / (static_cast<double>(p.a.rows) * static_cast<double>(panels));
+  facts[fact::longest_over_warp] =
+      static_cast<double>(statistics.longest / panels) / static_cast<double>(share > 0 ? share : 1);
+  return current_table().find(section::spmv_panels, facts);
 }
 
 }  // namespace
@@ -87,17 +72,18 @@ answer spmv_panels_answer(const problem& p) {
       out.reason += std::to_string(panel_bytes(p)) + " bytes of " + std::to_string(room);
     return out;
   }
-  // The estimate relative to spmv's, from measured ratios (docs/lab/spmv.md).
-  constexpr double of_spmv = 0.6, of_slower = 4;
-  out.seconds = of_spmv * estimate(p);
-  const char* const why = slower_because(p);
+  const tuning_table& table = current_table();
+  out.seconds = table[constant::spmv_panels_over_spmv] * estimate(p);
+  const tuning_row& says = verdict_on(p);
+  const bool pays = says[setting::pays] != 0;
   // Kernels compiled ahead remain available without a run-time compiler.
-  if (why == nullptr && cannot(out, p, no_compiler_because())) return out;
-  if (why != nullptr) {
+  if (pays && cannot(out, p, no_compiler_because())) return out;
+  if (!pays) {
     out.says = verdict::slower;
-    out.seconds = of_slower * estimate(p) + lone_row_seconds(statistics_of(p).longest);
+    out.seconds = table[constant::spmv_panels_over_spmv_if_slower] * estimate(p) +
+                  lone_row_seconds(statistics_of(p).longest);
     if (p.reasons)
-      out.reason = std::string(why) + ": " + std::to_string(p.a.nnz) + " entries in " +
+      out.reason = says.reason + ": " + std::to_string(p.a.nnz) + " entries in " +
                    std::to_string(p.a.rows) + " rows of at most " +
                    std::to_string(statistics_of(p).longest) + " and " +
                    std::to_string(column_panel_count(p.a.columns)) + " panels";
@@ -112,20 +98,18 @@ void spmv_panels_run(const problem& p) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const std::size_t b_bytes = p.b.value_bytes;
-  int shape = 0;
-  if (!p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
-      p.algebra->right != type::other && args.b_row_bytes == b_bytes && is_packed(args.b, 0, 1))
-    shape |= copied;
-  if (p.algebra->ignores_left || args.a_values == nullptr || p.a.nnz < pack_entries)
-    shape |= iso;
-  else if (is_packed(args.a_values, 0, 1))
-    shape |= in_packs;
+  const bool is_copied = !p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
+                         p.algebra->right != type::other && args.b_row_bytes == b_bytes &&
+                         is_packed(args.b, 0, 1);
+  const bool is_iso = p.algebra->ignores_left || args.a_values == nullptr || p.a.nnz < pack_entries;
+  const bool in_vectors = !is_iso && is_packed(args.a_values, 0, 1);
   const void* const panels =
-      kernel_for(p, {"spmv_panels", "cuda/spmv/spmv_panels.cuh", shape, 0, panels_expression,
-                     nullptr, -1, shared_room(p.a.where.device)});
+      kernel_for(p, {.name = "spmv_panels",
+                     .file = "cuda/spmv/spmv_panels.cuh",
+                     .arguments = {packs_a_lane, is_copied, in_vectors, is_iso},
+                     .most_shared = shared_room(p.a.where.device)});
   const void* const adding =
-      kernel_for(p, {"add_panels", "cuda/spmv/spmv_panels.cuh", is_plain(p) ? plain : 0, 0,
-                     adding_expression, nullptr});
+      kernel_for(p, {"add_panels", "cuda/spmv/spmv_panels.cuh", {is_plain(p)}});
   const buffer sums =
       buffer::allocate(static_cast<std::size_t>(p.a.rows) *
                            static_cast<std::size_t>(derived->panel_count) * p.algebra->accum_bytes,

@@ -8,6 +8,7 @@
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
 #include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/table.hpp"
 #include "cuda/vendor/cusparse.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -44,10 +45,9 @@ const char* cannot_because(const problem& p) {
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
   // Algorithm 2 can be one unit in the last place off, although `mxm` promises a single rounding.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
-  const row_statistics& statistics = statistics_of(p);
-  constexpr int64 many = 4000000;
-  return p.b.columns <= 32 && p.a.nnz >= many && statistics.mean_length >= 6 &&
-                 !is_skewed(statistics, p.a.nnz)
+  product_facts facts = facts_of_rows(statistics_of(p), p.a.nnz);
+  facts[fact::columns] = p.b.columns;
+  return current_table().find(section::vendor, facts)[setting::algorithm] == 3
              ? CUSPARSE_SPMM_CSR_ALG3
              : CUSPARSE_SPMM_CSR_ALG2;
 }

@@ -1,0 +1,45 @@
+#pragma once
+
+// The launch plan of a product of all or some entries of rows: `row`, `split` and the sampled
+// kernels.
+
+#include <string>
+
+#include "cuda/device/arguments.cuh"
+#include "cuda/tuning/table.hpp"
+
+namespace rig::on_cuda {
+
+/// Tiles of columns in y of a grid; more of them go on in z.
+constexpr int most_tiles = 32768;
+
+/// How a kernel reads B: in place, from a copy whose rows begin on vectors, or from a copy in tiles
+/// of columns.
+enum class b_layout : unsigned char { in_place, padded, tiled };
+
+/// A launch plan of `row`. Its template arguments of the same names: row.cuh.
+struct launch_plan {
+  int vector;  ///< elements of B per load: V
+  int tile_lanes, row_lanes, unroll, coarsening;
+  bool plain;
+  entries_read entries;
+  int rest;  ///< columns beyond whole tiles that a tiled copy holds: none, one or a vector
+  b_layout layout;
+  const tuning_row* row;  ///< where it comes from
+};
+
+/// The plan for these facts, by the table alone. `samples`: the facts of sampled rows, or null if
+/// whole rows are read.
+launch_plan plan(product_facts whole, const product_facts* samples, const tuning_table& table);
+
+/// The plan of a problem by the table in use.
+launch_plan plan_of(const problem& p, sampling how);
+
+/// A row of the table in use as `explain` prints it: its plan, the table's name, and the time that
+/// was measured.
+std::string in_words(const tuning_row& row);
+
+/// The plan of a problem in such words.
+std::string plan_in_words(const problem& p, sampling how);
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,273 @@
+#include "cuda/tuning/table.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <fstream>
+#include <limits>
+#include <sstream>
+
+#include "cuda/runtime/runtime.hpp"
+#include "rig/error.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr double infinite = std::numeric_limits<double>::infinity();
+
+constexpr const char* section_names[] = {
+    "constant",           "load",        "copy",  "tiles",       "row",  "rare_samples",
+    "segments",           "order",       "spmv",  "spmv_panels", "maxk", "maxk_backward",
+    "maxk_backward_rows", "maxk_panels", "vendor"};
+static_assert(std::size(section_names) == static_cast<std::size_t>(section::count));
+
+constexpr const char* fact_names[] = {"rows",
+                                      "element",
+                                      "sum",
+                                      "entries",
+                                      "store",
+                                      "load",
+                                      "columns",
+                                      "element_bytes",
+                                      "alignment",
+                                      "vector_bytes",
+                                      "b_vectors",
+                                      "vectors",
+                                      "slice",
+                                      "reads_b",
+                                      "tile_columns",
+                                      "over_tiles",
+                                      "columns_mod_16",
+                                      "whole_vectors",
+                                      "on_lines",
+                                      "copy_on_lines",
+                                      "nonzeros",
+                                      "mean",
+                                      "per_row",
+                                      "reuse",
+                                      "longest_over_mean",
+                                      "longest_rows",
+                                      "imbalance",
+                                      "skewed",
+                                      "clustered",
+                                      "l2_vectors",
+                                      "slice_vectors",
+                                      "b_bytes",
+                                      "b_row_bytes",
+                                      "accum_bytes",
+                                      "compiler",
+                                      "sample",
+                                      "sample_over_mean",
+                                      "samples_filled",
+                                      "per_row_over_sample",
+                                      "longest_over_sample",
+                                      "sampled_share",
+                                      "row_lanes",
+                                      "k",
+                                      "k_over_columns",
+                                      "atomics",
+                                      "panels",
+                                      "per_segment",
+                                      "longest_over_warp"};
+static_assert(std::size(fact_names) == fact_count);
+
+/// The words of each fact that has words, in the order of its enumeration.
+constexpr std::string_view words_of[word_fact_count] = {
+    "tiny short skewed skewed_clustered uniform long_clustered long_scattered",
+    "codes 1_byte 2_bytes 4_bytes 8_bytes other",
+    "weighted unweighted indexed",
+    "full prefix sampled",
+    "plain any",
+    "vector scalar"};
+
+constexpr const char* setting_names[] = {
+    "vector_bytes", "padded",    "tile_lanes", "row_lanes", "unroll", "coarsening", "rare",
+    "segment",      "by_length", "pays",       "method",    "values", "halved",     "algorithm"};
+static_assert(std::size(setting_names) == setting_count);
+
+constexpr const char* constant_names[] = {"tiny_nonzeros",
+                                          "short_mean",
+                                          "long_mean",
+                                          "skewed_imbalance",
+                                          "skewed_nonzeros",
+                                          "l2_slice_bytes",
+                                          "l2_slice_bytes_scattered",
+                                          "gather_bytes_per_second",
+                                          "maxk_bytes_per_second",
+                                          "launch_seconds",
+                                          "lists_seconds",
+                                          "seconds_per_entry",
+                                          "spmv_panels_over_spmv",
+                                          "spmv_panels_over_spmv_if_slower",
+                                          "spmv_shared_percent"};
+static_assert(std::size(constant_names) == constant_count);
+
+std::vector<std::string_view> split(std::string_view text, char at) {
+  std::vector<std::string_view> out;
+  for (std::size_t begin = 0; begin <= text.size();) {
+    const std::size_t end = std::min(text.find(at, begin), text.size());
+    if (at != ' ' || end > begin) out.push_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return out;
+}
+
+/// Reads one line of a table; errors name the table and the line.
+class line_reader {
+ public:
+  line_reader(const std::string& table, std::size_t line) : table_(table), line_(line) {}
+
+  tuning_row row(std::string_view text) const {
+    const std::vector<std::string_view> cells = split(text, ',');
+    if (cells.size() != 9) wrong("9 cells are needed, and it has ", std::to_string(cells.size()));
+    tuning_row out;
+    out.in = static_cast<section>(position(section_names, cells[0], "section"));
+    out.key = cells[1];
+    out.plan_text = cells[2];
+    // The build reads cells[3]: the kernels that it compiles ahead.
+    out.ms = cells[4];
+    out.runner_up = cells[5];
+    out.runner_up_ms = cells[6];
+    out.graph = cells[7];
+    out.commit = cells[8];
+    if (out.in == section::constant) return out;
+    for (const std::string_view word : split(cells[1], ' ')) out.when.push_back(as_condition(word));
+    const std::size_t numbers_end = std::min(cells[2].find(": "), cells[2].size());
+    if (numbers_end < cells[2].size()) out.reason = cells[2].substr(numbers_end + 2);
+    for (const std::string_view word : split(cells[2].substr(0, numbers_end), ' '))
+      set(word, out.plan);
+    return out;
+  }
+
+  constant constant_named(const tuning_row& row) const {
+    return static_cast<constant>(position(constant_names, row.key, "constant"));
+  }
+  double number(std::string_view text) const {
+    double out = 0;
+    const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (status != std::errc() || end != text.data() + text.size()) wrong("no number: ", text);
+    return out;
+  }
+
+ private:
+  template <std::size_t N>
+  std::size_t position(const char* const (&names)[N], std::string_view name,
+                       const char* kind) const {
+    const auto* const found = std::find(std::begin(names), std::end(names), name);
+    if (found == std::end(names)) wrong(std::string("no ") + kind + " is named ", name);
+    return static_cast<std::size_t>(found - names);
+  }
+
+  [[noreturn]] void wrong(const std::string& what, std::string_view word) const {
+    fail(errc::format, {"tuning table ", table_, ", line ", line_, ": ", what, "'", word, "'"});
+  }
+
+  condition as_condition(std::string_view text) const {
+    const std::size_t at = std::min(text.find_first_of("<>="), text.size());
+    const std::size_t fact = position(fact_names, text.substr(0, at), "fact");
+    condition out{static_cast<rig::on_cuda::fact>(fact)};
+    if (at == text.size()) wrong("a condition has no value: ", text);
+    const char relation = text[at];
+    const bool includes = relation == '=' || text.substr(at + 1, 1) == "=";
+    const std::string_view value = text.substr(at + (includes && relation != '=' ? 2 : 1));
+    if (fact < word_fact_count) {
+      if (relation != '=') wrong("a fact in words is compared by '=' alone: ", text);
+      const auto words = split(words_of[fact], ' ');
+      for (const std::string_view word : split(value, '|')) {
+        const auto found = std::find(words.begin(), words.end(), word);
+        if (found == words.end()) wrong("no such word: ", word);
+        out.words |= 1u << (found - words.begin());
+      }
+      return out;
+    }
+    const double bound = number(value);
+    out.from = relation == '<' ? -infinite : includes ? bound : std::nextafter(bound, infinite);
+    out.to = relation == '>' ? infinite : includes ? bound : std::nextafter(bound, -infinite);
+    return out;
+  }
+
+  void set(std::string_view text, std::array<int, setting_count>& plan) const {
+    const std::size_t at = std::min(text.find('='), text.size());
+    const std::size_t which = position(setting_names, text.substr(0, at), "setting");
+    plan[which] = static_cast<int>(number(text.substr(std::min(at + 1, text.size()))));
+  }
+
+  const std::string& table_;
+  std::size_t line_;
+};
+
+}  // namespace
+
+bool condition::holds(const product_facts& facts) const {
+  const double value = facts[of];
+  if (words != 0) return (words >> static_cast<unsigned>(value) & 1u) != 0;
+  return from <= value && value <= to;
+}
+
+bool tuning_row::serves(const product_facts& facts) const {
+  return std::ranges::all_of(when, [&](const condition& c) { return c.holds(facts); });
+}
+
+tuning_table::tuning_table(std::string name, std::string_view text)
+    : name_(std::move(name)), number_([] {
+        static std::atomic<unsigned long> tables = 0;
+        return ++tables;
+      }()) {
+  const std::vector<std::string_view> lines = split(text, '\n');
+  for (std::size_t i = 1; i < lines.size(); ++i) {
+    if (lines[i].empty()) continue;
+    const line_reader line(name_, i + 1);
+    tuning_row row = line.row(lines[i]);
+    if (row.in == section::constant)
+      constants_[static_cast<std::size_t>(line.constant_named(row))] = line.number(row.plan_text);
+    rows_.push_back(std::move(row));
+  }
+  std::ranges::stable_sort(rows_, {}, &tuning_row::in);
+  for (std::size_t s = 0; s < sections_.size(); ++s) {
+    const auto of = std::ranges::equal_range(rows_, static_cast<section>(s), {}, &tuning_row::in);
+    sections_[s] = {of.begin() - rows_.begin(), of.end() - rows_.begin()};
+    if (of.empty() || !of.back().when.empty())
+      fail(errc::format, {"tuning table ", name_, ": section '", section_names[s],
+                          "' needs a last row without conditions"});
+  }
+  for (std::size_t c = 0; c < constant_count; ++c)
+    if (!(constants_[c] > 0))
+      fail(errc::format,
+           {"tuning table ", name_, ": constant '", constant_names[c], "' is missing"});
+}
+
+namespace {
+
+std::string text_of(const char* file) {
+  std::ifstream in(file);
+  std::ostringstream out;
+  out << in.rdbuf();
+  if (!in) fail(errc::io, {"RIG_TUNING: ", file, " cannot be read"});
+  return out.str();
+}
+
+const tuning_table& first_table() {
+  // Never destroyed, because a product may run while the process ends.
+  static const auto& table = *[] {
+    const char* const file = std::getenv("RIG_TUNING");
+    return file != nullptr && *file != '\0' ? new tuning_table(file, text_of(file))
+                                            : new tuning_table("sm_90", builtin_table());
+  }();
+  return table;
+}
+
+std::atomic<const tuning_table*> in_use = nullptr;
+
+}  // namespace
+
+const tuning_table& current_table() {
+  const tuning_table* const table = in_use.load(std::memory_order_acquire);
+  return table != nullptr ? *table : first_table();
+}
+
+tuning_scope::tuning_scope(const tuning_table& table) : before_(in_use.exchange(&table)) {}
+tuning_scope::~tuning_scope() { in_use.store(before_); }
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,146 @@
+#pragma once
+
+// The tuning table: launch plans as data. A row says: when these conditions hold, take this plan.
+// docs/tuning.md has the format.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cuda/tuning/facts.hpp"
+
+namespace rig::on_cuda {
+
+enum class section : unsigned char {
+  constant,
+  load,
+  copy,
+  tiles,
+  row,
+  rare_samples,
+  segments,
+  order,
+  spmv,
+  spmv_panels,
+  maxk,
+  maxk_backward,
+  maxk_backward_rows,
+  maxk_panels,
+  vendor,
+  count
+};
+
+/// The numbers of a plan. table.cpp has their names.
+enum class setting : unsigned char {
+  vector_bytes,  ///< of a vector load of B
+  padded,        ///< 1: B is copied with padded rows, to be read in vectors
+  tile_lanes,    ///< 0: B is not copied in tiles
+  row_lanes,
+  unroll,
+  coarsening,  ///< 0: as much as covers a tile of columns
+  rare,        ///< 1: few rows are sampled
+  segment,     ///< entries per segment of a long row; 0: rows stay whole
+  by_length,   ///< 1: rows are taken longest first
+  pays,        ///< 0: another kernel wins
+  method,      ///< backward_method
+  values,      ///< values per lane and load
+  halved,      ///< 1: half of the places at a time
+  algorithm,   ///< of cuSPARSE
+  count
+};
+constexpr std::size_t setting_count = static_cast<std::size_t>(setting::count);
+
+/// A fact lies in [from, to], or is one of the words whose bits are set.
+struct condition {
+  fact of;
+  unsigned words = 0;
+  double from = 0, to = 0;
+  bool holds(const product_facts& facts) const;
+};
+
+struct tuning_row {
+  section in;
+  std::vector<condition> when;
+  std::array<int, setting_count> plan{};
+  std::string key, plan_text, reason, ms, runner_up, runner_up_ms, graph, commit;
+
+  int operator[](setting s) const { return plan[static_cast<std::size_t>(s)]; }
+  bool serves(const product_facts& facts) const;
+};
+
+/// Thresholds and rates of a machine, by name.
+enum class constant : unsigned char {
+  tiny_nonzeros,
+  short_mean,
+  long_mean,
+  skewed_imbalance,
+  skewed_nonzeros,
+  l2_slice_bytes,
+  l2_slice_bytes_scattered,
+  gather_bytes_per_second,
+  maxk_bytes_per_second,
+  launch_seconds,
+  lists_seconds,
+  seconds_per_entry,
+  spmv_panels_over_spmv,
+  spmv_panels_over_spmv_if_slower,
+  spmv_shared_percent,
+  count
+};
+constexpr std::size_t constant_count = static_cast<std::size_t>(constant::count);
+
+class tuning_table {
+ public:
+  /// Throws error(format) with the line if `text` is no table, or error(range) if a section's last
+  /// row has conditions.
+  tuning_table(std::string name, std::string_view text);
+
+  const std::string& name() const { return name_; }
+  /// Differs from the number of every other table of the process.
+  unsigned long number() const { return number_; }
+  double operator[](constant c) const { return constants_[static_cast<std::size_t>(c)]; }
+  const std::vector<tuning_row>& rows() const { return rows_; }
+
+  /// The first row of the section whose conditions hold and whose plan `is_legal` admits.
+  template <class Legal>
+  const tuning_row& find(section in, const product_facts& facts, const Legal& is_legal) const {
+    const auto [begin, end] = sections_[static_cast<std::size_t>(in)];
+    for (std::size_t i = begin; i + 1 < end; ++i)
+      if (rows_[i].serves(facts) && is_legal(rows_[i])) return rows_[i];
+    return rows_[end - 1];
+  }
+  const tuning_row& find(section in, const product_facts& facts) const {
+    return find(in, facts, [](const tuning_row&) { return true; });
+  }
+
+ private:
+  std::string name_;
+  unsigned long number_;
+  std::vector<tuning_row> rows_;
+  std::array<std::pair<std::size_t, std::size_t>, static_cast<std::size_t>(section::count)>
+      sections_{};
+  std::array<double, constant_count> constants_{};
+};
+
+/// The text of the table that is built in: sm_90.csv. A GPU of another architecture takes it too.
+std::string_view builtin_table();
+
+/// The table in use: the file that RIG_TUNING names when the process first needs it, else the one
+/// that is built in. It lives as long as the process.
+const tuning_table& current_table();
+
+/// Puts another table in use while it lives. For tests and the benchmark, in one thread at a time.
+class tuning_scope {
+ public:
+  explicit tuning_scope(const tuning_table& table);
+  ~tuning_scope();
+  tuning_scope(const tuning_scope&) = delete;
+  tuning_scope& operator=(const tuning_scope&) = delete;
+
+ private:
+  const tuning_table* before_;
+};
+
+}  // namespace rig::on_cuda

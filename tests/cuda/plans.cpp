@@ -1,0 +1,192 @@
+// Launch plans, and the tuning table that they come from, without a GPU.
+
+#include <doctest/doctest.h>
+
+#include "cuda/tuning/plan.hpp"
+#include "provoked.hpp"
+#include "rig/mxm.hpp"
+#include "rig/semirings.hpp"
+#include "tuned.hpp"
+
+namespace {
+
+using namespace rig::on_cuda;
+
+/// A pattern of 200 000 rows, whose B goes in slices for the L2 cache; `few` has 20 000.
+struct pattern_like {
+  double mean_length;
+  bool skewed = false, local = false, few = false;
+  int b_rows = 0;  ///< if not as many as A's
+};
+constexpr pattern_like few = {4.5, false, false, true}, sparse = {2.5}, even = {7}, longer = {32},
+                       dense = {400, false, true}, skewed = {14, true}, local = {14, true, true};
+
+struct numbers {
+  int tile_lanes, row_lanes, unroll, coarsening;
+  bool operator==(const numbers&) const = default;
+};
+
+/// The plan of a product of all entries, B with `columns` columns and packed rows.
+struct planned {
+  bool pads;
+  numbers shape;
+  int rest;  ///< of tiles; 0: there are none
+};
+template <class S>
+planned plan_for(const pattern_like& rows, int columns,
+                 rig::type stored = rig::type_of<typename S::right>, bool accumulates = false) {
+  rig::descriptor desc;
+  rig::problem p;
+  p.algebra = &rig::info_of<S>;
+  p.desc = &desc;
+  p.a.rows = p.a.columns = p.b.rows = p.c.rows = rows.few ? 20'000 : 200'000;
+  if (rows.b_rows > 0) p.a.columns = p.b.rows = rows.b_rows;
+  p.a.nnz = static_cast<rig::int64>(rows.mean_length * p.a.rows);
+  p.b.columns = p.c.columns = columns;
+  p.b.stride = p.c.stride = columns;
+  p.b.data = reinterpret_cast<void*>(256);
+  p.b.value_type = stored;
+  p.b.value_bytes = stored == rig::type::float64 ? 8 : stored == rig::type::half ? 2 : 4;
+  p.c.value_type = p.algebra->result;
+  p.accum = accumulates ? rig::accumulator::plus : rig::accumulator::none;
+  row_statistics statistics;
+  statistics.mean_length = rows.mean_length;
+  statistics.longest = 1000;
+  statistics.imbalance = rows.skewed ? 3 : 1;
+  statistics.local = rows.local;
+  product_facts facts = facts_of(p, statistics);
+  facts[fact::compiler] = 1;
+  const launch_plan found = plan(facts, nullptr, current_table());
+  return {found.layout == b_layout::padded,
+          {found.tile_lanes, found.row_lanes, found.unroll, found.coarsening},
+          found.rest};
+}
+
+using sum = rig::plus_times<float>;
+using max = rig::max_second<float>;
+
+TEST_CASE("short rows read a B of odd width singly, by as many lanes as leave each few columns") {
+  const struct {
+    const pattern_like& rows;
+    int columns;
+    numbers shape;
+  } said[] = {
+      {few, 33, {32, 32, 6, 2}},     {few, 65, {32, 32, 6, 3}},     {few, 193, {32, 32, 4, 7}},
+      {few, 1433, {32, 32, 4, 5}},   {sparse, 27, {8, 8, 2, 4}},    {sparse, 47, {8, 8, 2, 6}},
+      {sparse, 65, {16, 16, 2, 5}},  {sparse, 111, {16, 16, 2, 7}}, {sparse, 129, {32, 32, 2, 5}},
+      {sparse, 257, {32, 32, 2, 5}}, {even, 33, {8, 8, 3, 5}},      {even, 97, {16, 16, 3, 7}},
+      {even, 129, {32, 32, 4, 5}},   {skewed, 65, {16, 16, 3, 5}},  {sparse, 55, {8, 8, 2, 7}},
+      {sparse, 63, {16, 16, 2, 4}},  {skewed, 97, {16, 16, 3, 7}},  {skewed, 111, {16, 16, 3, 7}},
+      {local, 129, {32, 32, 4, 5}},  {local, 193, {32, 32, 3, 7}}};
+  for (const auto& [rows, columns, shape] : said) {
+    CAPTURE(rows.mean_length);
+    CAPTURE(columns);
+    const planned found = plan_for<sum>(rows, columns);
+    CHECK(!found.pads);
+    CHECK(found.rest == 0);
+    CHECK(found.shape == shape);
+  }
+  CHECK(plan_for<max>(local, 129).shape == numbers{32, 32, 3, 5});
+  CHECK(plan_for<rig::plus_times<double>>(sparse, 129).shape == numbers{32, 32, 2, 5});
+  CHECK(plan_for<rig::plus_times<double>>(even, 129).shape != numbers{32, 32, 4, 5});
+}
+
+TEST_CASE("longer rows copy it, and so do those without shapes of single elements") {
+  for (const int columns : {41, 47, 55, 77, 201}) {
+    CHECK(plan_for<sum>(longer, columns).pads);
+    CHECK(plan_for<sum>(longer, columns).rest == 0);
+  }
+  for (const int columns : {33, 65, 97, 129, 193}) CHECK(plan_for<sum>(longer, columns).rest == 1);
+  // Just beyond 128 padded rows would leave most lanes idle.
+  CHECK(!plan_for<sum>(longer, 133).pads);
+  CHECK(!plan_for<sum>(longer, 151).pads);
+  CHECK(plan_for<sum>(longer, 151).shape == numbers{32, 32, 4, 5});
+  CHECK(plan_for<sum>(longer, 153).pads);
+  CHECK(plan_for<rig::plus_times<double>>(longer, 151).pads);
+  CHECK(plan_for<sum>({39}, 145).pads == false);
+  CHECK(plan_for<sum>({41}, 145).pads);
+  CHECK(plan_for<sum>(dense, 145).pads);
+  CHECK(plan_for<sum>({19}, 47).pads == false);
+  CHECK(plan_for<sum>({20}, 47).pads);
+  // Most of this B is never read.
+  for (const int columns : {47, 57, 119})
+    for (const rig::type stored : {rig::type::float32, rig::type::half})
+      CHECK(!plan_for<sum>({30, false, false, false, 10'000'000}, columns, stored).pads);
+  // Not raced, or slower, below 20 entries a row.
+  CHECK(!plan_for<sum>(local, 79).pads);
+  for (const int columns : {57, 81, 97, 111}) CHECK(plan_for<sum>(local, columns).pads);
+  for (const pattern_like* const rows : {&even, &skewed}) {
+    for (const int columns : {41, 55, 65, 97, 111, 129, 145, 193})
+      CHECK(!plan_for<sum>(*rows, columns).pads);
+    for (const int columns : {57, 63, 95, 113, 119, 127, 159, 191, 255})
+      CHECK(plan_for<sum>(*rows, columns).pads);
+    CHECK(plan_for<rig::plus_times<double>>(*rows, 47).pads);
+  }
+  for (const pattern_like* const rows : {&few, &sparse, &even, &skewed}) {
+    CHECK(plan_for<sum>(*rows, 47, rig::type::half).pads);
+    CHECK(plan_for<sum>(*rows, 47, rig::type::float32, true).pads);
+    CHECK(!plan_for<sum>(*rows, 39, rig::type::half).pads);
+    CHECK(!plan_for<sum>(*rows, 39, rig::type::float32, true).pads);
+    CHECK(!plan_for<sum>(*rows, 64).pads);
+  }
+}
+
+TEST_CASE("samples of most rows take the plan for whole rows") {
+  product_facts facts;
+  facts.set(fact::rows, row_class::uniform);
+  facts.set(fact::element, element_class::bytes_4);
+  facts.set(fact::entries, entries_read::sampled);
+  facts[fact::columns] = facts[fact::tile_columns] = 64;
+  facts[fact::element_bytes] = 4;
+  facts[fact::alignment] = 16;
+  facts[fact::reads_b] = facts[fact::compiler] = facts[fact::on_lines] = 1;
+  facts[fact::nonzeros] = 1e6;
+  facts[fact::mean] = 50;
+  facts[fact::sample] = 128;
+  facts[fact::sample_over_mean] = 128.0 / 50;
+  facts.set(fact::rows, row_class::long_scattered);
+  facts[fact::sampled_share] = 0.05;
+  CHECK(plan(facts, &facts, current_table()).entries == entries_read::mostly_full);
+  facts[fact::sampled_share] = 0.1;
+  CHECK(plan(facts, &facts, current_table()).entries == entries_read::sampled);
+}
+
+TEST_CASE("a row of a table that comes first and serves gives the plan") {
+  const tuned with = tuned::row(lanes(4, 16, 5, 3));
+  CHECK(plan_for<sum>(even, 64).shape == numbers{4, 16, 5, 3});
+  CHECK(plan_for<sum>(even, 65).pads);
+  CHECK(plan_for<max>(skewed, 128).shape == numbers{4, 16, 5, 3});
+  CHECK(plan_for<sum>(even, 64, rig::type::float32, true).shape == numbers{8, 8, 2, 2});
+}
+
+TEST_CASE("every row of the built-in table can be met, and each section ends with a row for all") {
+  const tuning_table& table = current_table();
+  CHECK(table.rows().size() > 250);
+  for (const tuning_row& row : table.rows()) {
+    CAPTURE(row.key);
+    for (const condition& c : row.when) CHECK((c.words != 0 || c.from <= c.to));
+    if (row.in != section::row && row.in != section::tiles) continue;
+    for (const int lanes : {row[setting::tile_lanes], row[setting::row_lanes]})
+      CHECK((lanes & (lanes - 1)) == 0);
+    CHECK(row[setting::row_lanes] >= row[setting::tile_lanes]);
+    CHECK(row[setting::row_lanes] <= 32);
+  }
+}
+
+TEST_CASE("a table that is no table is refused with its line") {
+  const std::string head = "section,when,plan,compiled,ms,runner_up,runner_up_ms,graph,commit\n";
+  const auto refused = [&](const std::string& lines, std::initializer_list<std::string> words) {
+    check_error(rig::errc::format, words, [&] { tuning_table("mine", head + lines); });
+  };
+  refused("row,columns<8\n", {"mine", "line 2", "9 cells"});
+  refused("rows,,,,,,,,\n", {"no section is named 'rows'"});
+  refused("copy,,padded=1,,,,,,\nrow,colums<8,,,,,,,\n", {"line 3", "no fact is named 'colums'"});
+  refused("row,columns<wide,,,,,,,\n", {"no number: 'wide'"});
+  refused("row,rows=longish,,,,,,,\n", {"no such word: 'longish'"});
+  refused("row,rows<tiny,,,,,,,\n", {"compared by '='"});
+  refused("row,,lanes=8,,,,,,\n", {"no setting is named 'lanes'"});
+  refused("constant,l2,1,,,,,,\n", {"no constant is named 'l2'"});
+  refused("row,,tile_lanes=8,,,,,,\n", {"needs a last row without conditions"});
+}
+
+}  // namespace
