@@ -166,6 +166,22 @@ template <class S>
   return false;
 }
 
+/// Adds entries e … end, at most three, to one strand each. Returns true if a strand is terminal.
+/// Nested, so a row whose length is a multiple of four costs one test.
+template <class S>
+[[gnu::always_inline]] inline bool add_last_entries(typename S::accum& x, typename S::accum& y,
+                                                    typename S::accum& z, const block<S>& rows,
+                                                    index i, int64 e, int64 end) {
+  if (e < end) {
+    if (add_entry(x, rows, i, e)) return true;
+    if (e + 1 < end) {
+      if (add_entry(y, rows, i, e + 1)) return true;
+      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
+    }
+  }
+  return false;
+}
+
 /// x ⊕= n > 0 entries from `begin`, in four strands whose adds are independent. The strands are
 /// four variables because g++ keeps an array in memory. Returns true if a strand is terminal; x is
 /// then not the sum.
@@ -193,14 +209,7 @@ template <class S>
     if (add_entry(x, rows, i, e) || add_entry(y, rows, i, e + 1) || add_entry(z, rows, i, e + 2) ||
         add_entry(w, rows, i, e + 3))
       return true;
-  // Nested, so a row whose length is a multiple of four costs one test.
-  if (e < end) {
-    if (add_entry(x, rows, i, e)) return true;
-    if (e + 1 < end) {
-      if (add_entry(y, rows, i, e + 1)) return true;
-      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
-    }
-  }
+  if (add_last_entries(x, y, z, rows, i, e, end)) return true;
   x = S::add(S::add(x, y), S::add(z, w));
   return false;
 }
