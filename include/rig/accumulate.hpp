@@ -22,6 +22,32 @@ enum class accumulator : unsigned char {
 };
 inline constexpr accumulator none = accumulator::none;
 
+/// c - t; integers wrap, bool is "xor".
+template <class T>
+constexpr T difference(T c, T t) {
+  if constexpr (is_same<T, bool>)
+    return c != t;
+  else if constexpr (is_integer<T>) {
+    using U = typename unsigned_twin<T>::type;
+    return static_cast<T>(static_cast<U>(c) - static_cast<U>(t));
+  } else
+    return c - t;
+}
+
+/// c / t; an integer divided by 0 becomes the end of its range that has its sign, and 0/0 is 0;
+/// bool is c.
+template <class T>
+constexpr T quotient(T c, T t) {
+  if constexpr (is_same<T, bool>)
+    return c;
+  else if constexpr (is_integer<T>) {
+    if (t == 0) return c == 0 ? T(0) : c > 0 ? highest<T>() : lowest<T>();
+    if (t == -1) return times(c, T(-1));
+    return c / t;
+  } else
+    return c / t;
+}
+
 /// c ⊙ t. Integers wrap; an integer divided by 0 becomes the end of its range that has its sign,
 /// and 0/0 is 0. On bool, plus and maximum are "or", times and minimum are "and", minus is "xor",
 /// and divide returns c.
@@ -37,24 +63,11 @@ constexpr T accumulate(accumulator how, T c, T t) {
     case accumulator::plus:
       return plus(c, t);
     case accumulator::minus:
-      if constexpr (is_same<T, bool>)
-        return c != t;
-      else if constexpr (is_integer<T>) {
-        using U = typename unsigned_twin<T>::type;
-        return static_cast<T>(static_cast<U>(c) - static_cast<U>(t));
-      } else
-        return c - t;
+      return difference(c, t);
     case accumulator::times:
       return times(c, t);
     case accumulator::divide:
-      if constexpr (is_same<T, bool>)
-        return c;
-      else if constexpr (is_integer<T>) {
-        if (t == 0) return c == 0 ? T(0) : c > 0 ? highest<T>() : lowest<T>();
-        if (t == -1) return times(c, T(-1));
-        return c / t;
-      } else
-        return c / t;
+      return quotient(c, t);
     case accumulator::minimum:
       return minimum(c, t);
     case accumulator::maximum:

@@ -259,26 +259,34 @@ std::size_t input_file::inflate_into(char* out, std::size_t room) {
       if (inflater_.avail_in > 0 || raw_read_ < size_) refuse({"bytes follow the deflated data"});
       return 0;
     }
-    if (inflater_.avail_in == 0) {
-      const std::size_t got = read_raw(raw_.get(), buffer_bytes);
-      if (got == 0) {
-        if (member_done_) return 0;
-        if (is_part_) refuse({"the deflated data end too early"});
-        refuse_at(line_ + 1, {"the gzip data end too early"});
-      }
-      inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
-      inflater_.avail_in = static_cast<uInt>(got);
-    }
+    if (inflater_.avail_in == 0 && !read_deflated()) return 0;
     if (member_done_ && !begin_member()) continue;
-    const int result = inflate(&inflater_, Z_NO_FLUSH);
-    member_done_ = result == Z_STREAM_END;
-    if (result == Z_MEM_ERROR) throw std::bad_alloc();
-    if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
-      refuse_at(is_part_ ? 0 : line_ + 1,
-                {is_part_ ? "damaged deflated data: " : "damaged gzip data: ",
-                 inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
+    inflate_some();
   }
   return room - inflater_.avail_out;
+}
+
+// Returns false at the end of the file, which is refused inside a member.
+bool input_file::read_deflated() {
+  const std::size_t got = read_raw(raw_.get(), buffer_bytes);
+  if (got == 0) {
+    if (member_done_) return false;
+    if (is_part_) refuse({"the deflated data end too early"});
+    refuse_at(line_ + 1, {"the gzip data end too early"});
+  }
+  inflater_.next_in = reinterpret_cast<Bytef*>(raw_.get());
+  inflater_.avail_in = static_cast<uInt>(got);
+  return true;
+}
+
+void input_file::inflate_some() {
+  const int result = inflate(&inflater_, Z_NO_FLUSH);
+  member_done_ = result == Z_STREAM_END;
+  if (result == Z_MEM_ERROR) throw std::bad_alloc();
+  if (result != Z_OK && result != Z_STREAM_END && result != Z_BUF_ERROR)
+    refuse_at(is_part_ ? 0 : line_ + 1,
+              {is_part_ ? "damaged deflated data: " : "damaged gzip data: ",
+               inflater_.msg != nullptr ? inflater_.msg : "cannot be inflated"});
 }
 
 // A gzip file may have several members, one after the other. Zeros between and after them are

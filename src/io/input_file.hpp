@@ -79,6 +79,8 @@ class input_file {
   bool fill();
   std::size_t pull(char* out, std::size_t room);
   std::size_t inflate_into(char* out, std::size_t room);
+  bool read_deflated();
+  void inflate_some();
   bool begin_member();
   std::size_t read_raw(char* out, std::size_t room);
   std::size_t read_in_pieces(char* out, std::size_t count);

@@ -264,6 +264,54 @@ matrix<T> read_sparse(input_file& file, const header& head, const read_options& 
                    head.half == symmetry::skew ? accumulator::none : options.duplicates);
 }
 
+/// The name of T in a "%%GraphBLAS type" comment.
+template <class T>
+constexpr const char* graphblas_type = nullptr;
+template <>
+constexpr const char* graphblas_type<bool> = "bool";
+template <>
+constexpr const char* graphblas_type<int32> = "int32_t";
+template <>
+constexpr const char* graphblas_type<int64> = "int64_t";
+template <>
+constexpr const char* graphblas_type<float> = "float";
+template <>
+constexpr const char* graphblas_type<double> = "double";
+
+/// Writes the lines before the entries. If `ones` is set, the entries have no values.
+template <class T>
+void write_header(output_file& out, const matrix<T>& a, bool ones) {
+  out.text(matrix_market_magic);
+  out.text(" matrix coordinate ");
+  out.text(ones ? "pattern" : is_float<T> ? "real" : "integer");
+  out.text(" general\n%%GraphBLAS type ");
+  out.text(graphblas_type<T>);
+  out.text("\n");
+  out.number(a.rows());
+  out.text(" ");
+  out.number(a.columns());
+  out.text(" ");
+  out.number(a.nnz());
+  out.text("\n");
+}
+
+template <class T>
+void write_entries(output_file& out, const matrix<T>& a, bool ones) {
+  const pattern& structure = a.structure();
+  for (index i = 0; i < a.rows(); ++i) {
+    for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
+      out.number(i + int64(1));
+      out.text(" ");
+      out.number(structure.column_indices()[p] + int64(1));
+      if (!ones) {
+        out.text(" ");
+        out.number(a.value(p));
+      }
+      out.text("\n");
+    }
+  }
+}
+
 }  // namespace
 
 template <class T>
@@ -319,36 +367,10 @@ template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a) {
   io::naming(path, [&] {
     const matrix<T> here = a.to(cpu());
-    const pattern& structure = here.structure();
     const bool ones = here.iso() && here.iso_value() == T(1);
     io::output_file out(path);
-    out.text(io::matrix_market_magic);
-    out.text(" matrix coordinate ");
-    out.text(ones ? "pattern" : is_float<T> ? "real" : "integer");
-    out.text(" general\n%%GraphBLAS type ");
-    constexpr bool is_32 = sizeof(T) == 4;
-    out.text(is_same<T, bool> ? "bool"
-             : is_float<T>    ? (is_32 ? "float" : "double")
-                              : (is_32 ? "int32_t" : "int64_t"));
-    out.text("\n");
-    out.number(here.rows());
-    out.text(" ");
-    out.number(here.columns());
-    out.text(" ");
-    out.number(here.nnz());
-    out.text("\n");
-    for (index i = 0; i < here.rows(); ++i) {
-      for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) {
-        out.number(i + int64(1));
-        out.text(" ");
-        out.number(structure.column_indices()[p] + int64(1));
-        if (!ones) {
-          out.text(" ");
-          out.number(here.value(p));
-        }
-        out.text("\n");
-      }
-    }
+    io::write_header(out, here, ones);
+    io::write_entries(out, here, ones);
     out.close();
   });
 }

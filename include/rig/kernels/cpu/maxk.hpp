@@ -96,10 +96,43 @@ void add_kept(const dense_operand& b, typename S::left a, position at, typename 
   }
 }
 
+/// sums = ⊕ over the entries [begin, end) of `row`, one sum for each column of B. If HasFlags,
+/// `present` marks the columns that have products.
+template <class S, class Index, bool HasFlags>
+void sum_kept_row(const problem& p, const left_values<S>& left, index row, int64 begin, int64 end,
+                  typename S::accum* sums, bool* present) {
+  const int64 f = p.b.columns;
+  for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
+  if constexpr (HasFlags)
+    for (int64 j = 0; j < f; ++j) present[j] = false;
+  for (int64 e = begin; e < end; ++e)
+    add_kept<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
+}
+
+/// Writes the sums of a row of n entries to C, tile by tile. `present` null: all columns have
+/// products if n > 0.
+template <class S>
+void write_kept_row(const problem& p, index row, int64 n, const typename S::accum* sums,
+                    const bool* present) {
+  constexpr int width = 2 * half_tile<S>;
+  const writer<S> write(p);
+  mask_row mask(p.mask, row);
+  bool allowed_places[width];
+  const bool* const allowed = mask.absent() ? nullptr : allowed_places;
+  const int64 f = p.b.columns;
+  for (int64 first = 0; first < f; first += width) {
+    const int count = static_cast<int>(f - first < width ? f - first : width);
+    if (!mask.read(first, count, allowed_places) || n == 0)
+      write.write_empty(row, first, count, allowed);
+    else
+      write.write(row, first, count, sums + first, n, allowed,
+                  present != nullptr ? present + first : nullptr);
+  }
+}
+
 template <class S, class Index, bool HasFlags>
 void maxk_rows(const problem& p) {
   using accum = typename S::accum;
-  constexpr int width = 2 * half_tile<S>;
   const int64 f = p.b.columns;
   const std::size_t columns = static_cast<std::size_t>(f),
                     threads = static_cast<std::size_t>(threads_for(p));
@@ -109,24 +142,9 @@ void maxk_rows(const problem& p) {
   for_each_row(p, [&](int thread) {
     accum* const sums = all_sums.data<accum>() + thread * f;
     bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
-    return [&, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
-      const writer<S> write(p);
-      for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
-      if constexpr (HasFlags)
-        for (int64 j = 0; j < f; ++j) present[j] = false;
-      for (int64 e = begin; e < end; ++e)
-        add_kept<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
-      mask_row mask(p.mask, row);
-      bool allowed_places[width];
-      const bool* const allowed = mask.absent() ? nullptr : allowed_places;
-      for (int64 first = 0; first < f; first += width) {
-        const int count = static_cast<int>(f - first < width ? f - first : width);
-        if (!mask.read(first, count, allowed_places) || begin == end)
-          write.write_empty(row, first, count, allowed);
-        else
-          write.write(row, first, count, sums + first, end - begin, allowed,
-                      HasFlags ? present + first : nullptr);
-      }
+    return [&p, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
+      sum_kept_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
+      write_kept_row<S>(p, row, end - begin, sums, present);
     };
   });
 }
@@ -158,49 +176,55 @@ void gather_elements(const void* from, std::size_t bytes, const Index* columns, 
   words(0ul);
 }
 
+/// sums[j] = ⊕ over the entries [begin, end) of `row` of a ⊗ B(inner, columns[j]), for at most a
+/// tile of columns.
 template <class S, class Index>
-void maxk_backward_rows(const problem& p) {
+void sum_gathered(const problem& p, const left_values<S>& left, index row, int64 begin, int64 end,
+                  const Index* columns, int count, typename S::accum* sums) {
   using right = typename S::right;
   constexpr int width = 2 * half_tile<S>;
-  const int k = p.c.k;
+  alignas(16) unsigned char gathered[width * sizeof(int64)];
+  right converted[width];
   const bool in_place = p.b.value_type == type_of<right>;
+  for (int j = 0; j < count; ++j) sums[j] = S::zero();
+  for (int64 e = begin; e < end; ++e) {
+    const position at{row, p.a.entries[e]};
+    const auto a = left(e);
+    const auto* const from = static_cast<const unsigned char*>(p.b.data) +
+                             static_cast<std::size_t>(at.inner * p.b.stride) * p.b.value_bytes;
+    const auto add = [&](auto right_at) {
+      for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], product<S>(a, right_at(j), at));
+    };
+    if constexpr (is_ignoring_right<S>) {
+      add([](int) { return right{}; });
+    } else if (in_place) {
+      add([&](int j) { return reinterpret_cast<const right*>(from)[columns[j]]; });
+    } else if constexpr (is_storage<right>) {
+      gather_elements(from, p.b.value_bytes, columns, count, gathered);
+      convert_row<right>(gathered, p.b.value_type, converted, count);
+      add([&](int j) { return converted[j]; });
+    }
+  }
+}
+
+template <class S, class Index>
+void maxk_backward_rows(const problem& p) {
+  constexpr int width = 2 * half_tile<S>;
+  const int k = p.c.k;
   for_each_row(p, [&](int) {
-    return [&, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
+    return [&p, k, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
       const writer<S> write(p);
       typename S::accum sums[width];
-      alignas(16) unsigned char gathered[width * sizeof(int64)];
-      right converted[width];
       const auto* const columns =
           static_cast<const Index*>(p.c.indices) + static_cast<int64>(row) * k;
       for (int first = 0; first < k; first += width) {
         const int count = k - first < width ? k - first : width;
-        const Index* const here = columns + first;
         if (begin == end) {
           write.write_empty(row, first, count, nullptr);
-          continue;
+        } else {
+          sum_gathered<S>(p, left, row, begin, end, columns + first, count, sums);
+          write.write(row, first, count, sums, end - begin, nullptr);
         }
-        for (int j = 0; j < count; ++j) sums[j] = S::zero();
-        for (int64 e = begin; e < end; ++e) {
-          const position at{row, p.a.entries[e]};
-          const auto a = left(e);
-          const auto* const from =
-              static_cast<const unsigned char*>(p.b.data) +
-              static_cast<std::size_t>(at.inner * p.b.stride) * p.b.value_bytes;
-          const auto add = [&](auto right_at) {
-            for (int j = 0; j < count; ++j)
-              sums[j] = S::add(sums[j], product<S>(a, right_at(j), at));
-          };
-          if constexpr (is_ignoring_right<S>) {
-            add([](int) { return right{}; });
-          } else if (in_place) {
-            add([&](int j) { return reinterpret_cast<const right*>(from)[here[j]]; });
-          } else if constexpr (is_storage<right>) {
-            gather_elements(from, p.b.value_bytes, here, count, gathered);
-            convert_row<right>(gathered, p.b.value_type, converted, count);
-            add([&](int j) { return converted[j]; });
-          }
-        }
-        write.write(row, first, count, sums, end - begin, nullptr);
       }
     };
   });

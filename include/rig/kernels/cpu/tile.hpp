@@ -55,20 +55,12 @@ template <class S>
 inline constexpr bool is_direct_output =
     is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
 
-/// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
-/// compute shared columns twice, to the same bits, so one pass covers any width from W to 2W.
-///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
+/// Sets the two halves x and y of a row's sums to the content of `out`, or to zero.
 template <class S, int W>
-[[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
-  using accum = typename S::accum;
+[[gnu::always_inline]] inline void start_sums(const block<S>& rows, const typename S::accum* out,
+                                              typename S::accum (&x)[W],
+                                              typename S::accum (&y)[W]) {
   const int64 gap = rows.gap;
-  accum* const out = rows.out + i * rows.out_stride;
-  // Prefetches C, because a store that misses the cache would delay the stores after it.
-  if constexpr (is_direct_output<S>) {
-    constexpr int64 line = 64 / sizeof(accum);
-    for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
-  }
-  accum x[W], y[W];
   if (rows.continues) {
 #pragma omp simd
     for (int j = 0; j < W; ++j) x[j] = out[j];
@@ -78,22 +70,15 @@ template <class S, int W>
 #pragma omp simd
     for (int j = 0; j < W; ++j) x[j] = y[j] = S::zero();
   }
-  for (int64 e = begin; e < begin + n; ++e) {
-    const typename S::left a = rows.a[e * rows.a_step];
-    const position at{rows.row + i, rows.inner[e]};
-    if constexpr (is_ignoring_right<S>) {
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
-    } else {
-      const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
-    }
-  }
+}
+
+/// Makes the two halves of a row of n entries final, if S and the block say so.
+template <class S, int W>
+[[gnu::always_inline]] inline void complete_sums(const block<S>& rows, int64 n,
+                                                 const typename S::accum* out,
+                                                 typename S::accum (&x)[W],
+                                                 typename S::accum (&y)[W]) {
+  const int64 gap = rows.gap;
   if constexpr (is_direct_output<S> && has_finish<S>) {
     if (rows.is_final) {
 #pragma omp simd
@@ -111,6 +96,40 @@ template <class S, int W>
       for (int j = 0; j < W; ++j) y[j] = plus(out[gap + j], y[j]);
     }
   }
+}
+
+/// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
+/// compute shared columns twice, to the same bits, so one pass covers any width from W to 2W.
+///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
+template <class S, int W>
+[[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
+  using accum = typename S::accum;
+  const int64 gap = rows.gap;
+  accum* const out = rows.out + i * rows.out_stride;
+  // Prefetches C, because a store that misses the cache would delay the stores after it.
+  if constexpr (is_direct_output<S>) {
+    constexpr int64 line = 64 / sizeof(accum);
+    for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
+  }
+  accum x[W], y[W];
+  start_sums(rows, out, x, y);
+  for (int64 e = begin; e < begin + n; ++e) {
+    const typename S::left a = rows.a[e * rows.a_step];
+    const position at{rows.row + i, rows.inner[e]};
+    if constexpr (is_ignoring_right<S>) {
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
+    } else {
+      const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
+    }
+  }
+  complete_sums(rows, n, out, x, y);
 #pragma omp simd
   for (int j = 0; j < W; ++j) out[j] = x[j];
 #pragma omp simd
@@ -147,6 +166,22 @@ template <class S>
   return false;
 }
 
+/// Adds entries e … end, at most three, to one strand each. Returns true if a strand is terminal.
+/// Nested, so a row whose length is a multiple of four costs one test.
+template <class S>
+[[gnu::always_inline]] inline bool add_last_entries(typename S::accum& x, typename S::accum& y,
+                                                    typename S::accum& z, const block<S>& rows,
+                                                    index i, int64 e, int64 end) {
+  if (e < end) {
+    if (add_entry(x, rows, i, e)) return true;
+    if (e + 1 < end) {
+      if (add_entry(y, rows, i, e + 1)) return true;
+      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
+    }
+  }
+  return false;
+}
+
 /// x ⊕= n > 0 entries from `begin`, in four strands whose adds are independent. The strands are
 /// four variables because g++ keeps an array in memory. Returns true if a strand is terminal; x is
 /// then not the sum.
@@ -174,14 +209,7 @@ template <class S>
     if (add_entry(x, rows, i, e) || add_entry(y, rows, i, e + 1) || add_entry(z, rows, i, e + 2) ||
         add_entry(w, rows, i, e + 3))
       return true;
-  // Nested, so a row whose length is a multiple of four costs one test.
-  if (e < end) {
-    if (add_entry(x, rows, i, e)) return true;
-    if (e + 1 < end) {
-      if (add_entry(y, rows, i, e + 1)) return true;
-      if (e + 2 < end && add_entry(z, rows, i, e + 2)) return true;
-    }
-  }
+  if (add_last_entries(x, y, z, rows, i, e, end)) return true;
   x = S::add(S::add(x, y), S::add(z, w));
   return false;
 }

@@ -245,40 +245,10 @@ class writer {
   /// Writes ⊕-sums: x[k], of length(k) ≥ 1 products, to place k.
   template <class Length>
   void write_sums(index row, int64 first, const places& at, const accum* x, Length length) const {
-    if constexpr (is_indexed<output<S>>) {
-      using value = decltype(output<S>::value);
-      value values[2 * half_tile<S>];
-      int32 indices[2 * half_tile<S>];
-      const bool joins = p_.accum == accumulator::own;
-      if (joins) {
-        read_tile<value>(p_.c, row, first, at, values);
-        read_tile<int32>(p_.indices, row, first, at, indices);
-      }
-      for (int k = 0; k < at.count; ++k) {
-        accum best = x[k];
-        if (joins) best = S::add({values[k], indices[k] < 0 ? highest<int32>() : indices[k]}, best);
-        const auto out = finished<S>(best, length(k));
-        values[k] = out.value;
-        indices[k] = out.index;
-      }
-      write_tile<value>(values_, row, first, at, values, S::zero().value);
-      write_tile<int32>(indices_, row, first, at, indices, -1);
-    } else {
-      const output<S> zero = finished<S>(S::zero(), 0);
-      output<S> t[2 * half_tile<S>];
-      if constexpr (is_same<output<S>, accum>)
-        if (p_.accum == accumulator::own) {
-          read_tile<accum>(p_.c, row, first, at, t);
-          for (int k = 0; k < at.count; ++k) t[k] = S::add(t[k], finished<S>(x[k], length(k)));
-          return write_tile<output<S>>(values_, row, first, at, t, zero);
-        }
-      if constexpr (!has_finish<S>) {
-        write_tile<output<S>>(values_, row, first, at, x, zero);
-      } else {
-        for (int k = 0; k < at.count; ++k) t[k] = finished<S>(x[k], length(k));
-        write_tile<output<S>>(values_, row, first, at, t, zero);
-      }
-    }
+    if constexpr (is_indexed<output<S>>)
+      write_indexed(row, first, at, x, length);
+    else
+      write_values(row, first, at, x, length);
   }
 
   /// Writes the fill to the places.
@@ -294,6 +264,48 @@ class writer {
   }
 
  private:
+  /// `write_sums` if C is indexed: values and indices are two arrays.
+  template <class Length>
+  void write_indexed(index row, int64 first, const places& at, const accum* x,
+                     Length length) const {
+    using value = decltype(output<S>::value);
+    value values[2 * half_tile<S>];
+    int32 indices[2 * half_tile<S>];
+    const bool joins = p_.accum == accumulator::own;
+    if (joins) {
+      read_tile<value>(p_.c, row, first, at, values);
+      read_tile<int32>(p_.indices, row, first, at, indices);
+    }
+    for (int k = 0; k < at.count; ++k) {
+      accum best = x[k];
+      if (joins) best = S::add({values[k], indices[k] < 0 ? highest<int32>() : indices[k]}, best);
+      const auto out = finished<S>(best, length(k));
+      values[k] = out.value;
+      indices[k] = out.index;
+    }
+    write_tile<value>(values_, row, first, at, values, S::zero().value);
+    write_tile<int32>(indices_, row, first, at, indices, -1);
+  }
+
+  /// `write_sums` if C is one array.
+  template <class Length>
+  void write_values(index row, int64 first, const places& at, const accum* x, Length length) const {
+    const output<S> zero = finished<S>(S::zero(), 0);
+    output<S> t[2 * half_tile<S>];
+    if constexpr (is_same<output<S>, accum>)
+      if (p_.accum == accumulator::own) {
+        read_tile<accum>(p_.c, row, first, at, t);
+        for (int k = 0; k < at.count; ++k) t[k] = S::add(t[k], finished<S>(x[k], length(k)));
+        return write_tile<output<S>>(values_, row, first, at, t, zero);
+      }
+    if constexpr (!has_finish<S>) {
+      write_tile<output<S>>(values_, row, first, at, x, zero);
+    } else {
+      for (int k = 0; k < at.count; ++k) t[k] = finished<S>(x[k], length(k));
+      write_tile<output<S>>(values_, row, first, at, t, zero);
+    }
+  }
+
   const problem& p_;
   const target values_, indices_;
 };
