@@ -1,4 +1,4 @@
-// INT8 features: how far codes are from their numbers, products with them, and their files.
+// INT8 features: the rounding error of codes, products with codes, and .npz files.
 
 #include <omp.h>
 
@@ -101,7 +101,7 @@ void check_bounds() {
           for (int j = 0; j < in.columns; ++j) {
             const int r = q.per_column() ? j : 0, code = q.data()[i * in.columns + j];
             const long double number = to_number(x(i, j)), step = q.step()[r];
-            // Neighbours first, so that nothing is lost.
+            // The close numbers are subtracted first, which loses no digits.
             const long double off = std::fabs((q.low()[r] - number) + step * code);
             const long double most = how == rounding::floor ? step : step / 2;
             wrong += !(off <= most * (1 + 0x1p-50L));
@@ -114,14 +114,14 @@ void check_bounds() {
       }
 }
 
-TEST_CASE("codes are within a step, or half of one, of their numbers") {
+TEST_CASE("codes differ from their numbers by at most a step, or half a step") {
   check_bounds<float>();
   check_bounds<double>();
   check_bounds<rig::half>();
   check_bounds<rig::bfloat16>();
 }
 
-TEST_CASE("codes are the published ones") {
+TEST_CASE("codes equal the published ones") {
   const rig::dense<float> x = dense_of<float>(inputs[0]);
   double least = inf, greatest = -inf;
   for (int i = 0; i < x.rows(); ++i)
@@ -169,7 +169,7 @@ TEST_CASE("codes do not depend on the number of threads, and views with gaps are
   }
 }
 
-TEST_CASE("numbers without a range are refused, the first by name") {
+TEST_CASE("numbers without a range are refused, and the error names the first") {
   const auto range = rig::errc::range;
   for (const ranges over : {ranges::matrix, ranges::column}) {
     rig::dense<float> x(300, 7, 1.5f);
@@ -195,7 +195,7 @@ TEST_CASE("numbers without a range are refused, the first by name") {
   }
 }
 
-TEST_CASE("codes from elsewhere") {
+TEST_CASE("codes of the caller") {
   const std::vector<unsigned char> codes{0, 1, 2, 253, 254, 255};
   using floats = std::vector<float>;
   const quantized q = quantized::from_codes(2, 3, codes, floats{-1, 0, 1}, floats{0, 0.5f, 2});
@@ -223,7 +223,7 @@ TEST_CASE("codes from elsewhere") {
   CHECK(attempt(range, 2, {FLT_MAX}, {FLT_MAX / 255}).find("range 0") != std::string::npos);
 }
 
-TEST_CASE("memory for codes has a shape and ranges for it") {
+TEST_CASE("memory for codes must fit the shape and the ranges") {
   const auto shape = rig::errc::shape;
   check_error(shape, {"-1x3"}, [] { quantized::uninitialised(-1, 3, 1); });
   check_error(shape, {"3x-1"}, [] { quantized::uninitialised(3, -1, 1); });
@@ -264,7 +264,7 @@ TEST_CASE("products with codes") {
   met.conclude(11, shapes.size());
 }
 
-TEST_CASE("a long row that is cut, over codes") {
+TEST_CASE("a long row that is split, over codes") {
   const shape rows = long_rows_shape();
   for (const ranges over : {ranges::matrix, ranges::column}) {
     trial_spec spec;
@@ -280,12 +280,12 @@ TEST_CASE("a long row that is cut, over codes") {
   }
 }
 
-TEST_CASE("a product over codes is one over what they stand for") {
-  // A single column is summed in strands, block by block: in another order.
+TEST_CASE("a product over codes equals the product over the dequantised numbers") {
+  // A single column is summed block by block, which changes the order.
   check_dequantised(rig::cpu(), [](int features) { return features == 1; });
 }
 
-TEST_CASE("explain names codes, and what cannot be is refused") {
+TEST_CASE("explain names codes, and unsupported calls are refused") {
   const auto a = rig::matrix<float>(4, 3);
   const quantized whole = quantized::from(rig::dense<float>(3, 4, 1.0f)),
                   columns = quantized::from(rig::dense<float>(3, 4, 1.0f), ranges::column);
@@ -326,7 +326,7 @@ std::uint32_t crc_of(const std::string& bytes) {
   return ~crc;
 }
 
-/// Raw deflate, by gzip: what is between its header of ten bytes and its end of eight.
+/// The raw deflate stream of gzip's output, without the header of 10 bytes and the trailer of 8.
 std::string deflated(const std::string& bytes) {
   const std::string path = file_of("member", bytes);
   REQUIRE(std::system(("gzip -nf " + path).c_str()) == 0);
@@ -367,7 +367,7 @@ std::string npy_of(const std::string& type, const std::string& shape, const std:
   return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) + '\0' + text + data;
 }
 
-TEST_CASE(".npz: what is written is read") {
+TEST_CASE(".npz: a written file reads back") {
   const std::string path = scratch() / "q.npz";
   for (const input& in : inputs)
     for (const ranges over : {ranges::matrix, ranges::column}) {
@@ -378,7 +378,7 @@ TEST_CASE(".npz: what is written is read") {
       rig::write_quantized(path, rig::read_quantized(path));
       CHECK(bytes_of(path) == first);
     }
-  // More than the reader's buffers hold.
+  // The codes exceed the reader's buffers.
   const quantized large = quantized::from(dense_of<float>({"", 1500, 777, unit}));
   rig::write_quantized(path, large);
   CHECK(same(rig::read_quantized(path), large));
@@ -421,9 +421,9 @@ TEST_CASE(".npz of other programs") {
   CHECK(large.dequantised<float>()(999, 999) == 15);
 }
 
-TEST_CASE(".npz: codes that threads read together") {
+TEST_CASE(".npz: several threads read the codes") {
   const int threads = omp_get_max_threads();
-  // More than is read between two reports of progress, and no whole number of pieces.
+  // The codes exceed one interval of progress and are no whole number of pieces.
   constexpr int rows = 70001, columns = 1000;
   std::vector<unsigned char> codes(static_cast<std::size_t>(rows) * columns);
   for (std::size_t n = 0; n < codes.size(); ++n)
@@ -552,7 +552,7 @@ TEST_CASE("malformed .npz files are refused with the reason") {
           }).starts_with("/dev/full: cannot write"));
 }
 
-TEST_CASE(".npz: every truncation is refused; with a damaged byte it is, or reads as it was") {
+TEST_CASE(".npz: every truncation is refused; a damaged byte is refused or changes nothing") {
   const std::string path = scratch() / "whole.npz";
   rig::write_quantized(path, good());
   int refused = 0, tried = 0;
