@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-long machine_bytes = 0;  // of memory, that the machine is said to have; 0: what it has
+long machine_bytes = 0;  // the bytes of memory that sysconf reports; 0: the machine's
 
 }  // namespace
 
@@ -230,7 +230,7 @@ void read_full(const std::string& path, bool integers) {
     rig::read_dense<double>(path);
 }
 
-/// Limits the address space to what is used plus `bytes`, while it lives.
+/// Limits the address space to the bytes in use plus `bytes`, during its lifetime.
 class little_memory {
  public:
   explicit little_memory(rlim_t bytes) {
@@ -252,7 +252,7 @@ constexpr bool memory_can_be_limited = false;
 constexpr bool memory_can_be_limited = true;
 #endif
 
-/// Reading is to succeed or to throw rig::error; anything else ends the test.
+/// Reading must succeed or throw rig::error; any other outcome ends the test.
 int count_refusals(const std::string& name, const std::string& bytes) {
   const std::string path = file_of(name, bytes);
   int refused = 0;
@@ -274,7 +274,8 @@ int count_refusals(const std::string& name, const std::string& bytes) {
 TEST_CASE("malformed Matrix Market files are refused with line and reason") {
   check(matrix_market_files, "bad.mtx", read_sparse);
   check(matrix_market_files, "bad.mtx", [](const std::string& path, bool integers) {
-    // The same errors for a dense result; an array's sizes are checked against the file's at once.
+    // A dense result has the same errors, except that an array's sizes are first compared with the
+    // file's.
     try {
       read_full(path, integers);
     } catch (const rig::error& e) {
@@ -295,7 +296,7 @@ TEST_CASE("an integer that a double cannot hold is refused, not rounded") {
   }
 }
 
-TEST_CASE("a bool is of the declared type too") {
+TEST_CASE("a bool is read in the declared type") {
   for (const auto& [type, word] : {std::pair("float", "-1e39"), std::pair("double", "1e999")}) {
     const std::string path =
         file_of("bool.mtx", real + "%%GraphBLAS type " + type + "\n1 1 1\n1 1 " + word + "\n");
@@ -308,7 +309,7 @@ TEST_CASE("malformed edge lists are refused with line and reason") {
   check(edge_lists, "bad.txt", read_sparse);
 }
 
-TEST_CASE("read options are held to") {
+TEST_CASE("files that break the read options are refused") {
   struct held {
     std::string text;
     rig::read_options options;
@@ -413,7 +414,7 @@ TEST_CASE("damaged gzip files are refused") {
   REQUIRE(std::system(("gzip -nf " + (scratch() / "damaged.mtx").string()).c_str()) == 0);
   const std::string whole = bytes_of(path);
   CHECK(rig::read_matrix<int>(path).nnz() == 1000);
-  // From the second byte on it is known for gzip, and every byte of it matters.
+  // Two bytes identify gzip; after them every byte matters.
   for (std::size_t length = 2; length < whole.size(); length += 3) {
     file_of("damaged.mtx.gz", whole.substr(0, length));
     CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<int>(path); }).find("too early") !=
@@ -433,11 +434,11 @@ TEST_CASE("damaged gzip files are refused") {
         std::string::npos);
 }
 
-TEST_CASE("what a gzip file of petabytes could hold is no negative number") {
+TEST_CASE("the possible content of a gzip file of petabytes does not overflow") {
   file_of("sparse.npy", npy_of("<f8", "(2147483647, 2147483647)", ""));
   REQUIRE(std::system(("gzip -nf " + (scratch() / "sparse.npy").string()).c_str()) == 0);
   const std::string zipped = bytes_of(scratch() / "sparse.npy.gz");
-  // Few file systems have files of that size; tmpfs does.
+  // Few file systems hold files of that size; tmpfs does.
   const fs::path shared = fs::exists("/dev/shm") ? fs::path("/dev/shm") : scratch();
   const std::string path = shared / ("rig_" + std::to_string(getpid()) + ".npy.gz");
   std::ofstream(path, std::ios::binary) << zipped;
@@ -453,7 +454,7 @@ TEST_CASE("what a gzip file of petabytes could hold is no negative number") {
   CHECK(message.starts_with(path + ": needs 36893488113"));
 }
 
-TEST_CASE("sizes that lie allocate nothing") {
+TEST_CASE("false sizes allocate nothing") {
   if (!memory_can_be_limited) {
     MESSAGE("SKIPPED: a sanitizer's address space cannot be limited");
     return;
@@ -482,7 +483,7 @@ TEST_CASE("sizes that lie allocate nothing") {
         std::string::npos);
   CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes); }).starts_with(nodes + ": "));
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
-  // Its size is refused before its entries are read, of which there are too few.
+  // The size is refused before the entries are read, although some are missing.
   CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));
 }
 
@@ -523,7 +524,7 @@ TEST_CASE("entries are refused before they fill the machine's memory") {
   CHECK(rig::read_matrix<double>(edges).nnz() == 1);
 }
 
-TEST_CASE("every truncation and every damaged byte reads or is refused, nothing else") {
+TEST_CASE("every truncated or damaged file reads or is refused") {
   const std::vector<std::pair<std::string, std::string>> files = {
       {"fuzz.mtx", real + "%%GraphBLAS type double\n3 2 3\n1 1 -1.5e-3\n3 2 inf\r\n\n%c\n2 1 +7\n"},
       {"fuzz.mtx", skew + "4 4 3\n2 1 -12\n4 1 3\n4 3 5\n"},
