@@ -1,5 +1,5 @@
-// The run-time compiler without a GPU: every kernel file compiles to machine code for one from its
-// embedded text.
+// The run-time compiler without a GPU: every kernel file compiles from its embedded text to a GPU's
+// machine code.
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -105,7 +105,7 @@ constexpr rig::source_text scaled_sum = {
     "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
     "user.cpp", 17};
 
-TEST_CASE("so does `row` without each idea that the ablation takes out") {
+TEST_CASE("`row` compiles without each idea that the ablation removes") {
   rig::on_cuda::kernel_source of = {
       "cuda/row/row.cuh",
       "rig::on_cuda::row<rig::arg_second<float, true>, rig::half, 8, 8, 16, 2, 1, true>", nullptr};
@@ -120,7 +120,7 @@ TEST_CASE("so does `row` without each idea that the ablation takes out") {
   }
 }
 
-TEST_CASE("an edit whose words are not once in the file is refused") {
+TEST_CASE("a text edit is refused unless its words occur exactly once in the file") {
   rig::on_cuda::kernel_source of = {
       "cuda/row/row.cuh", "rig::on_cuda::permute_values<rig::plus_times<float>>", nullptr};
   std::string name;
@@ -134,14 +134,14 @@ TEST_CASE("an edit whose words are not once in the file is refused") {
   }
 }
 
-TEST_CASE("so does the sum by atomics") {
+TEST_CASE("the sum by atomics compiles") {
   check_compiles(
       "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
       "4, true, true>",
       nullptr, "cuda/maxk/maxk_panels.cuh");
 }
 
-TEST_CASE("so does a semiring of the caller's") {
+TEST_CASE("a semiring of the caller compiles") {
   check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
                  &scaled_sum);
   check_compiles("rig::on_cuda::spmv_panels<rig_user::scaled_sum, float, 2, true, true, false>",
@@ -166,7 +166,7 @@ std::string refusal_of(const char* body) {
   return {};
 }
 
-TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+TEST_CASE("a semiring that does not compile is refused with the compiler's words, file and line") {
   const std::string said = refusal_of(
       "using left = float; using right = float; using accum = float; int zero() { return nothing; "
       "}");
@@ -175,7 +175,7 @@ TEST_CASE("one that does not is refused in the compiler's words, with its file a
   CHECK(said.find("rig::maximum") == std::string::npos);
 }
 
-TEST_CASE("where one uses the standard library the refusal names what is there instead") {
+TEST_CASE("the error of a semiring that uses the standard library names rig's functions") {
   const std::string said = refusal_of(
       "using left = float; using right = float; using accum = float;"
       "static constexpr float zero() { return 0; }"
@@ -190,7 +190,7 @@ TEST_CASE("a file's name may hold quotes") {
   check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &odd);
 }
 
-/// Run by the test after it, in a process of its own: NVRTC is looked for once.
+/// The test after it runs it in a process of its own, because a process searches for NVRTC once.
 constexpr const char* without_nvrtc = "child: without NVRTC";
 TEST_CASE(without_nvrtc* doctest::skip()) {
   REQUIRE(rig::on_cuda::no_compiler_because() != nullptr);
@@ -207,7 +207,7 @@ TEST_CASE(without_nvrtc* doctest::skip()) {
   }
 }
 
-TEST_CASE("without NVRTC what needs it is refused") {
+TEST_CASE("without NVRTC, work that needs it is refused") {
   CHECK(rig::on_cuda::no_compiler_because() == nullptr);
   const pid_t child = fork();
   if (child == 0) {
@@ -222,7 +222,7 @@ TEST_CASE("without NVRTC what needs it is refused") {
   CHECK(WEXITSTATUS(status) == 0);
 }
 
-/// Kernels of `row` that a pair of that kind is compiled in.
+/// The number of `row` kernels that are compiled for a pair of that kind.
 std::size_t shapes_of(rig::on_cuda::sum_kind kind) {
   std::vector<rig::on_cuda::row_shape> distinct;
   for (int line = 0; line <= rig::on_cuda::any_wide; ++line) {
@@ -233,14 +233,14 @@ std::size_t shapes_of(rig::on_cuda::sum_kind kind) {
   return distinct.size();
 }
 
-TEST_CASE("the number of kernels compiled ahead is a decision") {
+TEST_CASE("the number of kernels compiled ahead changes only on purpose") {
   std::size_t pairs = 0;
 #define RIG_BUILTIN(semiring, type) ++pairs;
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
   CHECK(pairs == 21);
-  // row: 34 lines of shapes, of which some share kernels; permute_values a pair. spmv: three
-  // shapes. Growth costs build time and bytes: change it knowingly.
+  // row has 34 launch configurations, some with the same kernel, and one permute_values per pair;
+  // spmv has three. More kernels cost build time and bytes.
   CHECK(rig::on_cuda::row_entries() == pairs * (34 + 1));
   CHECK(shapes_of(rig::on_cuda::sum_kind::weighted) == 30);
   CHECK(shapes_of(rig::on_cuda::sum_kind::unweighted) == 31);
