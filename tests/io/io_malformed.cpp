@@ -62,13 +62,13 @@ const std::vector<malformed> matrix_market_files = {
     {banner("coordinate pattern skew-symmetric"), 1, "a pattern cannot be skew-symmetric"},
     {real, 1, "ends before the size line"},
     {real + "% 1 1 1\n\n", 3, "ends before the size line"},
-    {real + "3 3\n", 2, "does not say how many entries"},
-    {real + "3\n", 2, "does not say how many columns"},
+    {real + "3 3\n", 2, "lacks the number of entries"},
+    {real + "3\n", 2, "lacks the number of columns"},
     {real + "3 3 1 1\n", 2, "\"1\" after the sizes"},
-    {real + "a 3 1\n", 2, "\"a\" is no number of rows"},
-    {real + "3 3 1.0\n", 2, "\"1.0\" is no number of entries"},
-    {real + "3 -3 1\n", 2, "\"-3\" is no number of columns"},
-    {real + "-1 3 1\n", 2, "\"-1\" is no number of rows"},
+    {real + "a 3 1\n", 2, "\"a\" is not a number of rows"},
+    {real + "3 3 1.0\n", 2, "\"1.0\" is not a number of entries"},
+    {real + "3 -3 1\n", 2, "\"-3\" is not a number of columns"},
+    {real + "-1 3 1\n", 2, "\"-1\" is not a number of rows"},
     {real + "2147483648 3 1\n", 2, "at most 2147483647 are possible"},
     {real + "3 3 10\n", 2, "\"10\" entries, but at most 9"},
     {real + "3 3 99999999999999999999999\n", 2, "at most 9"},
@@ -132,7 +132,7 @@ const std::vector<malformed> matrix_market_files = {
      "\"1e300\" does not fit float, the declared type", true},
     {real + "%%GraphBLAS type double\n1 1 1\n1 1 1e999\n", 4,
      "does not fit double, the declared type"},
-    {real + "%%GraphBLAS type gunk\n", 2, "\"gunk\" is no GraphBLAS type"},
+    {real + "%%GraphBLAS type gunk\n", 2, "\"gunk\" is not a GraphBLAS type"},
     {real + "%\n%%graphblas TYPE double complex\n", 3, "complex"},
     {banner("array real general") + "2 1\n1 2\n", 3, "\"2\" after the entry"},
     {banner("array real general") + "2 1\n1\n", 3, "ends after 1 of 2 entries"},
@@ -142,9 +142,9 @@ const std::vector<malformed> matrix_market_files = {
 const std::vector<malformed> edge_lists = {
     {"0\n", 1, "one word"},
     {"0 1\n2\n", 2, "one word"},
-    {"0 1\n\n1 2 3\n", 3, "with a value, unlike that of line 1"},
-    {"#\n0 1 5\n1 2\n", 3, "without a value, unlike that of line 2"},
-    {"0 1 2 3\n", 1, "\"3\" after the edge"},
+    {"0 1\n\n1 2 3\n", 3, "the edge has a value, unlike that of line 1"},
+    {"#\n0 1 5\n1 2\n", 3, "the edge has no value, unlike that of line 2"},
+    {"0 1 2 3\n", 1, "\"3\" follows the edge"},
     {"0 1 x\n", 1, "\"x\" is not a number"},
     {"0 1 1.5\n", 1, "\"1.5\" does not fit int32", true},
     {"0 1 1e999\n", 1, "does not fit float64"},
@@ -189,7 +189,7 @@ const std::vector<malformed> npy_files = {
     {npy_of("<f4", "(-1, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(4294967297, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(1, 1)", "123"), 0,
-     "the sizes ask for 4 bytes or more, the file has at most 3"},
+     "the sizes need 4 bytes or more, but the file has at most 3"},
     {npy_of("<f4", "(1, 1)", "12345"), 0, "bytes follow the 1 numbers"},
     {npy_of("<f8", "(2147483647, 2147483647)", "12345"), 0, "the file has at most 5"},
     {npy_of(">f4", "(1, 1)", "1234"), 0, "\">f4\" is big-endian"},
@@ -279,7 +279,7 @@ TEST_CASE("malformed Matrix Market files are refused with line and reason") {
     try {
       read_full(path, integers);
     } catch (const rig::error& e) {
-      if (std::string(e.what()).find("the sizes ask for") == std::string::npos) throw;
+      if (std::string(e.what()).find("the sizes need") == std::string::npos) throw;
       read_sparse(path, integers);
     }
   });
@@ -318,22 +318,24 @@ TEST_CASE("files that break the read options are refused") {
   };
   const std::vector<held> table = {
       {"0 1\n1 3\n", {.nodes = 3}, ":2: node \"3\" is outside 0..2"},
-      {"0,1\n", {}, ":1: \"0,1\" is not a node number; read_options::separator"},
+      {"0,1\n", {}, ":1: \"0,1\" is not a node number; set read_options::separator"},
       {"0 1\n", {.separator = ','}, ":1: expected \",\" at \"1\""},
       {"0,1 2\n", {.separator = ','}, ":1: expected \",\" at \"2\""},
       {"0,,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
       {",0,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
-      {"0,\n", {.separator = ','}, ":1: one word; an edge"},
+      {"0,\n", {.separator = ','}, ":1: there is one word; an edge"},
       {"0,1,\n", {.separator = ','}, ":1: the value is missing"},
-      {"0,1,1,5\n", {.separator = ','}, ":1: \",5\" after the edge; read_options::extra_columns"},
+      {"0,1,1,5\n",
+       {.separator = ','},
+       ":1: \",5\" follows the edge; set read_options::extra_columns"},
       {"0;1;1,5\n", {.separator = ';'}, ":1: \"1,5\" is not a number"},
       {"0,1,2 3\n", {.separator = ',', .extra_columns = true}, ":1: expected \",\" at \"3\""},
-      {"0 1 2\n", {.values = false}, ":1: \"2\" after the edge"},
-      {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: an edge without a value"},
+      {"0 1 2\n", {.values = false}, ":1: \"2\" follows the edge"},
+      {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: the edge has no value"},
       {"0 1 5\n1 1 5\n0 1 5\n",
        {},
-       "on line 1; with read_options::duplicates, read_matrix folds such"},
-      {"0 1\n", {.nodes = -1}, ": -1 nodes", rig::errc::range},
+       "on line 1; set read_options::duplicates, and read_matrix folds them"},
+      {"0 1\n", {.nodes = -1}, ": read_options::nodes is -1", rig::errc::range},
       {"0 1\n", {.separator = '.'}, ": the separator \".\" is neither", rig::errc::range},
       {"0 1\n", {.separator = '\n'}, ": the separator \"\\x0a\" is", rig::errc::range},
       {"0 1\n", {.duplicates = rig::accumulator::own}, ": duplicates are", rig::errc::range},
@@ -399,7 +401,7 @@ TEST_CASE("files that cannot be opened, read or written") {
         }).starts_with("/dev/full: cannot write: "));
   const std::string array = file_of("array.npy", "");
   CHECK(refusal(rig::errc::format, [&] { rig::read_dense<int>(array); }) ==
-        array + ": neither .npy nor Matrix Market");
+        array + ": the file is neither .npy nor Matrix Market");
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_matrix<int>(file_of("dense.npy", npy("{}", "")));
         }).find("read_dense") != std::string::npos);
@@ -477,7 +479,7 @@ TEST_CASE("false sizes allocate nothing") {
   CHECK(refusal(format, [&] {
           rig::read_matrix<double>(large);
         }).find("after 1 of 4000000000000000000") != std::string::npos);
-  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes ask for") !=
+  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes need") !=
         std::string::npos);
   CHECK(refusal(format, [&] { rig::read_matrix<double>(bomb); }).find("after 0 of 3") !=
         std::string::npos);
@@ -513,7 +515,7 @@ TEST_CASE("entries are refused before they fill the machine's memory") {
     const std::string said = message(path);
     CAPTURE(said);
     CHECK(said.starts_with(path + ": needs "));
-    CHECK(said.ends_with(" bytes of memory, the machine has 16777216"));
+    CHECK(said.ends_with(" bytes of memory, but the machine has 16777216"));
   }
   machine_bytes = 0;
   if (memory_can_be_limited) {

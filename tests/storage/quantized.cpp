@@ -212,9 +212,10 @@ TEST_CASE("codes of the caller") {
   };
   using enum rig::errc;
   CHECK(attempt(shape, 3, {0}, {0}) == "quantized: 3x3 needs 9 codes, got 6");
-  CHECK(attempt(shape, -1, {0}, {0}) == "quantized: -1x3 is not a shape");
-  CHECK(attempt(shape, 2, {0, 0}, {0, 0}).find("both have 1 or 3") != std::string::npos);
-  CHECK(attempt(shape, 2, {0}, {0, 0, 0}).find("1 numbers of low") != std::string::npos);
+  CHECK(attempt(shape, -1, {0}, {0}) ==
+        "quantized: -1x3 is not a shape; rows and columns must be at least 0");
+  CHECK(attempt(shape, 2, {0, 0}, {0, 0}).find("give each 1 or 3") != std::string::npos);
+  CHECK(attempt(shape, 2, {0}, {0, 0, 0}).find("low has 1 numbers") != std::string::npos);
   for (const float bad : {inf, -inf, NAN}) {
     CHECK(attempt(range, 2, {bad}, {1}).find("range 0 is ") != std::string::npos);
     CHECK(attempt(range, 2, {0, 0, 0}, {1, 1, bad}).find("range 2 is ") != std::string::npos);
@@ -473,7 +474,7 @@ TEST_CASE(".npz: several threads read the codes") {
         }).find("codes.npy: bytes follow the 2997000 numbers") != std::string::npos);
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_quantized(of(2996999));
-        }).find("codes.npy: the sizes ask for 2997000 bytes") != std::string::npos);
+        }).find("codes.npy: the sizes need 2997000 bytes") != std::string::npos);
 }
 
 TEST_CASE("malformed .npz files are refused with the reason") {
@@ -501,11 +502,11 @@ TEST_CASE("malformed .npz files are refused with the reason") {
       {with(1, good_low, "high.npy"), "the member \"high.npy\" is not known"},
       {patched(directory + 8, "\1"), "is encrypted"},
       {patched(directory + 10, "\14"), "is packed by method 12"},
-      {patched(directory, "Q"), "an entry that is none"},
+      {patched(directory, "Q"), "an invalid entry"},
       {patched(directory + 42, "\1"), "is not at byte 1"},
-      {patched(directory + 42, "\xff\xff"), "said to be at byte 65535"},
-      {patched(directory + 20, "\xff"), "stored, yet has 255 bytes"},
-      {patched(directory + 20, "\xff\xff"), "is said to have 65535 bytes"},
+      {patched(directory + 42, "\xff\xff"), "is at byte 65535, past"},
+      {patched(directory + 20, "\xff"), "stored, but has 255 bytes"},
+      {patched(directory + 20, "\xff\xff"), "has 65535 bytes from"},
       {patched(end + 16, "\xff\xff"), "past its end"},
       {patched(end + 12, std::string("\0\0\1", 3)), "past its end"},
       {patched(end + 10, "\4"), "the archive's directory is cut"},
@@ -518,9 +519,9 @@ TEST_CASE("malformed .npz files are refused with the reason") {
        "low.npy: the type \"<f8\" is not <f4"},
       {with(2, npy_of(">f4", "(3,)", std::string(12, '\0'))), "step.npy: the type \">f4\""},
       {with(0, npy_of("|u1", "(2, 3, 1)", "abcdef")), "codes.npy: the array has 3 dimensions"},
-      {with(0, npy_of("|u1", "(2, 3)", "abcde")), "codes.npy: the sizes ask for 6 bytes"},
+      {with(0, npy_of("|u1", "(2, 3)", "abcde")), "codes.npy: the sizes need 6 bytes"},
       {with(0, npy_of("|u1", "(2, 3)", "abcdefg")), "codes.npy: bytes follow the 6 numbers"},
-      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes ask for"},
+      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes need"},
       {with(0, npy_of("|u1", "(2, 4)", "abcdefgh")), "low.npy: the shape is 3x1"},
       {with(1, npy_of("<f4", "(3, 2)", std::string(24, '\0'))), "low.npy: the shape is 3x2"},
       {with(2, npy_of("<f4", "(0,)", "")), "step.npy: the shape is 0x1"},
