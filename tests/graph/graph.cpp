@@ -222,9 +222,9 @@ TEST_CASE("errors name the values") {
   const std::vector<float> factors(5);
   const std::span<const float> five(factors);
   CHECK(holds(message_of(rig::errc::shape, [&] { rig::scale_rows(oblong, five); }),
-              "A is 3x4, 5 factors"));
+              "A is 3x4, but there are 5 factors"));
   CHECK(holds(message_of(rig::errc::shape, [&] { rig::scale_columns(oblong, five); }),
-              "A is 3x4, 5 factors"));
+              "A is 3x4, but there are 5 factors"));
 }
 
 TEST_CASE("gcn_normalise of the data sets") {
