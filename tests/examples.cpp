@@ -407,7 +407,7 @@ TEST_CASE("an answer that cannot be written: status 1") {
 TEST_CASE("an instruction set that no machine has: status 1") {
   setenv("RIG_ISA", "sse9", 1);
   check_fails("spmm --generate karate --device cpu", 1, "sse9");
-  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2, avx512");
+  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2 or avx512");
   setenv("RIG_ISA", "", 1);
   CHECK(run("spmm --generate karate --device cpu").status == 0);
   unsetenv("RIG_ISA");

@@ -142,9 +142,12 @@ sampling_statistics sampling_report(const pattern& structure, const descriptor& 
     p.a.where = structure.where();
     p.desc = &desc;
     const kernel* named = named_kernel(p);
-    if (named == nullptr) fail(errc::cannot, {p.operation, ": the descriptor names no kernel"});
+    if (named == nullptr)
+      fail(errc::cannot,
+           {p.operation, ": the descriptor names no kernel; name bucket, fastrand or adaptive"});
     if (named->samples == sampling::none)
-      fail(errc::cannot, {p.operation, ": kernel '", named->name, "' samples nothing"});
+      fail(errc::cannot, {p.operation, ": kernel '", named->name,
+                          "' takes no sample; name bucket, fastrand or adaptive"});
     if (!desc.transpose_a) return statistics_of(structure, named->samples, desc.width);
     return statistics_of(*structure.derived_of<transposed>()->structure, named->samples,
                          desc.width);

@@ -102,7 +102,7 @@ TEST_CASE("the error names operands on two devices") {
   CHECK(
       message_of(
           [&] { rig::mxm(banded(10).to(gpu), waves(10, 4).to(second), rig::max_second<float>{}); },
-          rig::errc::place) == "mxm: A is on cuda:0, B is on cuda:1");
+          rig::errc::place) == "mxm: A is on cuda:0, B is on cuda:1; copy one with .to()");
 }
 
 }  // namespace

@@ -213,7 +213,7 @@ TEST_CASE("kernels that read no codes refuse them, and C stays") {
               [&] { rig::mxm(c, rig::none, a, b, plus_times, {.kernel = "spmv"}); });
   check_error(rig::errc::cannot, {"vendor", "one floating type"},
               [&] { rig::mxm(c, rig::none, valued, b, plus_times, {.kernel = "vendor"}); });
-  check_error(rig::errc::cannot, {"range for each column"},
+  check_error(rig::errc::cannot, {"range per column"},
               [&] { rig::mxm(a, columns, plus_times, {.transpose_b = true}); });
   CHECK(c.to(rig::cpu())(1, 0) == 42);
   for (const auto& line : rig::explain(valued, b, plus_times).kernels) {

@@ -295,7 +295,7 @@ TEST_CASE("explain names codes, and unsupported calls are refused") {
   const auto b = quantized::from(rig::dense<float>(4, 3, 1.0f), ranges::column);
   CHECK(refusal(rig::errc::cannot, [&] {
           rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_b = true});
-        }).find("range for each column") != std::string::npos);
+        }).find("range per column") != std::string::npos);
   CHECK(rig::mxm(a, b, rig::plus_first<float>{}, {.transpose_b = true}).columns() == 4);
   CHECK(refusal(rig::errc::shape, [&] {
           rig::mxm(a, b, rig::plus_times<float>{});
