@@ -269,7 +269,7 @@ TEST_CASE("an allocator that returns unaligned memory is refused, and its memory
   };
   static overwriting state;
   rig::set_device_allocator({&unaligned::allocate, &unaligned::release, &state});
-  check_error(rig::errc::cannot, {"multiples of 256", "512 bytes", "cuda:0", "0x"},
+  check_error(rig::errc::cannot, {"multiple of 256", "512 bytes", "cuda:0", "0x"},
               [] { rig::buffer::allocate(512, gpu); });
   rig::set_device_allocator({});
   CHECK(state.calls == 0);

@@ -36,9 +36,8 @@ TEST_CASE("a result that does not fit is refused with its bytes, and the inputs 
   const auto b = waves(16, features), wide = b.to(gpu);
   const std::string said = message_of([&] { rig::mxm(on_gpu, wide, rig::plus_times<float>{}); },
                                       rig::errc::out_of_memory);
-  CHECK_MESSAGE(
-      said.find(std::to_string((1l << 37) * 4) + " bytes asked on cuda:0") != std::string::npos,
-      said);
+  CHECK_MESSAGE(said.find(std::to_string((1l << 37) * 4) + " bytes on cuda:0") != std::string::npos,
+                said);
   CHECK(distance(b, wide.to(rig::cpu())) == 0);
   const auto few = rig::dense<float>::view(wide.data(), 16, 8, features, gpu);
   const auto here = rig::dense<float>::view(b.data(), 16, 8, features);
