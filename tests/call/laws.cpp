@@ -292,20 +292,20 @@ TEST_CASE("check_semiring describes the law that is broken") {
   CHECK(violation<counts_in_add>() == "logical is claimed, but values leave {0, 1}: add(1, 1) = 2");
   CHECK(violation<mean_by_objects>() == "none");
   CHECK(violation<mean_of_nothing>() ==
-        "the value without products is no number: finish(zero(), 0) = NaN");
+        "the value without products is not a number: finish(zero(), 0) = NaN");
   CHECK(violation<integer_mean_of_nothing>() ==
-        "the value without products is no number: finish(zero(), 0) divides by 0");
-  CHECK(violation<integer_quotients>() == "a product is no number: multiply(1, 0) divides by 0");
+        "the value without products is not a number: finish(zero(), 0) divides by 0");
+  CHECK(violation<integer_quotients>() == "a product is not a number: multiply(1, 0) divides by 0");
   CHECK(violation<integer_quotients_of_a>() ==
-        "a product is no number: multiply(0, 1) divides by 0");
+        "a product is not a number: multiply(0, 1) divides by 0");
   CHECK(violation<guarded_quotients>() ==
-        "a product is no number: multiply(lowest, -1) divides to more than the highest");
+        "a product is not a number: multiply(lowest, -1) exceeds the highest");
   CHECK(violation<guarded_remainders_of_a>() ==
-        "a product is no number: multiply(-1, lowest) divides to more than the highest");
+        "a product is not a number: multiply(-1, lowest) exceeds the highest");
   CHECK(violation<quotients_of_all>() == "none");
   CHECK(violation<counted_mean>() == "none");
   CHECK(counted_mean::calls_without_products == 0);
-  CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");
+  CHECK(violation<from_nan>() == "the value without products is not a number: zero() = NaN");
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));
   CHECK(violation<row_of_entry>() == "none");
