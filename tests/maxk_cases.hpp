@@ -423,7 +423,7 @@ inline void check_dispatch(rig::place where) {
   });
   check_error(errc::cannot, {"min_plus", "samples_as"},
               [&] { rig::mxm(c, rig::none, a, x, rig::min_plus<float>{}, on("maxk", 2)); });
-  check_error(errc::cannot, {"MaxK", "float, double, half and bfloat16"}, [&] {
+  check_error(errc::cannot, {"MaxK", "float, double, half or bfloat16"}, [&] {
     rig::mxm(c, rig::none, a, at_place(rig::dense<int>(3, 4)), sum, on("maxk", 2));
   });
   const auto codes = rig::quantized::from(rig::dense<float>(3, 4, 1.0f)).to(where);

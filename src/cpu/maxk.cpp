@@ -276,15 +276,15 @@ answer maxk_answer(const problem& p) {
     return out;
   };
   if (p.algebra->samples_as == reduction::none)
-    return cannot({"the greatest entries of B say nothing of ", p.algebra->name,
+    return cannot({"the greatest elements of B do not determine ", p.algebra->name,
                    ", which declares no samples_as"});
   const bool has_floats = p.b.value_type == type::float32 || p.b.value_type == type::float64 ||
                           p.b.value_type == type::half || p.b.value_type == type::bfloat16;
   if (!has_floats || p.algebra->right == type::other)
-    return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
+    return cannot({"MaxK needs a B of float, double, half or bfloat16"});
   const int k = kept_of(p);
   if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
-    return cannot({"of B, ", refusal.c_str()});
+    return cannot({"on B: ", refusal.c_str()});
   answer out;
   if (p.reasons)
     out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
@@ -294,7 +294,7 @@ answer maxk_answer(const problem& p) {
 
 answer maxk_backward_answer(const problem& p) {
   if (p.b.value_type == type::code && !p.algebra->ignores_right)
-    return {verdict::cannot, p.reasons ? "B is quantized, and its codes are not gathered" : "", 0};
+    return {verdict::cannot, p.reasons ? "reads no codes, and B is quantized" : "", 0};
   answer out;
   if (p.reasons)
     out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +

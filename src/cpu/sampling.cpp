@@ -165,9 +165,9 @@ answer sampling_answer(sampling how, const problem& p) {
     return cannot({"a sample of the entries does not estimate ", p.algebra->name,
                    ", which declares no samples_as"});
   if (p.desc->rescale && !p.algebra->rescales)
-    return cannot({"rescale is for sums of numbers, and ", p.algebra->name,
+    return cannot({"rescale needs a sum of numbers, and ", p.algebra->name,
                    p.algebra->samples_as == reduction::mean
-                       ? " divides by the staged entries already"
+                       ? " divides by the sampled entries already"
                        : " forms none"});
   if (p.desc->width < 1 || p.desc->width > widest_sample)
     return cannot({"needs a width of 1 to ", std::to_string(widest_sample).c_str()});

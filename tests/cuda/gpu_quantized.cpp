@@ -211,7 +211,7 @@ TEST_CASE("kernels that read no codes refuse them, and C stays") {
   constexpr rig::plus_times<float> plus_times;
   check_error(rig::errc::cannot, {"spmv", "codes"},
               [&] { rig::mxm(c, rig::none, a, b, plus_times, {.kernel = "spmv"}); });
-  check_error(rig::errc::cannot, {"vendor", "one floating type"},
+  check_error(rig::errc::cannot, {"vendor", "the same floating type"},
               [&] { rig::mxm(c, rig::none, valued, b, plus_times, {.kernel = "vendor"}); });
   check_error(rig::errc::cannot, {"range per column"},
               [&] { rig::mxm(a, columns, plus_times, {.transpose_b = true}); });
