@@ -124,7 +124,7 @@ int run_program(int count, char** arguments, const char* summary,
     add("kernel", po::value(&given.kernel)->value_name("NAME"),
         "kernel to use; default: the cheapest");
     add("any-order", po::bool_switch(&given.any_order),
-        "the last bits may differ from run to run: --kernel vendor needs it");
+        "the last bits may differ between runs; --kernel vendor needs it");
     add("json", po::bool_switch(&given.json), "print one JSON object");
     add("explain", po::bool_switch(&given.explain), "print what each kernel answers");
     add("help", "print this");

@@ -172,9 +172,9 @@ int main(int count, char** arguments) {
       "how B is stored: float, double, half, bfloat16 or int8; default: the type");
   add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
   add("width", po::value(&my.width)->default_value(0)->value_name("W"),
-      "entries a row keeps under a sampled kernel");
+      "entries that a sampled kernel keeps per row");
   add("k", po::value(&my.k)->default_value(0)->value_name("K"),
-      "entries of a row of B that --kernel maxk keeps");
+      "entries that --kernel maxk keeps per row of B");
   add("rescale", po::bool_switch(&my.rescale),
       "multiply sampled sums by entries of the row / entries kept");
   add("repeat", po::value(&my.repeat)->default_value(1)->value_name("R"),
@@ -203,14 +203,14 @@ int main(int count, char** arguments) {
         if (given.kernel == "maxk")
           example::require(my.k >= 1 && my.k <= my.features,
                            "--kernel maxk keeps 1 to " + std::to_string(my.features) +
-                               " entries a row, but --k is " + std::to_string(my.k));
+                               " entries per row, but --k is " + std::to_string(my.k));
         else
           example::require(my.k == 0, "--k is for --kernel maxk");
         if (is_sampled(given.kernel))
           example::require(my.width >= 1 && my.width <= rig::widest_sample,
                            "--kernel " + given.kernel + " keeps 1 to " +
                                std::to_string(rig::widest_sample) +
-                               " entries a row, but --width is " + std::to_string(my.width));
+                               " entries per row, but --width is " + std::to_string(my.width));
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");

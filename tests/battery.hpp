@@ -1,6 +1,6 @@
 #pragma once
 
-// The battery: the shapes and widths that products get wrong first.
+// The battery: the shapes and feature widths at which products most often go wrong.
 
 #include <algorithm>
 #include <functional>
@@ -13,10 +13,10 @@
 
 struct shape {
   std::string name;
-  oracle::sparse pattern;  ///< of op(A); values are drawn later
+  oracle::sparse pattern;  ///< the pattern of op(A); each trial draws its values
 };
 
-/// Columns of B: around every width at which a kernel changes its step.
+/// Feature widths F on both sides of every width at which a kernel changes its inner loop.
 inline const std::vector<int> feature_widths = {0, 1, 2, 3, 31, 32, 33, 64, 100, 128, 257};
 
 /// A pattern from the columns of each row, in any order and with repetitions.
@@ -67,7 +67,7 @@ inline std::vector<int> every_column(int columns) {
   return all;
 }
 
-/// Shapes that take a blink, for sanitizers too.
+/// Shapes small enough for the sanitizers.
 inline std::vector<shape> small_battery() {
   random_bits random(test_seed());
   const auto none = [](int) { return std::vector<int>(); };
@@ -93,7 +93,7 @@ inline std::vector<shape> small_battery() {
   };
 }
 
-/// Rows that end just before, at and after every block length of the kernels.
+/// Rows whose lengths lie just below, at and just above every block length of the kernels.
 inline shape row_lengths_shape() {
   random_bits random(test_seed() + 1);
   return {"row lengths",
@@ -102,7 +102,7 @@ inline shape row_lengths_shape() {
                              1200, random)};
 }
 
-/// Everything of everyday size.
+/// All shapes whose products take little time.
 inline std::vector<shape> battery() {
   std::vector<shape> out = small_battery();
   random_bits random(test_seed() + 2);
@@ -125,7 +125,7 @@ inline std::vector<shape> battery() {
   return out;
 }
 
-/// Rows of 0 to 100 000 entries: the only shape in which a row is long enough to be cut.
+/// Rows of 0 to 100 000 entries: the only shape whose rows are long enough to be split.
 inline shape long_rows_shape() {
   random_bits random(test_seed() + 3);
   return {"long rows", pattern_of_lengths({3, 65537, 0, 100000, 65536, 1}, 100000, random)};

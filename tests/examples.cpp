@@ -32,7 +32,7 @@ struct outcome {
   std::string out, err;
 };
 
-/// A file of this process, removed at its end.
+/// A temporary file, removed with its scope.
 struct scratch {
   explicit scratch(const std::string& name, const std::string& text = "")
       : path(fs::temp_directory_path() /
@@ -61,7 +61,7 @@ outcome run(const std::string& command) {
   return result;
 }
 
-/// Runs it with --json; the answer is one object.
+/// Runs build/examples/`command` with --json and returns its JSON object.
 ordered_json answer(const std::string& command) {
   const outcome result = run(command + " --json");
   CAPTURE(command);
@@ -212,7 +212,7 @@ TEST_CASE("JSON keys") {
   CHECK(keys_of(ordered_json::parse(twice.out)["rows"]) == keys{"1", "2"});
 }
 
-TEST_CASE("every semiring, in float and double, by every kernel that can") {
+TEST_CASE("every semiring in float and double, by every kernel that serves it") {
   static constexpr const char* names[] = {
 #define RIG_NAME(name) #name,
 #include "rig/semiring_names.def"
@@ -233,7 +233,7 @@ TEST_CASE("every semiring, in float and double, by every kernel that can") {
   }
 }
 
-TEST_CASE("features in other types: off by no more than their rounding") {
+TEST_CASE("features in other types change answers by no more than their rounding") {
   const std::string command =
       "spmm --device cpu --generate karate --semiring mean_second --features 40 --rows 0,33";
   for (const std::string type : {"float", "double"}) {
@@ -280,7 +280,7 @@ TEST_CASE("a graph with values, an edge list, and more columns than rows") {
   CHECK(ranks["top"][0][0] == 2);
 }
 
-TEST_CASE("spmm: sampled kernels say what they keep") {
+TEST_CASE("spmm: sampled kernels report the entries that they keep") {
   const std::string count = "spmm --generate rmat:10:8 --device cpu --semiring plus_pair ";
   const auto exact = answer(count);
   for (const std::string kernel : {"bucket", "fastrand", "adaptive"}) {
@@ -290,7 +290,7 @@ TEST_CASE("spmm: sampled kernels say what they keep") {
     CHECK(few["kernel"] == kernel);
     CHECK(few["kept"] < few["nnz"]);
     CHECK(few["distinct"] <= few["kept"]);
-    // This semiring counts the products.
+    // plus_pair counts the products.
     CHECK(few["total"].get<double>() == few["kept"].get<double>() * features);
     CHECK(close(answer(sampled + "16 --rescale")["fro"], exact["fro"], 1e-6));
     CHECK(whole["kept_share"] == 1);
@@ -298,7 +298,7 @@ TEST_CASE("spmm: sampled kernels say what they keep") {
   }
 }
 
-TEST_CASE("maxk: the product of spmm, and a gradient that is its slope") {
+TEST_CASE("maxk: the product equals spmm's, and the gradient equals the slope") {
   const std::string shapes = " --generate rmat:10:8 --features 40 --k ";
   for (const std::string k : {"1", "7", "40"}) {
     const auto by_name =
@@ -317,7 +317,7 @@ TEST_CASE("maxk: the product of spmm, and a gradient that is its slope") {
       CHECK(std::abs(got["slope"].get<double>()) > 1e-3);
       CHECK(got["left_out"] < 20);
     }
-    if (k != "40") continue;  // all of them: the dense product
+    if (k != "40") continue;  // k = F keeps all elements, so the product is the dense one
     CHECK(close(made["fro"],
                 answer("spmm --device cpu --semiring plus_times" +
                        shapes.substr(0, shapes.rfind(" --k")))["fro"],
@@ -363,7 +363,7 @@ TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are
   }
 }
 
-TEST_CASE("what people see: sizes, kernel, why, time; --explain; --help") {
+TEST_CASE("printed text: sizes, kernel, reason, time; --explain; --help") {
   for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     const outcome shown = run(program + " --generate karate --explain");
     CAPTURE(shown.out);
@@ -407,13 +407,13 @@ TEST_CASE("an answer that cannot be written: status 1") {
 TEST_CASE("an instruction set that no machine has: status 1") {
   setenv("RIG_ISA", "sse9", 1);
   check_fails("spmm --generate karate --device cpu", 1, "sse9");
-  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2, avx512");
+  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2 or avx512");
   setenv("RIG_ISA", "", 1);
   CHECK(run("spmm --generate karate --device cpu").status == 0);
   unsetenv("RIG_ISA");
 }
 
-TEST_CASE("command lines that make no sense: status 2") {
+TEST_CASE("invalid command lines: status 2") {
   for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     check_fails(program, 2, "--graph");
     check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");

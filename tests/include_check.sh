@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# include_check.sh INCLUDE GENERATED COMPILE...: each public header, the only line of a program, must
-# pass COMPILE.
+# include_check.sh INCLUDE GENERATED COMPILE...: for each public header, COMPILE must accept a program that includes
+# this header alone.
 set -euo pipefail
 include=$1 generated=$2
 shift 2

@@ -1,7 +1,7 @@
 #pragma once
 
-// The cases of MaxK that are the same in every place: what it keeps, the products with what it
-// made, and their gradients.
+// The MaxK cases that every place shares: the selection, the products with its cbsr, and their
+// gradients.
 
 #include <cstdlib>
 #include <limits>
@@ -12,7 +12,7 @@
 #include "rig/semirings.hpp"
 #include "table.hpp"
 
-/// The columns that MaxK keeps, by a stable sort: NaN first, then from the greatest.
+/// The columns that MaxK keeps, by a stable sort: NaN first, then numbers in descending order.
 template <class T>
 std::vector<int> kept_columns(const T* row, int columns, int k) {
   std::vector<int> order = every_column(columns);
@@ -30,7 +30,8 @@ bool same_bits(const T& x, const T& y) {
   return std::memcmp(&x, &y, sizeof(T)) == 0;
 }
 
-/// Values, columns, to_dense and maxk_gradient of one selection; the number of wrong places.
+/// Checks values, columns, to_dense and maxk_gradient of one selection; returns the number of wrong
+/// elements.
 template <class T>
 int check_selection(const rig::dense<T>& x, int k, rig::place where) {
   const rig::cbsr<T> made = rig::maxk(placed(x, where), k);
@@ -71,7 +72,7 @@ rig::dense<T> drawn(int rows, int columns, draw how, random_bits& random) {
   return x;
 }
 
-/// Numbers of any bits: NaN of both signs and every payload, subnormal ones.
+/// Numbers of random bits, among them NaN of both signs with any payload, and subnormal numbers.
 template <class T>
 rig::dense<T> any_bits(int rows, int columns, random_bits& random) {
   rig::dense<T> x(rows, columns);
@@ -146,17 +147,17 @@ inline void check_selection_refusals(rig::place where) {
               [&] { rig::maxk(placed(rig::dense<float>(2, 3), where), 1, {.threads = -1}); });
 }
 
-/// k for a width: 1, 2, a third, all, as the step goes.
+/// k for a feature width: 1, 2, a third of the width or all of it, by the step.
 inline int k_of(int features, int step) {
   const int all[] = {1, 2, features / 3, features, 32};
   return std::clamp(all[step % 5], 1, features);
 }
 
-/// Where a sweep goes, and over how much of what there is.
+/// The place of a sweep, and how much of the battery it covers.
 struct sweep_plan {
   rig::place where;
   std::vector<int> features = {feature_widths.begin() + 1, feature_widths.end()};
-  int every = 1;  ///< of the variants, one of so many
+  int every = 1;  ///< a sweep takes one variant in `every`
   bool reproducible = true;
 };
 
@@ -173,7 +174,7 @@ inline trial_spec spec_of(const sweep_plan& plan, const shape& of, const variant
   return spec;
 }
 
-/// `work` says what is wrong, or throws it.
+/// `work` returns a description of the difference, or throws an error.
 inline void check_trial(const char* semiring, const trial_spec& spec, auto&& work) {
   std::string wrong;
   try {
@@ -186,7 +187,8 @@ inline void check_trial(const char* semiring, const trial_spec& spec, auto&& wor
                 spec.reproducible ? "" : ", not reproducible", ", seed ", spec.seed, ": ", wrong);
 }
 
-/// Every variant, on shapes in turn, of a B that is a cbsr and of one that the kernel makes so.
+/// Runs every variant on the shapes in turn: with a cbsr as B, and with a dense B from which the
+/// kernel selects.
 template <class S, class TA, class TB, class TC>
 void sweep_forward(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   for (std::size_t v = 0; v < variants().size(); ++v)
@@ -205,7 +207,8 @@ void sweep_forward(const sweep_plan& plan, const std::vector<shape>& shapes, int
     }
 }
 
-/// A semiring forward where it declares samples_as; else it is refused. True if it is served.
+/// Runs a semiring forward if it declares samples_as; otherwise checks the refusal. True if the
+/// semiring is served.
 template <class S, class T>
 bool sweep_or_refuse(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   if constexpr (rig::samples_as<S> != rig::reduction::none && rig::is_float<T>) {
@@ -219,7 +222,7 @@ bool sweep_or_refuse(const sweep_plan& plan, const std::vector<shape>& shapes, i
   }
 }
 
-/// Every variant without a mask of its own and without an accumulator.
+/// Runs every variant that has no mask of its own and no accumulator.
 template <class S, class TA, class TB, class TC, class TM = float>
 void sweep_backward(const sweep_plan& plan, const std::vector<shape>& shapes, int number) {
   for (std::size_t v = 0; v < variants().size(); ++v) {
@@ -250,7 +253,7 @@ inline rig::dense<double> random_dense(int rows, int columns, random_bits& rando
   return x;
 }
 
-/// Σ W ∘ product(X), whose gradient by X is checked against central differences.
+/// Checks the gradient of Σ W ∘ product(X) by X against central differences.
 template <class Forward>
 void check_gradient(rig::dense<double> x, const rig::dense<double>& w,
                     const rig::dense<double>& gradient, Forward forward) {
@@ -261,7 +264,7 @@ void check_gradient(rig::dense<double> x, const rig::dense<double>& w,
       for (int j = 0; j < c.columns(); ++j) sum += w(i, j) * c(i, j);
     return sum;
   };
-  const double step = 1e-7;  // less than half of what two numbers of a row differ by
+  const double step = 1e-7;  // less than half the least difference between two numbers of a row
   double worst = 0;
   for (int i = 0; i < x.rows(); ++i)
     for (int j = 0; j < x.columns(); ++j) {
@@ -276,7 +279,7 @@ void check_gradient(rig::dense<double> x, const rig::dense<double>& w,
   CHECK(worst < 1e-6);
 }
 
-/// Random numbers no two of which in a row are closer than 1e-3.
+/// Random numbers; two numbers of the same row differ by at least 1e-3.
 inline rig::dense<double> distinct(int rows, int columns, random_bits& random) {
   rig::dense<double> x(rows, columns);
   for (int i = 0; i < rows; ++i) {
@@ -302,13 +305,13 @@ inline void check_gradients(rig::place where) {
     check_gradient(x, w, back(rig::to_dense(under)), [&](const auto& at) {
       return back(rig::mxm(a, placed(at, where), sum{}, named));
     });
-    // The product under the pattern is the whole product, of which maxk_gradient keeps a part.
+    // The product under the pattern must equal maxk_gradient of the whole product.
     const auto gathered = rig::maxk_gradient(rig::mxm(a, dc, sum{}, transposed), y).to(rig::cpu());
     const auto formed = under.to(rig::cpu());
     for (int p = 0; p < n * k; ++p)
       CHECK(formed.values()[p] == doctest::Approx(gathered.values()[p]).epsilon(1e-12));
 
-    // Mean: degree of the rows of A, not of its transpose.
+    // A mean divides by the entries per row of A, not per row of its transpose.
     const rig::matrix<double> mean = rig::mean_normalise(on_host).to(where);
     const auto means = rig::mxm(mean, dc, sum{}, rig::structure(y), transposed);
     check_gradient(x, w, back(rig::to_dense(means)), [&](const auto& at) {
@@ -317,14 +320,14 @@ inline void check_gradients(rig::place where) {
   }
 }
 
-/// A with one row 0 … n − 1, every value 1.
+/// A matrix of one row with columns 0 … n − 1 and every value 1.
 inline rig::matrix<float> row_of_ones(int n) {
   const std::vector<int> offsets{0, n}, inner = every_column(n);
   return rig::matrix<float>::from_csr(1, n, std::span<const int>(offsets),
                                       std::span<const int>(inner), rig::input::checked, 1.0f);
 }
 
-/// A place without products: fill, or what C held.
+/// An element of C without products holds the fill, or the former element of C.
 inline void check_absent(rig::place where) {
   const auto x = rig::dense<float>::from(2, 3, std::vector<float>{3, -5, 1, 4, 2, -6});
   const auto b = rig::maxk(placed(x, where), 1);
@@ -339,7 +342,7 @@ inline void check_absent(rig::place where) {
   CHECK(product(rig::plus_times<float>{}, {.fill = 9})(0, 0) == 7);
   CHECK(product(rig::plus_times<float>{}, {.fill = 9})(0, 1) == 9);
   CHECK(product(rig::mean_second<float>{})(0, 0) == 3.5f);
-  // Of C's type, though the semiring's rounds them to its zero.
+  // The fill has C's type; in the semiring's type it would round to the semiring's zero.
   const auto wide = [&](auto s, double fill) {
     return placed(rig::mxm<double>(a, b, s, {.fill = fill}), rig::cpu())(0, 1);
   };
@@ -350,7 +353,7 @@ inline void check_absent(rig::place where) {
   const auto kept = placed(std::move(c), rig::cpu());
   CHECK(kept(0, 0) == 14);
   CHECK(kept(0, 1) == 2);
-  // What C holds, not what its type makes of a sum with 0.
+  // The former element of C stays: float would round 0.1, and −0 + 0 is +0.
   auto exact = placed(rig::dense<double>(1, 3, 0.1), where);
   rig::mxm(exact, rig::accumulator::plus, a, b, rig::plus_times<float>{});
   CHECK(placed(std::move(exact), rig::cpu())(0, 1) == 0.1);
@@ -363,7 +366,7 @@ inline void check_absent(rig::place where) {
   CHECK(indices(0, 1) == -1);
 }
 
-/// Which kernel serves, and who says no; C stays as it is then.
+/// Checks which kernel serves, and that a refusal leaves C unchanged.
 inline void check_dispatch(rig::place where) {
   using rig::errc;
   const auto a = row_of_ones(3).to(where);
@@ -420,7 +423,7 @@ inline void check_dispatch(rig::place where) {
   });
   check_error(errc::cannot, {"min_plus", "samples_as"},
               [&] { rig::mxm(c, rig::none, a, x, rig::min_plus<float>{}, on("maxk", 2)); });
-  check_error(errc::cannot, {"MaxK", "float, double, half and bfloat16"}, [&] {
+  check_error(errc::cannot, {"MaxK", "float, double, half or bfloat16"}, [&] {
     rig::mxm(c, rig::none, a, at_place(rig::dense<int>(3, 4)), sum, on("maxk", 2));
   });
   const auto codes = rig::quantized::from(rig::dense<float>(3, 4, 1.0f)).to(where);

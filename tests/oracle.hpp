@@ -1,6 +1,7 @@
 #pragma once
 
-// The oracle: what a product must be, by a triple loop that shares no code with the library.
+// The oracle: the result that a product must have, by a triple loop that shares no code with the
+// library.
 
 #include <optional>
 #include <string>
@@ -51,7 +52,7 @@ inline full transpose(const full& b) {
   return t;
 }
 
-/// A semiring by its name: ADD_MULTIPLY, where mean is a plus that divides and arg_… remembers k.
+/// A semiring by its name, ADD_MULTIPLY: mean adds and then divides; arg_… also keeps the index k.
 struct algebra {
   op add = op::plus, multiply = op::times;
   bool mean = false, arg = false;
@@ -80,7 +81,7 @@ struct algebra {
   number zero(kind k) const {
     return add == op::minimum ? greatest(k) : add == op::maximum ? least(k) : 0;
   }
-  /// Paths: integers clamp, and the missing path absorbs.
+  /// In path semirings integers saturate, and the missing path absorbs.
   number product(kind k, number a, number b) const {
     if (multiply != op::plus || !is_integral(k)) return apply(multiply, k, a, b);
     if (a == zero(k) || b == zero(k)) return zero(k);
@@ -101,7 +102,7 @@ struct mask {
 /// One call, as plain data.
 struct call {
   std::string semiring;
-  kind type = kind::float32;  ///< of the algebra
+  kind type = kind::float32;  ///< the algebra's type
   const sparse* a = nullptr;
   const full* b = nullptr;
   kind a_kind = kind::float32, b_kind = kind::float32, c_kind = kind::float32;
@@ -110,14 +111,15 @@ struct call {
   std::optional<op> accumulator;
   bool own = false;                             ///< accumulate by the semiring's own add
   const std::vector<char>* b_stored = nullptr;  ///< elements of op(B) that are entries; null: all
-  const sparse* rescaled_to = nullptr;  ///< `a` is a sample of its rows: sums grow in proportion
-  bool rounds = false;                  ///< terms come by other roundings: no sum is a point
+  const sparse* rescaled_to =
+      nullptr;          ///< if set, `a` is a sample of this matrix, and sums are rescaled
+  bool rounds = false;  ///< terms may round differently, so every sum is an interval
   oracle::mask mask;
-  const full* c = nullptr;  ///< what C held; null: the result is new
+  const full* c = nullptr;  ///< C before the call; null: the result is new
   const full* c_indices = nullptr;
 };
 
-/// What one place of the result may be: any number from low to high, or NaN.
+/// The allowed results of one element: any number from low to high, or NaN.
 struct place {
   number low = 0, high = 0;
   bool nan = false, anything = false;
@@ -138,7 +140,7 @@ inline place exactly(number x, int index = -1) {
   return std::isnan(x) ? place{0, 0, true, false, index} : place{x, x, false, false, index};
 }
 
-/// The sum of one place while it grows.
+/// The running sum of one element.
 struct sum {
   number value = 0, magnitude = 0;
   bool dyadic = true;  ///< every term is a multiple of 1/16
@@ -160,7 +162,7 @@ inline void add_term(const algebra& s, kind k, sum& to, number term, int inner) 
   }
 }
 
-/// The sum of n of `whole` terms, as if it were that of all.
+/// Rescales the sum of n terms to an estimate of the sum of all `whole` terms.
 inline sum rescaled(kind k, sum x, long whole, long n) {
   const number ratio = static_cast<number>(whole) / static_cast<number>(n);
   x.value = is_integral(k) ? convert(kind::float64, k, x.value * whole / n) : x.value * ratio;
@@ -169,7 +171,7 @@ inline sum rescaled(kind k, sum x, long whole, long n) {
   return x;
 }
 
-/// The sum as an interval: n·eps·Σ|terms| wide, or a point where no rounding can have happened.
+/// The sum as an interval of width n·eps·Σ|terms|, or as a point if no rounding can have happened.
 inline place finished(const algebra& s, kind k, const sum& x, long n) {
   place out = exactly(x.value, x.index == INT_MAX ? -1 : x.index);
   const int digits = k == kind::float32 ? 24 : 53;
@@ -186,7 +188,7 @@ inline place finished(const algebra& s, kind k, const sum& x, long n) {
   return out;
 }
 
-/// c ∘ t. Every operator is monotone in t, so the ends of the interval stay its ends.
+/// c ∘ t. Every operator is monotone in t, so the interval's ends map to its new ends.
 inline place joined(op o, kind k, number c, place t) {
   if (t.nan) return exactly(apply(o, k, c, std::numeric_limits<number>::quiet_NaN()));
   const bool wide_around_zero = t.low < t.high && t.low <= 0 && t.high >= 0;
@@ -211,7 +213,7 @@ inline place stored(kind from, kind to, place t) {
   return t;
 }
 
-/// Places of row i that the mask lets through.
+/// The elements of row i that the mask admits.
 inline std::vector<char> allowed_in_row(const mask& m, int i, int columns) {
   if (m.matrix == nullptr && m.dense == nullptr) return std::vector<char>(columns, 1);
   std::vector<char> in(columns, 0);
@@ -224,7 +226,7 @@ inline std::vector<char> allowed_in_row(const mask& m, int i, int columns) {
   return in;
 }
 
-/// C⟨mask, replace⟩ = C ⊙ (op(A) ⊕.⊗ op(B)), the meaning of every argument included.
+/// C⟨mask, replace⟩ = C ⊙ (op(A) ⊕.⊗ op(B)), with the full meaning of every argument.
 inline result multiply(const call& q) {
   const algebra s(q.semiring);
   const kind k = q.type;

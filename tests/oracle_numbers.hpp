@@ -1,6 +1,6 @@
 #pragma once
 
-// Numbers of the oracle: conversions and arithmetic of every type, written without the library.
+// The oracle's numbers: conversions and arithmetic of every type, written without the library.
 
 #include <algorithm>
 #include <climits>
@@ -32,7 +32,7 @@ inline number rounded(number x, int digits, int least, number beyond) {
 inline number round_to_half(number x) { return rounded(x, 11, -24, 65536); }
 inline number round_to_bfloat16(number x) { return rounded(x, 8, -133, 0x1p128L); }
 
-/// What 16 bits mean: a sign, `exponent_bits` of exponent, the rest fraction.
+/// The number of a 16-bit pattern: a sign, `exponent_bits` of exponent, then the fraction.
 inline number decode(unsigned short bits, int exponent_bits) {
   const int fraction_bits = 15 - exponent_bits;
   const int bias = (1 << (exponent_bits - 1)) - 1;
@@ -63,7 +63,7 @@ inline unsigned short encode(number x, int exponent_bits) {
   const int least = 1 - bias - fraction_bits;
   const int quantum = x == 0 ? least : std::max(exponent - 1 - fraction_bits, least);
   const auto digits = static_cast<unsigned>(std::ldexp(std::fabs(x), -quantum));
-  // Digits with the leading one in place carry into the exponent field by themselves.
+  // The leading digit is included, so the addition carries it into the exponent field.
   const auto steps = static_cast<unsigned>(quantum - least);
   return static_cast<unsigned short>(sign | (digits + (steps << fraction_bits)));
 }
@@ -139,11 +139,11 @@ inline number apply_to_integers(op o, kind k, number a, number b) {
 inline number apply_to_floats(op o, kind k, number a, number b) {
   const auto x = static_cast<double>(a), y = static_cast<double>(b);
   const double z = o == op::plus ? x + y : o == op::minus ? x - y : o == op::times ? x * y : x / y;
-  // Rounding a double's sum, product or quotient of floats once more is exact: 53 ≥ 2·24 + 2.
+  // Rounding a double result of two floats to float is exact, because 53 ≥ 2·24 + 2.
   return k == kind::float32 ? static_cast<number>(static_cast<float>(z)) : z;
 }
 
-/// a ∘ b among numbers of type k, correctly rounded.
+/// a ∘ b for numbers of type k, correctly rounded.
 inline number apply(op o, kind k, number a, number b) {
   switch (o) {
     case op::first:

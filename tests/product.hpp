@@ -1,6 +1,6 @@
 #pragma once
 
-// One product, told to the oracle and to the library alike, and the comparison of what they say.
+// One product, run by the oracle and by the library, and the comparison of the two results.
 
 #include <cstring>
 #include <memory>
@@ -42,7 +42,7 @@ oracle::number to_number(T x) {
     return static_cast<oracle::number>(x);
 }
 
-/// The T that x is; T holds x exactly.
+/// Converts x to T, which holds it exactly.
 template <class T>
 T from_number(oracle::number x) {
   T out{};
@@ -55,7 +55,7 @@ T from_number(oracle::number x) {
   return out;
 }
 
-/// An array of T; std::vector<bool> is not one.
+/// An array of T, because std::vector<bool> is not an array.
 template <class T>
 struct array {
   std::unique_ptr<T[]> data;
@@ -67,10 +67,10 @@ struct array {
   std::span<const T> span() const { return {data.get(), size}; }
 };
 
-/// What values to draw.
+/// The kind of values to draw.
 enum class draw {
   quarters,  ///< multiples of 1/4 in [−4, 4], zeros among them: sums are exact
-  reals,     ///< any size in 2^±8; integers use all their bits, so that they overflow
+  reals,     ///< magnitudes within 2^±8; integers use all their bits, so that they overflow
   extremes,  ///< reals with infinities, NaN, ends of ranges and zeros among them
 };
 
@@ -90,7 +90,7 @@ inline oracle::number draw_number(oracle::kind k, draw how, random_bits& random)
   return oracle::convert(kind::float64, k, static_cast<double>(x));
 }
 
-/// A dense of the caller with a gap after each row, to see that gaps stay as they are.
+/// A dense view of the caller's memory with a gap after each row, which products must not write.
 template <class T>
 struct padded {
   static constexpr unsigned char untouched = 0xa5;
@@ -116,7 +116,7 @@ struct padded {
   }
 };
 
-/// The same elements in a place; nothing is copied where they are there already.
+/// The same elements in a place; nothing is copied if they are there already.
 template <class T>
 rig::dense<T> placed(rig::dense<T> d, rig::place where) {
   if (d.where() == where) return d;
@@ -125,7 +125,7 @@ rig::dense<T> placed(rig::dense<T> d, rig::place where) {
 
 enum class mask_over { nothing, matrix, dense };
 
-/// What one trial is made of, beside the types.
+/// The settings of one trial, except its types.
 struct trial_spec {
   std::string name;
   const shape* of = nullptr;
@@ -135,18 +135,19 @@ struct trial_spec {
   bool transpose_a = false, transpose_b = false, iso = false, offsets_64 = false, strided = false;
   mask_over over = mask_over::nothing;
   bool structural = false, complemented = false, replace = false;
-  bool creates_result = true;  ///< the result is new; else C holds something
+  bool creates_result = true;  ///< the result is new; otherwise C exists before the call
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   bool reproducible = true;
-  std::optional<rig::ranges> codes;  ///< B, of float, is quantized with such ranges
+  std::optional<rig::ranges> codes;  ///< if set, B of float is quantized with these ranges
   rig::place where = rig::cpu();
-  oracle::sparse (*sample)(const oracle::sparse&, int width) = nullptr;  ///< what a kernel reads
+  oracle::sparse (*sample)(const oracle::sparse&,
+                           int width) = nullptr;  ///< if set, the entries that the kernel samples
   int width = 0;
   bool rescale = false;
-  int kept = 0;          ///< B is put through MaxK, which keeps so many of each row
-  bool as_cbsr = false;  ///< … by the caller, who passes a cbsr
-  int stored = 0;        ///< the mask is the structure of a cbsr of so many a row: `run_under_cbsr`
+  int kept = 0;          ///< if not 0, MaxK keeps this many elements per row of B
+  bool as_cbsr = false;  ///< the caller selects and passes a cbsr
+  int stored = 0;  ///< if not 0, the mask is the structure of a cbsr with this many columns per row
 };
 
 inline std::optional<oracle::op> operator_of(rig::accumulator how) {
@@ -177,8 +178,8 @@ inline std::optional<oracle::op> operator_of(rig::accumulator how) {
   }
 }
 
-/// One product over S with A, B and C stored as TA, TB and TC and masks as TM: built and told to
-/// the oracle once, then run by any number of kernels.
+/// One product over S, with A, B, C and masks stored as TA, TB, TC and TM. The oracle computes it
+/// once; then any number of kernels run it.
 template <class S, class TA, class TB, class TC, class TM = float>
 class trial {
  public:
@@ -232,7 +233,7 @@ class trial {
     return desc;
   }
 
-  /// The product under the structure of a cbsr of `stored` columns a row, as `run`.
+  /// Runs the product like `run`, under the structure of a cbsr with `stored` columns per row.
   std::string run_under_cbsr(const char* kernel, int threads = 0,
                              std::vector<unsigned char>* bytes = nullptr) {
     const rig::descriptor desc = describe(kernel, threads);
@@ -256,8 +257,8 @@ class trial {
     return "";
   }
 
-  /// Runs it; what differs from the oracle, in words, or nothing. `bytes`, where given, receives
-  /// the result's bytes.
+  /// Runs the product; returns the difference from the oracle in words, or nothing. `bytes`, if
+  /// given, receives the result's bytes.
   std::string run(const char* kernel, int threads = 0,
                   std::vector<unsigned char>* bytes = nullptr) {
     const rig::descriptor desc = describe(kernel, threads);
@@ -278,14 +279,15 @@ class trial {
   }
 
  private:
-  /// Codes and ranges; B becomes what they stand for.
+  /// Draws codes and ranges; B becomes the numbers that they stand for.
   void draw_codes(random_bits& random) {
     const draw how = spec_.values == draw::extremes ? draw::reals : spec_.values;
     const int ranges = *spec_.codes == rig::ranges::column ? b_.columns : 1;
     for (int r = 0; r < ranges; ++r) {
       low_.push_back(static_cast<float>(draw_number(oracle::kind::float32, how, random)));
       const auto step = static_cast<float>(draw_number(oracle::kind::float32, how, random));
-      // Reals keep their size: the oracle takes large ones for exact.
+      // Steps of reals are divided, so that codes up to 255 keep the numbers within the usual
+      // magnitudes.
       step_.push_back(std::fabs(step) * (how == draw::quarters ? 1 : 1 / 256.0f));
     }
     for (std::size_t p = 0; p < b_.values.size(); ++p) {
@@ -294,10 +296,10 @@ class trial {
       b_.values[p] = std::fma(step_[range], static_cast<float>(codes_[p]), low_[range]);
     }
   }
-  /// B as the call gets it.
+  /// B in the form that the call receives.
   rig::quantized quantized_b() const {
     std::vector<unsigned char> codes = codes_;
-    if (spec_.transpose_b)  // b_ is turned already
+    if (spec_.transpose_b)  // b_ is transposed already
       for (std::size_t p = 0; p < codes.size(); ++p) {
         const std::size_t rows = static_cast<std::size_t>(b_.rows),
                           columns = static_cast<std::size_t>(b_.columns);
@@ -306,7 +308,7 @@ class trial {
     return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
   }
 
-  /// What MaxK keeps of every row, by sorting it.
+  /// Keeps the elements of every row that MaxK keeps, by sorting the row.
   void keep_greatest() {
     kept_.assign(b_.values.size(), 0);
     for (int i = 0; i < b_.rows; ++i) {

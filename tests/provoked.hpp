@@ -1,6 +1,6 @@
 #pragma once
 
-// Errors provoked on purpose: what was thrown, and whether its message holds the values.
+// Checks of errors that a test provokes: the code, and the values in the message.
 
 #include <doctest/doctest.h>
 

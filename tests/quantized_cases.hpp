@@ -1,6 +1,6 @@
 #pragma once
 
-// The products with INT8 features that are the same in every place.
+// The products with INT8 features that every place shares.
 
 #include <cfloat>
 #include <cmath>
@@ -9,8 +9,9 @@
 #include "rig/semirings.hpp"
 #include "table.hpp"
 
-/// Every shape and variant, against the oracle over what the codes stand for, with the widths
-/// `features` and one kind of ranges, or both in turn; `run` has the trial, S's name and the spec.
+/// Runs every shape and variant with the widths `features`, against an oracle over the dequantised
+/// numbers. The ranges are of one kind, or of both in turn. `run` receives the trial, S's name and
+/// the spec.
 template <class S, class TA, class TC>
 void sweep_codes(const std::vector<shape>& shapes, int number, const std::vector<int>& features,
                  std::optional<rig::ranges> over, rig::place where, const auto& run) {
@@ -35,8 +36,8 @@ void sweep_codes(const std::vector<shape>& shapes, int number, const std::vector
   }
 }
 
-/// Products over codes and over what they stand for; sums may differ by rounding where
-/// `is_reordered` for a number of columns.
+/// Compares products over codes with products over the dequantised numbers. Sums may differ by
+/// rounding if `is_reordered(features)`.
 inline void check_dequantised(rig::place where, bool (*is_reordered)(int features)) {
   random_bits random(test_seed());
   const oracle::sparse p = random_pattern(60, 80, 0.2, random);

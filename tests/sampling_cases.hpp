@@ -1,7 +1,7 @@
 #pragma once
 
-// The cases of the sampled kernels that are the same in every place. Rules are written out once
-// more, from the words of the papers.
+// The cases of the sampled kernels that every place shares. The sampling rules are written here a
+// second time, from the papers.
 
 #include <cmath>
 #include <numeric>
@@ -22,7 +22,7 @@ inline constexpr sampled_kernel sampled_kernels[] = {{"bucket", sampling::bucket
                                                      {"fastrand", sampling::fastrand},
                                                      {"adaptive", sampling::adaptive}};
 
-/// The entries staged of a row, slot by slot.
+/// The sampled entries of a row, slot by slot.
 inline std::vector<long> staged_entries(sampling how, long row_nnz, int width) {
   std::vector<long> slots(static_cast<std::size_t>(std::min<long>(row_nnz, width)));
   std::iota(slots.begin(), slots.end(), 0L);
@@ -73,7 +73,7 @@ inline void sample_with(trial_spec& spec, sampling how, int width) {
 
 inline constexpr int widths[] = {1, 3, 16, 64, 100};
 
-/// A semiring over all shapes, widths and variants, by each kernel; true if it is served.
+/// Runs a semiring over all shapes, widths and variants with each kernel; true if it is served.
 template <class S, class T>
 bool sweep_sampled(const std::vector<shape>& shapes, int number, rig::place where) {
   if (rig::samples_as<S> == rig::reduction::none) return false;
@@ -92,7 +92,8 @@ bool sweep_sampled(const std::vector<shape>& shapes, int number, rig::place wher
         spec.seed = test_seed() * 1009 + static_cast<unsigned long>(step);
         spec.values = std::array{draw::quarters, draw::reals, draw::quarters, draw::extremes,
                                  draw::reals}[static_cast<std::size_t>(step + number) % 5];
-        // Odd and even rounds through the variants differ in it.
+        // Each pass through the variants inverts it, so every variant runs with and without
+        // rescaling.
         spec.rescale = rig::is_rescaling<S> &&
                        (step / static_cast<int>(variants().size()) + step + number) % 2 == 0;
         spec.where = where;
@@ -136,8 +137,8 @@ void check_types(rig::place where) {
       }
 }
 
-/// `repeats` more runs, each by its number of threads, give the same bits; where no row is longer
-/// than the width, those of the exact kernel.
+/// Checks that runs with the given numbers of threads have the same bits. If no row is longer than
+/// the width, they are the exact kernel's bits.
 template <class S, class T>
 void check_same_bits(rig::place where, int features, const std::vector<int>& repeats) {
   const shape rows = row_lengths_shape();
@@ -171,7 +172,7 @@ void check_same_bits(rig::place where, int features, const std::vector<int>& rep
   }
 }
 
-/// A row of n entries, 1 each.
+/// A matrix of one row with n entries of value 1.
 inline rig::matrix<float> one_row(rig::index n) {
   std::vector<rig::index> i(static_cast<std::size_t>(n), 0), j(static_cast<std::size_t>(n));
   std::iota(j.begin(), j.end(), 0);
@@ -189,7 +190,7 @@ inline void check_repetitions(rig::place where) {
   CHECK(number(rig::mean_second<float>{}, 1) == 1);
   const auto tied = rig::mxm(a, ones, rig::arg_min_second<float>{}, desc);
   CHECK(tied.indices.to(rig::cpu())(0, 2) == 0);
-  // Run 3 starts at 3·1429 mod 65 = 62, run 1 at 64, run 2 at 63: of 62 … 79 the lowest wins.
+  // Among the runs whose columns have the value 5, run 3 starts lowest: 3·1429 mod 65 = 62.
   rig::dense<float> steps(80, 1);
   for (int k = 0; k < 80; ++k) steps(k, 0) = k < 62 ? 0 : 5;
   const auto greatest = rig::mxm(a, steps.to(where), rig::arg_max_second<float>{}, desc);
@@ -219,8 +220,7 @@ void check_refusal(rig::place where) {
   }
 }
 
-/// The approximate kernels of a place are those of the table above: whoever lists another one is
-/// told to name it there.
+/// Checks that the table above names every approximate kernel of a place.
 inline void check_listed(rig::place where) {
   std::size_t listed = 0;
   for (const rig::kernel& k : rig::kernels()) {
@@ -233,7 +233,7 @@ inline void check_listed(rig::place where) {
   CHECK(listed == std::size(sampled_kernels));
 }
 
-/// Widths out of range, and a semiring that cannot: nothing is written.
+/// A width out of range and an unsupported semiring are refused, and C stays.
 inline void check_widths(rig::place where) {
   const auto a = one_row(9).to(where);
   const auto b = rig::dense<float>(9, 2, 1.0f).to(where);
@@ -259,12 +259,12 @@ inline void check_widths(rig::place where) {
   const auto kept = placed(std::move(c), rig::cpu());
   CHECK(kept(0, 0) == 42);
   CHECK(kept(0, 1) == 42);
-  // Exact kernels do not look at it.
+  // Exact kernels ignore the width.
   const auto exact = rig::mxm(a, b, plus_times, {.kernel = "row", .width = -1});
   CHECK(exact.to(rig::cpu())(0, 0) == 9);
 }
 
-/// The share that `part` of all rows do not exceed, by walking them.
+/// The least share that the fraction `part` of all rows does not exceed.
 inline double share_of_rows(std::vector<double> shares, double part) {
   std::sort(shares.begin(), shares.end());
   for (std::size_t r = 0; r < shares.size(); ++r)

@@ -1,7 +1,6 @@
 #pragma once
 
-/// The number every random test starts from: RIG_SEED of the environment, or a fixed one. main
-/// prints it.
+/// The seed of every random test: RIG_SEED of the environment, or a fixed number. main prints it.
 unsigned long test_seed();
 
 /// A small generator (splitmix64) with the same numbers everywhere, unlike the distributions of

@@ -1,8 +1,8 @@
 #pragma once
 
-// The table: every kernel of a place × semirings × shapes × variants of the call. Not the full
-// product: each semiring walks through shapes, widths and variants at different steps, and the
-// tally asserts that every pair was met.
+// The table: every kernel of a place with semirings, shapes, feature widths and variants of the
+// call. A semiring steps through them at different rates and skips most combinations. The tally
+// asserts that every pair occurred.
 
 #include <doctest/doctest.h>
 
@@ -101,10 +101,10 @@ inline const std::vector<variant>& variants() {
   return all;
 }
 
-/// RIG_TEST_CASES=1 lists what each table goes through.
+/// RIG_TEST_CASES=1 prints the cases of each table.
 inline const bool prints_cases = std::getenv("RIG_TEST_CASES") != nullptr;
 
-/// Which kernels served which cases of a table.
+/// Counts the cases of a table that each kernel served.
 class tally {
  public:
   explicit tally(rig::place where) : where_(where) {}
@@ -119,7 +119,7 @@ class tally {
   }
   rig::place where() const { return where_; }
 
-  /// The trial on every exact kernel of the place that takes a dense B.
+  /// Runs the trial on every exact kernel of the place that takes a dense B.
   template <class Trial>
   void meet(Trial& t, const std::string& semiring, const trial_spec& spec) {
     ++cases_;
@@ -146,16 +146,15 @@ class tally {
     }
   }
 
-  /// Every (kernel, semiring, shape) and (kernel, semiring, variant) appeared, and every kernel
-  /// ran.
+  /// Checks that every (kernel, semiring, shape) and (kernel, semiring, variant) occurred, and that
+  /// every kernel ran.
   void conclude(std::size_t semirings, std::size_t shapes) const {
     CHECK(!ran_.empty());
     std::size_t exact = 0;
     for (const rig::kernel& k : rig::kernels()) {
       if (k.where != where_.where || k.takes != rig::operands::dense) continue;
       exact += !k.approximate;
-      // Those left out here are compared with samples drawn by the tests; those of a cbsr have
-      // tests of their own.
+      // Other tests cover the kernels that this loop skips: the sampled ones and those of a cbsr.
       CHECK(k.approximate == (k.samples != rig::sampling::none));
     }
     CHECK(ran_.size() == exact);
@@ -174,7 +173,7 @@ class tally {
   std::set<std::tuple<std::string, std::string, std::string>> shapes_, variants_;
 };
 
-/// Accumulators that the semiring cannot serve become one that it can.
+/// Replaces an accumulator that the semiring cannot serve by one that it serves.
 template <class S>
 void normalise(trial_spec& spec) {
   if (spec.accumulator == rig::none) return;
@@ -184,8 +183,8 @@ void normalise(trial_spec& spec) {
     spec.accumulator = rig::accumulator::plus;
 }
 
-/// All shapes and variants for one semiring over T; `number` is its place in the list, where its
-/// sweep starts.
+/// Runs all shapes and variants for one semiring over T. `number`, its index in the list, sets the
+/// start of the sweep.
 template <class S, class T>
 void sweep(const std::vector<shape>& shapes, int number, tally& met) {
   const std::string name = std::string(S::name) + " " + std::to_string(number);
@@ -204,7 +203,7 @@ void sweep(const std::vector<shape>& shapes, int number, tally& met) {
                   : random.below(2) == 0 ? draw::reals
                                          : draw::quarters;
     spec.where = met.where();
-    spec.reproducible = false;  // or `vendor` would refuse; none of the others here asks
+    spec.reproducible = false;  // because `vendor` refuses reproducible products
     v.apply(spec);
     normalise<S>(spec);
     trial<S, T, T, T> here(spec);

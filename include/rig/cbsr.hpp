@@ -79,8 +79,9 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
       fail(errc::shape, {"cbsr: ", structure_.nnz(), " entries need ", structure_.nnz() * sizeof(T),
                          " bytes of values, got ", values_.bytes()});
     if (values_.where() != structure_.where())
-      fail(errc::place, {"cbsr: the pattern is on ", to_string(structure_.where()),
-                         ", the values are on ", to_string(values_.where())});
+      fail(errc::place,
+           {"cbsr: the pattern is on ", to_string(structure_.where()), ", the values are on ",
+            to_string(values_.where()), "; copy one with .to()"});
   }
   /// Copies rows · k values and their columns, row by row. Throws error: shape, out_of_memory;
   /// range or order if k, columns or indices break the rules of `cbsr_pattern`.

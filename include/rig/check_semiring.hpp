@@ -217,11 +217,11 @@ constexpr const char* division_of_operands() {
       constexpr right low_right = std::numeric_limits<right>::min();
       if constexpr (multiplies_constantly<S, low, 2> && multiplies_constantly<S, low, -2> &&
                     !multiplies_constantly<S, low, -1>)
-        return "multiply(lowest, -1) divides to more than the highest";
+        return "multiply(lowest, -1) exceeds the highest";
       else if constexpr (multiplies_constantly<S, 2, low_right> &&
                          multiplies_constantly<S, -2, low_right> &&
                          !multiplies_constantly<S, -1, low_right>)
-        return "multiply(-1, lowest) divides to more than the highest";
+        return "multiply(-1, lowest) exceeds the highest";
     }
   }
   return nullptr;
@@ -659,14 +659,14 @@ template <semiring S, class Left, class Right, class Equal>
 std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, const Right& right,
                                         const Equal& equal) {
   if constexpr (is_dividing_by_zero<S>)
-    return "the value without products is no number: finish(zero(), 0) divides by 0";
+    return "the value without products is not a number: finish(zero(), 0) divides by 0";
   if constexpr (constexpr const char* product = division_of_operands<S>(); product != nullptr)
-    return joined({"a product is no number: ", product});
+    return joined({"a product is not a number: ", product});
   if constexpr (constexpr const char* product = overflow_of_zero<S>(); product != nullptr)
     return joined({"a product of zero() overflows: ", product,
                    "; rig::saturating_plus stays at zero(), rig::times wraps"});
   if (is_empty_sum_unordered<S>())
-    return joined({"the value without products is no number: ",
+    return joined({"the value without products is not a number: ",
                    has_finish<S> ? "finish(zero(), 0)" : "zero()", " = NaN"});
   const auto s = algebra_of<S>();
   random_bits random(seed);

@@ -146,9 +146,11 @@ class dense {
  private:
   static void check_shape(index rows, index columns, int64 stride) {
     if (rows < 0 || columns < 0)
-      fail(errc::shape, {"dense: ", rows, "x", columns, " is not a shape"});
+      fail(errc::shape,
+           {"dense: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
     if (stride < columns)
-      fail(errc::shape, {"dense: stride ", stride, " is less than ", columns, " columns"});
+      fail(errc::shape, {"dense: stride ", stride, " is less than ", columns,
+                         " columns; give at least that, or 0"});
   }
   dense packed() const {
     dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
@@ -175,8 +177,9 @@ class dense {
   std::span<Element> all_at(Element* first) const {
     require_host();
     if (stride_ != columns_ && rows_ > 1 && columns_ > 0)
-      fail(errc::shape, {"dense: the rows of ", rows_, "x", columns_, " are ", stride_,
-                         " elements apart; take each with row(i), or a copy, which is packed"});
+      fail(errc::shape,
+           {"dense: the rows of ", rows_, "x", columns_, " are ", stride_,
+            " elements apart; read each with row(i), or make a copy, which is packed"});
     return {first, element_count()};
   }
   std::size_t element_count() const {

@@ -71,8 +71,8 @@ template <class Enum>
 void check_enum(const char* operation, const char* what, Enum value, Enum last) {
   const int number = static_cast<int>(value), greatest = static_cast<int>(last);
   if (number < 0 || number > greatest)
-    fail(errc::range, {operation, ": ", what, " ", number, " is none of 0 … ", greatest,
-                       "; name one of the enum"});
+    fail(errc::range, {operation, ": ", what, " ", number, " is outside 0 … ", greatest,
+                       "; pass a named value of the enum"});
 }
 
 /// Runs `work` and turns a standard allocation failure into an `error(out_of_memory)` whose message

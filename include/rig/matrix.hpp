@@ -55,8 +55,9 @@ class matrix {
       fail(errc::shape, {"matrix: ", structure_->nnz(), " entries need ", expected,
                          " bytes of values, got ", values_.bytes()});
     if (values_.where() != structure_->where())
-      fail(errc::place, {"matrix: the pattern is on ", to_string(structure_->where()),
-                         ", the values are on ", to_string(values_.where())});
+      fail(errc::place,
+           {"matrix: the pattern is on ", to_string(structure_->where()), ", the values are on ",
+            to_string(values_.where()), "; copy one with .to()"});
   }
 
   /// Builds a matrix from tuples (i[p], j[p], v[p]) in any order; positions have any integer type.
@@ -182,14 +183,16 @@ class matrix {
   }
   static void check_length(const pattern& structure, std::size_t count) {
     if (count != static_cast<std::size_t>(structure.nnz()))
-      fail(errc::shape, {"matrix: ", structure.nnz(), " entries, ", count, " values"});
+      fail(errc::shape, {"matrix: there are ", structure.nnz(), " entries but ", count,
+                         " values; give one value per entry"});
   }
 
   template <class Combine>
   static matrix build(index rows, index columns, const integers& i, const integers& j,
                       std::span<const T> v, bool duplicates_allowed, Combine combine) {
     if (v.size() != i.size())
-      fail(errc::shape, {"matrix: ", i.size(), " positions, ", v.size(), " values"});
+      fail(errc::shape, {"matrix: there are ", i.size(), " positions but ", v.size(),
+                         " values; give one value per position"});
     sorted_tuples sorted = sort_tuples(rows, columns, i, j, duplicates_allowed);
     const auto count = static_cast<std::size_t>(sorted.structure->nnz());
     buffer values = buffer::allocate(count * sizeof(T));

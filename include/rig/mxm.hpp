@@ -260,7 +260,8 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
                 "A's storage type does not convert to the semiring's left type");
   static_assert(is_loadable<typename right_operand<B>::element, typename S::right>,
                 "B's storage type does not convert to the semiring's right type");
-  static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>, "under the structure of a cbsr B is a dense");
+  static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>,
+                "under the structure of a cbsr, B must be a dense");
   problem p;
   p.operation = operation;
   p.algebra = &info_of<S>;
@@ -332,7 +333,7 @@ mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask
 template <class S, class Result, class TA, dense_like B, class Mask>
 void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
               const descriptor& desc) {
-  static_assert(!is_cbsr<Result>, "a cbsr is immutable, and no result to write into");
+  static_assert(!is_cbsr<Result>, "a cbsr is immutable and cannot be an existing result");
   static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
   or_out_of_memory("mxm", [&] {
     if constexpr (require_semiring<S>()) {

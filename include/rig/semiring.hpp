@@ -181,22 +181,25 @@ constexpr bool require_semiring() {
                   "a semiring has a public static multiply(a, b), or multiply(a, b, at), of a left "
                   "and a right");
   else if constexpr (misdeclares_finish<S>)
-    static_assert(is_absent, "finish(x, n) of a semiring is public and static, of accum and int64");
+    static_assert(is_absent,
+                  "finish(x, n) of a semiring is public and static, and takes accum and int64");
   else if constexpr (misdeclares_terminal<S>)
     static_assert(is_absent, "terminal() of a semiring is public and static");
   else if constexpr (misdeclares_replaces<S>)
-    static_assert(is_absent,
-                  "replaces(sum, x) of a semiring is public and static, of two accum, and a bool");
+    static_assert(
+        is_absent,
+        "replaces(sum, x) of a semiring is public and static, takes two accum and returns a bool");
   else if constexpr (!__is_empty(S) || !__is_constructible(S))
     static_assert(is_absent,
                   "a semiring is its type and holds no values: pass a parameter as a template "
                   "parameter");
   else if constexpr (!is_plain<typename S::left> || !is_plain<typename S::right> ||
                      !is_plain<typename S::accum> || !is_plain<output<S>>)
-    static_assert(is_absent,
-                  "left, right, accum and the result of a semiring are trivially copyable and "
-                  "default-constructible, as kernels copy their bytes: no std::string, std::set or "
-                  "std::pair");
+    static_assert(
+        is_absent,
+        "left, right, accum and the result of a semiring are trivially copyable and "
+        "default-constructible, because kernels copy their bytes: no std::string, std::set or "
+        "std::pair");
   else if constexpr (!fits_element<typename S::left> || !fits_element<typename S::right> ||
                      !fits_element<typename S::accum> || !fits_element<output<S>>)
     static_assert(is_absent,

@@ -22,7 +22,7 @@ constexpr auto gpu = place::kind::cuda;
 #endif
 
 constexpr kernel list[] = {
-    {"row", here, false, "whole rows a thread", on_cpu::row_answer, family<on_cpu::row_family>},
+    {"row", here, false, "whole rows per thread", on_cpu::row_answer, family<on_cpu::row_family>},
     {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer,
      family<on_cpu::split_family>},
     {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
@@ -36,7 +36,7 @@ constexpr kernel list[] = {
     {"maxk_backward", here, false, "the places that a cbsr stores", on_cpu::maxk_backward_answer,
      family<on_cpu::maxk_backward_family>, none, operands::cbsr_mask},
 #ifdef RIG_HAS_CUDA
-    {"row", gpu, false, "a group of lanes a row", on_cuda::row_answer, on_cuda::row_run},
+    {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
      on_cuda::split_run},
     {"spmv_panels", gpu, false, "one column: parts of B in shared memory",

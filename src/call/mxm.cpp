@@ -45,8 +45,8 @@ void check_shapes(const problem& p) {
 }
 
 [[noreturn, gnu::cold]] void refuse_place(const problem& p, const char* what, place where) {
-  fail(errc::place,
-       {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ", to_string(where)});
+  fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ",
+                     to_string(where), "; copy one with .to()"});
 }
 
 void check_places(const problem& p) {
@@ -66,11 +66,13 @@ void check_accumulator(const problem& p) {
   if (p.accum == accumulator::none) return;
   check_enum(p.operation, "accumulator", p.accum, accumulator::logical_and);
   if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
-    fail(errc::cannot,
-         {p.operation, ": ", s.name, " finishes its sums, so its own add cannot accumulate them"});
+    fail(errc::cannot, {p.operation, ": ", s.name,
+                        " finishes its sums, so its own add cannot accumulate them; pass an "
+                        "operator such as accumulator::plus"});
   if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
     fail(errc::cannot,
-         {p.operation, ": ", s.name, " yields a structure; only its own add can accumulate it"});
+         {p.operation, ": ", s.name,
+          " yields a structure, which only its own add can accumulate; pass accumulator::own"});
 }
 
 std::string names_of_kernels() {
@@ -94,8 +96,8 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
     known = true;
   }
   if (!known)
-    fail(errc::unknown_kernel,
-         {p.operation, ": ", source, " names kernel '", name, "'; there are ", names_of_kernels()});
+    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name,
+                                "', which does not exist; the kernels are ", names_of_kernels()});
   return nullptr;
 }
 
@@ -119,8 +121,8 @@ const kernel* named_kernel(const problem& p) {
     fail(errc::cannot,
          {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
   if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
-    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "' keeps 1 … ", widest_sample,
-                       " entries a row, but width is ", p.desc->width});
+    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
+                       "; set it to the entries to keep per row, 1 … ", widest_sample});
   return named;
 }
 
@@ -130,14 +132,15 @@ void check_codes(const problem& p) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return;
   if (p.desc->transpose_b && p.b.per_column)
     fail(errc::cannot, {p.operation,
-                        ": B is quantized with a range for each column, so its "
-                        "transpose would have one for each row"});
+                        ": B is quantized with a range per column, so it cannot be "
+                        "transposed; quantize it with ranges::matrix"});
 }
 
 void check_cbsr(const problem& p) {
   if (p.b.k > 0) {
     if (p.desc->transpose_b)
-      fail(errc::cannot, {p.operation, ": B is a cbsr, and its transpose is none"});
+      fail(errc::cannot,
+           {p.operation, ": B is a cbsr, which cannot be transposed; pass to_dense(B)"});
     return;
   }
   const kernel* named = p.named;
@@ -145,14 +148,17 @@ void check_cbsr(const problem& p) {
     return;
   const std::string refusal = no_cbsr_because(p.b.columns, p.desc->k);
   if (!refusal.empty())
-    fail(errc::range, {p.operation, ": kernel '", named->name, "': of B, ", refusal});
+    fail(errc::range, {p.operation, ": kernel '", named->name, "' on B: ", refusal});
 }
 
 void check_descriptor(problem& p) {
-  if (p.desc->threads < 0) fail(errc::range, {p.operation, ": threads is ", p.desc->threads});
+  if (p.desc->threads < 0)
+    fail(errc::range,
+         {p.operation, ": threads is ", p.desc->threads, "; set a number, or 0 for the default"});
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
-    fail(errc::type, {p.operation, ": fill is a number, but ", p.algebra->name,
-                      " yields a type that rig does not know as one"});
+    fail(errc::type,
+         {p.operation, ": fill is a number, which does not convert to the result type of ",
+          p.algebra->name, "; leave fill unset"});
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);
   if (p.a.where == cpu()) on_cpu::instruction_set();  // throws if RIG_ISA is invalid
@@ -311,9 +317,9 @@ answer answer_of(const kernel& k, const problem& p) {
   if (takes(k, asked)) return k.answers(p);
   answer out{verdict::cannot, "", 0};
   if (p.reasons)
-    out.reason = asked == operands::cbsr_right  ? "B is a cbsr"
-                 : asked == operands::cbsr_mask ? "the mask is the structure of a cbsr"
-                                                : "makes what the structure of a cbsr masks";
+    out.reason = asked == operands::cbsr_right  ? "B is a cbsr, which this kernel does not read"
+                 : asked == operands::cbsr_mask ? "does not serve the structure of a cbsr as a mask"
+                                                : "needs the structure of a cbsr as the mask";
   return out;
 }
 
@@ -374,9 +380,9 @@ std::string in_words(const problem& p) {
   words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
   if (p.b.value_type == type::code) words += " of int8 codes";
-  if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries a row";
+  if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries per row";
   if (p.mask.over == mask_operand::kind::cbsr)
-    words += ", masked by " + std::to_string(p.mask.full.k) + " entries a row";
+    words += ", masked by " + std::to_string(p.mask.full.k) + " entries per row";
   else if (p.mask.over != mask_operand::kind::absent)
     words += ", masked";
   return words + ", on " + to_string(p.a.where);

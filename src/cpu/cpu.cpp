@@ -40,7 +40,7 @@ isa wanted_isa() {
   if (wanted == nullptr || *wanted == '\0') return best;
   for (const isa which : {isa::baseline, isa::avx2, isa::avx512})
     if (std::string_view(wanted) == to_string(which)) return std::min(which, best);
-  fail(errc::range, {"RIG_ISA is '", wanted, "'; there are baseline, avx2, avx512"});
+  fail(errc::range, {"RIG_ISA is '", wanted, "'; set it to baseline, avx2 or avx512"});
 }
 
 #if defined(__x86_64__)

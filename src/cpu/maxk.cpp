@@ -121,7 +121,9 @@ void keep_greatest(const dense_operand& x, int k, const descriptor& desc, const 
 
 cbsr_pattern cbsr_pattern::uninitialised(index rows, index columns, int k, place where,
                                          void* stream) {
-  if (rows < 0 || columns < 0) fail(errc::shape, {"cbsr: ", rows, "x", columns, " is not a shape"});
+  if (rows < 0 || columns < 0)
+    fail(errc::shape,
+         {"cbsr: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
   check_k("cbsr", columns, k);
   cbsr_pattern made;
   made.rows_ = rows;
@@ -143,10 +145,11 @@ cbsr_pattern cbsr_pattern::from(index rows, index columns, int k, std::span<cons
                         p = at % static_cast<std::size_t>(k);
       const index j = indices[at];
       if (j < 0 || j >= columns)
-        fail(errc::range, {"cbsr: row ", row, " has column ", j, ", but there are ", columns});
+        fail(errc::range,
+             {"cbsr: row ", row, " has column ", j, ", but there are ", columns, " columns"});
       if (p > 0 && j <= indices[at - 1])
         fail(errc::order, {"cbsr: row ", row, " has column ", j, " after column ", indices[at - 1],
-                           "; columns ascend"});
+                           "; columns must ascend"});
       to[at] = static_cast<std::remove_pointer_t<decltype(to)>>(j);
     }
   };
@@ -180,7 +183,8 @@ template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
                                                         const descriptor& desc) {
   check_k("maxk", x.columns(), k);
-  if (desc.threads < 0) fail(errc::range, {"maxk: threads is ", desc.threads});
+  if (desc.threads < 0)
+    fail(errc::range, {"maxk: threads is ", desc.threads, "; set a number, or 0 for the default"});
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);
@@ -199,10 +203,10 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
                                                                  const cbsr_pattern& kept) {
   if (dy.rows() != kept.rows() || dy.columns() != kept.columns())
     fail(errc::shape, {"maxk_gradient: the gradient is ", dy.rows(), "x", dy.columns(),
-                       ", the kept entries are of ", kept.rows(), "x", kept.columns()});
+                       ", but the cbsr is ", kept.rows(), "x", kept.columns()});
   if (dy.where() != kept.where())
     fail(errc::place, {"maxk_gradient: the gradient is on ", to_string(dy.where()),
-                       ", the kept entries are on ", to_string(kept.where())});
+                       ", the cbsr is on ", to_string(kept.where()), "; copy one with .to()"});
   return or_out_of_memory("maxk_gradient", [&] {
     auto out = cbsr<T>::uninitialised(kept);
     dense_operand from, to;
@@ -272,15 +276,15 @@ answer maxk_answer(const problem& p) {
     return out;
   };
   if (p.algebra->samples_as == reduction::none)
-    return cannot({"the greatest entries of B say nothing of ", p.algebra->name,
+    return cannot({"the greatest elements of B do not determine ", p.algebra->name,
                    ", which declares no samples_as"});
   const bool has_floats = p.b.value_type == type::float32 || p.b.value_type == type::float64 ||
                           p.b.value_type == type::half || p.b.value_type == type::bfloat16;
   if (!has_floats || p.algebra->right == type::other)
-    return cannot({"B is put through MaxK, which takes float, double, half and bfloat16"});
+    return cannot({"MaxK needs a B of float, double, half or bfloat16"});
   const int k = kept_of(p);
   if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
-    return cannot({"of B, ", refusal.c_str()});
+    return cannot({"on B: ", refusal.c_str()});
   answer out;
   if (p.reasons)
     out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
@@ -290,7 +294,7 @@ answer maxk_answer(const problem& p) {
 
 answer maxk_backward_answer(const problem& p) {
   if (p.b.value_type == type::code && !p.algebra->ignores_right)
-    return {verdict::cannot, p.reasons ? "B is quantized, and its codes are not gathered" : "", 0};
+    return {verdict::cannot, p.reasons ? "reads no codes, and B is quantized" : "", 0};
   answer out;
   if (p.reasons)
     out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +
@@ -301,10 +305,10 @@ answer maxk_backward_answer(const problem& p) {
 std::string no_cbsr_because(index columns, int k) {
   const bool is_wide = columns > widest_cbsr;
   if (k >= 1 && k <= columns && !is_wide) return {};
-  const std::string asked = "k is " + std::to_string(k) + " of " + std::to_string(columns);
-  if (is_wide) return asked + " columns, but a cbsr has at most " + std::to_string(widest_cbsr);
-  return asked +
-         (columns > 0 ? " columns; it is 1 to these" : " columns, of which none can be kept");
+  const std::string all = std::to_string(columns);
+  const std::string asked = "k is " + std::to_string(k) + " of " + all + " columns";
+  if (is_wide) return asked + ", but a cbsr has at most " + std::to_string(widest_cbsr);
+  return asked + (columns > 0 ? "; set it to 1 … " + all : ", of which none can be kept");
 }
 
 int kept_of(const problem& p) {

@@ -142,9 +142,12 @@ sampling_statistics sampling_report(const pattern& structure, const descriptor& 
     p.a.where = structure.where();
     p.desc = &desc;
     const kernel* named = named_kernel(p);
-    if (named == nullptr) fail(errc::cannot, {p.operation, ": the descriptor names no kernel"});
+    if (named == nullptr)
+      fail(errc::cannot,
+           {p.operation, ": the descriptor names no kernel; name bucket, fastrand or adaptive"});
     if (named->samples == sampling::none)
-      fail(errc::cannot, {p.operation, ": kernel '", named->name, "' samples nothing"});
+      fail(errc::cannot, {p.operation, ": kernel '", named->name,
+                          "' takes no sample; name bucket, fastrand or adaptive"});
     if (!desc.transpose_a) return statistics_of(structure, named->samples, desc.width);
     return statistics_of(*structure.derived_of<transposed>()->structure, named->samples,
                          desc.width);
@@ -162,9 +165,9 @@ answer sampling_answer(sampling how, const problem& p) {
     return cannot({"a sample of the entries does not estimate ", p.algebra->name,
                    ", which declares no samples_as"});
   if (p.desc->rescale && !p.algebra->rescales)
-    return cannot({"rescale is for sums of numbers, and ", p.algebra->name,
+    return cannot({"rescale needs a sum of numbers, and ", p.algebra->name,
                    p.algebra->samples_as == reduction::mean
-                       ? " divides by the staged entries already"
+                       ? " divides by the sampled entries already"
                        : " forms none"});
   if (p.desc->width < 1 || p.desc->width > widest_sample)
     return cannot({"needs a width of 1 to ", std::to_string(widest_sample).c_str()});

@@ -7,7 +7,8 @@ namespace {
 
 [[noreturn]] void absent(int device) {
   fail(errc::place,
-       {to_string(cuda(device)), " is not available: this rig was built without CUDA"});
+       {to_string(cuda(device)),
+        " is not available: this rig was built without CUDA; build it with RIG_CUDA=ON"});
 }
 
 }  // namespace

@@ -112,7 +112,9 @@ matrix<float> undirected(index n, int64 count, Make make) {
 
 /// Rounds a number of edges, and refuses more than 2^48.
 int64 edge_count(double edges) {
-  if (edges > 0x1p48) fail(errc::range, {"generate: ", edges, " edges are more than 2^48"});
+  if (edges > 0x1p48)
+    fail(errc::range,
+         {"generate: ", edges, " edges exceed the limit of 2^48; make the graph smaller"});
   return std::llround(edges);
 }
 
@@ -221,7 +223,7 @@ matrix<float> karate() {
 matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed) {
   if (scale < 0 || scale > 30 || edge_factor < 0)
     fail(errc::range, {"generate: rmat of scale ", scale, " and edge factor ", edge_factor,
-                       "; the scale is 0 to 30, the edge factor at least 0"});
+                       "; the scale must be 0 to 30, and the edge factor at least 0"});
   const index n = index{1} << scale;
   const random_stream random(seed, 0);
   // Each level takes 32 bits, half a draw; these are the quadrants' bounds in units of 2^-32.
@@ -247,7 +249,8 @@ matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed) {
 
 matrix<float> uniform(index n, double degree, std::uint64_t seed) {
   if (n < 0 || !(degree >= 0 && degree < 0x1p31))
-    fail(errc::range, {"generate: uniform of ", n, " nodes and mean degree ", degree});
+    fail(errc::range, {"generate: uniform of ", n, " nodes and mean degree ", degree,
+                       "; the nodes must be at least 0, and the degree at least 0 and below 2^31"});
   const random_stream random(seed, 0);
   return or_out_of_memory("generate: uniform", [&] {
     return undirected(n, edge_count(n * degree / 2), [&](int64 e) {
@@ -260,7 +263,9 @@ matrix<float> uniform(index n, double degree, std::uint64_t seed) {
 matrix<float> grid(index rows, index columns, double missing_horizontal, double missing_vertical,
                    std::uint64_t seed) {
   if (rows < 0 || columns < 0 || int64{rows} * columns > highest<index>())
-    fail(errc::range, {"generate: grid of ", rows, "x", columns, " nodes"});
+    fail(errc::range,
+         {"generate: grid of ", rows, "x", columns,
+          " nodes; the sizes must be at least 0, and the nodes at most ", highest<index>()});
   const auto n = static_cast<index>(rows * columns);
   const random_stream random(seed, 0);
   return or_out_of_memory("generate: grid", [&] {
@@ -284,7 +289,9 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed) {
       !(shape.oversample >= 0 && shape.oversample < 0x1p10))
     fail(errc::range, {"generate: community of n ", n, ", mean ", shape.mean, ", blocks ",
                        shape.blocks, ", mixing ", shape.mixing, ", gamma ", shape.gamma,
-                       ", max_degree ", shape.max_degree, ", oversample ", shape.oversample});
+                       ", max_degree ", shape.max_degree, ", oversample ", shape.oversample,
+                       "; n and blocks must be at least 1, mean and max_degree above 0, mixing 0 "
+                       "to 1, gamma above 2, oversample at least 0 and below 1024"});
   return or_out_of_memory("generate: community", [&] {
     const random_stream of_nodes(seed, 0), of_blocks(seed, 1), of_edges(seed, 2);
 

@@ -12,7 +12,8 @@ namespace {
 template <class T>
 void require_host(const char* operation, const matrix<T>& a) {
   if (a.where() != cpu())
-    fail(errc::place, {operation, ": A is on ", to_string(a.where()), ", not on cpu"});
+    fail(errc::place,
+         {operation, ": A is on ", to_string(a.where()), ", not on cpu; copy it with .to()"});
 }
 
 template <class T>
@@ -159,8 +160,8 @@ template <class T>
 matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
   require_host("scale_rows", a);
   if (factors.size() != static_cast<std::size_t>(a.rows()))
-    fail(errc::shape,
-         {"scale_rows: A is ", a.rows(), "x", a.columns(), ", ", factors.size(), " factors"});
+    fail(errc::shape, {"scale_rows: A is ", a.rows(), "x", a.columns(), ", but there are ",
+                       factors.size(), " factors; give one per row"});
   return with_computed_values(
       a, [&](index i, int64 p) { return times(factors[static_cast<std::size_t>(i)], a.value(p)); });
 }
@@ -169,8 +170,8 @@ template <class T>
 matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
   require_host("scale_columns", a);
   if (factors.size() != static_cast<std::size_t>(a.columns()))
-    fail(errc::shape,
-         {"scale_columns: A is ", a.rows(), "x", a.columns(), ", ", factors.size(), " factors"});
+    fail(errc::shape, {"scale_columns: A is ", a.rows(), "x", a.columns(), ", but there are ",
+                       factors.size(), " factors; give one per column"});
   const index* entries = a.structure().column_indices();
   return with_computed_values(a, [&](index, int64 p) {
     return times(a.value(p), factors[static_cast<std::size_t>(entries[p])]);

@@ -18,13 +18,14 @@ index read_node(const input_file& file, word_reader& words, index last) {
   index node = 0;
   const verdict said = words.integer({0, static_cast<std::uint64_t>(last)}, node);
   if (said == verdict::good) return node;
-  if (words.at_end()) file.refuse({"one word; an edge is two nodes, or two nodes and a value"});
+  if (words.at_end())
+    file.refuse({"there is one word; an edge is two nodes, or two nodes and a value"});
   const std::string_view word = words.peek();
   if (said == verdict::does_not_fit)
     file.refuse({"node ", in_quotes(word), " is outside 0..", last});
   const bool separated = word.find_first_of(separators) != std::string_view::npos;
   file.refuse({in_quotes(word), " is not a node number",
-               separated ? "; read_options::separator says what is between two" : ""});
+               separated ? "; set read_options::separator to the separator between nodes" : ""});
 }
 
 template <class T>
@@ -42,13 +43,14 @@ void read_end(const input_file& file, word_reader& words, const read_options& op
   if (words.at_end()) return;
   if (!options.extra_columns)
     file.refuse(
-        {in_quotes(words.rest()), " after the edge; read_options::extra_columns passes over such"});
+        {in_quotes(words.rest()), " follows the edge; set read_options::extra_columns to skip it"});
   expect_separator(file, words, options.separator);
 }
 
 void check(const input_file& file, const read_options& options) {
   if (options.nodes < 0)
-    fail(errc::range, {file.path(), ": ", options.nodes, " nodes; there are at least 0"});
+    fail(errc::range,
+         {file.path(), ": ", "read_options::nodes is ", options.nodes, "; it must be at least 0"});
   if (separators.find(options.separator) == std::string_view::npos)
     fail(errc::range, {file.path(), ": the separator ", in_quotes({&options.separator, 1}),
                        " is neither a blank nor one of , ; : |"});
@@ -72,7 +74,7 @@ matrix<T> read_edge_list(input_file& file, const read_options& options) {
     const bool has_value = options.values && !words.at_end();
     if (list.i.empty()) list.has_values = has_value;
     if (list.has_values != has_value)
-      file.refuse({"an edge ", has_value ? "with" : "without", " a value, unlike that of line ",
+      file.refuse({"the edge has ", has_value ? "a" : "no", " value, unlike that of line ",
                    list.line_of(0)});
     if (has_value) expect_separator(file, words, options.separator);
     const T value = has_value ? read_value<T>(file, words) : T(1);

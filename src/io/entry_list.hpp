@@ -75,7 +75,7 @@ template <class T>
       list.line_of(found[1]),
       {half == symmetry::none ? "the position is" : "the position or its mirror is",
        " already on line ", list.line_of(found[0]),
-       half == symmetry::skew ? "" : "; with read_options::duplicates, read_matrix folds such"});
+       half == symmetry::skew ? "" : "; set read_options::duplicates, and read_matrix folds them"});
 }
 
 /// The CSR arrays of a matrix; `values` is empty for an iso matrix.

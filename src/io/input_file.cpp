@@ -209,7 +209,7 @@ void input_file::expect_bytes(int64 bytes) const {
     if (__builtin_mul_overflow(most, deflate_limit, &most)) return;
   }
   if (bytes > most && bytes - most > static_cast<int64>(end_ - begin_))
-    refuse({"the sizes ask for ", bytes, " bytes or more, the file has at most ",
+    refuse({"the sizes need ", bytes, " bytes or more, but the file has at most ",
             most + static_cast<int64>(end_ - begin_)});
 }
 
@@ -218,7 +218,7 @@ void input_file::expect_memory(double bytes) const {
                         static_cast<double>(::sysconf(_SC_PAGE_SIZE));
   if (bytes > memory)
     fail(errc::out_of_memory,
-         {path_, ": needs ", bytes, " bytes of memory, the machine has ", memory});
+         {path_, ": needs ", bytes, " bytes of memory, but the machine has ", memory});
 }
 
 void input_file::refuse(std::initializer_list<message_piece> reason) const {

@@ -29,11 +29,11 @@ matrix<T> read_matrix(const std::string& path, const read_options& options) {
   return io::naming(path, [&] {
     if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
       fail(errc::range,
-           {path, ": duplicates are folded by an operator such as plus or maximum, or ",
-            "refused with none"});
+           {path, ": duplicates are folded by an operator such as plus or maximum; set ",
+            "read_options::duplicates to one, or to none to refuse them"});
     io::input_file file(path);
     if (is_npy(file))
-      fail(errc::format, {path, ": .npy holds a dense matrix; read_dense reads it"});
+      fail(errc::format, {path, ": .npy holds a dense matrix; read it with read_dense"});
     matrix<T> made = is_matrix_market(file) ? io::read_matrix_market<T>(file, options)
                                             : io::read_edge_list<T>(file, options);
     return options.symmetrise ? symmetrise(made) : made;
@@ -46,7 +46,7 @@ dense<T> read_dense(const std::string& path) {
     io::input_file file(path);
     if (is_npy(file)) return io::read_npy<T>(file);
     if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
-    fail(errc::format, {path, ": neither .npy nor Matrix Market"});
+    fail(errc::format, {path, ": the file is neither .npy nor Matrix Market"});
   });
 }
 

@@ -97,7 +97,7 @@ void read_comment(const input_file& file, std::string_view line, header& head) {
   if (name.ends_with("complex")) file.refuse({"complex numbers are not supported"});
   const auto at = std::find_if(declared_types.begin(), declared_types.end(),
                                [&](const declared_type& type) { return type.name == name; });
-  if (at == declared_types.end()) file.refuse({in_quotes(name), " is no GraphBLAS type"});
+  if (at == declared_types.end()) file.refuse({in_quotes(name), " is not a GraphBLAS type"});
   if (head.half == symmetry::skew && at->range.below == 0)
     file.refuse({"a skew-symmetric matrix needs both signs, ", name, " has one"});
   head.declared = at;
@@ -110,10 +110,10 @@ T read_size(const input_file& file, const char* what, word_reader& words, int64 
   T size = 0;
   const verdict said = words.integer({0, static_cast<std::uint64_t>(most)}, size);
   if (said == verdict::good) return size;
-  if (words.at_end()) file.refuse({"the size line does not say how many ", what});
+  if (words.at_end()) file.refuse({"the size line lacks the number of ", what});
   if (said == verdict::does_not_fit && !words.peek().starts_with('-'))
     file.refuse({in_quotes(words.peek()), " ", what, ", but at most ", most, " are possible"});
-  file.refuse({in_quotes(words.peek()), " is no number of ", what});
+  file.refuse({in_quotes(words.peek()), " is not a number of ", what});
 }
 
 /// Reads the size line. `repeats`: one position may have many entries.
@@ -213,7 +213,7 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
   if (said == verdict::good) file.refuse({what, " 0 is outside 1..", count});
   if (words.at_end()) file.refuse({"the ", what, " is missing"});
   if (said == verdict::not_an_integer)
-    file.refuse({in_quotes(words.peek()), " is no ", what, " number"});
+    file.refuse({in_quotes(words.peek()), " is not a ", what, " number"});
   file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
 }
 

@@ -59,7 +59,8 @@ std::string bytes_at(const input_file& file, std::uint64_t offset, std::size_t c
   std::string out(count, '\0');
   input_file part(file.path(),
                   {"directory", static_cast<int64>(offset), static_cast<int64>(count), false});
-  if (part.read(out.data(), count) != count) file.refuse({"the file became shorter meanwhile"});
+  if (part.read(out.data(), count) != count)
+    file.refuse({"the file became shorter during the read"});
   return out;
 }
 
@@ -101,7 +102,7 @@ directory find_directory(const input_file& file) {
       static_cast<void>(locator.next<std::uint32_t>());  // its disk
       const auto offset = locator.next<std::uint64_t>();
       if (offset > end - wide_locator_bytes - wide_end_bytes)
-        file.refuse({"the archive's end is said to be at byte ", offset, ", behind itself"});
+        file.refuse({"the archive gives byte ", offset, " for its end, after that end"});
       const std::string text = bytes_at(file, offset, wide_end_bytes);
       fields wide(file, text);
       if (wide.next<std::uint32_t>() != wide_end_signature)
@@ -115,7 +116,7 @@ directory find_directory(const input_file& file) {
   }
   constexpr std::uint64_t longest = 1 << 16;  // three members, with room for any extra field
   if (out.offset > end || out.bytes > end - out.offset)
-    file.refuse({"the archive's directory is said to be ", out.bytes, " bytes from ", out.offset,
+    file.refuse({"the archive's directory has ", out.bytes, " bytes from byte ", out.offset,
                  ", past its end at ", end});
   if (out.bytes > longest)
     file.refuse({"a directory of ", out.bytes, " bytes; at most ", longest, " are read"});
@@ -138,7 +139,7 @@ void read_wide_extra(const input_file& file, std::string_view extra,
 /// Reads the entry of a member in the directory.
 member read_entry(const input_file& file, fields& list, const directory& where) {
   if (list.next<std::uint32_t>() != entry_signature)
-    file.refuse({"the archive's directory has an entry that is none"});
+    file.refuse({"the archive's directory has an invalid entry"});
   static_cast<void>(list.next<std::uint32_t>());  // versions
   const auto flags = list.next<std::uint16_t>(), method = list.next<std::uint16_t>();
   static_cast<void>(list.next<std::uint32_t>());  // time
@@ -159,14 +160,14 @@ member read_entry(const input_file& file, fields& list, const directory& where) 
   if ((flags & encrypted) != 0) file.refuse({"the member ", name, " is encrypted"});
   if (method != stored && method != deflated)
     file.refuse({"the member ", name, " is packed by method ", int(method),
-                 "; stored and deflated ones are read"});
+                 "; only stored and deflated members are supported"});
   out.part.deflated = method == deflated;
   const auto fits = [&](std::uint64_t bytes) {
     return offset <= where.offset && bytes <= where.offset - offset;
   };
   if (!fits(local_bytes))
-    file.refuse({"the member ", name, " is said to be at byte ", offset,
-                 ", and the archive's directory is at ", where.offset});
+    file.refuse({"the member ", name, " is at byte ", offset, ", past the archive's directory at ",
+                 where.offset});
   const std::string text = bytes_at(file, offset, local_bytes);
   fields local(file, text);
   if (local.next<std::uint32_t>() != local_signature)
@@ -175,11 +176,11 @@ member read_entry(const input_file& file, fields& list, const directory& where) 
   const std::uint64_t before =
       local_bytes + local.next<std::uint16_t>() + local.next<std::uint16_t>();
   if (!fits(before) || packed > where.offset - offset - before)
-    file.refuse({"the member ", name, " is said to have ", packed, " bytes from ", offset,
-                 ", and the archive's directory is at ", where.offset});
+    file.refuse({"the member ", name, " has ", packed, " bytes from byte ", offset,
+                 ", past the archive's directory at ", where.offset});
   if (!out.part.deflated && packed != out.unpacked_bytes)
     file.refuse(
-        {"the member ", name, " is stored, yet has ", packed, " bytes for ", out.unpacked_bytes});
+        {"the member ", name, " is stored, but has ", packed, " bytes for ", out.unpacked_bytes});
   out.part.offset = static_cast<int64>(offset + before);
   out.part.bytes = static_cast<int64>(packed);
   return out;
@@ -240,7 +241,7 @@ quantized read_npz(input_file& file) {
     const npy_header& head = range->head;
     if (head.columns != 1 || (head.rows != 1 && head.rows != codes.head.columns))
       range->file.refuse({"the shape is ", head.rows, "x", head.columns, "; the codes are ",
-                          codes.head.rows, "x", codes.head.columns, ", so that 1 or ",
+                          codes.head.rows, "x", codes.head.columns, ", so 1 or ",
                           codes.head.columns, " numbers fit"});
   }
   if (low.head.rows != step.head.rows)

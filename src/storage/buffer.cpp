@@ -27,7 +27,7 @@ std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
     made = std::shared_ptr<void>(::operator new(bytes, alignment),
                                  [alignment](void* p) { ::operator delete(p, alignment); });
   } catch (const std::bad_alloc&) {
-    fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on cpu"});
+    fail(errc::out_of_memory, {"out of memory: cannot allocate ", bytes, " bytes on cpu"});
   }
   // Advice only: if the operating system declines, small pages serve.
   if (large) madvise(made.get(), bytes, MADV_HUGEPAGE);
@@ -58,7 +58,7 @@ buffer buffer::zeros(std::size_t bytes) {
   void* const pages =
       mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED)
-    fail(errc::out_of_memory, {"out of memory: ", bytes, " bytes asked on cpu"});
+    fail(errc::out_of_memory, {"out of memory: cannot allocate ", bytes, " bytes on cpu"});
   buffer made;
   made.data_ = std::shared_ptr<void>(pages, [bytes](void* p) { munmap(p, bytes); });
   made.bytes_ = bytes;

@@ -16,7 +16,8 @@ std::size_t size(int64 count) { return static_cast<std::size_t>(count); }
 
 void check_shape(index rows, index columns) {
   if (rows < 0 || columns < 0)
-    fail(errc::shape, {"matrix: ", rows, "x", columns, " is not a shape"});
+    fail(errc::shape,
+         {"matrix: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
 }
 
 /// The caller's array, read bytewise: a program may use either of two types of one size and sign,
@@ -59,8 +60,8 @@ void check_offsets(index rows, index columns, const integers& given, std::size_t
     if (offsets[0] != 0) fail(errc::range, {"matrix: the first offset is ", offsets[0], ", not 0"});
     for (std::size_t i = 0; i + 1 < offsets.size; ++i)
       if (offsets[i + 1] < offsets[i])
-        fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than ",
-                           offsets[i], " before it"});
+        fail(errc::range, {"matrix: offset ", i + 1, " is ", offsets[i + 1], ", less than the ",
+                           offsets[i], " before it; offsets must not decrease"});
     if (const auto last = offsets[offsets.size - 1]; static_cast<std::size_t>(last) != entries)
       fail(errc::shape,
            {"matrix: the last offset is ", last, ", but there are ", entries, " entries"});
@@ -102,9 +103,11 @@ void check_columns(const pattern& of, bool ascending) {
         fail(errc::range,
              {"matrix: column ", j, " in row ", i, " is outside 0..", of.columns() - 1});
       if (!ascending || p == begin || entries[p - 1] < j) continue;
-      if (entries[p - 1] == j) fail(errc::duplicate, {"matrix: two entries at (", i, ", ", j, ")"});
+      if (entries[p - 1] == j)
+        fail(errc::duplicate, {"matrix: there are two entries at (", i, ", ", j,
+                               "); from_tuples with a combiner folds them"});
       fail(errc::order, {"matrix: row ", i, " has column ", j, " after ", entries[p - 1],
-                         "; input::sorted sorts"});
+                         "; pass input::sorted to sort the rows"});
     }
   }
 }
@@ -153,17 +156,17 @@ void check_view(index rows, index columns, const integers& offsets, const intege
                 input how, place where) {
   check_enum("matrix", "input", how, input::trusted);
   if (offsets.bytes_each() < sizeof(int32))
-    fail(errc::type, {"matrix: a view reads offsets of 4 or 8 bytes where they lie, not of ",
-                      offsets.bytes_each(), "; from_csr copies them"});
+    fail(errc::type, {"matrix: a view needs offsets of 4 or 8 bytes, not ", offsets.bytes_each(),
+                      "; copy them with from_csr"});
   if (entries.bytes_each() != sizeof(index))
-    fail(errc::type, {"matrix: a view reads columns of 4 bytes where they lie, not of ",
-                      entries.bytes_each(), "; from_csr copies them, with a check"});
+    fail(errc::type, {"matrix: a view needs columns of 4 bytes, not ", entries.bytes_each(),
+                      "; copy and check them with from_csr"});
   if (how == input::sorted)
     fail(errc::order,
          {"matrix: a view of ", rows, "x", columns, " cannot be sorted; copy it with from_csr"});
   if (where != cpu() && how != input::trusted)
     fail(errc::place, {"matrix: a view of ", rows, "x", columns, " on ", to_string(where),
-                       " cannot be checked there; say input::trusted"});
+                       " cannot be checked there; pass input::trusted"});
   if (how != input::checked) return;
   check_offsets(rows, columns, offsets, entries.size());
   // The check of the pattern would report a large unsigned number as negative, so it is checked
@@ -359,7 +362,8 @@ std::span<const index> as_indices(const integers& given, index limit, const char
 void check_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j) {
   check_shape(rows, columns);
   if (i.size() != j.size())
-    fail(errc::shape, {"matrix: ", i.size(), " row indices, ", j.size(), " column indices"});
+    fail(errc::shape, {"matrix: there are ", i.size(), " row indices but ", j.size(),
+                       " column indices; give one of each per entry"});
   for (std::size_t p = 0; p < i.size(); ++p)
     if (i[p] < 0 || i[p] >= rows || j[p] < 0 || j[p] >= columns)
       fail(errc::range,

@@ -20,7 +20,8 @@ int threads_for(index rows, index columns) {
 
 void check_shape(index rows, index columns) {
   if (rows < 0 || columns < 0)
-    fail(errc::shape, {"quantized: ", rows, "x", columns, " is not a shape"});
+    fail(errc::shape, {"quantized: ", rows, "x", columns,
+                       " is not a shape; rows and columns must be at least 0"});
 }
 
 struct extent {
@@ -70,7 +71,7 @@ std::vector<extent> extents_of(const dense<T>& x, index range_count) {
   if (first_bad != highest<int64>()) {
     const auto i = static_cast<index>(first_bad / width), j = static_cast<index>(first_bad % width);
     fail(errc::range, {"quantized: element (", i, ", ", j, ") is ", convert<double>(x(i, j)),
-                       ", and a range has finite floats for ends"});
+                       "; the ends of a range must be finite floats"});
   }
   return all;
 }
@@ -140,8 +141,8 @@ quantized quantized::from_codes(index rows, index columns, std::span<const unsig
          {"quantized: ", rows, "x", columns, " needs ", count, " codes, got ", codes.size()});
   if (low.size() != step.size() ||
       (low.size() != 1 && low.size() != static_cast<std::size_t>(columns)))
-    fail(errc::shape, {"quantized: ", low.size(), " numbers of low and ", step.size(),
-                       " of step; both have 1 or ", columns});
+    fail(errc::shape, {"quantized: low has ", low.size(), " numbers and step has ", step.size(),
+                       "; give each 1 or ", columns});
   const parts out = uninitialised(rows, columns, static_cast<index>(low.size()));
   std::copy(codes.begin(), codes.end(), out.codes);
   std::copy(low.begin(), low.end(), out.low);
@@ -182,8 +183,8 @@ const {
 quantized::parts quantized::uninitialised(index rows, index columns, index range_count) {
   check_shape(rows, columns);
   if (range_count != 1 && range_count != columns)
-    fail(errc::shape, {"quantized: ", range_count, " ranges for ", rows, "x", columns,
-                       "; there are 1 or ", columns});
+    fail(errc::shape,
+         {"quantized: ", range_count, " ranges for ", rows, "x", columns, "; give 1 or ", columns});
   parts out;
   quantized& made = out.made;
   made.rows_ = rows;
@@ -203,7 +204,7 @@ void quantized::parts::check(const char* operation) const {
     if (!(step[r] >= 0) || !std::isfinite(end))
       fail(errc::range,
            {operation, ": range ", r, " is ", low[r], " + ", step[r],
-            " · q; low and low + 255 · step are finite floats, and step is at least 0"});
+            " · q; low and low + 255 · step must be finite floats, and step at least 0"});
   }
 }
 

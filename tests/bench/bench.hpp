@@ -13,65 +13,66 @@
 
 namespace bench {
 
-/// What the command line says; empty and 0 leave it to the suite.
+/// The options of the command line; empty and 0 select the suite's defaults.
 struct options {
   std::string command;  ///< the command line itself
-  std::string commit;   ///< of the sources; empty: as git describes those that are here
+  std::string commit;   ///< of the sources; empty: as git describes the sources of this build
   std::vector<std::string> suites;
   std::vector<std::string> graphs;
   std::vector<int> features;
   int threads = 0;
   int repeat = 0;
-  bool all = false;  ///< the graphs that need gigabytes too
+  bool all = false;  ///< also the graphs that need gigabytes
 };
 
-/// Milliseconds one run of some work takes. On a device this is a pair of events.
+/// Returns the milliseconds of one run. On a device, a pair of events measures them.
 using stopwatch = double (*)(const std::function<void()>& work);
 double wall_clock(const std::function<void()>& work);
 
-/// Somebody who does the work.
+/// One competitor in a race.
 struct contender {
   std::string name;
   std::function<void()> run;
 };
 
-/// Median milliseconds of each contender, after two rounds to warm up. They take turns, so that a
-/// change in the machine's load hits all of them.
+/// Median milliseconds of each contender, after two warm-up rounds. The contenders take turns, so
+/// that a change in the machine's load affects all of them.
 std::vector<double> race(std::span<const contender> field, int repeat,
                          stopwatch watch = wall_clock);
 
-/// Gigabytes a second, measured on this machine: "copy" counts reads and writes; "gather_cached"
-/// and "gather_memory" read random rows of 256 bytes of a table of 16 MB and of 512 MB.
+/// Gigabytes per second of this machine: "copy" counts reads and writes. "gather_cached" and
+/// "gather_memory" read random rows of 256 bytes from tables of 16 MB and 512 MB.
 std::map<std::string, double> measure_ceilings(int threads);
 
-/// A line of a record. `ratio` is how many times as long the best peer takes: cuSPARSE's best where
-/// there is one, else the best of `peer_ms` that is a library.
+/// A line of a record. `ratio` is the time of the best peer over `ms`. The best peer is cuSPARSE's
+/// best if it was measured, else the fastest library in `peer_ms`.
 struct row {
-  std::string suite;  ///< empty: the record's own
+  std::string suite;  ///< empty: the suite of the record
   std::string operation = "mxm";
   std::string graph;
   rig::int64 n = 0, nnz = 0;
   int features = 1;
   std::string semiring, type;
-  std::string kernel;  ///< the one measured
-  std::string chosen;  ///< the one the library chooses if none is named
-  int width = 0;  ///< entries a row keeps; 0: all. The record has what is set of this and below
-  int k = 0;      ///< entries that MaxK keeps of a row of features; 0: all
-  std::optional<double> kept_share;  ///< of A's entries, those that repeat counted each time
-  std::optional<double> exact_ms;    ///< rig's exact kernel, B of the row's type
-  std::optional<double> control_ms;  ///< the same on the entries kept, as a matrix of their own
-  std::optional<double> load_share;  ///< what loading takes of `ms`
-  std::optional<double> published;   ///< the ratio that the published kernel has
+  std::string kernel;  ///< the kernel that was measured
+  std::string chosen;  ///< the kernel that the library chooses if none is named
+  int width = 0;  ///< entries that a sample keeps per row; 0: all. The record omits this and later
+                  ///< members if unset
+  int k = 0;      ///< elements that MaxK keeps per row of features; 0: all
+  std::optional<double> kept_share;  ///< the kept share of A's entries, with repetitions
+  std::optional<double> exact_ms;    ///< rig's exact kernel, with B in the same type
+  std::optional<double> control_ms;  ///< the exact kernel on a matrix of the kept entries
+  std::optional<double> load_share;  ///< the share of `ms` that loading takes
+  std::optional<double> published;   ///< the ratio of the published kernel
   double ms = 0;
   std::optional<double> prepare_ms;
-  double bytes = 0;  ///< read and written, as if nothing were cached
+  double bytes = 0;  ///< bytes read and written if nothing is cached
   std::optional<double> share_of_ceiling;
   std::optional<double> best_cusparse_ms;
   std::optional<double> ratio;
   std::map<std::string, double> peer_ms;
 };
 
-/// Everything one run of one suite found. A line is printed as it is added.
+/// The results of one run of one suite. A line is printed when it is added.
 class record {
  public:
   record(std::string suite, const options& given);
@@ -81,17 +82,18 @@ class record {
     driver_ = std::move(driver);
     toolkit_ = std::move(toolkit);
   }
-  /// What stands behind a name in `peer_ms`.
+  /// Records the version of a name in `peer_ms`.
   void peer(const std::string& name, const std::string& version) { peers_[name] = version; }
-  /// The share of the ceiling that `bytes` in `ms` are, gathered from a table of `table_bytes`.
+  /// The share of the ceiling that `bytes` in `ms` reach, for a gather from a table of
+  /// `table_bytes`.
   double share(double bytes, double ms, double table_bytes) const;
 
   void add(const row& line);
-  /// A number of the summary; below `at_least` the run misses its target.
+  /// A number of the summary; the run misses its target if the number is below `at_least`.
   void summarise(const std::string& name, double value, std::optional<double> at_least = {});
-  /// The same where more than `at_most` misses.
+  /// A number of the summary; the run misses its target if the number exceeds `at_most`.
   void limit(const std::string& name, double value, double at_most);
-  /// A target that is not a number.
+  /// A missed target that is not a number.
   void miss(const std::string& what);
   const std::vector<std::string>& missed() const { return missed_; }
 
@@ -110,7 +112,7 @@ class record {
   std::vector<std::string> missed_;
 };
 
-/// A folder of its own for files; it goes with its scope.
+/// A temporary folder, removed with its scope.
 class scratch_folder {
  public:
   scratch_folder();
@@ -122,7 +124,7 @@ class scratch_folder {
   std::string path_;
 };
 
-/// A command may name several suites that have one function; they share its graphs.
+/// Several suites may share one function; if a command names them, they share its graphs.
 struct suite {
   const char* name;
   const char* summary;
@@ -136,26 +138,25 @@ void io(const options& given, record& out);
 
 struct plot {
   std::string name;
-  std::string alternative;  ///< in words
+  std::string alternative;  ///< the plot in words
   std::string svg;
 };
 
-/// Those that the rows of a record allow; the same record makes the same bytes.
+/// The plots that the rows of a record allow. The same record gives the same bytes.
 std::vector<plot> plots_of(const nlohmann::json& record);
 
-/// One page from records (paths of JSON files); under each suite stand the notes of
-/// `notes`/SUITE.md. Writes the plots into the folder `plots`, which the page takes to be beside
-/// it; makes none where that is empty.
+/// One page from records (paths of JSON files), with the notes of `notes`/SUITE.md under each
+/// suite. Writes the plots into the folder `plots` beside the page; an empty `plots` writes none.
 std::string report(std::span<const std::string> records, const std::string& notes,
                    const std::string& plots);
 
-/// Threads and rounds after defaults.
+/// The numbers of threads and rounds, or their defaults.
 int threads_of(const options& given);
 int repeat_of(const options& given);
 
 double geometric_mean(std::span<const double> numbers);
 
-/// A number in at most `digits` significant digits, or fixed with so many places.
+/// A number with at most `digits` significant digits, or with a fixed number of decimals.
 std::string digits(double number, int digits);
 
 }  // namespace bench

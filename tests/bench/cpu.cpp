@@ -33,7 +33,7 @@ rig::dense<float> random_features(index rows, index columns) {
   return out;
 }
 
-/// What one writes without a library.
+/// The loop that a user writes without a library.
 void plain_loop(rig::dense<float>& c, const rig::matrix<float>& a, const rig::dense<float>& b,
                 int threads) {
   const index f = b.columns();
@@ -76,8 +76,8 @@ struct ratios {
   std::vector<double> products, vectors;
 };
 
-/// The product into an existing C, added to it, and into a new one, each with the peers that do the
-/// like.
+/// The product into an existing C, added to C, and into a new C, each with the peers that do the
+/// same.
 void products(const std::string& name, const rig::matrix<float>& a, int features,
               const options& given, record& out, ratios& over_graphblas) {
   const int threads = threads_of(given);
@@ -138,7 +138,7 @@ void products(const std::string& name, const rig::matrix<float>& a, int features
   if (name == "rmat:16:16" && features == 64) out.summarise("spmm_64_over_graphblas", ratio, 1.3);
 }
 
-/// A graph of the data sets, if there is one of this name, or one that is generated.
+/// A graph of the data sets with this name, or else a generated one.
 rig::matrix<float> graph_of(const std::string& name) {
   const char* const given = std::getenv("RIG_DATA");
   const std::filesystem::path data = given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
@@ -148,8 +148,8 @@ rig::matrix<float> graph_of(const std::string& name) {
   return rig::generate::from_text(name);
 }
 
-/// What one writes for one column without a library: to(row, sum) of the rows that `is_in` names;
-/// the sum adds its entries until it `is_done`.
+/// The loop that a user writes for one column without a library: calls to(row, sum) for the rows
+/// that `is_in` admits. A sum adds its entries until it `is_done`.
 template <class T, class In, class Add, class Done, class Write>
 void column_loop(const rig::matrix<T>& a, T zero, In is_in, Add add, Done is_done, Write to) {
   const auto* const offsets = static_cast<const rig::int32*>(a.structure().offsets());
@@ -163,8 +163,8 @@ void column_loop(const rig::matrix<T>& a, T zero, In is_in, Add add, Done is_don
   }
 }
 
-/// Of one column, on one thread: what searches, shortest paths and components ask, beside a loop
-/// that does the same.
+/// Products of one column on one thread, as in searches, shortest paths and components, beside a
+/// loop that does the same.
 class column_products {
  public:
   column_products(std::string name, const rig::matrix<float>& graph, const options& given,
@@ -224,7 +224,7 @@ class column_products {
   }
 
  private:
-  static constexpr std::size_t masks = 32;  // so many that no branch is learnt by heart
+  static constexpr std::size_t masks = 32;  // so many that the processor cannot learn the branches
 
   void flags() {
     const auto all = [](index) { return true; };
@@ -280,7 +280,7 @@ class column_products {
   rig::descriptor one_{.threads = 1};
 };
 
-/// PageRank as a user of rig writes it: one product and one loop an iteration.
+/// PageRank as a user of rig writes it: one product and one loop per iteration.
 template <class T>
 class our_pagerank {
  public:
@@ -319,7 +319,7 @@ class our_pagerank {
   }
 
  private:
-  /// rank = received + base, with all that the next iteration needs.
+  /// rank = received + base, with the sums that the next iteration needs.
   void step(T base) {
     const T* const received = received_.data();
     const T* const share = share_.data();
@@ -343,8 +343,8 @@ class our_pagerank {
   int iterations_;
   rig::descriptor desc_;
   rig::dense<T> rank_, sent_, received_;
-  rig::dense<T> share_;  ///< damping / number of arcs, 0 without arcs
-  T change_ = 0;         ///< what a loop with a tolerance would look at
+  rig::dense<T> share_;  ///< damping / out-degree, or 0 without outgoing arcs
+  T change_ = 0;         ///< the change that a loop with a tolerance would test
   T dangling_ = 0;
 };
 

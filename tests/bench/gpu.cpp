@@ -1,4 +1,4 @@
-// The bench on a GPU: the clock, the ceilings, and the few kernels these need.
+// The bench on a GPU: the clock, the ceilings, and their kernels.
 
 #include "gpu.hpp"
 
@@ -29,7 +29,7 @@ __device__ unsigned mixed(unsigned long long x) {
   return static_cast<unsigned>((x ^ (x >> 31)) >> 32);
 }
 
-// Of as many bytes of arguments as rig's kernels have.
+// As many bytes of arguments as rig's kernels have.
 struct arguments { unsigned long words[60]; };
 extern "C" __global__ void nothing(const __grid_constant__ arguments) {}
 
@@ -64,11 +64,11 @@ extern "C" __global__ void gather(const float4* table, const unsigned* rows, lon
 #pragma unroll
     for (int i = 0; i < 8; ++i) sum += part[i].x + part[i].y + part[i].z + part[i].w;
   }
-  if (sum == 1e30f) *out = sum;  // never, but the compiler must think it may be
+  if (sum == 1e30f) *out = sum;  // never true, which the compiler cannot prove
 }
 
-// C = A·B as GE-SpMM has it: a warp a row, a lane a column and, coarsened, the 32nd after it and so
-// on; with row caching the warp loads 32 entries at once and hands them round.
+// C = A·B as GE-SpMM has it: a warp per row, and a lane per column or per `Coarsening` columns 32
+// apart. With row caching the warp loads 32 entries at once and shares them.
 template <int Coarsening, bool Caching>
 __device__ void ge_spmm(const int* offsets, const int* entries, const float* values, int rows,
                         const float* b, int columns, float* c) {
@@ -176,7 +176,7 @@ unsigned enough_blocks() {
   return blocks;
 }
 
-/// A batch of calls on the device's clock.
+/// A batch of calls, timed by the device's clock.
 class timer {
  public:
   timer() {
@@ -189,7 +189,7 @@ class timer {
     cudaEventDestroy(end_);
   }
 
-  /// Milliseconds a call; the device waits `hold_ms` first, while the host enqueues.
+  /// Milliseconds per call; the device first waits `hold_ms`, while the host enqueues.
   double run(const std::function<void()>& call, int calls, double hold_ms) {
     launch("hold", 1, 1, static_cast<unsigned long long>(hold_ms * 1e6));
     gpu::check(cudaEventRecord(begin_, stream()), "cudaEventRecord");
@@ -205,14 +205,14 @@ class timer {
   cudaEvent_t begin_ = nullptr, end_ = nullptr;
 };
 
-/// How to time a contender: calls a batch, and what the host needs to enqueue them.
+/// How to time a contender: the calls per batch, and the host's time to enqueue them.
 struct batch {
   int calls = 1;
   double hold_ms = 0;
 };
 
 batch batch_for(const contender& of, timer& clock) {
-  // Launches beyond a thousand or so wait for a place in the queue, and a call may be several.
+  // The queue holds about a thousand launches, and one call may launch several.
   constexpr double batch_ms = 1;
   constexpr int trial = 8, most = 200;
   const batch single = {1, 0.1};
@@ -257,7 +257,7 @@ void check(cudaError_t status, const char* what) {
 }
 
 cudaStream_t stream() {
-  // Device memory without a stream of the caller's belongs to rig's.
+  // Device memory that names no stream belongs to rig's own stream.
   static void* const of_rig = rig::buffer::allocate(64, rig::cuda()).stream();
   return static_cast<cudaStream_t>(of_rig);
 }

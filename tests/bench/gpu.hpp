@@ -11,33 +11,33 @@
 #include "bench.hpp"
 #include "rig/matrix.hpp"
 
-/// What measuring on a GPU needs. The bench's own kernels are compiled at run time, so that no file
-/// of it needs nvcc but the one that calls CUB.
+/// Measuring on a GPU. The bench's own kernels are compiled at run time, so that only the file that
+/// calls CUB needs nvcc.
 namespace bench::gpu {
 
-/// Throws rig::error(device) with CUDA's words.
+/// Throws rig::error(device) with the words of CUDA.
 void check(cudaError_t status, const char* what);
 
-/// rig's own stream of the first GPU. Everything measured runs in it: no call waits for another
-/// stream.
+/// rig's own stream of the first GPU. Everything measured runs in it, so that no call waits for
+/// another stream.
 cudaStream_t stream();
 void synchronise();
 
-/// Median milliseconds of each contender, which take turns. What is timed is a batch of calls that
-/// lasts a millisecond or more, all of them enqueued before the first may start, so that the time
-/// of the host is not in it.
+/// Median milliseconds of each contender; the contenders take turns. Each timing covers a batch of
+/// calls, long enough for the clock. All calls are enqueued before the first starts, so that the
+/// host's time is left out.
 std::vector<double> race(std::span<const contender> field, int repeat);
 
-/// Gigabytes a second: "copy" counts reads and writes of a device-to-device copy of 1 GiB;
-/// "gather_cached" and "gather_memory" read random rows of 128 floats of a table of 20 MB and of
-/// 2 GB by a kernel of the bench's own (a warp a row, a float4 a lane, eight rows in flight) and
-/// count the bytes of the rows alone.
+/// Gigabytes per second: "copy" counts reads and writes of a device-to-device copy of 1 GiB.
+/// "gather_cached" and "gather_memory" read random rows of 128 floats from tables of 20 MB and 2
+/// GB. They count the rows' bytes alone. A warp reads a row, a lane a float4, with eight rows in
+/// flight.
 std::map<std::string, double> measure_ceilings(int repeat);
 
-/// Gigabytes a second of the same kernel on a table of so many bytes.
+/// Gigabytes per second of the same kernel on a table of this size.
 double gather(std::size_t table_bytes, int repeat);
 
-/// The driver, and the toolkit this program was built with.
+/// The driver, and the toolkit that built this program.
 std::string driver();
 std::string toolkit();
 
@@ -47,14 +47,14 @@ void fill_random(float* out, rig::int64 count, unsigned seed);
 /// to = from, rounded to the nearest; `to` has the element type `stored`, half or bfloat16.
 void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
 
-/// C = A·B by the kernel of GE-SpMM, a warp a row, B and C packed by row: `coarsening` columns a
-/// lane (1, 2, 4), with or without coalesced row caching. A has 32-bit offsets and values of its
-/// own.
+/// C = A·B by the kernel of GE-SpMM: a warp per row, B and C packed by row, `coarsening` columns
+/// (1, 2, 4) per lane. Row caching by coalesced loads is optional. A has 32-bit offsets and its own
+/// values.
 void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const float* b, int columns,
              float* c);
 
-/// Launches a kernel that does nothing, with as many bytes of arguments as rig's: what CUDA alone
-/// costs the host.
+/// Launches an empty kernel with as many bytes of arguments as rig's, which gives CUDA's own cost
+/// on the host.
 std::function<void()> bare_launch();
 
 /// Link-time code of one device function, for cuSPARSE.

@@ -13,8 +13,7 @@ namespace {
 
 const rig::plus_times<float> sum;
 
-/// Milliseconds that the derived structures of A take, on the host's clock until the device is
-/// done.
+/// Milliseconds for A's derived structures, on the host's clock until the device is done.
 double prepare_time(const rig::matrix<float>& a) {
   std::vector<double> times;
   for (int i = 0; i < 6; ++i) {
@@ -25,22 +24,22 @@ double prepare_time(const rig::matrix<float>& a) {
       synchronise();
     }));
   }
-  // The first one loads the code of the device too.
+  // The first time also contains the loading of the device code.
   std::sort(times.begin() + 1, times.end());
   return times[3];
 }
 
 struct outcome {
   std::string chosen;
-  double chosen_ms = 0, best_ms = 0;  ///< of the automatic choice, and of rig's own best kernel
+  double chosen_ms = 0, best_ms = 0;  ///< the automatic choice, and rig's best kernel
   std::vector<std::pair<std::string, double>> named_ms;
   std::map<std::string, double> peer_ms;
 };
 
-/// rig's exact kernels, `vendor`, the automatic choice and the peers, in one race.
+/// Races rig's exact kernels, `vendor`, the automatic choice and the peers.
 outcome compare(setting& with, product& of, std::vector<peer> peers) {
   const rig::matrix<float>& a = of.graph.weighted;
-  // So that `vendor` can.
+  // `vendor` serves only products that need not be reproducible.
   const rig::explanation told = rig::explain(a, of.b, sum, {.reproducible = false});
   std::vector<contender> field;
   const auto run_by = [&](const std::string& kernel) {
@@ -77,12 +76,13 @@ outcome compare(setting& with, product& of, std::vector<peer> peers) {
   return out;
 }
 
-/// Columns that are no power of two, and the powers on either side: what they would take if time
-/// grew evenly is what theirs is held against.
+/// A feature width that is no power of two. Its time is compared with the interpolation between the
+/// powers of two below and above.
 struct odd_width {
   int features, below = 0, above = 0;
 };
-/// Those without are no more than recorded: one for each shape of single elements.
+/// A width without powers is only recorded; there is one for each launch configuration with scalar
+/// loads.
 constexpr odd_width odd_widths[] = {{3},  {13},           {33, 32, 64},    {47},  {65},
                                     {97}, {100, 64, 128}, {129, 128, 256}, {145}, {193}};
 
@@ -155,7 +155,7 @@ class exact : public suite {
   }
 
   double prepare_ms_ = 0;
-  std::map<std::string, std::map<int, double>> times_;  ///< by graph and columns
+  std::map<std::string, std::map<int, double>> times_;  ///< by graph and feature width
   std::vector<double> ratios_, looks_;
   int rows_ = 0, well_chosen_ = 0;
 };
@@ -166,7 +166,8 @@ class spmv : public suite {
 
   std::vector<std::string> usual_graphs() const override {
     std::vector<std::string> names = suite::usual_graphs();
-    // 10⁸ entries and vectors of 0.13 MB, which fit in the L1 cache, of 1 and of 13 MB; power laws.
+    // 10⁸ entries with vectors that fit in the L1 cache, in the L2 cache and in neither; then power
+    // laws.
     names.insert(names.end(), {"uniform:32768:3400", "uniform:262144:400", "uniform:3276800:32",
                                "rmat:20:16", "rmat:22:16"});
     return names;
@@ -177,7 +178,7 @@ class spmv : public suite {
     const rig::matrix<float>& a = of.graph.weighted;
     const outcome found = compare(with_, of, spmv_peers(csr_of(a), of.b.data(), of.c.data()));
     row line = with_.line("spmv", of, 4, 4);
-    // What must move: A once, and each element of B and C once.
+    // The least traffic: A once, and each element of B and C once.
     line.bytes = 8.0 * static_cast<double>(of.nnz()) + 4.0 * (a.rows() + 1.0) + 4.0 * a.columns() +
                  4.0 * a.rows();
     line.chosen = found.chosen;

@@ -1,4 +1,4 @@
-// Suites max and types: what no vendor serves, and features of half the bytes.
+// Suites max and types: maxima, which no vendor serves, and features of half the bytes.
 
 #include <algorithm>
 
@@ -11,8 +11,8 @@ namespace {
 
 const rig::plus_times<float> sum;
 
-/// cusparseSpMMOp begins some of its sums with 0 whatever the operation, so of greatest values that
-/// are negative it may make 0: that much is forgiven.
+/// cusparseSpMMOp starts some of its sums with 0 for every operation, so a negative maximum may
+/// become 0. The comparison accepts this error.
 std::vector<float> not_negative(std::vector<float> from) {
   for (float& x : from) x = std::max(x, 0.0f);
   return from;
@@ -73,7 +73,8 @@ class max : public suite {
     max_.push_back(ms[0] / ms[1]);
     min_.push_back(ms[0] / ms[2]);
     mean_.push_back(ms[0] / ms[3]);
-    // Arg-max writes twice what max does; where that binds, it is held to the bandwidth.
+    // Arg-max writes twice as much as max. If the writes bind, its target is a share of the
+    // bandwidth.
     const double must_move = 4.0 * (static_cast<double>(of.nnz()) + of.n() + 1.0 +
                                     of.features * (a.columns() + 2.0 * of.n()));
     const double share = must_move / (ms[4] * 1e6) / with_.ceilings.at("copy");
@@ -133,7 +134,8 @@ class types : public suite {
   struct small_type {
     const char* name;
     rig::type stored;
-    double rounding;  ///< of a term: of A's value, which cuSPARSE stores so too, and of the result
+    double rounding;  ///< per term: rounding of A's value, which cuSPARSE stores in this type too,
+                      ///< and of the result
     rig::buffer values;
     std::vector<double> over_float, over_own;  ///< F ≥ 64
   };

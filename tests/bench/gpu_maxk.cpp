@@ -18,9 +18,9 @@ namespace {
 
 const rig::plus_times<float> sum;
 
-/// How many times as long the best cuSPARSE takes at F = 256 as the kernels that were published
-/// with MaxK-GNN, which add by float atomics: the table "MaxK, H = 256" of the project's targets,
-/// one H200, CUDA 13.0. Theirs of k = 8 are left out, since their results are wrong.
+/// Time of the best cuSPARSE over that of MaxK-GNN's published kernels at F = 256, which add by
+/// float atomics. The project's targets list them for an H200; k = 8 is left out because those
+/// results are wrong.
 struct published_kernel {
   const char* graph;
   int k;
@@ -38,7 +38,7 @@ constexpr published_kernel published_kernels[] = {
     {"rmat:18:16", 64, 0.96, 1.30},
 };
 
-/// C = A·maxk(B), and dB = Aᵀ·dC at the places kept, in a fixed order of addition and in any.
+/// C = A·maxk(B), and dB = Aᵀ·dC at the kept elements, added in a fixed order or in any order.
 enum operation { forward, backward, any_order };
 constexpr const char* operation_names[] = {"forward", "backward", "backward, any order"};
 
@@ -46,7 +46,7 @@ constexpr const char* operation_names[] = {"forward", "backward", "backward, any
 struct kept_features {
   int k;
   rig::cbsr<float> kept;
-  rig::cbsr<float> made[3];  ///< by operation; forward makes a dense
+  rig::cbsr<float> made[3];  ///< by operation; forward gives a dense
 };
 
 rig::descriptor backward_by(operation how) {
@@ -97,7 +97,7 @@ class maxk : public suite {
     line.kernel = line.chosen = rig::explain(a, of.b, sum).chosen;
     const double row_bytes = 4.0 * of.features;
     add(line, ms.at("exact"), row_bytes * of.n(), best);
-    // What the gradient would take with all of dY: the transpose puts A's values in order first.
+    // The time of the gradient with all of dY. Its transpose first puts A's values in order.
     row transposed = line;
     transposed.operation = "mxm exact, transposed";
     add(transposed, ms.at("transposed"), row_bytes * of.n(), best);
@@ -119,7 +119,7 @@ class maxk : public suite {
     for (const operation how : {forward, backward, any_order})
       sum_up(std::string("maxk_elsewhere_") + keys[how] + "_over_exact", over_exact_elsewhere_[how],
              {}, {});
-    // Goals, not bounds: 3.5 forward, 4 backward.
+    // The project's goals are 3.5 forward and 4 backward, so these are recorded without a bound.
     for (const operation how : {forward, backward, any_order})
       if (reddit_32_[how])
         with_.out.summarise(std::string("maxk_reddit_32_") + keys[how], *reddit_32_[how]);
@@ -140,7 +140,7 @@ class maxk : public suite {
     return std::string(operation_names[how]) + " " + std::to_string(k);
   }
 
-  /// To the field, if what `checked` leaves in `out` is what is expected.
+  /// Adds a contender to the field if `checked` leaves the expected result in `out`.
   void enter(const std::string& name, const std::function<void()>& run,
              const std::function<void()>& checked, rig::dense<float>& out,
              const std::vector<float>& expected, product& of, std::vector<contender>& field) {
@@ -156,7 +156,7 @@ class maxk : public suite {
     with_.enter(one, of, field);
   }
 
-  /// The three products of a k, checked against exact kernels.
+  /// Adds the three products of one k, checked against exact kernels.
   void enter(product& of, int k, kept_features& at, std::vector<contender>& field) {
     const rig::matrix<float>& a = of.graph.weighted;
     at.k = k;
@@ -169,7 +169,7 @@ class maxk : public suite {
     rig::mxm(of.c, rig::none, a, of.b, sum, {.transpose_a = true});
     auto gathered = rig::maxk_gradient(of.c, at.kept);
     const std::vector<float> expected = sample(values_of(gathered));
-    auto found = values_of(gathered);  // is overwritten by what is checked
+    auto found = values_of(gathered);  // each check overwrites it
     for (const operation how : {backward, any_order}) {
       const auto run = [&of, &a, &at, how, desc = backward_by(how)] {
         at.made[how] = rig::mxm(a, of.b, sum, rig::structure(at.kept), desc);
@@ -192,7 +192,7 @@ class maxk : public suite {
     with_.out.add(line);
   }
 
-  /// A line of a product with what is kept, and what the summary needs of it.
+  /// Adds a line for a product with a cbsr, and notes its numbers for the summary.
   void add(const product& of, operation how, const kept_features& at, double ms, double exact_ms,
            const std::optional<double>& best) {
     row line = with_.line("maxk", of, 4, 4);
@@ -200,12 +200,12 @@ class maxk : public suite {
                  index_bytes = at.kept.index_bytes();
     double table_bytes = 0;
     if (how == forward) {
-      // A, values and indices of a row of B an entry, and C.
+      // A, a row of B as values and indices per entry, and C.
       line.bytes = nnz * (8 + k * (4 + index_bytes)) + 4 * n * of.features;
       table_bytes = n * k * (4 + index_bytes);
       line.chosen = rig::explain(of.graph.weighted, at.kept, sum).chosen;
     } else {
-      // A, the elements kept of a row of dC an entry, and indices and values of dB.
+      // A, the kept elements of a row of dC per entry, and indices and values of dB.
       line.bytes = nnz * (8 + 4 * k) + n * k * (4 + index_bytes);
       table_bytes = 4 * n * of.features;
       line.prepare_ms = prepare_ms_;
@@ -233,7 +233,7 @@ class maxk : public suite {
     if (best && bound && at.k == 32 && of.graph.name == "reddit-like") reddit_32_[how] = *best / ms;
   }
 
-  /// MaxK of features of Reddit's size, beside a sort of each row.
+  /// Measures MaxK on features of Reddit's size, beside a sort of each row.
   void measure_selection() {
     constexpr rig::index rows = 232'965, columns = 256;
     constexpr auto count = static_cast<std::size_t>(rows) * columns;
@@ -303,7 +303,7 @@ class maxk : public suite {
     }
   }
 
-  /// The rows that `sample` takes, each from its greatest number on.
+  /// True if the rows that `sample` takes are sorted in descending order.
   static bool is_sorted(const rig::dense<float>& x, const rig::dense<float>& sorted) {
     std::vector<float> want;
     for (const rig::index i : sampled_rows(x.rows())) {
@@ -313,8 +313,7 @@ class maxk : public suite {
     return sample(sorted) == want;
   }
 
-  double prepare_ms_ =
-      0;  ///< the derived structures that a transposed product needs beyond those of a plain one
+  double prepare_ms_ = 0;  ///< the derived structures that only a transposed product needs
   double transposed_ms_ = 0;
   std::vector<double> over_published_[3], over_exact_[3], over_exact_elsewhere_[3],
       over_transposed_;

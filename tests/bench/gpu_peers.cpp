@@ -1,4 +1,4 @@
-// cuSPARSE as a peer: descriptors, workspaces and plans that live as long as the call they serve.
+// cuSPARSE as a peer: descriptors, workspaces and plans live as long as the call that uses them.
 
 #include "gpu_peers.hpp"
 
@@ -39,7 +39,7 @@ rig::dense_operand packed(const rig::sparse_operand& a, const void* data, rig::i
   return out;
 }
 
-/// What one call of another function needs.
+/// The objects of one call of another function.
 struct call {
   cusparse_csr a;
   std::optional<cusparse_dense> b, c;
@@ -56,7 +56,7 @@ struct call {
   }
 };
 
-/// Never null: some functions refuse a null pointer even where they ask for no bytes.
+/// Never null, because some functions refuse a null pointer even for a workspace of no bytes.
 rig::buffer workspace(std::size_t bytes) {
   return rig::buffer::allocate(std::max<std::size_t>(bytes, 64), rig::cuda());
 }

@@ -13,19 +13,19 @@ namespace bench::gpu {
 /// "cuSPARSE 12.6.3"
 std::string cusparse_name();
 
-/// One way a peer does the work; where it does not, `run` is empty and `error` says why.
+/// One algorithm of a peer; if it fails, `run` is empty and `error` holds the reason.
 struct peer {
   std::string name;
   std::function<void()> run;
   std::string error;
 };
 
-/// A as cuSPARSE takes it.
+/// A in the form that cuSPARSE takes.
 rig::sparse_operand csr_of(const rig::matrix<float>& a);
 
-/// C = A·B by each algorithm of cusparseSpMM that serves CSR, as `vendor` calls them, B and C
-/// packed by row and in A's element type, sums in fp32. What an algorithm prepares, it prepares
-/// here. Each has run once.
+/// C = A·B by each algorithm of cusparseSpMM that serves CSR, with the arguments of `vendor`. B and
+/// C are packed by row in A's element type; sums are fp32. Each algorithm is prepared and has run
+/// once.
 std::vector<peer> spmm_peers(const std::string& prefix, const rig::sparse_operand& a, const void* b,
                              void* c, int features);
 

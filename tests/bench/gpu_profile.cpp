@@ -1,7 +1,7 @@
-// Suite profile: nothing is timed, and a record has no rows. Each product runs once within an NVTX
-// range of its name, such as "rmat:18:16, F = 33, plus_times", between the start and the stop of
-// CUDA's profiler, so that Nsight Compute measures it and no more: tests/bench/profile.sh. Forms
-// are made and kernels are compiled before.
+// Suite profile: nothing is timed, and the record has no rows. Each product runs once, after its
+// structures and kernels are made.
+// It runs in an NVTX range of its name, between start and stop of CUDA's profiler. So Nsight
+// Compute measures it alone: tests/bench/profile.sh.
 
 #include <cuda_profiler_api.h>
 #include <nvtx3/nvToolsExt.h>
@@ -13,7 +13,7 @@
 namespace bench::gpu {
 namespace {
 
-/// What the profiler sees while this lives, by that name.
+/// Opens a range of this name and the profiler, during its lifetime.
 class marked {
  public:
   explicit marked(const std::string& name) {

@@ -1,5 +1,5 @@
-// Suite sampled: the kernels that read a sample of each row, beside exact sums; INT8 features by
-// every kernel; and what loading features costs.
+// Suite sampled: the kernels that read a sample of each row, beside exact sums; INT8 features with
+// every kernel; the cost of loading features.
 
 #include <algorithm>
 #include <filesystem>
@@ -28,9 +28,8 @@ constexpr strategy strategies[strategy_count] = {{"bucket", rig::sampling::bucke
                                                  {"fastrand", rig::sampling::fastrand},
                                                  {"adaptive", rig::sampling::adaptive}};
 
-/// How many times as long the best cuSPARSE takes as a plain kernel written from the definitions in
-/// the papers, fp32: the table "Sampled (approximate)" of the project's targets, one H200,
-/// CUDA 13.0.
+/// Time of the best cuSPARSE over that of a plain fp32 kernel, written from the definitions in the
+/// papers. The project's targets list the ratios for an H200.
 struct plain_kernel {
   const char* graph;
   int features, width;
@@ -47,9 +46,9 @@ constexpr plain_kernel plain_kernels[] = {
     {"products-like", 64, 64, {2.1, 2.0, 2.1}},     {"products-like", 64, 128, {1.7, 1.7, 1.7}},
 };
 
-/// What a sampled kernel reads, as a matrix on the GPU: the entries of each row, slot by slot. They
-/// need not ascend and may repeat, which `trusted` lets pass and a product with a dense B does not
-/// mind; an exact kernel then reads the same entries in the same order as the sampled one.
+/// The sampled entries as a matrix on the GPU, row by row and slot by slot. They may be unsorted
+/// and repeat, which `trusted` allows. An exact kernel then reads the same entries in the same
+/// order as the sampled one.
 rig::matrix<float> staged(const rig::pattern& a, const float* values, rig::sampling how,
                           int width) {
   const auto sample_of_row = [&](rig::index i) {
@@ -85,13 +84,13 @@ rig::matrix<float> staged(const rig::pattern& a, const float* values, rig::sampl
       .to(rig::cuda());
 }
 
-/// B in one of its types.
+/// B in one of its element types.
 struct operand {
   std::string type;
   double element_bytes;
-  /// C = A·B by whichever kernel the descriptor names.
+  /// C = A·B by the kernel that the descriptor names.
   std::function<void(const rig::matrix<float>&, const rig::descriptor&)> multiply;
-  /// The same by an exact kernel, where B is INT8 from the floats that its codes stand for.
+  /// The same by an exact kernel; for INT8, B is the floats that the codes stand for.
   std::function<void(const rig::matrix<float>&)> expect;
   std::string chosen;
 };
@@ -159,14 +158,14 @@ class sampled : public suite {
   static constexpr const char* loaded_graph = "reddit-like";
   static constexpr int loaded_product_features = 64;
 
-  /// A product that loading is set against.
+  /// A product whose time the loading is compared with.
   struct loaded_product {
     std::string type;
     int width;
     double ms, bytes;
   };
 
-  /// Gather ceilings of tables between those of every suite.
+  /// Measures the gather ceilings of more table sizes.
   void climb() {
     for (const int mb : {4, 60, 120, 250, 500}) {
       const double found = gather(static_cast<std::size_t>(mb) * 1'000'000, repeat_of(with_.given));
@@ -178,7 +177,7 @@ class sampled : public suite {
     with_.out.ceilings(with_.ceilings);
   }
 
-  /// The share of the gather from the table that is nearest to B's size, as a factor.
+  /// The share of the gather ceiling whose table is nearest to B's size, by ratio.
   double share(double bytes, double ms, double table_bytes) const {
     const auto distance = [&](double table) {
       return std::max(table / table_bytes, table_bytes / table);
@@ -200,7 +199,7 @@ class sampled : public suite {
       if (name == "proteins-like") widths.insert(widths.end(), {1792, 2304});
       return widths;
     }
-    // Of the others those whose rows may be taken whole, once.
+    // Other graphs take one width, the first that holds their longest row.
     const auto enough =
         std::find_if(widths.begin(), widths.end(), [&](int width) { return width >= longest_; });
     return enough == widths.end() ? std::vector<int>() : std::vector{*enough};
@@ -213,7 +212,7 @@ class sampled : public suite {
     return control;
   }
 
-  /// One of rig's own to the field, if it gives what is expected.
+  /// Adds one of rig's kernels to the field, if it gives the expected result.
   void enter(const std::string& name, std::function<void()> run, const std::vector<float>& expected,
              product& of, std::vector<contender>& field) {
     std::vector<peer> one = {{name, std::move(run), {}}};
@@ -248,7 +247,7 @@ class sampled : public suite {
     if (line.width > 0) note(line);
   }
 
-  /// All entries, with B in fp32 and in INT8.
+  /// Measures all entries, with B in fp32 and in INT8.
   void measure_exact(product& of, const std::vector<operand>& operands,
                      const std::optional<double>& best) {
     const rig::matrix<float>& a = of.graph.weighted;
@@ -291,7 +290,7 @@ class sampled : public suite {
         field.push_back(
             {name_of(by, "control"), [&control, &b = operands[0]] { b.multiply(control, {}); }});
     }
-    // In this race too: at another time the clocks may be others.
+    // The exact kernels run in this race too, because the clocks may differ at another time.
     for (const operand& b : operands)
       field.push_back({"exact " + b.type, [&a, &b] { b.multiply(a, {}); }});
     const std::map<std::string, double> ms = times(field);
@@ -321,7 +320,7 @@ class sampled : public suite {
     }
   }
 
-  /// What the summary needs of a sampled row.
+  /// Notes the numbers of a sampled row for the summary.
   void note(const row& line) {
     over_exact_.push_back(line.ms / *line.exact_ms);
     if (line.graph == loaded_graph && line.features == loaded_product_features &&
@@ -336,7 +335,7 @@ class sampled : public suite {
         if (line.type == "int8") int8_over_targets_.push_back(times_as_fast);
         if (line.type != "float") continue;
         over_targets_.push_back(times_as_fast);
-        // Where the gather binds, to be near its ceiling is enough.
+        // If the gather binds, a kernel near its ceiling meets the target.
         over_targets_or_ceiling_.push_back(
             *line.share_of_ceiling >= 0.85 ? std::max(1.0, times_as_fast) : times_as_fast);
       }
@@ -347,7 +346,7 @@ class sampled : public suite {
       with_.out.limit(name, *std::max_element(numbers.begin(), numbers.end()), at_most);
   }
 
-  /// Features of Reddit's size from a file, whose pages are cached, to the GPU.
+  /// Loads features of Reddit's size to the GPU, from a file whose pages are cached.
   void measure_loading() {
     constexpr rig::index rows = 232'965, columns = 602;
     constexpr int rounds = 5;
@@ -403,7 +402,7 @@ class sampled : public suite {
   rig::int64 longest_ = 0;
   rig::buffer values_;                                                  ///< A's, on the host
   std::map<std::pair<std::string, int>, rig::matrix<float>> controls_;  ///< by kernel and width
-  std::map<double, double> ladder_;  ///< bytes of a table, and the gather from it
+  std::map<double, double> ladder_;  ///< gather ceilings by the table's bytes
   std::vector<double> over_targets_, over_targets_or_ceiling_, int8_over_targets_, over_control_,
       over_exact_, whole_over_exact_, int8_exact_, adaptive_over_fastrand_, adaptive_over_bucket_;
   std::vector<loaded_product> products_;

@@ -1,4 +1,4 @@
-// CUB has no interface that the run-time compiler could offer the bench: its one file for nvcc.
+// CUB has no interface for the run-time compiler, so this is the bench's one file for nvcc.
 
 #include <cub/device/device_segmented_sort.cuh>
 

@@ -1,5 +1,5 @@
-// Suite start: what the first call costs in a process of its own, what a prepared call costs the
-// host, and what a semiring that is compiled at run time loses against the one compiled ahead.
+// Suite start: the first call of a process, and the host's cost of a prepared call. A semiring
+// compiled at run time is compared with the one compiled ahead.
 
 #include <unistd.h>
 
@@ -32,7 +32,7 @@ const rig::plus_times<float> aot;
 const cloned_plus_times run_time;
 
 constexpr const char* small_graph = "uniform:2000:8";
-constexpr const char* skewed_graph = "rmat:11:16";  // with rows that split cuts
+constexpr const char* skewed_graph = "rmat:11:16";  // has rows that split cuts into row segments
 constexpr int small_width = 32;
 
 double median(std::vector<double> of) {
@@ -52,7 +52,7 @@ void print_two_calls(const rig::matrix<float>& a, const rig::dense<float>& b, co
   std::printf("%.6f %.6f\n", first, wall_clock(call));
 }
 
-/// First and second call in a fresh process.
+/// Times of the first and second call in a fresh process.
 std::array<double, 2> child(const std::string& semiring, const fs::path& cache) {
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   const std::string command = "RIG_CACHE=on RIG_CACHE_DIR='" + cache.string() + "' '" + self +
@@ -156,8 +156,8 @@ class start : public suite {
     std::function<void()> enqueue;
   };
 
-  /// Enqueueing alone: the device is idle when a loop begins, and waited for after its end; its
-  /// queue has room for all calls of a loop. They take turns, as the host's pace changes.
+  /// The time to enqueue alone: the device is idle when a loop starts, and its queue holds all
+  /// calls of the loop. The calls take turns, because the host's speed changes.
   static std::vector<double> host_ms(const std::vector<call>& calls) {
     constexpr int each = 100, loops = 51;
     std::vector<std::vector<double>> times(calls.size());

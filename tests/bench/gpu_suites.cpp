@@ -1,4 +1,4 @@
-// The suites of the GPU in one run: what they share, and the loop over graphs and widths.
+// All suites of the GPU in one run: their shared state, and the loop over graphs and widths.
 
 #include "gpu_suites.hpp"
 
@@ -120,7 +120,7 @@ void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>
   const auto width = static_cast<std::size_t>(c.columns());
   for (peer& of : peers) {
     if (!of.error.empty()) continue;
-    // All bits set is a NaN in each of the types.
+    // A value with all bits set is a NaN in each type.
     check(cudaMemsetAsync(c.data(), 0xff, c.extent(), stream()), "cudaMemsetAsync");
     of.run();
     const std::vector<float> found = sample(c);
@@ -128,7 +128,7 @@ void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>
       const rig::index r = rows[i / width];
       const auto terms =
           static_cast<double>(at.graph.on_host->offset(r + 1) - at.graph.on_host->offset(r));
-      // Infinities, of rows without entries, are equal or wrong.
+      // Infinities, which rows without entries give, are either equal or wrong.
       if (found[i] == expected[i] || std::abs(found[i] - expected[i]) <= rounding * (terms + 1))
         continue;
       of.error = "in row " + std::to_string(r) + " it has " + std::to_string(found[i]) +
@@ -179,7 +179,7 @@ void gpu_suites(const options& given, record& out) {
   }
   std::sort(widths.begin(), widths.end());
 
-  /// One failure, such as memory that ran out, is a line of the record and not its end.
+  /// A failure, such as exhausted memory, becomes a line of the record; the run continues.
   const auto guarded = [&](const std::string& where, const std::function<void()>& work) {
     try {
       work();

@@ -20,47 +20,48 @@ struct subject {
   rig::matrix<float> pattern;   ///< the same pattern and derived structures, every entry 1
 };
 
-/// C = A·B on a subject: B in (-0.5, 0.5), C overwritten by whoever runs.
+/// C = A·B on a subject: B in (-0.5, 0.5); each contender overwrites C.
 struct product {
   const subject& graph;
   int features;
   rig::dense<float> b, c;
-  std::optional<double> best_cusparse_ms;  ///< fp32, once somebody has measured it
+  std::optional<double> best_cusparse_ms;  ///< fp32, once measured
 
   product(const subject& graph, int features);
   rig::int64 nnz() const { return graph.weighted.nnz(); }
   rig::index n() const { return graph.weighted.rows(); }
 };
 
-/// What all suites of a run share.
+/// The state that all suites of a run share.
 struct setting {
   const options& given;
   record& out;
   std::map<std::string, double> ceilings;
 
-  /// A line with what a product says of itself; `bytes` of values an entry, and of an element.
+  /// A line with the facts of a product. `entry_bytes` are the bytes of values per entry,
+  /// `element_bytes` those of an element.
   row line(const char* suite, const product& of, double entry_bytes, double element_bytes) const;
-  /// Milliseconds of each of `field`, after a race.
+  /// Races the contenders of `field`; returns the milliseconds of each.
   std::vector<double> race(std::span<const contender> field) const;
-  /// Adds the peers that work to `field`; of the others, the record keeps the errors.
+  /// Adds the peers that work to `field`; the record keeps the errors of the others.
   void enter(const std::vector<peer>& peers, const product& at, std::vector<contender>& field);
-  /// The fastest of cuSPARSE's fp32 algorithms; raced if nobody has yet.
+  /// The fastest of cuSPARSE's fp32 algorithms; races them if that has not happened yet.
   std::optional<double> best_cusparse(product& of);
 };
 
-/// A suite of the GPU. The run makes each graph once, and each suite has its turn on it.
+/// A suite of the GPU. The run makes each graph once, and the suites take turns on it.
 class suite {
  public:
   explicit suite(setting& with) : with_(with) {}
   virtual ~suite() = default;
   virtual std::vector<std::string> usual_graphs() const;
-  virtual std::vector<int> features() const;  ///< those given, else 32, 64, 128, 256
+  virtual std::vector<int> features() const;  ///< the given widths, or else 32, 64, 128, 256
   virtual void meet(const subject&) {}        ///< before the products with it
   virtual void measure(product& of) = 0;
   virtual void summarise() = 0;
 
  protected:
-  /// Geometric mean and least of `numbers`, with what they must reach.
+  /// Adds geometric mean and minimum of `numbers` to the summary, with their targets.
   void sum_up(const std::string& name, const std::vector<double>& numbers,
               std::optional<double> mean_at_least, std::optional<double> least_at_least);
   setting& with_;
@@ -76,14 +77,14 @@ std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
 
-/// Elements of some rows of C, from its beginning, middle and end.
+/// Elements of some rows of C: from its start, middle and end.
 template <class T>
 std::vector<float> sample(const rig::dense<T>& c);
 
-/// The rounding that a sum of fp32 products may have; half and bfloat16 store with less.
+/// The allowed rounding of a sum of fp32 products; half and bfloat16 round more when stored.
 constexpr double float_rounding = 1e-6;
 
-/// Runs a peer on an emptied C and compares samples: where these differ by more than `rounding` a
+/// Runs a peer on an emptied C and compares samples. If they differ by more than `rounding` per
 /// term, the peer gets an error instead of a time, and the record misses.
 template <class T>
 void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>& expected,
@@ -91,15 +92,15 @@ void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>
 
 std::vector<rig::index> sampled_rows(rig::index rows);
 
-/// What a process of its own measures for suite start: milliseconds of the first call and of the
-/// second, printed. `semiring` is "ahead" or "run_time".
+/// Measured in a process of its own for suite start: prints the milliseconds of the first and the
+/// second call. `semiring` is "ahead" or "run_time".
 int start_child(const std::string& semiring);
 
 }  // namespace bench::gpu
 
 namespace bench {
 
-/// All suites of the GPU that `given` names.
+/// Runs all suites of the GPU that `given` names.
 void gpu_suites(const options& given, record& out);
 
 }  // namespace bench

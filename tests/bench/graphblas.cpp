@@ -6,8 +6,8 @@
 #include <cstdlib>
 #include <string>
 
-// Version 7.4 declares its functions without a language linkage; what it includes was included
-// above, and here.
+// The header of version 7.4 declares its functions without a language linkage, so this file adds
+// one. The headers that it includes stay outside, above and here.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -35,8 +35,8 @@ using vector_handle = std::unique_ptr<GB_Vector_opaque, release>;
 
 GrB_Index count_of(rig::int64 n) { return static_cast<GrB_Index>(n); }
 
-/// Memory that GraphBLAS takes over and frees, in huge pages like rig's own, so that the same loads
-/// miss the same.
+/// Memory that GraphBLAS takes over and frees. It lies in huge pages like rig's, so that both have
+/// the same TLB misses.
 template <class T>
 T* given_away(GrB_Index count) {
   constexpr std::size_t huge_page = 2u << 20;
@@ -53,7 +53,7 @@ matrix_handle new_matrix(GrB_Type type, rig::index rows, rig::index columns) {
   return matrix_handle(made);
 }
 
-/// A in CSR or CSC, with its values, or with one value where `with_values` is false.
+/// A in CSR or CSC, with its values, or with one value unless `with_values` is set.
 matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values = true) {
   const rig::pattern& s = a.structure();
   const auto rows = count_of(s.rows()), nnz = count_of(s.nnz());
@@ -87,7 +87,7 @@ matrix_handle full(const rig::dense<float>& b, bool by_row) {
   return made;
 }
 
-/// What differs between the types.
+/// The parts that differ between the types.
 template <class T>
 struct typed;
 template <>

@@ -10,14 +10,14 @@
 /// SuiteSparse:GraphBLAS as a peer. Its header stays in graphblas.cpp.
 namespace bench::graphblas {
 
-/// Starts the library, or changes its number of threads.
+/// Starts the library, or sets its number of threads.
 void start(int threads);
 
 /// "SuiteSparse:GraphBLAS 7.4.0"
 std::string name();
 
-/// How C = A·B is put to GraphBLAS. The first three add into a full C, which it does in place; how
-/// A, B and C are held decides which of its methods runs.
+/// The formats of C = A·B for GraphBLAS, which decide its method. The first three add into a full C
+/// in place.
 enum class form {
   rows,     ///< A, B and C by row (its method "saxpy5")
   columns,  ///< A, B and C by column ("saxpy4")
@@ -25,13 +25,13 @@ enum class form {
   fresh,    ///< A and B by row, into a new C
 };
 
-/// One product over plus_times, ready to run as often as one likes.
+/// One product over plus_times, which may run repeatedly.
 class product {
  public:
   product(const rig::matrix<float>& a, const rig::dense<float>& b, form how);
   ~product();
   void run();
-  /// The product of one run: C is emptied first.
+  /// The product of one run, which empties C first.
   rig::dense<float> result();
 
  private:
@@ -39,8 +39,7 @@ class product {
   std::unique_ptr<state> state_;
 };
 
-/// PageRank as LAGraph's LAGr_PageRank has it, for a given number of iterations; T is float or
-/// double.
+/// PageRank by LAGraph's LAGr_PageRank, for a given number of iterations; T is float or double.
 template <class T>
 class pagerank {
  public:

@@ -1,4 +1,4 @@
-// Suite graphs: the benchmark graphs have the entries and the degrees they are known for.
+// Suite graphs: the benchmark graphs have their recorded numbers of entries and degrees.
 
 #include <algorithm>
 #include <cmath>
@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-/// Above this many entries a graph is made only if it is named, or with --all.
+/// A larger graph is made only if it is named, or with --all.
 constexpr rig::int64 usual_size = 20'000'000;
 
 constexpr const char* quantile_names[] = {"least degree", "median degree", "90 % degree",
@@ -20,7 +20,7 @@ bool wanted(const rig::generate::named_graph& graph, const options& given) {
   return std::find(given.graphs.begin(), given.graphs.end(), graph.name) != given.graphs.end();
 }
 
-/// Off by more than `share`, and by more than `count`.
+/// True if the difference exceeds both `share` and `count`.
 bool is_off(rig::int64 found, rig::int64 known, double share, double count) {
   const auto difference = static_cast<double>(std::abs(found - known));
   return difference > std::max(count, share * static_cast<double>(known));
@@ -59,8 +59,7 @@ void graphs(const options& given, record& out) {
     expect("entries", graph.nnz(), known.nnz, 0.01, 0);
     const auto degrees = rig::generate::degree_quantiles(graph.structure());
     for (std::size_t q = 0; q < degrees.size(); ++q) {
-      // One node decides the least degree and the greatest, so these wander with the random
-      // numbers.
+      // One node decides the least and the greatest degree, so these vary with the random numbers.
       const bool is_extreme = q == 0 || q + 1 == degrees.size();
       expect(quantile_names[q], degrees[q], known.degrees[q], is_extreme ? 0.2 : 0.05,
              is_extreme ? 4 : 1);

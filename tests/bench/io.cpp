@@ -1,4 +1,4 @@
-// Suite io: how fast files are read and written.
+// Suite io: the speed of reading and writing files.
 
 #include "rig/io.hpp"
 
@@ -43,7 +43,8 @@ void io(const options& given, record& out) {
     const std::string real = folder.file("real.mtx"), pattern = folder.file("pattern.mtx"),
                       edges = folder.file("edges.txt"), npy = folder.file("features.npy");
 
-    /// The median of each, and its megabytes a second; the file is what `run` reads or has written.
+    /// Records the median time and returns the megabytes per second; `path` is the file that `run`
+    /// reads or writes.
     const auto measure = [&](const std::string& operation, const std::string& path,
                              const std::function<void()>& run) {
       row line;

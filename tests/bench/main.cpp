@@ -40,7 +40,7 @@ constexpr suite table[] = {
 #endif
 };
 
-/// The command line is wrong: exit 2.
+/// The command line is wrong: exit code 2.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -83,7 +83,7 @@ int run_suite(const std::string& name, const options& given, const std::string& 
       throw usage_error("the suites of '" + name + "' do not run together");
     work = which->run;
   }
-  // Asked before the work, not after; the old record stays until there is a new one.
+  // An unwritable path fails before the work; the old record stays until a new one replaces it.
   if (!path.empty() && !std::ofstream(path, std::ios::app))
     throw std::runtime_error(path + ": cannot be written");
   omp_set_num_threads(threads_of(given));

@@ -1,5 +1,5 @@
-// Plots of a record as SVG: bars by graph and features. The background is white, since a page shows
-// the file as an image, which does not know the page's colours.
+// Plots of a record as SVG: bars by graph and features. The background is white, because a page
+// shows the file as an image, which does not inherit the page's colours.
 
 #include <algorithm>
 #include <cmath>
@@ -12,18 +12,18 @@ namespace {
 
 using json = nlohmann::json;
 
-/// Missing where the record has none.
+/// Empty if the record has no number.
 using value = std::optional<double>;
 
-/// One quantity of a row, drawn as bars from 0 beside a line at 1.
+/// One quantity of a row, drawn as bars from 0, with a line at 1.
 struct panel {
   const char* axis;
-  const char* one;  ///< what the line at 1 stands for
-  value target;     ///< of the geometric mean, which is drawn where there is a target
+  const char* one;  ///< the meaning of the line at 1
+  value target;     ///< of the geometric mean, which is drawn only with a target
   value (*of)(const json& row);
 };
 
-/// The rows of one suite that are the library's own choice, in panels side by side.
+/// The rows of one suite that measure the library's own choice, in panels side by side.
 struct figure {
   const char *name, *suite, *semiring, *title;
   std::span<const panel> panels;
@@ -62,10 +62,11 @@ const figure figures[] = {
 };
 
 constexpr double width = 900, bar_height = 10, line_height = 14, group_gap = 9;
-constexpr double top = 92, below = 52;     ///< above the first bar; below the last one
-constexpr double edge = 20, letter = 6.3;  ///< of the picture; the width of a letter, about
-constexpr double features_column = 32;     ///< between the graphs' names and the bars
-constexpr double value_column = 40;        ///< between the longest bar and the next panel
+constexpr double top = 92, below = 52;  ///< above the first bar; below the last one
+constexpr double edge = 20,
+                 letter = 6.3;          ///< the picture's margin; the approximate width of a letter
+constexpr double features_column = 32;  ///< between the graphs' names and the bars
+constexpr double value_column = 40;     ///< between the longest bar and the next panel
 constexpr const char* middle = "text-anchor=\"middle\"";
 constexpr const char* end = "text-anchor=\"end\"";
 constexpr const char* over_lines = "paint-order=\"stroke\" stroke=\"white\" stroke-width=\"3\"";
@@ -91,7 +92,7 @@ std::string upright(double x, double from, double to, const char* attributes) {
          attributes + "/>\n";
 }
 
-/// A step of 1, 2 or 5 times a power of ten, at most six of which reach `greatest`.
+/// The least step, 1, 2 or 5 times a power of ten, that reaches `greatest` in at most six steps.
 double step_to(double greatest) {
   const double unit = std::pow(10, std::floor(std::log10(greatest / 6)));
   for (const double times : {1, 2, 5})
@@ -101,8 +102,8 @@ double step_to(double greatest) {
 
 struct bar {
   std::string graph, features;
-  std::vector<value> values;  ///< of each panel
-  double y = 0;               ///< its middle
+  std::vector<value> values;  ///< one per panel
+  double y = 0;               ///< the vertical middle of the bar
 };
 
 std::vector<double> values_of(const std::vector<bar>& bars, std::size_t panel) {
@@ -112,7 +113,7 @@ std::vector<double> values_of(const std::vector<bar>& bars, std::size_t panel) {
   return out;
 }
 
-/// Those of the rows, and of the geometric means where there are targets.
+/// The bars of the rows, and of the geometric means that have targets.
 std::vector<bar> bars_of(const figure& of, const json& record) {
   std::vector<bar> bars;
   const auto add = [&](bar one) {
@@ -141,7 +142,7 @@ std::vector<bar> bars_of(const figure& of, const json& record) {
   return bars;
 }
 
-/// Bars and axis of a panel between `left` and `right`.
+/// Draws the bars and the axis of a panel between `left` and `right`.
 std::string draw(const panel& of, std::size_t index, const std::vector<bar>& bars, double left,
                  double right) {
   const std::vector<double> values = values_of(bars, index);
@@ -179,7 +180,7 @@ std::string draw(const panel& of, std::size_t index, const std::vector<bar>& bar
   return out;
 }
 
-/// What a reader without the picture should know.
+/// The summary for a reader without the picture.
 std::string summary_of(const figure& of, const std::vector<bar>& bars) {
   std::string out = std::string(of.title) + ", by graph and F.";
   for (std::size_t i = 0; i < of.panels.size(); ++i) {
@@ -193,7 +194,7 @@ std::string summary_of(const figure& of, const std::vector<bar>& bars) {
   return out;
 }
 
-/// The graph's name at the first of its bars, F at each.
+/// Draws the graph's name at its first bar, and F at each bar.
 std::string draw_names(const std::vector<bar>& bars, double right) {
   const double head = top - line_height - 4;
   std::string out = text_at(edge, head, "graph") + text_at(right, head, "F", end);

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# profile.sh BENCH [options]: what Nsight Compute says of the products of suite profile, as CSV, a line a kernel under
-# the name of its product, such as "rmat:18:16, F = 33, plus_times/...". What the notes say of profiles is of these
-# metrics. For example: tests/bench/profile.sh build/bench --graphs rmat:18:16 --features 32,33
-# NCU_OPTIONS adds to what ncu is told: "--nvtx-include regex:.*plus_times/" leaves the sums.
+# profile.sh BENCH [options]: writes the metrics of Nsight Compute for the products of suite profile, as CSV. Each
+# line is one kernel under the name of its product, such as "rmat:18:16, F = 33, plus_times/...". Example:
+# tests/bench/profile.sh build/bench --graphs rmat:18:16 --features 32,33
+# NCU_OPTIONS adds options to ncu: "--nvtx-include regex:.*plus_times/" keeps the sums alone.
 set -euo pipefail
 bench=$1
 shift

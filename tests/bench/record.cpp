@@ -1,4 +1,4 @@
-// A record: what was measured, on what, printed line by line and kept as JSON.
+// A record: the results and their environment, printed line by line and stored as JSON.
 
 #include <omp.h>
 
@@ -106,7 +106,7 @@ void record::add(const row& line) {
   if (rows_.empty())
     std::printf("%-16s %-20s %4s %-12s %-8s %-6s %9s %6s  %s\n", "operation", "graph", "F",
                 "semiring", "type", "kernel", "ms", "ratio", "peers, ms");
-  const int kept = line.width + line.k;  // one of them is set
+  const int kept = line.width + line.k;  // at most one of them is set
   const std::string kernel = kept > 0 ? line.kernel + ":" + std::to_string(kept) : line.kernel;
   std::printf("%-16s %-20s %4d %-12s %-8s %-6s %9.3f %6s ", line.operation.c_str(),
               line.graph.c_str(), line.features, line.semiring.c_str(), line.type.c_str(),

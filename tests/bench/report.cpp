@@ -1,4 +1,4 @@
-// One page from records.
+// Makes one page from records.
 
 #include <algorithm>
 #include <cmath>
@@ -25,7 +25,7 @@ json load(const std::string& path) {
   }
 }
 
-/// Three significant digits, without an exponent; nothing for null.
+/// Three significant digits without an exponent; empty for null.
 std::string number(const json& value) {
   if (!value.is_number()) return "";
   if (value.is_number_integer()) return std::to_string(value.get<long>());
@@ -49,7 +49,7 @@ std::string line_of(const std::vector<std::string>& cells) {
   return out + "\n";
 }
 
-/// A table of rows; columns without a single cell are left out.
+/// A table of rows; empty columns are left out.
 std::string table_of(const std::vector<json>& rows, std::vector<column> columns) {
   std::erase_if(columns, [&](const column& of) {
     return std::all_of(rows.begin(), rows.end(),
@@ -72,7 +72,7 @@ std::vector<std::string> peers_of(const json& row) {
   return names;
 }
 
-/// Rows that have the same peers.
+/// A table of rows that have the same peers.
 std::string table_of_race(const std::vector<json>& rows) {
   const auto plain = [](const char* key) {
     return [key](const json& row) { return text(row.at(key)); };
@@ -108,7 +108,7 @@ std::string table_of_race(const std::vector<json>& rows) {
   return table_of(rows, std::move(columns));
 }
 
-/// Rows of sampled kernels: a line for each graph, F, type and width, the kernels side by side.
+/// A table of sampled kernels: a line per graph, F, type and width, with the kernels side by side.
 std::string table_of_samples(const std::vector<json>& rows) {
   std::vector<json> lines;
   std::map<std::vector<json>, std::size_t> places;
@@ -151,7 +151,7 @@ std::string table_of_samples(const std::vector<json>& rows) {
   return table_of(lines, std::move(columns));
 }
 
-/// Rows of products with what MaxK keeps, of one operation.
+/// A table of products with a cbsr, for one operation.
 std::string table_of_kept(const std::vector<json>& rows) {
   const auto plain = [](const char* key) {
     return [key](const json& row) { return row.contains(key) ? text(row.at(key)) : std::string(); };
@@ -177,8 +177,8 @@ std::string table_of_kept(const std::vector<json>& rows) {
        {"prepare ms", plain("prepare_ms")}});
 }
 
-/// Rows of an ablation: a table for each semiring and F, the graphs side by side. What is compared
-/// with, the first of its race, has its milliseconds, the others their ratio to it.
+/// The tables of an ablation: one per semiring and F, with the graphs side by side. The first of
+/// each race has its milliseconds, and the others have their ratio to it.
 std::string tables_of_ablation(const std::vector<json>& rows) {
   struct table {
     std::string title;
@@ -236,7 +236,7 @@ std::string table_of_loading(const std::vector<json>& rows) {
                          {"loading", plain("load_share")}});
 }
 
-/// Writes the plots of a record, by names that are not taken; gives what shows them.
+/// Writes the plots of a record under unused names; returns the text that shows them.
 std::string show_plots(const json& record, const std::string& folder,
                        std::set<std::string>& taken) {
   const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();
@@ -253,7 +253,7 @@ std::string show_plots(const json& record, const std::string& folder,
   return out;
 }
 
-/// What a record fell short of; nothing where it did not.
+/// The missed targets of a record, or nothing.
 std::string missed_of(const json& record) {
   std::string out;
   for (const json& what : record.value("missed", json::array()))
@@ -261,7 +261,7 @@ std::string missed_of(const json& record) {
   return out;
 }
 
-/// `plots` is what shows them.
+/// `plots` is the text that shows the plots.
 std::string section(const json& record, const std::string& notes, const std::string& plots) {
   const std::string suite = record.at("suite");
   const std::string date = record.at("date");

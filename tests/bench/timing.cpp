@@ -1,4 +1,4 @@
-// The stopwatch, the race, and what the machine's memory gives.
+// The stopwatch, the race, and the ceilings of the machine's memory.
 
 #include <omp.h>
 
@@ -45,7 +45,7 @@ double gather(std::size_t table_bytes, int threads) {
       float sums[4] = {};
 #pragma omp for schedule(static)
       for (rig::int64 p = 0; p < reads; ++p) {
-        // A float of each cache line: the lines come whole, and adding is not what is measured.
+        // One float per cache line is read, so that the loads bind and not the additions.
         const float* const from =
             table + rig::int64{rows[static_cast<std::size_t>(p)]} * row_floats;
         for (int line = 0; line < 4; ++line) sums[line] += from[line * row_floats / 4];

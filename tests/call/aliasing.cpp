@@ -16,7 +16,7 @@ using rig::index;
 
 constexpr index n = 40, f = 40;
 
-/// A random square graph; its value array is the caller's.
+/// A random square graph; the caller owns its value array.
 struct graph {
   std::vector<int> offsets{0}, columns;
   std::vector<float> weights;
@@ -50,7 +50,7 @@ bool equal(const dense<float>& x, const dense<float>& y) {
   return true;
 }
 
-/// The product into `c`, which lies somewhere in `memory`, equals the product of copies.
+/// Checks that the product into `c`, a part of `memory`, equals the product of copies.
 template <class Product>
 void check_as_if_copied(std::vector<float>& memory, std::size_t c_at, Product product) {
   std::vector<float> apart = memory;

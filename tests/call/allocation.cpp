@@ -1,5 +1,5 @@
-// Memory that runs out: every allocation of every call is made to fail in turn. The error is
-// out_of_memory, inputs and C stay, nothing leaks. And what a product allocates at all.
+// Every allocation of every call fails in turn: the error is out_of_memory, inputs and C stay, and
+// nothing leaks. The last tests bound the bytes that a call allocates.
 
 #include <doctest/doctest.h>
 #include <unistd.h>
@@ -21,7 +21,7 @@ namespace {
 constexpr long never = -1;
 
 // Atomic, because the threads of a kernel may allocate too.
-std::atomic<long> until_failure{never};  // calls that still succeed
+std::atomic<long> until_failure{never};  // allocations that still succeed
 std::atomic<bool> goes_on_failing{false};
 std::atomic<bool> failed{false};
 std::atomic<long> live{0}, bytes_asked{0};
@@ -93,13 +93,13 @@ using rig::matrix;
 
 struct outcome {
   int failures = 0;    ///< allocations that failed with error(out_of_memory)
-  int others = 0;      ///< anything else that was thrown
-  bool intact = true;  ///< no failure changed what `intact()` looks at
-  long leaked = 0;     ///< allocations more than before, after a failure
+  int others = 0;      ///< other exceptions
+  bool intact = true;  ///< no failure changed the state that `intact()` checks
+  long leaked = 0;     ///< allocations that were live after a failure but not before
 };
 
-/// Lets the first, second, third … allocation of `work` fail, alone or with all after it, until
-/// `work` needs no more of them. `prepare` makes a fresh start for each attempt.
+/// Makes the first, second, third … allocation of `work` fail, alone or with all later ones, until
+/// `work` succeeds. `prepare` resets the state before each attempt.
 template <class Prepare, class Work, class Intact>
 outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact) {
   outcome out;
@@ -120,9 +120,9 @@ outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact)
       until_failure = never;
       ++out.others;
     }
-    // A nothrow allocation may fail without an error: a sort does without its buffer then.
+    // A failed nothrow allocation raises no error: a sort then works without its buffer.
     if (!failed) return out;
-    prepare();  // drops derived structures that were built before the failure and are rightly kept
+    prepare();  // drops derived structures that the call built before it failed, which may stay
     out.leaked += live - before;
   }
   out.others = -1;
@@ -132,7 +132,7 @@ outcome count_down(bool all_after_it, Prepare prepare, Work work, Intact intact)
 template <class Prepare, class Work, class Intact>
 void check_every_failure(int at_least, Prepare prepare, Work work, Intact intact) {
   for (const bool all_after_it : {false, true}) {
-    // Once for what is made once and kept: threads, tables of the standard library.
+    // The first run makes the objects that stay: threads, and tables of the standard library.
     prepare();
     work();
     const outcome out = count_down(all_after_it, prepare, work, intact);
@@ -185,7 +185,7 @@ TEST_CASE("products") {
         check_every_failure(
             2, without_derived,
             [&] { static_cast<void>(rig::mxm(o.a, o.b, s, rig::values(o.c), desc)); }, intact);
-        // C holds another value after a success, so each attempt starts with its own.
+        // A success changes C, so each attempt starts with a new one.
         dense<float> c(60, 60);
         const auto again = [&] {
           without_derived();
@@ -227,7 +227,7 @@ TEST_CASE("aliased and indexed products") {
       best_intact);
 }
 
-TEST_CASE("maxk, and products with what it keeps") {
+TEST_CASE("maxk, and products with its cbsr") {
   operands o;
   const auto without_derived = [&] { o.a.drop_derived(); };
   const auto intact = [&] { return o.intact(); };
@@ -250,7 +250,7 @@ TEST_CASE("maxk, and products with what it keeps") {
       intact);
 }
 
-TEST_CASE("a row that is cut") {
+TEST_CASE("a row that is split") {
   std::vector<index> i(70000, 1), j(70000);
   for (index k = 0; k < 70000; ++k) j[k] = k;
   const auto a = matrix<float>::from_positions(3, 70000, i, j);
@@ -329,7 +329,7 @@ TEST_CASE("derived structures and explain") {
       [&] { static_cast<void>(rig::explain(o.a, o.b, rig::plus_times<float>{})); }, always);
 }
 
-TEST_CASE("what is said of a choice, a sample and the machine") {
+TEST_CASE("explain, the sampling report, and the devices") {
   operands o;
   const rig::descriptor sampled{.kernel = "adaptive", .width = 2};
   const rig::explanation choice = rig::explain(o.a, o.b, rig::plus_times<float>{}, sampled);
@@ -389,7 +389,7 @@ TEST_CASE("codes") {
       1, nothing, [&] { static_cast<void>(q.dequantised<float>()); }, always);
 }
 
-TEST_CASE("files: what cannot be written is left as it was") {
+TEST_CASE("files: a failed write leaves the old file") {
   const operands o;
   const rig::quantized q = rig::quantized::from(o.b);
   const std::string path = scratch() / "a_path_too_long_for_the_string_to_hold_it_itself";
@@ -411,7 +411,7 @@ TEST_CASE("files: what cannot be written is left as it was") {
       always);
 }
 
-/// Lets each allocation of `work`, which refuses something, fail: it still throws rig::error.
+/// Makes each allocation of `work` fail. `work` itself is refused, so it always throws rig::error.
 template <class Work>
 void check_refusal(Work work) {
   for (const bool all_after_it : {false, true}) {
@@ -463,7 +463,7 @@ TEST_CASE("refusals") {
   check_refusal([&] { rig::write_dense(in_missing, o.b); });
 }
 
-/// Bytes that `work` asks for.
+/// The bytes that `work` allocates.
 template <class Work>
 long bytes_of(Work work) {
   const long before = bytes_asked;
@@ -483,7 +483,7 @@ TEST_CASE("a product allocates its result, and scratch for its threads") {
   const dense<float> b(n, f, 1.0f);
   dense<float> c(n, f);
   const rig::plus_times<float> s;
-  // 32 pieces of a long row, and the control blocks of what is shared.
+  // The sums of 32 row segments, and the control blocks of shared structures.
   constexpr long scratch = 32 * f * static_cast<long>(sizeof(float)) + 4096;
   constexpr long result = static_cast<long>(n) * f * static_cast<long>(sizeof(float));
   for (const char* kernel : {"", "row", "split"})
@@ -499,7 +499,7 @@ TEST_CASE("a product allocates its result, and scratch for its threads") {
     }
 }
 
-/// Bytes of memory that this process holds.
+/// The bytes of memory that this process holds.
 long resident() {
   std::ifstream file("/proc/self/statm");
   long pages = 0;
@@ -519,7 +519,7 @@ TEST_CASE("an empty matrix takes no memory, however many rows it has") {
     CHECK(!made.structure().offsets_64());
     REQUIRE(resident() - before < little);
   };
-  // First as many as a mistake may fill.
+  // The small case comes first, so that a defect does not fill the machine's memory.
   for (const index rows : {100'000'000, INT_MAX}) {
     check_little(rows, [](index n) { return matrix<float>(n, n); });
     check_little(rows, [](index n) {
@@ -533,7 +533,7 @@ TEST_CASE("an empty matrix takes no memory, however many rows it has") {
   }
 }
 
-TEST_CASE("offsets of a few tuples are counted where they stay") {
+TEST_CASE("offsets of a few tuples are counted in place") {
   constexpr index rows = 20'000'000;
   const std::vector<index> i{rows - 1, 5, 5}, j{0, 1, 0};
   const std::vector<float> v{1, 2, 3};

@@ -1,5 +1,5 @@
-// Which kernel serves: names, RIG_KERNEL, explain; and the derived structures that products build
-// and share.
+// Which kernel serves (by name, by RIG_KERNEL, in explain), and the derived structures that
+// products build and share.
 
 #include <doctest/doctest.h>
 #include <omp.h>
@@ -75,7 +75,7 @@ TEST_CASE("a named kernel is obeyed, an unknown one is an error") {
   CHECK(contains(e.what(), "no such"));
   CHECK(contains(e.what(), "row"));
   CHECK(contains(e.what(), "split"));
-  // The name is checked where there is nothing to compute too.
+  // The name is checked even if there is nothing to compute.
   const matrix<float> nothing(0, 5);
   CHECK(error_of([&] {
           rig::mxm(nothing, ones, rig::plus_times<float>{}, {.kernel = "no such"});
@@ -109,7 +109,7 @@ TEST_CASE("predicted bytes: entries with the rows of B they gather, and C") {
       if (line.name == kernel && line.where == rig::place::kind::cpu) return line.bytes;
     return -1.0;
   };
-  // Four rows of three entries, one of none.
+  // Four rows have three entries each, and the fifth has none.
   std::vector<rig::index> i, j;
   for (rig::index row = 0; row < 4; ++row)
     for (rig::index k = 0; k < 3; ++k) i.push_back(row), j.push_back(k);
@@ -135,7 +135,7 @@ TEST_CASE("predicted bytes: entries with the rows of B they gather, and C") {
         12 * (4 + 4 + 3 * 4) + 5 * 3 * (4 + 1));
 }
 
-TEST_CASE("a long row is split where it holds a large share") {
+TEST_CASE("a long row is split if it holds a large share of the entries") {
   std::vector<rig::index> i(200000, 0), j(200000);
   for (rig::index k = 0; k < 200000; ++k) j[k] = k;
   const auto star = matrix<float>::from_positions(3, 200000, i, j);
@@ -146,7 +146,7 @@ TEST_CASE("a long row is split where it holds a large share") {
   CHECK(few_threads.chosen == e.chosen);
 }
 
-TEST_CASE("wild numbers of threads do not reach OpenMP") {
+TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   const int usual = omp_get_max_threads(), most = std::max(256, omp_get_num_procs());
   const matrix<float> a = ring(20000);
   const dense<float> b(20000, 4, 1.0f);
@@ -162,7 +162,7 @@ TEST_CASE("wild numbers of threads do not reach OpenMP") {
   CHECK(threads({}) == std::min(usual, most));
 }
 
-TEST_CASE("every parallel region says how many threads it starts") {
+TEST_CASE("every parallel region sets its number of threads") {
   int regions = 0;
   for (const char* folder : {"/src", "/include"})
     for (const auto& entry :
@@ -186,7 +186,7 @@ TEST_CASE("explain as text and as JSON") {
   const std::string text = e.text();
   CHECK(contains(text, "plus_times"));
   CHECK(contains(text, "chosen: row"));
-  // Estimates differ in length; the reasons behind them begin in one column.
+  // The reasons start in one column, although the estimates differ in length.
   rig::explanation table;
   for (const double seconds : {2e-3, 1.2345e-8})
     table.kernels.push_back(
@@ -263,7 +263,7 @@ TEST_CASE("derived structures are listed, shared and dropped") {
   CHECK(has_transpose(a));
   CHECK(has_transpose(copy));
   CHECK(has_transpose(weighted));
-  // The form holds no values: both give their own.
+  // The shared transpose holds no values, so each matrix uses its own.
   CHECK(rig::mxm(weighted, ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 1);
   CHECK(rig::mxm(weighted, ones, rig::plus_times<float>{}, {.transpose_a = true})(0, 0) == 5);
   CHECK(rig::mxm(a.with_value(2.0), ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) ==
@@ -273,7 +273,7 @@ TEST_CASE("derived structures are listed, shared and dropped") {
   CHECK(rig::mxm(a, ones, rig::plus_times<float>{}, {.transpose_a = true})(1, 0) == 1);
 }
 
-TEST_CASE("prepare builds what the call would build") {
+TEST_CASE("prepare builds the structures that the call would build") {
   const matrix<float> a = ring(5);
   a.prepare({.transpose_a = true});
   CHECK(has_transpose(a));
@@ -286,7 +286,7 @@ TEST_CASE("prepare builds what the call would build") {
   CHECK(!has_transpose(b));
 }
 
-TEST_CASE("threads that meet at one form build it once") {
+TEST_CASE("threads that need the same derived structure build it once") {
   const matrix<float> a = ring(20000);
   std::vector<std::shared_ptr<const rig::transposed>> got(8);
   std::vector<std::thread> threads;
@@ -294,7 +294,7 @@ TEST_CASE("threads that meet at one form build it once") {
     threads.emplace_back([&, t] { got[t] = a.structure().derived_of<rig::transposed>(); });
   for (std::thread& t : threads) t.join();
   for (const auto& derived : got) CHECK(derived == got[0]);
-  // A dropped form lives on while somebody holds it.
+  // A dropped structure lives as long as a pointer to it.
   a.drop_derived();
   CHECK(got[0]->structure->nnz() == 20000);
   CHECK(got[0]->structure->column_indices()[1] == 0);

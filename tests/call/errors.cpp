@@ -16,7 +16,7 @@ using rig::errc;
 using rig::index;
 using rig::matrix;
 
-/// Everything a call needs, of shapes that fit: A 5×4, B 4×3, C 5×3.
+/// The operands of a call whose shapes fit: A is 5×4, B 4×3, C 5×3.
 struct operands {
   matrix<float> a =
       matrix<float>::from_positions(5, 4, std::vector<index>{0, 1, 4}, std::vector<index>{1, 2, 3});
@@ -25,7 +25,7 @@ struct operands {
   dense<float> c = dense<float>::view(memory.data(), 5, 3, 4);
 };
 
-/// The call throws, and C's memory, gaps included, is as it was.
+/// Checks that the call throws and leaves C's memory, gaps included, unchanged.
 template <class Call>
 void check_refused(errc code, std::initializer_list<std::string> texts, Call call) {
   operands o;
@@ -76,7 +76,7 @@ TEST_CASE("an indexed result without its index array") {
   CHECK(c.values(0, 0) == 1);
 }
 
-TEST_CASE("numbers that were cast to an enum") {
+TEST_CASE("enums cast from invalid numbers") {
   for (const int number : {12, 99, 255})
     check_refused(
         errc::range, {"mxm: ", "accumulator", std::to_string(number), "11"},
@@ -106,7 +106,7 @@ TEST_CASE("numbers that were cast to an enum") {
           [&] { rig::quantized::from(o.b, rig::ranges::matrix, rig::rounding(7)); });
 }
 
-TEST_CASE("places that are none") {
+TEST_CASE("invalid places") {
   const operands o;
   const auto refused = [](rig::place where, std::initializer_list<std::string> texts) {
     operands o;
@@ -157,7 +157,7 @@ TEST_CASE("read-only results") {
   CHECK(c.values(0, 0) == 1);
 }
 
-TEST_CASE("accumulators that cannot") {
+TEST_CASE("unsupported accumulators") {
   check_refused(errc::cannot, {"mean_times"}, [](operands& o) {
     rig::mxm(o.c, rig::accumulator::own, o.a, o.b, rig::mean_times<float>{});
   });
@@ -176,7 +176,7 @@ TEST_CASE("descriptors") {
                 [](operands& o) { rig::mxm(o.c, plus, o.a, o.b, plus_times, {.threads = -2}); });
 }
 
-/// Sums of a type that rig does not know as a number.
+/// Sums of a type to which no number converts.
 struct pair {
   float x, y;
 };
@@ -189,7 +189,7 @@ struct pair_of_sums {
   static constexpr pair multiply(float a, float b) { return {a, b}; }
 };
 
-TEST_CASE("no number fills a structure") {
+TEST_CASE("a number as the fill of structures is refused") {
   operands o;
   dense<pair> c(5, 3, pair{1, 2});
   check_error(errc::type, {"fill"},
@@ -201,8 +201,8 @@ TEST_CASE("no number fills a structure") {
   CHECK(c(2, 0).y == 0);
 }
 
-TEST_CASE("places that are not there") {
-  // No machine has so many devices; operands in two places that exist need a GPU (gpu_runtime).
+TEST_CASE("places of missing devices") {
+  // No machine has 41 devices. gpu_runtime tests operands in two places that exist.
   const rig::place nowhere = rig::cuda(40);
   check_refused(errc::place, {"cuda:40"}, [&](operands& o) { static_cast<void>(o.a.to(nowhere)); });
   check_refused(errc::place, {"cuda:40"}, [&](operands& o) { static_cast<void>(o.b.to(nowhere)); });
@@ -212,7 +212,7 @@ TEST_CASE("places that are not there") {
 }
 
 TEST_CASE("operands in two places") {
-  // Only their records can say so without a GPU.
+  // Without a GPU, a second place can appear only in the records of the operands.
   const operands o;
   const rig::descriptor desc;
   rig::indexed_dense<float> c{dense<float>(5, 3), dense<int>(5, 3)};

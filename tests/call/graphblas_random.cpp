@@ -1,7 +1,8 @@
 // SuiteSparse:GraphBLAS beside rig on random sparse × dense products.
 //
-// GraphBLAS gives C⟨M⟩ = C ⊙ (A ⊕.⊗ B) with C full. Where T has no entry and there is no
-// accumulator it deletes C's entry, and so does replace outside the mask: rig writes fill at both.
+// Both libraries compute C⟨M⟩ = C ⊙ (A ⊕.⊗ B) = C ⊙ T with C full. GraphBLAS deletes C's entries
+// outside a replacing mask, and those without an entry of T if there is no accumulator. rig writes
+// the fill there.
 
 #include <doctest/doctest.h>
 
@@ -16,8 +17,8 @@
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
-// Version 7.4 declares its functions without a language linkage; what it includes was included
-// above.
+// The header of version 7.4 declares its functions without a language linkage, so this file adds
+// one. The headers that it includes stay outside, above.
 #include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
@@ -83,7 +84,7 @@ GrB_Info get(double* x, GrB_Matrix m, GrB_Index i, GrB_Index j) {
   return GrB_Matrix_extractElement_FP64(x, m, i, j);
 }
 
-/// A matrix of theirs, freed with its scope.
+/// A GraphBLAS matrix, freed with its scope.
 struct theirs {
   GrB_Matrix m = nullptr;
   template <class T>
@@ -110,7 +111,7 @@ struct accumulator_pair {
   GrB_BinaryOp theirs;
 };
 
-/// One random case; how many places differ.
+/// Runs one random case; returns the number of elements that differ.
 template <class S, class T>
 int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumulators,
              random_bits& random) {
@@ -128,7 +129,7 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
   theirs a(pattern.rows, pattern.columns, tag), b(tb ? f : k, tb ? k : f, tag), c(m, f, tag),
       mask(m, f, tag);
   std::vector<rig::index> i, j;
-  std::vector<double> weights;  // any type would do: it converts
+  std::vector<double> weights;  // GraphBLAS converts them to the semiring's type
   for (int row = 0; row < pattern.rows; ++row)
     for (long p = pattern.offsets[row]; p < pattern.offsets[row + 1]; ++p) {
       const T x = small_value<T>(random);
@@ -169,7 +170,7 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
 
   const auto& accum =
       accumulators[static_cast<std::size_t>(random.below(static_cast<int>(accumulators.size())))];
-  // To GraphBLAS the complement of no mask is no place at all; rig cannot say that.
+  // In GraphBLAS the complement of no mask admits no element; rig has no such call.
   GrB_Descriptor d = nullptr;
   ok(GrB_Descriptor_new(&d));
   if (ta) ok(GrB_Descriptor_set(d, GrB_INP0, GrB_TRAN));
@@ -203,7 +204,8 @@ int run_case(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumul
   return wrong;
 }
 
-/// Values are small multiples of 1/4, so sums are exact in any order and every place must be equal.
+/// Values are small multiples of 1/4, so sums are exact in any order and every element must be
+/// equal.
 template <class S, class T>
 int run_cases(GrB_Semiring semiring, const std::vector<accumulator_pair>& accumulators, int count) {
   random_bits random(test_seed() * 31 + std::hash<std::string>()(S::name) + sizeof(T));

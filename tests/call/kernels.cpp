@@ -1,4 +1,4 @@
-// Every kernel of the CPU over every builtin pair, and the promises that hold for kernels alone.
+// Every CPU kernel over every builtin pair, and the guarantees of single kernels.
 
 #include "rig/generate.hpp"
 #include "rig/semirings.hpp"
@@ -18,7 +18,7 @@ TEST_CASE("every kernel, builtin semiring, shape and variant") {
   met.conclude(static_cast<std::size_t>(number), shapes.size());
 }
 
-/// A single column, where kernels take shortcuts: every semiring, each variant on rows of all
+/// One column, for which kernels have special code: every semiring and each variant, on rows of all
 /// lengths.
 template <class S, class T>
 void sweep_one_column(const shape& rows, int number, tally& met) {
@@ -45,7 +45,7 @@ TEST_CASE("one column") {
 #undef RIG_BUILTIN
 }
 
-/// Rows of 0 to 9 entries, one of them long, in more rows than are written together.
+/// Rows of 0 to 9 entries and one long row; a kernel writes fewer rows at once.
 rig::matrix<float> many_rows() {
   random_bits random(test_seed() + 4);
   std::vector<rig::index> i, j;
@@ -59,7 +59,7 @@ rig::matrix<float> many_rows() {
   return rig::matrix<float>::from_positions(1000, 80000, i, j);
 }
 
-/// The masks of a column that a test meets, all of the same places.
+/// Masks of one column in three formats; all admit the same elements.
 struct column_masks {
   rig::dense<bool> packed{1000, 1};
   rig::dense<float> wide{1000, 3};
@@ -72,7 +72,7 @@ struct column_masks {
     for (rig::index row = 0; row < 1000; ++row) {
       packed(row, 0) = random.chance(0.5);
       wide(row, 0) = packed(row, 0) ? 2.0f : 0.0f;
-      if (!packed(row, 0) && random.chance(0.5)) continue;  // absent, or a 0 that is stored
+      if (!packed(row, 0) && random.chance(0.5)) continue;  // absent, or stored as 0
       i.push_back(row);
       v.push_back(wide(row, 0));
     }
@@ -81,7 +81,7 @@ struct column_masks {
   }
 };
 
-/// What the plain product of one column says of C⟨mask, replace⟩ = C ⊙ T.
+/// C⟨mask, replace⟩ = C ⊙ T, computed from T, the plain product of one column.
 template <class T>
 array<T> expected_column(const rig::matrix<T>& a, const rig::dense<T>& plain, T before,
                          rig::accumulator accum, const rig::dense<bool>* mask, bool turned,
@@ -110,7 +110,7 @@ struct column_write {
   const column_masks& masks;
   const char* kernel;
   int how;   ///< the accumulator
-  int kind;  ///< of mask; odd: complemented; 2, 3, 6 and 7: with replace
+  int kind;  ///< the mask: none, packed, strided or sparse, each plain and complemented
 
   std::string run(const rig::dense<T>& plain) const {
     const auto accum = static_cast<rig::accumulator>(how);
@@ -163,7 +163,7 @@ void check_column_writes(const rig::matrix<T>& a) {
   }
 }
 
-TEST_CASE("masks and accumulators of one column take the plain product's bits") {
+TEST_CASE("masks and accumulators of one column keep the plain product's bits") {
   const rig::matrix<float> ones = many_rows(), weighted = rig::generate::random_values(ones);
   const rig::matrix<bool> flags(ones.shared_structure());
   check_column_writes<rig::plus_times<float>, float>(weighted);
@@ -173,7 +173,7 @@ TEST_CASE("masks and accumulators of one column take the plain product's bits") 
   check_column_writes<rig::any_pair<bool>, bool>(flags);
 }
 
-/// Rows long enough to be cut, under some variants for each semiring.
+/// Rows long enough to be split, under some variants for each semiring.
 template <class S, class T>
 void sweep_long_rows(const shape& rows, int number, tally& met) {
   static constexpr const char* names[] = {"plain",        "transpose_a",  "complement values",
@@ -203,7 +203,7 @@ TEST_CASE("rows of up to 100 000 entries") {
 #undef RIG_BUILTIN
 }
 
-/// The bytes of a result, on a number of threads.
+/// Checks a result on a number of threads, and returns its bytes.
 template <class Trial>
 std::vector<unsigned char> bytes_of(Trial& t, const char* kernel, int threads) {
   std::vector<unsigned char> bytes;
@@ -234,7 +234,7 @@ void check_same_bits(const shape& of, int features) {
 }
 
 TEST_CASE("same bits for any number of threads") {
-  // All of them are above the work that starts a second thread.
+  // Every product has enough work for a second thread.
   const shape rows = long_rows_shape(), lengths = row_lengths_shape();
   for (const shape& s : battery())
     if (s.name == "power law" || s.name == "tall")
@@ -248,7 +248,7 @@ TEST_CASE("same bits for any number of threads") {
   check_same_bits<rig::max_second<float>, float>(lengths, 128);
 }
 
-TEST_CASE("any number of threads is served") {
+TEST_CASE("every number of threads is served") {
   const shape rows = row_lengths_shape();
   trial_spec spec;
   spec.of = &rows;
@@ -259,7 +259,7 @@ TEST_CASE("any number of threads is served") {
       CHECK(t.run(k.name, 1 << 30) == "");
 }
 
-/// Semirings that are wrong in the ways kernels and algebras usually are.
+/// Semirings with the usual mistakes of kernels and algebras.
 struct max_from_zero : rig::max_second<float> {
   static constexpr float zero() { return 0; }
 };
@@ -274,7 +274,7 @@ struct last_one_lost : rig::plus_second<float> {
 
 template <class S>
 std::string verdict_on() {
-  // One entry a row: the greatest of many would hide a wrong identity.
+  // One entry per row, because the maximum of several would hide a wrong identity.
   const shape thin{"thin", pattern_of(29, 29, [](int i) { return std::vector<int>{i}; })};
   trial_spec spec;
   spec.of = &thin;
@@ -283,7 +283,7 @@ std::string verdict_on() {
   return t.run("row");
 }
 
-TEST_CASE("the oracle notices what is wrong") {
+TEST_CASE("the oracle detects wrong results") {
   CHECK(verdict_on<rig::plus_times<float>>() == "");
   CHECK(verdict_on<rig::plus_second<float>>() == "");
   CHECK(verdict_on<rig::max_second<float>>() == "");

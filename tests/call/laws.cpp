@@ -1,4 +1,4 @@
-// Every builtin semiring keeps the laws in every type; what each of them does at the ends of the
+// Every builtin semiring satisfies the laws in every type; their results at the limits of the
 // numbers.
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ void check_in_every_type() {
   check_laws<Semiring<bool>>("bool");
 }
 
-TEST_CASE("builtin semirings keep the laws") {
+TEST_CASE("builtin semirings satisfy the laws") {
 #define RIG_BUILTIN(semiring, type) check_in_every_type<rig::semiring>();
 #include "rig/semirings/builtin.def"
 #undef RIG_BUILTIN
@@ -75,7 +75,7 @@ TEST_CASE("identities") {
   CHECK(rig::max_times<float>::add(rig::max_times<float>::zero(), -3.0f) == -3.0f);
 }
 
-// As constant expressions, so that overflow that is undefined would not compile.
+// These are constant expressions, in which an undefined overflow does not compile.
 static_assert(rig::plus_times<int>::add(INT_MAX, 1) == INT_MIN);
 static_assert(rig::plus_times<int>::multiply(INT_MAX, 2) == -2);
 static_assert(rig::plus_times<long>::multiply(LONG_MIN, -1) == LONG_MIN);
@@ -91,14 +91,14 @@ static_assert(rig::max_plus<long>::multiply(3, 4) == 7);
 static_assert(rig::lor_land<int>::multiply(3, -2) == 1);
 static_assert(rig::lor_land<bool>::add(true, false));
 
-TEST_CASE("floats at the ends") {
+TEST_CASE("floats at the limits of their range") {
   CHECK(rig::min_plus<float>::multiply(inf, 5) == inf);
   CHECK(std::isnan(rig::min_plus<float>::multiply(inf, -inf)));
   CHECK(std::isnan(rig::plus_times<float>::multiply(0, inf)));
   CHECK(rig::max_min<float>::multiply(-inf, 5) == -inf);
 }
 
-// Wrong in one way each.
+// Each of these is wrong in one way.
 struct max_from_zero : rig::max_second<float> {
   static constexpr float zero() { return 0; }
 };
@@ -116,7 +116,7 @@ struct keeps_the_first : rig::plus_times<float> {
 struct average : rig::plus_times<float> {
   static constexpr float add(float x, float y) { return x == 0 ? y : y == 0 ? x : x / 2 + y / 2; }
 };
-/// Sums that forget what a float loses anyway, but more of it.
+/// Sums that round more than float does.
 struct rounds_to_bfloat16 : rig::plus_times<float> {
   static constexpr float add(float x, float y) {
     return x == 0 ? y : y == 0 ? x : float(rig::bfloat16(x + y));
@@ -174,7 +174,7 @@ struct counts_in_add : rig::lor_land<int> {
   static constexpr int add(int x, int y) { return x + y; }
   static constexpr int terminal() = delete;
 };
-/// Members that are called as functions need not be some.
+/// The members may be function objects.
 struct mean_by_objects : rig::plus_times<float> {
   static constexpr auto add = [](float x, float y) { return x + y; };
   static constexpr auto finish = [](float x, rig::int64 n) {
@@ -193,20 +193,21 @@ struct integer_quotients : rig::plus_times<int> {
 struct integer_quotients_of_a : rig::plus_times<int> {
   static constexpr int multiply(int a, int b) { return b / a; }
 };
-/// The lowest integer by -1 ends the process too.
+/// The lowest integer divided by −1 also ends the process.
 struct guarded_quotients : rig::plus_times<int> {
   static constexpr int multiply(int a, int b) { return b == 0 ? 0 : a / b; }
 };
 struct guarded_remainders_of_a : rig::plus_times<rig::int64> {
   static constexpr rig::int64 multiply(rig::int64 a, rig::int64 b) { return a == 0 ? b : b % a; }
 };
-/// Right: sums and products of integers overflow and go on.
+/// Valid: every quotient is defined, and sums of integers wrap.
 struct quotients_of_all : rig::plus_times<int> {
   static constexpr int multiply(int a, int b) {
     return b == 0 ? 0 : b == -1 ? static_cast<int>(0u - static_cast<unsigned>(a)) : a / b;
   }
 };
-/// The compiler cannot see whether it divides by 0, so it must not be called.
+/// finish is not constexpr, so a finish(x, 0) that divides by 0 would end the process: it is not
+/// called.
 struct counted_mean : rig::mean_times<int> {
   static inline int calls_without_products = 0;
   static int finish(int x, rig::int64 n) {
@@ -229,14 +230,14 @@ struct index_without_nan : rig::arg_max_second<float> {
     return rig::arg_max_second<float>::add(x, y);
   }
 };
-/// Reads the position where only the left operand may matter: no law forbids it.
+/// Uses the position besides the left operand; no law forbids it.
 struct row_of_entry : rig::plus_first<long> {
   static constexpr long multiply(long a, long, rig::position at) {
     return rig::plus<long>(a, at.row);
   }
 };
 
-/// Of two equal values the later one stays, which is not what its add says.
+/// Keeps the earlier of two equal values, while `add` keeps the lower index.
 struct overtakes_too_late : rig::arg_max_second<float> {
   static constexpr bool replaces(accum sum, accum x) {
     return (x.value > sum.value) | (x.value != x.value);
@@ -248,7 +249,7 @@ std::string violation() {
   return rig::check_semiring<S>().value_or("none");
 }
 
-TEST_CASE("a wrong semiring is caught, in words") {
+TEST_CASE("check_semiring describes the law that is broken") {
   CHECK(violation<max_from_zero>() ==
         "zero() is not the identity of add: add(zero(), -1) = 0, unlike -1");
   CHECK(violation<max_from_least_normal>().starts_with(
@@ -291,27 +292,27 @@ TEST_CASE("a wrong semiring is caught, in words") {
   CHECK(violation<counts_in_add>() == "logical is claimed, but values leave {0, 1}: add(1, 1) = 2");
   CHECK(violation<mean_by_objects>() == "none");
   CHECK(violation<mean_of_nothing>() ==
-        "the value without products is no number: finish(zero(), 0) = NaN");
+        "the value without products is not a number: finish(zero(), 0) = NaN");
   CHECK(violation<integer_mean_of_nothing>() ==
-        "the value without products is no number: finish(zero(), 0) divides by 0");
-  CHECK(violation<integer_quotients>() == "a product is no number: multiply(1, 0) divides by 0");
+        "the value without products is not a number: finish(zero(), 0) divides by 0");
+  CHECK(violation<integer_quotients>() == "a product is not a number: multiply(1, 0) divides by 0");
   CHECK(violation<integer_quotients_of_a>() ==
-        "a product is no number: multiply(0, 1) divides by 0");
+        "a product is not a number: multiply(0, 1) divides by 0");
   CHECK(violation<guarded_quotients>() ==
-        "a product is no number: multiply(lowest, -1) divides to more than the highest");
+        "a product is not a number: multiply(lowest, -1) exceeds the highest");
   CHECK(violation<guarded_remainders_of_a>() ==
-        "a product is no number: multiply(-1, lowest) divides to more than the highest");
+        "a product is not a number: multiply(-1, lowest) exceeds the highest");
   CHECK(violation<quotients_of_all>() == "none");
   CHECK(violation<counted_mean>() == "none");
   CHECK(counted_mean::calls_without_products == 0);
-  CHECK(violation<from_nan>() == "the value without products is no number: zero() = NaN");
+  CHECK(violation<from_nan>() == "the value without products is not a number: zero() = NaN");
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));
   CHECK(violation<row_of_entry>() == "none");
   CHECK(violation<overtakes_too_late>().starts_with("replaces is not add: not replaces("));
 }
 
-/// As it is in books, without a word on the path that is not there.
+/// The textbook definition, which ignores that zero() is the missing path.
 template <class T>
 struct naive_min_plus : rig::min_plus<T> {
   static constexpr bool annihilates = false;
@@ -330,7 +331,7 @@ struct guarded_min_plus : rig::min_plus<int> {
   }
 };
 
-TEST_CASE("a zero that overflows is no path for long") {
+TEST_CASE("a zero that overflows is refused") {
   const std::string law = "a product of zero() overflows: ",
                     hint = "; rig::saturating_plus stays at zero(), rig::times wraps";
   CHECK(violation<naive_min_plus<int>>() == law + "multiply(zero(), 1)" + hint);
@@ -341,7 +342,7 @@ TEST_CASE("a zero that overflows is no path for long") {
   CHECK(violation<naive_min_plus<float>>() == "none");
 }
 
-/// Right, though not on all floats: laws bind what S can add up.
+/// Valid for values that S can produce, though not for all floats.
 struct chebyshev : rig::max_second<float> {
   static constexpr bool ignores_left = false;
   static constexpr float zero() { return 0; }
@@ -358,14 +359,14 @@ struct either {
 };
 float probability(std::uint64_t bits) { return static_cast<float>(bits % 1001) / 1000; }
 
-TEST_CASE("laws bind the values that occur") {
+TEST_CASE("laws hold for the values that occur") {
   CHECK(violation<chebyshev>() == "none");
   CHECK(violation<either>() ==
         "zero() is not the identity of add: add(zero(), inf) = NaN, unlike inf");
   CHECK(rig::check_semiring<either>(1, probability, probability) == std::nullopt);
 }
 
-/// Rounds, and must be careful with infinities.
+/// Its sums round, and equal infinities need their own case.
 struct log_plus {
   using left = float;
   using right = float;
@@ -377,7 +378,7 @@ struct log_plus {
   }
   static float multiply(float a, float b) { return a + b; }
 };
-/// As it is in books.
+/// The textbook formula, which overflows.
 struct naive_log_plus : log_plus {
   static float add(float x, float y) { return std::log(std::exp(x) + std::exp(y)); }
 };
@@ -416,7 +417,7 @@ gaussian small_gaussian(std::uint64_t bits) {
   return {static_cast<int>(bits % 64), static_cast<int>(bits / 64 % 64)};
 }
 
-/// With words for its values.
+/// A value type with a to_string.
 struct spoken {
   long value;
   friend constexpr bool operator==(spoken, spoken) = default;
@@ -431,7 +432,7 @@ struct spoken_max_from_zero {
   static constexpr spoken multiply(int a, int b) { return {static_cast<long>(a) * b}; }
 };
 
-/// Sum and count, without a ==, and with a float that rounds.
+/// Sum and count, without operator== and with a float that rounds.
 struct running {
   double sum;
   long count;
@@ -454,7 +455,7 @@ constexpr auto nearly = [](running x, running y) {
   return x.count == y.count && std::fabs(x.sum - y.sum) <= 1e-9;
 };
 
-/// The least and the greatest, of a type without a ==.
+/// Minimum and maximum, in a type without operator==.
 struct range {
   float low, high;
 };
@@ -477,7 +478,7 @@ constexpr auto same_range = [](range x, range y) {
   return same(x.low, y.low) && same(x.high, y.high);
 };
 
-/// Sums of floats in structures of all kinds.
+/// Sums of floats in several kinds of structures.
 template <class Accum>
 struct sums_in {
   using left = float;
@@ -513,7 +514,7 @@ struct array_sums : sums_in<std::array<double, 2>> {
   static accum add(accum x, accum y) { return {x[0] + y[0], x[1] + y[1]}; }
   static accum multiply(float a, float b) { return {double(a) * b, b}; }
 };
-/// A sum beside what may only be chosen.
+/// A sum, which rounds, beside bounds, which are only selected.
 struct nested {
   range bounds;
   double sum;
@@ -531,7 +532,7 @@ struct nested_wrong_bounds : nested_sums {
   }
 };
 
-/// Operands of types that store, and of one that rig does not know.
+/// Operands of a storage type and of a type that rig does not store.
 struct scaled_bytes {
   using left = rig::half;
   using right = unsigned char;
@@ -597,7 +598,7 @@ TEST_CASE("members of a struct") {
   CHECK(!rig::laws::are_same(range{1, NAN}, range{2, NAN}));
 }
 
-TEST_CASE("an equality, and nothing else") {
+TEST_CASE("an equality of the caller") {
   CHECK(rig::check_semiring<spread>(same_range) == std::nullopt);
   CHECK(rig::check_semiring<spread>(same_range, 7) == std::nullopt);
   CHECK(rig::check_semiring<spread_from_zero>(same_range).value_or("") ==
@@ -636,7 +637,7 @@ TEST_CASE("a semiring of the macro") {
         "zero() is not the identity of add: add(zero(), -1) = 0, unlike -1");
 }
 
-/// Wrong where no special number leads.
+/// Wrong for random operands, while all special numbers pass.
 struct reads_some_left : rig::plus_second<int> {
   static constexpr int multiply(int a, int b) { return a > 13 && a < INT_MAX - 1 ? a : b; }
 };

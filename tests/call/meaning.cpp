@@ -1,5 +1,5 @@
-// What a call means: the checked reference of the design turned to dense results, NaN and
-// infinities, aliasing, descriptors.
+// The meaning of a call: the design's reference table with dense results, NaN and infinities,
+// aliasing, descriptors.
 
 #include <doctest/doctest.h>
 
@@ -39,9 +39,8 @@ matrix<T> tuples(rig::index rows, rig::index columns, const std::vector<rig::ind
 }
 using floats = std::vector<float>;
 
-/// The reference example, one row longer: C = [1 2; 3 4; 5 6] and T = [10 20; . .; 30 40], where a
-/// row without products has no entries (a product with a dense B has whole rows, or none). M = [1
-/// 0; 1 .; . 0], its zeros stored.
+/// The reference example: C = [1 2; 3 4; 5 6], T = [10 20; . .; 30 40] and M = [1 0; 1 .; . 0],
+/// whose zeros are stored. A row of T has all elements or none, because B is dense.
 struct reference {
   matrix<float> a = tuples(3, 2, {0, 2}, {0, 1}, floats{1, 1});
   dense<float> b = of<float>(2, 2, {10, 20, 30, 40});
@@ -87,14 +86,14 @@ TEST_CASE("the reference table without a mask") {
   rig::mxm(c, rig::none, r.a, r.b, rig::plus_times<float>{}, desc);
   CHECK(elements(c) == floats{10, 20, reference::f, reference::f, 30, 40});
   CHECK(elements(rig::mxm(r.a, r.b, rig::plus_times<float>{}, desc)) == elements(c));
-  // Replace without a mask finds no place outside it.
+  // Without a mask, replace has no effect.
   desc.replace = true;
   c = r.c;
   rig::mxm(c, accumulator::plus, r.a, r.b, rig::plus_times<float>{}, desc);
   CHECK(elements(c) == floats{11, 22, 3, 4, 35, 46});
 }
 
-TEST_CASE("masks over a dense mean the same as over a matrix") {
+TEST_CASE("a mask over a dense means the same as over a matrix") {
   reference r;
   const float f = reference::f;
   const auto m = of<int>(3, 2, {1, 0, 1, 0, 0, 0});
@@ -103,7 +102,7 @@ TEST_CASE("masks over a dense mean the same as over a matrix") {
   CHECK(r(structure(m)) == floats{10, 20, f, f, 30, 40});
   CHECK(r(complement(structure(m))) == floats{1, 2, 3, 4, 5, 6});
   CHECK(r(complement(structure(m)), rig::none, true) == floats{f, f, f, f, f, f});
-  // NaN is not 0, and neither is an iso value that is not.
+  // NaN is not 0, and a nonzero iso value is not 0.
   CHECK(r(values(of<float>(3, 2, {nan, 0, -0.0f, 0, 0, 0}))) == floats{10, 2, 3, 4, 5, 6});
   CHECK(r(values(r.m.with_value(2))) == floats{10, 20, f, 4, 5, 40});
   CHECK(r(values(r.m.with_value(0.0))) == floats{1, 2, 3, 4, 5, 6});
@@ -185,7 +184,7 @@ TEST_CASE("arg-max: of equal values the lowest index, NaN beats numbers") {
   CHECK(least.values(0, 0) == 2);
   CHECK(least.indices(0, 0) == 2);
 
-  // Its own add joins a result that came from other columns; −1 is "none yet".
+  // The semiring's own add merges a result of other columns; index −1 means no entry yet.
   rig::indexed_dense<float> c{of<float>(1, 1, {7}), of<int>(1, 1, {-1})};
   rig::mxm(c, accumulator::own, row, of<float>(4, 1, {7, 0, 0, 0}), rig::arg_max_second<float>{});
   CHECK(c.indices(0, 0) == 0);
@@ -204,7 +203,7 @@ TEST_CASE("transposes") {
   CHECK(elements(
             rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true, .transpose_b = true})) ==
         floats{1, 3, 6, 12, 2, 6});
-  // mean divides by the entries of a row of op(A).
+  // mean divides by the entries per row of op(A).
   CHECK(elements(rig::mxm(a, b, rig::mean_second<float>{}, {.transpose_a = true})) ==
         floats{1, 2, 3, 4, 1, 2});
 }
@@ -220,7 +219,7 @@ TEST_CASE("the result's type") {
   CHECK(static_cast<float>(rig::mxm<rig::half>(a, b, rig::plus_times<float>{})(0, 0)) == 1.5f);
   CHECK(rig::mxm<int>(a, b, rig::plus_times<float>{})(0, 0) == 1);
   CHECK(rig::mxm<bool>(a, b, rig::plus_times<float>{})(0, 0));
-  // Converted on load: 0.75 as an int is 0.
+  // B's values convert on load: 0.75 as an int is 0.
   CHECK(rig::mxm(a, b, rig::plus_times<int>{})(0, 0) == 0);
 }
 

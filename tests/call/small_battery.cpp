@@ -1,5 +1,5 @@
-// What the sanitizers run: every kernel, a handful of semirings, the small battery, and calls from
-// several threads at once. One OpenMP thread: the thread sanitizer does not see libgomp's barriers.
+// The sanitizers run this: every kernel, a few semirings, the small battery, and concurrent calls.
+// OpenMP has one thread, because the thread sanitizer does not see libgomp's barriers.
 
 #include <thread>
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr auto here = rig::place::kind::cpu;
 
-/// Every variant and shape once, on one thread each.
+/// Runs every variant and shape once, on one thread each.
 template <class S, class TA, class TB, class TC>
 void sweep_small(const std::vector<shape>& shapes, int number, int features = -1,
                  std::optional<rig::ranges> codes = {}) {
@@ -25,7 +25,7 @@ void sweep_small(const std::vector<shape>& shapes, int number, int features = -1
         feature_widths[static_cast<std::size_t>(step * 3 + number) % feature_widths.size()];
     if (features >= 0) spec.features = features;
     spec.seed = test_seed() + static_cast<unsigned long>(step);
-    // Extremes too: conversions of NaN and infinities are where undefined behaviour hides.
+    // Extremes are included, because undefined conversions happen at NaN and infinities.
     spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
     v.apply(spec);
     normalise<S>(spec);
@@ -99,7 +99,7 @@ TEST_CASE("MaxK, forward and backward") {
 }
 
 TEST_CASE("one column") {
-  // A shortcut serves it; with empty rows in every variant.
+  // One column has special code; every variant meets empty rows.
   std::vector<shape> shapes = small_battery();
   std::erase_if(shapes, [](const shape& s) { return s.name != "every other row empty"; });
   REQUIRE(shapes.size() == 1);
@@ -107,13 +107,13 @@ TEST_CASE("one column") {
   sweep_small<rig::max_second<float>, float, float, float>(shapes, 1, 1);
 }
 
-TEST_CASE("a B of several tiles that has no rows") {
+TEST_CASE("B without rows, several tiles wide") {
   const auto c = rig::mxm(rig::matrix<float>(5, 0), rig::dense<float>(0, 300),
                           rig::plus_times<float>{}, {.fill = 2});
   for (const rig::index j : {0, 127, 128, 299}) CHECK(c(4, j) == 2);
 }
 
-TEST_CASE("a row that is cut") {
+TEST_CASE("a row that is split") {
   random_bits random(test_seed());
   const shape rows{"one long row", pattern_of_lengths({2, 65540, 0}, 65540, random)};
   trial_spec spec;
@@ -139,7 +139,7 @@ TEST_CASE("calls from several threads share operands") {
   const auto want =
       rig::mxm(a.with_values(std::span<const float>(weights)), b, rig::plus_times<float>{}, plain);
 
-  // The structures are derived by whoever comes first, while others list and drop them.
+  // The first thread derives the structures, while others list and drop them.
   std::vector<rig::dense<float>> made(8), flipped(8);
   std::vector<std::thread> threads;
   for (int t = 0; t < 8; ++t)

@@ -21,7 +21,7 @@ using oracle::number;
 constexpr float inf = std::numeric_limits<float>::infinity();
 const float nan = std::numeric_limits<float>::quiet_NaN();
 
-/// Beside POSIX's function of that name.
+/// POSIX has a function of the same name.
 namespace of_the_caller {
 using rig::index;
 static_assert(std::is_same_v<index, rig::int32>);
@@ -39,7 +39,7 @@ T from_bits(unsigned bits) {
   return out;
 }
 
-/// A float that rounds to these bits, by the oracle; NaN stays NaN.
+/// Checks the rounding of a float against the oracle; NaN stays NaN.
 template <class T, int Exponent>
 bool rounds_right(float x) {
   const number want = Exponent == 5 ? oracle::round_to_half(x) : oracle::round_to_bfloat16(x);
@@ -57,9 +57,9 @@ void check_every_pattern() {
     const auto got = static_cast<float>(x);
     wrong += std::isnan(want) ? !std::isnan(got)
                               : got != want || std::signbit(got) != std::signbit(want);
-    // There and back.
+    // The conversion to float and back keeps the bits.
     if (!std::isnan(want)) wrong += T(got).bits != x.bits;
-    // Around the number and around the midpoint to the next one.
+    // Floats around the number, and around the midpoint between it and the next one.
     if (!std::isfinite(want)) continue;
     const number next = oracle::decode(static_cast<unsigned short>(bits + 1), Exponent);
     const auto middle = static_cast<float>(std::isfinite(next) ? (want + next) / 2 : want * 1.001L);
@@ -95,7 +95,7 @@ TEST_CASE("half and bfloat16: floats of every size") {
   }
 }
 
-TEST_CASE("the machine's widening equals ours") {
+TEST_CASE("the machine's conversion to float equals rig's") {
   std::vector<rig::half> from(65537);
   for (unsigned bits = 0; bits < 65537; ++bits) from[bits] = from_bits<rig::half>(bits);
   std::vector<float> to(65537);
@@ -109,7 +109,7 @@ TEST_CASE("the machine's widening equals ours") {
   CHECK(wrong == 0);
 }
 
-// Constant expressions, so that a conversion that is undefined would not compile.
+// These are constant expressions, in which an undefined conversion does not compile.
 static_assert(rig::convert<int>(3.99f) == 3);
 static_assert(rig::convert<int>(-3.99) == -3);
 static_assert(rig::convert<int>(1e30f) == INT_MAX);
@@ -136,7 +136,7 @@ static_assert(rig::convert<int>(rig::half(__builtin_inff())) == INT_MAX);
 static_assert(rig::convert<bool>(rig::half(-0.0f)) == false);
 static_assert(rig::convert<rig::half>(1e300).bits == 0x7c00);
 
-TEST_CASE("scalars keep what they are given") {
+TEST_CASE("scalars keep their numbers exactly") {
   CHECK(!rig::scalar().has_value());
   CHECK(rig::scalar(0).has_value());
   CHECK(rig::scalar((1l << 62) + 1).as<long>() == (1l << 62) + 1);
@@ -205,7 +205,7 @@ std::vector<T> numbers() {
             limits::quiet_NaN()};
 }
 
-/// Each operator against the oracle's, on all pairs.
+/// Checks each operator against the oracle on all pairs.
 template <class T>
 void check_operators(kind k) {
   using rig::accumulator;

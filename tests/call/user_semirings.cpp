@@ -1,5 +1,6 @@
-// Semirings of the caller: accumulators that are structures, values of the caller's own type,
-// positional multiplies, operands of two types; on every kernel, short rows and rows that are cut.
+// Semirings of the caller: structures as accumulators, values of the caller's own type, positional
+// multiplies, operands of two types. Every kernel runs them, on short rows and on rows that are
+// split.
 
 #include <doctest/doctest.h>
 
@@ -52,7 +53,7 @@ struct gaussian_plus_times {
   }
 };
 
-/// The least neighbour that was reached: parents of a breadth-first search.
+/// The lowest neighbour that was reached, as the parent in a breadth-first search.
 struct parent {
   using left = bool;
   using right = float;
@@ -65,7 +66,7 @@ struct parent {
   }
 };
 
-/// The product of its position: row and inner index both count.
+/// A product that depends on its position: on the row and on the inner index.
 struct positions {
   using left = float;
   using right = float;
@@ -105,7 +106,7 @@ struct power_sums {
   }
 };
 
-/// As large as an element may be.
+/// An element of the largest supported size.
 struct histogram {
   int bins[2048];
   friend bool operator==(const histogram&, const histogram&) = default;
@@ -164,13 +165,13 @@ matrix<T> weighted(const oracle::sparse& p, const std::vector<T>& values) {
                              std::span<const int>(p.inner), std::span<const T>(values));
 }
 
-/// Every place of op(A)·B on every kernel equals the plain loop: fold(sum, entry, row, k, j) over
-/// the row, then last(sum, n).
+/// Checks every element of op(A)·B on every kernel against a plain loop. The loop calls fold(sum,
+/// entry, row, k, j) for each entry of the row, then last(sum, n).
 template <class S, class TA, class TB, class Sum, class Fold, class Last>
 void check_against_loop(const graph& g, const std::vector<TA>& values, const dense<TB>& b,
                         Sum start, Fold fold, Last last) {
   const matrix<TA> a = weighted(g.pattern, values);
-  // The transpose of the transpose: values come through a permutation.
+  // transpose_a of the transpose gives A again; its values pass through a permutation.
   const oracle::sparse flipped = oracle::transpose([&] {
     oracle::sparse numbered = g.pattern;
     for (std::size_t p = 0; p < values.size(); ++p)
@@ -228,7 +229,7 @@ struct twice_the_squares : sum_of_squares {
   static constexpr float multiply(float, float b) { return 2 * b * b; }
 };
 
-TEST_CASE("what is made from a semiring of the macro has not its text") {
+TEST_CASE("a semiring derived from one of the macro does not inherit its text") {
   const rig::semiring_info& base = rig::info_of<sum_of_squares>;
   const rig::semiring_info& made = rig::info_of<twice_the_squares>;
   CHECK(base.source != nullptr);
@@ -289,7 +290,7 @@ TEST_CASE("a type of the caller: accumulators, masks, transposes, iso") {
     CHECK_THROWS_AS(rig::mxm(c, how, a, b, s), rig::error);
 }
 
-/// Results of 24 bytes: more than the record of a problem holds of an element.
+/// Results of 24 bytes, more than the record of a problem holds per element.
 struct moments {
   double count, sum, squares;
   friend constexpr bool operator==(const moments&, const moments&) = default;
@@ -315,7 +316,7 @@ TEST_CASE("results of more than 16 bytes") {
     CHECK(c(0, 0) == moments{2, 7, 29});
     CHECK(c(1, 0) == moments{0, 0, 0});
   }
-  // What the record of a problem gets of the fill: nothing, and nothing beyond it.
+  // The fill has no room in the record of a problem, and must not be written beyond it.
   rig::problem p;
   const rig::descriptor desc;
   p.desc = &desc;
@@ -341,7 +342,7 @@ TEST_CASE("positional multiplies see row and inner index of op(A)") {
   }
 }
 
-TEST_CASE("elements as large as they may be, in all roles") {
+TEST_CASE("elements of the largest size, in all roles") {
   random_bits random(test_seed() + 4);
   const auto draw = [&] { return random.below(4); };
   const graph g{oracle::sparse{3, 4, {0, 2, 2, 5}, {0, 3, 0, 1, 2}, {1, 1, 1, 1, 1}}, 70};

@@ -1,4 +1,4 @@
-// Children of fork: OpenMP's threads stay behind, and rig's loops must not wait for them.
+// A child of fork has none of OpenMP's threads, so rig's loops must not wait for them.
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -18,7 +18,7 @@ namespace {
 
 constexpr double much_work = 1e9;
 
-/// How a child ends that does this: 0 where it returns true, and a signal where it hangs.
+/// The status of a child that runs `work`: 0 if it returns true, and a signal if it hangs.
 int status_of_child(const std::function<bool()>& work) {
   const pid_t child = fork();
   if (child == 0) {
@@ -35,11 +35,11 @@ bool are_same(const rig::dense<float>& x, const rig::dense<float>& y) {
   return std::memcmp(x.data(), y.data(), count * sizeof(float)) == 0;
 }
 
-TEST_CASE("a child of a process of one thread has threads of its own") {
+TEST_CASE("a child of a process with one thread starts its own threads") {
   CHECK(status_of_child([] { return rig::on_cpu::threads_for(much_work, 3) == 3; }) == 0);
 }
 
-TEST_CASE("a child of a process with threads works on one") {
+TEST_CASE("a child of a process with several threads works on one") {
   const rig::matrix<float> a = rig::generate::rmat(10, 16);
   const rig::dense<float> b(a.columns(), 64, 0.3f);
   const rig::descriptor desc{.threads = 3};

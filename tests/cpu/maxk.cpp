@@ -1,4 +1,4 @@
-// MaxK on the CPU: what it keeps, the products with what it made, and their gradients.
+// MaxK on the CPU: the selection, the products with its cbsr, and their gradients.
 
 #include <omp.h>
 
@@ -12,7 +12,8 @@ using rig::errc;
 
 const rig::place here = rig::cpu();
 
-TEST_CASE_TEMPLATE("maxk keeps what sorting does", T, float, double, rig::half, rig::bfloat16) {
+TEST_CASE_TEMPLATE("maxk keeps the same elements as a sort", T, float, double, rig::half,
+                   rig::bfloat16) {
   check_selections<T>(here);
 }
 
@@ -21,7 +22,7 @@ TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, do
   check_ties<T>(here);
 }
 
-TEST_CASE("of a cbsr the structure alone is a mask, however the mask was made") {
+TEST_CASE("a cbsr is a mask by its structure alone, also through the mask's constructor") {
   const auto a = rig::matrix<float>::from_positions(4, 4, std::vector{0, 3}, std::vector{1, 2});
   const rig::dense<float> b(4, 6, 2.0f);
   const auto kept = rig::maxk(b, 2);
@@ -81,7 +82,7 @@ TEST_CASE("a cbsr of the caller's arrays is checked") {
   check_selection_refusals(here);
 }
 
-TEST_CASE("forward: every builtin semiring that can") {
+TEST_CASE("forward: every builtin semiring that maxk serves") {
   const std::vector<shape> shapes = battery();
   int number = 0, served = 0;
 #define RIG_BUILTIN(semiring, type) \
@@ -141,9 +142,9 @@ TEST_CASE("same bits for any number of threads") {
   }
 }
 
-TEST_CASE("gradients are those of central differences") { check_gradients(here); }
+TEST_CASE("gradients equal central differences") { check_gradients(here); }
 
-TEST_CASE("mean_normalise divides by the entries of the row") {
+TEST_CASE("mean_normalise divides by the entries per row") {
   random_bits random(test_seed());
   const rig::matrix<double> a = random_graph(30, 0.1, random);
   const rig::dense<double> b = random_dense(30, 5, random);
@@ -153,9 +154,11 @@ TEST_CASE("mean_normalise divides by the entries of the row") {
     for (int j = 0; j < 5; ++j) CHECK(ours(i, j) == doctest::Approx(mean(i, j)).epsilon(1e-12));
 }
 
-TEST_CASE("a place without products: fill, or what C held") { check_absent(here); }
+TEST_CASE("an element without products holds the fill, or C's former element") {
+  check_absent(here);
+}
 
-TEST_CASE("which kernel serves, and who says no") { check_dispatch(here); }
+TEST_CASE("which kernel serves, and what is refused") { check_dispatch(here); }
 
 TEST_CASE("C may be the B that MaxK selects from") { check_alias(here); }
 

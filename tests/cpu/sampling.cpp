@@ -1,5 +1,5 @@
-// The sampled kernels: their samples, their products against the oracle on matrices sampled here,
-// what they refuse, and the report.
+// The sampled kernels: the samples, products against the oracle on matrices that the test samples,
+// refusals, and the report.
 
 #include <cstdlib>
 
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// What differs from the rules, or nothing.
+/// The difference from the sampling rules in words, or nothing.
 std::string compare_sample(sampling how, long row_nnz, int width) {
   const std::vector<long> want = staged_entries(how, row_nnz, width);
   const rig::row_sample got = rig::sample_of(how, row_nnz, width);
@@ -37,7 +37,7 @@ TEST_CASE("samples follow the rules") {
 #pragma omp parallel for schedule(dynamic)
   for (int width = 1; width <= 1100; ++width) {
     for (long n = 0; n <= 5000; ++n) check(n, width);
-    for (const long factor : {36, 54})  // beyond 5000
+    for (const long factor : {36, 54})  // n beyond 5000
       for (long n = factor * width - 1; n <= factor * width + 1; ++n) check(n, width);
   }
   for (const int width : {1024, 1792, 2304, 3000, 4095, 4096})
@@ -74,7 +74,7 @@ TEST_CASE("stored in other types") {
   check_types<rig::arg_min_second<int>, int, rig::bfloat16, int>(rig::cpu());
 }
 
-TEST_CASE("same bits for any number of threads, and as row where nothing is left out") {
+TEST_CASE("same bits for any number of threads, and those of row if nothing is left out") {
   check_same_bits<rig::plus_times<float>, float>(rig::cpu(), 100, {2, 7, 0});
   check_same_bits<rig::plus_times<float>, float>(rig::cpu(), 1, {2, 7, 0});
   check_same_bits<rig::mean_second<float>, float>(rig::cpu(), 33, {2, 7, 0});
@@ -87,15 +87,15 @@ TEST_CASE("counts, means and ties in a sample with repetitions") {
   CHECK(rig::rescaled(3.0f, 10, 4) == 7.5f);
 }
 
-TEST_CASE("widths, and nothing is written") { check_widths(rig::cpu()); }
+TEST_CASE("a width out of range is refused, and nothing is written") { check_widths(rig::cpu()); }
 
-TEST_CASE("semirings that a sample does not serve") {
+TEST_CASE("semirings without samples_as") {
 #define RIG_BUILTIN(semiring, type) check_refusal<rig::semiring<type>, type>(rig::cpu());
 #include "rig/semirings/builtin.def"
 #undef RIG_BUILTIN
 }
 
-TEST_CASE("only the descriptor switches a sampled kernel on") {
+TEST_CASE("only the descriptor selects a sampled kernel") {
   const auto a = one_row(9);
   const rig::dense<float> b(9, 2, 1.0f);
   const rig::descriptor desc{.width = 4};
@@ -117,7 +117,7 @@ TEST_CASE("only the descriptor switches a sampled kernel on") {
   check_listed(rig::cpu());
 }
 
-/// Sums of a caller, with and without a word on samples.
+/// Sums of the caller, with and without samples_as.
 struct count_of_entries {
   using left = float;
   using right = float;
@@ -162,7 +162,7 @@ TEST_CASE("semirings of the caller") {
   check_error(rig::errc::cannot, {"rescale"}, [&] { rig::mxm(a, b, two_counts{}, desc); });
 }
 
-TEST_CASE("the report, against every row in turn") {
+TEST_CASE("the report equals a count over every row") {
   for (const shape& of : battery())
     for (const sampled_kernel& k : sampled_kernels)
       for (const int width : widths)
@@ -171,12 +171,12 @@ TEST_CASE("the report, against every row in turn") {
   check_report(long_rows_shape().pattern, sampled_kernels[2], 4096, false, rig::cpu());
 }
 
-TEST_CASE("the report in words, and what it refuses") {
+TEST_CASE("the report as text, and its refusals") {
   const auto a = rig::generate::from_text("rmat:10:16");
   const auto seen = rig::sampling_report(a, {.kernel = "bucket", .width = 8});
   CHECK(seen.text().find("stages ") == 0);
   CHECK(seen.text().find(" k entries (") != std::string::npos);
-  // All but two of 300 006 entries: never "100.0 %" of anything.
+  // Two of 300 006 entries are left out, so no share may print as "100.0 %".
   std::vector<int> offsets = {0}, columns;
   for (int i = 0; i <= 100000; ++i) {
     for (int j = 0; j < (i == 5 ? 6 : 3); ++j) columns.push_back(j);

@@ -1,5 +1,4 @@
-// A debug build, -O0: semirings of the caller run without instruction sets that only an optimiser
-// serves.
+// A debug build (-O0): semirings of the caller use no instruction sets that need an optimiser.
 
 #include <doctest/doctest.h>
 
@@ -27,7 +26,7 @@ bool is_baseline() {
          rig::on_cpu::tile_baseline<sum_of_products, W>;
 }
 
-TEST_CASE("without optimisation tiles are those of the baseline") {
+TEST_CASE("without optimisation the tiles are the baseline's") {
   CHECK(is_baseline<0>());
   CHECK(is_baseline<1>());
   CHECK(is_baseline<16>());

@@ -1,7 +1,7 @@
 #pragma once
 
-// What the tests of the CUDA side share. Where there is no GPU they end at once, with a notice and
-// the code that ctest reports as skipped.
+// Shared by the tests of the CUDA side. Without a GPU they end at once, with a notice and the exit
+// code that ctest reports as skipped.
 
 #include <cstdio>
 #include <cstdlib>

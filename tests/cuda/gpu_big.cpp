@@ -1,5 +1,5 @@
-// Label big: more entries than 32 bits count. The matrices are made on the device, where entries
-// and values take up to 26 GB and their transpose, while it is made, 78 GB more.
+// Label big: more entries than 32 bits count. The device makes the matrices. Entries and values
+// take up to 26 GB, and making their transpose takes 78 GB more.
 
 #include <array>
 
@@ -12,7 +12,7 @@ constexpr rig::int64 nnz = (rig::int64{1} << 31) + 8;
 
 bool has_free(std::size_t gigabytes) {
   rig::synchronise(gpu);
-  cudaMemPool_t pool = nullptr;  // what an earlier test took stays in it
+  cudaMemPool_t pool = nullptr;  // keeps the memory that earlier tests freed
   REQUIRE(cudaDeviceGetDefaultMemPool(&pool, gpu.device) == cudaSuccess);
   REQUIRE(cudaMemPoolTrimTo(pool, 0) == cudaSuccess);
   std::size_t free_bytes = 0, all_bytes = 0;
@@ -22,7 +22,7 @@ bool has_free(std::size_t gigabytes) {
   return false;
 }
 
-/// `count` elements on the device.
+/// An array of `count` elements on the device.
 template <class T>
 class array {
  public:
@@ -51,9 +51,9 @@ class array {
   std::size_t count_;
 };
 
-/// 3×2: rows 0 and 2 have four entries, row 1 all others. Every entry of rows 0 and 1 is in column
-/// 0, every one of row 2 in column 1. Columns that repeat are nothing a checked matrix may have,
-/// but a trusted one sums them.
+/// 3×2: rows 0 and 2 have four entries, and row 1 has the others. All entries lie in column 0,
+/// except those of row 2, which lie in column 1. Only a trusted matrix may repeat columns; products
+/// sum them.
 class structure {
  public:
   structure() : offsets_(4), columns_(nnz, 0) {
@@ -90,8 +90,8 @@ TEST_CASE("2^31 + 8 entries, most of them in one row") {
   }
 }
 
-/// Values 1, but for entries beyond 2^31: one of row 1 is `odd`, row 2 is odd, 1, odd, 1. All sums
-/// are exact.
+/// Every value is 1 except one value of row 1 and two of row 2 beyond 2^31, which are `odd`. All
+/// sums are exact.
 template <class T>
 void check_values(T odd) {
   const structure s;
@@ -119,7 +119,7 @@ void check_values(T odd) {
   }
 }
 
-TEST_CASE("values beyond 2^31, stored as they are multiplied; the transpose") {
+TEST_CASE("values beyond 2^31, stored in the type of the products; the transpose") {
   if (has_free(110)) check_values<double>(0.5);
 }
 

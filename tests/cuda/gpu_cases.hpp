@@ -15,7 +15,7 @@
 #include "gpu.hpp"
 #include "rig/mxm.hpp"
 
-/// Row i of n holds columns i, i + 1, … of every third.
+/// An n×n matrix whose row i holds every third column from i on, ten at most.
 inline rig::matrix<float> banded(int n) {
   std::vector<int> i, j;
   std::vector<float> v;
@@ -28,7 +28,8 @@ inline rig::matrix<float> banded(int n) {
   return rig::matrix<float>::from_tuples(n, n, i, j, v);
 }
 
-/// `banded`, with every hundredth row full up to column 2000: rows that are cut.
+/// An n×n matrix whose every hundredth row holds every third column below 2000, so that it is
+/// split. The other rows hold at most three entries.
 inline rig::matrix<float> hubs(int n) {
   std::vector<int> i, j;
   std::vector<float> v;
@@ -71,7 +72,7 @@ inline std::string message_of(const auto& work, rig::errc code) {
   return {};
 }
 
-/// A stream of the caller's on the current device, which no other waits for by itself.
+/// A non-blocking stream of the caller on the current device.
 class own_stream {
  public:
   own_stream() {
@@ -84,13 +85,12 @@ class own_stream {
   }
   operator cudaStream_t() const { return stream_; }
 
-  /// Holds back what is asked of the stream from now on, long enough to lose a race that is not
-  /// ordered.
+  /// Delays the later work of the stream, long enough that an unordered race is lost.
   void hold_back() const {
     const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
     REQUIRE(cudaLaunchHostFunc(stream_, wait, nullptr) == cudaSuccess);
   }
-  /// Nothing is left to do, but what takes a moment.
+  /// True if the stream has no work left, apart from work that ends in a moment.
   bool is_done() const {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     return cudaStreamQuery(stream_) == cudaSuccess;
@@ -100,7 +100,8 @@ class own_stream {
   cudaStream_t stream_ = nullptr;
 };
 
-/// Captures a product after prepare() and one call like it, and replays it: the same bits as calls.
+/// Replays a captured product and compares the bits with direct calls. prepare() and one call come
+/// before the capture.
 template <class S>
 void check_replay(const rig::matrix<float>& a, const S& semiring, rig::accumulator accum,
                   rig::descriptor desc, int columns = 64) {

@@ -36,7 +36,7 @@ TEST_CASE("copies between devices keep every bit") {
   CHECK(current_device() == 0);
 }
 
-TEST_CASE("a copy to the other device waits for what its source's stream still does") {
+TEST_CASE("a copy to the other device waits for the stream of its source") {
   const auto early = waves(4000, 64), late = rig::dense<float>(4000, 64, 3);
   auto source = early.to(gpu);
   const auto later = late.to(gpu);
@@ -76,7 +76,7 @@ TEST_CASE(
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("a product runs where its operands are, whatever device is current") {
+TEST_CASE("a product runs on the device of its operands, whatever device is current") {
   const auto a = banded(3000);
   const auto b = waves(3000, 64);
   const auto expected = rig::mxm(a, b, rig::max_second<float>{});
@@ -98,11 +98,11 @@ TEST_CASE("a product runs where its operands are, whatever device is current") {
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
 
-TEST_CASE("operands on two devices are refused by name") {
+TEST_CASE("the error names operands on two devices") {
   CHECK(
       message_of(
           [&] { rig::mxm(banded(10).to(gpu), waves(10, 4).to(second), rig::max_second<float>{}); },
-          rig::errc::place) == "mxm: A is on cuda:0, B is on cuda:1");
+          rig::errc::place) == "mxm: A is on cuda:0, B is on cuda:1; copy one with .to()");
 }
 
 }  // namespace

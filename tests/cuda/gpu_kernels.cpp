@@ -1,5 +1,5 @@
-// The table on a GPU: every CUDA kernel over every builtin pair, against the same oracle as the
-// CPU's.
+// The table on a GPU: every CUDA kernel over every builtin pair, against the oracle that the CPU
+// tests use.
 
 #include <algorithm>
 #include <cmath>
@@ -26,7 +26,7 @@ TEST_CASE("every kernel, builtin semiring, shape and variant") {
   met.conclude(static_cast<std::size_t>(number), shapes.size());
 }
 
-/// One semiring over one shape, under every variant.
+/// Runs one semiring over one shape, under every variant.
 template <class S, class T>
 void sweep_variants(const shape& rows, int features, tally& met) {
   for (std::size_t step = 0; step < variants().size(); ++step) {
@@ -37,7 +37,7 @@ void sweep_variants(const shape& rows, int features, tally& met) {
     spec.seed = test_seed() + step;
     spec.values = step % 3 == 0 ? draw::quarters : draw::reals;
     spec.where = gpu;
-    spec.reproducible = false;  // or `vendor` would refuse; none of the others here asks
+    spec.reproducible = false;  // because `vendor` refuses reproducible products
     variants()[step].apply(spec);
     normalise<S>(spec);
     trial<S, T, T, T> here(spec);
@@ -45,7 +45,7 @@ void sweep_variants(const shape& rows, int features, tally& met) {
   }
 }
 
-TEST_CASE("rows of all lengths, widths of every launch shape") {
+TEST_CASE("rows of all lengths, and feature widths of every launch configuration") {
   const shape lengths = row_lengths_shape(), longest = long_rows_shape();
   tally met(gpu);
   for (const int features : {1, 2, 5, 8, 9, 31, 32, 33, 40, 41, 64, 100, 128, 257, 512}) {
@@ -101,7 +101,7 @@ TEST_CASE("pairs and types compiled at run time") {
   sweep_types<rig::any_pair<bool>, bool, int64, bool>(rows, "any_pair, B int64", met);
 }
 
-TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
+TEST_CASE("a row of half a million entries among short rows") {
   const std::vector<int> lengths = {600000, 200, 130, 0, 300};
   std::vector<int> offsets = {0}, columns;
   for (const int length : lengths) {
@@ -121,8 +121,8 @@ TEST_CASE("a row of half a million entries, cut neither fine nor coarse") {
   }
 }
 
-/// Rows of one, two, three and forty whole chunks of `spmv`, which are so many rows and entries,
-/// from where `lead` entries moved their beginnings to.
+/// Rows of 1, 2, 3 and 40 whole chunks of `spmv`. A chunk is a fixed number of rows and entries
+/// together; the first row, of `lead` entries, shifts the row starts.
 shape chunks_shape(int lead) {
   constexpr int chunk = rig::on_cuda::chunk_items;
   random_bits random(test_seed());
@@ -131,7 +131,7 @@ shape chunks_shape(int lead) {
                                              40 * chunk, random)};
 }
 
-/// A kernel of one column, by name, over some of the variants.
+/// Runs a kernel of one column, chosen by name, over some of the variants.
 template <class S, class TA, class TB = TA, class TC = TA>
 void sweep_column(const char* kernel, std::initializer_list<const char*> which, const shape& rows,
                   draw values) {
@@ -159,7 +159,7 @@ void sweep_chunks(const shape& rows, draw values) {
   sweep_column<S, T>("spmv", {"plain", "int64 offsets", "iso", "plus masked"}, rows, values);
 }
 
-TEST_CASE("rows that end where chunks do, and just before and after") {
+TEST_CASE("rows that end at the ends of chunks, and just before and after") {
   for (const int lead : {0, 1, 1000, 2041, 2042, 2043, 2044}) {
     CAPTURE(lead);
     const shape rows = chunks_shape(lead);
@@ -171,7 +171,7 @@ TEST_CASE("rows that end where chunks do, and just before and after") {
   }
 }
 
-/// op(A) over three panels of columns of `spmv_panels`, rows of a few packs, of many, and of none.
+/// op(A) over three panels of columns of `spmv_panels`; rows take few vector loads, many, or none.
 shape panels_shape() {
   constexpr int lengths[] = {0, 1, 63, 64, 65, 300, 5000};
   random_bits random(test_seed());
@@ -189,7 +189,7 @@ void sweep_panels(const shape& rows, draw values) {
       rows, values);
 }
 
-TEST_CASE("one column, a part of it at a time") {
+TEST_CASE("one column, one panel at a time") {
   using rig::half, rig::bfloat16, rig::int32;
   const shape rows = panels_shape();
   sweep_panels<rig::plus_times<float>, float>(rows, draw::reals);
@@ -206,7 +206,7 @@ TEST_CASE("one column, a part of it at a time") {
   sweep_panels<rig::plus_times<float>, double, int32, double>(rows, draw::quarters);
 }
 
-TEST_CASE("what panels of columns refuse") {
+TEST_CASE("refusals of spmv_panels") {
   const shape rows = row_lengths_shape();
   trial_spec spec;
   spec.of = &rows;
@@ -256,7 +256,7 @@ TEST_CASE("vendor, in the types it serves") {
     }
 }
 
-/// Features whose columns differ, so that one taken for another shows.
+/// Features whose columns differ, so that a swap of columns shows.
 rig::dense<float> features_of(rig::index rows, rig::index columns) {
   rig::dense<float> x(rows, columns);
   for (rig::index i = 0; i < rows; ++i)
@@ -264,7 +264,7 @@ rig::dense<float> features_of(rig::index rows, rig::index columns) {
   return x;
 }
 
-TEST_CASE("vendor is told of as it answers, and named") {
+TEST_CASE("explain lists vendor, and its verdict matches the call") {
   const auto a = rig::generate::random_values(rig::generate::from_text("uniform:1000:8")).to(gpu);
   const auto b = features_of(1000, 32).to(gpu);
   constexpr rig::plus_times<float> plus_times;
@@ -284,7 +284,7 @@ TEST_CASE("vendor is told of as it answers, and named") {
               [&] { rig::mxm(a, b, plus_times, {.kernel = "vendor"}); });
 }
 
-TEST_CASE("vendor gives what row gives, by either of cuSPARSE's algorithms") {
+TEST_CASE("vendor gives the result of row, by both algorithms of cuSPARSE") {
   for (const char* text : {"uniform:1000:8", "uniform:131072:32"}) {
     CAPTURE(text);
     const auto graph = rig::generate::random_values(rig::generate::from_text(text));
@@ -302,7 +302,7 @@ TEST_CASE("vendor gives what row gives, by either of cuSPARSE's algorithms") {
   }
 }
 
-TEST_CASE("a mean has the bits of a division") {
+TEST_CASE("a mean has the same bits as a division") {
   constexpr rig::index n = 4096, features = 64;  // row i has i + 1 entries
   std::vector<rig::int64> offsets{0};
   std::vector<rig::index> entries;
@@ -347,7 +347,7 @@ TEST_CASE("a hundred runs, the same bits") {
         REQUIRE(again == once);
       }
     };
-    // Single elements, packs in one tile and in several, one column.
+    // Scalar loads, vector loads in one tile and in several, and one column.
     for (const auto& [kernel, features] : {std::pair{"row", 33},
                                            {"split", 33},
                                            {"split", 32},

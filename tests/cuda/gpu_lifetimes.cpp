@@ -1,4 +1,4 @@
-// Who outlives whom on a device: results and streams, memory and captures, threads and both.
+// Lifetimes on a device: results and streams, memory and captures, threads and both.
 
 #include <atomic>
 #include <cstring>
@@ -18,7 +18,7 @@ namespace {
 
 const rig::max_second<float> greatest;
 
-/// Device memory that buffers hold now.
+/// The bytes of device memory that buffers hold now.
 std::size_t held_bytes() {
   rig::synchronise(gpu);
   cudaMemPool_t pool = nullptr;
@@ -28,7 +28,7 @@ std::size_t held_bytes() {
   return bytes;
 }
 
-/// A capture in the making; it must end well.
+/// A capture in progress; it must end without an error.
 class capture {
  public:
   capture(void* stream, cudaStreamCaptureMode mode) : stream_(static_cast<cudaStream_t>(stream)) {
@@ -53,11 +53,11 @@ class capture {
   cudaGraph_t graph_ = nullptr;
 };
 
-TEST_CASE("a gradient waits for indices that another stream still makes") {
+TEST_CASE("a gradient waits for indices that another stream still computes") {
   const auto dy = waves(3000, 64), dy_there = dy.to(gpu);
   const own_stream first;
   for (int round = 0; round < 4; ++round) {
-    // Other indices each time: memory that is used again must not hold the right ones already.
+    // The indices differ each round, so that reused memory does not hold the right ones already.
     const auto numbers = waves(3001 + round, 64);
     const auto x = rig::dense<float>::view(numbers.row(round + 1).data(), 3000, 64);
     const auto want = rig::maxk_gradient(dy, rig::maxk(x, 13));
@@ -68,7 +68,7 @@ TEST_CASE("a gradient waits for indices that another stream still makes") {
     auto kept = std::make_optional(rig::maxk(view, 13, {.stream = first}));
     const auto made = rig::maxk_gradient(dy_there, *kept);
     kept.reset();
-    // What was dropped is written over, if it is free too soon.
+    // These overwrite the dropped memory, if it is free too soon.
     for (const int columns : {4, 13, 16}) rig::dense<float>(3000, columns, 1e9f).to(gpu);
     const auto back = made.to(rig::cpu());
     CHECK(std::memcmp(back.values(), want.values(), want.structure().nnz() * sizeof(float)) == 0);
@@ -137,7 +137,7 @@ TEST_CASE("results outlive the stream they were made on") {
   }
 }
 
-TEST_CASE("what a thread makes on its own default stream any thread may read, and free") {
+TEST_CASE("any thread may read and free results of another thread's default stream") {
   const auto a = banded(2000), on_gpu = a.to(gpu);
   const auto b = waves(2000, 48), features = b.to(gpu);
   const auto want = rig::mxm(a, b, greatest);
@@ -166,7 +166,7 @@ TEST_CASE("what a thread makes on its own default stream any thread may read, an
   });
 }
 
-TEST_CASE("a thread that has done nothing with CUDA may use its own default stream") {
+TEST_CASE("a thread without earlier CUDA calls may use its own default stream") {
   const auto a = banded(2000), on_gpu = a.to(gpu);
   const auto b = waves(2000, 64), features = b.to(gpu);
   const auto want = rig::mxm(a, b, greatest);
@@ -181,9 +181,9 @@ TEST_CASE("a thread that has done nothing with CUDA may use its own default stre
     }
 }
 
-TEST_CASE("what many threads make on many streams each reads when it is done") {
-  // Results that nobody reads fill the streams. Under the mask the longest rows go on long after
-  // the others, so that a result that is read too early shows.
+TEST_CASE("many threads on many streams each read their finished results") {
+  // Unread results fill the streams. Under the mask the longest rows run much longer than the
+  // others, so that an early read shows.
   const auto a = rig::generate::random_values(rig::generate::rmat(13, 16, 5), 6);
   const auto on_gpu = a.to(gpu);
   const auto features = waves(a.rows(), 37).to(gpu);
@@ -213,7 +213,7 @@ TEST_CASE("what many threads make on many streams each reads when it is done") {
   CHECK(wrong == 0);
 }
 
-/// An allocator of the caller's that writes over what it gets back, in the order of its stream.
+/// An allocator of the caller that overwrites released memory, in the order of its stream.
 struct overwriting {
   int calls = 0;
   static void* allocate(std::size_t bytes, int, void* stream, void* context) {
@@ -256,7 +256,7 @@ TEST_CASE("a captured call takes its scratch from CUDA's pool, not from the call
   rig::set_device_allocator({});
 }
 
-TEST_CASE("an allocator whose memory is not aligned is refused, and gets it back") {
+TEST_CASE("an allocator that returns unaligned memory is refused, and its memory is released") {
   struct unaligned {
     static void* allocate(std::size_t bytes, int, void* stream, void* context) {
       void* data = overwriting::allocate(bytes + 16, 0, stream, context);
@@ -269,7 +269,7 @@ TEST_CASE("an allocator whose memory is not aligned is refused, and gets it back
   };
   static overwriting state;
   rig::set_device_allocator({&unaligned::allocate, &unaligned::release, &state});
-  check_error(rig::errc::cannot, {"multiples of 256", "512 bytes", "cuda:0", "0x"},
+  check_error(rig::errc::cannot, {"multiple of 256", "512 bytes", "cuda:0", "0x"},
               [] { rig::buffer::allocate(512, gpu); });
   rig::set_device_allocator({});
   CHECK(state.calls == 0);
@@ -284,7 +284,7 @@ TEST_CASE("an allocator has both functions, or none") {
   });
 }
 
-TEST_CASE("another thread's capture in global mode forbids nothing") {
+TEST_CASE("another thread's capture in global mode blocks no call") {
   const own_stream captured, fresh;
   const auto a = hubs(2500);
   const auto b = waves(2500, 40);
@@ -298,7 +298,8 @@ TEST_CASE("another thread's capture in global mode forbids nothing") {
     return status == cudaStreamCaptureStatusActive;
   };
   std::thread([&] {
-    // All that is done once: pinned memory, derived structures, kernels compiled at run time.
+    // These calls make everything that is made once: pinned memory, derived structures, kernels
+    // compiled at run time.
     const auto on_gpu = a.to(gpu);
     const auto features = b.to(gpu);
     CHECK(goes_on());
@@ -327,7 +328,7 @@ TEST_CASE("another thread's capture in global mode forbids nothing") {
   graph.replay(1);
 }
 
-TEST_CASE("a copy on a stream that is captured is refused, and later copies are not touched") {
+TEST_CASE("a copy on a captured stream is refused, and later copies work") {
   const auto b = waves(500, 16), features = b.to(gpu);
   const own_stream stream;
   const auto view = rig::dense<float>::view(features.data(), 500, 16, 0, gpu, stream);
@@ -358,7 +359,7 @@ TEST_CASE("memory that is dropped while its stream is captured is freed later") 
   }
 }
 
-TEST_CASE("rows further apart than a copy's pitch can be") {
+TEST_CASE("rows with a larger stride than the pitch of a copy") {
   constexpr rig::index columns = 600000000;
   auto wide = rig::dense<float>::uninitialised(2, columns, gpu);
   const float mark = 7;
@@ -378,7 +379,7 @@ TEST_CASE("rows further apart than a copy's pitch can be") {
   CHECK(narrow.to(rig::cpu())(1, 9) == mark);
 }
 
-/// Where a stream's work had come to when memory that is older than the call was given back to it.
+/// Records how far the stream had come when memory older than the call was released in its order.
 struct watching {
   std::set<void*> old;
   std::optional<int> until_failure;
@@ -391,7 +392,8 @@ struct watching {
     auto& state = *static_cast<watching*>(context);
     if (state.until_failure && (*state.until_failure)-- == 0) {
       state.until_failure.reset();
-      // What the call does not hold goes at once, and may; what it holds goes when it ends.
+      // Memory that the call does not hold may be released at once; memory that it holds, when it
+      // ends.
       state.of->drop_derived();
       state.watches = true;
       return nullptr;
@@ -415,7 +417,7 @@ struct watching {
   }
 };
 
-TEST_CASE("a call that fails after a launch keeps its lists until its stream has passed") {
+TEST_CASE("a call that fails after a launch keeps its row lists until its stream has passed") {
   static watching state;
   const auto on_host = hubs(3000);
   rig::set_device_allocator(
@@ -427,7 +429,7 @@ TEST_CASE("a call that fails after a launch keeps its lists until its stream has
        &watching::release, &state});
   {
     const auto features = waves(3000, 64).to(gpu);
-    // On this stream no scratch is kept from call to call, so there is an allocation to fail.
+    // This stream keeps no scratch between calls, so every call allocates and can fail.
     const rig::descriptor desc{.kernel = "maxk", .k = 13, .stream = cudaStreamPerThread};
     const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(100)); };
     auto c = rig::dense<float>(3000, 64).to(gpu);

@@ -1,5 +1,5 @@
-// MaxK on a GPU: the cases of the CPU, the CPU's results bit for bit where sums are exact, rows and
-// tiles of every size. Streams and graphs: gpu_maxk_streams.cpp.
+// MaxK on a GPU: the CPU's cases, the CPU's bits if sums are exact, rows and tiles of every size.
+// Streams and graphs: gpu_maxk_streams.cpp.
 
 #include "gpu_maxk_cases.hpp"
 #include "rig/semirings.hpp"
@@ -13,7 +13,7 @@ RIG_SEMIRING(
       return x + y;
     } static constexpr float multiply(float a, float b) { return 3 * a * b; });
 
-// Sums of as many bytes as shared memory is for, and of more.
+// Sums of the largest size that kernels keep in shared memory, and larger ones.
 RIG_SEMIRING(
     sum_of_64_bytes, using left = float; using right = float; struct accum {
       float sum;
@@ -47,7 +47,8 @@ using rig::errc;
 
 const descriptor transposed{.transpose_a = true};
 
-TEST_CASE_TEMPLATE("maxk keeps what sorting does", T, float, double, rig::half, rig::bfloat16) {
+TEST_CASE_TEMPLATE("maxk keeps the same elements as a sort", T, float, double, rig::half,
+                   rig::bfloat16) {
   check_selections<T>(gpu);
 }
 
@@ -56,7 +57,7 @@ TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, do
   check_ties<T>(gpu);
 }
 
-TEST_CASE("what maxk and maxk_gradient refuse") {
+TEST_CASE("refusals of maxk and maxk_gradient") {
   check_selection_refusals(gpu);
   const rig::dense<float> x(3, 8, 1.0f);
   const auto kept = rig::maxk(x, 2);
@@ -67,7 +68,7 @@ TEST_CASE("what maxk and maxk_gradient refuse") {
               [&] { rig::maxk_gradient(x.to(gpu), kept); });
 }
 
-/// maxk, to_dense and maxk_gradient in both places.
+/// Compares maxk, to_dense and maxk_gradient in both places.
 template <class T>
 bool selects_as_cpu(const rig::dense<T>& x, const rig::dense<T>& there, int k) {
   const auto want = rig::maxk(x, k);
@@ -107,8 +108,8 @@ TEST_CASE_TEMPLATE("maxk as on the CPU, bit for bit, over widths and k", T, floa
   }
 }
 
-/// A dense on the GPU whose rows lie `gap` elements apart, the first of them `offset` from where
-/// memory begins; the rest is 77.
+/// A dense on the GPU with `gap` unused elements between rows; its first row starts `offset`
+/// elements into the memory. All unused elements are 77.
 template <class T>
 struct apart {
   int rows, columns, stride, offset;
@@ -135,7 +136,7 @@ struct apart {
   }
 };
 
-TEST_CASE_TEMPLATE("maxk and its gradient where rows are padded", T, float, double, rig::half,
+TEST_CASE_TEMPLATE("maxk and its gradient with padded rows", T, float, double, rig::half,
                    rig::bfloat16) {
   random_bits random(test_seed() + 2);
   for (const int columns : {1, 7, 64, 100, 256, 300, 1000})
@@ -150,7 +151,7 @@ TEST_CASE_TEMPLATE("maxk and its gradient where rows are padded", T, float, doub
     }
 }
 
-TEST_CASE("maxk of no rows, of many, and of one of many columns") {
+TEST_CASE("maxk of no rows, of many rows, and of one row with many columns") {
   for (const int columns : {5, 300}) {
     const auto none = rig::maxk(rig::dense<float>(0, columns).to(gpu), 2);
     CHECK(none.rows() == 0);
@@ -169,7 +170,8 @@ TEST_CASE("maxk of no rows, of many, and of one of many columns") {
   }
 }
 
-/// Widths for semirings whose kernels are compiled here, which costs more than running them.
+/// Few feature widths for semirings whose kernels are compiled here, because compiling costs more
+/// than running.
 const std::vector<int> few_features = {33, 64, 128, 100};
 
 TEST_CASE("forward: sums, every variant") {
@@ -178,7 +180,7 @@ TEST_CASE("forward: sums, every variant") {
     sweep_forward<rig::plus_times<float>, float, float, float>({gpu}, shapes, number);
 }
 
-TEST_CASE("forward: every builtin semiring that can") {
+TEST_CASE("forward: every builtin semiring that maxk serves") {
   const std::vector<shape> shapes = battery();
   int number = 0, served = 0;
 #define RIG_BUILTIN(semiring, type)                                                           \
@@ -201,7 +203,7 @@ TEST_CASE("forward: storage types") {
   sweep_forward<rig::arg_max_second<double>, float, rig::half, float>(some, shapes, 5);
 }
 
-TEST_CASE("forward: more than 256 columns, by 16-bit indices") {
+TEST_CASE("forward: more than 256 columns, with 16-bit indices") {
   const std::vector<shape> shapes = battery();
   const sweep_plan wide{gpu, {257, 300, 384}, 5};
   sweep_forward<rig::plus_times<float>, float, float, float>({gpu, {257, 300, 384}, 3}, shapes, 0);
@@ -240,7 +242,7 @@ TEST_CASE("backward: other semirings and storage types") {
     sweep_backward<rig::mean_second<float>, float, float, float>(some, shapes, round);
     sweep_backward<rig::plus_first<float>, float, long, float>(some, shapes, 5 * round);
     sweep_backward<rig::plus_times<int>, int, bool, float>(some, shapes, 5 * round + 1);
-    // Other semirings, and means, whose sums are finished in a pass of their own.
+    // The second round includes means, whose sums are finished in a pass of their own.
     some.reproducible = false;
   }
 }
@@ -279,7 +281,7 @@ TEST_CASE("rows of tens of thousands of entries") {
   const pair_of_places<double> doubles(p, 64);
   doubles.check_backward(rig::plus_times<double>{}, 40);
   doubles.check_backward(rig::plus_times<double>{}, 40, transposed);
-  // As the oracle has it, with sums that round.
+  // These sums round, so the oracle checks them.
   const shape lengths = long_rows_shape();
   for (const bool reproducible : {true, false}) {
     trial_spec spec;
@@ -298,7 +300,7 @@ TEST_CASE("rows of tens of thousands of entries") {
     check_trial("plus_times", backward, [&] {
       return trial<rig::plus_times<float>, float, float, float>(backward).run_under_cbsr("");
     });
-    backward.features = 256;  // all columns of half are summed then
+    backward.features = 256;  // then backward sums all columns of half
     backward.stored = 130;
     check_trial("plus_times", backward, [&] {
       return trial<rig::plus_times<float>, float, rig::half, float>(backward).run_under_cbsr("");
@@ -315,8 +317,8 @@ TEST_CASE("many rows of tens of thousands of entries") {
   at.check_backward(rig::plus_times<float>{}, 16, transposed);
 }
 
-/// Entries enough, and near enough to the diagonal, for gradients by panels: rows of none, of 130
-/// and of 1900, and a column that most rows have, in more panels than a warp adds up.
+/// Enough entries near the diagonal for gradients by panels: rows of 0, 130 and 1900 entries. Most
+/// rows also have column 0, which then lies in more panels than a warp adds up.
 oracle::sparse band_with_hubs() {
   oracle::sparse p;
   p.rows = 5000;
@@ -355,7 +357,8 @@ TEST_CASE("backward by panels, in a fixed order") {
     pair_of_places<rig::half>(p, columns).check_backward(sum, 12, transposed);
     pair_of_places<double>(p, columns).check_backward(rig::plus_times<double>{}, 16, transposed);
   }
-  // More places than a group of lanes adds up at once, one and four a lane.
+  // Each row keeps more elements than a group of lanes adds at once, with one element per lane and
+  // with four.
   pair_of_places<float>(p, 384).check_backward(sum, 33, transposed);
   pair_of_places<float>(p, 1000).check_backward(sum, 140, transposed);
   const auto made = [&] {
@@ -379,7 +382,7 @@ TEST_CASE("backward by panels, rows by length") {
   at.check_backward(rig::min_plus<float>{}, 12, transposed);
 }
 
-TEST_CASE("a row of C that is more than shared memory holds") {
+TEST_CASE("a row of C that exceeds shared memory") {
   random_bits random(test_seed() + 6);
   const oracle::sparse p = pattern_of_lengths({3, 0, 40, 1, 7, 33, 2, 64, 17}, 64, random);
   for (const auto& [columns, k] :
@@ -389,7 +392,7 @@ TEST_CASE("a row of C that is more than shared memory holds") {
     at.check_backward(rig::plus_times<float>{}, k);
     at.check_backward(rig::plus_times<float>{}, k, transposed);
   }
-  // Sums of 8 and of 16 bytes, which fill it sooner.
+  // Sums of 8 and 16 bytes fill shared memory at fewer columns.
   for (const auto& [columns, k] : {std::pair{6200, 33}, {20000, 64}, {65536, 100}}) {
     const pair_of_places<double> doubles(p, columns);
     doubles.check_forward(rig::plus_times<double>{}, k);
@@ -399,13 +402,13 @@ TEST_CASE("a row of C that is more than shared memory holds") {
     floats.check_forward(rig::arg_max_second<float>{}, k);
     floats.check_forward(rig::max_second<float>{}, k, {.fill = 0});
   }
-  // Places without products, masks and accumulators are asked tile by tile.
+  // Tiles handle elements without products, masks and accumulators one after the other.
   sweep_plan tiled{gpu, {12345, 20000}, 5};
   const shape small{"small", pattern_of_lengths({3, 0, 9, 1}, 12, random)};
   sweep_forward<rig::plus_times<float>, float, float, float>(tiled, {small}, 0);
 }
 
-TEST_CASE("operands whose rows are padded") {
+TEST_CASE("operands with padded rows") {
   random_bits random(test_seed() + 7);
   const oracle::sparse p = random_pattern(60, 50, 0.15, random);
   const auto a = quarters_on(p), there = a.to(gpu);
@@ -476,7 +479,7 @@ TEST_CASE("a semiring of the caller") {
   at.check_backward(sum_of_products_tripled{}, 10, transposed);
 }
 
-TEST_CASE("sums that are structures, as large as are served, and larger") {
+TEST_CASE("structures as sums: of the largest size that maxk serves, and larger") {
   random_bits random(test_seed() + 10);
   const oracle::sparse p = random_pattern(40, 40, 0.2, random);
   for (const int columns : {64, 500, 3000}) {
@@ -494,11 +497,13 @@ TEST_CASE("sums that are structures, as large as are served, and larger") {
   }
 }
 
-TEST_CASE("gradients are those of central differences") { check_gradients(gpu); }
+TEST_CASE("gradients equal central differences") { check_gradients(gpu); }
 
-TEST_CASE("a place without products: fill, or what C held") { check_absent(gpu); }
+TEST_CASE("an element without products holds the fill, or C's former element") {
+  check_absent(gpu);
+}
 
-TEST_CASE("which kernel serves, and who says no") { check_dispatch(gpu); }
+TEST_CASE("which kernel serves, and what is refused") { check_dispatch(gpu); }
 
 TEST_CASE("C may be the B that MaxK selects from") { check_alias(gpu); }
 

@@ -1,6 +1,6 @@
 #pragma once
 
-// What the cases of MaxK on a GPU share: numbers whose sums are exact, and results to compare.
+// Shared by the MaxK tests on a GPU: numbers whose sums are exact, and comparisons of results.
 
 #include <algorithm>
 #include <cstring>
@@ -11,7 +11,7 @@
 #include "maxk_cases.hpp"
 #include "rig/generate.hpp"
 
-/// The same values at the same places, bit for bit.
+/// True if both have the same bits in the same elements.
 template <class T>
 bool same(const rig::cbsr<T>& x, const rig::cbsr<T>& y) {
   const auto equal = [](const void* a, const void* b, std::size_t bytes) {
@@ -23,7 +23,7 @@ bool same(const rig::cbsr<T>& x, const rig::cbsr<T>& y) {
          equal(x.indices(), y.indices(), nnz * static_cast<std::size_t>(x.index_bytes()));
 }
 
-/// Equal numbers; zeros of either sign are.
+/// True if all numbers are equal; −0 equals +0.
 template <class T>
 bool equal(const rig::dense<T>& x, const rig::dense<T>& y) {
   bool is_same = x.rows() == y.rows() && x.columns() == y.columns();
@@ -35,7 +35,8 @@ bool equal(const rig::cbsr<T>& x, const rig::cbsr<T>& y) {
   return equal(rig::to_dense(x), rig::to_dense(y));
 }
 
-/// Multiples of 1/4 in [-4, 4], few enough that most are tied: sums of their products are exact.
+/// Multiples of 1/4 in [-4, 4]. They are few, so most are tied, and sums of their products are
+/// exact.
 inline float quarter(long number) { return static_cast<float>(number % 33 - 16) / 4; }
 
 template <class T = float>
@@ -80,7 +81,7 @@ struct pair_of_places {
   pair_of_places(const rig::matrix<T>& of, int columns)
       : a(of), a_there(a.to(gpu)), x(quarters<T>(a.columns(), columns)), x_there(x.to(gpu)) {}
 
-  /// A·maxk(X, k), B a cbsr and B a dense, and the CPU's.
+  /// Checks A·maxk(X, k), with B a cbsr and with B a dense, against the CPU.
   template <class S>
   void check_forward(S s, int k, rig::descriptor desc = {}) const {
     CAPTURE(S::name);
@@ -92,7 +93,7 @@ struct pair_of_places {
     desc.k = k;
     CHECK(equal_results(on_cpu(rig::mxm(a_there, x_there, s, desc)), want));
   }
-  /// op(A)·dC under the structure of a cbsr, by both ways to add; the CPU's.
+  /// Checks op(A)·dC under the structure of a cbsr, by both orders of addition, against the CPU.
   template <class S>
   void check_backward(S s, int k, rig::descriptor desc = {}) const {
     CAPTURE(S::name);
@@ -116,7 +117,7 @@ struct pair_of_places {
   }
 };
 
-/// Rows without entries, hubs, and few neighbours in common: sums are added up by length.
+/// Empty rows, hubs, and few common neighbours, so that the gradient takes rows by length.
 inline rig::matrix<float> quarters_of_hubs() {
   const rig::matrix<float> graph = rig::generate::from_text("rmat:14:32");
   std::vector<float> values(static_cast<std::size_t>(graph.nnz()));

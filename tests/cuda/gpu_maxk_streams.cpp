@@ -12,7 +12,7 @@ using rig::descriptor;
 
 const descriptor transposed{.transpose_a = true};
 
-/// Greatest numbers, which round nowhere: the features, what is kept, C and its gradient.
+/// Maxima, which never round: the features, the kept elements, C and its gradient.
 struct step_of_training {
   rig::matrix<float> a;
   int k;
@@ -25,7 +25,7 @@ struct step_of_training {
   }
 };
 
-TEST_CASE("streams: what one makes the next reads") {
+TEST_CASE("each stream reads the results of the one before") {
   constexpr int n = 5000, columns = 96;
   const auto a = banded(n);
   const step_of_training here{a, 20}, there{a.to(gpu), 20};
@@ -44,7 +44,7 @@ TEST_CASE("streams: what one makes the next reads") {
     REQUIRE(cudaMemcpyAsync(x.data(), late_there.data(), x.extent(), cudaMemcpyDeviceToDevice,
                             writer) == cudaSuccess);
     const auto made = there.gradient(view, first, second, third);
-    // The views' stream goes on only when what reads them is through.
+    // The views' stream continues only after their readers end.
     REQUIRE(cudaMemsetAsync(x.data(), 0xff, x.extent(), writer) == cudaSuccess);
     CHECK(equal(rig::to_dense(made).to(rig::cpu()), want_full));
     const auto kept = rig::maxk_gradient(late_there, made).to(rig::cpu());
@@ -52,7 +52,7 @@ TEST_CASE("streams: what one makes the next reads") {
   }
 }
 
-/// What `work` does on a stream, captured and instantiated.
+/// The work of `work` on a stream, captured and instantiated.
 class captured_work {
  public:
   captured_work(cudaStream_t stream, const auto& work) {
@@ -99,7 +99,7 @@ TEST_CASE("a prepared product into C can be captured and replayed") {
       }
 }
 
-TEST_CASE("a step of training can be captured: selection, forward, backward") {
+TEST_CASE("a training step can be captured: selection, forward, backward") {
   constexpr int n = 3000, columns = 64, k = 13;
   for (const auto& on_host : {banded(n), hubs(n)}) {
     const step_of_training here{on_host, k}, there{on_host.to(gpu), k};
@@ -107,7 +107,7 @@ TEST_CASE("a step of training can be captured: selection, forward, backward") {
     there.a.prepare().prepare(transposed);
     auto x = waves(n, columns).to(gpu);
     auto out = rig::dense<float>(n, k).to(gpu);
-    // Results are allocated and freed in the graph, so what is to stay is copied out of it.
+    // The graph allocates and frees its results, so the test copies them out.
     const auto step = [&] {
       const auto made = there.gradient(x, stream, stream, stream);
       REQUIRE(cudaMemcpyAsync(out.data(), made.values(), out.extent(), cudaMemcpyDeviceToDevice,
@@ -133,7 +133,7 @@ TEST_CASE("a step of training can be captured: selection, forward, backward") {
   }
 }
 
-TEST_CASE("backward by panels: captured, and while derived structures are dropped") {
+TEST_CASE("backward by panels: captured, and while another thread drops derived structures") {
   const pair_of_places<float> at(quarters_of_hubs(), 128);
   const rig::plus_times<float> sum;
   const auto kept = rig::maxk(at.x, 16);
@@ -164,7 +164,7 @@ TEST_CASE("backward by panels: captured, and while derived structures are droppe
 
   std::atomic<bool> over = false;
   std::thread dropper([&] {
-    // What is dropped is written over at once, if somebody else gets its memory.
+    // New arrays overwrite the dropped memory at once, if it is free too early.
     while (!over) {
       at.a_there.drop_derived();
       for (const int columns : {1, 2, 8}) rig::dense<float>(16384, columns, 1e9f).to(gpu);
@@ -175,7 +175,7 @@ TEST_CASE("backward by panels: captured, and while derived structures are droppe
   dropper.join();
 }
 
-TEST_CASE("the backward that may differ in order: captured, and within its rounding") {
+TEST_CASE("backward in any order: captured, and exact up to rounding") {
   const auto a = hubs(3000).to(gpu);
   const auto dc = waves(3000, 64).to(gpu);
   const auto kept = rig::maxk(dc, 13);
@@ -202,7 +202,7 @@ TEST_CASE("the backward that may differ in order: captured, and within its round
     double most = 0;
     for (int p = 0; p < 3000 * 13; ++p)
       most = std::max(most, std::fabs(static_cast<double>(made.data()[p] - fixed.values()[p])));
-    // A place sums 40 terms of at most 5.
+    // Each element sums 40 terms of at most 5.
     CHECK(most <= 2 * 40 * 40 * 5.0 * std::ldexp(1.0, -24));
   }
 }

@@ -1,4 +1,4 @@
-// Device memory: where it runs out, what stays, and who provides it.
+// Device memory: exhaustion, the state after it, and allocators of the caller.
 
 #include <cstring>
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace {
 
-TEST_CASE("out of memory states the bytes and leaves the device usable") {
+TEST_CASE("the out-of-memory error states the bytes, and the device stays usable") {
   const auto a = banded(1000).to(gpu);
   std::vector<rig::dense<float>> full;
   const std::string said = message_of(
@@ -23,7 +23,7 @@ TEST_CASE("out of memory states the bytes and leaves the device usable") {
                  rig::mxm(a, b.to(gpu), rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
 }
 
-TEST_CASE("a product whose result cannot fit states its bytes and leaves its inputs") {
+TEST_CASE("a result that does not fit is refused with its bytes, and the inputs stay") {
   constexpr rig::index rows = 1 << 21, features = 1 << 16;
   std::vector<int> i, j;
   std::vector<float> v;
@@ -36,9 +36,8 @@ TEST_CASE("a product whose result cannot fit states its bytes and leaves its inp
   const auto b = waves(16, features), wide = b.to(gpu);
   const std::string said = message_of([&] { rig::mxm(on_gpu, wide, rig::plus_times<float>{}); },
                                       rig::errc::out_of_memory);
-  CHECK_MESSAGE(
-      said.find(std::to_string((1l << 37) * 4) + " bytes asked on cuda:0") != std::string::npos,
-      said);
+  CHECK_MESSAGE(said.find(std::to_string((1l << 37) * 4) + " bytes on cuda:0") != std::string::npos,
+                said);
   CHECK(distance(b, wide.to(rig::cpu())) == 0);
   const auto few = rig::dense<float>::view(wide.data(), 16, 8, features, gpu);
   const auto here = rig::dense<float>::view(b.data(), 16, 8, features);
@@ -77,7 +76,7 @@ TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs
     for (const bool transpose : {false, true}) {
       const rig::descriptor desc = {
           .transpose_a = transpose, .transpose_b = true, .kernel = "split"};
-      // Under an accumulator, where B of odd width is padded.
+      // With an accumulator; B of odd width is padded.
       auto expected = before;
       rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{}, desc);
       bool done = false;
@@ -97,8 +96,9 @@ TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs
         state.until_failure.reset();
         if (done) CHECK(distance(expected, c.to(rig::cpu())) < 1e-2);
       }
-      // B transposed, lists of A's rows, B padded, and, where rows are cut, counters of pieces and
-      // their sums; Aᵀ, which has no long rows, and its values in their place.
+      // Untransposed: B transposed, row lists of A, B padded, and, for row segments, counters and
+      // sums. Transposed: Aᵀ and its values replace those of the segments, because Aᵀ has no long
+      // rows.
       CHECK(state.failures >= (transpose ? 4 : 5));
     }
     CHECK(distance(b, features.to(rig::cpu())) == 0);

@@ -1,5 +1,5 @@
-// INT8 features on a GPU: products with codes by every kernel that reads them, against the oracle,
-// the CPU and what the codes stand for.
+// INT8 features on a GPU: products by every kernel that reads codes, against the oracle, the CPU
+// and products over dequantised numbers.
 
 #include "gpu.hpp"
 #include "provoked.hpp"
@@ -12,12 +12,13 @@ namespace {
 using rig::quantized;
 using rig::ranges;
 
-/// Around the widths at which packs of 4, 8 and 16 codes, or none, change the launch shape.
+/// On both sides of the widths at which vector loads of 4, 8 and 16 codes change the launch
+/// configuration.
 const std::vector<int> all_widths = {0, 1, 2, 3, 7, 8, 9, 16, 17, 31, 32, 33, 64, 100, 128, 257};
-/// Few, as each pair, kind of ranges and launch shape is compiled here.
+/// Few widths, because each pair, kind of ranges and launch configuration is compiled here.
 const std::vector<int> some_widths = {1, 33, 64};
 
-/// By each exact kernel that reads codes: neither may refuse.
+/// Runs each exact kernel that reads codes; none may refuse.
 void run_exact(auto& t, const char* name, const trial_spec& spec) {
   for (const char* kernel : {"row", "split"}) {
     std::string wrong;
@@ -40,7 +41,7 @@ constexpr auto exactly = [](auto& t, const char* name, const trial_spec& spec) {
 TEST_CASE("products with codes: every width, both kinds of ranges, every variant") {
   const std::vector<shape> shapes = battery();
   for (const ranges over : {ranges::matrix, ranges::column})
-    for (const int number : {0, 3, 8}) {  // so that widths, shapes and variants meet otherwise
+    for (const int number : {0, 3, 8}) {  // so that widths, shapes and variants combine differently
       sweep_codes<rig::plus_times<float>, float, float>(shapes, number, all_widths, over, gpu,
                                                         exactly);
       sweep_codes<rig::arg_max_second<float>, float, float>(shapes, number, all_widths, over, gpu,
@@ -66,13 +67,13 @@ TEST_CASE("products with codes: other semirings and types of A and C") {
   sweep(rig::plus_first<float>{}, 0.f, 0.f, 10, ranges::matrix);  // B is not read
 }
 
-/// Rows of which some are cut, one to five times.
+/// Rows of which some are split into up to six row segments.
 shape cut_rows_shape() {
   random_bits random(test_seed() + 6);
   return {"cut rows", pattern_of_lengths({3, 640, 0, 129, 128, 300, 1, 513}, 700, random)};
 }
 
-TEST_CASE("rows that are cut, over codes") {
+TEST_CASE("rows that are split, over codes") {
   const shape rows = cut_rows_shape();
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const int features : {1, 2, 7, 33, 64, 100, 257}) {
@@ -127,8 +128,8 @@ TEST_CASE("samples over codes") {
   check_sampled<rig::arg_max_second<float>>(rows, ranges::matrix, {33, 64});
 }
 
-TEST_CASE("a product over codes is one over what they stand for") {
-  // Launch shapes differ, and with them the order of sums.
+TEST_CASE("a product over codes equals the product over the dequantised numbers") {
+  // Launch configurations differ, and so does the order of sums.
   check_dequantised(gpu, [](int) { return true; });
 }
 
@@ -146,8 +147,8 @@ rig::matrix<float> weighted_cut_rows() {
                                       std::span<const float>(quarters(p.inner.size())));
 }
 
-/// The CPU's result, exactly: quarters add without rounding, and extremes never round. Codes are
-/// less than `codes_end`.
+/// Checks that the result equals the CPU's exactly: sums of quarters and choices of extremes do not
+/// round. Codes are less than `codes_end`.
 template <class S>
 void check_as_on_cpu(const rig::matrix<float>& a, const std::vector<int>& widths_of_b,
                      int codes_end, ranges over, const std::string& kernel) {
@@ -173,7 +174,7 @@ void check_as_on_cpu(const rig::matrix<float>& a, const std::vector<int>& widths
   }
 }
 
-TEST_CASE("the CPU's results, where sums are exact") {
+TEST_CASE("the CPU's results if sums are exact") {
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const char* kernel : {"row", "split", "bucket", "fastrand", "adaptive"}) {
       check_as_on_cpu<rig::plus_times<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
@@ -181,7 +182,7 @@ TEST_CASE("the CPU's results, where sums are exact") {
     }
 }
 
-TEST_CASE("a dense there is quantised here, its codes go there") {
+TEST_CASE("a dense on the GPU is quantised there, and codes are copied there") {
   rig::dense<float> x(70, 9);
   for (int i = 0; i < 70; ++i)
     for (int j = 0; j < 9; ++j) x(i, j) = static_cast<float>(i * j % 23) / 3;
@@ -210,9 +211,9 @@ TEST_CASE("kernels that read no codes refuse them, and C stays") {
   constexpr rig::plus_times<float> plus_times;
   check_error(rig::errc::cannot, {"spmv", "codes"},
               [&] { rig::mxm(c, rig::none, a, b, plus_times, {.kernel = "spmv"}); });
-  check_error(rig::errc::cannot, {"vendor", "one floating type"},
+  check_error(rig::errc::cannot, {"vendor", "the same floating type"},
               [&] { rig::mxm(c, rig::none, valued, b, plus_times, {.kernel = "vendor"}); });
-  check_error(rig::errc::cannot, {"range for each column"},
+  check_error(rig::errc::cannot, {"range per column"},
               [&] { rig::mxm(a, columns, plus_times, {.transpose_b = true}); });
   CHECK(c.to(rig::cpu())(1, 0) == 42);
   for (const auto& line : rig::explain(valued, b, plus_times).kernels) {
@@ -221,7 +222,7 @@ TEST_CASE("kernels that read no codes refuse them, and C stays") {
     CHECK(line.says.says == rig::verdict::cannot);
     CHECK(!line.says.reason.empty());
   }
-  // A semiring that ignores B takes them anywhere.
+  // A semiring that ignores B accepts codes in any kernel.
   for (const char* kernel : {"spmv", "spmv_panels"}) {
     const auto sums = rig::mxm(a, b, rig::plus_first<float>{}, {.kernel = kernel});
     CHECK(sums.to(rig::cpu())(2, 0) == 1);

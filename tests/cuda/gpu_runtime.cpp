@@ -1,5 +1,4 @@
-// The CUDA side around its kernels: places, faults, run-time compilation and its
-// caches.
+// The CUDA side around its kernels: places, faults, run-time compilation and its caches.
 
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
@@ -123,7 +122,7 @@ struct folder {
   files::path path;
 };
 
-TEST_CASE("a round trip between places keeps every bit, of views and strides too") {
+TEST_CASE("a round trip between places keeps every bit, also of strided views") {
   const rig::dense<float> b = waves(1000, 37);
   CHECK(distance(b, b.to(gpu).to(rig::cpu())) == 0);
   const auto view = rig::dense<float>::view(b.data() + 3, 1000, 20, 37);
@@ -133,7 +132,7 @@ TEST_CASE("a round trip between places keeps every bit, of views and strides too
   for (rig::int64 p = 0; p < a.nnz(); ++p) REQUIRE(back.value(p) == a.value(p));
 }
 
-TEST_CASE("operands in two places are refused by name") {
+TEST_CASE("the error names operands in two places") {
   const auto a = banded(10);
   const auto b = waves(10, 4);
   CHECK(message_of([&] { rig::mxm(a.to(gpu), b, rig::plus_times<float>{}); }, rig::errc::place) ==
@@ -142,7 +141,7 @@ TEST_CASE("operands in two places are refused by name") {
         std::string::npos);
 }
 
-TEST_CASE("the caller's algebra runs on both places") {
+TEST_CASE("a semiring of the caller runs on both places") {
   const auto a = banded(300);
   const auto b = waves(300, 64);
   const auto here = rig::mxm(a, b, sum_of_squares{});
@@ -156,7 +155,7 @@ TEST_CASE("the caller's algebra runs on both places") {
   CHECK(unlike == 0);
 }
 
-/// Row i has columns 0 … lengths[i] − 1.
+/// A matrix whose row i has columns 0 … lengths[i] − 1.
 rig::matrix<float> rows_of(const std::vector<int>& lengths) {
   std::vector<int> offsets{0}, columns;
   for (const int length : lengths) {
@@ -168,8 +167,8 @@ rig::matrix<float> rows_of(const std::vector<int>& lengths) {
                                       std::span<const int>(offsets), std::span<const int>(columns));
 }
 
-/// Semirings in turn on one matrix: each product finds the marks of `spmv` as the one before left
-/// them. Small integers, so that sums are exact.
+/// Runs semirings in turn on one matrix, because each product of `spmv` reuses the marks of the one
+/// before. Small integers make sums exact.
 void check_chunks(const std::vector<int>& lengths) {
   const auto a = rows_of(lengths), on_gpu = a.to(gpu);
   rig::dense<float> b(a.columns(), 1);
@@ -188,15 +187,15 @@ void check_chunks(const std::vector<int>& lengths) {
   }
 }
 
-TEST_CASE("rows pass from chunk to chunk, and are completed by late blocks and by ones with work") {
+TEST_CASE("rows span chunks, and late blocks or blocks with work complete them") {
   constexpr int chunk = rig::on_cuda::chunk_items, completed_behind = rig::on_cuda::blocks_behind;
-  // Over 2100 chunks: rows of forty, one of more than a thousand, and small ones.
+  // More than 2100 chunks: rows of 40 chunks, one row of over a thousand, and short rows.
   std::vector<int> lengths{5, chunk - 1, 2 * chunk - 1, 0, 3 * chunk};
   for (int i = 0; i < 30; ++i) lengths.push_back(40 * chunk - 1);
   lengths.push_back((completed_behind + 76) * chunk);
   for (int i = 0; i < 20; ++i) lengths.push_back(i % 2 == 0 ? 0 : 11 * chunk + i);
   check_chunks(lengths);
-  // Rows of half a chunk, the first a little shorter: each second one crosses.
+  // Rows of half a chunk, the first slightly shorter, so that every second row crosses chunks.
   for (const int chunks : {1, 2, completed_behind - 1, completed_behind, completed_behind + 1}) {
     CAPTURE(chunks);
     std::vector<int> halves(static_cast<std::size_t>(2 * chunks), chunk / 2 - 1);
@@ -214,7 +213,7 @@ TEST_CASE("results that do not fit the kernels' arguments are refused") {
   CHECK_MESSAGE(said.find("more than 16 bytes") != std::string::npos, said);
 }
 
-TEST_CASE("what the GPU's compiler rejects comes back in its words, with file and line") {
+TEST_CASE("errors of the GPU's compiler keep its words, with file and line") {
   const auto a = banded(10).to(gpu);
   const auto b = waves(10, 4).to(gpu);
   const std::string said =
@@ -229,7 +228,7 @@ TEST_CASE("what the GPU's compiler rejects comes back in its words, with file an
           .find("RIG_SEMIRING") != std::string::npos);
 }
 
-/// Starts a test case of this file in a process of its own.
+/// Runs a test case of this file in a process of its own.
 pid_t start_child(const std::string& test_case) {
   const pid_t child = fork();
   if (child == 0) {
@@ -240,19 +239,19 @@ pid_t start_child(const std::string& test_case) {
   return child;
 }
 
-/// 0 if it passed.
+/// The exit code of the child: 0 if the test case passed.
 int result_of(pid_t child) {
   int status = 0;
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// By these they are started: another name would start none, and pass.
+// The children select their test by this constant: a wrong name would run no test, and pass.
 constexpr const char* one_product = "child: one product";
 constexpr const char* a_fault = "child: a fault";
 constexpr const char* at_exit = "child: products while the process ends";
 
-/// With an empty memory cache.
+/// The child starts with an empty memory cache.
 int product_in_a_child() { return result_of(start_child(one_product)); }
 
 TEST_CASE(one_product* doctest::skip()) {
@@ -262,7 +261,7 @@ TEST_CASE(one_product* doctest::skip()) {
                  rig::mxm(a.to(gpu), b.to(gpu), sum_of_squares{}).to(rig::cpu())) < 1e-4);
 }
 
-TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where it cannot be") {
+TEST_CASE("the disk cache is kept, read, rebuilt if damaged, and skipped if it cannot be written") {
   const folder cache;
   REQUIRE(product_in_a_child() == 0);
   REQUIRE(cache.kept().size() == 1);
@@ -300,7 +299,7 @@ TEST_CASE("the disk cache: kept, read, rebuilt where damaged, done without where
   unsetenv("RIG_CACHE");
 }
 
-TEST_CASE("the disk cache takes and gives nothing that others may write") {
+TEST_CASE("the disk cache neither reads nor writes files that others may write") {
   const folder cache;
   REQUIRE(product_in_a_child() == 0);
   REQUIRE(cache.kept().size() == 1);
@@ -309,7 +308,7 @@ TEST_CASE("the disk cache takes and gives nothing that others may write") {
   CHECK((files::status(cache.path).permissions() & nobody_else) == files::perms::none);
   CHECK((files::status(kept).permissions() & nobody_else) == files::perms::none);
 
-  // A file that others may write is compiled anew; so is a link, which is replaced.
+  // A file that others may write is compiled anew; so is a link, and the new file replaces it.
   const auto time = files::last_write_time(kept);
   files::permissions(kept, files::perms::others_write, files::perm_options::add);
   REQUIRE(product_in_a_child() == 0);
@@ -329,7 +328,7 @@ TEST_CASE("the disk cache takes and gives nothing that others may write") {
   CHECK(cache.kept().empty());
 }
 
-/// What the process does last runs products of kinds that it has not run before.
+/// The last action of the process runs products of kinds that it has not run before.
 TEST_CASE(at_exit* doctest::skip()) {
   static auto& a = *new rig::matrix<float>();
   static auto& b = *new rig::dense<float>();
@@ -339,13 +338,13 @@ TEST_CASE(at_exit* doctest::skip()) {
       rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_a = true});
       rig::mxm(a, rig::maxk(b, 4), rig::max_second<float>{});
     } catch (const rig::error&) {
-      // CUDA may have been unloaded before.
+      // CUDA may be unloaded already.
     }
   });
   a = banded(500).to(gpu);
   b = waves(500, 32).to(gpu);
   rig::mxm(a, b, rig::max_second<float>{});
-  // Until the process is gone.
+  // The thread runs until the process ends.
   std::thread([] {
     try {
       for (;;) rig::mxm(a, b, rig::max_second<float>{});
@@ -354,7 +353,7 @@ TEST_CASE(at_exit* doctest::skip()) {
   }).detach();
 }
 
-TEST_CASE("products may run while the process ends") {
+TEST_CASE("products may run while the process exits") {
   for (int run = 0; run < 3; ++run) CHECK(result_of(start_child(at_exit)) == 0);
 }
 
@@ -366,7 +365,7 @@ TEST_CASE("eight processes on an empty cache") {
   CHECK(cache.kept().size() == 1);
 }
 
-/// The fault leaves the device unusable for the process.
+/// The fault makes the device unusable for this process.
 TEST_CASE(a_fault* doctest::skip()) {
   // A trusted view whose column is far outside B.
   const std::vector<rig::int32> offsets = {0, 1};
@@ -392,11 +391,11 @@ TEST_CASE(a_fault* doctest::skip()) {
   }
 }
 
-TEST_CASE("a fault is reported by the next call that waits, with the kernel's name") {
+TEST_CASE("the next call that waits reports a fault, with the kernel's name") {
   CHECK(result_of(start_child(a_fault)) == 0);
 }
 
-TEST_CASE("elements on a device are no range of the host") {
+TEST_CASE("elements on a device are not a range of the host") {
   rig::dense<float> d = rig::dense<float>(2, 3).to(rig::cuda());
   check_error(rig::errc::place, {"2x3", "cuda:0", "to()"}, [&] { d.begin(); });
   check_error(rig::errc::place, {"cuda:0"}, [&] { std::as_const(d).span(); });

@@ -1,5 +1,4 @@
-// The sampled kernels on a GPU: the cases of the CPU, long samples that come in pieces, and the
-// CPU's results.
+// The sampled kernels on a GPU: the CPU's cases, long samples in segments, and the CPU's results.
 
 #include "gpu_cases.hpp"
 #include "rig/generate.hpp"
@@ -28,8 +27,8 @@ TEST_CASE("every sampled kernel, semiring, shape, width and variant") {
   CHECK(served == 15);
 }
 
-/// Rows around every cut and around the widest sample, few enough for the oracle: they are cut
-/// every 128 entries.
+/// Row lengths around every multiple of a segment of 128 entries and around the widest sample, few
+/// enough for the oracle.
 shape cut_rows_shape() {
   random_bits random(test_seed() + 5);
   return {"cut rows", pattern_of_lengths({0, 1, 127, 128, 129, 256, 257, 1025, 300, 2305, 4097, 5},
@@ -42,7 +41,7 @@ const char* const long_variants[] = {
     "replace", "transpose_b", "dense structure", "everything"};
 constexpr int long_features[] = {1, 64, 3, 33, 100, 31, 1, 32, 128, 3, 257};
 
-/// Each width by every kernel under `variants_each` of the variants above.
+/// Runs each width with each kernel, under `variants_each` of the variants above.
 template <class S, class T>
 void sweep_cut(const shape& rows, std::span<const int> of_widths, int variants_each, int number) {
   if (rig::samples_as<S> == rig::reduction::none) return;
@@ -78,7 +77,7 @@ void sweep_cut(const shape& rows, std::span<const int> of_widths, int variants_e
       }
 }
 
-TEST_CASE("rows longer than a cut, samples shorter and longer, every semiring") {
+TEST_CASE("rows longer than a segment, samples shorter and longer, every semiring") {
   constexpr int long_widths[] = {200, 600, 1100, 2304, 4096};
   const shape rows = cut_rows_shape();
   int number = 0;
@@ -88,11 +87,11 @@ TEST_CASE("rows longer than a cut, samples shorter and longer, every semiring") 
 #undef RIG_BUILTIN
 }
 
-TEST_CASE("widths around every cut, every variant; ties over pieces") {
+TEST_CASE("widths around every segment end, every variant; ties across segments") {
   constexpr int edges[] = {127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4095};
   const shape rows = cut_rows_shape();
   sweep_cut<rig::plus_times<float>, float>(rows, edges, 4, 0);
-  // Draws are of few values: most are tied, in pieces and over them.
+  // Draws have few values, so most are tied, within segments and across them.
   sweep_cut<rig::arg_max_second<float>, float>(rows, edges, 2, 1);
   sweep_cut<rig::arg_min_second<float>, float>(rows, edges, 1, 2);
   sweep_cut<rig::mean_times<float>, float>(rows, edges, 1, 3);
@@ -104,7 +103,7 @@ TEST_CASE("stored in other types") {
   check_types<rig::plus_times<int>, int, int, int>(gpu);
   check_types<rig::mean_times<float>, int, rig::half, float>(gpu);
   check_types<rig::arg_min_second<int>, int, rig::bfloat16, int>(gpu);
-  // In packs of eight, cut.
+  // Vector loads of eight, in segments.
   const shape rows = cut_rows_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const int features : {64, 33}) {
@@ -119,7 +118,8 @@ TEST_CASE("stored in other types") {
     }
 }
 
-TEST_CASE("a hundred runs the same bits, and those of the exact kernel where nothing is left out") {
+TEST_CASE(
+    "a hundred runs have the same bits, and those of the exact kernel if nothing is left out") {
   const std::vector<int> hundred(100, 0), few(3, 0);
   check_same_bits<rig::plus_times<float>, float>(gpu, 100, hundred);
   check_same_bits<rig::plus_times<float>, float>(gpu, 1, hundred);
@@ -133,7 +133,7 @@ bool equal(const auto& x, const auto& y) {
   return same;
 }
 
-/// A sampled kernel that leaves nothing out gives the bits of the one that runs unnamed.
+/// Checks that a sampled kernel that leaves nothing out gives the bits of the default kernel.
 void check_whole(const rig::matrix<float>& a, const rig::dense<float>& b, const char* chosen,
                  const std::vector<int>& widths) {
   constexpr rig::plus_times<float> plus_times;
@@ -145,7 +145,7 @@ void check_whole(const rig::matrix<float>& a, const rig::dense<float>& b, const 
                   exact));
 }
 
-TEST_CASE("one column, and rows that are taken whole: the bits of the kernel that runs unnamed") {
+TEST_CASE("one column, and rows taken whole: the bits of the default kernel") {
   // 3000 rows of 20 to 319 entries.
   std::vector<int> offsets = {0}, columns;
   for (int i = 0; i < 3000; ++i) {
@@ -160,7 +160,7 @@ TEST_CASE("one column, and rows that are taken whole: the bits of the kernel tha
               "spmv_panels", {1000, 4096});
 }
 
-/// A matrix whose rows are cut every 512 or 1024 entries: those need millions of entries.
+/// A matrix whose rows are split every 512 or 1024 entries, for which it needs millions of entries.
 rig::matrix<int64> many_entries(int rows) {
   constexpr int lengths[] = {2048, 2100, 1024, 1025, 3000, 513, 4000, 1500};
   std::vector<int> offsets = {0}, columns;
@@ -177,7 +177,7 @@ rig::matrix<int64> many_entries(int rows) {
                                       std::span<const int64>(values));
 }
 
-TEST_CASE("cuts of 512 and 1024 entries: the CPU's integers") {
+TEST_CASE("segments of 512 and 1024 entries: the CPU's integers") {
   constexpr rig::plus_times<int64> plus_times;
   for (const int rows : {3500, 6800}) {
     const auto a = many_entries(rows), there = a.to(gpu);
@@ -202,7 +202,7 @@ TEST_CASE("cuts of 512 and 1024 entries: the CPU's integers") {
   }
 }
 
-/// The same product on both places, bit for bit; the numbers add exactly.
+/// Checks that both places give the same bits; the sums are exact.
 template <class S, class T>
 void check_as_on_cpu(int features) {
   const oracle::sparse p = cut_rows_shape().pattern;
@@ -234,7 +234,7 @@ void check_as_on_cpu(int features) {
     }
 }
 
-TEST_CASE("the CPU's results, where sums are exact") {
+TEST_CASE("the CPU's results if sums are exact") {
   for (const int features : {1, 33, 64}) {
     check_as_on_cpu<rig::plus_times<int64>, int64>(features);
     check_as_on_cpu<rig::plus_times<float>, float>(features);
@@ -243,7 +243,7 @@ TEST_CASE("the CPU's results, where sums are exact") {
   }
 }
 
-TEST_CASE("a semiring of the caller, cut") {
+TEST_CASE("a semiring of the caller, on rows that are split") {
   const auto a = one_row(4000), there = a.to(gpu);
   const rig::dense<float> b(4000, 5, 0.5f);
   for (const auto& [name, how] : sampled_kernels)
@@ -258,7 +258,7 @@ TEST_CASE("a semiring of the caller, cut") {
     }
 }
 
-TEST_CASE("only these kernels are approximate, and only the descriptor switches them on") {
+TEST_CASE("only these kernels are approximate, and only the descriptor selects them") {
   check_listed(gpu);
   const auto a = one_row(9).to(gpu);
   const auto b = rig::dense<float>(9, 2, 1.0f).to(gpu);
@@ -295,7 +295,7 @@ TEST_CASE("the report of a device matrix") {
   }
 }
 
-TEST_CASE("captured and replayed: samples in pieces, and whole rows") {
+TEST_CASE("captured and replayed: samples in segments, and whole rows") {
   using enum rig::accumulator;
   const auto skewed = hubs(3000).to(gpu);
   for (const auto& [name, how] : sampled_kernels)

@@ -1,4 +1,4 @@
-// A process that works on the second GPU alone leaves the first as it was, without a context.
+// A process that uses the second GPU alone creates no context on the first.
 
 #include <dlfcn.h>
 
@@ -26,7 +26,7 @@ const rig::place second = [] {
   return rig::cuda(1);
 }();
 
-/// Has a device a context? Asked of the driver, which makes none for that.
+/// True if the device has a context. The driver's query creates none.
 bool is_active(int device) {
   int (*state)(int, unsigned*, int*) = nullptr;
   void* const library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -58,7 +58,7 @@ TEST_CASE("the first device gets no context from work on the second") {
     CHECK(distance(want, copied.to(rig::cpu())) == 0);
   }
   CHECK(!is_active(0));
-  // Freed by a thread that has done nothing with CUDA.
+  // A thread without earlier CUDA calls frees the result.
   std::thread([&] { made.reset(); }).join();
   rig::synchronise(second);
   CHECK(is_active(1));

@@ -1,5 +1,5 @@
-// What compute-sanitizer runs on a GPU: every kernel, a handful of semirings, the small battery,
-// samples and codes, and MaxK.
+// compute-sanitizer runs this on a GPU: every kernel, a few semirings, the small battery, samples
+// and codes, and MaxK.
 
 #include "gpu.hpp"
 #include "maxk_cases.hpp"
@@ -10,7 +10,7 @@
 
 namespace {
 
-/// Every variant and shape once.
+/// Runs every variant and shape once.
 template <class S, class TA, class TB, class TC>
 void sweep_small(const std::vector<shape>& shapes, int number, tally& met) {
   const auto count = static_cast<int>(variants().size());
@@ -39,7 +39,7 @@ TEST_CASE("small battery") {
   sweep_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5, met);
 }
 
-TEST_CASE("rows that are cut") {
+TEST_CASE("rows that are split") {
   random_bits random(test_seed());
   const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 65540, 129}, 65540, random)};
   for (const int features : {1, 2, 33, 64}) {
@@ -65,13 +65,13 @@ TEST_CASE("rows that are cut") {
   }
 }
 
-/// Rows that are cut into two to five pieces.
+/// Rows that are split into two to five row segments.
 shape cut_rows_shape() {
   random_bits random(test_seed());
   return {"cut rows", pattern_of_lengths({2, 600, 0, 257, 129}, 600, random)};
 }
 
-TEST_CASE("samples that are cut") {
+TEST_CASE("samples that are split") {
   const shape rows = cut_rows_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const bool accumulates : {false, true}) {
@@ -87,7 +87,7 @@ TEST_CASE("samples that are cut") {
     }
 }
 
-TEST_CASE("int8 codes, whole rows, pieces and samples of them") {
+TEST_CASE("int8 codes: whole rows, row segments and samples") {
   const shape rows = cut_rows_shape();
   for (const rig::ranges over : {rig::ranges::matrix, rig::ranges::column})
     for (const int features : {33, 64}) {
@@ -120,7 +120,7 @@ TEST_CASE_TEMPLATE("MaxK: selection", T, float, double, rig::half, rig::bfloat16
   CHECK(rig::maxk(rig::dense<T>(0, 5).to(gpu), 2).rows() == 0);
 }
 
-/// One product with a cbsr, and one under the structure of a cbsr, added in either way.
+/// Runs one product with a cbsr, and one under the structure of a cbsr, in each order of addition.
 template <class S, class TA, class TB, class TC>
 void sweep_maxk(trial_spec spec, int k) {
   trial_spec backward = spec;

@@ -1,4 +1,4 @@
-// Streams and capture: what is ordered without being asked, and what a graph replays.
+// Streams and capture: the implicit order of calls, and the replay of graphs.
 
 #include <atomic>
 
@@ -18,7 +18,7 @@ RIG_SEMIRING(
 
 namespace {
 
-TEST_CASE("two streams: what one makes the other reads") {
+TEST_CASE("a product on one stream reads the result of another stream") {
   const own_stream first, second;
   const auto a = banded(20000), on_gpu = a.to(gpu);
   const auto b = waves(20000, 96);
@@ -31,8 +31,8 @@ TEST_CASE("two streams: what one makes the other reads") {
   }
 }
 
-/// B = `late` once the writer's stream has come that far; then a product; then B is overwritten in
-/// the order of the writer's stream again.
+/// Checks that a product waits for an earlier write of B on the writer's stream, and that a later
+/// write waits for the product.
 void check_order_around(const rig::descriptor& desc) {
   const auto a = banded(2000), on_gpu = a.to(gpu);
   const auto early = waves(2000, 2000), late = waves(2001, 2000);
@@ -63,13 +63,15 @@ void check_order_around(const rig::descriptor& desc) {
   REQUIRE(distance(expected, c.to(rig::cpu())) == 0);
 }
 
-TEST_CASE("B's stream is waited for, and waits for the product") { check_order_around({}); }
+TEST_CASE("a product waits for B's stream, and B's stream waits for the product") {
+  check_order_around({});
+}
 
-TEST_CASE("B's stream is waited for, and waits for the transposed copy of B") {
+TEST_CASE("the transposed copy of B waits for B's stream, and B's stream waits for the copy") {
   check_order_around({.transpose_b = true});
 }
 
-TEST_CASE("a form that can be found is finished") {
+TEST_CASE("a derived structure that is listed is finished") {
   const auto a = hubs(5000), on_gpu = a.to(gpu);
   const own_stream stream;
   const rig::pattern& s = on_gpu.structure();
@@ -90,13 +92,13 @@ TEST_CASE("a form that can be found is finished") {
   CHECK(view->derived_structures().size() == 3);  // row statistics, row lists, transpose
 }
 
-TEST_CASE("derived structures may be dropped while products that read them run") {
+TEST_CASE("derived structures may be dropped while running products read them") {
   const auto a = hubs(4000), on_gpu = a.to(gpu);
   const auto b = waves(4000, 64);
   const auto features = b.to(gpu);
   std::atomic<bool> over = false;
   std::thread dropper([&] {
-    // What is dropped is written over at once, if somebody else gets its memory.
+    // New arrays overwrite the dropped memory at once, if it is free too early.
     while (!over) {
       on_gpu.drop_derived();
       for (const int columns : {1, 2, 8}) rig::dense<float>(4000, columns, 1e9f).to(gpu);
@@ -131,7 +133,7 @@ void check_replays(const S& semiring) {
   }
 }
 
-/// Products by a kernel whose blocks hand sums to each other.
+/// Runs products concurrently, by a kernel whose blocks pass sums to each other.
 void check_at_once(const char* kernel, int columns) {
   constexpr int streams = 4, rounds = 20;
   const auto a = hubs(3000).to(gpu);
@@ -176,7 +178,7 @@ void check_at_once(const char* kernel, int columns) {
     for (const rig::dense<float>& c : *made) CHECK(distance(c.to(rig::cpu()), expected) == 0);
 }
 
-TEST_CASE("products that cut one matrix run on several streams and in several graphs at once") {
+TEST_CASE("products that split the rows of one matrix run on several streams and graphs at once") {
   check_at_once("split", 70);
   {
     const tuned by = tuned::tiles(lanes(8, 8, 6, 1));  // and a column more
@@ -186,7 +188,7 @@ TEST_CASE("products that cut one matrix run on several streams and in several gr
   check_at_once("spmv_panels", 1);
 }
 
-TEST_CASE("more streams than have graphs to launch by") {
+TEST_CASE("more streams than launch graphs are kept for") {
   constexpr std::size_t many = 20;
   const auto a = banded(2000), on_gpu = a.to(gpu);
   const auto b = waves(2000, 32), features = b.to(gpu);
@@ -201,7 +203,7 @@ TEST_CASE("more streams than have graphs to launch by") {
   CHECK(rig::on_cuda::has_launch_graph(0, rig::on_cuda::stream_for(0, nullptr)));
 }
 
-TEST_CASE("a stream's first product while another stream is captured") {
+TEST_CASE("the first product of a stream while another stream is captured") {
   const auto a = banded(2000), on_gpu = a.to(gpu);
   const auto b = waves(2000, 32), features = b.to(gpu);
   const auto expected = rig::mxm(a, b, rig::max_second<float>{});
@@ -229,7 +231,7 @@ TEST_CASE("a stream's first product while another stream is captured") {
   cudaGraphDestroy(graph);
 }
 
-TEST_CASE("an operand of a captured stream is no operand of a call on another") {
+TEST_CASE("a call on another stream refuses an operand of a captured stream") {
   const auto on_gpu = banded(200).to(gpu);
   const auto features = waves(200, 32).to(gpu);
   const own_stream captured;
@@ -248,7 +250,7 @@ TEST_CASE("a prepared product can be captured and replayed") {
   check_replays(rig::plus_times<float>{});
 }
 
-TEST_CASE("so can one over a semiring compiled at run time") {
+TEST_CASE("a product over a semiring compiled at run time can be captured and replayed") {
   check_replays(sum_of_weighted_squares{});
 }
 

@@ -1,5 +1,5 @@
-// The run-time compiler without a GPU: every kernel file compiles to machine code for one from its
-// embedded text.
+// The run-time compiler without a GPU: every kernel file compiles from its embedded text to a GPU's
+// machine code.
 
 #include <doctest/doctest.h>
 #include <sys/wait.h>
@@ -105,14 +105,14 @@ constexpr rig::source_text scaled_sum = {
     "static constexpr float multiply(float a, float b) { return 2 * a * b; }",
     "user.cpp", 17};
 
-TEST_CASE("so does the sum by atomics") {
+TEST_CASE("the sum by atomics compiles") {
   check_compiles(
       "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
       "4, true, true>",
       nullptr, "cuda/maxk/maxk_panels.cuh");
 }
 
-TEST_CASE("so does a semiring of the caller's") {
+TEST_CASE("a semiring of the caller compiles") {
   check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
                  &scaled_sum);
   check_compiles("rig::on_cuda::spmv_panels<rig_user::scaled_sum, float, 2, true, true, false>",
@@ -137,7 +137,7 @@ std::string refusal_of(const char* body) {
   return {};
 }
 
-TEST_CASE("one that does not is refused in the compiler's words, with its file and line") {
+TEST_CASE("a semiring that does not compile is refused with the compiler's words, file and line") {
   const std::string said = refusal_of(
       "using left = float; using right = float; using accum = float; int zero() { return nothing; "
       "}");
@@ -146,7 +146,7 @@ TEST_CASE("one that does not is refused in the compiler's words, with its file a
   CHECK(said.find("rig::maximum") == std::string::npos);
 }
 
-TEST_CASE("where one uses the standard library the refusal names what is there instead") {
+TEST_CASE("the error of a semiring that uses the standard library names rig's functions") {
   const std::string said = refusal_of(
       "using left = float; using right = float; using accum = float;"
       "static constexpr float zero() { return 0; }"
@@ -161,7 +161,7 @@ TEST_CASE("a file's name may hold quotes") {
   check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>", &odd);
 }
 
-/// Run by the test after it, in a process of its own: NVRTC is looked for once.
+/// The test after it runs it in a process of its own, because a process searches for NVRTC once.
 constexpr const char* without_nvrtc = "child: without NVRTC";
 TEST_CASE(without_nvrtc* doctest::skip()) {
   REQUIRE(rig::on_cuda::no_compiler_because() != nullptr);
@@ -178,7 +178,7 @@ TEST_CASE(without_nvrtc* doctest::skip()) {
   }
 }
 
-TEST_CASE("without NVRTC what needs it is refused") {
+TEST_CASE("without NVRTC, work that needs it is refused") {
   CHECK(rig::on_cuda::no_compiler_because() == nullptr);
   const pid_t child = fork();
   if (child == 0) {

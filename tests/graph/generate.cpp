@@ -1,4 +1,4 @@
-// The graph generators: what they promise of every graph, and the shapes of the benchmark graphs.
+// The graph generators: the properties of every graph, and the degrees of the benchmark graphs.
 
 #include "rig/generate.hpp"
 
@@ -34,7 +34,8 @@ bool same(const rig::pattern& a, const rig::pattern& b) {
   return std::equal(a.column_indices(), a.column_indices() + a.nnz(), b.column_indices());
 }
 
-/// Undirected, without loops, columns ascending without repetition, iso ones.
+/// Checks that a graph is undirected, sorted, without loops or repeated entries, and iso with value
+/// 1.
 void check_graph(const matrix<float>& made) {
   const rig::pattern& a = made.structure();
   REQUIRE(made.rows() == made.columns());
@@ -64,7 +65,7 @@ std::string message_of(rig::errc code, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("karate is the file's graph") {
+TEST_CASE("karate equals the graph of the file") {
   const auto club = generate::karate();
   check_graph(club);
   CHECK(club.rows() == 34);
@@ -78,7 +79,7 @@ TEST_CASE("karate is the file's graph") {
     MESSAGE("SKIPPED: there is no " << file.string());
 }
 
-TEST_CASE("every recipe gives an undirected graph, the same for any number of threads") {
+TEST_CASE("every generator gives an undirected graph, the same for any number of threads") {
   const generate::community_shape shape{3000, 12, 7, 0.3, 2.5, 400, 1.2};
   const auto make_all = [&] {
     return std::vector{generate::karate(),           generate::rmat(11, 8),
@@ -97,7 +98,7 @@ TEST_CASE("every recipe gives an undirected graph, the same for any number of th
   }
 }
 
-TEST_CASE("wild numbers of threads do not reach OpenMP") {
+TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   const auto make = [] {
     return std::vector{generate::grid(2, 2),
                        generate::rmat(2, 1),
@@ -115,7 +116,7 @@ TEST_CASE("wild numbers of threads do not reach OpenMP") {
     CHECK(same(usual[k].structure(), wild[k].structure()));
 }
 
-TEST_CASE("seeds matter") {
+TEST_CASE("another seed gives another graph") {
   CHECK(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 5).structure()));
   CHECK_FALSE(same(generate::rmat(8, 4, 5).structure(), generate::rmat(8, 4, 6).structure()));
   CHECK_FALSE(
@@ -148,7 +149,7 @@ TEST_CASE("the smallest graphs") {
   CHECK(generate::degree_quantiles(generate::uniform(0, 3).structure())[4] == 0);
 }
 
-TEST_CASE("community: edges stay in their blocks as often as mixing says") {
+TEST_CASE("community: the share of edges within blocks follows the mixing") {
   const int32 n = 20000;
   const auto a = generate::community({n, 10, 1000, 0, 3, 40, 1});
   int64 far = 0;
@@ -183,7 +184,7 @@ TEST_CASE("random values: in (0, 1], equal in both directions, the pattern share
   CHECK(sum / static_cast<double>(a.nnz()) == doctest::Approx(0.5).epsilon(0.02));
 }
 
-TEST_CASE("the cheap benchmark graphs have the degrees they are known for") {
+TEST_CASE("the small benchmark graphs have their recorded degrees") {
   for (const generate::named_graph& known : generate::named_graphs()) {
     if (known.nnz > 20'000'000) continue;
     CAPTURE(known.name);
@@ -195,13 +196,13 @@ TEST_CASE("the cheap benchmark graphs have the degrees they are known for") {
     for (std::size_t q = 0; q < degrees.size(); ++q) {
       CAPTURE(q);
       const auto expected = static_cast<double>(known.degrees[q]);
-      // Extremes of a random graph are random: 4 either way beside the tenth.
+      // The extreme degrees of a random graph vary, so a difference of 4 passes even above a tenth.
       CHECK(std::abs(static_cast<double>(degrees[q]) - expected) <= std::max(4.0, 0.1 * expected));
     }
   }
 }
 
-TEST_CASE("shuffled keeps the degrees and loses the numbering") {
+TEST_CASE("shuffled keeps the degrees and changes the numbering") {
   const auto a = generate::named("pubmed-like"), b = generate::shuffled(a);
   const auto sorted_degrees = [](const rig::pattern& s) {
     std::vector<int64> degrees;

@@ -1,4 +1,4 @@
-// Structural helpers of graphs, against the plainest code that could be right.
+// Structural helpers of graphs, compared with plain reference code.
 
 #include "rig/graph.hpp"
 
@@ -91,7 +91,7 @@ TEST_CASE_TEMPLATE("symmetrise is the union with the transpose", T, float, doubl
   }
 }
 
-TEST_CASE("symmetrise keeps an iso matrix iso, and builds no form of its operand") {
+TEST_CASE("symmetrise keeps an iso matrix iso, and derives no structure of its operand") {
   const std::vector<int32> i{0, 1, 3}, j{1, 0, 2};
   const auto a = matrix<bool>::from_positions(4, 4, i, j, true);
   const auto result = rig::symmetrise(a);
@@ -103,7 +103,7 @@ TEST_CASE("symmetrise keeps an iso matrix iso, and builds no form of its operand
   CHECK(rig::symmetrise(matrix<float>(5, 5)).rows() == 5);
 }
 
-TEST_CASE_TEMPLATE("add_self_loops fills the diagonal and leaves what is there", T, float, double,
+TEST_CASE_TEMPLATE("add_self_loops fills the diagonal and keeps its entries", T, float, double,
                    int32, int64) {
   for (const int32 n : {1, 2, 17, 300}) {
     const auto given = scattered<T>(n, 3 * n, 12);
@@ -194,7 +194,7 @@ TEST_CASE("the same bits for any number of threads") {
   omp_set_num_threads(threads);
 }
 
-TEST_CASE("wild numbers of threads do not reach OpenMP") {
+TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   const auto a = matrix_of<float>(2, 2, {{{0, 1}, 2}});
   const std::vector<float> factors{3, 5};
   const int threads = omp_get_max_threads();
@@ -222,9 +222,9 @@ TEST_CASE("errors name the values") {
   const std::vector<float> factors(5);
   const std::span<const float> five(factors);
   CHECK(holds(message_of(rig::errc::shape, [&] { rig::scale_rows(oblong, five); }),
-              "A is 3x4, 5 factors"));
+              "A is 3x4, but there are 5 factors"));
   CHECK(holds(message_of(rig::errc::shape, [&] { rig::scale_columns(oblong, five); }),
-              "A is 3x4, 5 factors"));
+              "A is 3x4, but there are 5 factors"));
 }
 
 TEST_CASE("gcn_normalise of the data sets") {

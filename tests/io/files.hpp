@@ -1,6 +1,6 @@
 #pragma once
 
-// Files that tests write, and what reading them gives.
+// Files that tests write, and the results of reading them.
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "rig/error.hpp"
 
-/// A folder of this process, gone with it.
+/// A folder of this process, removed at its exit.
 inline const std::filesystem::path& scratch() {
   static const struct folder {
     folder() : path(std::filesystem::temp_directory_path() / ("rig_" + std::to_string(getpid()))) {
@@ -23,10 +23,10 @@ inline const std::filesystem::path& scratch() {
   return made.path;
 }
 
-/// Writes a file of these bytes; its path.
+/// Writes a file with these bytes and returns its path.
 inline std::string file_of(const std::string& name, const std::string& bytes) {
   const std::string path = scratch() / name;
-  std::filesystem::remove(path);  // a truncated file would be flushed to disk by ext4
+  std::filesystem::remove(path);  // ext4 flushes a truncated file to disk, which is slow
   std::ofstream(path, std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   return path;
@@ -37,7 +37,8 @@ inline std::string bytes_of(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// The message of the rig::error with this code that `work` throws, else what it did instead.
+/// The message of the rig::error with this code that `work` throws, or a description of any other
+/// outcome.
 template <class Work>
 std::string refusal(rig::errc code, Work&& work) {
   try {

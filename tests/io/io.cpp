@@ -29,7 +29,7 @@ struct listing {
   tuples entries;
 };
 
-/// Matrix Market of a well-formed file, read in the plainest way.
+/// A plain reader of well-formed Matrix Market files.
 listing plain_read(const std::string& path) {
   FILE* pipe = popen(("gzip -dcf '" + path + "'").c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -110,7 +110,7 @@ std::string raw(std::initializer_list<T> values) {
   return {reinterpret_cast<const char*>(std::data(values)), values.size() * sizeof(T)};
 }
 
-/// A locale in which 1.5 is "1,5" and 1000 is "1.000", where no installed one is.
+/// A locale with 1.5 as "1,5" and 1000 as "1.000", because none such may be installed.
 struct comma : std::numpunct<char> {
   char do_decimal_point() const override { return ','; }
   char do_thousands_sep() const override { return '.'; }
@@ -125,7 +125,7 @@ TEST_CASE_TEMPLATE("a written matrix reads back to the same bits", T, float, dou
   const int count = static_cast<int>(values.size());
   std::vector<int> i(values.size()), j(values.size());
   for (int p = 0; p < count; ++p) i[p] = p % 3, j[p] = 2 * p;
-  const auto data = std::make_unique<T[]>(values.size());  // a vector of bool is no array
+  const auto data = std::make_unique<T[]>(values.size());  // because a vector of bool is no array
   std::copy(values.begin(), values.end(), data.get());
   const auto a = rig::matrix<T>::from_tuples(3, 2 * count, i, j,
                                              std::span<const T>(data.get(), values.size()));
@@ -151,7 +151,7 @@ TEST_CASE_TEMPLATE("a written matrix reads back to the same bits", T, float, dou
 
   rig::dense<T> dense(2, count);
   for (int p = 0; p < count; ++p) dense(0, p) = dense(1, count - 1 - p) = data[p];
-  rig::write_dense(path, dense);  // content, not the name, says what it is
+  rig::write_dense(path, dense);  // the content decides the format, not the name
   const auto again = rig::read_dense<T>(path);
   REQUIRE(again.rows() == 2);
   REQUIRE(again.columns() == count);
@@ -199,7 +199,7 @@ TEST_CASE("every well-formed file of lagraph-small reads as a plain reader reads
   CHECK(read == 30);
 }
 
-TEST_CASE("the graphs have the sizes their expected answers name") {
+TEST_CASE("the graphs have the sizes that their expected answers name") {
   int read = 0;
   if (fs::exists(data_folder())) {
     for (const auto& folder : fs::directory_iterator(data_folder())) {
@@ -219,7 +219,7 @@ TEST_CASE("the graphs have the sizes their expected answers name") {
   if (read == 0) MESSAGE("SKIPPED: ", data_folder().string(), " has no graphs");
 }
 
-TEST_CASE("Matrix Market: what is allowed") {
+TEST_CASE("Matrix Market: accepted forms") {
   const std::string real = "%%MatrixMarket matrix coordinate real general\n";
   const tuples two = {{{0, 0}, 1.5}, {{2, 1}, -2}};
   CHECK(entries_of(read_text(real + "3 2 2\n1 1 1.5\n3 2 -2\n")) == two);
@@ -276,7 +276,7 @@ TEST_CASE("Matrix Market: what is allowed") {
   CHECK(value(0.0, single, "1e-99") == 1e-99);
   CHECK(value(0L, single, "9007199254740993") == 9007199254740993);
   CHECK(value(0.0f, "real general\n1 1 1\n", "16777217.0000000001") ==
-        16777218.0f);  // once rounded, not twice
+        16777218.0f);  // rounded once, not twice
 }
 
 TEST_CASE("a line may be as long as the limit") {
@@ -284,7 +284,7 @@ TEST_CASE("a line may be as long as the limit") {
   const auto line_of = [&](std::size_t length) { return edge + std::string(length - 3, ' '); };
   constexpr std::size_t limit = 262144;
   for (const char* end : {"", "\n", "\r\n"}) {
-    // First in the file, and behind a line that leaves the buffer unaligned.
+    // The line comes first in the file, or after a line that leaves the buffer unaligned.
     for (const char* before : {"", "1 0\n"})
       for (const std::size_t length : {limit - 1, limit}) {
         const auto a = read_text(before + line_of(length) + end + (*end != 0 ? "2 2" : ""));
@@ -296,7 +296,7 @@ TEST_CASE("a line may be as long as the limit") {
   }
 }
 
-TEST_CASE("pipes: coordinates are read from one, what must be sized by its file is not") {
+TEST_CASE("a coordinate file is read from a pipe; an array is refused") {
   const std::string pipe = scratch() / "pipe.mtx";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
   const auto piped = [&](const std::string& text, auto read) {
@@ -371,7 +371,7 @@ TEST_CASE("duplicates are folded in the order of the file") {
   CHECK(fold(banner + "real general\n1 1 3\n1 1 5\n1 1 2\n1 1 1\n", rig::accumulator::plus) ==
         tuples{{{0, 0}, 8}});
 
-  // Long rows, whose sorts have to keep the order of equals.
+  // Long rows, which need a stable sort.
   std::string many;
   tuples expected;
   for (int p = 0; p < 3000; ++p) {
@@ -422,13 +422,13 @@ TEST_CASE("npy: types, orders and versions") {
   CHECK(read(npy(head("<f4", "True", "(0, 9)"), "")).columns() == 9);
 }
 
-TEST_CASE("gzip goes by content, also as several members") {
+TEST_CASE("gzip is detected by content, also with several members") {
   const std::string path = file_of("plain", "0 1\n1 2\n");
   REQUIRE(std::system(
               ("cd " + scratch().string() + " && gzip -c plain > zipped && gzip -c plain >> zipped")
                   .c_str()) == 0);
   CHECK(rig::read_matrix<int>(scratch() / "zipped").nnz() == 2);
-  // As gzip does, zeros between and behind members are passed over, however many.
+  // Like gzip, the reader skips any number of zeros between and after members.
   const std::string member = bytes_of(scratch() / "zipped");
   for (const std::size_t zeros : {1u, 511u, 300000u}) {
     const std::string padding(zeros, '\0');
@@ -442,7 +442,7 @@ TEST_CASE("gzip goes by content, also as several members") {
   CHECK(rig::read_matrix<int>(path + ".gz").nnz() == 200000);
 }
 
-TEST_CASE("no locale changes a number") {
+TEST_CASE("numbers do not depend on the locale") {
   const std::string text =
       "%%MatrixMarket matrix coordinate real general\n2000 1 1\n1500 1 1234.5\n";
   const bool installed = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
@@ -463,7 +463,7 @@ TEST_CASE("no locale changes a number") {
   CHECK(reason.find("\"1,5\" is not a number") != std::string::npos);
 }
 
-TEST_CASE("a slow read shows its progress on a terminal, and only there") {
+TEST_CASE("a slow read shows its progress, on a terminal only") {
   const std::string fifo = scratch() / "slow";
   REQUIRE(mkfifo(fifo.c_str(), 0600) == 0);
   for (const bool terminal : {true, false}) {

@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-long machine_bytes = 0;  // of memory, that the machine is said to have; 0: what it has
+long machine_bytes = 0;  // the bytes of memory that sysconf reports; 0: the machine's
 
 }  // namespace
 
@@ -62,13 +62,13 @@ const std::vector<malformed> matrix_market_files = {
     {banner("coordinate pattern skew-symmetric"), 1, "a pattern cannot be skew-symmetric"},
     {real, 1, "ends before the size line"},
     {real + "% 1 1 1\n\n", 3, "ends before the size line"},
-    {real + "3 3\n", 2, "does not say how many entries"},
-    {real + "3\n", 2, "does not say how many columns"},
+    {real + "3 3\n", 2, "lacks the number of entries"},
+    {real + "3\n", 2, "lacks the number of columns"},
     {real + "3 3 1 1\n", 2, "\"1\" after the sizes"},
-    {real + "a 3 1\n", 2, "\"a\" is no number of rows"},
-    {real + "3 3 1.0\n", 2, "\"1.0\" is no number of entries"},
-    {real + "3 -3 1\n", 2, "\"-3\" is no number of columns"},
-    {real + "-1 3 1\n", 2, "\"-1\" is no number of rows"},
+    {real + "a 3 1\n", 2, "\"a\" is not a number of rows"},
+    {real + "3 3 1.0\n", 2, "\"1.0\" is not a number of entries"},
+    {real + "3 -3 1\n", 2, "\"-3\" is not a number of columns"},
+    {real + "-1 3 1\n", 2, "\"-1\" is not a number of rows"},
     {real + "2147483648 3 1\n", 2, "at most 2147483647 are possible"},
     {real + "3 3 10\n", 2, "\"10\" entries, but at most 9"},
     {real + "3 3 99999999999999999999999\n", 2, "at most 9"},
@@ -132,7 +132,7 @@ const std::vector<malformed> matrix_market_files = {
      "\"1e300\" does not fit float, the declared type", true},
     {real + "%%GraphBLAS type double\n1 1 1\n1 1 1e999\n", 4,
      "does not fit double, the declared type"},
-    {real + "%%GraphBLAS type gunk\n", 2, "\"gunk\" is no GraphBLAS type"},
+    {real + "%%GraphBLAS type gunk\n", 2, "\"gunk\" is not a GraphBLAS type"},
     {real + "%\n%%graphblas TYPE double complex\n", 3, "complex"},
     {banner("array real general") + "2 1\n1 2\n", 3, "\"2\" after the entry"},
     {banner("array real general") + "2 1\n1\n", 3, "ends after 1 of 2 entries"},
@@ -142,9 +142,9 @@ const std::vector<malformed> matrix_market_files = {
 const std::vector<malformed> edge_lists = {
     {"0\n", 1, "one word"},
     {"0 1\n2\n", 2, "one word"},
-    {"0 1\n\n1 2 3\n", 3, "with a value, unlike that of line 1"},
-    {"#\n0 1 5\n1 2\n", 3, "without a value, unlike that of line 2"},
-    {"0 1 2 3\n", 1, "\"3\" after the edge"},
+    {"0 1\n\n1 2 3\n", 3, "the edge has a value, unlike that of line 1"},
+    {"#\n0 1 5\n1 2\n", 3, "the edge has no value, unlike that of line 2"},
+    {"0 1 2 3\n", 1, "\"3\" follows the edge"},
     {"0 1 x\n", 1, "\"x\" is not a number"},
     {"0 1 1.5\n", 1, "\"1.5\" does not fit int32", true},
     {"0 1 1e999\n", 1, "does not fit float64"},
@@ -189,7 +189,7 @@ const std::vector<malformed> npy_files = {
     {npy_of("<f4", "(-1, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(4294967297, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(1, 1)", "123"), 0,
-     "the sizes ask for 4 bytes or more, the file has at most 3"},
+     "the sizes need 4 bytes or more, but the file has at most 3"},
     {npy_of("<f4", "(1, 1)", "12345"), 0, "bytes follow the 1 numbers"},
     {npy_of("<f8", "(2147483647, 2147483647)", "12345"), 0, "the file has at most 5"},
     {npy_of(">f4", "(1, 1)", "1234"), 0, "\">f4\" is big-endian"},
@@ -230,7 +230,7 @@ void read_full(const std::string& path, bool integers) {
     rig::read_dense<double>(path);
 }
 
-/// Limits the address space to what is used plus `bytes`, while it lives.
+/// Limits the address space to the bytes in use plus `bytes`, during its lifetime.
 class little_memory {
  public:
   explicit little_memory(rlim_t bytes) {
@@ -252,7 +252,7 @@ constexpr bool memory_can_be_limited = false;
 constexpr bool memory_can_be_limited = true;
 #endif
 
-/// Reading is to succeed or to throw rig::error; anything else ends the test.
+/// Reading must succeed or throw rig::error; any other outcome ends the test.
 int count_refusals(const std::string& name, const std::string& bytes) {
   const std::string path = file_of(name, bytes);
   int refused = 0;
@@ -274,11 +274,12 @@ int count_refusals(const std::string& name, const std::string& bytes) {
 TEST_CASE("malformed Matrix Market files are refused with line and reason") {
   check(matrix_market_files, "bad.mtx", read_sparse);
   check(matrix_market_files, "bad.mtx", [](const std::string& path, bool integers) {
-    // The same errors for a dense result; an array's sizes are checked against the file's at once.
+    // A dense result has the same errors, except that an array's sizes are first compared with the
+    // file's.
     try {
       read_full(path, integers);
     } catch (const rig::error& e) {
-      if (std::string(e.what()).find("the sizes ask for") == std::string::npos) throw;
+      if (std::string(e.what()).find("the sizes need") == std::string::npos) throw;
       read_sparse(path, integers);
     }
   });
@@ -295,7 +296,7 @@ TEST_CASE("an integer that a double cannot hold is refused, not rounded") {
   }
 }
 
-TEST_CASE("a bool is of the declared type too") {
+TEST_CASE("a bool is read in the declared type") {
   for (const auto& [type, word] : {std::pair("float", "-1e39"), std::pair("double", "1e999")}) {
     const std::string path =
         file_of("bool.mtx", real + "%%GraphBLAS type " + type + "\n1 1 1\n1 1 " + word + "\n");
@@ -308,7 +309,7 @@ TEST_CASE("malformed edge lists are refused with line and reason") {
   check(edge_lists, "bad.txt", read_sparse);
 }
 
-TEST_CASE("read options are held to") {
+TEST_CASE("files that break the read options are refused") {
   struct held {
     std::string text;
     rig::read_options options;
@@ -317,22 +318,24 @@ TEST_CASE("read options are held to") {
   };
   const std::vector<held> table = {
       {"0 1\n1 3\n", {.nodes = 3}, ":2: node \"3\" is outside 0..2"},
-      {"0,1\n", {}, ":1: \"0,1\" is not a node number; read_options::separator"},
+      {"0,1\n", {}, ":1: \"0,1\" is not a node number; set read_options::separator"},
       {"0 1\n", {.separator = ','}, ":1: expected \",\" at \"1\""},
       {"0,1 2\n", {.separator = ','}, ":1: expected \",\" at \"2\""},
       {"0,,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
       {",0,1\n", {.separator = ','}, ":1: \"\" is not a node number"},
-      {"0,\n", {.separator = ','}, ":1: one word; an edge"},
+      {"0,\n", {.separator = ','}, ":1: there is one word; an edge"},
       {"0,1,\n", {.separator = ','}, ":1: the value is missing"},
-      {"0,1,1,5\n", {.separator = ','}, ":1: \",5\" after the edge; read_options::extra_columns"},
+      {"0,1,1,5\n",
+       {.separator = ','},
+       ":1: \",5\" follows the edge; set read_options::extra_columns"},
       {"0;1;1,5\n", {.separator = ';'}, ":1: \"1,5\" is not a number"},
       {"0,1,2 3\n", {.separator = ',', .extra_columns = true}, ":1: expected \",\" at \"3\""},
-      {"0 1 2\n", {.values = false}, ":1: \"2\" after the edge"},
-      {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: an edge without a value"},
+      {"0 1 2\n", {.values = false}, ":1: \"2\" follows the edge"},
+      {"0 1 2\n0 1\n", {.extra_columns = true}, ":2: the edge has no value"},
       {"0 1 5\n1 1 5\n0 1 5\n",
        {},
-       "on line 1; with read_options::duplicates, read_matrix folds such"},
-      {"0 1\n", {.nodes = -1}, ": -1 nodes", rig::errc::range},
+       "on line 1; set read_options::duplicates, and read_matrix folds them"},
+      {"0 1\n", {.nodes = -1}, ": read_options::nodes is -1", rig::errc::range},
       {"0 1\n", {.separator = '.'}, ": the separator \".\" is neither", rig::errc::range},
       {"0 1\n", {.separator = '\n'}, ": the separator \"\\x0a\" is", rig::errc::range},
       {"0 1\n", {.duplicates = rig::accumulator::own}, ": duplicates are", rig::errc::range},
@@ -398,7 +401,7 @@ TEST_CASE("files that cannot be opened, read or written") {
         }).starts_with("/dev/full: cannot write: "));
   const std::string array = file_of("array.npy", "");
   CHECK(refusal(rig::errc::format, [&] { rig::read_dense<int>(array); }) ==
-        array + ": neither .npy nor Matrix Market");
+        array + ": the file is neither .npy nor Matrix Market");
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_matrix<int>(file_of("dense.npy", npy("{}", "")));
         }).find("read_dense") != std::string::npos);
@@ -413,7 +416,7 @@ TEST_CASE("damaged gzip files are refused") {
   REQUIRE(std::system(("gzip -nf " + (scratch() / "damaged.mtx").string()).c_str()) == 0);
   const std::string whole = bytes_of(path);
   CHECK(rig::read_matrix<int>(path).nnz() == 1000);
-  // From the second byte on it is known for gzip, and every byte of it matters.
+  // Two bytes identify gzip; after them every byte matters.
   for (std::size_t length = 2; length < whole.size(); length += 3) {
     file_of("damaged.mtx.gz", whole.substr(0, length));
     CHECK(refusal(rig::errc::format, [&] { rig::read_matrix<int>(path); }).find("too early") !=
@@ -433,11 +436,11 @@ TEST_CASE("damaged gzip files are refused") {
         std::string::npos);
 }
 
-TEST_CASE("what a gzip file of petabytes could hold is no negative number") {
+TEST_CASE("the possible content of a gzip file of petabytes does not overflow") {
   file_of("sparse.npy", npy_of("<f8", "(2147483647, 2147483647)", ""));
   REQUIRE(std::system(("gzip -nf " + (scratch() / "sparse.npy").string()).c_str()) == 0);
   const std::string zipped = bytes_of(scratch() / "sparse.npy.gz");
-  // Few file systems have files of that size; tmpfs does.
+  // Few file systems hold files of that size; tmpfs does.
   const fs::path shared = fs::exists("/dev/shm") ? fs::path("/dev/shm") : scratch();
   const std::string path = shared / ("rig_" + std::to_string(getpid()) + ".npy.gz");
   std::ofstream(path, std::ios::binary) << zipped;
@@ -453,7 +456,7 @@ TEST_CASE("what a gzip file of petabytes could hold is no negative number") {
   CHECK(message.starts_with(path + ": needs 36893488113"));
 }
 
-TEST_CASE("sizes that lie allocate nothing") {
+TEST_CASE("false sizes allocate nothing") {
   if (!memory_can_be_limited) {
     MESSAGE("SKIPPED: a sanitizer's address space cannot be limited");
     return;
@@ -476,13 +479,13 @@ TEST_CASE("sizes that lie allocate nothing") {
   CHECK(refusal(format, [&] {
           rig::read_matrix<double>(large);
         }).find("after 1 of 4000000000000000000") != std::string::npos);
-  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes ask for") !=
+  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes need") !=
         std::string::npos);
   CHECK(refusal(format, [&] { rig::read_matrix<double>(bomb); }).find("after 0 of 3") !=
         std::string::npos);
   CHECK(refusal(memory, [&] { rig::read_matrix<float>(nodes); }).starts_with(nodes + ": "));
   CHECK(refusal(memory, [&] { rig::read_dense<double>(wide); }).starts_with(wide + ": "));
-  // Its size is refused before its entries are read, of which there are too few.
+  // The size is refused before the entries are read, although some are missing.
   CHECK(refusal(memory, [&] { rig::read_dense<double>(short_one); }).starts_with(short_one + ": "));
 }
 
@@ -512,7 +515,7 @@ TEST_CASE("entries are refused before they fill the machine's memory") {
     const std::string said = message(path);
     CAPTURE(said);
     CHECK(said.starts_with(path + ": needs "));
-    CHECK(said.ends_with(" bytes of memory, the machine has 16777216"));
+    CHECK(said.ends_with(" bytes of memory, but the machine has 16777216"));
   }
   machine_bytes = 0;
   if (memory_can_be_limited) {
@@ -523,7 +526,7 @@ TEST_CASE("entries are refused before they fill the machine's memory") {
   CHECK(rig::read_matrix<double>(edges).nnz() == 1);
 }
 
-TEST_CASE("every truncation and every damaged byte reads or is refused, nothing else") {
+TEST_CASE("every truncated or damaged file reads or is refused") {
   const std::vector<std::pair<std::string, std::string>> files = {
       {"fuzz.mtx", real + "%%GraphBLAS type double\n3 2 3\n1 1 -1.5e-3\n3 2 inf\r\n\n%c\n2 1 +7\n"},
       {"fuzz.mtx", skew + "4 4 3\n2 1 -12\n4 1 3\n4 3 5\n"},

@@ -1,4 +1,4 @@
-// expect: a cbsr is immutable, and no result to write into
+// expect: a cbsr is immutable and cannot be an existing result
 #include "rig/rig.hpp"
 
 void product(rig::cbsr<float>& c, const rig::matrix<float>& a, const rig::dense<float>& b) {

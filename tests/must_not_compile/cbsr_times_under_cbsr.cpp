@@ -1,4 +1,4 @@
-// expect: under the structure of a cbsr B is a dense
+// expect: under the structure of a cbsr, B must be a dense
 #include "rig/rig.hpp"
 
 auto product(const rig::matrix<float>& a, const rig::cbsr<float>& b) {

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# check.sh SOURCE COMPILE...: COMPILE must refuse SOURCE with an error that contains the text of its first
-# line, "// expect: text". "// expect: success" marks the control, which shows that COMPILE can succeed.
-# Lines "// errors: number" and "// flags: flags" beneath say how many errors there are, and of what COMPILE.
+# check.sh SOURCE COMPILE...: COMPILE must refuse SOURCE with an error that contains the text after "// expect:" in
+# its first line. "// expect: success" marks the control, which compiles. The next lines may give the number of errors
+# ("// errors: number") and further flags of COMPILE ("// flags: flags").
 set -euo pipefail
 source=$1
 shift

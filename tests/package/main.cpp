@@ -2,7 +2,7 @@
 
 #include "rig/rig.hpp"
 
-// A user's program: one builtin pair, from the library, and one that is not, from the headers.
+// A user's program with one builtin pair from the library and one other pair from the headers.
 int main() {
   const std::vector<rig::index> from = {0, 1, 1}, to = {1, 0, 2};
   const auto graph = rig::matrix<float>::from_positions(2, 3, from, to);

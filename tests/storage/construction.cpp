@@ -1,5 +1,4 @@
-// Containers from the caller's data: tuples, CSR, views, dense; what is checked and what the errors
-// say.
+// Containers from the caller's data: tuples, CSR, views and dense arrays; their checks and errors.
 
 #include <doctest/doctest.h>
 
@@ -99,7 +98,7 @@ TEST_CASE("CSR of every width") {
   CHECK(entries_of(csr<long, long>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3})) == want);
   CHECK(entries_of(csr<int, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}, input::trusted)) ==
         want);
-  // Copies keep narrow offsets where they suffice.
+  // Copies keep 32-bit offsets if these suffice.
   CHECK(!csr<long, int>(3, 3, {0, 1, 1, 3}, {1, 0, 2}, {1, 2, 3}).structure().offsets_64());
   const std::vector<long> offsets{0, 2};
   const indices j{0, 1};
@@ -129,7 +128,7 @@ TEST_CASE("bad CSR") {
   check_error(errc::shape, {"2 entries", "1 values"}, [] {
     csr<int, int>(1, 3, {0, 2}, {0, 2}, {1});
   });
-  // Narrowing is checked even where the caller is trusted.
+  // Narrowing is checked even if the caller's arrays are trusted.
   check_error(errc::range, {"4294967296", "entry 0"}, [] {
     csr<long, long>(1, 3, {0, 1}, {1l << 32}, {1});
   });
@@ -178,7 +177,7 @@ TEST_CASE("CSR from ranges of any integer type") {
   CHECK(entries_of(rig::scale_columns(a, floats{1, 2, 3})) == entries{{0, 1, 2}, {1, 1, 2}});
 }
 
-TEST_CASE("integers that fit no index are named") {
+TEST_CASE("the error of an integer that fits no index names the integer") {
   using longs = std::vector<unsigned long>;
   constexpr unsigned long most = std::numeric_limits<unsigned long>::max();
   const auto csr_of = [](const auto& offsets, const auto& columns, input how = input::checked) {
@@ -203,7 +202,7 @@ TEST_CASE("integers that fit no index are named") {
   });
   check_error(errc::range, {"column -1", "tuple 0", "0..2"},
               [] { matrix<float>::from_positions(3, 3, indices{0}, std::vector<long long>{-1}); });
-  // What a view cannot read where it lies.
+  // A view reads the caller's arrays in place, so it converts no index type.
   check_error(errc::type, {"columns of 4 bytes", "8", "from_csr"},
               [&] { matrix<float>::view(1, 3, offsets, wide_columns, v); });
   check_error(errc::type, {"offsets of 4 or 8 bytes", "2", "from_csr"},
@@ -215,7 +214,7 @@ TEST_CASE("unsorted columns are sorted on request, values with them") {
   CHECK(entries_of(a) == entries{{0, 0, 2}, {0, 4, 3}, {0, 8, 1}, {2, 0, 5}, {2, 1, 4}});
   const auto wide = csr<long, long>(1, 9, {0, 3}, {8, 0, 4}, {1, 2, 3}, input::sorted);
   CHECK(entries_of(wide) == entries{{0, 0, 2}, {0, 4, 3}, {0, 8, 1}});
-  // Rows that ascend already stay where they are.
+  // Rows that are sorted already stay unchanged.
   CHECK(entries_of(csr<int, int>(1, 3, {0, 2}, {0, 2}, {1, 2}, input::sorted)) ==
         entries{{0, 0, 1}, {0, 2, 2}});
 }
@@ -286,7 +285,7 @@ TEST_CASE("dense") {
 }
 
 TEST_CASE("a dense too large for a size_t of bytes is out of memory") {
-  constexpr index edge = 1518500250;  // its square is a little more than 2^61
+  constexpr index edge = 1518500250;  // its square is slightly more than 2^61
   check_error(errc::out_of_memory, {"1518500250"}, [] { dense<double>(edge, edge); });
   check_error(errc::out_of_memory, {}, [] { dense<double>(INT_MAX, INT_MAX); });
   check_error(errc::out_of_memory, {"bytes"}, [] { dense<char>(INT_MAX, INT_MAX); });
@@ -314,7 +313,7 @@ TEST_CASE("dense views") {
   dense<float> taken = dense<float>::view(static_cast<const float*>(memory.data()), 2, 3);
   check_error(errc::read_only, {"2x3"}, [&] { taken.data(); });
   check_error(errc::read_only, {"2x3"}, [&] { taken.row(1); });
-  // A copy is the caller's own.
+  // A copy owns its memory.
   dense<float> own = taken;
   CHECK(!own.read_only());
 }
@@ -330,7 +329,7 @@ TEST_CASE("nothing is written through a read-only view") {
   check_error(errc::read_only, {"2x3"}, [&] { view.end()[-1] = 70; });
   CHECK(memory == floats{1, 2, 3, 4, 5, 6});
   CHECK(std::as_const(view)(1, 2) == 6);
-  // What it is moved to is read-only, too; what is assigned to it takes its place.
+  // Moving a view keeps it read-only; assigning to it replaces it.
   auto moved = std::move(view);
   check_error(errc::read_only, {"2x3"}, [&] { moved(0, 0) = 70; });
   view(0, 0);
@@ -367,7 +366,7 @@ TEST_CASE("a packed dense is a range") {
   strided.row(1)[2] = 9;
   CHECK(memory[7] == 9);
   CHECK(std::as_const(strided).row(1).size() == 3);
-  // The rows of one row are packed at any stride, as are those without elements.
+  // A dense of one row is packed at any stride, and so is a dense without elements.
   CHECK(dense<int>::view(memory.data(), 1, 3, 5).span().size() == 3);
   CHECK(dense<int>::view(memory.data(), 2, 0, 5).span().empty());
 }
@@ -390,7 +389,7 @@ TEST_CASE("masks are views") {
   CHECK(rig::structure(a).structural);
 }
 
-/// 0×0, in host memory, as one made without arguments.
+/// Checks that a container is 0×0 in host memory, like one made without arguments.
 template <class Container>
 void check_empty(const Container& moved) {
   CHECK(moved.rows() == 0);
@@ -398,7 +397,7 @@ void check_empty(const Container& moved) {
   CHECK(moved.where() == rig::cpu());
 }
 
-TEST_CASE("what was moved from is 0x0") {
+TEST_CASE("a moved-from container is 0x0") {
   rig::buffer block = rig::buffer::allocate(64);
   const rig::buffer kept = std::move(block);
   CHECK(kept.bytes() == 64);

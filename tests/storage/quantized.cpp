@@ -1,4 +1,4 @@
-// INT8 features: how far codes are from their numbers, products with them, and their files.
+// INT8 features: the rounding error of codes, products with codes, and .npz files.
 
 #include <omp.h>
 
@@ -101,7 +101,7 @@ void check_bounds() {
           for (int j = 0; j < in.columns; ++j) {
             const int r = q.per_column() ? j : 0, code = q.data()[i * in.columns + j];
             const long double number = to_number(x(i, j)), step = q.step()[r];
-            // Neighbours first, so that nothing is lost.
+            // The close numbers are subtracted first, which loses no digits.
             const long double off = std::fabs((q.low()[r] - number) + step * code);
             const long double most = how == rounding::floor ? step : step / 2;
             wrong += !(off <= most * (1 + 0x1p-50L));
@@ -114,14 +114,14 @@ void check_bounds() {
       }
 }
 
-TEST_CASE("codes are within a step, or half of one, of their numbers") {
+TEST_CASE("codes differ from their numbers by at most a step, or half a step") {
   check_bounds<float>();
   check_bounds<double>();
   check_bounds<rig::half>();
   check_bounds<rig::bfloat16>();
 }
 
-TEST_CASE("codes are the published ones") {
+TEST_CASE("codes equal the published ones") {
   const rig::dense<float> x = dense_of<float>(inputs[0]);
   double least = inf, greatest = -inf;
   for (int i = 0; i < x.rows(); ++i)
@@ -169,7 +169,7 @@ TEST_CASE("codes do not depend on the number of threads, and views with gaps are
   }
 }
 
-TEST_CASE("numbers without a range are refused, the first by name") {
+TEST_CASE("numbers without a range are refused, and the error names the first") {
   const auto range = rig::errc::range;
   for (const ranges over : {ranges::matrix, ranges::column}) {
     rig::dense<float> x(300, 7, 1.5f);
@@ -195,7 +195,7 @@ TEST_CASE("numbers without a range are refused, the first by name") {
   }
 }
 
-TEST_CASE("codes from elsewhere") {
+TEST_CASE("codes of the caller") {
   const std::vector<unsigned char> codes{0, 1, 2, 253, 254, 255};
   using floats = std::vector<float>;
   const quantized q = quantized::from_codes(2, 3, codes, floats{-1, 0, 1}, floats{0, 0.5f, 2});
@@ -212,9 +212,10 @@ TEST_CASE("codes from elsewhere") {
   };
   using enum rig::errc;
   CHECK(attempt(shape, 3, {0}, {0}) == "quantized: 3x3 needs 9 codes, got 6");
-  CHECK(attempt(shape, -1, {0}, {0}) == "quantized: -1x3 is not a shape");
-  CHECK(attempt(shape, 2, {0, 0}, {0, 0}).find("both have 1 or 3") != std::string::npos);
-  CHECK(attempt(shape, 2, {0}, {0, 0, 0}).find("1 numbers of low") != std::string::npos);
+  CHECK(attempt(shape, -1, {0}, {0}) ==
+        "quantized: -1x3 is not a shape; rows and columns must be at least 0");
+  CHECK(attempt(shape, 2, {0, 0}, {0, 0}).find("give each 1 or 3") != std::string::npos);
+  CHECK(attempt(shape, 2, {0}, {0, 0, 0}).find("low has 1 numbers") != std::string::npos);
   for (const float bad : {inf, -inf, NAN}) {
     CHECK(attempt(range, 2, {bad}, {1}).find("range 0 is ") != std::string::npos);
     CHECK(attempt(range, 2, {0, 0, 0}, {1, 1, bad}).find("range 2 is ") != std::string::npos);
@@ -223,7 +224,7 @@ TEST_CASE("codes from elsewhere") {
   CHECK(attempt(range, 2, {FLT_MAX}, {FLT_MAX / 255}).find("range 0") != std::string::npos);
 }
 
-TEST_CASE("memory for codes has a shape and ranges for it") {
+TEST_CASE("memory for codes must fit the shape and the ranges") {
   const auto shape = rig::errc::shape;
   check_error(shape, {"-1x3"}, [] { quantized::uninitialised(-1, 3, 1); });
   check_error(shape, {"3x-1"}, [] { quantized::uninitialised(3, -1, 1); });
@@ -264,7 +265,7 @@ TEST_CASE("products with codes") {
   met.conclude(11, shapes.size());
 }
 
-TEST_CASE("a long row that is cut, over codes") {
+TEST_CASE("a long row that is split, over codes") {
   const shape rows = long_rows_shape();
   for (const ranges over : {ranges::matrix, ranges::column}) {
     trial_spec spec;
@@ -280,12 +281,12 @@ TEST_CASE("a long row that is cut, over codes") {
   }
 }
 
-TEST_CASE("a product over codes is one over what they stand for") {
-  // A single column is summed in strands, block by block: in another order.
+TEST_CASE("a product over codes equals the product over the dequantised numbers") {
+  // A single column is summed block by block, which changes the order.
   check_dequantised(rig::cpu(), [](int features) { return features == 1; });
 }
 
-TEST_CASE("explain names codes, and what cannot be is refused") {
+TEST_CASE("explain names codes, and unsupported calls are refused") {
   const auto a = rig::matrix<float>(4, 3);
   const quantized whole = quantized::from(rig::dense<float>(3, 4, 1.0f)),
                   columns = quantized::from(rig::dense<float>(3, 4, 1.0f), ranges::column);
@@ -294,7 +295,7 @@ TEST_CASE("explain names codes, and what cannot be is refused") {
   const auto b = quantized::from(rig::dense<float>(4, 3, 1.0f), ranges::column);
   CHECK(refusal(rig::errc::cannot, [&] {
           rig::mxm(a, b, rig::plus_times<float>{}, {.transpose_b = true});
-        }).find("range for each column") != std::string::npos);
+        }).find("range per column") != std::string::npos);
   CHECK(rig::mxm(a, b, rig::plus_first<float>{}, {.transpose_b = true}).columns() == 4);
   CHECK(refusal(rig::errc::shape, [&] {
           rig::mxm(a, b, rig::plus_times<float>{});
@@ -326,7 +327,7 @@ std::uint32_t crc_of(const std::string& bytes) {
   return ~crc;
 }
 
-/// Raw deflate, by gzip: what is between its header of ten bytes and its end of eight.
+/// The raw deflate stream of gzip's output, without the header of 10 bytes and the trailer of 8.
 std::string deflated(const std::string& bytes) {
   const std::string path = file_of("member", bytes);
   REQUIRE(std::system(("gzip -nf " + path).c_str()) == 0);
@@ -367,7 +368,7 @@ std::string npy_of(const std::string& type, const std::string& shape, const std:
   return std::string("\x93NUMPY\1\0", 8) + static_cast<char>(text.size()) + '\0' + text + data;
 }
 
-TEST_CASE(".npz: what is written is read") {
+TEST_CASE(".npz: a written file reads back") {
   const std::string path = scratch() / "q.npz";
   for (const input& in : inputs)
     for (const ranges over : {ranges::matrix, ranges::column}) {
@@ -378,7 +379,7 @@ TEST_CASE(".npz: what is written is read") {
       rig::write_quantized(path, rig::read_quantized(path));
       CHECK(bytes_of(path) == first);
     }
-  // More than the reader's buffers hold.
+  // The codes exceed the reader's buffers.
   const quantized large = quantized::from(dense_of<float>({"", 1500, 777, unit}));
   rig::write_quantized(path, large);
   CHECK(same(rig::read_quantized(path), large));
@@ -421,9 +422,9 @@ TEST_CASE(".npz of other programs") {
   CHECK(large.dequantised<float>()(999, 999) == 15);
 }
 
-TEST_CASE(".npz: codes that threads read together") {
+TEST_CASE(".npz: several threads read the codes") {
   const int threads = omp_get_max_threads();
-  // More than is read between two reports of progress, and no whole number of pieces.
+  // The codes exceed one interval of progress and are no whole number of pieces.
   constexpr int rows = 70001, columns = 1000;
   std::vector<unsigned char> codes(static_cast<std::size_t>(rows) * columns);
   for (std::size_t n = 0; n < codes.size(); ++n)
@@ -473,7 +474,7 @@ TEST_CASE(".npz: codes that threads read together") {
         }).find("codes.npy: bytes follow the 2997000 numbers") != std::string::npos);
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_quantized(of(2996999));
-        }).find("codes.npy: the sizes ask for 2997000 bytes") != std::string::npos);
+        }).find("codes.npy: the sizes need 2997000 bytes") != std::string::npos);
 }
 
 TEST_CASE("malformed .npz files are refused with the reason") {
@@ -501,11 +502,11 @@ TEST_CASE("malformed .npz files are refused with the reason") {
       {with(1, good_low, "high.npy"), "the member \"high.npy\" is not known"},
       {patched(directory + 8, "\1"), "is encrypted"},
       {patched(directory + 10, "\14"), "is packed by method 12"},
-      {patched(directory, "Q"), "an entry that is none"},
+      {patched(directory, "Q"), "an invalid entry"},
       {patched(directory + 42, "\1"), "is not at byte 1"},
-      {patched(directory + 42, "\xff\xff"), "said to be at byte 65535"},
-      {patched(directory + 20, "\xff"), "stored, yet has 255 bytes"},
-      {patched(directory + 20, "\xff\xff"), "is said to have 65535 bytes"},
+      {patched(directory + 42, "\xff\xff"), "is at byte 65535, past"},
+      {patched(directory + 20, "\xff"), "stored, but has 255 bytes"},
+      {patched(directory + 20, "\xff\xff"), "has 65535 bytes from"},
       {patched(end + 16, "\xff\xff"), "past its end"},
       {patched(end + 12, std::string("\0\0\1", 3)), "past its end"},
       {patched(end + 10, "\4"), "the archive's directory is cut"},
@@ -518,9 +519,9 @@ TEST_CASE("malformed .npz files are refused with the reason") {
        "low.npy: the type \"<f8\" is not <f4"},
       {with(2, npy_of(">f4", "(3,)", std::string(12, '\0'))), "step.npy: the type \">f4\""},
       {with(0, npy_of("|u1", "(2, 3, 1)", "abcdef")), "codes.npy: the array has 3 dimensions"},
-      {with(0, npy_of("|u1", "(2, 3)", "abcde")), "codes.npy: the sizes ask for 6 bytes"},
+      {with(0, npy_of("|u1", "(2, 3)", "abcde")), "codes.npy: the sizes need 6 bytes"},
       {with(0, npy_of("|u1", "(2, 3)", "abcdefg")), "codes.npy: bytes follow the 6 numbers"},
-      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes ask for"},
+      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes need"},
       {with(0, npy_of("|u1", "(2, 4)", "abcdefgh")), "low.npy: the shape is 3x1"},
       {with(1, npy_of("<f4", "(3, 2)", std::string(24, '\0'))), "low.npy: the shape is 3x2"},
       {with(2, npy_of("<f4", "(0,)", "")), "step.npy: the shape is 0x1"},
@@ -552,7 +553,7 @@ TEST_CASE("malformed .npz files are refused with the reason") {
           }).starts_with("/dev/full: cannot write"));
 }
 
-TEST_CASE(".npz: every truncation is refused; with a damaged byte it is, or reads as it was") {
+TEST_CASE(".npz: every truncation is refused; a damaged byte is refused or changes nothing") {
   const std::string path = scratch() / "whole.npz";
   rig::write_quantized(path, good());
   int refused = 0, tried = 0;

@@ -1,5 +1,5 @@
-// Algebras outside the builtin list, and storage types that differ from the algebra's, for A, B, C
-// and masks each.
+// Semirings outside the builtin list, and storage types of A, B, C and masks that differ from the
+// semiring's types.
 
 #include <tuple>
 
@@ -61,7 +61,7 @@ void check_stored(const std::vector<shape>& shapes, int number) {
   }
 }
 
-/// Every storage type in every place, in two arrangements.
+/// Checks every storage type for every operand, in two arrangements.
 template <class S, std::size_t... I>
 void check_storage(std::index_sequence<I...>) {
   std::vector<shape> shapes;

@@ -236,8 +236,9 @@ void fill_in(mask_operand& out, const mask<dense<T>>& from) {
 template <class T>
 void fill_in(mask_operand& out, const mask<cbsr<T>>& from) {
   if (!from.structural || from.complemented)
-    fail(errc::cannot, {"mask: of a cbsr the structure is one, not its ",
-                        from.complemented ? "complement" : "values"});
+    fail(errc::cannot,
+         {"mask: a cbsr cannot be a mask by its ", from.complemented ? "complement" : "values",
+          "; pass rig::structure of it"});
   out.over = mask_operand::kind::cbsr;
   out.structural = true;
   fill_in(out.full, from.container.structure());

@@ -44,7 +44,9 @@ const shared_library& library_of_nvrtc() {
 nvrtc load_nvrtc() {
   const shared_library& library = library_of_nvrtc();
   if (const char* const why = library.why_absent(); why != nullptr)
-    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC: ", why});
+    fail(errc::cannot, {"this product is compiled at run time, which needs NVRTC; install it, or "
+                        "set RIG_NVRTC to its path: ",
+                        why});
   nvrtc out{};
   library.find("nvrtcVersion", out.version);
   library.find("nvrtcCreateProgram", out.create);
@@ -136,8 +138,8 @@ compiled_kernel compile_now(const kernel_source& of, int architecture) {
     const char* const hint =
         log.find("std::") == log.npos
             ? ""
-            : "\nThe GPU's compiler reads no standard header: rig::maximum and "
-              "rig::minimum are in place of std::max and std::min";
+            : "\nThe GPU's compiler reads no standard header: use rig::maximum and "
+              "rig::minimum in place of std::max and std::min";
     fail(errc::cannot, {"semiring ", subject, " does not compile for the GPU:\n", log, hint});
   }
   compiled_kernel out;
@@ -215,7 +217,8 @@ int architecture_of(int device) {
 
 const char* no_compiler_because() {
   return library_of_nvrtc().why_absent() != nullptr
-             ? "is compiled at run time, and there is no NVRTC"
+             ? "is compiled at run time, and NVRTC is missing; install it, or set RIG_NVRTC to its "
+               "path"
              : nullptr;
 }
 

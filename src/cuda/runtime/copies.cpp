@@ -32,7 +32,7 @@ void pin(context& c) {
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     fail(errc::out_of_memory,
-         {"out of memory: ", 2 * pinned_bytes, " bytes asked of pinned memory on cpu"});
+         {"out of memory: cannot allocate ", 2 * pinned_bytes, " bytes of pinned memory on cpu"});
   }
   check(status, "cudaHostAlloc");
   c.pinned[0] = static_cast<char*>(both);

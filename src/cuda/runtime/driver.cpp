@@ -20,7 +20,7 @@ driver_functions find_all() {
     CUdriverProcAddressQueryResult result;
     if (look_up(name, &at, since, CU_GET_PROC_ADDRESS_DEFAULT, &result) != CUDA_SUCCESS ||
         at == nullptr)
-      fail(errc::device, {"the driver has no ", name});
+      fail(errc::device, {"the CUDA driver has no function ", name, "; install a newer driver"});
     std::memcpy(&function, &at, sizeof(at));
   };
   find("cuInit", out.start);

@@ -79,7 +79,7 @@ void check_alignment(const block& of, void* data) {
   of.release(data);
   fail(errc::cannot, {"the device allocator returned ", static_cast<const char*>(address), " for ",
                       of.bytes, " bytes on ", to_string(cuda(of.device)),
-                      "; its memory begins at multiples of ", device_alignment, " bytes"});
+                      "; its memory must start at a multiple of ", device_alignment, " bytes"});
 }
 
 device_allocator chosen_allocator() {
@@ -119,7 +119,7 @@ std::shared_ptr<void> allocate(std::size_t bytes, int device, void* stream) {
   void* const data = made.allocate();
   if (data == nullptr)
     fail(errc::out_of_memory,
-         {"out of memory: ", bytes, " bytes asked on ", to_string(cuda(device))});
+         {"out of memory: cannot allocate ", bytes, " bytes on ", to_string(cuda(device))});
   check_alignment(made, data);
   return std::shared_ptr<void>(data, [made](void* p) {
     // At exit the driver may be gone before the last buffer, and the memory with it.
@@ -136,7 +136,7 @@ void set_device_allocator(device_allocator chosen) {
   if ((chosen.allocate == nullptr) != (chosen.release == nullptr))
     fail(errc::range,
          {"set_device_allocator: ", chosen.allocate == nullptr ? "allocate" : "release",
-          " is null, and the other is not"});
+          " is null, but the other is not; give both functions or neither"});
   const std::lock_guard lock(on_cuda::allocator_mutex);
   on_cuda::allocator = chosen;
   on_cuda::has_allocator.store(chosen.allocate != nullptr, std::memory_order_release);

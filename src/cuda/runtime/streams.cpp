@@ -46,7 +46,7 @@ void* lasting_stream(int device, void* stream) {
   if (stream == cudaStreamPerThread)
     fail(errc::cannot, {"a view on ", to_string(cuda(device)),
                         " cannot belong to cudaStreamPerThread, which is another stream in every "
-                        "thread; give a stream that cudaStreamCreate made"});
+                        "thread; pass a stream that cudaStreamCreate made"});
   return stream_for(device, stream);
 }
 
@@ -64,7 +64,7 @@ void synchronise(int device) {
   void* const own = stream_for(device, nullptr);
   if (is_capturing(own))
     fail(errc::cannot, {"synchronise: rig's own stream of ", to_string(cuda(device)),
-                        " is being captured in a CUDA graph"});
+                        " is being captured in a CUDA graph; synchronise after the capture"});
   check(cudaStreamSynchronize(static_cast<cudaStream_t>(own)), "synchronise");
   free_waiting(context_of(device));
 }
@@ -91,9 +91,9 @@ bool stream_order::add(void* stream, const char* operation) {
   // An order with a captured stream would draw the call into the graph, where work cannot wait for
   // anything outside.
   if (is_capturing(stream))
-    fail(errc::cannot,
-         {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
-          " that is being captured in a CUDA graph, and the call is on a stream that is not"});
+    fail(errc::cannot, {operation, ": an operand belongs to a stream of ", to_string(cuda(device_)),
+                        " that is being captured in a CUDA graph, but the call is on another "
+                        "stream; call on the captured stream, or after the capture"});
   others_[count_++] = stream;
   return true;
 }

@@ -101,8 +101,8 @@ std::optional<cudaDataType> cusparse_type(type stored) {
 
 cusparse_csr::cusparse_csr(const sparse_operand& a) {
   if (a.offsets_64)
-    fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, and A has ", a.nnz,
-                        " entries with 64-bit ones"});
+    fail(errc::cannot, {"cuSPARSE takes 32-bit columns only with 32-bit offsets, but A has ", a.nnz,
+                        " entries and 64-bit offsets"});
   check(call().create_csr(&is, a.rows, a.columns, a.nnz, const_cast<void*>(a.offsets),
                           const_cast<index*>(a.entries), const_cast<void*>(a.values),
                           CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,

@@ -20,20 +20,21 @@ const char* cannot_because(const problem& p) {
   const std::uint64_t algebra = p.algebra->key_hash;
   if (algebra != info_of<plus_times<float>>.key_hash &&
       algebra != info_of<plus_times<double>>.key_hash)
-    return "cuSPARSE serves plus_times in float and double";
-  if (p.a.values == nullptr) return "cuSPARSE needs a value an entry, and A is iso";
-  if (p.a.permutation != nullptr) return "cuSPARSE would need A's transpose with its values";
+    return "cuSPARSE serves only plus_times, in float and double";
+  if (p.a.values == nullptr) return "cuSPARSE needs a value per entry, but A is iso";
+  if (p.a.permutation != nullptr)
+    return "cuSPARSE cannot read A's values through the permutation of its transpose";
   if (p.a.value_type != p.b.value_type || p.b.value_type != p.c.value_type ||
       !cusparse_type(p.b.value_type))
-    return "cuSPARSE needs A, B and C in one floating type";
+    return "cuSPARSE needs A, B and C in the same floating type";
   if ((p.b.value_type == type::float64) != (p.algebra->result == type::float64))
     return "cuSPARSE would sum in another type";
   if (p.desc->reproducible)
-    return "cuSPARSE's sums differ in their last bits from run to run: say reproducible = false";
+    return "cuSPARSE's sums may differ in their last bits between runs; set reproducible = false";
   if (p.a.offsets_64) return "cuSPARSE takes 32-bit columns only with 32-bit offsets";
   if (p.mask.over != mask_operand::kind::absent) return "cuSPARSE has no masks";
   if (p.accum != accumulator::none && p.accum != accumulator::plus)
-    return "cuSPARSE accumulates by plus alone";
+    return "cuSPARSE accumulates only by plus";
   if (p.desc->fill.has_value() && p.desc->fill.as<double>() != 0)
     return "cuSPARSE fills empty rows with 0";
   return no_cusparse_because();
@@ -59,7 +60,7 @@ answer vendor_answer(const problem& p) {
   if (cannot(out, p, cannot_because(p))) return out;
   out.says = verdict::slower;
   out.seconds = 2 * estimate(p) + lone_row_seconds(statistics_of(p).longest);
-  if (p.reasons) out.reason = "rig's kernels move the same bytes with less waiting";
+  if (p.reasons) out.reason = "rig's kernels move the same bytes in less time";
   return out;
 }
 
