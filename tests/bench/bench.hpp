@@ -22,7 +22,9 @@ struct options {
   std::vector<int> features;
   int threads = 0;
   int repeat = 0;
-  bool all = false;  ///< also the graphs that need gigabytes
+  std::string graph_file;  ///< tune: a file, in place of `graphs`
+  std::string table;       ///< tune: the table to write
+  bool all = false;        ///< also the graphs that need gigabytes
 };
 
 /// Returns the milliseconds of one run. On a device, a pair of events measures them.
@@ -96,6 +98,7 @@ class record {
   /// A missed target that is not a number.
   void miss(const std::string& what);
   const std::vector<std::string>& missed() const { return missed_; }
+  const std::string& commit() const { return commit_; }
 
   /// The record as JSON.
   std::string text() const;

@@ -15,14 +15,13 @@ std::string at_text(const product& at) {
   return at.graph.name + ", F = " + std::to_string(at.features);
 }
 
-subject make_subject(const std::string& name) {
-  const rig::matrix<float> graph = rig::generate::from_text(name);
+}  // namespace
+
+subject make_subject(const std::string& name, const rig::matrix<float>& graph) {
   const rig::matrix<float> weighted = rig::generate::random_values(graph).to(rig::cuda());
   synchronise();
   return {name, graph.shared_structure(), weighted, weighted.with_value(1.0f)};
 }
-
-}  // namespace
 
 product::product(const subject& graph, int features)
     : graph(graph),
@@ -190,7 +189,7 @@ void gpu_suites(const options& given, record& out) {
   };
   for (const std::string& name : graphs) {
     guarded(name, [&] {
-      const subject graph = make_subject(name);
+      const subject graph = make_subject(name, rig::generate::from_text(name));
       std::vector<gpu::suite*> here;
       for (const auto& of : wanted)
         if (!given.graphs.empty() || contains(of->usual_graphs(), name)) here.push_back(of.get());

@@ -20,6 +20,9 @@ struct subject {
   rig::matrix<float> pattern;   ///< the same pattern and derived structures, every entry 1
 };
 
+/// A graph under a name, with random values.
+subject make_subject(const std::string& name, const rig::matrix<float>& graph);
+
 /// C = A·B on a subject: B in (-0.5, 0.5); each contender overwrites C.
 struct product {
   const subject& graph;
@@ -102,5 +105,8 @@ namespace bench {
 
 /// Runs all suites of the GPU that `given` names.
 void gpu_suites(const options& given, record& out);
+
+/// Races the plans of each row of the tuning table that the graphs meet, and writes the table.
+void tune(const options& given, record& out);
 
 }  // namespace bench

@@ -35,6 +35,7 @@ constexpr suite table[] = {
      gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
+    {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
      gpu_suites},
 #endif
@@ -103,6 +104,9 @@ int run(int count, char** arguments) {
       hidden;
   auto add = shown.add_options();
   add("graphs", po::value(&graph_list), "graphs, separated by commas");
+  add("graph", po::value(&given.graph_file), "tune: a file, in place of the named graphs");
+  add("table", po::value(&given.table)->default_value("tuning.csv"),
+      "tune: the table to write; its rows of this commit are kept");
   add("features", po::value(&feature_list), "columns of B, separated by commas");
   add("threads", po::value<std::string>(), "CPU threads");
   add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");

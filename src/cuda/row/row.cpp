@@ -49,13 +49,6 @@ bool writes_vectors(const problem& p, const arguments& args, const launch_plan& 
          (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * width));
 }
 
-template_arguments arguments_of(const launch_plan& plan) {
-  template_arguments out = {plan.vector,     plan.tile_lanes, plan.row_lanes, plan.unroll,
-                            plan.coarsening, plan.plain,      plan.entries};
-  if (plan.rest > 0) out.add(plan.rest);
-  return out;
-}
-
 dim3 grid_of(const arguments& args, int64 pieces, int64 tiles, const launch_plan& plan) {
   const int64 groups = row_threads / plan.row_lanes;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
@@ -65,6 +58,15 @@ dim3 grid_of(const arguments& args, int64 pieces, int64 tiles, const launch_plan
 }
 
 }  // namespace
+
+kernel_request request_of(const launch_plan& plan) {
+  kernel_request out = {"row",
+                        "cuda/row/row.cuh",
+                        {plan.vector, plan.tile_lanes, plan.row_lanes, plan.unroll, plan.coarsening,
+                         plan.plain, plan.entries}};
+  if (plan.rest > 0) out.arguments.add(plan.rest);
+  return out;
+}
 
 buffer ordered_values(const problem& p, arguments& args) {
   const semiring_info& s = *p.algebra;
@@ -90,7 +92,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   const launch_plan plan = plan_of(p, args.samples);
   const buffer values = ordered_values(p, args), b = lay_out_b(p, args, plan);
   args.c_packed = writes_vectors(p, args, plan);
-  const void* const kernel = kernel_for(p, {"row", "cuda/row/row.cuh", arguments_of(plan)});
+  const void* const kernel = kernel_for(p, request_of(plan));
   const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
   // The last tile of a tiled copy takes the columns beyond it too.
   const int64 tiles =

@@ -51,24 +51,30 @@ bool is_legal_tile(const product_facts& facts, const tuning_row& row) {
 }
 
 struct load_choice {
-  load_kind load;
-  b_layout layout;
-  int vector_bytes;
-  bool on_lines;
+  load_kind load = load_kind::vector;
+  b_layout layout = b_layout::tiled;
+  int vector_bytes = 0;
+  bool on_lines = true;
+  const tuning_row *from = nullptr, *copy = nullptr;
 };
 
 load_choice choose_load(const product_facts& facts, const tuning_table& table) {
-  const int bytes = table.find(section::load, facts)[setting::vector_bytes],
-            width = elements_in(facts, bytes), columns = number(facts, fact::columns);
-  load_choice out = {load_kind::scalar, b_layout::in_place, bytes, facts[fact::on_lines] != 0};
+  const tuning_row& from = table.find(section::load, facts);
+  const int bytes = from[setting::vector_bytes], width = elements_in(facts, bytes),
+            columns = number(facts, fact::columns);
+  load_choice out = {
+      load_kind::scalar, b_layout::in_place, bytes, facts[fact::on_lines] != 0, &from, nullptr};
   if (width > 1 && facts[fact::alignment] >= bytes) {
     if (columns > width / 2) out.load = load_kind::vector;
     return out;
   }
-  if (width <= 1 || facts[fact::nonzeros] == 0 || columns <= 2 * width ||
-      table.find(section::copy, facts)[setting::padded] == 0)
-    return out;
-  return {load_kind::vector, b_layout::padded, bytes, facts[fact::copy_on_lines] != 0};
+  if (width <= 1 || facts[fact::nonzeros] == 0 || columns <= 2 * width) return out;
+  out.copy = &table.find(section::copy, facts);
+  if ((*out.copy)[setting::padded] == 0) return out;
+  out.load = load_kind::vector;
+  out.layout = b_layout::padded;
+  out.on_lines = facts[fact::copy_on_lines] != 0;
+  return out;
 }
 
 void apply(product_facts& facts, const load_choice& choice) {
@@ -93,7 +99,7 @@ const tuning_row& find_row(const product_facts& facts, const tuning_table& table
   return table.find(section::row, facts, is_legal);
 }
 
-launch_plan plan_by(const tuning_row& row, const product_facts& facts, b_layout layout) {
+launch_plan plan_by(const tuning_row& row, const product_facts& facts, const load_choice& choice) {
   launch_plan out = {};
   const bool is_vector = facts.is(fact::load, load_kind::vector);
   out.vector = is_vector ? elements_in(facts, number(facts, fact::vector_bytes)) : 1;
@@ -105,14 +111,16 @@ launch_plan plan_by(const tuning_row& row, const product_facts& facts, b_layout 
   if (out.coarsening == 0) out.coarsening = (tile_columns + out.tile_lanes - 1) / out.tile_lanes;
   out.plain = facts.is(fact::store, store_kind::plain);
   out.entries = static_cast<entries_read>(number(facts, fact::entries));
-  out.layout = layout;
+  out.layout = choice.layout;
   out.row = &row;
+  out.load = choice.from;
+  out.copy = choice.copy;
   return out;
 }
 
 launch_plan tiled_plan(const tuning_row& row, product_facts facts) {
   set_load(facts, load_kind::vector, tile_vector_bytes, true);
-  launch_plan out = plan_by(row, facts, b_layout::tiled);
+  launch_plan out = plan_by(row, facts, load_choice());
   const int tile = out.vector * out.tile_lanes * out.coarsening;
   out.rest = number(facts, fact::columns) % tile == 1 ? 1 : out.vector;
   return out;
@@ -121,18 +129,23 @@ launch_plan tiled_plan(const tuning_row& row, product_facts facts) {
 /// If few rows are sampled, the plan for whole rows serves, and a function apart takes a sample.
 launch_plan plan_of_samples(product_facts whole, product_facts samples, const load_choice& choice,
                             const tuning_table& table) {
+  const tuning_row* rare = nullptr;
   if (choice.load == load_kind::vector && whole.is(fact::store, store_kind::plain)) {
     product_facts all = whole;
     all.set(fact::entries, entries_read::full);
-    launch_plan out = plan_by(find_row(all, table), all, choice.layout);
+    launch_plan out = plan_by(find_row(all, table), all, choice);
     whole[fact::row_lanes] = out.row_lanes;
-    if (table.find(section::rare_samples, whole)[setting::rare] != 0) {
+    rare = &table.find(section::rare_samples, whole);
+    if ((*rare)[setting::rare] != 0) {
       out.entries = entries_read::mostly_full;
+      out.rare = rare;
       return out;
     }
   }
   apply(samples, choice);
-  return plan_by(find_row(samples, table), samples, choice.layout);
+  launch_plan out = plan_by(find_row(samples, table), samples, choice);
+  out.rare = rare;
+  return out;
 }
 
 }  // namespace
@@ -146,7 +159,7 @@ launch_plan plan(product_facts whole, const product_facts* samples, const tuning
   const load_choice choice = choose_load(whole, table);
   apply(whole, choice);
   if (samples != nullptr) return plan_of_samples(whole, *samples, choice, table);
-  return plan_by(find_row(whole, table), whole, choice.layout);
+  return plan_by(find_row(whole, table), whole, choice);
 }
 
 namespace {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "cuda/device/arguments.cuh"
+#include "cuda/runtime/launch.hpp"
 #include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {
@@ -25,7 +26,9 @@ struct launch_plan {
   entries_read entries;
   int rest;  ///< columns beyond whole tiles that a tiled copy holds: none, one or a vector
   b_layout layout;
-  const tuning_row* row;  ///< where it comes from
+  const tuning_row* row;   ///< the row of section `row`, or of `tiles`, that gives these numbers
+  const tuning_row* load;  ///< those of `load`, `copy` and `rare_samples`; null if not searched
+  const tuning_row *copy, *rare;
 };
 
 /// The plan for these facts, by the table alone. `samples`: the facts of sampled rows, or null if
@@ -34,6 +37,9 @@ launch_plan plan(product_facts whole, const product_facts* samples, const tuning
 
 /// The plan of a problem by the table in use.
 launch_plan plan_of(const problem& p, sampling how);
+
+/// The kernel that a plan launches.
+kernel_request request_of(const launch_plan& plan);
 
 /// A row of the table in use as `explain` prints it: its plan, the table's name, and the time that
 /// was measured.

@@ -200,6 +200,8 @@ class line_reader {
 
 }  // namespace
 
+const char* section_name(section of) { return section_names[static_cast<std::size_t>(of)]; }
+
 bool condition::holds(const product_facts& facts) const {
   const double value = facts[of];
   if (words != 0) return (words >> static_cast<unsigned>(value) & 1u) != 0;

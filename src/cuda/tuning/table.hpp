@@ -32,6 +32,8 @@ enum class section : unsigned char {
   count
 };
 
+const char* section_name(section of);
+
 /// The numbers of a plan. table.cpp has their names.
 enum class setting : unsigned char {
   vector_bytes,  ///< of a vector load of B
