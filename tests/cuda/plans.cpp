@@ -1,6 +1,10 @@
 // Launch plans, and the tuning table that they come from, without a GPU.
 
 #include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "cuda/tuning/plan.hpp"
 #include "provoked.hpp"
@@ -185,8 +189,40 @@ TEST_CASE("a table that is no table is refused with its line") {
   refused("row,rows=longish,,,,,,,\n", {"no such word: 'longish'"});
   refused("row,rows<tiny,,,,,,,\n", {"compared by '='"});
   refused("row,,lanes=8,,,,,,\n", {"no setting is named 'lanes'"});
+  refused("load,,vector_bytes=12,,,,,,\n", {"line 2", "vector_bytes=12"});
+  refused("segments,,segment=1e30,,,,,,\n", {"segment=1e30"});
+  refused("row,,tile_lanes=8 row_lanes=4 unroll=1,,,,,,\n", {"tile_lanes <= row_lanes"});
+  refused("row,,unroll=4,,,,,,\n", {"tile_lanes"});
   refused("constant,l2,1,,,,,,\n", {"no constant is named 'l2'"});
-  refused("row,,tile_lanes=8,,,,,,\n", {"needs a last row without conditions"});
+  refused("order,,by_length=1,,,,,,\n", {"needs a last row without conditions"});
+}
+
+constexpr const char* by_the_environment = "the table that RIG_TUNING names";
+
+TEST_CASE("the table that RIG_TUNING names" * doctest::skip()) {
+  CHECK(current_table().name() == std::getenv("RIG_TUNING"));
+  CHECK(plan_for<sum>(even, 64).shape == numbers{4, 8, 3, 2});
+}
+
+TEST_CASE("RIG_TUNING replaces the table") {
+  char path[] = "/tmp/rig_tuning_XXXXXX";
+  const int file = mkstemp(path);
+  REQUIRE(file >= 0);
+  const std::string text = tuned::text_of({"row,," + lanes(4, 8, 3, 2)});
+  REQUIRE(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
+  close(file);
+  const pid_t child = fork();
+  if (child == 0) {
+    setenv("RIG_TUNING", path, 1);
+    execl("/proc/self/exe", "plans", "--no-skip",
+          ("--test-case=" + std::string(by_the_environment)).c_str(), nullptr);
+    _exit(99);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  unlink(path);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
 }
 
 }  // namespace

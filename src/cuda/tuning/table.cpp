@@ -82,10 +82,27 @@ constexpr std::string_view words_of[word_fact_count] = {
     "plain any",
     "vector scalar"};
 
-constexpr const char* setting_names[] = {
-    "vector_bytes", "padded",    "tile_lanes", "row_lanes", "unroll", "coarsening", "rare",
-    "segment",      "by_length", "pays",       "method",    "values", "halved",     "algorithm"};
-static_assert(std::size(setting_names) == setting_count);
+/// The settings in the order of their enumeration, with the numbers that they may have.
+struct setting_range {
+  const char* name;
+  int least, most;
+  bool is_power = false;  ///< a power of two, or 0
+};
+constexpr setting_range settings[] = {{"vector_bytes", 0, 16, true},
+                                      {"padded", 0, 1},
+                                      {"tile_lanes", 0, 32, true},
+                                      {"row_lanes", 1, 32, true},
+                                      {"unroll", 1, 16},
+                                      {"coarsening", 0, 8},
+                                      {"rare", 0, 1},
+                                      {"segment", 0, 1 << 30},
+                                      {"by_length", 0, 1},
+                                      {"pays", 0, 1},
+                                      {"method", 1, 3},
+                                      {"values", 1, 8, true},
+                                      {"halved", 0, 1},
+                                      {"algorithm", 2, 3}};
+static_assert(std::size(settings) == setting_count);
 
 constexpr const char* constant_names[] = {"tiny_nonzeros",
                                           "short_mean",
@@ -138,6 +155,7 @@ class line_reader {
     if (numbers_end < cells[2].size()) out.reason = cells[2].substr(numbers_end + 2);
     for (const std::string_view word : split(cells[2].substr(0, numbers_end), ' '))
       set(word, out.plan);
+    check_lanes(out);
     return out;
   }
 
@@ -190,8 +208,22 @@ class line_reader {
 
   void set(std::string_view text, std::array<int, setting_count>& plan) const {
     const std::size_t at = std::min(text.find('='), text.size());
-    const std::size_t which = position(setting_names, text.substr(0, at), "setting");
-    plan[which] = static_cast<int>(number(text.substr(std::min(at + 1, text.size()))));
+    const auto* const found = std::ranges::find(settings, text.substr(0, at), &setting_range::name);
+    if (found == std::end(settings)) wrong("no setting is named ", text.substr(0, at));
+    const double value = number(text.substr(std::min(at + 1, text.size())));
+    const bool fits = value >= found->least && value <= found->most && value == std::floor(value);
+    const int whole = fits ? static_cast<int>(value) : 0;
+    if (!fits || (found->is_power && (whole & (whole - 1)) != 0))
+      wrong("a setting has no such value: ", text);
+    plan[static_cast<std::size_t>(found - settings)] = whole;
+  }
+
+  /// A launch configuration is whole: no lanes are missing, and no row has fewer than its tiles.
+  void check_lanes(const tuning_row& row) const {
+    const int tile = row[setting::tile_lanes];
+    if (row.in != section::row && (row.in != section::tiles || tile == 0)) return;
+    if (tile < 1 || row[setting::row_lanes] < tile || row[setting::unroll] < 1)
+      wrong("needs 1 <= tile_lanes <= row_lanes and unroll >= 1: ", row.plan_text);
   }
 
   const std::string& table_;

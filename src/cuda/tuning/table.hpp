@@ -95,8 +95,8 @@ constexpr std::size_t constant_count = static_cast<std::size_t>(constant::count)
 
 class tuning_table {
  public:
-  /// Throws error(format) with the line if `text` is no table, or error(range) if a section's last
-  /// row has conditions.
+  /// Throws error(format) with the line if `text` is no table, or if a section's last row has
+  /// conditions.
   tuning_table(std::string name, std::string_view text);
 
   const std::string& name() const { return name_; }
