@@ -1,6 +1,5 @@
-// Launch shapes on a GPU: graphs with entries enough for the rules' shapes of packs, of codes and
-// of samples, and products over them, which must equal the CPU's. Their numbers are quarters, which
-// add without rounding.
+// Launch plans on a GPU. Products over graphs of every class of rows must equal the CPU's. Their
+// numbers are quarters, which add without rounding.
 
 #include <doctest/doctest.h>
 
@@ -25,8 +24,7 @@
 
 namespace {
 
-/// Few entries, few with long rows, few with few long rows, short rows, skewed ones, skewed and
-/// longer, even, long and longer ones.
+/// Graphs of each class of rows: three tiny ones, then short, skewed, uniform and long rows.
 constexpr const char* graphs[] = {"uniform:2000:16",  "rmat:12:16",       "pubmed-like",
                                   "grid:400:400",     "rmat:16:4",        "rmat:14:20",
                                   "uniform:30000:16", "uniform:15000:24", "uniform:8000:50",
@@ -68,7 +66,7 @@ int unlike(const rig::dense<T>& x, const rig::dense<T>& y) {
   return count;
 }
 
-/// A matrix or features on both places.
+/// A matrix or features in both places.
 template <class T>
 struct on_both {
   T here, there;
@@ -91,7 +89,7 @@ void check_as_on_cpu(const auto& a, const auto& b, const rig::descriptor& desc =
   }
 }
 
-/// Those, and rows whose neighbours share neighbours: long, and skewed.
+/// The graphs above, and two whose neighbouring rows share columns: long rows and skewed rows.
 std::vector<std::pair<std::string, rig::matrix<float>>> graphs_and_communities() {
   std::vector<std::pair<std::string, rig::matrix<float>>> out;
   for (const char* text : graphs) out.emplace_back(text, rig::generate::from_text(text));
@@ -144,7 +142,7 @@ bool goes_in_tiles(const auto& a, const auto& b) {
   return false;
 }
 
-TEST_CASE("B in tiles, and what they leave of its rows") {
+TEST_CASE("B in tiles, with columns beyond them") {
   const auto of_type = [](const auto& a, auto zero, auto semiring, int l, int g) {
     using T = decltype(zero);
     constexpr int width = 16 / sizeof(T);
@@ -210,7 +208,7 @@ TEST_CASE("B goes in tiles if A has twenty entries per row of B") {
   CHECK(!goes_in_tiles<rig::plus_times<float>>(a, whole));
 }
 
-TEST_CASE("products over codes") {
+TEST_CASE("products over 8-bit features") {
   for (const char* text : graphs) {
     CAPTURE(text);
     const on_both graph(rig::generate::from_text(text));
@@ -224,7 +222,7 @@ TEST_CASE("products over codes") {
   }
 }
 
-/// Cases of their own, which can run beside each other: in one they took four minutes.
+/// One case per kernel, so that cases can run beside each other.
 void check_samples_of(const char* kernel) {
   for (const char* text : graphs) {
     CAPTURE(text);
@@ -251,7 +249,7 @@ TEST_CASE("samples of bucket") { check_samples_of("bucket"); }
 TEST_CASE("samples of fastrand") { check_samples_of("fastrand"); }
 TEST_CASE("samples of adaptive") { check_samples_of("adaptive"); }
 
-TEST_CASE("one column, chunks of many rows, of none, and of parts of one") {
+TEST_CASE("one column, in chunks of many rows, of no rows and of a part of a row") {
   for (const int rows : {1023, 1024, 1025, 32769, 200000}) {
     CAPTURE(rows);
     std::vector<int> offsets = {0}, columns;
@@ -315,7 +313,7 @@ TEST_CASE("one column, panels of columns") {
         on_both(graph.here.with_values(std::span<const rig::int32>(values))),
         on_both(std::move(x)));
 
-  // Values that begin 4 bytes after a multiple of 16 are loaded one by one.
+  // Values that begin 4 bytes after a multiple of 16 take scalar loads.
   const rig::pattern& s = a.there.structure();
   const auto nnz = static_cast<std::size_t>(s.nnz());
   rig::dense<float> moved(static_cast<int>(nnz) + 1, 1, 0.0f);
@@ -330,8 +328,8 @@ TEST_CASE("one column, panels of columns") {
   CHECK(unlike(rig::mxm(a.here, b.here, rig::plus_times<float>{}), there) == 0);
 }
 
-/// n rows, each tenth of `longer` entries and the others of `shorter`: side by side from the
-/// diagonal on, or spread over all columns.
+/// n rows: every tenth has `longer` entries, the others have `shorter`. Entries lie side by side
+/// from the diagonal on, or are spread over all columns.
 rig::matrix<float> rows_of(int n, int shorter, int longer, bool spread) {
   std::vector<int> offsets = {0}, columns;
   for (int i = 0; i < n; ++i) {
@@ -344,7 +342,7 @@ rig::matrix<float> rows_of(int n, int shorter, int longer, bool spread) {
                                       std::span<const int>(columns));
 }
 
-TEST_CASE("panels of columns are chosen where rows are long in them") {
+TEST_CASE("panels of columns are chosen if rows have many entries in each panel") {
   const auto check = [](const char* name, const rig::matrix<float>& graph, bool chosen) {
     CAPTURE(name);
     const on_both a(weighted(graph));
@@ -366,7 +364,7 @@ TEST_CASE("panels of columns are chosen where rows are long in them") {
   check("not alike", rows_of(120000, 20, 250, true), false);
 }
 
-/// Ties, the ends of what is normal, what is not, and draws of all sizes.
+/// Ties, the limits of normal numbers, subnormal and special numbers, and random ones of all sizes.
 std::vector<float> numbers_of_all_kinds() {
   constexpr float inf = std::numeric_limits<float>::infinity();
   std::vector<float> out = {0.0f,    -0.0f,          inf,      -inf,     1e-45f,
@@ -392,7 +390,7 @@ void check_narrowed(const on_both<rig::matrix<float>>& one, const on_both<rig::d
   CHECK(wrong == 0);
 }
 
-TEST_CASE("numbers are narrowed to the same bits, and keep theirs in arg-max") {
+TEST_CASE("numbers are narrowed to the same bits as on the CPU, and arg-max keeps the bits") {
   const std::vector<float> numbers = numbers_of_all_kinds();
   rig::dense<float> x(1, static_cast<int>(numbers.size()));
   for (int j = 0; j < x.columns(); ++j) x(0, j) = numbers[static_cast<std::size_t>(j)];

@@ -1,15 +1,15 @@
-// Which kernels and launch shapes are chosen, over a grid of facts, without a GPU: a change of the
-// rules that is to change no choice leaves every point as it is.
+// The kernel and the launch plan at each point of a grid of facts, without a GPU. A change that
+// should change no choice leaves every point as it is.
 //
 //   plan_dump                      compares digests with tests/cuda/plan_dump.digests
-//   plan_dump FILE [GRAPH…]        writes every point, of these graphs or all, a line of CSV each
-//   plan_dump --digests            prints what tests/cuda/plan_dump.digests is to hold
+//   plan_dump FILE [GRAPH…]        writes each point of these graphs, or of all, as a line of CSV
+//   plan_dump --digests            prints the content of tests/cuda/plan_dump.digests
+//   plan_dump --unmet              prints the rows of the tuning table that no point meets
 //   plan_dump --compile            compiles one kernel of each kind that the points launch
 //   plan_dump --statistics GRAPH…  prints lines of plan_facts.hpp for graphs that can be made
 //
-// Answers are those of an H200's memories. Left out is what asks the device as it goes: how
-// `maxk_backward` by panels combines its sums, scratch beyond what is kept, the algorithm of
-// cuSPARSE, and how B is put through MaxK.
+// Answers assume the memories of an H200. Calls that need a device in between are left out: the
+// sums of `maxk_backward` by panels, large scratch, the algorithm of cuSPARSE, and MaxK of B.
 
 #include <cinttypes>
 #include <cstdint>
@@ -18,10 +18,12 @@
 #include <fstream>
 #include <functional>
 #include <map>
+#include <set>
 #include <span>
 #include <unordered_set>
 
 #include "cuda/runtime/compile.hpp"
+#include "cuda/tuning/plan.hpp"
 #include "plan_launches.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxm.hpp"
@@ -34,7 +36,7 @@ using rig::index;
 using rig::int64;
 using rig::type;
 
-/// A semiring that differs from one of rig's in its types alone, as far as choices go.
+/// A semiring that differs from one of rig's in its types alone.
 rig::semiring_info changed(rig::semiring_info from, const char* name, type t, std::size_t bytes,
                            std::size_t accum_bytes) {
   from.name = name;
@@ -72,7 +74,7 @@ const rig::semiring_info sum = rig::info_of<rig::plus_times<float>>,
                          first_triple = changed(first, "firsts of triples", type::other, 12, 12),
                          unseen = without_text(named(sum, "without text"));
 
-/// A semiring and what B is stored in.
+/// A semiring and the storage type of B.
 struct operand_case {
   const rig::semiring_info* algebra;
   type b;
@@ -90,7 +92,7 @@ constexpr operand_case unusual[] = {
     {&sum_16, type::float32}, {&sum_16, type::half},        {&sum_72, type::float32},
     {&triple, type::other},   {&first_triple, type::other}, {&unseen, type::float32}};
 
-/// How an array lies in memory: its first element, and its rows.
+/// The layout of an array in memory: its first element, and its rows.
 struct array_layout {
   int elements_on = 0;
   int64 columns_more = 0;
@@ -107,7 +109,7 @@ constexpr layout_case layouts[] = {
     {"B a column more", {0, 1}, {}}, {"C one on", {}, {1}},
     {"C a column more", {}, {0, 1}}};
 
-/// What else a call says.
+/// Other properties of a call.
 struct call_case {
   const char* name;
   rig::accumulator accum = rig::accumulator::none;
@@ -279,7 +281,7 @@ void set_a(rig::problem& p, const point& at) {
   if (at.call->permuted && !at.call->iso) p.a.permutation = somewhere();
 }
 
-/// The problem of a point; `desc` and `of` outlive it.
+/// The problem of a point; `desc` and `of` must outlive the problem.
 rig::problem problem_of(const point& at, rig::descriptor& desc, const graph_patterns& of) {
   rig::problem p;
   p.algebra = at.operands->algebra;
@@ -312,7 +314,7 @@ rig::problem problem_of(const point& at, rig::descriptor& desc, const graph_patt
   return p;
 }
 
-/// What the kernels say that may serve, and which one would run.
+/// The answers of the kernels, and the kernel that would run.
 const rig::kernel* choose(const rig::problem& p, const point& at, std::string& answers) {
   static constexpr const char* verdicts[] = {" can", " slower", " cannot"};
   const rig::kernel* named = nullptr;
@@ -332,7 +334,16 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
   return at.samples != rig::sampling::none ? named : rig::cheapest_kernel(p);
 }
 
-/// What is launched, as the last columns of a line.
+/// If set, collects the rows of the tuning table that points meet, as "section,conditions".
+std::set<std::string>* met = nullptr;
+
+void note_rows(const rig::problem& p, rig::sampling how) {
+  const rig::on_cuda::launch_plan plan = rig::on_cuda::plan_of(p, how);
+  for (const rig::on_cuda::tuning_row* row : {plan.row, plan.load, plan.copy, plan.rare})
+    if (row != nullptr) met->insert(section_name(row->in) + (',' + row->key));
+}
+
+/// The launches, as the last columns of a line.
 std::string plan_of(const point& at, const graph_patterns& of) {
   rig::descriptor desc;
   const rig::problem p = problem_of(at, desc, of);
@@ -342,6 +353,7 @@ std::string plan_of(const point& at, const graph_patterns& of) {
   seen = {};
   try {
     chosen->run(p);
+    if (met != nullptr && at.kept == kept_in::nothing) note_rows(p, at.samples);
   } catch (const asks_the_device&) {
     (seen.launches += seen.launched > 0 ? "; then " : "") += "asked for";
     for (const std::string& kernel : seen.kernels)
@@ -377,7 +389,7 @@ std::string key_of(const point& at) {
   return out;
 }
 
-/// Takes every `step`th of the points that it is given.
+/// Takes every `step`th of the given points.
 struct taker {
   const std::function<void(const point&)>& take;
   int step = 1;
@@ -454,8 +466,8 @@ void kept_points(const graph_facts& g, taker take) {
     }
 }
 
-/// All points of the graphs with these names, or of all, with what is chosen. Of graphs that are
-/// not the benchmark's fewer.
+/// All points of the graphs with these names, or of all graphs, with their plans. Graphs outside
+/// the benchmark have fewer points.
 void go_through(std::span<char* const> names,
                 const std::function<void(const point&, const std::string& plan)>& take) {
   const std::vector<graph_facts> graphs = all_facts();
@@ -469,7 +481,7 @@ void go_through(std::span<char* const> names,
       take(at, plan_of(at, usual_lists));
     };
     const bool everywhere = i < benchmark_graphs;
-    // Steps that do not divide what they walk through meet all of it in turn.
+    // The steps are odd primes, so that every operand and layout is met in turn.
     exact_points(g, {one, everywhere ? 1 : 2});
     varied_points(g, {one, everywhere ? 1 : 7});
     sampled_points(g, {one, everywhere ? 1 : 3});
@@ -504,7 +516,7 @@ struct digests {
 digests all_digests() {
   digests out;
   go_through({}, [&](const point& at, const std::string& plan) {
-    // Apart, as other words are no other choices.
+    // In a group of their own, because a change of words changes no choice.
     const char* const kind = at.call->in_words ? "in words" : kind_of(at);
     digest& of = out.of_groups[std::string(at.graph->name) + '\t' + kind];
     ++of.points;
@@ -556,7 +568,7 @@ int compare() {
   return 1;
 }
 
-/// What row_statistics.cu counts, and row_panels' segments.
+/// The counts of row_statistics.cu, and the segments of row_panels.
 graph_facts statistics_of(const char* name, const rig::pattern& a) {
   graph_facts out{name, a.rows(), a.columns(), a.nnz()};
   int64 near = 0, middles = 0;
@@ -591,7 +603,7 @@ graph_facts statistics_of(const char* name, const rig::pattern& a) {
   return out;
 }
 
-/// Names that strings give to the text of kernels are checked by nothing else without a GPU.
+/// Nothing else checks, without a GPU, the names of kernel text that host code holds as strings.
 int compile_kinds() {
   std::map<std::string, rig::on_cuda::kernel_source> found;
   sources = &found;
@@ -606,6 +618,21 @@ int compile_kinds() {
     }
   std::printf("%zu kinds of kernels, %d do not compile\n", found.size(), refused);
   return found.empty() || refused > 0 ? 1 : 0;
+}
+
+/// Rows of sections that no launch plan names are not counted.
+int print_unmet() {
+  using enum rig::on_cuda::section;
+  std::set<std::string> found;
+  met = &found;
+  all_digests();
+  for (const rig::on_cuda::tuning_row& row : rig::on_cuda::current_table().rows()) {
+    const bool is_named = row.in == load || row.in == copy || row.in == tiles ||
+                          row.in == rig::on_cuda::section::row || row.in == rare_samples;
+    const std::string key = section_name(row.in) + (',' + row.key);
+    if (is_named && !found.contains(key)) std::printf("%s\n", key.c_str());
+  }
+  return 0;
 }
 
 int print_statistics(std::span<char* const> names) {
@@ -625,18 +652,19 @@ int print_statistics(std::span<char* const> names) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // With a GPU and without one the same is asked.
+  // The points are the same with a GPU and without one.
   setenv("CUDA_VISIBLE_DEVICES", "", 1);
   const std::string_view what = argc > 1 ? argv[1] : "";
   const std::span<char* const> rest(argv + std::min(argc, 2), argv + argc);
   if (what == "--statistics") return print_statistics(rest);
-  // Without it other kernels serve.
+  // Without a run-time compiler, other kernels serve.
   if (const char* const why = rig::on_cuda::no_compiler_because()) {
     std::printf("SKIPPED: %s\n", why);
     return 77;
   }
   if (what.empty()) return compare();
   if (what == "--compile") return compile_kinds();
+  if (what == "--unmet") return print_unmet();
   if (what != "--digests") return dump(argv[1], rest);
   for (const std::string& line : lines_of(all_digests())) std::printf("%s\n", line.c_str());
   return 0;

@@ -1,14 +1,14 @@
 #pragma once
 
-// What choices of kernels and launch shapes are made from, of many graphs: numbers alone, so that
-// tests of choices need neither the graphs nor a GPU.
+// The facts of many graphs from which kernels and plans are chosen. Tests of choices need neither
+// the graphs nor a GPU.
 
 #include <cmath>
 #include <vector>
 
 #include "rig/scalar.hpp"
 
-/// The statistics of the rows of a pattern, in whole numbers, so that the same divisions follow.
+/// The statistics of the rows of a pattern, in whole numbers, so that divisions give the same bits.
 struct graph_facts {
   const char* name;
   rig::index rows, columns;
@@ -21,8 +21,8 @@ struct graph_facts {
   bool offsets_64 = false;  ///< offsets have 64 bits
 };
 
-/// Graphs that can be made: `plan_dump --statistics NAME` prints a line of this table. The first
-/// are those of the benchmark.
+/// Graphs of `generate`: `plan_dump --statistics NAME` prints a line of this table. The first ones
+/// are the graphs of the benchmark.
 inline constexpr int benchmark_graphs = 9;
 inline constexpr graph_facts generated_graphs[] = {
     {"reddit-like", 232965, 232965, 113880604, 13579, 247685560, 232965, 54009133, 232961, 49712,
@@ -110,7 +110,7 @@ inline constexpr graph_facts generated_graphs[] = {
     {"grid:3000:1000", 3000000, 3000000, 11992000, 4, 11998000, 3000000, 9104286, 0, 0, 0, 0, 0, 0,
      true}};
 
-/// Rows that no generator makes, beside the bounds of rules or beyond what is usual.
+/// Rows that no generator makes: near the bounds of the table, or unusual.
 struct made_up_rows {
   const char* name;
   rig::index rows, columns;

@@ -1,8 +1,8 @@
 #pragma once
 
-// What a product would launch, without a GPU: the few functions of the library that need a device
-// are defined here again. The program's own take the place of those of the shared library, so what
-// chooses and launches above them is the library's. For one program of one file.
+// The launches of a product, without a GPU. This file defines the library's few device functions
+// again, and a program's own functions replace those of a shared library. All code above them is
+// the library's. For a program of one file.
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,10 @@
 #include "cuda/runtime/launch.hpp"
 #include "plan_facts.hpp"
 
-/// What was asked of the device since it was emptied.
+/// The calls of device functions since this was emptied.
 struct observed {
   std::string b_copy = "none", launches, reads;
-  std::array<std::string, 4> kernels;  ///< that were asked for; their addresses are the kernels
+  std::array<std::string, 4> kernels;  ///< requested kernels; their addresses stand for the kernels
   std::size_t asked = 0, launched = 0;
   rig::int64 cut = 0, pieces = 0;
   bool by_length = false;
@@ -31,10 +31,10 @@ inline const graph_facts* looked_at = nullptr;
 /// If set, collects one text per kind of kernel. Kernels of a kind differ in numbers alone.
 inline std::map<std::string, rig::on_cuda::kernel_source>* sources = nullptr;
 
-/// A CUDA call that nothing stands in for: what would follow it cannot be asked without a GPU.
+/// A CUDA call without a replacement: the launches after it are unknown without a GPU.
 struct asks_the_device {};
 
-/// Memory that nobody reads.
+/// An address that is never read.
 inline void* somewhere(std::size_t beyond = 0) { return reinterpret_cast<void*>(4096 + beyond); }
 
 inline void replace_all(std::string& in, std::string_view from, std::string_view to) {
@@ -49,7 +49,7 @@ inline void add_words(std::string& to, std::string_view word, rig::int64 number)
 
 namespace rig::on_cuda {
 
-// An H200's: answers depend on them.
+// An H200's numbers: answers depend on them.
 std::size_t shared_room(int) { return 232'448; }
 std::vector<device_info> list_devices() { return {{cuda(), "GPU", 132, 150'754'820'096}}; }
 
@@ -80,7 +80,8 @@ row_statistics::row_statistics(const pattern& pattern) {
   segment = segment_length(*this, pattern.nnz());
 }
 
-/// Rows beyond all kinds of cuts are counted on the device: here they are those of the last kind.
+/// The device counts longer segments than those of the statistics; here the last kind stands for
+/// them.
 row_lists::row_lists(const pattern& of) {
   const auto statistics = of.derived_of<row_statistics>();
   if (cut_helps(*statistics)) {

@@ -69,7 +69,7 @@ planned plan_for(const pattern_like& rows, int columns,
 using sum = rig::plus_times<float>;
 using max = rig::max_second<float>;
 
-TEST_CASE("short rows read a B of odd width singly, by as many lanes as leave each few columns") {
+TEST_CASE("short rows read a B of odd width by scalar loads, with few columns per lane") {
   const struct {
     const pattern_like& rows;
     int columns;
@@ -95,13 +95,13 @@ TEST_CASE("short rows read a B of odd width singly, by as many lanes as leave ea
   CHECK(plan_for<rig::plus_times<double>>(even, 129).shape != numbers{32, 32, 4, 5});
 }
 
-TEST_CASE("longer rows copy it, and so do those without shapes of single elements") {
+TEST_CASE("longer rows read a copy of B, and so do types whose scalar loads were not raced") {
   for (const int columns : {41, 47, 55, 77, 201}) {
     CHECK(plan_for<sum>(longer, columns).pads);
     CHECK(plan_for<sum>(longer, columns).rest == 0);
   }
   for (const int columns : {33, 65, 97, 129, 193}) CHECK(plan_for<sum>(longer, columns).rest == 1);
-  // Just beyond 128 padded rows would leave most lanes idle.
+  // Just beyond 128 columns, padded rows would leave most lanes idle.
   CHECK(!plan_for<sum>(longer, 133).pads);
   CHECK(!plan_for<sum>(longer, 151).pads);
   CHECK(plan_for<sum>(longer, 151).shape == numbers{32, 32, 4, 5});
@@ -112,11 +112,11 @@ TEST_CASE("longer rows copy it, and so do those without shapes of single element
   CHECK(plan_for<sum>(dense, 145).pads);
   CHECK(plan_for<sum>({19}, 47).pads == false);
   CHECK(plan_for<sum>({20}, 47).pads);
-  // Most of this B is never read.
+  // Most rows of this B are never read.
   for (const int columns : {47, 57, 119})
     for (const rig::type stored : {rig::type::float32, rig::type::half})
       CHECK(!plan_for<sum>({30, false, false, false, 10'000'000}, columns, stored).pads);
-  // Not raced, or slower, below 20 entries a row.
+  // With fewer than 20 entries per row of B a copy loses, or was not raced.
   CHECK(!plan_for<sum>(local, 79).pads);
   for (const int columns : {57, 81, 97, 111}) CHECK(plan_for<sum>(local, columns).pads);
   for (const pattern_like* const rows : {&even, &skewed}) {
@@ -163,7 +163,8 @@ TEST_CASE("a row of a table that comes first and serves gives the plan") {
   CHECK(plan_for<sum>(even, 64, rig::type::float32, true).shape == numbers{8, 8, 2, 2});
 }
 
-TEST_CASE("every row of the built-in table can be met, and each section ends with a row for all") {
+TEST_CASE(
+    "every row of the built-in table has conditions that can hold, and lanes that fit a warp") {
   const tuning_table& table = current_table();
   CHECK(table.rows().size() > 250);
   for (const tuning_row& row : table.rows()) {
