@@ -97,6 +97,17 @@ TEST_CASE("every kernel file compiles from its text") {
   }
 }
 
+TEST_CASE("a GPU below compute capability 8.0 is refused") {
+  for (const int served : {80, 86, 90, 121}) rig::on_cuda::require_capability(0, served);
+  try {
+    rig::on_cuda::require_capability(1, 75);
+    FAIL("it was not refused");
+  } catch (const rig::error& e) {
+    CHECK(e.code() == rig::errc::place);
+    CHECK(std::string(e.what()) == "cuda:1 has compute capability 7.5; rig needs 8.0 or more");
+  }
+}
+
 constexpr rig::source_text scaled_sum = {
     "scaled_sum",
     "using left = float; using right = float; using accum = float;"

@@ -46,7 +46,27 @@ bool is_fault(cudaError_t status) {
   }
 }
 
+int capability_of(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
 }  // namespace
+
+std::string capability_in_words(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+void require_capability(int device, int capability) {
+  if (capability < least_capability)
+    fail(errc::place,
+         {to_string(cuda(device)), " has compute capability ", capability_in_words(capability),
+          "; rig needs ", capability_in_words(least_capability), " or more"});
+}
 
 /// Not inlined in `context_of`, because each of its calls would set up the stack frame for this
 /// code.
@@ -83,6 +103,8 @@ const char* last_kernel(int device) {
 void context::make(int device) {
   const std::lock_guard lock(making);
   if (made.load(std::memory_order_relaxed)) return;
+  capability = capability_of(device);
+  require_capability(device, capability);
   if (primary == nullptr) {
     CUdevice at = 0;
     check(driver().device(&at, device), "cuDeviceGet");
@@ -133,6 +155,7 @@ std::vector<device_info> list_devices() {
   for (int device = 0; device < device_count(); ++device) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    if (10 * properties.major + properties.minor < least_capability) continue;
     out.push_back({cuda(device), properties.name, properties.multiProcessorCount,
                    static_cast<long>(properties.totalGlobalMem)});
   }

@@ -16,6 +16,7 @@ struct context {
   std::atomic<bool> made = false;
   CUcontext primary = nullptr;
   cudaStream_t stream = nullptr;
+  int capability = 0;  ///< such as 90
   std::atomic<const char*> last_kernel = nullptr;
   std::mutex copying;
   char* pinned[2] = {};

@@ -4,6 +4,8 @@
 
 #include <cuda_runtime_api.h>
 
+#include <string>
+
 #include "cuda/runtime/device.hpp"
 #include "rig/error.hpp"
 
@@ -17,6 +19,12 @@ constexpr int most_devices = 64;  ///< devices with state in rig; further device
 inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_by(status, what);
 }
+
+/// Compute capabilities are numbers such as 86.
+constexpr int least_capability = 80;
+std::string capability_in_words(int capability);  ///< "8.6"
+/// Throws error(place) if rig does not serve devices of this capability.
+void require_capability(int device, int capability);
 
 /// Records a launched kernel, because some faults appear only later. `kernel` must stay valid.
 void launched(int device, const char* kernel);
