@@ -97,6 +97,19 @@ TEST_CASE("every kernel file compiles from its text") {
   }
 }
 
+TEST_CASE("machine code runs within its major number, from its minor number on") {
+  using rig::on_cuda::has_machine_code;
+  constexpr int h200[] = {900}, several[] = {800, 890, 1000};
+  CHECK(has_machine_code(h200, 90));
+  for (const int other : {80, 86, 89, 100, 103, 120, 121}) CHECK(!has_machine_code(h200, other));
+  for (const int served : {80, 86, 87, 89, 100, 103}) CHECK(has_machine_code(several, served));
+  for (const int other : {75, 90, 110, 120}) CHECK(!has_machine_code(several, other));
+  constexpr int newer[] = {860};
+  CHECK(!has_machine_code(newer, 80));
+  CHECK(!has_machine_code({}, 90));
+  CHECK(!rig::on_cuda::aot_architectures().empty());
+}
+
 TEST_CASE("a GPU below compute capability 8.0 is refused") {
   for (const int served : {80, 86, 90, 121}) rig::on_cuda::require_capability(0, served);
   try {
