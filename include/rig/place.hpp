@@ -31,7 +31,7 @@ struct device_info {
 };
 
 /// Every usable place, the CPU first. A build without CUDA, or a machine without a GPU, lists only
-/// the CPU.
+/// the CPU. GPUs of a compute capability below 8.0 are not listed; their use throws error(place).
 std::vector<device_info> devices();
 
 /// Waits for all work of rig on a place and reports its faults: error(device), with the name of the

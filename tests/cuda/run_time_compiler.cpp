@@ -22,12 +22,65 @@ namespace {
 using rig::on_cuda::compile_to_cubin;
 
 void check_compiles(const std::string& expression, const rig::source_text* source = nullptr,
-                    const char* file = "cuda/row/row.cuh") {
+                    const char* file = "cuda/row/row.cuh", int architecture = 90) {
+  CAPTURE(architecture);
   std::string name;
-  const std::string cubin = compile_to_cubin({file, expression, source}, 90, name);
+  const std::string cubin = compile_to_cubin({file, expression, source}, architecture, name);
   CHECK_MESSAGE(cubin.substr(0, 4) == "\177ELF", expression);
   CHECK_MESSAGE(cubin.find(name) != std::string::npos, expression,
                 " is not in the machine code as ", name);
+}
+
+/// One kernel of each kind, in several shapes.
+void check_every_kernel(const std::string& semiring, int architecture) {
+  const auto compiles = [&](const std::string& expression, const char* file = "cuda/row/row.cuh") {
+    check_compiles(expression, nullptr, file, architecture);
+  };
+  compiles("rig::on_cuda::row<" + semiring + ", " + semiring + "::right, 1, 8, 8, 4, 1, true>");
+  compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
+  compiles("rig::on_cuda::row<" + semiring +
+           ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::entries_read::prefix>");
+  for (const char* rest : {"1", "4"})
+    compiles("rig::on_cuda::row<" + semiring +
+             ", float, 4, 8, 32, 6, 1, true, rig::on_cuda::entries_read::full, " + rest + ">");
+  compiles("rig::on_cuda::row<" + semiring + ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
+  compiles(
+      "rig::on_cuda::row<" + semiring +
+      ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::entries_read::sampled>");
+  compiles("rig::on_cuda::row<" + semiring +
+           ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::entries_read::mostly_full>");
+  compiles("rig::on_cuda::row<" + semiring +
+           ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::entries_read::mostly_full>");
+  compiles("rig::on_cuda::permute_values<" + semiring + ">");
+  compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", "cuda/spmv/spmv.cuh");
+  compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", "cuda/spmv/spmv.cuh");
+  compiles(
+      "rig::on_cuda::spmv_panels<" + semiring + ", " + semiring + "::right, 2, true, true, false>",
+      "cuda/spmv/spmv_panels.cuh");
+  compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 1, false, false, false>",
+           "cuda/spmv/spmv_panels.cuh");
+  compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 4, false, false, true>",
+           "cuda/spmv/spmv_panels.cuh");
+  for (const char* plain : {"true", "false"})
+    compiles("rig::on_cuda::add_panels<" + semiring + ", rig::half, " + plain + ">",
+             "cuda/spmv/spmv_panels.cuh");
+  compiles(
+      "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
+      "cuda/maxk/maxk.cuh");
+  compiles("rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false, false>",
+           "cuda/maxk/maxk.cuh");
+  compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
+           "cuda/maxk/maxk_backward.cuh");
+  compiles("rig::on_cuda::maxk_backward_whole<" + semiring + ", float, unsigned char, 4>",
+           "cuda/maxk/maxk_backward.cuh");
+  compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+               ", float, unsigned char, 4, 8, true, false>",
+           "cuda/maxk/maxk_panels.cuh");
+  compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
+               ", rig::half, unsigned short, 32, 1, false, false>",
+           "cuda/maxk/maxk_panels.cuh");
+  compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32>", "cuda/maxk/maxk_panels.cuh");
+  compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8>", "cuda/maxk/maxk_panels.cuh");
 }
 
 TEST_CASE("every kernel file compiles from its text") {
@@ -37,63 +90,37 @@ TEST_CASE("every kernel file compiles from its text") {
         name.starts_with("cuda/") && !name.starts_with("cuda/device/"))
       ++files;
   CHECK(files == 6);
-  for (const char* s : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
-                        "rig::arg_second<double, true>", "rig::lor_land<bool>"}) {
-    const std::string semiring = s;
-    check_compiles("rig::on_cuda::row<" + semiring + ", " + semiring +
-                   "::right, 1, 8, 8, 4, 1, true>");
-    check_compiles("rig::on_cuda::row<" + semiring + ", rig::half, 8, 8, 8, 2, 2, false>");
-    check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::half, 8, 8, 8, 4, 1, true, rig::on_cuda::entries_read::prefix>");
-    for (const char* rest : {"1", "4"})
-      check_compiles("rig::on_cuda::row<" + semiring +
-                     ", float, 4, 8, 32, 6, 1, true, rig::on_cuda::entries_read::full, " + rest +
-                     ">");
-    check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::on_cuda::code, 16, 8, 16, 4, 1, true>");
-    check_compiles(
-        "rig::on_cuda::row<" + semiring +
-        ", rig::on_cuda::column_code, 1, 8, 8, 2, 1, false, rig::on_cuda::entries_read::sampled>");
-    check_compiles("rig::on_cuda::row<" + semiring +
-                   ", rig::half, 8, 8, 16, 4, 1, true, rig::on_cuda::entries_read::mostly_full>");
-    check_compiles(
-        "rig::on_cuda::row<" + semiring +
-        ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::entries_read::mostly_full>");
-    check_compiles("rig::on_cuda::permute_values<" + semiring + ">");
-    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", nullptr,
-                   "cuda/spmv/spmv.cuh");
-    check_compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", nullptr,
-                   "cuda/spmv/spmv.cuh");
-    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", " + semiring +
-                       "::right, 2, true, true, false>",
-                   nullptr, "cuda/spmv/spmv_panels.cuh");
-    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 1, false, false, false>",
-                   nullptr, "cuda/spmv/spmv_panels.cuh");
-    check_compiles("rig::on_cuda::spmv_panels<" + semiring + ", rig::half, 4, false, false, true>",
-                   nullptr, "cuda/spmv/spmv_panels.cuh");
-    for (const char* plain : {"true", "false"})
-      check_compiles("rig::on_cuda::add_panels<" + semiring + ", rig::half, " + plain + ">",
-                     nullptr, "cuda/spmv/spmv_panels.cuh");
-    check_compiles(
-        "rig::on_cuda::maxk<" + semiring + ", rig::half, unsigned char, 4, 8, false, true, true>",
-        nullptr, "cuda/maxk/maxk.cuh");
-    check_compiles(
-        "rig::on_cuda::maxk<" + semiring + ", float, unsigned short, 1, 32, true, false, false>",
-        nullptr, "cuda/maxk/maxk.cuh");
-    check_compiles("rig::on_cuda::maxk_backward<" + semiring + ", float, unsigned char, 16, 1>",
-                   nullptr, "cuda/maxk/maxk_backward.cuh");
-    check_compiles("rig::on_cuda::maxk_backward_whole<" + semiring + ", float, unsigned char, 4>",
-                   nullptr, "cuda/maxk/maxk_backward.cuh");
-    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
-                       ", float, unsigned char, 4, 8, true, false>",
-                   nullptr, "cuda/maxk/maxk_panels.cuh");
-    check_compiles("rig::on_cuda::maxk_backward_panels<" + semiring +
-                       ", rig::half, unsigned short, 32, 1, false, false>",
-                   nullptr, "cuda/maxk/maxk_panels.cuh");
-    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32>", nullptr,
-                   "cuda/maxk/maxk_panels.cuh");
-    check_compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8>", nullptr,
-                   "cuda/maxk/maxk_panels.cuh");
+  for (const char* semiring : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
+                               "rig::arg_second<double, true>", "rig::lor_land<bool>"})
+    check_every_kernel(semiring, 90);
+}
+
+TEST_CASE("every kernel compiles for GPUs without machine code in the default build") {
+  for (const int architecture : {80, 86, 100})
+    check_every_kernel("rig::plus_times<float>", architecture);
+}
+
+TEST_CASE("machine code runs within its major number, from its minor number on") {
+  using rig::on_cuda::has_machine_code;
+  constexpr int h200[] = {900}, several[] = {800, 890, 1000};
+  CHECK(has_machine_code(h200, 90));
+  for (const int other : {80, 86, 89, 100, 103, 120, 121}) CHECK(!has_machine_code(h200, other));
+  for (const int served : {80, 86, 87, 89, 100, 103}) CHECK(has_machine_code(several, served));
+  for (const int other : {75, 90, 110, 120}) CHECK(!has_machine_code(several, other));
+  constexpr int newer[] = {860};
+  CHECK(!has_machine_code(newer, 80));
+  CHECK(!has_machine_code({}, 90));
+  CHECK(!rig::on_cuda::aot_architectures().empty());
+}
+
+TEST_CASE("a GPU below compute capability 8.0 is refused") {
+  for (const int served : {80, 86, 90, 121}) rig::on_cuda::require_capability(0, served);
+  try {
+    rig::on_cuda::require_capability(1, 75);
+    FAIL("it was not refused");
+  } catch (const rig::error& e) {
+    CHECK(e.code() == rig::errc::place);
+    CHECK(std::string(e.what()) == "cuda:1 has compute capability 7.5; rig needs 8.0 or more");
   }
 }
 
@@ -106,10 +133,11 @@ constexpr rig::source_text scaled_sum = {
     "user.cpp", 17};
 
 TEST_CASE("the sum by atomics compiles") {
-  check_compiles(
-      "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
-      "4, true, true>",
-      nullptr, "cuda/maxk/maxk_panels.cuh");
+  for (const int architecture : {80, 90})
+    check_compiles(
+        "rig::on_cuda::maxk_backward_panels<rig::plus_times<float>, rig::half, unsigned short, 16, "
+        "4, true, true>",
+        nullptr, "cuda/maxk/maxk_panels.cuh", architecture);
 }
 
 TEST_CASE("a semiring of the caller compiles") {

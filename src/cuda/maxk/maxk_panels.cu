@@ -49,7 +49,7 @@ bool sums_fit(const problem& p, const row_panels& of) {
   static const auto& devices = *new const std::vector<device_info>(list_devices());
   constexpr std::size_t share = 8;
   const auto memory =
-      static_cast<std::size_t>(devices[static_cast<std::size_t>(p.a.where.device)].memory);
+      static_cast<std::size_t>(std::ranges::find(devices, p.a.where, &device_info::where)->memory);
   const std::size_t sums = static_cast<std::size_t>(of.segment_count) *
                            static_cast<std::size_t>(p.c.k) * p.algebra->accum_bytes;
   return adds_by_atomics(p) || sums <= memory / share;

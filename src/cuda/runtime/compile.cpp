@@ -9,6 +9,7 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/runtime/context.hpp"
 #include "cuda/runtime/kernel_cache.hpp"
 #include "cuda/runtime/runtime.hpp"
 #include "cuda/runtime/shared_library.hpp"
@@ -204,15 +205,6 @@ slot& slot_for(const std::string& key) {
   return slots[key];
 }
 
-int architecture_of(int device) {
-  int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-        "cudaDeviceGetAttribute");
-  return 10 * major + minor;
-}
-
 }  // namespace
 
 const char* no_compiler_because() {
@@ -229,7 +221,7 @@ std::string compile_to_cubin(const kernel_source& of, int architecture, std::str
 }
 
 const void* compile(const kernel_source& of, int device) {
-  const int architecture = architecture_of(device);
+  const int architecture = context_of(device).capability;
   slot& kept = slot_for(std::to_string(architecture) + " " + text_key(of));
   const std::lock_guard lock(kept.making);
   if (kept.kernel != nullptr) return kept.kernel;

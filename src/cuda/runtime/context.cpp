@@ -46,7 +46,46 @@ bool is_fault(cudaError_t status) {
   }
 }
 
+int capability_of(int device) {
+  int major = 0, minor = 0;
+  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+        "cudaDeviceGetAttribute");
+  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+        "cudaDeviceGetAttribute");
+  return 10 * major + minor;
+}
+
+/// Never freed, because a product may run while the process ends.
+const char* sentence_without_machine_code(int capability) {
+  static constexpr const char* end =
+      "), and there is no run-time compiler: install NVRTC, or set RIG_NVRTC to its path";
+  const auto* const kept =
+      new std::string("librig has no machine code for this GPU (compute capability " +
+                      capability_in_words(capability) + end);
+  return kept->c_str();
+}
+
 }  // namespace
+
+std::string capability_in_words(int capability) {
+  return std::to_string(capability / 10) + "." + std::to_string(capability % 10);
+}
+
+void require_capability(int device, int capability) {
+  if (capability < least_capability)
+    fail(errc::place,
+         {to_string(cuda(device)), " has compute capability ", capability_in_words(capability),
+          "; rig needs ", capability_in_words(least_capability), " or more"});
+}
+
+bool has_machine_code(std::span<const int> architectures, int capability) {
+  return std::ranges::any_of(architectures, [&](int architecture) {
+    const int code = architecture / 10;
+    return code / 10 == capability / 10 && code <= capability;
+  });
+}
+
+const char* no_machine_code_because(int device) { return context_of(device).no_machine_code; }
 
 /// Not inlined in `context_of`, because each of its calls would set up the stack frame for this
 /// code.
@@ -83,6 +122,12 @@ const char* last_kernel(int device) {
 void context::make(int device) {
   const std::lock_guard lock(making);
   if (made.load(std::memory_order_relaxed)) return;
+  capability = capability_of(device);
+  require_capability(device, capability);
+  // nvcc's list decides, not cudaFuncGetAttributes: that loads a module, and it may report the
+  // fault of an earlier kernel.
+  if (!has_machine_code(aot_architectures(), capability))
+    no_machine_code = sentence_without_machine_code(capability);
   if (primary == nullptr) {
     CUdevice at = 0;
     check(driver().device(&at, device), "cuDeviceGet");
@@ -133,6 +178,7 @@ std::vector<device_info> list_devices() {
   for (int device = 0; device < device_count(); ++device) {
     cudaDeviceProp properties;
     check(cudaGetDeviceProperties(&properties, device), "cudaGetDeviceProperties");
+    if (10 * properties.major + properties.minor < least_capability) continue;
     out.push_back({cuda(device), properties.name, properties.multiProcessorCount,
                    static_cast<long>(properties.totalGlobalMem)});
   }

@@ -281,6 +281,9 @@ const char* no_kernel_because(const problem& p) {
   if (!p.algebra->ignores_right && p.b.rows > 1 &&
       static_cast<std::size_t>(p.b.stride) * p.b.value_bytes > 0xffffffff)
     return "rows of B begin more than 4 GiB apart";
+  if (const char* const why = no_machine_code_because(p.a.where.device);
+      why != nullptr && no_compiler_because() != nullptr)
+    return why;
   if (p.algebra->source != nullptr) return nullptr;
   // rig's own semirings have their text in the library; a type of the caller's has none.
   if (p.algebra->is_rigs) return nullptr;
@@ -327,7 +330,7 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   std::atomic<const resolved*>& list = resolved_kernels[key.hash() % std::size(resolved_kernels)];
   for (const resolved* r = list.load(std::memory_order_acquire); r != nullptr; r = r->next)
     if (r->key == key) return r->kernel;
-  const void* kernel = find_aot(p, wanted);
+  const void* kernel = no_machine_code_because(device) == nullptr ? find_aot(p, wanted) : nullptr;
   if (kernel != nullptr) {
     // A launch by the kernel's handle needs no look-up of its address; docs/lab/start.md.
     cudaKernel_t handle = nullptr;

@@ -49,8 +49,9 @@ struct kernel_request {
 /// Bytes of shared memory that a block can use on a device.
 std::size_t shared_room(int device);
 
-/// Returns the kernel for a problem: from memory, compiled ahead, from disk, or compiled now.
-/// Throws error(cannot) with the compiler's words, or if there is no compiler.
+/// Returns the kernel for a problem: from memory, compiled ahead if the device runs that machine
+/// code, from disk, or compiled now. Throws error(cannot) with the compiler's words, or if there is
+/// no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
 
 /// The kernels that are compiled ahead for a pair of builtin.def, by family.

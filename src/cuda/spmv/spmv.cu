@@ -36,6 +36,11 @@ std::span<const aot_kernel> spmv_kernels_aot() {
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 
+std::span<const int> aot_architectures() {
+  static constexpr int compiled_for[] = {__CUDA_ARCH_LIST__};
+  return compiled_for;
+}
+
 answer spmv_answer(const problem& p) {
   answer out;
   const char* why = no_kernel_because(p);
