@@ -189,6 +189,7 @@ TEST_CASE("a table that is no table is refused with its line") {
   refused("row,columns<wide,,,,,,,\n", {"no number: 'wide'"});
   refused("row,rows=longish,,,,,,,\n", {"no such word: 'longish'"});
   refused("row,rows<tiny,,,,,,,\n", {"compared by '='"});
+  refused("order,rows=uniform,by_length=1,,,,,,\n", {"section order has no fact 'rows'"});
   refused("row,,lanes=8,,,,,,\n", {"no setting is named 'lanes'"});
   refused("load,,vector_bytes=12,,,,,,\n", {"line 2", "vector_bytes=12"});
   refused("segments,,segment=1e30,,,,,,\n", {"segment=1e30"});

@@ -60,7 +60,7 @@ enum class fact : unsigned char {
   longest_over_mean,  ///< entries of the longest row over the mean
   longest_rows,       ///< entries over those of the longest row
   imbalance,          ///< see row_statistics
-  skewed,             ///< 1: neighbouring rows differ in length
+  skewed,             ///< 1: neighbouring rows differ in length, in a matrix that is not huge
   clustered,          ///< 1: neighbouring rows share columns
   l2_vectors,         ///< 32, 16, 8: a slice of so many vectors of all rows of B fits in L2; else 0
   slice_vectors,      ///< the same for the slices of one pass, which may exceed L2 a little

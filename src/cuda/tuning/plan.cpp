@@ -30,8 +30,7 @@ void set_load(product_facts& facts, load_kind load, int vector_bytes, bool on_li
   // do not begin on lines would read more lines in slices.
   if (facts[fact::rows] < static_cast<double>(row_class::uniform) || !on_lines) return;
   const double fits = facts[fact::slice_vectors];
-  if (vectors > 16 && fits == 16) facts[fact::slice] = 16;
-  if (vectors > 8 && fits == 8) facts[fact::slice] = 8;
+  if (fits == 8 || fits == 16) facts[fact::slice] = std::min(vectors, fits);
 }
 
 bool takes_tiles(const product_facts& facts) {
@@ -197,7 +196,7 @@ launch_plan plan_of(const problem& p, sampling how) {
 }
 
 std::string in_words(const tuning_row& row) {
-  std::string out = row.plan_text + " (table " + current_table().name();
+  std::string out = row.plan_text + " (" + current_table().name() + ":" + std::to_string(row.line);
   if (!row.ms.empty()) out += ", " + row.ms + " ms on " + row.graph;
   return out + ")";
 }

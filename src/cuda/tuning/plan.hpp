@@ -18,7 +18,8 @@ constexpr int most_tiles = 32768;
 /// of columns.
 enum class b_layout : unsigned char { in_place, padded, tiled };
 
-/// A launch plan of `row`. Its template arguments of the same names: row.cuh.
+/// A launch plan of `row`. Its template arguments in row.cuh: V, L (tile_lanes), G (row_lanes), U
+/// (unroll), CF (coarsening).
 struct launch_plan {
   int vector;  ///< elements of B per load: V
   int tile_lanes, row_lanes, unroll, coarsening;
@@ -41,7 +42,7 @@ launch_plan plan_of(const problem& p, sampling how);
 /// The kernel that a plan launches.
 kernel_request request_of(const launch_plan& plan);
 
-/// A row of the table in use as `explain` prints it: its plan, the table's name, and the time that
+/// A row of the table in use as `explain` prints it: its plan, its file and line, and the time that
 /// was measured.
 std::string in_words(const tuning_row& row);
 

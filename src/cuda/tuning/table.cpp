@@ -131,6 +131,44 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   return out;
 }
 
+constexpr std::string_view of_rows =
+    "nonzeros mean longest_over_mean longest_rows imbalance skewed clustered";
+constexpr std::string_view of_kept = "k columns k_over_columns per_row atomics b_row_bytes b_bytes";
+constexpr std::string_view of_products =
+    "rows element sum entries store columns b_vectors tile_columns over_tiles columns_mod_16 "
+    "whole_vectors on_lines copy_on_lines per_row reuse l2_vectors b_bytes b_row_bytes accum_bytes "
+    "compiler sample sample_over_mean samples_filled per_row_over_sample longest_over_sample "
+    "sampled_share";
+constexpr std::string_view of_loads = "load vector_bytes vectors slice";
+
+/// The facts that a section is searched with.
+struct section_facts {
+  section in;
+  std::string_view facts[3];
+};
+constexpr section_facts searched_with[] = {
+    {section::load, {of_rows, of_products}},
+    {section::copy, {of_rows, of_products}},
+    {section::tiles, {of_rows, of_products}},
+    {section::row, {of_rows, of_products, of_loads}},
+    {section::rare_samples, {of_rows, of_products, "load vector_bytes vectors slice row_lanes"}},
+    {section::segments, {of_rows}},
+    {section::order, {of_rows, "b_bytes"}},
+    {section::spmv, {of_rows}},
+    {section::spmv_panels, {of_rows, "panels per_segment longest_over_warp"}},
+    {section::maxk, {"k"}},
+    {section::maxk_backward, {of_rows, of_kept}},
+    {section::maxk_backward_rows, {of_rows, of_kept}},
+    {section::maxk_panels, {"k atomics"}},
+    {section::vendor, {of_rows, "columns"}}};
+
+bool has_fact(section in, std::string_view name) {
+  for (const section_facts& of : searched_with)
+    for (const std::string_view facts : of.facts)
+      if (of.in == in && std::ranges::count(split(facts, ' '), name) > 0) return true;
+  return false;
+}
+
 /// Reads one line of a table; errors name the table and the line.
 class line_reader {
  public:
@@ -140,6 +178,7 @@ class line_reader {
     const std::vector<std::string_view> cells = split(text, ',');
     if (cells.size() != 9) wrong("9 cells are needed, and it has ", std::to_string(cells.size()));
     tuning_row out;
+    out.line = line_;
     out.in = static_cast<section>(position(section_names, cells[0], "section"));
     out.key = cells[1];
     out.plan_text = cells[2];
@@ -150,7 +189,8 @@ class line_reader {
     out.graph = cells[7];
     out.commit = cells[8];
     if (out.in == section::constant) return out;
-    for (const std::string_view word : split(cells[1], ' ')) out.when.push_back(as_condition(word));
+    for (const std::string_view word : split(cells[1], ' '))
+      out.when.push_back(as_condition(word, out.in));
     const std::size_t numbers_end = std::min(cells[2].find(": "), cells[2].size());
     if (numbers_end < cells[2].size()) out.reason = cells[2].substr(numbers_end + 2);
     for (const std::string_view word : split(cells[2].substr(0, numbers_end), ' '))
@@ -182,9 +222,11 @@ class line_reader {
     fail(errc::format, {"tuning table ", table_, ", line ", line_, ": ", what, "'", word, "'"});
   }
 
-  condition as_condition(std::string_view text) const {
+  condition as_condition(std::string_view text, section in) const {
     const std::size_t at = std::min(text.find_first_of("<>="), text.size());
     const std::size_t fact = position(fact_names, text.substr(0, at), "fact");
+    if (!has_fact(in, text.substr(0, at)))
+      wrong(std::string("section ") + section_name(in) + " has no fact ", text.substr(0, at));
     condition out{static_cast<rig::on_cuda::fact>(fact)};
     if (at == text.size()) wrong("a condition has no value: ", text);
     const char relation = text[at];
@@ -287,7 +329,7 @@ const tuning_table& first_table() {
   static const auto& table = *[] {
     const char* const file = std::getenv("RIG_TUNING");
     return file != nullptr && *file != '\0' ? new tuning_table(file, text_of(file))
-                                            : new tuning_table("sm_90", builtin_table());
+                                            : new tuning_table("sm_90.csv", builtin_table());
   }();
   return table;
 }

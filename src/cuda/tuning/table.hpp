@@ -64,6 +64,7 @@ struct condition {
 
 struct tuning_row {
   section in;
+  std::size_t line = 0;  ///< in the table's file
   std::vector<condition> when;
   std::array<int, setting_count> plan{};
   std::string key, plan_text, reason, ms, runner_up, runner_up_ms, graph, commit;
@@ -105,7 +106,8 @@ class tuning_table {
   double operator[](constant c) const { return constants_[static_cast<std::size_t>(c)]; }
   const std::vector<tuning_row>& rows() const { return rows_; }
 
-  /// The first row of the section whose conditions hold and whose plan `is_legal` admits.
+  /// The first row of the section whose conditions hold and whose plan `is_legal` admits; the last
+  /// row serves in any case.
   template <class Legal>
   const tuning_row& find(section in, const product_facts& facts, const Legal& is_legal) const {
     const auto [begin, end] = sections_[static_cast<std::size_t>(in)];
