@@ -286,24 +286,24 @@ dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream)
   return made;
 }
 
-void run_via_temporary(problem& p, const kernel& chosen) {
+void run_via_temporary(problem& p, const kernel& chosen, workspace& work) {
   const dense_operand c = p.c, indices = p.indices;
   buffer kept_c, kept_indices;
   void* stream = p.desc->stream;
   p.c = copy_of(c, kept_c, stream);
   p.indices = copy_of(indices, kept_indices, stream);
-  chosen.run(p);
+  chosen.run(p, work);
   copy(p.c, c, stream);
   if (indices.data != nullptr) copy(p.indices, indices, stream);
   p.c = c;
   p.indices = indices;
 }
 
-void run_chosen(problem& p, const kernel& chosen) {
+void run_chosen(problem& p, const kernel& chosen, workspace& work) {
   if (!p.creates_result && is_aliased(p))
-    run_via_temporary(p, chosen);
+    run_via_temporary(p, chosen, work);
   else
-    chosen.run(p);
+    chosen.run(p, work);
 }
 
 /// Whether the kernel's family serves such operands.
@@ -428,10 +428,11 @@ void check(problem& p) {
 void run(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (p.a.rows == 0 || p.b.columns == 0) return;
-  if (p.a.where == cpu()) return run_chosen(p, chosen);
+  workspace work;  // before `order`, because it must outlive it
+  if (p.a.where == cpu()) return run_chosen(p, chosen, work);
   const on_cuda::stream_order order(p);
   p.captured = order.is_captured();
-  run_chosen(p, chosen);
+  run_chosen(p, chosen, work);
 }
 
 double predicted_bytes(const problem& p, double entries, int kept) {

@@ -341,7 +341,8 @@ std::string plan_of(const point& at, const graph_patterns& of) {
   if (chosen == nullptr) return out + ",none,,,,,,";
   seen = {};
   try {
-    chosen->run(p);
+    rig::workspace work;
+    chosen->run(p, work);
   } catch (const asks_the_device&) {
     (seen.launches += seen.launched > 0 ? "; then " : "") += "asked for";
     for (const std::string& kernel : seen.kernels)

@@ -133,14 +133,9 @@ struct problem {
   const kernel* named = nullptr;      ///< the kernel that the descriptor names
   const kernel* preferred = nullptr;  ///< the kernel that RIG_KERNEL names in this place
   bool reasons = false;               ///< answers include reasons as text, which allocates
-  const sparse_operand* rescaled_to = nullptr;  ///< `a` samples it, and sums are rescaled
-  std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
-  buffer keepalive_b;                           ///< the transposed copy of B
-  /// Lists that the kernel reads. If they are dropped meanwhile, they are freed in the order of A's
-  /// stream; that waits for the call only if the call was ordered before it.
-  mutable std::shared_ptr<const derived> keepalive_lists, keepalive_panels;
-  mutable buffer keepalive_counters,
-      keepalive_sums;  ///< working memory of the kernel, freed as the lists are
+  const sparse_operand* rescaled_to = nullptr;        ///< `a` samples it, and sums are rescaled
+  std::shared_ptr<const derived> keepalive;           ///< keeps the transpose alive during the call
+  buffer keepalive_b;                                 ///< the transposed copy of B
   mutable std::shared_ptr<const derived> statistics;  ///< of `oriented`, after their first use
   bool captured = false;                              ///< the call is captured in a CUDA graph
 };

@@ -31,8 +31,9 @@ index tiles_of(int places, int lanes, int values) {
   return (places + lanes * values - 1) / (lanes * values);
 }
 
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
-  return cut_in_pieces(p, ordered_rows(p, args), bytes, tiles, args);
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args,
+                workspace& work) {
+  return cut_in_pieces(p, ordered_rows(p, args, work), bytes, tiles, args, work);
 }
 
 answer kept_answer(answer out, const problem& p) {

@@ -44,7 +44,7 @@ bool writes_vectors(const problem& p, const arguments& args) {
          is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
 }
 
-void forward(const problem& p) {
+void forward(const problem& p, workspace& work) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   forward_plan plan = plan_forward(p);
@@ -71,7 +71,7 @@ void forward(const problem& p) {
                       plan.has_flags, plan.plain, plan.whole}});
   const buffer sums =
       cut_rows(p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + plan.has_flags),
-               tiles, args);
+               tiles, args, work);
   launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * per_warp);
 }
 
@@ -88,6 +88,6 @@ answer maxk_answer(const problem& p) {
   }
   return out;
 }
-void maxk_run(const problem& p) { run_with_cbsr(p, forward); }
+void maxk_run(const problem& p, workspace& work) { run_with_cbsr(p, work, forward); }
 
 }  // namespace rig::on_cuda

@@ -36,7 +36,7 @@ backward_method method_for(const problem& p, bool excludes_panels = false) {
       current_table().find(section::maxk_backward, facts, is_legal)[setting::method]);
 }
 
-void backward_of_whole_rows(const problem& p) {
+void backward_of_whole_rows(const problem& p, workspace& work) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   args.k = p.c.k;
@@ -46,11 +46,11 @@ void backward_of_whole_rows(const problem& p) {
                                             "cuda/maxk/maxk_backward.cuh",
                                             {template_argument::index_of(p.c.indices_8), width}});
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, 1, args);
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, 1, args, work);
   launch(p, "maxk_backward_whole", kernel, grid_for(args, most_warps, 1), 32 * most_warps, args);
 }
 
-void backward_by_rows(const problem& p) {
+void backward_by_rows(const problem& p, workspace& work) {
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const int k = p.c.k;
@@ -66,7 +66,7 @@ void backward_by_rows(const problem& p) {
                      "cuda/maxk/maxk_backward.cuh",
                      {template_argument::index_of(p.c.indices_8), lanes, places}});
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
+      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args, work);
   launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
 }
 
@@ -85,10 +85,10 @@ answer maxk_backward_answer(const problem& p) {
   return out;
 }
 
-void maxk_backward_run(const problem& p) {
+void maxk_backward_run(const problem& p, workspace& work) {
   using enum backward_method;
-  if (method_for(p) == panels && p.a.rows > 0 && run_by_panels(p)) return;
-  method_for(p, true) == whole_rows ? backward_of_whole_rows(p) : backward_by_rows(p);
+  if (method_for(p) == panels && p.a.rows > 0 && run_by_panels(p, work)) return;
+  method_for(p, true) == whole_rows ? backward_of_whole_rows(p, work) : backward_by_rows(p, work);
 }
 
 }  // namespace rig::on_cuda

@@ -56,11 +56,11 @@ bool sums_fit(const problem& p, const row_panels& of) {
 }
 
 /// Launches `maxk_combine` over the sums in `args`: one per segment, or one per row.
-void combine(const problem& p, const row_panels& of, arguments& args) {
+void combine(const problem& p, const row_panels& of, arguments& args, workspace& work) {
   const int k = args.k;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
-    set_pieces(ordered_rows(p, args), args);
+    set_pieces(ordered_rows(p, args, work), args);
   }
   const int values = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1,
             lanes = lanes_for((k + values - 1) / values, 2),
@@ -77,7 +77,7 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
          combine_threads, args);
 }
 
-void backward_by_panels(const problem& p, const row_panels& of) {
+void backward_by_panels(const problem& p, const row_panels& of, workspace& work) {
   // A in its stored order: its values need no permutation, and its rows are the rows of B.
   problem q = p;
   q.a.rows = p.a.columns;
@@ -131,7 +131,7 @@ void backward_by_panels(const problem& p, const row_panels& of) {
            dim3(static_cast<unsigned>(of.unit_count),
                 static_cast<unsigned>(tiles_of(k, lanes, values))),
            panel_threads, args, panel_bytes(p));
-  if (!in_place) combine(p, of, finish);
+  if (!in_place) combine(p, of, finish, work);
 }
 
 }  // namespace
@@ -145,11 +145,11 @@ bool can_take_panels(const problem& p) {
          panel_bytes(p) <= shared_room(p.a.where.device) && row_panels::serves(*p.structure);
 }
 
-bool run_by_panels(const problem& p) {
+bool run_by_panels(const problem& p, workspace& work) {
   const auto of = p.structure->derived_of<row_panels>();
   if (!of->fits || !sums_fit(p, *of)) return false;
-  p.keepalive_panels = of;
-  backward_by_panels(p, *of);
+  work.panels = of;
+  backward_by_panels(p, *of, work);
   return true;
 }
 

@@ -86,7 +86,7 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-void run_row(const problem& p, arguments& args, const row_lists* lists) {
+void run_row(const problem& p, arguments& args, const row_lists* lists, workspace& work) {
   const launch_plan plan = plan_of(p, args.samples);
   const buffer values = ordered_values(p, args), b = lay_out_b(p, args, plan);
   args.c_packed = writes_vectors(p, args, plan);
@@ -98,7 +98,7 @@ void run_row(const problem& p, arguments& args, const row_lists* lists) {
   buffer sums;
   if (lists != nullptr)
     sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                         tiles, args);
+                         tiles, args, work);
   launch(p, "row", kernel, grid_of(args, lists != nullptr ? lists->piece_count : 0, tiles, plan),
          row_threads, args);
 }
@@ -121,9 +121,9 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) {
+void row_run(const problem& p, workspace& work) {
   arguments args = arguments_of(p);
-  run_row(p, args, nullptr);
+  run_row(p, args, nullptr, work);
 }
 
 }  // namespace rig::on_cuda

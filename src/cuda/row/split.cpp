@@ -46,9 +46,9 @@ void prepare_derived(const pattern& of) {
 /// docs/lab/start.md.
 constexpr std::size_t most_kept_bytes = 1 << 20;
 
-const row_lists& ordered_rows(const problem& p, arguments& args) {
+const row_lists& ordered_rows(const problem& p, arguments& args, workspace& work) {
   const auto lists = p.oriented->derived_of<row_lists>();
-  p.keepalive_lists = lists;
+  work.lists = lists;
   if (order_helps(p, statistics_of(p))) args.order = lists->by_length;
   return *lists;
 }
@@ -62,18 +62,18 @@ void set_pieces(const row_lists& lists, arguments& args) {
 }
 
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
-                   arguments& args) {
+                   arguments& args, workspace& work) {
   cudaStream_t const stream = stream_of(p);
   const std::size_t zeros = count * sizeof(unsigned);
   buffer kept;
   if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
     kept = lists.counters_of(stream, count);
   if (kept.data() != nullptr) {
-    p.keepalive_counters = kept;
+    work.counters = kept;
     args.completion_counters = kept.data<unsigned>();
     if (bytes == 0) return {};
     buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
-                                          : p.keepalive_sums = lists.sums_of(stream, bytes);
+                                          : work.sums = lists.sums_of(stream, bytes);
     args.piece_sums = sums.data();
     return sums;
   }
@@ -88,12 +88,12 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
 }
 
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args) {
+                     arguments& args, workspace& work) {
   if (lists.piece_count == 0) return {};
   set_pieces(lists, args);
   return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.piece_count),
                      static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles),
-                     args);
+                     args, work);
 }
 
 double lone_row_seconds(int64 entries) {
@@ -116,9 +116,9 @@ answer split_answer(const problem& p) {
   return out;
 }
 
-void split_run(const problem& p) {
+void split_run(const problem& p, workspace& work) {
   arguments args = arguments_of(p);
-  run_row(p, args, &ordered_rows(p, args));
+  run_row(p, args, &ordered_rows(p, args, work), work);
 }
 
 }  // namespace rig::on_cuda

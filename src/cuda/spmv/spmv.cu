@@ -61,9 +61,9 @@ answer spmv_answer(const problem& p) {
   return out;
 }
 
-void spmv_run(const problem& p) {
+void spmv_run(const problem& p, workspace& work) {
   const auto lists = p.oriented->derived_of<row_lists>();
-  p.keepalive_lists = lists;
+  work.lists = lists;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const auto count = static_cast<int64>(lists->chunk_count);
@@ -71,7 +71,7 @@ void spmv_run(const problem& p) {
   const buffer sums = scratch_for(
       p, *lists, 0,
       static_cast<std::size_t>(4 * count * sent_words(static_cast<int64>(p.algebra->accum_bytes))),
-      args);
+      args, work);
   args.chunk_rows = lists->chunk_rows;
   args.chunk_count = lists->chunk_count;
   const bool plain = is_plain(p);

@@ -91,10 +91,10 @@ answer spmv_panels_answer(const problem& p) {
   return out;
 }
 
-void spmv_panels_run(const problem& p) {
+void spmv_panels_run(const problem& p, workspace& work) {
   if (p.a.rows == 0) return;
   const auto derived = p.oriented->derived_of<column_panels>();
-  p.keepalive_lists = derived;
+  work.panels = derived;
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
   const std::size_t b_bytes = p.b.value_bytes;
