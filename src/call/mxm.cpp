@@ -306,6 +306,11 @@ void run_chosen(problem& p, const kernel& chosen, workspace& work) {
     chosen.run(p, work);
 }
 
+/// Finds what the answers of a device's kernels rest on, once per call.
+void find_statistics(problem& p) {
+  if (p.a.where != cpu()) on_cuda::find_statistics(p);
+}
+
 /// Whether the kernel's family serves such operands.
 bool takes(const kernel& k, operands asked) {
   return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
@@ -426,8 +431,10 @@ void check(problem& p) {
 }
 
 void run(problem& p) {
+  const bool is_empty = p.a.rows == 0 || p.b.columns == 0;
+  if (!is_empty) find_statistics(p);
   const kernel& chosen = *choose(p).chosen;
-  if (p.a.rows == 0 || p.b.columns == 0) return;
+  if (is_empty) return;
   workspace work;  // before `order`, because it must outlive it
   if (p.a.where == cpu()) return run_chosen(p, chosen, work);
   const on_cuda::stream_order order(p);
@@ -456,6 +463,7 @@ double predicted_bytes(const problem& p, double entries, int kept) {
 explanation explain(problem& p) {
   p.reasons = true;
   check(p);
+  find_statistics(p);
   const choice made = choose(p);
   explanation out;
   out.operation = in_words(p);

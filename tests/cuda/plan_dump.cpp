@@ -309,6 +309,7 @@ rig::problem problem_of(const point& at, rig::descriptor& desc, const graph_patt
     keep(p.c, at.k, at.layout->c);
     p.mask.full = p.c;
   }
+  rig::on_cuda::find_statistics(p);
   return p;
 }
 

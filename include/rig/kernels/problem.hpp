@@ -133,11 +133,11 @@ struct problem {
   const kernel* named = nullptr;      ///< the kernel that the descriptor names
   const kernel* preferred = nullptr;  ///< the kernel that RIG_KERNEL names in this place
   bool reasons = false;               ///< answers include reasons as text, which allocates
-  const sparse_operand* rescaled_to = nullptr;        ///< `a` samples it, and sums are rescaled
-  std::shared_ptr<const derived> keepalive;           ///< keeps the transpose alive during the call
-  buffer keepalive_b;                                 ///< the transposed copy of B
-  mutable std::shared_ptr<const derived> statistics;  ///< of `oriented`, after their first use
-  bool captured = false;                              ///< the call is captured in a CUDA graph
+  const sparse_operand* rescaled_to = nullptr;  ///< `a` samples it, and sums are rescaled
+  std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
+  buffer keepalive_b;                           ///< the transposed copy of B
+  std::shared_ptr<const derived> statistics;    ///< of the rows of `oriented`; null on the CPU
+  bool captured = false;                        ///< the call is captured in a CUDA graph
 };
 
 /// Hop 1, first half: orients the operands, forming the transposes that the descriptor sets. Throws

@@ -68,10 +68,11 @@ struct row_lists : derived {
   mutable std::vector<scratch> of_streams_;
 };
 
-/// The statistics of the pattern by which A is read, found once per call.
+/// The statistics of the pattern by which A is read; empty if the call needs none.
 inline const row_statistics& statistics_of(const problem& p) {
-  if (p.statistics == nullptr) p.statistics = p.oriented->derived_of<row_statistics>();
-  return static_cast<const row_statistics&>(*p.statistics);
+  // Never destroyed, because a product may run while the process ends.
+  static const auto& none = *new const row_statistics;
+  return p.statistics != nullptr ? static_cast<const row_statistics&>(*p.statistics) : none;
 }
 
 /// The lists of the pattern by which A is read, held for the run. Sets `args` to take rows by

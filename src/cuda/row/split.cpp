@@ -37,6 +37,11 @@ bool split_helps(const problem& p, const row_statistics& statistics) {
   return cut_helps(statistics) || order_helps(p, statistics);
 }
 
+void find_statistics(problem& p) {
+  if (no_kernel_because(*p.algebra) == nullptr)
+    p.statistics = p.oriented->derived_of<row_statistics>();
+}
+
 void prepare_derived(const pattern& of) {
   of.derived_of<row_statistics>();
   of.derived_of<row_lists>();

@@ -69,7 +69,8 @@ std::string expression_of(const kernel_request& wanted, const std::string& semir
 /// The text that the run-time compiler reads for such a kernel.
 kernel_source source_of(const problem& p, const kernel_request& wanted);
 
-/// Returns why no kernel exists for this problem, or null.
+/// Returns why no kernel exists for this semiring, or for this problem, or null.
+const char* no_kernel_because(const semiring_info& s);
 const char* no_kernel_because(const problem& p);
 
 /// Sets a refusal in `out` if `why` is not null, and returns whether it did.
