@@ -39,14 +39,24 @@ void maxk_backward_run(const problem& p, workspace& work);
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p, workspace& work);
 
+/// Returns whether A's values must be converted to the semiring's left type, or put in the order of
+/// entries.
+bool must_order_values(const problem& p);
+
 /// Converts A's values to the semiring's left type and to the order of entries, if they differ, and
 /// sets them in `args`. The returned temporary must live until the launches.
 buffer ordered_values(const problem& p, arguments& args);
 
 struct row_lists;
 
-/// Launches `row`'s kernel by its plan; with lists, their cut rows run in pieces. The device must
-/// be current.
-void run_row(const problem& p, arguments& args, const row_lists* lists, workspace& work);
+/// Which entries `row`'s kernel reads, and how it takes the rows.
+struct row_pass {
+  sampling samples = sampling::none;
+  const listed_row* order = nullptr;    ///< null: as A stores them
+  const row_lists* cut_rows = nullptr;  ///< the lists of rows that come in pieces; null: none do
+};
+
+/// Runs `row`'s kernel. The device must be current.
+void run_row(const problem& p, const row_pass& pass, workspace& work);
 
 }  // namespace rig::on_cuda

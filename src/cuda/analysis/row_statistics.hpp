@@ -75,9 +75,11 @@ inline const row_statistics& statistics_of(const problem& p) {
   return p.statistics != nullptr ? static_cast<const row_statistics&>(*p.statistics) : none;
 }
 
-/// The lists of the pattern by which A is read, held for the run. Sets `args` to take rows by
-/// length if that pays.
-const row_lists& ordered_rows(const problem& p, arguments& args, workspace& work);
+/// The lists of the pattern by which A is read, held for the run.
+const row_lists& lists_of(const problem& p, workspace& work);
+
+/// The rows by length if that order pays; null: as A stores them.
+const listed_row* order_of(const problem& p, const row_lists& lists);
 
 /// Sets the pieces of cut rows in `args`.
 void set_pieces(const row_lists& lists, arguments& args);

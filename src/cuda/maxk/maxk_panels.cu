@@ -60,7 +60,9 @@ void combine(const problem& p, const row_panels& of, arguments& args, workspace&
   const int k = args.k;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
-    set_pieces(ordered_rows(p, args, work), args);
+    const row_lists& lists = lists_of(p, work);
+    args.order = order_of(p, lists);
+    set_pieces(lists, args);
   }
   const int values = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1,
             lanes = lanes_for((k + values - 1) / values, 2),

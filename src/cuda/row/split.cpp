@@ -51,11 +51,14 @@ void prepare_derived(const pattern& of) {
 /// docs/lab/start.md.
 constexpr std::size_t most_kept_bytes = 1 << 20;
 
-const row_lists& ordered_rows(const problem& p, arguments& args, workspace& work) {
+const row_lists& lists_of(const problem& p, workspace& work) {
   const auto lists = p.oriented->derived_of<row_lists>();
   work.lists = lists;
-  if (order_helps(p, statistics_of(p))) args.order = lists->by_length;
   return *lists;
+}
+
+const listed_row* order_of(const problem& p, const row_lists& lists) {
+  return order_helps(p, statistics_of(p)) ? lists.by_length : nullptr;
 }
 
 void set_pieces(const row_lists& lists, arguments& args) {
@@ -122,8 +125,8 @@ answer split_answer(const problem& p) {
 }
 
 void split_run(const problem& p, workspace& work) {
-  arguments args = arguments_of(p);
-  run_row(p, args, &ordered_rows(p, args, work), work);
+  const row_lists& lists = lists_of(p, work);
+  run_row(p, {.order = order_of(p, lists), .cut_rows = &lists}, work);
 }
 
 }  // namespace rig::on_cuda
