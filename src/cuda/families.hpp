@@ -47,6 +47,9 @@ bool must_order_values(const problem& p);
 /// sets them in `args`. The returned temporary must live until the launches.
 buffer ordered_values(const problem& p, arguments& args);
 
+/// Returns whether the values that `ordered_values` sets, if any, begin on 16 bytes.
+bool has_packed_values(const problem& p);
+
 struct row_lists;
 
 /// Which entries `row`'s kernel reads, and how it takes the rows.

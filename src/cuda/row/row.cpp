@@ -109,6 +109,10 @@ bool must_order_values(const problem& p) {
          (p.a.permutation != nullptr || p.a.value_type != p.algebra->left);
 }
 
+bool has_packed_values(const problem& p) {
+  return must_order_values(p) || is_packed(p.a.values, 0, 1);
+}
+
 buffer ordered_values(const problem& p, arguments& args) {
   if (!must_order_values(p)) return {};
   buffer taken = buffer::allocate(static_cast<std::size_t>(p.a.nnz) * p.algebra->left_bytes,
