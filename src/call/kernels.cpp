@@ -10,7 +10,7 @@ namespace rig {
 namespace {
 
 template <int Family>
-void family(const problem& p) {
+void family(const problem& p, workspace&) {
   p.algebra->run_cpu(Family, p);
 }
 

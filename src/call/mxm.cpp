@@ -286,24 +286,29 @@ dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream)
   return made;
 }
 
-void run_via_temporary(problem& p, const kernel& chosen) {
+void run_via_temporary(problem& p, const kernel& chosen, workspace& work) {
   const dense_operand c = p.c, indices = p.indices;
   buffer kept_c, kept_indices;
   void* stream = p.desc->stream;
   p.c = copy_of(c, kept_c, stream);
   p.indices = copy_of(indices, kept_indices, stream);
-  chosen.run(p);
+  chosen.run(p, work);
   copy(p.c, c, stream);
   if (indices.data != nullptr) copy(p.indices, indices, stream);
   p.c = c;
   p.indices = indices;
 }
 
-void run_chosen(problem& p, const kernel& chosen) {
+void run_chosen(problem& p, const kernel& chosen, workspace& work) {
   if (!p.creates_result && is_aliased(p))
-    run_via_temporary(p, chosen);
+    run_via_temporary(p, chosen, work);
   else
-    chosen.run(p);
+    chosen.run(p, work);
+}
+
+/// Finds what the answers of a device's kernels rest on, once per call.
+void find_statistics(problem& p) {
+  if (p.a.where != cpu()) on_cuda::find_statistics(p);
 }
 
 /// Whether the kernel's family serves such operands.
@@ -426,12 +431,15 @@ void check(problem& p) {
 }
 
 void run(problem& p) {
+  const bool is_empty = p.a.rows == 0 || p.b.columns == 0;
+  if (!is_empty) find_statistics(p);
   const kernel& chosen = *choose(p).chosen;
-  if (p.a.rows == 0 || p.b.columns == 0) return;
-  if (p.a.where == cpu()) return run_chosen(p, chosen);
+  if (is_empty) return;
+  workspace work;  // before `order`, because it must outlive it
+  if (p.a.where == cpu()) return run_chosen(p, chosen, work);
   const on_cuda::stream_order order(p);
   p.captured = order.is_captured();
-  run_chosen(p, chosen);
+  run_chosen(p, chosen, work);
 }
 
 double predicted_bytes(const problem& p, double entries, int kept) {
@@ -455,6 +463,7 @@ double predicted_bytes(const problem& p, double entries, int kept) {
 explanation explain(problem& p) {
   p.reasons = true;
   check(p);
+  find_statistics(p);
   const choice made = choose(p);
   explanation out;
   out.operation = in_words(p);

@@ -315,35 +315,17 @@ int kept_of(const problem& p) {
   return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
 }
 
-namespace {
-
-/// Passes the resources that `from` holds for its kernels to `call`, which keeps them until the
-/// call is ordered. It does so even if an exception follows a launch.
-struct held_until_ordered {
-  const problem& call;
-  const problem& from;
-  ~held_until_ordered() {
-    call.keepalive_lists = from.keepalive_lists;
-    call.keepalive_panels = from.keepalive_panels;
-    call.keepalive_counters = from.keepalive_counters;
-    call.keepalive_sums = from.keepalive_sums;
-  }
-};
-
-}  // namespace
-
-void run_with_cbsr(const problem& p, void (*run)(const problem&)) {
-  if (p.b.k > 0) return run(p);
+void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&)) {
+  if (p.b.k > 0) return run(p, work);
   const selection kept = room_for(p.b, p.desc->k, p.desc->stream);
   keep_greatest(p.b, p.desc->k, *p.desc, kept);
   problem q = p;
-  const held_until_ordered held{p, q};
   q.b = {};
   fill_in(q.b, kept.structure);
   q.b.data = kept.values.data();
   q.b.value_bytes = p.b.value_bytes;
   q.b.value_type = p.b.value_type;
-  run(q);
+  run(q, work);
 }
 
 namespace on_cpu {
@@ -363,8 +345,8 @@ answer maxk_backward_answer(const problem& p) {
   return with_estimate(rig::maxk_backward_answer(p), p);
 }
 
-void maxk_run(const problem& p) {
-  run_with_cbsr(p, [](const problem& q) { q.algebra->run_cpu(maxk_family, q); });
+void maxk_run(const problem& p, workspace& work) {
+  run_with_cbsr(p, work, [](const problem& q, workspace&) { q.algebra->run_cpu(maxk_family, q); });
 }
 
 }  // namespace on_cpu

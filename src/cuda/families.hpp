@@ -9,44 +9,57 @@
 namespace rig::on_cuda {
 
 answer row_answer(const problem& p);
-void row_run(const problem& p);
+void row_run(const problem& p, workspace& work);
 
 answer split_answer(const problem& p);
-void split_run(const problem& p);
+void split_run(const problem& p, workspace& work);
 
 answer spmv_panels_answer(const problem& p);
-void spmv_panels_run(const problem& p);
+void spmv_panels_run(const problem& p, workspace& work);
 
 answer spmv_answer(const problem& p);
-void spmv_run(const problem& p);
+void spmv_run(const problem& p, workspace& work);
 
 answer sampled_answer(sampling how, const problem& p);
-void sampled_run(sampling how, const problem& p);
+void sampled_run(sampling how, const problem& p, workspace& work);
 template <sampling How>
 answer sampled_answer(const problem& p) {
   return sampled_answer(How, p);
 }
 template <sampling How>
-void sampled_run(const problem& p) {
-  sampled_run(How, p);
+void sampled_run(const problem& p, workspace& work) {
+  sampled_run(How, p, work);
 }
 
 answer maxk_answer(const problem& p);
-void maxk_run(const problem& p);  ///< applies MaxK to a dense B first
+void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
-void maxk_backward_run(const problem& p);
+void maxk_backward_run(const problem& p, workspace& work);
 
 answer vendor_answer(const problem& p);
-void vendor_run(const problem& p);
+void vendor_run(const problem& p, workspace& work);
+
+/// Returns whether A's values must be converted to the semiring's left type, or put in the order of
+/// entries.
+bool must_order_values(const problem& p);
 
 /// Converts A's values to the semiring's left type and to the order of entries, if they differ, and
 /// sets them in `args`. The returned temporary must live until the launches.
 buffer ordered_values(const problem& p, arguments& args);
 
+/// Returns whether the values that `ordered_values` sets, if any, begin on 16 bytes.
+bool has_packed_values(const problem& p);
+
 struct row_lists;
 
-/// Launches `row`'s kernel by its plan; with lists, their cut rows run in pieces. The device must
-/// be current.
-void run_row(const problem& p, arguments& args, const row_lists* lists);
+/// Which entries `row`'s kernel reads, and how it takes the rows.
+struct row_pass {
+  sampling samples = sampling::none;
+  const listed_row* order = nullptr;    ///< null: as A stores them
+  const row_lists* cut_rows = nullptr;  ///< the lists of rows that come in pieces; null: none do
+};
+
+/// Runs `row`'s kernel. The device must be current.
+void run_row(const problem& p, const row_pass& pass, workspace& work);
 
 }  // namespace rig::on_cuda

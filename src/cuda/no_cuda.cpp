@@ -36,6 +36,7 @@ void take_kept(const dense_operand& full, const dense_operand&, void*) {
 void scatter_kept(const dense_operand&, const dense_operand& full, void*) {
   absent(full.where.device);
 }
+void find_statistics(problem& p) { absent(p.a.where.device); }
 void prepare_derived(const pattern& of) { absent(of.where().device); }
 void prepare_row_panels(const pattern& of) { absent(of.where().device); }
 void prepare_column_panels(const pattern& of) { absent(of.where().device); }

@@ -119,6 +119,7 @@ point make_point(const subject& graph, const rig::matrix<TA>& a, int columns,
       rig::problem p = rig::make_problem<S>("mxm", a, b, rig::no_mask(), desc);
       p.accum = accum;
       rig::check(p);
+      find_statistics(p);
       rig::fill_in_result<S>(p, const_cast<result&>(c));
       return p;
     }
@@ -133,7 +134,7 @@ point make_point(const subject& graph, const rig::matrix<TA>& a, int columns,
                                                                         : rig::sampling::fastrand;
   return {graph.name + " F=" + std::to_string(columns), &graph,
           [of] { rig::mxm(of->c, of->accum, of->a, of->b, S{}, of->desc); },
-          [of, how] { return plan_of(of->problem(), how); },
+          [of, how] { return plan_of(facts_of(of->problem(), how)); },
           [of](const launch_plan& plan) {
             const rig::problem p = of->problem();
             compile(source_of(p, request_of(plan)), p.a.where.device);
@@ -403,7 +404,8 @@ class tuner {
     const rig::sampling how = kind.sample == 0                            ? rig::sampling::none
                               : std::string_view(kind.kernel) == "bucket" ? rig::sampling::bucket
                                                                           : rig::sampling::fastrand;
-    return plan_of(p, how);
+    find_statistics(p);
+    return plan_of(facts_of(p, how));
   }
 
   void tune_row(const tuning_row& row, const std::vector<place_of_point>& places) {

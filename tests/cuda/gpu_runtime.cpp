@@ -228,6 +228,14 @@ TEST_CASE("errors of the GPU's compiler keep its words, with file and line") {
           .find("RIG_SEMIRING") != std::string::npos);
 }
 
+TEST_CASE("a product without elements, or of a semiring without text, derives nothing") {
+  const auto a = banded(100).to(gpu);
+  const auto c = rig::mxm(a, waves(100, 0).to(gpu), rig::plus_times<float>{});
+  CHECK(c.columns() == 0);
+  CHECK_THROWS_AS(rig::mxm(a, waves(100, 8).to(gpu), without_text{}), rig::error);
+  CHECK(a.derived_structures().empty());
+}
+
 /// Runs a test case of this file in a process of its own.
 pid_t start_child(const std::string& test_case) {
   const pid_t child = fork();

@@ -311,6 +311,7 @@ rig::problem problem_of(const point& at, rig::descriptor& desc, const graph_patt
     keep(p.c, at.k, at.layout->c);
     p.mask.full = p.c;
   }
+  rig::on_cuda::find_statistics(p);
   return p;
 }
 
@@ -338,7 +339,7 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
 std::set<std::string>* met = nullptr;
 
 void note_rows(const rig::problem& p, rig::sampling how) {
-  const rig::on_cuda::launch_plan plan = rig::on_cuda::plan_of(p, how);
+  const rig::on_cuda::launch_plan plan = rig::on_cuda::plan_of(rig::on_cuda::facts_of(p, how));
   for (const rig::on_cuda::tuning_row* row : {plan.row, plan.load, plan.copy, plan.rare})
     if (row != nullptr) met->insert(section_name(row->in) + (',' + row->key));
 }
@@ -352,7 +353,8 @@ std::string plan_of(const point& at, const graph_patterns& of) {
   if (chosen == nullptr) return out + ",none,,,,,,";
   seen = {};
   try {
-    chosen->run(p);
+    rig::workspace work;
+    chosen->run(p, work);
     if (met != nullptr && at.kept == kept_in::nothing) note_rows(p, at.samples);
   } catch (const asks_the_device&) {
     (seen.launches += seen.launched > 0 ? "; then " : "") += "asked for";

@@ -18,6 +18,14 @@ enum class operands : unsigned char {
 };
 operands operands_of(const problem& p);
 
+/// What one run of a kernel keeps alive and works with. Hop 1 releases it after it has ordered
+/// other streams after the call: a dropped structure is freed in the order of A's stream, which
+/// waits for the call only then.
+struct workspace {
+  std::shared_ptr<const derived> lists, panels;  ///< derived structures that the kernel reads
+  buffer counters, sums;  ///< the lists' memory, which another run may replace
+};
+
 /// An entry in the list of kernels: one name in one place.
 struct kernel {
   const char* name;
@@ -25,7 +33,7 @@ struct kernel {
   bool approximate;  ///< on a dense or quantized B it runs only if the descriptor names it
   const char* summary;
   answer (*answers)(const problem&);
-  void (*run)(const problem&);
+  void (*run)(const problem&, workspace&);
   sampling samples = sampling::none;  ///< how it samples rows; a sample needs descriptor.width
   operands takes = operands::dense;   ///< the operands it serves; `maxk` also serves a dense B
   bool last_resort = false;           ///< at best slower; skipped if an earlier kernel can serve
@@ -62,8 +70,8 @@ int kept_of(const problem& p);
 /// and C once. `kept`: entries per row of the cbsr that is read or made; 0: none.
 double predicted_bytes(const problem& p, double entries, int kept = 0);
 
-/// run(p); a dense B is replaced by maxk(B, k).
-void run_with_cbsr(const problem& p, void (*run)(const problem&));
+/// run(p, work); a dense B is replaced by maxk(B, k).
+void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&));
 
 /// `explain` for a checked problem.
 explanation explain(problem& p);

@@ -136,13 +136,8 @@ struct problem {
   const sparse_operand* rescaled_to = nullptr;  ///< `a` samples it, and sums are rescaled
   std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
   buffer keepalive_b;                           ///< the transposed copy of B
-  /// Lists that the kernel reads. If they are dropped meanwhile, they are freed in the order of A's
-  /// stream; that waits for the call only if the call was ordered before it.
-  mutable std::shared_ptr<const derived> keepalive_lists, keepalive_panels;
-  mutable buffer keepalive_counters,
-      keepalive_sums;  ///< working memory of the kernel, freed as the lists are
-  mutable std::shared_ptr<const derived> statistics;  ///< of `oriented`, after their first use
-  bool captured = false;                              ///< the call is captured in a CUDA graph
+  std::shared_ptr<const derived> statistics;    ///< of the rows of `oriented`; null on the CPU
+  bool captured = false;                        ///< the call is captured in a CUDA graph
 };
 
 /// Hop 1, first half: orients the operands, forming the transposes that the descriptor sets. Throws

@@ -4,22 +4,17 @@
 #include <cub/device/device_scan.cuh>
 #include <vector>
 
+#include "cuda/analysis/build.hpp"
 #include "cuda/analysis/column_panels.hpp"
-#include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
-constexpr int block = 256;
+constexpr int block = build_threads;
 
 /// A block that goes on to another panel loads it in the time of so many packs. Computed, not
 /// measured; docs/lab/spmv.md.
 constexpr int64 packs_a_load = 2048;
-
-unsigned blocks_for(int64 count) {
-  const int64 wanted = (count + block - 1) / block;
-  return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
-}
 
 /// begins[panel · rows + row]: the row's first entry in that panel or a later one. Entries from
 /// `whole` on, behind the last full pack, are in no segment.
@@ -156,7 +151,23 @@ dealt deal(const std::vector<int32>& panel_packs, index columns, index width, in
   return out;
 }
 
+int processors_of(int device) {
+  int out = 0;
+  check(cudaDeviceGetAttribute(&out, cudaDevAttrMultiProcessorCount, device), column_panels::name);
+  return out;
+}
+
 }  // namespace
+
+/// Segments, panel by panel.
+struct column_panels::segment_list {
+  index width;  ///< columns per panel; the last may have fewer
+  int64 count;
+  int32 whole;                     ///< entries in full packs
+  buffer begins;                   ///< the first entry of each segment, then the end of each row
+  buffer first_packs;              ///< the first pack of each segment, then the end
+  std::vector<int32> panel_packs;  ///< the first pack of each panel, then the end
+};
 
 void prepare_column_panels(const pattern& of) {
   if (column_panels::serves(of.offsets_64(), of.rows(), of.columns(), of.nnz()))
@@ -165,91 +176,82 @@ void prepare_column_panels(const pattern& of) {
 
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())) {
-  const index width = column_panel_width(original.columns());  // the last panel may have fewer
-  const place where = original.where();
-  const device_scope scope(where.device);
-  const auto stream = static_cast<cudaStream_t>(original.stream());
+  const device_scope scope(original.where().device);
+  if (original.rows() == 0) return;
+  const build in(original, name);
+  const segment_list segments = list_segments(in, original);
+  pack_entries_of(in, original, segments);
+  block_count =
+      std::max<index>(processors_of(in.where.device), (panel_count - 1) / column_warps + 1);
+  deal_out(in, original, segments);
+}
+
+column_panels::segment_list column_panels::list_segments(const build& in,
+                                                         const pattern& original) const {
   const index rows = original.rows();
-  if (rows == 0) return;
-  const int64 segments = int64{panel_count} * rows;
-  const auto whole = static_cast<int32>(original.nnz() / pack_entries * pack_entries);
-  const auto room = [&](int64 count, std::size_t bytes) {
-    return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
-  };
-  const auto launched_well = [&] {
-    check(cudaGetLastError(), name);
-    launched(where.device, name);
-  };
-  const auto to_host = [&](void* to, const void* from, std::size_t bytes) {
-    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), name);
-  };
-  const auto to_device = [&](const buffer& to, const void* from) {
-    check(cudaMemcpyAsync(to.data(), from, to.bytes(), cudaMemcpyHostToDevice, stream), name);
-  };
-
-  // Segments, panel by panel, and their packs.
-  const buffer begins = room(segments + rows, sizeof(int32)),
-               counts = room(segments + 1, sizeof(int32)),
-               first_packs = room(segments + 1, sizeof(int32));
-  find_segments<<<blocks_for(segments + rows), block, 0, stream>>>(
-      static_cast<const int32*>(original.offsets()), original.column_indices(), rows, width,
-      panel_count, whole, begins.data<int32>());
-  launched_well();
-  count_packs<<<blocks_for(segments + 1), block, 0, stream>>>(begins.data<int32>(), rows, segments,
+  const int64 count = int64{panel_count} * rows;
+  segment_list out = {column_panel_width(original.columns()),
+                      count,
+                      static_cast<int32>(original.nnz() / pack_entries * pack_entries),
+                      in.room(count + rows, sizeof(int32)),
+                      in.room(count + 1, sizeof(int32)),
+                      std::vector<int32>(static_cast<std::size_t>(panel_count) + 1)};
+  find_segments<<<blocks_for(count + rows), block, 0, in.stream>>>(
+      static_cast<const int32*>(original.offsets()), original.column_indices(), rows, out.width,
+      panel_count, out.whole, out.begins.data<int32>());
+  in.check_launch();
+  const buffer counts = in.room(count + 1, sizeof(int32));
+  count_packs<<<blocks_for(count + 1), block, 0, in.stream>>>(out.begins.data<int32>(), rows, count,
                                                               counts.data<int32>());
-  launched_well();
-  std::size_t bytes = 0;
-  const auto scan = [&](void* space) {
-    check(cub::DeviceScan::ExclusiveSum(space, bytes, counts.data<const int32>(),
-                                        first_packs.data<int32>(), segments + 1, stream),
-          name);
-  };
-  scan(nullptr);
-  const buffer scratch = buffer::allocate(bytes, where, stream);
-  scan(scratch.data());
-  std::vector<int32> panel_packs(static_cast<std::size_t>(panel_count) + 1);
-  for (std::size_t p = 0; p < panel_packs.size(); ++p)
-    to_host(&panel_packs[p], first_packs.data<int32>() + static_cast<int64>(p) * rows,
-            sizeof(int32));
-  int processors = 0;
-  check(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, where.device), name);
-  check(cudaStreamSynchronize(stream), name);
-  const int64 packs = panel_packs.back();
+  in.check_launch();
+  in.with_scratch([&](void* space, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(space, bytes, counts.data<const int32>(),
+                                         out.first_packs.data<int32>(), count + 1, in.stream);
+  });
+  for (std::size_t p = 0; p < out.panel_packs.size(); ++p)
+    in.to_host(&out.panel_packs[p], out.first_packs.data<int32>() + static_cast<int64>(p) * rows,
+               sizeof(int32));
+  in.wait();
+  return out;
+}
 
-  codes_ = room(packs, sizeof(pack_codes));
-  ends_ = room((packs + 31) / 32, sizeof(unsigned));
-  packs_ = room(segments + 1, sizeof(int32));  // lanes behind the last pack read one more
+void column_panels::pack_entries_of(const build& in, const pattern& original,
+                                    const segment_list& of) {
+  const int64 packs = of.panel_packs.back();
+  codes_ = in.room(packs, sizeof(pack_codes));
+  ends_ = in.room((packs + 31) / 32, sizeof(unsigned));
+  packs_ = in.room(of.count + 1, sizeof(int32));  // lanes behind the last pack read one more
   codes = codes_.data<pack_codes>();
   segment_ends = ends_.data<unsigned>();
   segment_packs = packs_.data<int32>();
-  check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), stream), name);
-  check(cudaMemsetAsync(packs_.data(), 0, packs_.bytes(), stream), name);
-  fill_packs<<<blocks_for(32 * segments), block, 0, stream>>>(
-      begins.data<int32>(), original.column_indices(), rows, width, whole, segments,
-      first_packs.data<int32>(), codes_.data<pack_codes>(), ends_.data<unsigned>(),
+  check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), in.stream), name);
+  check(cudaMemsetAsync(packs_.data(), 0, packs_.bytes(), in.stream), name);
+  fill_packs<<<blocks_for(32 * of.count), block, 0, in.stream>>>(
+      of.begins.data<int32>(), original.column_indices(), original.rows(), of.width, of.whole,
+      of.count, of.first_packs.data<int32>(), codes_.data<pack_codes>(), ends_.data<unsigned>(),
       packs_.data<int32>());
-  launched_well();
+  in.check_launch();
+}
 
-  // The work of the blocks.
-  block_count = std::max<index>(processors, (panel_count - 1) / column_warps + 1);
-  const dealt work = deal(panel_packs, original.columns(), width, block_count);
+void column_panels::deal_out(const build& in, const pattern& original, const segment_list& of) {
+  const dealt work = deal(of.panel_packs, original.columns(), of.width, block_count);
   const auto count = static_cast<int64>(work.targets.size());
-  const buffer targets = room(count, sizeof(int32));
-  starts_ = room(count, sizeof(warp_start));
-  units_ = room(static_cast<int64>(work.units.size()), sizeof(column_unit));
-  block_units_ = room(static_cast<int64>(work.block_units.size()), sizeof(index));
+  const buffer targets = in.room(count, sizeof(int32));
+  starts_ = in.room(count, sizeof(warp_start));
+  units_ = in.room(static_cast<int64>(work.units.size()), sizeof(column_unit));
+  block_units_ = in.room(static_cast<int64>(work.block_units.size()), sizeof(index));
   starts = starts_.data<warp_start>();
   units = units_.data<column_unit>();
   block_units = block_units_.data<index>();
-  to_device(targets, work.targets.data());
-  to_device(units_, work.units.data());
-  to_device(block_units_, work.block_units.data());
-  find_starts<<<blocks_for(count), block, 0, stream>>>(first_packs.data<int32>(), segments,
-                                                       targets.data<int32>(), count,
-                                                       starts_.data<warp_start>());
-  launched_well();
+  in.to_device(targets.data(), work.targets.data(), targets.bytes());
+  in.to_device(units_.data(), work.units.data(), units_.bytes());
+  in.to_device(block_units_.data(), work.block_units.data(), block_units_.bytes());
+  find_starts<<<blocks_for(count), block, 0, in.stream>>>(of.first_packs.data<int32>(), of.count,
+                                                          targets.data<int32>(), count,
+                                                          starts_.data<warp_start>());
+  in.check_launch();
   // One wait at creation, so that a call on any stream finds the structure complete.
-  check(cudaStreamSynchronize(stream), name);
+  in.wait();
 }
 
 std::size_t column_panels::bytes() const {

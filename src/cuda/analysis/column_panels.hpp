@@ -7,6 +7,8 @@
 
 namespace rig::on_cuda {
 
+struct build;
+
 /// Most columns per panel: a block of `spmv_panels` holds their elements of B in shared memory. At
 /// four bytes each they have 224 KB. The number is the same for every type of B, so that one
 /// structure serves all.
@@ -47,6 +49,12 @@ struct column_panels : derived {
   const index* block_units = nullptr;
 
  private:
+  struct segment_list;
+  segment_list list_segments(const build& in, const pattern& original) const;
+  void pack_entries_of(const build& in, const pattern& original, const segment_list& of);
+  /// Deals the packs to the blocks, which it lists.
+  void deal_out(const build& in, const pattern& original, const segment_list& of);
+
   buffer codes_, ends_, packs_, starts_, units_, block_units_;
 };
 

@@ -3,25 +3,21 @@
 #include <algorithm>
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <optional>
 #include <vector>
 
+#include "cuda/analysis/build.hpp"
 #include "cuda/analysis/row_panels.hpp"
-#include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
-constexpr int block = 256;
+constexpr int block = build_threads;
 /// Bits of the length by which segments of a panel are sorted; longer segments count as the
 /// longest.
 constexpr int length_bits = 6;
 /// Segments per block, so that several blocks share a panel of hubs; docs/lab/maxk.md.
 constexpr int32 unit_segments = 4096;
-
-unsigned blocks_for(int64 count) {
-  const int64 wanted = (count + block - 1) / block;
-  return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
-}
 
 /// A warp takes a column of A and calls `starts(q, number)` for each entry that begins a segment,
 /// numbered from `base` on. Returns the number of segments.
@@ -119,6 +115,123 @@ __global__ void find_panels(const unsigned* keys, int32 count, const int32* offs
   }
 }
 
+/// A's entries by columns: the transpose.
+struct by_column {
+  explicit by_column(const pattern& a)
+      : transpose(a.derived_of<transposed>()),
+        offsets(static_cast<const int32*>(transpose->structure->offsets())),
+        rows(transpose->structure->column_indices()) {}
+  std::shared_ptr<const transposed> transpose;
+  const int32* offsets;
+  const index* rows;
+};
+
+void scan(const build& in, const buffer& from, const buffer& to, int64 count) {
+  in.with_scratch([&](void* space, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(space, bytes, from.data<const int32>(), to.data<int32>(),
+                                         count, in.stream);
+  });
+}
+
+/// The first place of each column's segments, then the number of all segments.
+buffer number_segments(const build& in, const by_column& entries, index columns) {
+  const int64 counted = static_cast<int64>(columns) + 1;
+  const buffer counts = in.room(counted, sizeof(int32));
+  buffer places = in.room(counted, sizeof(int32));
+  count_segments<<<blocks_for(32 * counted), block, 0, in.stream>>>(entries.offsets, entries.rows,
+                                                                    columns, counts.data<int32>());
+  in.check_launch();
+  scan(in, counts, places, counted);
+  return places;
+}
+
+/// Segments column by column, which is the order of their sums.
+struct listed_segments {
+  buffer begins, columns;  ///< the first entry of each segment, then the end; and its column
+};
+listed_segments list_all(const build& in, const by_column& entries, const pattern& a,
+                         const buffer& first_place, int32 count) {
+  listed_segments out = {in.room(int64{count} + 1, sizeof(int32)), in.room(count, sizeof(index))};
+  list_segments<<<blocks_for(32 * (static_cast<int64>(a.columns()) + 1)), block, 0, in.stream>>>(
+      entries.offsets, entries.rows, a.columns(), first_place.data<int32>(),
+      out.begins.data<int32>(), out.columns.data<index>());
+  in.check_launch();
+  check(cudaMemcpyAsync(out.begins.data<int32>() + count, entries.offsets + a.columns(),
+                        sizeof(int32), cudaMemcpyDeviceToDevice, in.stream),
+        in.name);
+  return out;
+}
+
+index panel_count_of(const pattern& a) { return (a.rows() - 1) / panel_rows + 1; }
+
+/// Segments by panel, and the longest first within a panel.
+struct sorted_segments {
+  buffer keys, numbers;
+  buffer begins;  ///< each segment's first entry in this order
+};
+sorted_segments sort_by_panel(const build& in, const by_column& entries, const pattern& a,
+                              const listed_segments& of, int32 count) {
+  const buffer keys = in.room(count, sizeof(unsigned)), numbers = in.room(count, sizeof(int32));
+  make_keys<<<blocks_for(count), block, 0, in.stream>>>(
+      of.begins.data<int32>(), entries.rows, count, keys.data<unsigned>(), numbers.data<int32>());
+  in.check_launch();
+  int bits = length_bits;
+  while (bits < 32 && (int64{1} << (bits - length_bits)) < panel_count_of(a)) ++bits;
+  sorted_segments out = {in.room(count, sizeof(unsigned)), in.room(count, sizeof(int32)),
+                         in.room(count, sizeof(int32))};
+  in.with_scratch([&](void* space, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(space, bytes, keys.data<const unsigned>(),
+                                           out.keys.data<unsigned>(), numbers.data<const int32>(),
+                                           out.numbers.data<int32>(), count, 0, bits, in.stream);
+  });
+  const buffer lengths = in.room(count, sizeof(int32));
+  take_lengths<<<blocks_for(count), block, 0, in.stream>>>(
+      out.numbers.data<int32>(), of.begins.data<int32>(), count, lengths.data<int32>());
+  in.check_launch();
+  scan(in, lengths, out.begins, count);
+  return out;
+}
+
+/// The first segment of each panel, then the end; and the first entry of each, then the end.
+struct panel_edges {
+  std::vector<int32> segments, entries;
+};
+panel_edges edges_of(const build& in, const pattern& a, const sorted_segments& sorted,
+                     int32 count) {
+  const index panel_count = panel_count_of(a);
+  const int64 bounds = int64{panel_count} + 1;
+  const buffer edges = in.room(2 * bounds, sizeof(int32));
+  int32* const entries = edges.data<int32>() + bounds;
+  find_panels<<<blocks_for(bounds), block, 0, in.stream>>>(
+      sorted.keys.data<unsigned>(), count, static_cast<const int32*>(a.offsets()), a.rows(),
+      panel_count, edges.data<int32>(), entries);
+  in.check_launch();
+  const auto size = static_cast<std::size_t>(bounds);
+  panel_edges out = {std::vector<int32>(size), std::vector<int32>(size)};
+  in.to_host(out.segments.data(), edges.data(), size * sizeof(int32));
+  in.to_host(out.entries.data(), entries, size * sizeof(int32));
+  in.wait();
+  return out;
+}
+
+/// The work of the blocks, the longest first; none if a panel has more entries than a word can
+/// number.
+std::optional<std::vector<panel_unit>> units_of(const panel_edges& edges, index rows) {
+  std::vector<panel_unit> out;
+  for (std::size_t p = 0; p + 1 < edges.segments.size(); ++p) {
+    const int32 last = edges.segments[p + 1], entry = edges.entries[p];
+    if (edges.entries[p + 1] - entry > 1 << panel_place_bits) return std::nullopt;
+    const index row = static_cast<index>(p) * panel_rows;
+    for (int32 s = edges.segments[p]; s < last; s += std::min(unit_segments, last - s))
+      out.push_back(
+          {row, std::min(panel_rows, rows - row), entry, s, s + std::min(unit_segments, last - s)});
+  }
+  std::stable_sort(out.begin(), out.end(), [](const panel_unit& x, const panel_unit& y) {
+    return (x.last - x.first) / 2048 > (y.last - y.first) / 2048;
+  });
+  return out;
+}
+
 }  // namespace
 
 void prepare_row_panels(const pattern& of) {
@@ -126,128 +239,41 @@ void prepare_row_panels(const pattern& of) {
 }
 
 row_panels::row_panels(const pattern& original) {
-  const auto transpose = original.derived_of<transposed>();
-  const pattern& by_column = *transpose->structure;
-  const place where = original.where();
-  const device_scope scope(where.device);
-  const auto stream = static_cast<cudaStream_t>(original.stream());
-  const index columns = original.columns(), rows = original.rows();
-  const auto room = [&](int64 count, std::size_t bytes) {
-    return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
-  };
-  const auto launched_well = [&] {
-    check(cudaGetLastError(), name);
-    launched(where.device, name);
-  };
-  std::size_t bytes = 0;
-  buffer scratch;
-  const auto with_scratch = [&](auto run) {
-    check(run(nullptr), name);
-    scratch = buffer::allocate(bytes, where, stream);
-    check(run(scratch.data()), name);
-  };
-  const auto scan = [&](const int32* from, int32* to, int64 count) {
-    with_scratch([&](void* space) {
-      return cub::DeviceScan::ExclusiveSum(space, bytes, from, to, count, stream);
-    });
-  };
-  const auto* const offsets = static_cast<const int32*>(by_column.offsets());
-  const auto* const offsets_of_a = static_cast<const int32*>(original.offsets());
-  const index* const rows_of = by_column.column_indices();
-
-  // Segments column by column, which is the order of their sums.
-  const int64 counted = static_cast<int64>(columns) + 1;
-  const buffer counts = room(counted, sizeof(int32));
-  places_ = room(counted, sizeof(int32));
+  const by_column entries(original);
+  const device_scope scope(original.where().device);
+  const build in(original, name);
+  places_ = number_segments(in, entries, original.columns());
   first_place = places_.data<int32>();
-  count_segments<<<blocks_for(32 * counted), block, 0, stream>>>(offsets, rows_of, columns,
-                                                                 counts.data<int32>());
-  launched_well();
-  scan(counts.data<int32>(), places_.data<int32>(), counted);
-  check(cudaMemcpyAsync(&segment_count, first_place + columns, sizeof(int32),
-                        cudaMemcpyDeviceToHost, stream),
-        name);
-  check(cudaStreamSynchronize(stream), name);
+  in.to_host(&segment_count, first_place + original.columns(), sizeof(int32));
+  in.wait();
   const int32 count = segment_count;
   if (count == 0) return;
-  const buffer begins = room(int64{count} + 1, sizeof(int32)), of = room(count, sizeof(index));
-  list_segments<<<blocks_for(32 * counted), block, 0, stream>>>(
-      offsets, rows_of, columns, first_place, begins.data<int32>(), of.data<index>());
-  launched_well();
-  const auto nnz = static_cast<int32>(original.nnz());
-  check(cudaMemcpyAsync(begins.data<int32>() + count, &nnz, sizeof(int32), cudaMemcpyHostToDevice,
-                        stream),
-        name);
 
-  // Segments by panel and length, and their entries in this order.
-  const buffer keys = room(count, sizeof(unsigned)), sorted_keys = room(count, sizeof(unsigned)),
-               numbers = room(count, sizeof(int32)), sorted = room(count, sizeof(int32));
-  make_keys<<<blocks_for(count), block, 0, stream>>>(begins.data<int32>(), rows_of, count,
-                                                     keys.data<unsigned>(), numbers.data<int32>());
-  launched_well();
-  const index panel_count = (rows - 1) / panel_rows + 1;
-  int bits = length_bits;
-  while (bits < 32 && (int64{1} << (bits - length_bits)) < panel_count) ++bits;
-  with_scratch([&](void* space) {
-    return cub::DeviceRadixSort::SortPairs(
-        space, bytes, keys.data<const unsigned>(), sorted_keys.data<unsigned>(),
-        numbers.data<const int32>(), sorted.data<int32>(), count, 0, bits, stream);
-  });
-  const buffer lengths = room(count, sizeof(int32)), sorted_begins = room(count, sizeof(int32));
-  take_lengths<<<blocks_for(count), block, 0, stream>>>(sorted.data<int32>(), begins.data<int32>(),
-                                                        count, lengths.data<int32>());
-  launched_well();
-  scan(lengths.data<int32>(), sorted_begins.data<int32>(), count);
-  segments_ = room(count, sizeof(segment));
-  words_ = room(nnz, sizeof(unsigned));
+  const listed_segments listed = list_all(in, entries, original, places_, count);
+  const sorted_segments sorted = sort_by_panel(in, entries, original, listed, count);
+  segments_ = in.room(count, sizeof(segment));
+  words_ = in.room(original.nnz(), sizeof(unsigned));
+  place_segments<<<blocks_for(count), block, 0, in.stream>>>(
+      sorted.numbers.data<int32>(), listed.begins.data<int32>(), listed.columns.data<index>(),
+      sorted.begins.data<int32>(), count, entries.rows,
+      entries.transpose->permutation.data<int32>(), static_cast<const int32*>(original.offsets()),
+      segments_.data<segment>(), words_.data<unsigned>());
+  in.check_launch();
+
+  const auto made = units_of(edges_of(in, original, sorted, count), original.rows());
+  if (!made) {
+    fits = false;
+    segments_ = words_ = {};
+    return;
+  }
+  unit_count = static_cast<index>(made->size());
+  memory_ = in.room(unit_count, sizeof(panel_unit));
+  in.to_device(memory_.data(), made->data(), memory_.bytes());
+  units = memory_.data<panel_unit>();
   segments = segments_.data<segment>();
   words = words_.data<unsigned>();
-  place_segments<<<blocks_for(count), block, 0, stream>>>(
-      sorted.data<int32>(), begins.data<int32>(), of.data<index>(), sorted_begins.data<int32>(),
-      count, rows_of, transpose->permutation.data<int32>(), offsets_of_a, segments_.data<segment>(),
-      words_.data<unsigned>());
-  launched_well();
-
-  // The work of the blocks.
-  const int64 bounds = int64{panel_count} + 1;
-  const buffer edges = room(2 * bounds, sizeof(int32));
-  find_panels<<<blocks_for(bounds), block, 0, stream>>>(
-      sorted_keys.data<unsigned>(), count, offsets_of_a, rows, panel_count, edges.data<int32>(),
-      edges.data<int32>() + bounds);
-  launched_well();
-  std::vector<int32> on_host(static_cast<std::size_t>(2 * bounds));
-  check(
-      cudaMemcpyAsync(on_host.data(), edges.data(), edges.bytes(), cudaMemcpyDeviceToHost, stream),
-      name);
-  check(cudaStreamSynchronize(stream), name);
-  std::vector<panel_unit> made;
-  for (index p = 0; p < panel_count; ++p) {
-    const auto at = static_cast<std::size_t>(p);
-    const int32 first = on_host[at], last = on_host[at + 1];
-    const int32 entry = on_host[at + static_cast<std::size_t>(bounds)];
-    if (on_host[at + 1 + static_cast<std::size_t>(bounds)] - entry > 1 << panel_place_bits) {
-      fits = false;
-      segments_ = words_ = {};
-      segments = nullptr;
-      words = nullptr;
-      return;
-    }
-    const index row = p * panel_rows;
-    for (int32 s = first; s < last; s += std::min(unit_segments, last - s))
-      made.push_back(
-          {row, std::min(panel_rows, rows - row), entry, s, s + std::min(unit_segments, last - s)});
-  }
-  std::stable_sort(made.begin(), made.end(), [](const panel_unit& x, const panel_unit& y) {
-    return (x.last - x.first) / 2048 > (y.last - y.first) / 2048;
-  });
-  unit_count = static_cast<index>(made.size());
-  memory_ = room(unit_count, sizeof(panel_unit));
-  units = memory_.data<panel_unit>();
-  check(
-      cudaMemcpyAsync(memory_.data(), made.data(), memory_.bytes(), cudaMemcpyHostToDevice, stream),
-      name);
   // One wait at creation, so that a call on any stream finds the structure complete.
-  check(cudaStreamSynchronize(stream), name);
+  in.wait();
 }
 
 std::size_t row_panels::bytes() const {

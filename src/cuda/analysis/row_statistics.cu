@@ -291,6 +291,74 @@ __global__ void find_chunks(const void* offsets, bool offsets_64, index rows, in
   if (lane == 0) out[c] = c < chunks ? static_cast<index>(low) : rows;
 }
 
+unsigned blocks_of(index rows, int rows_per_block) {
+  return static_cast<unsigned>((static_cast<int64>(rows) + rows_per_block - 1) / rows_per_block);
+}
+
+/// The pieces of rows longer than `cut`, counted on the device.
+counters count_pieces(const pattern& of, int64 cut) {
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
+  check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
+  cut_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
+      of.offsets(), of.offsets_64(), of.rows(), cut, taken.data<counters>(), nullptr, nullptr);
+  check(cudaGetLastError(), "cutting rows");
+  return *taken.to(cpu()).data<counters>();
+}
+
+/// The same, from the statistics if they count pieces for this cut. Larger cuts, of rows of half a
+/// million entries, are counted.
+counters pieces_of(const pattern& of, const row_statistics& statistics, int64 cut) {
+  for (int kind = 0; kind < cut_kinds; ++kind)
+    if (cut_of(kind) == cut) return {statistics.cut_rows[kind], statistics.pieces[kind]};
+  return count_pieces(of, cut);
+}
+
+/// What the kernels that make the lists count.
+struct list_counts {
+  counters taken;
+  unsigned finished;
+  int next[classes];
+};
+
+/// The bytes at which the lists begin in their allocation.
+struct list_places {
+  std::size_t counts, pieces, cut_rows, chunks, order, bytes;
+};
+list_places places_for(std::size_t pieces, std::size_t cut_rows, std::size_t chunks,
+                       std::size_t ordered_rows) {
+  std::size_t size = 0;
+  const auto reserve = [&](std::size_t bytes) {
+    const std::size_t at = size;
+    size += (bytes + 15) / 16 * 16;
+    return at;
+  };
+  list_places out = {};
+  out.counts = reserve(sizeof(list_counts));
+  out.pieces = reserve(pieces * sizeof(piece));
+  out.cut_rows = reserve(cut_rows * sizeof(cut_row));
+  out.chunks = reserve((chunks + 1) * sizeof(index));
+  out.order = reserve(ordered_rows * sizeof(listed_row));
+  out.bytes = size;
+  return out;
+}
+
+void list_chunks(const pattern& of, index chunks, index* out) {
+  const int64 threads = 32 * (static_cast<int64>(chunks) + 1);
+  find_chunks<<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
+                static_cast<cudaStream_t>(of.stream())>>>(of.offsets(), of.offsets_64(), of.rows(),
+                                                          chunks, out);
+}
+
+void list_by_length(const pattern& of, list_counts* counts, listed_row* out) {
+  const auto stream = static_cast<cudaStream_t>(of.stream());
+  const unsigned blocks = blocks_of(of.rows(), block_rows);
+  count_classes<<<blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), of.rows(),
+                                              counts->next, &counts->finished);
+  place_rows<<<blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), of.rows(), counts->next,
+                                           out);
+}
+
 }  // namespace
 
 row_statistics::row_statistics(const pattern& of) {
@@ -343,72 +411,37 @@ row_lists::row_lists(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const auto statistics = of.derived_of<row_statistics>();
-  const index n = of.rows();
-  const auto cut_blocks = static_cast<unsigned>((static_cast<int64>(n) + block - 1) / block);
-  const auto sort_blocks =
-      static_cast<unsigned>((static_cast<int64>(n) + block_rows - 1) / block_rows);
   const bool is_cut = cut_helps(*statistics), sorts = is_skewed(*statistics, of.nnz());
-  if (is_cut) cut = statistics->segment;
-  // The statistics count pieces for these cuts; larger cuts, of rows of half a million entries, are
-  // counted here.
-  int kind = 0;
-  while (kind < cut_kinds && cut_of(kind) != cut) ++kind;
-  if (is_cut && kind < cut_kinds) {
-    cut_count = statistics->cut_rows[kind];
-    piece_count = statistics->pieces[kind];
-  } else if (is_cut) {
-    const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
-    check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
-    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, cut,
-                                                  taken.data<counters>(), nullptr, nullptr);
-    check(cudaGetLastError(), "cutting rows");
-    const buffer seen = taken.to(cpu());
-    piece_count = seen.data<counters>()->pieces;
-    cut_count = seen.data<counters>()->rows;
-  }
-  chunk_count = static_cast<index>((of.nnz() + n + chunk_items - 1) / chunk_items);
-
-  struct counts {
-    counters taken;
-    unsigned finished;
-    int next[classes];
-  };
-  std::size_t size = 0;
-  const auto reserve = [&](std::size_t bytes) {
-    const std::size_t at = size;
-    size += (bytes + 15) / 16 * 16;
-    return at;
-  };
-  const std::size_t at_counts = reserve(sizeof(counts)),
-                    at_pieces = reserve(static_cast<std::size_t>(piece_count) * sizeof(piece)),
-                    at_cut = reserve(static_cast<std::size_t>(cut_count) * sizeof(cut_row)),
-                    at_chunks =
-                        reserve((static_cast<std::size_t>(chunk_count) + 1) * sizeof(index)),
-                    at_order =
-                        reserve(sorts ? static_cast<std::size_t>(n) * sizeof(listed_row) : 0);
-  memory = buffer::allocate(size, of.where(), of.stream());
-  auto* const bytes = memory.data<unsigned char>();
-  auto* const numbers = reinterpret_cast<counts*>(bytes + at_counts);
-  if (is_cut || sorts) check(cudaMemsetAsync(numbers, 0, sizeof(counts), stream), "lists of rows");
   if (is_cut) {
-    auto* const of_pieces = reinterpret_cast<piece*>(bytes + at_pieces);
-    auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at_cut);
-    cut_rows_of<<<cut_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, cut,
-                                                  &numbers->taken, of_pieces, of_rows);
+    cut = statistics->segment;
+    const counters all = pieces_of(of, *statistics, cut);
+    piece_count = all.pieces;
+    cut_count = all.rows;
+  }
+  chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
+
+  const list_places at = places_for(
+      static_cast<std::size_t>(piece_count), static_cast<std::size_t>(cut_count),
+      static_cast<std::size_t>(chunk_count), sorts ? static_cast<std::size_t>(of.rows()) : 0);
+  memory = buffer::allocate(at.bytes, of.where(), of.stream());
+  auto* const bytes = memory.data<unsigned char>();
+  auto* const counts = reinterpret_cast<list_counts*>(bytes + at.counts);
+  if (is_cut || sorts)
+    check(cudaMemsetAsync(counts, 0, sizeof(list_counts), stream), "lists of rows");
+  if (is_cut) {
+    auto* const of_pieces = reinterpret_cast<piece*>(bytes + at.pieces);
+    auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at.cut_rows);
+    cut_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
+        of.offsets(), of.offsets_64(), of.rows(), cut, &counts->taken, of_pieces, of_rows);
     pieces = of_pieces;
     cut_rows = of_rows;
   }
-  auto* const of_chunks = reinterpret_cast<index*>(bytes + at_chunks);
-  const int64 threads = 32 * (static_cast<int64>(chunk_count) + 1);
-  find_chunks<<<static_cast<unsigned>((threads + block - 1) / block), block, 0, stream>>>(
-      of.offsets(), of.offsets_64(), n, chunk_count, of_chunks);
+  auto* const of_chunks = reinterpret_cast<index*>(bytes + at.chunks);
+  list_chunks(of, chunk_count, of_chunks);
   chunk_rows = of_chunks;
   if (sorts) {
-    auto* const order = reinterpret_cast<listed_row*>(bytes + at_order);
-    count_classes<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n,
-                                                     numbers->next, &numbers->finished);
-    place_rows<<<sort_blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), n, numbers->next,
-                                                  order);
+    auto* const order = reinterpret_cast<listed_row*>(bytes + at.order);
+    list_by_length(of, counts, order);
     by_length = order;
   }
   check(cudaGetLastError(), "lists of rows");

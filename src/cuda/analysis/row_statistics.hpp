@@ -9,6 +9,7 @@
 
 #include "cuda/device/arguments.cuh"
 #include "cuda/runtime/device.hpp"
+#include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
 
@@ -67,15 +68,18 @@ struct row_lists : derived {
   mutable std::vector<scratch> of_streams_;
 };
 
-/// The statistics of the pattern by which A is read, found once per call.
+/// The statistics of the pattern by which A is read; empty if the call needs none.
 inline const row_statistics& statistics_of(const problem& p) {
-  if (p.statistics == nullptr) p.statistics = p.oriented->derived_of<row_statistics>();
-  return static_cast<const row_statistics&>(*p.statistics);
+  // Never destroyed, because a product may run while the process ends.
+  static const auto& none = *new const row_statistics;
+  return p.statistics != nullptr ? static_cast<const row_statistics&>(*p.statistics) : none;
 }
 
-/// The lists of the pattern by which A is read, held for the call. Sets `args` to take rows by
-/// length if that pays.
-const row_lists& ordered_rows(const problem& p, arguments& args);
+/// The lists of the pattern by which A is read, held for the run.
+const row_lists& lists_of(const problem& p, workspace& work);
+
+/// The rows by length if that order pays; null: as A stores them.
+const listed_row* order_of(const problem& p, const row_lists& lists);
 
 /// Sets the pieces of cut rows in `args`.
 void set_pieces(const row_lists& lists, arguments& args);
@@ -84,12 +88,12 @@ void set_pieces(const row_lists& lists, arguments& args);
 /// sums. The memory belongs to the lists if calls follow each other on a stream. The returned
 /// buffer must live until the launch.
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
-                   arguments& args);
+                   arguments& args, workspace& work);
 
 /// Sets the pieces in `args`, if there are any, with completion counters for each of `tiles`, and
 /// `bytes` for the sums of each piece. The returned buffer must live until the launch.
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args);
+                     arguments& args, workspace& work);
 
 /// `row_statistics::segment` by the tuning table.
 int64 segment_length(const row_statistics& statistics, int64 nnz);

@@ -130,6 +130,27 @@ __device__ __forceinline__ int meet(unsigned members, int lane,
   }
 }
 
+/// A boolean as a type.
+template <bool Value>
+struct truth {
+  constexpr operator bool() const { return Value; }
+};
+
+/// Turns the group's sums of codes into sums of the numbers that they stand for. `factors`: this
+/// lane's part of the sum of A's values.
+template <class S, int L, int G, class Reader, int CF, int V>
+__device__ __forceinline__ void unfold_codes(unsigned members, const Reader& reader,
+                                             typename S::accum factors,
+                                             typename S::accum (&out)[CF][V]) {
+#pragma unroll
+  for (int distance = L; distance < G; distance *= 2)
+    factors = S::add(factors, shuffle_xor(members, factors, distance));
+#pragma unroll
+  for (int c = 0; c < CF; ++c)
+#pragma unroll
+    for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
+}
+
 /// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together.
 /// L lanes, a team, cover a tile of L·V·CF columns; each team takes every G / L-th entry and has U
 /// entries in flight. Lane `lane` sums the pack of columns from `first` on, and further packs at
@@ -225,12 +246,6 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
         }
     }
   };
-  struct no {
-    constexpr operator bool() const { return false; }
-  };
-  struct yes {
-    constexpr operator bool() const { return true; }
-  };
   if constexpr (Range::is_sample) {
     for (unsigned slot = 0; slot < of.count; slot += G) {
       const unsigned mine = slot + static_cast<unsigned>(lane);
@@ -244,25 +259,19 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
       // loaded.
       for (unsigned p = 0; p < slots; p += U * teams)
         if (p + U * teams <= slots)
-          batch(p + lane / L, slots, no());
+          batch(p + lane / L, slots, truth<false>());
         else
-          batch(p + lane / L, slots, yes());
+          batch(p + lane / L, slots, truth<true>());
     }
   } else {
     unsigned p = lane / L;
-    for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, no());
-    if (p < of.count) batch(p, of.count, yes());
+    for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, truth<false>());
+    if (p < of.count) batch(p, of.count, truth<true>());
   }
   const int held = meet<S, L, G>(members, lane, sum, out);
   if constexpr (b_reader::folds) {
     static_assert(W == V);
-#pragma unroll
-    for (int distance = L; distance < G; distance *= 2)
-      factors = S::add(factors, shuffle_xor(members, factors, distance));
-#pragma unroll
-    for (int c = 0; c < CF; ++c)
-#pragma unroll
-      for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
+    unfold_codes<S, L, G>(members, reader, factors, out);
   }
   return held;
 }

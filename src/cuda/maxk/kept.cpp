@@ -31,8 +31,11 @@ index tiles_of(int places, int lanes, int values) {
   return (places + lanes * values - 1) / (lanes * values);
 }
 
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args) {
-  return cut_in_pieces(p, ordered_rows(p, args), bytes, tiles, args);
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args,
+                workspace& work) {
+  const row_lists& lists = lists_of(p, work);
+  args.order = order_of(p, lists);
+  return cut_in_pieces(p, lists, bytes, tiles, args, work);
 }
 
 answer kept_answer(answer out, const problem& p) {

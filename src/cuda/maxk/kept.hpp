@@ -30,13 +30,13 @@ dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 
 /// Orders and cuts rows as `split` does. The buffer holds the pieces' sums, `bytes` each, and must
 /// live until the launch.
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args);
+buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args, workspace& work);
 
 /// `maxk_backward` by panels, in maxk_panels.cu: whether panels can serve, whether atomics add the
 /// sums, and the launch. The launch returns false, with nothing done, when the sums do not fit.
 bool can_take_panels(const problem& p);
 bool adds_by_atomics(const problem& p);
-bool run_by_panels(const problem& p);
+bool run_by_panels(const problem& p, workspace& work);
 
 /// An answer for all places, with an estimate; or the reason why no kernel exists.
 answer kept_answer(answer out, const problem& p);

@@ -12,12 +12,23 @@ constexpr std::size_t most_accum_bytes = 64;
 /// A tile's width is a multiple of this, so tiles begin on packs of C.
 constexpr index tile_unit = 128;
 
-/// V, L and how C is written: template arguments of `maxk`.
+product_facts facts_of(const problem& p) {
+  product_facts out;
+  out[fact::k] = p.b.k;
+  return out;
+}
+
 struct forward_plan {
-  int values, lanes;
-  bool has_flags, plain, whole = false;
+  int values, lanes;  ///< V and L of `maxk`
+  bool has_flags, plain;
+  bool whole = false;  ///< one tile, and one load per lane and entry of A
+  index tile = 0, tiles = 0;
+  unsigned warps = most_warps;
+  std::size_t shared = 0;  ///< bytes per block
 };
-forward_plan plan_forward(const problem& p) {
+
+/// Kept numbers per load: the most of the table that divide k and begin on vectors.
+int values_per_load(const problem& p, const product_facts& facts) {
   const int k = p.b.k;
   const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
   const auto is_legal = [&](const tuning_row& row) {
@@ -26,10 +37,7 @@ forward_plan plan_forward(const problem& p) {
            is_packed(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
            is_packed(p.b.indices, k, index_bytes, many * index_bytes);
   };
-  product_facts facts;
-  facts[fact::k] = k;
-  const int values = current_table().find(section::maxk, facts, is_legal)[setting::values];
-  return {values, lanes_for(k / values), p.algebra->needs_presence_flags(p), is_plain(p)};
+  return current_table().find(section::maxk, facts, is_legal)[setting::values];
 }
 
 /// Bytes of shared memory that a warp holds per column.
@@ -38,41 +46,59 @@ std::size_t column_bytes(const problem& p, const forward_plan& plan) {
          (p.algebra->accum_bytes + (plan.has_flags ? 1 : 0));
 }
 
+forward_plan plan_of(const problem& p, const product_facts& facts) {
+  const int k = p.b.k, values = values_per_load(p, facts);
+  forward_plan out = {values, lanes_for(k / values), p.algebra->needs_presence_flags(p),
+                      is_plain(p)};
+  const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
+  // Every tile reads all of A and B again, so fewer subwarps are better than more tiles.
+  while (out.lanes < 32 && static_cast<std::size_t>(all) * column_bytes(p, out) > most_shared_bytes)
+    out.lanes *= 2;
+  const std::size_t per_column = column_bytes(p, out);
+  const auto most = static_cast<index>(most_shared_bytes / per_column) / tile_unit * tile_unit;
+  out.tile = all < most ? all : most;
+  out.tiles = (p.b.columns + out.tile - 1) / out.tile;
+  out.whole = out.tiles == 1 && k <= out.values * out.lanes;
+  const std::size_t per_warp = static_cast<std::size_t>(out.tile) * per_column;
+  while (out.warps * per_warp > most_shared_bytes) out.warps /= 2;
+  out.shared = out.warps * per_warp;
+  return out;
+}
+
 bool writes_vectors(const problem& p, const arguments& args) {
   const std::size_t width = 16 / p.algebra->accum_bytes;
   return width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
          is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
 }
 
-void forward(const problem& p) {
-  arguments args = arguments_of(p);
-  const buffer values = ordered_values(p, args);
-  forward_plan plan = plan_forward(p);
-  const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
-  // Every tile reads all of A and B again, so fewer subwarps are better than more tiles.
-  while (plan.lanes < 32 &&
-         static_cast<std::size_t>(all) * column_bytes(p, plan) > most_shared_bytes)
-    plan.lanes *= 2;
+/// Sets the kept numbers of B in `args`, and the tiles of C.
+void set_kept(const problem& p, const forward_plan& plan, arguments& args) {
   args.k = p.b.k;
   args.kept = p.b.indices;
-  const std::size_t per_column = column_bytes(p, plan);
-  const auto most = static_cast<index>(most_shared_bytes / per_column) / tile_unit * tile_unit;
-  args.tile = all < most ? all : most;
-  const index tiles = (p.b.columns + args.tile - 1) / args.tile;
-  plan.whole = tiles == 1 && args.k <= plan.values * plan.lanes;
-  const std::size_t per_warp = static_cast<std::size_t>(args.tile) * per_column;
-  unsigned warps = most_warps;
-  while (warps * per_warp > most_shared_bytes) warps /= 2;
+  args.tile = plan.tile;
   args.c_packed = writes_vectors(p, args);
+}
+
+void launch_forward(const problem& p, const forward_plan& plan, arguments& args, workspace& work) {
   const void* const kernel =
       kernel_for(p, {"maxk",
                      "cuda/maxk/maxk.cuh",
                      {template_argument::index_of(p.b.indices_8), plan.values, plan.lanes,
                       plan.has_flags, plan.plain, plan.whole}});
+  const std::size_t place_bytes = p.algebra->accum_bytes + plan.has_flags;
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * (p.algebra->accum_bytes + plan.has_flags),
-               tiles, args);
-  launch(p, "maxk", kernel, grid_for(args, warps, tiles), 32 * warps, args, warps * per_warp);
+      cut_rows(p, static_cast<std::size_t>(p.b.columns) * place_bytes, plan.tiles, args, work);
+  launch(p, "maxk", kernel, grid_for(args, plan.warps, plan.tiles), 32 * plan.warps, args,
+         plan.shared);
+}
+
+void run_forward(const problem& p, workspace& work) {
+  const product_facts facts = facts_of(p);
+  const forward_plan plan = plan_of(p, facts);
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  set_kept(p, plan, args);
+  launch_forward(p, plan, args, work);
 }
 
 }  // namespace
@@ -88,6 +114,6 @@ answer maxk_answer(const problem& p) {
   }
   return out;
 }
-void maxk_run(const problem& p) { run_with_cbsr(p, forward); }
+void maxk_run(const problem& p, workspace& work) { run_with_cbsr(p, work, run_forward); }
 
 }  // namespace rig::on_cuda

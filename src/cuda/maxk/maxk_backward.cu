@@ -21,12 +21,11 @@ bool can_sum_whole_rows(const problem& p) {
          all <= 32 * vector_bytes && is_packed(p.b.data, p.b.stride, bytes);
 }
 
-/// The first method of the table that serves. Sums of
-/// whole rows, from which the kept places are picked, pay if most sectors of B's rows are read
-/// anyway (docs/lab/maxk.md).
-backward_method method_for(const problem& p, bool excludes_panels = false) {
+/// The first method of the table that serves. Sums of whole rows, from which the kept places are
+/// picked, pay if most sectors of B's rows are read anyway (docs/lab/maxk.md).
+backward_method method_for(const problem& p, const product_facts& facts,
+                           bool excludes_panels = false) {
   using enum backward_method;
-  const product_facts facts = facts_of_kept(p, statistics_of(p));
   const auto is_legal = [&](const tuning_row& row) {
     const auto method = static_cast<backward_method>(row[setting::method]);
     return (method != panels || (!excludes_panels && can_take_panels(p))) &&
@@ -36,38 +35,48 @@ backward_method method_for(const problem& p, bool excludes_panels = false) {
       current_table().find(section::maxk_backward, facts, is_legal)[setting::method]);
 }
 
-void backward_of_whole_rows(const problem& p) {
-  arguments args = arguments_of(p);
-  const buffer values = ordered_values(p, args);
-  args.k = p.c.k;
-  args.kept = p.c.indices;
+/// A plan of sums row by row, or of whole rows.
+struct backward_plan {
+  const char* kernel;
+  template_arguments arguments;
+  index columns;  ///< sums per row
+  index tiles = 1;
+};
+
+backward_plan plan_of_whole_rows(const problem& p) {
   const int width = vector_bytes / static_cast<int>(p.b.value_bytes);
-  const void* const kernel = kernel_for(p, {"maxk_backward_whole",
-                                            "cuda/maxk/maxk_backward.cuh",
-                                            {template_argument::index_of(p.c.indices_8), width}});
-  const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes, 1, args);
-  launch(p, "maxk_backward_whole", kernel, grid_for(args, most_warps, 1), 32 * most_warps, args);
+  return {"maxk_backward_whole", {template_argument::index_of(p.c.indices_8), width}, p.b.columns};
 }
 
-void backward_by_rows(const problem& p) {
-  arguments args = arguments_of(p);
-  const buffer values = ordered_values(p, args);
+backward_plan plan_of_rows(const problem& p, const product_facts& facts) {
   const int k = p.c.k;
-  const tuning_row& plan =
-      current_table().find(section::maxk_backward_rows, facts_of_kept(p, statistics_of(p)));
-  const int lanes = lanes_for(k) / (plan[setting::halved] != 0 ? 2 : 1),
-            places = plan[setting::values];
-  args.k = args.columns = k;
+  const tuning_row& row = current_table().find(section::maxk_backward_rows, facts);
+  const int lanes = lanes_for(k) / (row[setting::halved] != 0 ? 2 : 1),
+            places = row[setting::values];
+  return {"maxk_backward",
+          {template_argument::index_of(p.c.indices_8), lanes, places},
+          k,
+          tiles_of(k, lanes, places)};
+}
+
+backward_plan plan_of(const problem& p, const product_facts& facts) {
+  return method_for(p, facts, true) == backward_method::whole_rows ? plan_of_whole_rows(p)
+                                                                   : plan_of_rows(p, facts);
+}
+
+/// Sets the kept places of C in `args`.
+void set_kept(const problem& p, const backward_plan& plan, arguments& args) {
+  args.k = p.c.k;
+  args.columns = plan.columns;
   args.kept = p.c.indices;
-  const index tiles = tiles_of(k, lanes, places);
+}
+
+void launch_rows(const problem& p, const backward_plan& plan, arguments& args, workspace& work) {
   const void* const kernel =
-      kernel_for(p, {"maxk_backward",
-                     "cuda/maxk/maxk_backward.cuh",
-                     {template_argument::index_of(p.c.indices_8), lanes, places}});
-  const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(k) * p.algebra->accum_bytes, tiles, args);
-  launch(p, "maxk_backward", kernel, grid_for(args, most_warps, tiles), 32 * most_warps, args);
+      kernel_for(p, {plan.kernel, "cuda/maxk/maxk_backward.cuh", plan.arguments});
+  const buffer sums = cut_rows(p, static_cast<std::size_t>(plan.columns) * p.algebra->accum_bytes,
+                               plan.tiles, args, work);
+  launch(p, plan.kernel, kernel, grid_for(args, most_warps, plan.tiles), 32 * most_warps, args);
 }
 
 }  // namespace
@@ -77,7 +86,7 @@ answer maxk_backward_answer(const problem& p) {
   if (p.reasons && out.says != verdict::cannot) {
     static constexpr const char* by[] = {"", "", ", picked of whole sums",
                                          ", by panels if their sums fit"};
-    const backward_method method = method_for(p);
+    const backward_method method = method_for(p, facts_of_kept(p, statistics_of(p)));
     out.reason += method == backward_method::panels && adds_by_atomics(p)
                       ? ", by panels, added by atomics"
                       : by[static_cast<int>(method)];
@@ -85,10 +94,14 @@ answer maxk_backward_answer(const problem& p) {
   return out;
 }
 
-void maxk_backward_run(const problem& p) {
-  using enum backward_method;
-  if (method_for(p) == panels && p.a.rows > 0 && run_by_panels(p)) return;
-  method_for(p, true) == whole_rows ? backward_of_whole_rows(p) : backward_by_rows(p);
+void maxk_backward_run(const problem& p, workspace& work) {
+  const product_facts facts = facts_of_kept(p, statistics_of(p));
+  if (method_for(p, facts) == backward_method::panels && run_by_panels(p, work)) return;
+  const backward_plan plan = plan_of(p, facts);
+  arguments args = arguments_of(p);
+  const buffer values = ordered_values(p, args);
+  set_kept(p, plan, args);
+  launch_rows(p, plan, args, work);
 }
 
 }  // namespace rig::on_cuda

@@ -23,16 +23,19 @@ std::size_t panel_bytes(const problem& p) {
              : panel_rows * static_cast<std::size_t>(p.b.columns) * p.b.value_bytes;
 }
 
+product_facts facts_of(const problem& p) {
+  product_facts out;
+  out[fact::k] = p.c.k;
+  out[fact::atomics] = adds_by_atomics(p);
+  return out;
+}
+
 /// Places of C per lane: as the table has it, or fewer if rows of C and of its indices do not begin
 /// and end on such vectors. A vector reduction adds four floats at once.
-int places_per_lane(const problem& p) {
+int places_per_lane(const problem& p, const product_facts& facts) {
   const int k = p.c.k;
-  const bool adds = adds_by_atomics(p);
-  if (adds && !is_packed(p.c.data, k, sizeof(float))) return 1;
+  if (adds_by_atomics(p) && !is_packed(p.c.data, k, sizeof(float))) return 1;
   const auto index_bytes = static_cast<std::size_t>(p.c.indices_8 ? 1 : 2);
-  product_facts facts;
-  facts[fact::k] = k;
-  facts[fact::atomics] = adds;
   int values = current_table().find(section::maxk_panels, facts)[setting::values];
   if (!p.c.indices_8) values = std::min(values, 4);
   while (values > 1 &&
@@ -40,6 +43,39 @@ int places_per_lane(const problem& p) {
           !is_packed(p.c.indices, k, index_bytes, static_cast<std::size_t>(values) * index_bytes)))
     values /= 2;
   return values;
+}
+
+/// Whether atomics can add into C itself: C holds floats, and absent places are 0, the value that
+/// all sums begin with.
+bool can_add_in_place(const problem& p) {
+  static constexpr float nothing = 0;
+  if (p.c.value_type != type::float32 || p.algebra->has_finish) return false;
+  any_value fill = {};
+  p.algebra->fill(p, fill.bytes);
+  return std::memcmp(fill.bytes, &nothing, sizeof(nothing)) == 0;
+}
+
+struct panels_plan {
+  int values, lanes;  ///< E and L of `maxk_backward_panels`
+  bool in_vectors;    ///< rows of B are read in vectors
+  bool adds;          ///< by atomics
+  bool in_place;      ///< into C itself
+  int shared_percent;
+};
+panels_plan plan_of(const problem& p, const product_facts& facts) {
+  const int values = places_per_lane(p, facts);
+  const bool adds = adds_by_atomics(p);
+  const bool in_vectors = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
+                          is_packed(p.b.data, p.b.stride, p.b.value_bytes);
+  // Two blocks per multiprocessor; the rest goes to L1, which holds A's values and C's columns.
+  constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
+  const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
+  return {values,
+          lanes_for((p.c.k + values - 1) / values, 2),
+          in_vectors,
+          adds,
+          adds && can_add_in_place(p),
+          static_cast<int>(percent < 100 ? percent : 100)};
 }
 
 /// Whether the sums of the segments take at most an eighth of the device's memory. On an H200 the
@@ -55,17 +91,44 @@ bool sums_fit(const problem& p, const row_panels& of) {
   return adds_by_atomics(p) || sums <= memory / share;
 }
 
-/// Launches `maxk_combine` over the sums in `args`: one per segment, or one per row.
-void combine(const problem& p, const row_panels& of, arguments& args) {
-  const int k = args.k;
+/// The problem with A in its stored order: its values need no permutation, and its rows are the
+/// rows of B.
+problem in_stored_order(const problem& p) {
+  problem out = p;
+  out.a.rows = p.a.columns;
+  out.a.columns = p.a.rows;
+  out.a.offsets = p.structure->offsets();
+  out.a.entries = p.structure->column_indices();
+  out.a.permutation = nullptr;
+  out.oriented = p.structure;
+  out.statistics = nullptr;
+  return out;
+}
+
+/// Sets the kept places of C in `args`, and the panels.
+void set_panels(const problem& p, const row_panels& of, arguments& args) {
+  args.k = p.c.k;
+  args.kept = p.c.indices;
+  args.units = of.units;
+  args.segments = of.segments;
+  args.words = of.words;
+}
+
+/// Launches `maxk_combine` over `sums`: one per segment, or one per row.
+void combine(const problem& p, const row_panels& of, void* sums, workspace& work) {
+  const int k = p.c.k;
+  arguments args = arguments_of(p);
+  args.k = args.columns = k;
+  args.piece_sums = sums;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
-    set_pieces(ordered_rows(p, args), args);
+    const row_lists& lists = lists_of(p, work);
+    args.order = order_of(p, lists);
+    set_pieces(lists, args);
   }
   const int values = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1,
             lanes = lanes_for((k + values - 1) / values, 2),
             row_lanes = std::max(lanes, least_combining);
-  args.columns = k;
   const void* const kernel = kernel_for(p, {.name = "maxk_combine",
                                             .file = "cuda/maxk/maxk_panels.cuh",
                                             .arguments = {values, lanes, row_lanes},
@@ -77,61 +140,42 @@ void combine(const problem& p, const row_panels& of, arguments& args) {
          combine_threads, args);
 }
 
-void backward_by_panels(const problem& p, const row_panels& of) {
-  // A in its stored order: its values need no permutation, and its rows are the rows of B.
-  problem q = p;
-  q.a.rows = p.a.columns;
-  q.a.columns = p.a.rows;
-  q.a.offsets = p.structure->offsets();
-  q.a.entries = p.structure->column_indices();
-  q.a.permutation = nullptr;
-  q.oriented = p.structure;
-  q.statistics = nullptr;
-  arguments args = arguments_of(q), finish = arguments_of(p);
-  const buffer a_values = ordered_values(q, args);
-  const bool adds = adds_by_atomics(p);
-  const int k = p.c.k;
-  args.k = finish.k = k;
-  args.kept = p.c.indices;
-  args.units = of.units;
-  args.segments = of.segments;
-  args.words = of.words;
-  const int values = places_per_lane(p), lanes = lanes_for((k + values - 1) / values, 2);
-  const bool in_vectors = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
-                          is_packed(p.b.data, p.b.stride, p.b.value_bytes);
-  const void* const add = kernel_for(p, {.name = "maxk_backward_panels",
-                                         .file = "cuda/maxk/maxk_panels.cuh",
-                                         .arguments = {template_argument::index_of(p.c.indices_8),
-                                                       lanes, values, in_vectors, adds},
-                                         .most_shared = shared_room(p.a.where.device)});
-  // The atomics can add into C itself if C holds floats and absent places are 0, the value that all
-  // sums begin with.
-  static constexpr float nothing = 0;
-  const bool in_place = adds && p.c.value_type == type::float32 && !p.algebra->has_finish &&
-                        std::memcmp(finish.fill.bytes, &nothing, sizeof(nothing)) == 0;
+void launch_panels(const problem& p, const row_panels& of, const panels_plan& plan, arguments& args,
+                   workspace& work) {
+  const char* const name = "maxk_backward_panels";
+  const void* const add =
+      kernel_for(p, {.name = name,
+                     .file = "cuda/maxk/maxk_panels.cuh",
+                     .arguments = {template_argument::index_of(p.c.indices_8), plan.lanes,
+                                   plan.values, plan.in_vectors, plan.adds},
+                     .most_shared = shared_room(p.a.where.device)});
+  const std::size_t places = static_cast<std::size_t>(plan.adds ? p.a.rows : of.segment_count) *
+                             static_cast<std::size_t>(p.c.k);
   buffer sums;
-  const auto places = static_cast<std::size_t>(adds ? p.a.rows : of.segment_count);
-  if (!in_place)
-    sums = buffer::allocate(places * static_cast<std::size_t>(k) * p.algebra->accum_bytes,
-                            p.a.where, p.desc->stream);
-  args.c = in_place ? p.c.data : sums.data();
-  args.piece_sums = finish.piece_sums = sums.data();
-  if (adds)
-    check(cudaMemsetAsync(args.c, 0, places * static_cast<std::size_t>(k) * sizeof(float),
-                          stream_of(p)),
-          "maxk_backward_panels");
-  // Two blocks per multiprocessor; the rest goes to L1, which holds A's values and C's columns.
-  constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
-  const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
+  if (!plan.in_place)
+    sums = buffer::allocate(places * p.algebra->accum_bytes, p.a.where, p.desc->stream);
+  args.c = plan.in_place ? p.c.data : sums.data();
+  args.piece_sums = sums.data();
+  if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), stream_of(p)), name);
   check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             static_cast<int>(percent < 100 ? percent : 100)),
-        "maxk_backward_panels");
+                             plan.shared_percent),
+        name);
   if (of.unit_count > 0)
-    launch(p, "maxk_backward_panels", add,
+    launch(p, name, add,
            dim3(static_cast<unsigned>(of.unit_count),
-                static_cast<unsigned>(tiles_of(k, lanes, values))),
+                static_cast<unsigned>(tiles_of(p.c.k, plan.lanes, plan.values))),
            panel_threads, args, panel_bytes(p));
-  if (!in_place) combine(p, of, finish);
+  if (!plan.in_place) combine(p, of, sums.data(), work);
+}
+
+void backward_by_panels(const problem& p, const row_panels& of, workspace& work) {
+  const product_facts facts = facts_of(p);
+  const panels_plan plan = plan_of(p, facts);
+  const problem stored = in_stored_order(p);
+  arguments args = arguments_of(stored);
+  const buffer values = ordered_values(stored, args);
+  set_panels(p, of, args);
+  launch_panels(p, of, plan, args, work);
 }
 
 }  // namespace
@@ -145,11 +189,11 @@ bool can_take_panels(const problem& p) {
          panel_bytes(p) <= shared_room(p.a.where.device) && row_panels::serves(*p.structure);
 }
 
-bool run_by_panels(const problem& p) {
+bool run_by_panels(const problem& p, workspace& work) {
   const auto of = p.structure->derived_of<row_panels>();
   if (!of->fits || !sums_fit(p, *of)) return false;
-  p.keepalive_panels = of;
-  backward_by_panels(p, *of);
+  work.panels = of;
+  backward_by_panels(p, *of, work);
   return true;
 }
 

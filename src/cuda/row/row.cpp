@@ -49,12 +49,49 @@ bool writes_vectors(const problem& p, const arguments& args, const launch_plan& 
          (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * width));
 }
 
-dim3 grid_of(const arguments& args, int64 pieces, int64 tiles, const launch_plan& plan) {
-  const int64 groups = row_threads / plan.row_lanes;
+/// The number of tiles of columns. The last tile of a tiled copy takes the columns beyond it too.
+int64 tiles_of(const problem& p, const launch_plan& plan) {
+  const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
+  return plan.layout == b_layout::tiled ? p.b.columns / tile
+                                        : (int64{p.b.columns} + tile - 1) / tile;
+}
+
+dim3 grid_of(const arguments& args, int64 tiles, const launch_plan& plan) {
+  const int64 groups = row_threads / plan.row_lanes, pieces = args.piece_count;
   const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
   return {static_cast<unsigned>(blocks),
           static_cast<unsigned>(tiles < most_tiles ? tiles : most_tiles),
           static_cast<unsigned>((tiles + most_tiles - 1) / most_tiles)};
+}
+
+arguments arguments_for(const problem& p, const row_pass& pass) {
+  arguments out = arguments_of(p);
+  out.order = pass.order;
+  if (pass.samples == sampling::none) return out;
+  out.samples = pass.samples;
+  out.width = p.desc->width;
+  out.rescales = p.desc->rescale;
+  return out;
+}
+
+/// Temporaries of A's values and of B, as the plan reads them.
+struct row_operands {
+  buffer values, b;
+};
+row_operands lay_out(const problem& p, const launch_plan& plan, arguments& args) {
+  return {ordered_values(p, args), lay_out_b(p, args, plan)};
+}
+
+void launch_row(const problem& p, const launch_plan& plan, const row_lists* cut_rows,
+                arguments& args, workspace& work) {
+  const void* const kernel = kernel_for(p, request_of(plan));
+  const int64 tiles = tiles_of(p, plan);
+  buffer sums;
+  if (cut_rows != nullptr)
+    sums =
+        cut_in_pieces(p, *cut_rows, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
+                      tiles, args, work);
+  launch(p, "row", kernel, grid_of(args, tiles, plan), row_threads, args);
 }
 
 }  // namespace
@@ -68,13 +105,19 @@ kernel_request request_of(const launch_plan& plan) {
   return out;
 }
 
+bool must_order_values(const problem& p) {
+  return !p.algebra->ignores_left && p.a.values != nullptr &&
+         (p.a.permutation != nullptr || p.a.value_type != p.algebra->left);
+}
+
+bool has_packed_values(const problem& p) {
+  return must_order_values(p) || is_packed(p.a.values, 0, 1);
+}
+
 buffer ordered_values(const problem& p, arguments& args) {
-  const semiring_info& s = *p.algebra;
-  if (s.ignores_left || p.a.values == nullptr ||
-      (p.a.permutation == nullptr && p.a.value_type == s.left))
-    return {};
-  buffer taken =
-      buffer::allocate(static_cast<std::size_t>(p.a.nnz) * s.left_bytes, p.a.where, p.desc->stream);
+  if (!must_order_values(p)) return {};
+  buffer taken = buffer::allocate(static_cast<std::size_t>(p.a.nnz) * p.algebra->left_bytes,
+                                  p.a.where, p.desc->stream);
   arguments conversion = args;
   conversion.c = taken.data();
   constexpr int64 each = row_threads * values_in_flight;
@@ -88,21 +131,13 @@ buffer ordered_values(const problem& p, arguments& args) {
   return taken;
 }
 
-void run_row(const problem& p, arguments& args, const row_lists* lists) {
-  const launch_plan plan = plan_of(p, args.samples);
-  const buffer values = ordered_values(p, args), b = lay_out_b(p, args, plan);
+void run_row(const problem& p, const row_pass& pass, workspace& work) {
+  const row_facts facts = facts_of(p, pass.samples);
+  const launch_plan plan = plan_of(facts);
+  arguments args = arguments_for(p, pass);
+  const row_operands temporaries = lay_out(p, plan, args);
   args.c_packed = writes_vectors(p, args, plan);
-  const void* const kernel = kernel_for(p, request_of(plan));
-  const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
-  // The last tile of a tiled copy takes the columns beyond it too.
-  const int64 tiles =
-      plan.layout == b_layout::tiled ? p.b.columns / tile : (int64{p.b.columns} + tile - 1) / tile;
-  buffer sums;
-  if (lists != nullptr)
-    sums = cut_in_pieces(p, *lists, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                         tiles, args);
-  launch(p, "row", kernel, grid_of(args, lists != nullptr ? lists->piece_count : 0, tiles, plan),
-         row_threads, args);
+  launch_row(p, plan, pass.cut_rows, args, work);
 }
 
 answer row_answer(const problem& p) {
@@ -123,9 +158,6 @@ answer row_answer(const problem& p) {
   return out;
 }
 
-void row_run(const problem& p) {
-  arguments args = arguments_of(p);
-  run_row(p, args, nullptr);
-}
+void row_run(const problem& p, workspace& work) { run_row(p, {}, work); }
 
 }  // namespace rig::on_cuda

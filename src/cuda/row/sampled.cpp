@@ -29,21 +29,17 @@ answer sampled_answer(sampling how, const problem& p) {
   return out;
 }
 
-void sampled_run(sampling how, const problem& p) {
+void sampled_run(sampling how, const problem& p, workspace& work) {
   const row_statistics& statistics = statistics_of(p);
   // No row is sampled, so the result is the exact product, to the bit. An exact kernel exists,
   // because `row` serves every problem that samples serve.
-  if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p);
-  arguments args = arguments_of(p);
-  args.samples = how;
-  args.width = p.desc->width;
-  args.rescales = p.desc->rescale;
-  const auto lists = p.oriented->derived_of<row_lists>();
-  p.keepalive_lists = lists;
+  if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p, work);
+  const row_lists& lists = lists_of(p, work);
+  row_pass pass = {.samples = how};
   // Rows whose samples fill the width are equally long, so an order by length gains nothing.
-  if (p.desc->width > statistics.mean_length && order_helps(p, statistics))
-    args.order = lists->by_length;
-  run_row(p, args, p.desc->width < lists->cut ? nullptr : lists.get());
+  if (p.desc->width > statistics.mean_length) pass.order = order_of(p, lists);
+  if (p.desc->width >= lists.cut) pass.cut_rows = &lists;
+  run_row(p, pass, work);
 }
 
 }  // namespace rig::on_cuda

@@ -37,6 +37,11 @@ bool split_helps(const problem& p, const row_statistics& statistics) {
   return cut_helps(statistics) || order_helps(p, statistics);
 }
 
+void find_statistics(problem& p) {
+  if (no_kernel_because(*p.algebra) == nullptr)
+    p.statistics = p.oriented->derived_of<row_statistics>();
+}
+
 void prepare_derived(const pattern& of) {
   of.derived_of<row_statistics>();
   of.derived_of<row_lists>();
@@ -46,11 +51,14 @@ void prepare_derived(const pattern& of) {
 /// docs/lab/start.md.
 constexpr std::size_t most_kept_bytes = 1 << 20;
 
-const row_lists& ordered_rows(const problem& p, arguments& args) {
+const row_lists& lists_of(const problem& p, workspace& work) {
   const auto lists = p.oriented->derived_of<row_lists>();
-  p.keepalive_lists = lists;
-  if (order_helps(p, statistics_of(p))) args.order = lists->by_length;
+  work.lists = lists;
   return *lists;
+}
+
+const listed_row* order_of(const problem& p, const row_lists& lists) {
+  return order_helps(p, statistics_of(p)) ? lists.by_length : nullptr;
 }
 
 void set_pieces(const row_lists& lists, arguments& args) {
@@ -62,18 +70,18 @@ void set_pieces(const row_lists& lists, arguments& args) {
 }
 
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
-                   arguments& args) {
+                   arguments& args, workspace& work) {
   cudaStream_t const stream = stream_of(p);
   const std::size_t zeros = count * sizeof(unsigned);
   buffer kept;
   if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
     kept = lists.counters_of(stream, count);
   if (kept.data() != nullptr) {
-    p.keepalive_counters = kept;
+    work.counters = kept;
     args.completion_counters = kept.data<unsigned>();
     if (bytes == 0) return {};
     buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
-                                          : p.keepalive_sums = lists.sums_of(stream, bytes);
+                                          : work.sums = lists.sums_of(stream, bytes);
     args.piece_sums = sums.data();
     return sums;
   }
@@ -88,12 +96,12 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
 }
 
 buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args) {
+                     arguments& args, workspace& work) {
   if (lists.piece_count == 0) return {};
   set_pieces(lists, args);
   return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.piece_count),
                      static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles),
-                     args);
+                     args, work);
 }
 
 double lone_row_seconds(int64 entries) {
@@ -116,9 +124,9 @@ answer split_answer(const problem& p) {
   return out;
 }
 
-void split_run(const problem& p) {
-  arguments args = arguments_of(p);
-  run_row(p, args, &ordered_rows(p, args));
+void split_run(const problem& p, workspace& work) {
+  const row_lists& lists = lists_of(p, work);
+  run_row(p, {.order = order_of(p, lists), .cut_rows = &lists}, work);
 }
 
 }  // namespace rig::on_cuda

@@ -58,6 +58,9 @@ void keep_greatest(const dense_operand& x, int k, void* values, void* indices, v
 void take_kept(const dense_operand& full, const dense_operand& kept, void* stream);
 void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream);
 
+/// Finds the statistics of A's rows for a checked problem, unless no kernel serves its semiring.
+void find_statistics(problem& p);
+
 /// Derived structures of a pattern on a device.
 void prepare_derived(const pattern& of);
 void prepare_row_panels(const pattern& of);

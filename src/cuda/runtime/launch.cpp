@@ -272,9 +272,17 @@ double estimate(const problem& p) {
 
 std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }
 
-const char* no_kernel_because(const problem& p) {
-  if (p.algebra->result_bytes > sizeof(arguments::fill))
+const char* no_kernel_because(const semiring_info& s) {
+  if (s.result_bytes > sizeof(arguments::fill))
     return "its results have more than 16 bytes each, which CUDA kernels do not store";
+  // rig's own semirings have their text in the library; a type of the caller's has none.
+  if (s.source == nullptr && !s.is_rigs)
+    return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
+  return nullptr;
+}
+
+const char* no_kernel_because(const problem& p) {
+  if (const char* const why = no_kernel_because(*p.algebra)) return why;
   constexpr index widest_tile = 4096;
   if (p.b.columns > highest<index>() - widest_tile)
     return "B has more columns than its last tile could count to";
@@ -284,10 +292,7 @@ const char* no_kernel_because(const problem& p) {
   if (const char* const why = no_machine_code_because(p.a.where.device);
       why != nullptr && no_compiler_because() != nullptr)
     return why;
-  if (p.algebra->source != nullptr) return nullptr;
-  // rig's own semirings have their text in the library; a type of the caller's has none.
-  if (p.algebra->is_rigs) return nullptr;
-  return "the GPU compiler cannot see this semiring's text: define it by RIG_SEMIRING";
+  return nullptr;
 }
 
 std::size_t shared_room(int device) {

@@ -19,12 +19,6 @@ arguments arguments_of(const problem& p);
 /// semiring's result type, or floats narrowed to half or bfloat16.
 bool is_plain(const problem& p);
 
-/// Bytes of an element of B as kernels are compiled for it. A semiring that ignores B is compiled
-/// for its own right type.
-inline std::size_t b_bytes(const problem& p) {
-  return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
-}
-
 /// Bytes from one row of B to the next. Throws error(cannot) if they exceed 32 bits.
 unsigned row_bytes(int64 stride, std::size_t element_bytes);
 
@@ -70,7 +64,8 @@ std::string expression_of(const kernel_request& wanted, const std::string& semir
 /// The text that the run-time compiler reads for such a kernel.
 kernel_source source_of(const problem& p, const kernel_request& wanted);
 
-/// Returns why no kernel exists for this problem, or null.
+/// Returns why no kernel exists for this semiring, or for this problem, or null.
+const char* no_kernel_because(const semiring_info& s);
 const char* no_kernel_because(const problem& p);
 
 /// Sets a refusal in `out` if `why` is not null, and returns whether it did.

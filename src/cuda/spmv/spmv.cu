@@ -18,6 +18,48 @@ aot_kernel compiled() {
   return {"spmv", {V, Plain}, reinterpret_cast<const void*>(&spmv<S, typename S::right, V, Plain>)};
 }
 
+struct spmv_facts {
+  bool is_plain, is_aligned;  ///< aligned: columns and values of A begin on vectors
+};
+spmv_facts facts_of(const problem& p) {
+  return {is_plain(p), is_packed(p.a.entries, 0, sizeof(index)) && has_packed_values(p)};
+}
+
+struct spmv_plan {
+  int vector;  ///< elements of A per load
+  bool plain;
+  int shared_percent;
+};
+spmv_plan plan_of(const spmv_facts& facts) {
+  // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
+  // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
+  return {facts.is_plain && facts.is_aligned ? vector : 1, facts.is_plain,
+          static_cast<int>(current_table()[constant::spmv_shared_percent])};
+}
+
+/// Sets the chunks in `args`, with room for their sums. The returned buffer must live until the
+/// launch.
+buffer set_chunks(const problem& p, arguments& args, workspace& work) {
+  const row_lists& lists = lists_of(p, work);
+  args.chunk_rows = lists.chunk_rows;
+  args.chunk_count = lists.chunk_count;
+  // A tail and a head per chunk; a word of them takes the bytes of two counters.
+  const int64 words = sent_words(static_cast<int64>(p.algebra->accum_bytes));
+  return scratch_for(p, lists, 0, static_cast<std::size_t>(4 * int64{lists.chunk_count} * words),
+                     args, work);
+}
+
+void launch_spmv(const problem& p, const spmv_plan& plan, const arguments& args) {
+  const void* const kernel = kernel_for(p, {.name = "spmv",
+                                            .file = "cuda/spmv/spmv.cuh",
+                                            .arguments = {plan.vector, plan.plain},
+                                            .shared_percent = plan.shared_percent});
+  constexpr int warps = spmv_threads / 32;
+  const int64 count = args.chunk_count, late = count < blocks_behind ? count : blocks_behind;
+  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
+         spmv_threads, args);
+}
+
 }  // namespace
 
 // The answer excludes positional semirings.
@@ -66,33 +108,12 @@ answer spmv_answer(const problem& p) {
   return out;
 }
 
-void spmv_run(const problem& p) {
-  const auto lists = p.oriented->derived_of<row_lists>();
-  p.keepalive_lists = lists;
+void spmv_run(const problem& p, workspace& work) {
+  const spmv_facts facts = facts_of(p);
+  const spmv_plan plan = plan_of(facts);
   arguments args = arguments_of(p);
-  const buffer values = ordered_values(p, args);
-  const auto count = static_cast<int64>(lists->chunk_count);
-  // A tail and a head per chunk; a word of them takes the bytes of two counters.
-  const buffer sums = scratch_for(
-      p, *lists, 0,
-      static_cast<std::size_t>(4 * count * sent_words(static_cast<int64>(p.algebra->accum_bytes))),
-      args);
-  args.chunk_rows = lists->chunk_rows;
-  args.chunk_count = lists->chunk_count;
-  const bool plain = is_plain(p);
-  const bool is_aligned = is_packed(args.entries, 0, sizeof(index)) &&
-                          (args.a_values == nullptr || is_packed(args.a_values, 0, 1));
-  // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
-  // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
-  const auto shared_percent = static_cast<int>(current_table()[constant::spmv_shared_percent]);
-  const void* const kernel = kernel_for(p, {.name = "spmv",
-                                            .file = "cuda/spmv/spmv.cuh",
-                                            .arguments = {plain && is_aligned ? vector : 1, plain},
-                                            .shared_percent = shared_percent});
-  constexpr int warps = spmv_threads / 32;
-  const int64 late = count < blocks_behind ? count : blocks_behind;
-  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
-         spmv_threads, args);
+  const buffer values = ordered_values(p, args), sums = set_chunks(p, args, work);
+  launch_spmv(p, plan, args);
 }
 
 }  // namespace rig::on_cuda

@@ -121,6 +121,99 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
 }
 
+/// An extra block's warp completes the row of one of the last chunks.
+template <class S, bool Plain>
+__device__ __forceinline__ void complete_late(const arguments& args, int64 block, int warp,
+                                              int lane) {
+  const int64 count = args.chunk_count, behind = blocks_behind < count ? blocks_behind : count;
+  const int64 late = count - behind + (block - count) * (spmv_threads / 32) + warp;
+  if (late >= count) return;
+  const chunk_range chunk(args, late);
+  if (chunk.first > 0)
+    complete<S, Plain>(args, late, chunk, args.offset(chunk.first - 1), args.offset(chunk.first),
+                       lane);
+}
+
+/// Loads this thread's packs of a chunk's columns and values, up to `end`. `has_packs`: A has
+/// entries to fill the last pack. Null values: every value is `iso`.
+template <class S, int V, int Packs>
+__device__ __forceinline__ void load_chunk(const arguments& args, const index* entries,
+                                           const typename S::left* values, bool has_packs, int end,
+                                           pack<index, V> (&k)[Packs],
+                                           pack<typename S::left, V> (&a)[Packs]) {
+  using left = typename S::left;
+  const int thread = static_cast<int>(threadIdx.x);
+#pragma unroll
+  for (int p = 0; p < Packs; ++p) {
+    const int at = (p * spmv_threads + thread) * V;
+    if (at >= end) continue;
+    if (has_packs || at + V <= end)
+      k[p] = stream_pack<index, V>(entries + at);
+    else
+      for (int v = 0; v < V; ++v)
+        if (at + v < end) k[p].element[v] = entries[at + v];
+  }
+  if constexpr (!is_ignoring_left<S>) {
+    const left iso = iso_of<left>(args);
+#pragma unroll
+    for (int p = 0; p < Packs; ++p) {
+      const int at = (p * spmv_threads + thread) * V;
+      if (values == nullptr) {
+        for (int v = 0; v < V; ++v) a[p].element[v] = iso;
+      } else if (at < end) {
+        if (has_packs || at + V <= end)
+          a[p] = stream_pack<left, V>(values + at);
+        else
+          for (int v = 0; v < V; ++v)
+            if (at + v < end) a[p].element[v] = values[at + v];
+      }
+    }
+  }
+}
+
+/// Marks row ends in `ends`: the entry before each row that begins in the chunk, the entry before
+/// the chunk, and the chunk's last entry. Entries are counted from `base`.
+__device__ __forceinline__ void mark_ends(const arguments& args, const chunk_range& chunk,
+                                          int64 base, unsigned* ends) {
+  const int thread = static_cast<int>(threadIdx.x);
+  const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
+  const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
+  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
+    const int64 last = args.offset(row) - base;
+    if (last > 0) mark(static_cast<int>(last) - 1);
+  }
+  if (thread == 0) {
+    if (begin > 0) mark(begin - 1);
+    if (end > begin) mark(end - 1);
+  }
+}
+
+/// Writes the rows that begin and end in the chunk. `terms` has each row's sum at its last entry,
+/// counted from `base`.
+template <class S, bool Plain>
+__device__ __forceinline__ void write_rows(const arguments& args, const chunk_range& chunk,
+                                           int64 base, const typename S::accum* terms) {
+  using accum = typename S::accum;
+  const int end = static_cast<int>(chunk.end - base);
+  for (index row = chunk.first + static_cast<int>(threadIdx.x); row < chunk.last;
+       row += spmv_threads) {
+    const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
+    const int64 stop = row_end - base;
+    if (stop > end) continue;
+    const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
+    write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
+  }
+}
+
+/// Sends the sums that end the chunk, or end a row that began before it, at these `edges`.
+template <class S>
+__device__ __forceinline__ void send_parts(const arguments& args, int64 number, const int* edges,
+                                           int begin, int end, const typename S::accum* terms) {
+  using sent = sent_sum<typename S::accum>;
+  if (edges[1] < end && edges[2] > end) sent::put(tail_at<S>(args, number), terms[end - 1]);
+  if (edges[0] > begin && edges[0] <= end) sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
+}
+
 /// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load.
 /// A block writes the rows that begin and end in its chunk and sends its parts of the others. One
 /// of its warps completes the row that ends `blocks_behind` chunks earlier. Extra blocks at the end
@@ -135,23 +228,13 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   constexpr int room = chunk_items + 4, own = room / spmv_threads, packs = own / V;
   static_assert(packs * spmv_threads * V == room && own <= 32);
   __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
-  __shared__ unsigned ends[room / 32];  // one bit per entry: the last of its row
-  __shared__ unsigned warp_ended;
+  __shared__ unsigned ends[room / 32], warp_ended;  // one bit per entry, or warp: a row ends in it
   __shared__ int edges[3];  // the end of the incoming row; the begin and the end of the last row
   auto* const terms = reinterpret_cast<accum*>(raw);
   accum* const warp_sums = terms + room;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
   const int64 number = blockIdx.x, count = args.chunk_count;
-  if (number >= count) {
-    const int64 behind = blocks_behind < count ? blocks_behind : count;
-    const int64 late = count - behind + (number - count) * (spmv_threads / 32) + warp;
-    if (late >= count) return;
-    const chunk_range chunk(args, late);
-    if (chunk.first > 0)
-      complete<S, Plain>(args, late, chunk, args.offset(chunk.first - 1), args.offset(chunk.first),
-                         lane);
-    return;
-  }
+  if (number >= count) return complete_late<S, Plain>(args, number, warp, lane);
   const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
   const bool completes = looks_back && number >= blocks_behind;
   const chunk_range chunk(args, number);
@@ -163,57 +246,19 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   const auto* const values =
       args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
   const bool has_packs = base + (end + V - 1) / V * V <= args.nnz;
-
   pack<index, V> k[packs] = {};
   [[maybe_unused]] pack<left, V> a[packs];
-#pragma unroll
-  for (int p = 0; p < packs; ++p) {
-    const int at = (p * spmv_threads + thread) * V;
-    if (at >= end) continue;
-    if (has_packs || at + V <= end)
-      k[p] = stream_pack<index, V>(entries + at);
-    else
-      for (int v = 0; v < V; ++v)
-        if (at + v < end) k[p].element[v] = entries[at + v];
-  }
-  if constexpr (!is_ignoring_left<S>) {
-    const left iso = iso_of<left>(args);
-#pragma unroll
-    for (int p = 0; p < packs; ++p) {
-      const int at = (p * spmv_threads + thread) * V;
-      if (values == nullptr) {
-        for (int v = 0; v < V; ++v) a[p].element[v] = iso;
-      } else if (at < end) {
-        if (has_packs || at + V <= end)
-          a[p] = stream_pack<left, V>(values + at);
-        else
-          for (int v = 0; v < V; ++v)
-            if (at + v < end) a[p].element[v] = values[at + v];
-      }
-    }
-  }
+  load_chunk<S>(args, entries, values, has_packs, end, k, a);
   for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
   if (thread == 0) warp_ended = 0;
   __syncthreads();
   int64 edge = 0;
-  if (looks_back && lane < 3) {
-    edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
-  }
+  if (looks_back && lane < 3) edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
   // The rows of the chunk to complete, loaded by two lanes while the block waits for its own
   // entries.
   index rows = 0;
   if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
-  const auto mark = [&](int at) { atomicOr(&ends[at / 32], 1u << at % 32); };
-  // Marks row ends: the entry before each row that begins here, the entry before the chunk, and the
-  // chunk's last entry.
-  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
-    const int64 last = args.offset(row) - base;
-    if (last > 0) mark(static_cast<int>(last) - 1);
-  }
-  if (thread == 0) {
-    if (begin > 0) mark(begin - 1);
-    if (end > begin) mark(end - 1);
-  }
+  mark_ends(args, chunk, base, ends);
   [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
 #pragma unroll
   for (int p = 0; p < packs; ++p) {
@@ -286,19 +331,8 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   }
   __syncthreads();
 
-  if (thread == 0) {
-    using sent = sent_sum<accum>;
-    if (edges[1] < end && edges[2] > end) sent::put(tail_at<S>(args, number), terms[end - 1]);
-    if (edges[0] > begin && edges[0] <= end)
-      sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
-  }
-  for (index row = chunk.first + thread; row < chunk.last; row += spmv_threads) {
-    const int64 row_begin = args.offset(row), row_end = args.offset(row + 1);
-    const int64 stop = row_end - base;
-    if (stop > end) continue;
-    const accum whole[1][1] = {{row_end > row_begin ? terms[stop - 1] : S::zero()}};
-    write_tile<S, 1, 1, 1, Plain>(args, row, 0, row_end - row_begin, whole);
-  }
+  if (thread == 0) send_parts<S>(args, number, edges, begin, end, terms);
+  write_rows<S, Plain>(args, chunk, base, terms);
 
   if (!completes) return;
   const index first = __shfl_sync(0xffffffffu, rows, 0), last = __shfl_sync(0xffffffffu, rows, 1);

@@ -53,6 +53,58 @@ const tuning_row& verdict_on(const problem& p) {
   return current_table().find(section::spmv_panels, facts);
 }
 
+struct panels_facts {
+  bool is_copied;   ///< the elements of B are copied to shared memory as they are
+  bool is_iso;      ///< no value of A is read
+  bool in_vectors;  ///< values of A are read in vectors
+  bool is_plain;
+};
+panels_facts facts_of(const problem& p) {
+  const bool is_iso = p.algebra->ignores_left || p.a.values == nullptr || p.a.nnz < pack_entries;
+  const bool is_copied = !p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
+                         p.algebra->right != type::other && p.b.rows > 1 && p.b.stride == 1 &&
+                         is_packed(p.b.data, 0, 1);
+  return {is_copied, is_iso, !is_iso && has_packed_values(p), is_plain(p)};
+}
+
+/// The template arguments of `spmv_panels` and of `add_panels`.
+struct panels_plan {
+  template_arguments panels, adding;
+};
+panels_plan plan_of(const panels_facts& facts) {
+  return {{packs_a_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
+}
+
+/// Sets the panels in `args`.
+void set_panels(const column_panels& of, arguments& args) {
+  args.codes = of.codes;
+  args.segment_ends = of.segment_ends;
+  args.segment_packs = of.segment_packs;
+  args.starts = of.starts;
+  args.column_units = of.units;
+  args.block_units = of.block_units;
+  args.panel_count = of.panel_count;
+}
+
+void launch_panels(const problem& p, const panels_plan& plan, index blocks, arguments& args) {
+  const char* const file = "cuda/spmv/spmv_panels.cuh";
+  const void* const panels = kernel_for(p, {.name = "spmv_panels",
+                                            .file = file,
+                                            .arguments = plan.panels,
+                                            .most_shared = shared_room(p.a.where.device)});
+  const void* const adding = kernel_for(p, {"add_panels", file, plan.adding});
+  const buffer sums =
+      buffer::allocate(static_cast<std::size_t>(p.a.rows) *
+                           static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
+                       p.a.where, p.desc->stream);
+  args.piece_sums = sums.data();
+  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(blocks)), column_threads, args,
+         panel_bytes(p));
+  launch(p, "add_panels", adding,
+         dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
+         adding_threads, args);
+}
+
 }  // namespace
 
 answer spmv_panels_answer(const problem& p) {
@@ -91,42 +143,15 @@ answer spmv_panels_answer(const problem& p) {
   return out;
 }
 
-void spmv_panels_run(const problem& p) {
-  if (p.a.rows == 0) return;
+void spmv_panels_run(const problem& p, workspace& work) {
+  const panels_facts facts = facts_of(p);
+  const panels_plan plan = plan_of(facts);
   const auto derived = p.oriented->derived_of<column_panels>();
-  p.keepalive_lists = derived;
+  work.panels = derived;
   arguments args = arguments_of(p);
+  set_panels(*derived, args);
   const buffer values = ordered_values(p, args);
-  const std::size_t b_bytes = p.b.value_bytes;
-  const bool is_copied = !p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
-                         p.algebra->right != type::other && args.b_row_bytes == b_bytes &&
-                         is_packed(args.b, 0, 1);
-  const bool is_iso = p.algebra->ignores_left || args.a_values == nullptr || p.a.nnz < pack_entries;
-  const bool in_vectors = !is_iso && is_packed(args.a_values, 0, 1);
-  const void* const panels =
-      kernel_for(p, {.name = "spmv_panels",
-                     .file = "cuda/spmv/spmv_panels.cuh",
-                     .arguments = {packs_a_lane, is_copied, in_vectors, is_iso},
-                     .most_shared = shared_room(p.a.where.device)});
-  const void* const adding =
-      kernel_for(p, {"add_panels", "cuda/spmv/spmv_panels.cuh", {is_plain(p)}});
-  const buffer sums =
-      buffer::allocate(static_cast<std::size_t>(p.a.rows) *
-                           static_cast<std::size_t>(derived->panel_count) * p.algebra->accum_bytes,
-                       p.a.where, p.desc->stream);
-  args.piece_sums = sums.data();
-  args.codes = derived->codes;
-  args.segment_ends = derived->segment_ends;
-  args.segment_packs = derived->segment_packs;
-  args.starts = derived->starts;
-  args.column_units = derived->units;
-  args.block_units = derived->block_units;
-  args.panel_count = derived->panel_count;
-  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(derived->block_count)),
-         column_threads, args, panel_bytes(p));
-  launch(p, "add_panels", adding,
-         dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
-         adding_threads, args);
+  launch_panels(p, plan, derived->block_count, args);
 }
 
 }  // namespace rig::on_cuda

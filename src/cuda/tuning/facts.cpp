@@ -13,9 +13,15 @@ constexpr int bytes_per_vector = 16;
 
 double over(double x, double y) { return y > 0 ? x / y : 0; }
 
+/// Bytes of an element of B as kernels are compiled for it. A semiring that ignores B is compiled
+/// for its own right type.
+std::size_t bytes_of_element(const problem& p) {
+  return p.algebra->ignores_right ? p.algebra->right_bytes : p.b.value_bytes;
+}
+
 element_class element_of(const problem& p) {
   if (reads_codes(p)) return element_class::codes;
-  switch (b_bytes(p)) {
+  switch (bytes_of_element(p)) {
     case 1:
       return element_class::bytes_1;
     case 2:
@@ -32,7 +38,7 @@ element_class element_of(const problem& p) {
 /// The largest power of two, up to 16, that divides the address of B, the bytes between its rows
 /// and the bytes of a row.
 int alignment_of(const problem& p) {
-  if (p.algebra->right == type::other || b_bytes(p) >= bytes_per_vector) return 0;
+  if (p.algebra->right == type::other || bytes_of_element(p) >= bytes_per_vector) return 0;
   if (p.algebra->ignores_right) return bytes_per_vector;
   const std::size_t row = p.b.rows > 1 ? static_cast<std::size_t>(p.b.stride) * p.b.value_bytes : 0;
   const std::size_t all = reinterpret_cast<std::size_t>(p.b.data) | row |
@@ -63,7 +69,7 @@ int tile_columns_of(int columns) {
 
 void set_b(product_facts& out, const problem& p) {
   using enum fact;
-  const std::size_t element_size = on_cuda::b_bytes(p);
+  const std::size_t element_size = bytes_of_element(p);
   const auto bytes = static_cast<double>(element_size);
   const int in_tile =
       8 * bytes_per_vector / static_cast<int>(element_size < 16 ? element_size : 16);

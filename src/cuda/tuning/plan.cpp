@@ -161,38 +161,33 @@ launch_plan plan(product_facts whole, const product_facts* samples, const tuning
   return plan_by(find_row(whole, table), whole, choice);
 }
 
-namespace {
+row_facts facts_of(const problem& p, sampling how) {
+  const row_statistics& statistics = statistics_of(p);
+  row_facts out = {facts_of(p, statistics), {}};
+  if (how == sampling::none) return out;
+  const row_statistics of_samples = statistics.sampled(p.desc->width);
+  out.samples = facts_of(p, of_samples);
+  for (product_facts* facts : {&out.whole, &*out.samples})
+    set_samples(*facts, how, p.desc->width, statistics, of_samples, p.a.rows);
+  return out;
+}
 
-/// Plans of earlier calls of a thread, because a search of the table costs the host time.
-struct known_plan {
-  unsigned long table = 0;
-  product_facts whole, samples;
-  launch_plan plan;
-};
-
-const launch_plan& remembered(const product_facts& whole, const product_facts* samples) {
+launch_plan plan_of(const row_facts& facts) {
+  /// Plans of earlier calls of a thread, because a search of the table costs the host time.
+  struct known_plan {
+    unsigned long table = 0;
+    row_facts facts;
+    launch_plan plan;
+  };
   thread_local known_plan known[16];
   const tuning_table& table = current_table();
+  const product_facts& whole = facts.whole;
   const auto place = static_cast<std::size_t>(whole[fact::columns] + whole[fact::nonzeros] +
                                               whole[fact::sum] + 4 * whole[fact::sample]);
   known_plan& at = known[place % std::size(known)];
-  const product_facts of_samples = samples != nullptr ? *samples : product_facts();
-  if (at.table != table.number() || at.whole != whole || at.samples != of_samples)
-    at = {table.number(), whole, of_samples, plan(whole, samples, table)};
+  if (at.table != table.number() || at.facts != facts)
+    at = {table.number(), facts, plan(whole, facts.samples ? &*facts.samples : nullptr, table)};
   return at.plan;
-}
-
-}  // namespace
-
-launch_plan plan_of(const problem& p, sampling how) {
-  const row_statistics& statistics = statistics_of(p);
-  product_facts whole = facts_of(p, statistics);
-  if (how == sampling::none) return remembered(whole, nullptr);
-  const row_statistics of_samples = statistics.sampled(p.desc->width);
-  product_facts samples = facts_of(p, of_samples);
-  for (product_facts* facts : {&whole, &samples})
-    set_samples(*facts, how, p.desc->width, statistics, of_samples, p.a.rows);
-  return remembered(whole, &samples);
 }
 
 std::string in_words(const tuning_row& row) {
@@ -203,7 +198,7 @@ std::string in_words(const tuning_row& row) {
 
 std::string plan_in_words(const problem& p, sampling how) {
   static constexpr const char* layouts[] = {"", ", B in a padded copy", ", B in tiles"};
-  const launch_plan of = plan_of(p, how);
+  const launch_plan of = plan_of(facts_of(p, how));
   return std::string(of.vector > 1 ? "load=vector " : "load=scalar ") + in_words(*of.row) +
          layouts[static_cast<int>(of.layout)];
 }

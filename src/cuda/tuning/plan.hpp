@@ -3,6 +3,7 @@
 // The launch plan of a product of all or some entries of rows: `row`, `split` and the sampled
 // kernels.
 
+#include <optional>
 #include <string>
 
 #include "cuda/device/arguments.cuh"
@@ -36,8 +37,16 @@ struct launch_plan {
 /// whole rows are read.
 launch_plan plan(product_facts whole, const product_facts* samples, const tuning_table& table);
 
-/// The plan of a problem by the table in use.
-launch_plan plan_of(const problem& p, sampling how);
+/// The facts of whole rows, and of their samples if entries are sampled.
+struct row_facts {
+  product_facts whole;
+  std::optional<product_facts> samples;
+  bool operator==(const row_facts&) const = default;
+};
+row_facts facts_of(const problem& p, sampling how);
+
+/// The plan for these facts by the table in use.
+launch_plan plan_of(const row_facts& facts);
 
 /// The kernel that a plan launches.
 kernel_request request_of(const launch_plan& plan);

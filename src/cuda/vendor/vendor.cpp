@@ -64,7 +64,7 @@ answer vendor_answer(const problem& p) {
   return out;
 }
 
-void vendor_run(const problem& p) {
+void vendor_run(const problem& p, workspace&) {
   cusparse_spmm(p.a, p.b, p.c, algorithm_for(p), p.accum == accumulator::plus, stream_of(p)).run();
   launched(p.a.where.device, "vendor");
 }

@@ -16,7 +16,7 @@
 namespace rig::on_cpu {
 
 answer maxk_answer(const problem& p);
-void maxk_run(const problem& p);  ///< applies MaxK to a dense B first
+void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 
 /// A's values in the semiring's left type.

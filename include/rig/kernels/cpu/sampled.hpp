@@ -21,7 +21,7 @@ answer sampled_answer(const problem& p) {
   return sampled_answer(How, p);
 }
 template <sampling How>
-void sampled(const problem& p) {
+void sampled(const problem& p, workspace&) {
   sampled(How, p);
 }
 

@@ -1,0 +1,55 @@
+#pragma once
+
+// What the builders of derived structures share: launches, memory and copies in the order of the
+// pattern's stream.
+
+#include "cuda/runtime/runtime.hpp"
+#include "rig/pattern.hpp"
+
+namespace rig::on_cuda {
+
+/// Threads per block of the kernels that build.
+constexpr int build_threads = 256;
+
+/// Blocks for `count` threads; kernels take further items in turn.
+inline unsigned blocks_for(int64 count) {
+  const int64 wanted = (count + build_threads - 1) / build_threads;
+  return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
+}
+
+/// Where a derived structure is built, in which order, and its name in messages.
+struct build {
+  build(const pattern& of, const char* structure)
+      : where(of.where()), stream(static_cast<cudaStream_t>(of.stream())), name(structure) {}
+
+  buffer room(int64 count, std::size_t bytes) const {
+    return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
+  }
+  void check_launch() const {
+    check(cudaGetLastError(), name);
+    launched(where.device, name);
+  }
+  /// The host may read `to` after `wait`.
+  void to_host(void* to, const void* from, std::size_t bytes) const {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream), name);
+  }
+  void to_device(void* to, const void* from, std::size_t bytes) const {
+    check(cudaMemcpyAsync(to, from, bytes, cudaMemcpyHostToDevice, stream), name);
+  }
+  void wait() const { check(cudaStreamSynchronize(stream), name); }
+
+  /// Calls a function of CUB twice: call(null, bytes) sets the bytes of its scratch.
+  template <class Call>
+  void with_scratch(Call call) const {
+    std::size_t bytes = 0;
+    check(call(nullptr, bytes), name);
+    const buffer scratch = buffer::allocate(bytes, where, stream);
+    check(call(scratch.data(), bytes), name);
+  }
+
+  place where;
+  cudaStream_t stream;
+  const char* name;
+};
+
+}  // namespace rig::on_cuda
