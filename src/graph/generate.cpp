@@ -286,12 +286,15 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed) {
   const index n = shape.n;
   if (n < 1 || !(shape.mean > 0 && shape.mean < 0x1p31) || shape.blocks < 1 ||
       !(shape.mixing >= 0 && shape.mixing <= 1) || !(shape.gamma > 2) || !(shape.max_degree > 0) ||
-      !(shape.oversample >= 0 && shape.oversample < 0x1p10))
-    fail(errc::range, {"generate: community of n ", n, ", mean ", shape.mean, ", blocks ",
-                       shape.blocks, ", mixing ", shape.mixing, ", gamma ", shape.gamma,
-                       ", max_degree ", shape.max_degree, ", oversample ", shape.oversample,
-                       "; n and blocks must be at least 1, mean and max_degree above 0, mixing 0 "
-                       "to 1, gamma above 2, oversample at least 0 and below 1024"});
+      !(shape.oversample >= 0 && shape.oversample < 0x1p10)) {
+    constexpr const char* bounds =
+        "; n and blocks must be at least 1, mean and max_degree above 0, mixing 0 to 1, gamma "
+        "above 2, oversample at least 0 and below 1024";
+    fail(errc::range,
+         {"generate: community of n ", n, ", mean ", shape.mean, ", blocks ", shape.blocks,
+          ", mixing ", shape.mixing, ", gamma ", shape.gamma, ", max_degree ", shape.max_degree,
+          ", oversample ", shape.oversample, bounds});
+  }
   return or_out_of_memory("generate: community", [&] {
     const random_stream of_nodes(seed, 0), of_blocks(seed, 1), of_edges(seed, 2);
 
