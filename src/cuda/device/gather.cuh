@@ -91,38 +91,38 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
   }
 }
 
-/// out = the sums of G / L teams; returns the first column of the pack that the lane holds. If a
-/// lane is to end with W < V columns, teams meet by halves: when two lanes meet, each keeps half,
-/// until W are left. The remaining steps are a tree, after which all lanes have its sums. Halves
-/// make arg-max faster; sums and max gain nothing; docs/lab/max.md.
-template <class S, int L, int G, int CF, int V, int W>
+/// out = the sums of RowLanes / TileLanes teams; returns the first column of the pack that the lane
+/// holds. If a lane is to end with W < V columns, teams meet by halves: when two lanes meet, each
+/// keeps half, until W are left. The remaining steps are a tree, after which all lanes have its
+/// sums. Halves make arg-max faster; sums and max gain nothing; docs/lab/max.md.
+template <class S, int TileLanes, int RowLanes, int Coarsening, int V, int W>
 __device__ __forceinline__ int meet(unsigned members, int lane,
-                                    const typename S::accum (&sum)[CF][V],
-                                    typename S::accum (&out)[CF][W]) {
+                                    const typename S::accum (&sum)[Coarsening][V],
+                                    typename S::accum (&out)[Coarsening][W]) {
   using accum = typename S::accum;
   if constexpr (W < V) {
-    static_assert(L < G);
+    static_assert(TileLanes < RowLanes);
     constexpr int half = V / 2;
-    const bool is_upper = (lane & L) != 0;
-    accum part[CF][half];
+    const bool is_upper = (lane & TileLanes) != 0;
+    accum part[Coarsening][half];
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
       for (int v = 0; v < half; ++v) {
         const accum given = is_upper ? sum[c][v] : sum[c][v + half],
                     kept = is_upper ? sum[c][v + half] : sum[c][v];
-        part[c][v] = S::add(kept, shuffle_xor(members, given, L));
+        part[c][v] = S::add(kept, shuffle_xor(members, given, TileLanes));
       }
-    return (is_upper ? half : 0) + meet<S, 2 * L, G>(members, lane, part, out);
+    return (is_upper ? half : 0) + meet<S, 2 * TileLanes, RowLanes>(members, lane, part, out);
   } else {
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
       for (int v = 0; v < V; ++v) out[c][v] = sum[c][v];
 #pragma unroll
-    for (int distance = L; distance < G; distance *= 2)
+    for (int distance = TileLanes; distance < RowLanes; distance *= 2)
 #pragma unroll
-      for (int c = 0; c < CF; ++c)
+      for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
         for (int v = 0; v < V; ++v)
           out[c][v] = S::add(out[c][v], shuffle_xor(members, out[c][v], distance));
@@ -138,42 +138,43 @@ struct truth {
 
 /// Turns the group's sums of codes into sums of the numbers that they stand for. `factors`: this
 /// lane's part of the sum of A's values.
-template <class S, int L, int G, class Reader, int CF, int V>
+template <class S, int TileLanes, int RowLanes, class Reader, int Coarsening, int V>
 __device__ __forceinline__ void unfold_codes(unsigned members, const Reader& reader,
                                              typename S::accum factors,
-                                             typename S::accum (&out)[CF][V]) {
+                                             typename S::accum (&out)[Coarsening][V]) {
 #pragma unroll
-  for (int distance = L; distance < G; distance *= 2)
+  for (int distance = TileLanes; distance < RowLanes; distance *= 2)
     factors = S::add(factors, shuffle_xor(members, factors, distance));
 #pragma unroll
-  for (int c = 0; c < CF; ++c)
+  for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
     for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
 }
 
-/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. G lanes work together.
-/// L lanes, a team, cover a tile of L·V·CF columns; each team takes every G / L-th entry and has U
-/// entries in flight. Lane `lane` sums the pack of columns from `first` on, and further packs at
-/// distances of L·V. If `out` has W < V columns per pack, the result begins at the returned column
-/// of the pack. A semiring with `replaces` is summed from the last entry to the first, except in a
-/// sample, whose entries need not ascend. In a sample each lane loads one of the next G slots, so
-/// that no entry is computed or awaited twice. Teams meet in a fixed order, so results are
-/// reproducible. All lanes of the group must call.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Iso, class Rows, class Range,
-          int W>
+/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. RowLanes lanes work
+/// together. TileLanes lanes, a team, cover a tile of TileLanes·V·Coarsening columns; each team
+/// takes every RowLanes / TileLanes-th entry and has Unroll entries in flight. Lane `lane` sums the
+/// pack of columns from `first` on, and further packs at distances of TileLanes·V. If `out` has W <
+/// V columns per pack, the result begins at the returned column of the pack. A semiring with
+/// `replaces` is summed from the last entry to the first, except in a sample, whose entries need
+/// not ascend. In a sample each lane loads one of the next RowLanes slots, so that no entry is
+/// computed or awaited twice. Teams meet in a fixed order, so results are reproducible. All lanes
+/// of the group must call.
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          bool Iso, class Rows, class Range, int W>
 __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
                                            const Range& of, int lane, index first,
-                                           typename S::accum (&out)[CF][W]) {
+                                           typename S::accum (&out)[Coarsening][W]) {
   using left = typename S::left;
   using right = typename S::right;
-  constexpr unsigned teams = G / L;
+  constexpr unsigned teams = RowLanes / TileLanes;
   // A lane beyond the last column reads the first column and drops it, because an unconditional
   // load does not hold up others.
-  typename S::accum sum[CF][V];
-  [[maybe_unused]] const char* b[CF];
-  index columns[CF];
-  for (int c = 0; c < CF; ++c) {
-    columns[c] = first + c * L * V;
+  typename S::accum sum[Coarsening][V];
+  [[maybe_unused]] const char* b[Coarsening];
+  index columns[Coarsening];
+  for (int c = 0; c < Coarsening; ++c) {
+    columns[c] = first + c * TileLanes * V;
     if (columns[c] >= args.columns) columns[c] = 0;
     b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(rows.data(args)) + columns[c]);
     for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
@@ -183,25 +184,25 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   // All loads of a batch are issued before its first sum, so that their latencies overlap. Past the
   // end, lanes with two packs load the last entry again and drop it, while lanes with one pack test
   // first; docs/lab/exact.md.
-  constexpr bool again = CF > 1, backward = has_replaces<S> && !Range::is_sample;
-  using b_reader = b_reader<S, TB, V, CF>;
+  constexpr bool again = Coarsening > 1, backward = has_replaces<S> && !Range::is_sample;
+  using b_reader = b_reader<S, TB, V, Coarsening>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
   [[maybe_unused]] index drawn = 0;
   [[maybe_unused]] left drawn_a = left();
-  [[maybe_unused]] const unsigned members = group_members<G>();
-  [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
+  [[maybe_unused]] const unsigned members = group_members<RowLanes>();
+  [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
   const auto batch = [&](unsigned p, unsigned count, auto checked) {
-    bool there[U];
-    index k[U] = {};
-    [[maybe_unused]] left a[U];
-    [[maybe_unused]] pack<TB, V> from[U][CF];
+    bool there[Unroll];
+    index k[Unroll] = {};
+    [[maybe_unused]] left a[Unroll];
+    [[maybe_unused]] pack<TB, V> from[Unroll][Coarsening];
 #pragma unroll
-    for (int u = 0; u < U; ++u) {
+    for (int u = 0; u < Unroll; ++u) {
       unsigned e = p + u * teams;
       there[u] = !checked || e < count;
       if constexpr (Range::is_sample) {
-        const int from = leader + static_cast<int>(e) % G;
+        const int from = leader + static_cast<int>(e) % RowLanes;
         k[u] = __shfl_sync(members, drawn, from);
         if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, drawn_a, from);
       } else {
@@ -217,23 +218,23 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
     }
     if constexpr (!is_ignoring_right<S>) {
 #pragma unroll
-      for (int u = 0; u < U; ++u)
+      for (int u = 0; u < Unroll; ++u)
 #pragma unroll
-        for (int c = 0; c < CF; ++c)
+        for (int c = 0; c < Coarsening; ++c)
           if (again || there[u])
             from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes(args)));
 #pragma unroll
-      for (int u = 0; u < U; ++u)
+      for (int u = 0; u < Unroll; ++u)
 #pragma unroll
-        for (int c = 0; c < CF; ++c) hold(from[u][c]);
+        for (int c = 0; c < Coarsening; ++c) hold(from[u][c]);
     }
 #pragma unroll
-    for (int u = 0; u < U; ++u) {
+    for (int u = 0; u < Unroll; ++u) {
       if (!there[u]) continue;
       if constexpr (b_reader::folds)
         factors = S::add(factors, product<S>(a[u], 1.0f, position{row, k[u]}));
 #pragma unroll
-      for (int c = 0; c < CF; ++c)
+      for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
         for (int v = 0; v < V; ++v) {
           right value = right();
@@ -247,59 +248,66 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
     }
   };
   if constexpr (Range::is_sample) {
-    for (unsigned slot = 0; slot < of.count; slot += G) {
+    for (unsigned slot = 0; slot < of.count; slot += RowLanes) {
       const unsigned mine = slot + static_cast<unsigned>(lane);
       const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
       drawn = __ldg(of.entries + e);
       if constexpr (!is_ignoring_left<S>)
         drawn_a = of.values == nullptr ? iso_of<left>(args)
                                        : load_pack<left, 1>(of.values + e).element[0];
-      const unsigned slots = of.count - slot < G ? of.count - slot : G;
+      const unsigned slots = of.count - slot < RowLanes ? of.count - slot : RowLanes;
       // All lanes of the group run the same batches, because they shuffle the entries that they
       // loaded.
-      for (unsigned p = 0; p < slots; p += U * teams)
-        if (p + U * teams <= slots)
-          batch(p + lane / L, slots, truth<false>());
+      for (unsigned p = 0; p < slots; p += Unroll * teams)
+        if (p + Unroll * teams <= slots)
+          batch(p + lane / TileLanes, slots, truth<false>());
         else
-          batch(p + lane / L, slots, truth<true>());
+          batch(p + lane / TileLanes, slots, truth<true>());
     }
   } else {
-    unsigned p = lane / L;
-    for (; p + (U - 1) * teams < of.count; p += U * teams) batch(p, of.count, truth<false>());
+    unsigned p = lane / TileLanes;
+    for (; p + (Unroll - 1) * teams < of.count; p += Unroll * teams)
+      batch(p, of.count, truth<false>());
     if (p < of.count) batch(p, of.count, truth<true>());
   }
-  const int held = meet<S, L, G>(members, lane, sum, out);
+  const int held = meet<S, TileLanes, RowLanes>(members, lane, sum, out);
   if constexpr (b_reader::folds) {
     static_assert(W == V);
-    unfold_codes<S, L, G>(members, reader, factors, out);
+    unfold_codes<S, TileLanes, RowLanes>(members, reader, factors, out);
   }
   return held;
 }
 
 /// `gather_from` with or without values to load: the test is outside the loop. Samples test at
 /// their loads and have one copy, because small graphs wait until a kernel's code is fetched.
-template <class S, class TB, int V, int L, int G, int U, int CF, class Rows, class Range, int W>
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          class Rows, class Range, int W>
 __device__ __forceinline__ int gather(const arguments& args, Rows rows, index row, const Range& of,
-                                      int lane, index first, typename S::accum (&sum)[CF][W]) {
+                                      int lane, index first,
+                                      typename S::accum (&sum)[Coarsening][W]) {
   if constexpr (!is_ignoring_left<S> && !Range::is_sample)
     if (of.values == nullptr)
-      return gather_from<S, TB, V, L, G, U, CF, true>(args, rows, row, of, lane, first, sum);
-  return gather_from<S, TB, V, L, G, U, CF, false>(args, rows, row, of, lane, first, sum);
+      return gather_from<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, true>(
+          args, rows, row, of, lane, first, sum);
+  return gather_from<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, false>(args, rows, row, of,
+                                                                               lane, first, sum);
 }
-template <class S, class TB, int V, int L, int G, int U, int CF, class Range, int W>
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          class Range, int W>
 __device__ __forceinline__ int gather(const arguments& args, index row, const Range& of, int lane,
-                                      index first, typename S::accum (&sum)[CF][W]) {
-  return gather<S, TB, V, L, G, U, CF>(args, rows_of_b(), row, of, lane, first, sum);
+                                      index first, typename S::accum (&sum)[Coarsening][W]) {
+  return gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(args, rows_of_b(), row, of, lane,
+                                                                   first, sum);
 }
 
 /// Stores the packs of a row in `to`: whole packs if C's rows begin and end on packs, else single
 /// elements.
-template <class T, int V, int L, int CF>
+template <class T, int V, int TileLanes, int Coarsening>
 __device__ __forceinline__ void store(const arguments& args, T* to, index first,
-                                      const pack<T, V> (&from)[CF]) {
+                                      const pack<T, V> (&from)[Coarsening]) {
 #pragma unroll
-  for (int c = 0; c < CF; ++c) {
-    const index column = first + c * L * V;
+  for (int c = 0; c < Coarsening; ++c) {
+    const index column = first + c * TileLanes * V;
     if (column >= args.columns) continue;
     if constexpr (V > 1) {
       if (!args.c_packed) {
@@ -315,58 +323,61 @@ __device__ __forceinline__ void store(const arguments& args, T* to, index first,
 
 /// Stores the finished sums of one row in C's type. The test of n is outside the loops, so that
 /// `finish` computes its terms of n once.
-template <class S, class T, int V, int L, int CF>
+template <class S, class T, int V, int TileLanes, int Coarsening>
 __device__ __forceinline__ void write_packs(const arguments& args, index row, index first, int64 n,
-                                            const typename S::accum (&sum)[CF][V]) {
-  pack<T, V> out[CF];
+                                            const typename S::accum (&sum)[Coarsening][V]) {
+  pack<T, V> out[Coarsening];
   if (n > 0) {
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
       for (int v = 0; v < V; ++v) out[c].element[v] = convert<T>(finished<S>(sum[c][v], n));
   } else {
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
       for (int v = 0; v < V; ++v) out[c].element[v] = *reinterpret_cast<const T*>(args.fill.bytes);
   }
-  store<T, V, L, CF>(args, static_cast<T*>(args.c) + row * args.c_stride, first, out);
+  store<T, V, TileLanes, Coarsening>(args, static_cast<T*>(args.c) + row * args.c_stride, first,
+                                     out);
 }
 
 /// Stores the sums of one row of n products in C: whole packs if the call is plain.
-template <class S, int V, int L, int CF, bool Plain>
+template <class S, int V, int TileLanes, int Coarsening, bool Plain>
 __device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
-                                           const typename S::accum (&sum)[CF][V]) {
+                                           const typename S::accum (&sum)[Coarsening][V]) {
   using O = output<S>;
   if constexpr (!Plain) {
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
       for (int v = 0; v < V; ++v) {
-        const index column = first + c * L * V + v;
+        const index column = first + c * TileLanes * V + v;
         if (column < args.columns) write_any<S>(args, row, column, sum[c][v], n);
       }
   } else if constexpr (is_indexed<O>) {
     using value = decltype(O::value);
-    pack<value, V> values[CF];
-    pack<int32, V> indices[CF];
+    pack<value, V> values[Coarsening];
+    pack<int32, V> indices[Coarsening];
 #pragma unroll
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
       for (int v = 0; v < V; ++v) {
         const O out = finished<S>(sum[c][v], n);
         values[c].element[v] = n > 0 ? out.value : *reinterpret_cast<const value*>(args.fill.bytes);
         indices[c].element[v] = n > 0 ? out.index : -1;
       }
-    store<value, V, L, CF>(args, static_cast<value*>(args.c) + row * args.c_stride, first, values);
-    store<int32, V, L, CF>(args, args.indices + row * args.indices_stride, first, indices);
+    store<value, V, TileLanes, Coarsening>(args, static_cast<value*>(args.c) + row * args.c_stride,
+                                           first, values);
+    store<int32, V, TileLanes, Coarsening>(args, args.indices + row * args.indices_stride, first,
+                                           indices);
   } else {
     if constexpr (is_same<O, float>) {  // features often keep the narrow type of the input
       if (args.c_type == type::half)
-        return write_packs<S, half, V, L, CF>(args, row, first, n, sum);
+        return write_packs<S, half, V, TileLanes, Coarsening>(args, row, first, n, sum);
       if (args.c_type == type::bfloat16)
-        return write_packs<S, bfloat16, V, L, CF>(args, row, first, n, sum);
+        return write_packs<S, bfloat16, V, TileLanes, Coarsening>(args, row, first, n, sum);
     }
-    write_packs<S, O, V, L, CF>(args, row, first, n, sum);
+    write_packs<S, O, V, TileLanes, Coarsening>(args, row, first, n, sum);
   }
 }
 

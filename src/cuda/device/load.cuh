@@ -81,10 +81,12 @@ template <class T>
 __device__ __forceinline__ T shuffle_up(T x, int distance) {
   return shuffle(x, [=](unsigned word) { return __shfl_up_sync(0xffffffffu, word, distance); });
 }
-/// The mask of the lanes in this thread's group of G.
-template <int G>
+/// The mask of the lanes in this thread's group of RowLanes.
+template <int RowLanes>
 __device__ __forceinline__ unsigned group_members() {
-  return G == 32 ? 0xffffffffu : ((1u << (G % 32)) - 1u) << (threadIdx.x % 32 / G * G);
+  return RowLanes == 32
+             ? 0xffffffffu
+             : ((1u << (RowLanes % 32)) - 1u) << (threadIdx.x % 32 / RowLanes * RowLanes);
 }
 
 /// Counts one arrival of `count`, after the stores of all `members`. Returns true to the last
@@ -243,10 +245,10 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
 }
 
 /// Converts elements of B's packs to the semiring's right type, for the columns of one lane.
-template <class S, class TB, int V, int CF>
+template <class S, class TB, int V, int Coarsening>
 struct b_reader {
   static constexpr bool folds = false;
-  __device__ b_reader(const arguments&, const index (&)[CF]) {}
+  __device__ b_reader(const arguments&, const index (&)[Coarsening]) {}
   __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int, int v) const {
     return convert<typename S::right>(from.element[v]);
   }
@@ -255,17 +257,17 @@ struct b_reader {
 /// Dequantises codes: the float nearest to low + step · code. A linear semiring sums code − zero,
 /// where zero is the code nearest to the number 0, and `unfold` turns the sums into numbers. This
 /// saves one operation per element, and zero terms stay zero.
-template <class S, class TB, int V, int CF>
+template <class S, class TB, int V, int Coarsening>
 requires is_code<TB>
-struct b_reader<S, TB, V, CF> {
+struct b_reader<S, TB, V, Coarsening> {
   static constexpr bool folds =
       is_linear<S> && is_same<typename S::right, float> && is_same<typename S::accum, float>;
   static constexpr bool per_column = is_same<TB, column_code>;
-  static constexpr int ranges = per_column ? V * CF : 1;
+  static constexpr int ranges = per_column ? V * Coarsening : 1;
   static constexpr float bias = 8388608.0f;  // 2^23
   float low[ranges], step[ranges], less[ranges];
 
-  __device__ b_reader(const arguments& args, const index (&columns)[CF]) {
+  __device__ b_reader(const arguments& args, const index (&columns)[Coarsening]) {
     for (int r = 0; r < ranges; ++r) {
       const index column = columns[r / V] + r % V;
       const index at = per_column && column < args.columns ? column : 0;

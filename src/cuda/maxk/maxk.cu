@@ -19,7 +19,7 @@ product_facts facts_of(const problem& p) {
 }
 
 struct forward_plan {
-  int values, lanes;  ///< V and L of `maxk`
+  int values, lanes;  ///< V and TileLanes of `maxk`
   bool has_flags, plain;
   bool whole = false;  ///< one tile, and one load per lane and entry of A
   index tile = 0, tiles = 0;

@@ -68,20 +68,21 @@ __device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut
   }
 }
 
-/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr. A subwarp of L lanes takes an entry, V
-/// numbers per lane; the 32 / L subwarps of a warp alternate over the entries.
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr. A subwarp of TileLanes lanes takes an
+/// entry, V numbers per lane; the 32 / TileLanes subwarps of a warp alternate over the entries.
 /// HasFlags: absent places must be distinguished from sums. Whole: one tile holds all columns, and
 /// one subwarp holds all numbers of an entry.
 /// Whole launches are limited to 48 registers for occupancy, so vector loads of four go two at a
 /// time (docs/lab/maxk.md).
-template <class S, class TB, class Index, int V, int L, bool HasFlags, bool Plain, bool Whole>
+template <class S, class TB, class Index, int V, int TileLanes, bool HasFlags, bool Plain,
+          bool Whole>
 __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr unsigned teams = 32 / L, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
+  constexpr unsigned teams = 32 / TileLanes, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
   extern __shared__ __align__(16) unsigned char shared[];
-  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * args.tile;
   const auto width = static_cast<unsigned>(args.tile);
   const unsigned warp_bytes = width * teams * (sizeof(accum) + (HasFlags ? 1 : 0));
@@ -101,7 +102,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
 
     accum* const mine = sums + static_cast<unsigned>(team) * width;
     [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(team) * width;
-    const int from = lane % L * V;
+    const int from = lane % TileLanes * V;
     const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
     const auto* const columns =
         reinterpret_cast<const char*>(static_cast<const Index*>(args.kept) + from);
@@ -112,7 +113,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
       window.load(args, part, base, lane);
       const unsigned slots = part.count - base < 32 ? part.count - base : 32;
       for (unsigned slot = 0; slot < slots; slot += teams * in_flight)
-        for (int p = 0; Whole ? p == 0 : p < args.k; p += V * L) {
+        for (int p = 0; Whole ? p == 0 : p < args.k; p += V * TileLanes) {
           index k[in_flight];
           typename S::left a[in_flight];
           bool there[in_flight];

@@ -16,24 +16,24 @@
 namespace rig::on_cuda {
 
 /// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr. A block of the grid's
-/// y takes L · E places; `args.columns` is k here. Eight loads in flight hide more latency than
-/// four (docs/lab/maxk.md).
-template <class S, class TB, class Index, int L, int E>
+/// y takes TileLanes · E places; `args.columns` is k here. Eight loads in flight hide more latency
+/// than four (docs/lab/maxk.md).
+template <class S, class TB, class Index, int TileLanes, int E>
 __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr int teams = 32 / L, in_flight = 8 / E;
+  constexpr int teams = 32 / TileLanes, in_flight = 8 / E;
   row_part part;
   if (!part.take(args)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / L;
-  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane % L;
+  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / TileLanes;
+  const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane % TileLanes;
   const auto* const columns =
       static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
   [[maybe_unused]] const char* b[E];
   accum sum[E];
 #pragma unroll
   for (int e = 0; e < E; ++e) {
-    const index p = first + e * L;
+    const index p = first + e * TileLanes;
     b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
                                          (p < args.k ? columns[p] : 0));
     sum[e] = S::zero();
@@ -72,21 +72,21 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
   }
   if constexpr (teams > 1)
 #pragma unroll
-    for (int distance = L; distance < 32; distance *= 2)
+    for (int distance = TileLanes; distance < 32; distance *= 2)
 #pragma unroll
       for (int e = 0; e < E; ++e)
         sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
   if (part.is_piece) {
     auto* const piece_sums = static_cast<accum*>(args.piece_sums);
     for (int e = 0; e < E; ++e)
-      if (team == 0 && first + e * L < args.k)
-        piece_sums[static_cast<int64>(part.number) * args.k + first + e * L] = sum[e];
+      if (team == 0 && first + e * TileLanes < args.k)
+        piece_sums[static_cast<int64>(part.number) * args.k + first + e * TileLanes] = sum[e];
     cut_row of;
     if (!part.is_last(args, lane, of)) return;
     for (int e = 0; e < E; ++e) {
-      if (first + e * L >= args.k) continue;
+      if (first + e * TileLanes >= args.k) continue;
       const accum* const at =
-          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * L;
+          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * TileLanes;
       sum[e] = load_written(at);
 #pragma unroll 4
       for (int32 q = 1; q < of.count; ++q)
@@ -95,7 +95,8 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
   }
   if (team > 0) return;
   for (int e = 0; e < E; ++e)
-    if (first + e * L < args.k) write_any<S>(args, part.row, first + e * L, sum[e], part.whole);
+    if (first + e * TileLanes < args.k)
+      write_any<S>(args, part.row, first + e * TileLanes, sum[e], part.whole);
 }
 
 /// `maxk_backward` with sums for all columns, one pack per lane; the kept places are picked at the

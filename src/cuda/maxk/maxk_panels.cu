@@ -13,7 +13,7 @@
 namespace rig::on_cuda {
 namespace {
 
-/// The least number of lanes that take a row of C: G of `maxk_combine`.
+/// The least number of lanes that take a row of C: RowLanes of `maxk_combine`.
 constexpr int least_combining = 8;
 
 /// Bytes of the rows of B that a block holds.
@@ -56,7 +56,7 @@ bool can_add_in_place(const problem& p) {
 }
 
 struct panels_plan {
-  int values, lanes;  ///< E and L of `maxk_backward_panels`
+  int values, lanes;  ///< E and TileLanes of `maxk_backward_panels`
   bool in_vectors;    ///< rows of B are read in vectors
   bool adds;          ///< by atomics
   bool in_place;      ///< into C itself

@@ -77,24 +77,24 @@ constexpr int panel_threads = 512;
 /// Threads of `maxk_combine`; other sizes are not measured.
 constexpr int combine_threads = 128;
 
-/// For each segment of a unit, ⊕ over its rows i of A(i,j) ⊗ B(i, column(j,p)): L lanes per
+/// For each segment of a unit, ⊕ over its rows i of A(i,j) ⊗ B(i, column(j,p)): TileLanes lanes per
 /// segment, E places p per lane.
 /// Each sum goes to its own place in `piece_sums`. With Adds, atomics add it to `c`, floats that
 /// are 0 before. The arguments describe A in its stored orientation.
 /// Loads run two or three segments ahead: first the segment, then its words and columns, then its
 /// values. Rows of B are copied before all of these, past the registers, which is faster
 /// (docs/lab/maxk.md).
-template <class S, class TB, class Index, int L, int E, bool Packed, bool Adds>
+template <class S, class TB, class Index, int TileLanes, int E, bool Packed, bool Adds>
 __global__ void __launch_bounds__(panel_threads, 2)
     maxk_backward_panels(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using left = typename S::left;
   using right = typename S::right;
-  constexpr int groups = panel_threads / L, ahead = E > 4 ? 2 : 3;
+  constexpr int groups = panel_threads / TileLanes, ahead = E > 4 ? 2 : 3;
   extern __shared__ __align__(16) unsigned char shared[];
   auto* const panel = reinterpret_cast<TB*>(shared);
   const panel_unit unit = args.units[blockIdx.x];
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % L;
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % TileLanes;
   [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
   if constexpr (Packed && !is_ignoring_right<S>) {
     constexpr int V = 16 / sizeof(TB);
@@ -102,7 +102,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
       for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
         copy_ahead(panel + r * args.columns + j, at_row<TB>(b, unit.row + r, args.b_row_bytes) + j);
   }
-  const index first = static_cast<index>(blockIdx.y) * (L * E) + lane * E;
+  const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane * E;
   const bool has_columns = first < args.k;
   const auto* const kept = static_cast<const Index*>(args.kept) + (has_columns ? first : 0);
   const auto value = [&](unsigned word) {
@@ -127,7 +127,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
       if (lane < one.of.count) one.a = value(one.word);
   };
 
-  int32 s = unit.first + thread / L;
+  int32 s = unit.first + thread / TileLanes;
   coming_segment<S, Index, E> at[ahead + 1];
 #pragma unroll
   for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
@@ -146,7 +146,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
     __syncthreads();
   }
 
-  const unsigned members = group_members<L>();
+  const unsigned members = group_members<TileLanes>();
   for (; s < unit.last; s += groups) {
     // Waiting for all loads of the last iteration together lets the loads of this iteration issue
     // together, which is faster (docs/lab/maxk.md).
@@ -163,15 +163,16 @@ __global__ void __launch_bounds__(panel_threads, 2)
     for (int e = 0; e < E; ++e) sum[e] = S::zero();
     unsigned word = at[0].word;
     left a = at[0].a;
-    for (int32 base = 0;; base += L) {
-      const int32 count = of.count - base < L ? of.count - base : L;
+    for (int32 base = 0;; base += TileLanes) {
+      const int32 count = of.count - base < TileLanes ? of.count - base : TileLanes;
 #pragma unroll 1
       for (int32 slot = 0; slot < count; ++slot) {
         const auto row =
-            static_cast<index>(__shfl_sync(members, word, slot, L) >> panel_place_bits);
+            static_cast<index>(__shfl_sync(members, word, slot, TileLanes) >> panel_place_bits);
         left x = left();
         if constexpr (!is_ignoring_left<S>)
-          x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, L); });
+          x = shuffle(a,
+                      [&](unsigned part) { return __shfl_sync(members, part, slot, TileLanes); });
         const TB* const from = panel + row * args.columns;
 #pragma unroll
         for (int e = 0; e < E; ++e) {
@@ -180,8 +181,8 @@ __global__ void __launch_bounds__(panel_threads, 2)
           sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
         }
       }
-      if (base + L >= of.count) break;
-      if (const int32 e = base + L + lane; e < of.count) {
+      if (base + TileLanes >= of.count) break;
+      if (const int32 e = base + TileLanes + lane; e < of.count) {
         word = args.words[of.begin + e];
         if constexpr (!is_ignoring_left<S>) a = value(word);
       }
@@ -206,19 +207,20 @@ __global__ void __launch_bounds__(panel_threads, 2)
 
 /// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
 /// has one.
-/// L lanes take V places each of a row of sums, and G lanes a row of C. The first blocks take the
-/// rows that `split` would cut, one row per block. More lanes per row, or eight rows of sums in
-/// flight, are not faster overall (docs/lab/maxk.md).
-template <class S, int V, int L, int G>
+/// TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C. The first
+/// blocks take the rows that `split` would cut, one row per block. More lanes per row, or eight
+/// rows of sums in flight, are not faster overall (docs/lab/maxk.md).
+template <class S, int V, int TileLanes, int RowLanes>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
-  constexpr int groups = combine_threads / G, warps = combine_threads / 32, in_flight = 4;
-  __shared__ __align__(16) unsigned char raw[warps * L * V * sizeof(accum)];
-  auto* const met = reinterpret_cast<accum(*)[L][V]>(raw);
+  constexpr int groups = combine_threads / RowLanes, warps = combine_threads / 32, in_flight = 4;
+  __shared__ __align__(16) unsigned char raw[warps * TileLanes * V * sizeof(accum)];
+  auto* const met = reinterpret_cast<accum(*)[TileLanes][V]>(raw);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
   const bool is_cut = blockIdx.x < static_cast<unsigned>(args.cut_count);
-  const int64 number = (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / G;
+  const int64 number =
+      (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / RowLanes;
   if (!is_cut && number >= args.rows) return;
   const listed_row of = is_cut                  ? args.entries_of(args.cut_rows[blockIdx.x].row)
                         : args.order != nullptr ? args.order[number]
@@ -226,8 +228,9 @@ __global__ void __launch_bounds__(combine_threads)
   const index row = of.row;
   const int64 entries = of.count;
   if (!is_cut && args.cut > 0 && entries > args.cut) return;
-  const int lane = is_cut ? thread : thread % G, teams = (is_cut ? combine_threads : G) / L;
-  const index first = static_cast<index>(blockIdx.y) * (L * V) + lane % L * V;
+  const int lane = is_cut ? thread : thread % RowLanes,
+            teams = (is_cut ? combine_threads : RowLanes) / TileLanes;
+  const index first = static_cast<index>(blockIdx.y) * (TileLanes * V) + lane % TileLanes * V;
   int64 begin = row, end = begin + 1;
   if (args.first_place != nullptr) {
     begin = args.first_place[row];
@@ -237,7 +240,7 @@ __global__ void __launch_bounds__(combine_threads)
       static_cast<const accum*>(args.piece_sums) + (first < args.k ? first : 0);
   accum sum[1][V];
   for (int v = 0; v < V; ++v) sum[0][v] = S::zero();
-  for (int64 at = begin + lane / L; at < end; at += teams * in_flight) {
+  for (int64 at = begin + lane / TileLanes; at < end; at += teams * in_flight) {
     pack<accum, V> loaded[in_flight];
 #pragma unroll
     for (int u = 0; u < in_flight; ++u)
@@ -249,22 +252,23 @@ __global__ void __launch_bounds__(combine_threads)
         for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], loaded[u].element[v]);
   }
 #pragma unroll
-  for (int distance = L; distance < 32; distance *= 2) {
-    if (distance >= G && !is_cut) break;
-    const unsigned members = is_cut ? 0xffffffffu : group_members<G>();
+  for (int distance = TileLanes; distance < 32; distance *= 2) {
+    if (distance >= RowLanes && !is_cut) break;
+    const unsigned members = is_cut ? 0xffffffffu : group_members<RowLanes>();
 #pragma unroll
     for (int v = 0; v < V; ++v)
       sum[0][v] = S::add(sum[0][v], shuffle_xor(members, sum[0][v], distance));
   }
   if (is_cut) {
-    if (thread % 32 < L)
+    if (thread % 32 < TileLanes)
       for (int v = 0; v < V; ++v) met[warp][thread % 32][v] = sum[0][v];
     __syncthreads();
-    if (thread < L)
+    if (thread < TileLanes)
       for (int w = 1; w < warps; ++w)
         for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], met[w][thread][v]);
   }
-  if (lane < L && first < args.k) write_tile<S, V, L, 1, false>(args, row, first, entries, sum);
+  if (lane < TileLanes && first < args.k)
+    write_tile<S, V, TileLanes, 1, false>(args, row, first, entries, sum);
 }
 
 }  // namespace rig::on_cuda

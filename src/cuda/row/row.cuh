@@ -16,15 +16,15 @@ namespace rig::on_cuda {
 /// more warps hide more latency than the registers do. Longer rows mostly lose by the bound, so the
 /// plans give them three in flight; docs/lab/exact.md. Other element sizes and samples are
 /// unmeasured.
-template <class TB, int U, entries_read Read>
+template <class TB, int Unroll, entries_read Read>
 constexpr bool holds_singles() {
-  return sizeof(TB) == 4 && U == 2 && Read == entries_read::full;
+  return sizeof(TB) == 4 && Unroll == 2 && Read == entries_read::full;
 }
 
 /// Blocks that a multiprocessor should hold, from the registers that loads in flight, sums and a
 /// dozen others need. Without the bound the compiler takes two more for some algebras, which costs
 /// up to a sixth of the speed; docs/lab/exact.md.
-template <class S, class TB, int V, int G, int U, int CF, entries_read Read>
+template <class S, class TB, int V, int RowLanes, int Unroll, int Coarsening, entries_read Read>
 constexpr int least_blocks() {
   constexpr int left_words =
       is_ignoring_left<S> ? 0 : static_cast<int>(sizeof(typename S::left) + 3) / 4;
@@ -32,21 +32,23 @@ constexpr int least_blocks() {
   // Samples: registers that compute their entries. Fewer where three loads are in flight, because
   // more warps gain more there; docs/lab/sampled.md.
   constexpr int draw_words = Read == entries_read::full || Read == entries_read::mostly_full ? 0
-                             : Read == entries_read::prefix || U < 4                         ? 4
+                             : Read == entries_read::prefix || Unroll < 4                    ? 4
                                                                                              : 10;
   // Codes: registers that decode them. Without these words the bounds make lanes spill;
   // docs/lab/sampled.md.
-  constexpr int code_words = !is_same<TB, code>                        ? 0
-                             : Read == entries_read::full              ? (CF == 1 ? 8 : 0)
-                             : Read == entries_read::sampled && G == 8 ? V
-                                                                       : 0;
-  constexpr int other_words = draw_words + code_words + (is_same<TB, column_code> ? 3 * V * CF : 0);
+  constexpr int code_words = !is_same<TB, code>           ? 0
+                             : Read == entries_read::full ? (Coarsening == 1 ? 8 : 0)
+                             : Read == entries_read::sampled && RowLanes == 8 ? V
+                                                                              : 0;
+  constexpr int other_words =
+      draw_words + code_words + (is_same<TB, column_code> ? 3 * V * Coarsening : 0);
   // Scalar loads of four bytes, two in flight: chosen so that the total is the better of the
   // measured bounds; docs/lab/exact.md.
   constexpr int single_words = V == 1 && sum_words < 3 ? 12 - 4 * sum_words : 0;
   constexpr int pack_words = V == 1 ? 1 : 4;
-  constexpr int registers =
-      12 + other_words + single_words + U * (1 + left_words + pack_words * CF) + V * CF * sum_words;
+  constexpr int registers = 12 + other_words + single_words +
+                            Unroll * (1 + left_words + pack_words * Coarsening) +
+                            V * Coarsening * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / row_threads;  // threads that a multiprocessor holds
   return blocks > most ? most : blocks > 0 ? blocks : 1;
@@ -58,12 +60,12 @@ __device__ __forceinline__ row_sample sample_of(const arguments& args, int64 n) 
 }
 
 /// Scales the sums of `staged` entries to a row of n entries, if the call rescales.
-template <class S, int V, int CF>
+template <class S, int V, int Coarsening>
 __device__ __forceinline__ void rescale(const arguments& args, int64 n, int64 staged,
-                                        typename S::accum (&sum)[CF][V]) {
+                                        typename S::accum (&sum)[Coarsening][V]) {
   if constexpr (is_rescaling<S>) {
     if (!args.rescales || staged == n) return;
-    for (int c = 0; c < CF; ++c)
+    for (int c = 0; c < Coarsening; ++c)
       for (int v = 0; v < V; ++v) sum[c][v] = rescaled(sum[c][v], n, staged);
   }
 }
@@ -77,44 +79,46 @@ __device__ __forceinline__ int32 pieces_of(const arguments& args, const cut_row&
 }
 
 /// Stores the sums of a piece in the scratch of its row.
-template <class S, int V, int L, int CF>
+template <class S, int V, int TileLanes, int Coarsening>
 __device__ __forceinline__ void leave_sums(const arguments& args, unsigned number, index first,
-                                           const typename S::accum (&sum)[CF][V]) {
+                                           const typename S::accum (&sum)[Coarsening][V]) {
   auto* const sums =
       static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
-  for (int c = 0; c < CF; ++c)
+  for (int c = 0; c < Coarsening; ++c)
     for (int v = 0; v < V; ++v)
-      if (first + c * L * V + v < args.columns) sums[first + c * L * V + v] = sum[c][v];
+      if (first + c * TileLanes * V + v < args.columns)
+        sums[first + c * TileLanes * V + v] = sum[c][v];
 }
 
 /// Stores the sums of a piece. Returns true to the lanes of the piece that finishes last: the sums
 /// of all pieces can be read then.
-template <class S, int V, int L, int G, int CF, bool Sampled>
+template <class S, int V, int TileLanes, int RowLanes, int Coarsening, bool Sampled>
 __device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned number, unsigned tile,
                                               bool leads, index first,
-                                              const typename S::accum (&sum)[CF][V]) {
-  leave_sums<S, V, L, CF>(args, number, first, sum);
+                                              const typename S::accum (&sum)[Coarsening][V]) {
+  leave_sums<S, V, TileLanes, Coarsening>(args, number, first, sum);
   const int32 of = args.pieces[number].cut_row;
   unsigned* const completion_counters =
       args.completion_counters + static_cast<int64>(tile) * args.cut_count + of;
-  const int leader = static_cast<int>(threadIdx.x) % 32 / G * G;
-  const unsigned members = L == 32 ? 0xffffffffu : ((1u << (L % 32)) - 1u) << leader;
+  const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
+  const unsigned members =
+      TileLanes == 32 ? 0xffffffffu : ((1u << (TileLanes % 32)) - 1u) << leader;
   const int32 count = pieces_of<Sampled>(args, args.cut_rows[of]);
   return arrive(completion_counters, count, members, leader, leads);
 }
 
 /// Writes C(row, tile) from the sums of the row's pieces, added in order. Not inlined, because this
 /// rare case would cost every row registers.
-template <class S, int V, int L, int CF, bool Plain, bool Sampled>
+template <class S, int V, int TileLanes, int Coarsening, bool Plain, bool Sampled>
 __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_number, index first) {
   const cut_row whole = args.cut_rows[cut_row_number];
   const int32 count = pieces_of<Sampled>(args, whole);
-  typename S::accum sum[CF][V];
+  typename S::accum sum[Coarsening][V];
 #pragma unroll
-  for (int c = 0; c < CF; ++c)
+  for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
     for (int v = 0; v < V; ++v) {
-      const index column = first + c * L * V + v;
+      const index column = first + c * TileLanes * V + v;
       sum[c][v] = S::zero();
       if (column >= args.columns) continue;
       const auto* const sums = static_cast<const typename S::accum*>(args.piece_sums) +
@@ -130,7 +134,7 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
     rescale<S>(args, n, staged, sum);
     n = staged;
   }
-  write_tile<S, V, L, CF, Plain>(args, whole.row, first, n, sum);
+  write_tile<S, V, TileLanes, Coarsening, Plain>(args, whole.row, first, n, sum);
 }
 
 /// The work of a group of lanes: a row, or one piece of a cut row.
@@ -142,10 +146,11 @@ struct part_of_row {
 };
 
 /// Sums a sample of a row, or one piece of the sample.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain, entries_read Read>
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          bool Plain, entries_read Read>
 __device__ __forceinline__ void take_sample(const arguments& args, part_of_row part, int lane,
                                             index first) {
-  typename S::accum sum[CF][V];
+  typename S::accum sum[Coarsening][V];
   index i = part.row;
   const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
   // A cut row comes in pieces even if its sample fits in one.
@@ -156,57 +161,64 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   if (part.is_piece && count > args.cut) count = args.cut;
   // A prefix, or a whole row, is read like any other row.
   if (Read == entries_read::prefix || sample.is_start())
-    gather<S, TB, V, L, G, U, CF>(
+    gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
         args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
   else if constexpr (Read == entries_read::sampled)
-    gather<S, TB, V, L, G, U, CF>(
+    gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
         args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
-  if (lane >= L) return;
+  if (lane >= TileLanes) return;
   if (!part.is_piece) {
     // Loaded again, because registers would otherwise hold them during the sums.
     asm volatile("" : "+r"(i));
     const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
     rescale<S>(args, whole, staged, sum);
-    return write_tile<S, V, L, CF, Plain>(args, i, first, staged, sum);
+    return write_tile<S, V, TileLanes, Coarsening, Plain>(args, i, first, staged, sum);
   }
-  if (is_last_piece<S, V, L, G, CF, true>(args, part.number, part.tile, lane == 0, first, sum))
-    add_pieces<S, V, L, CF, Plain, true>(args, args.pieces[part.number].cut_row, first);
+  if (is_last_piece<S, V, TileLanes, RowLanes, Coarsening, true>(args, part.number, part.tile,
+                                                                 lane == 0, first, sum))
+    add_pieces<S, V, TileLanes, Coarsening, Plain, true>(args, args.pieces[part.number].cut_row,
+                                                         first);
 }
 
 /// `take_sample` for rare samples: not inlined, because its state would cost every row registers.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain>
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          bool Plain>
 __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row part, int lane,
                                               index first) {
-  take_sample<S, TB, V, L, G, U, CF, Plain, entries_read::sampled>(args, part, lane, first);
+  take_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain, entries_read::sampled>(
+      args, part, lane, first);
 }
 
 /// Sums a row, or a piece of one, where B lies in tiles one after the other. With the last tile the
 /// group also sums the columns beyond the tiles, which lie by themselves. Each lane takes entries
 /// of its own there: a further tile would touch as many cache lines as a whole one, and leave lanes
 /// idle.
-template <class S, class TB, int V, int L, int G, int U, int CF, int Rest, class Range>
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          int Rest, class Range>
 __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_row& part,
                                            const Range& of, int lane, index first) {
-  const index rest_first = static_cast<index>(part.tile + 1) * (L * V * CF);
+  const index rest_first = static_cast<index>(part.tile + 1) * (TileLanes * V * Coarsening);
   const bool is_last = rest_first + Rest >= args.columns;
-  typename S::accum sum[CF][V], rest[1][Rest];
-  gather<S, TB, V, L, G, U, CF>(args, tile_of_b{part.tile}, part.row, of, lane, first, sum);
+  typename S::accum sum[Coarsening][V], rest[1][Rest];
+  gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(args, tile_of_b{part.tile}, part.row,
+                                                            of, lane, first, sum);
   // After the tile, because entries loaded ahead of it would take registers from it;
   // docs/lab/exact.md.
   if (is_last)
-    gather<S, TB, Rest, 1, G, 4, 1>(args, rest_of_b(), part.row, of, lane, rest_first, rest);
-  if (lane >= L) return;
+    gather<S, TB, Rest, 1, RowLanes, 4, 1>(args, rest_of_b(), part.row, of, lane, rest_first, rest);
+  if (lane >= TileLanes) return;
   const bool has_rest = is_last && lane == 0;
   if (!part.is_piece) {
     if (has_rest) write_tile<S, Rest, 1, 1, true>(args, part.row, rest_first, of.count, rest);
-    return write_tile<S, V, L, CF, true>(args, part.row, first, of.count, sum);
+    return write_tile<S, V, TileLanes, Coarsening, true>(args, part.row, first, of.count, sum);
   }
   if (has_rest) leave_sums<S, Rest, 1, 1>(args, part.number, rest_first, rest);
-  if (!is_last_piece<S, V, L, G, CF, false>(args, part.number, part.tile, lane == 0, first, sum))
+  if (!is_last_piece<S, V, TileLanes, RowLanes, Coarsening, false>(args, part.number, part.tile,
+                                                                   lane == 0, first, sum))
     return;
   const int32 whole = args.pieces[part.number].cut_row;
   if (has_rest) add_pieces<S, Rest, 1, 1, true, false>(args, whole, rest_first);
-  add_pieces<S, V, L, CF, true, false>(args, whole, first);
+  add_pieces<S, V, TileLanes, Coarsening, true, false>(args, whole, first);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
@@ -214,22 +226,25 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 /// others take rows. The piece of a row that finishes last adds all of them. Plain: no mask, no
 /// accumulator, and A and C stored in the semiring's types, or C narrowed. Read: the entries of a
 /// row that are summed; a sample takes the place of its row everywhere. Rest: columns of the last
-/// tile beyond its L · V · CF, or 0.
-template <class S, class TB, int V, int L, int G, int U, int CF, bool Plain,
-          entries_read Read = entries_read::full, int Rest = 0>
-__global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<TB, U, Read>())
-                                                   ? least_blocks<S, TB, V, G, U, CF, Read>()
-                                                   : 1)
-    row(const __grid_constant__ arguments args) {
-  constexpr int groups = row_threads / G;
-  const int lane = static_cast<int>(threadIdx.x) % G;
+/// tile beyond its TileLanes · V · Coarsening, or 0.
+template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
+          bool Plain, entries_read Read = entries_read::full, int Rest = 0>
+__global__ void __launch_bounds__(row_threads,
+                                  Plain && (V > 1 || holds_singles<TB, Unroll, Read>())
+                                      ? least_blocks<S, TB, V, RowLanes, Unroll, Coarsening, Read>()
+                                      : 1) row(const __grid_constant__ arguments args) {
+  constexpr int groups = row_threads / RowLanes;
+  const int lane = static_cast<int>(threadIdx.x) % RowLanes;
   const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
   const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
-  if (tile * static_cast<unsigned long>(L * V * CF) >= static_cast<unsigned long>(args.columns))
+  if (tile * static_cast<unsigned long>(TileLanes * V * Coarsening) >=
+      static_cast<unsigned long>(args.columns))
     return;
-  const index first = static_cast<index>(tile) * (L * V * CF) + lane % L * V;
+  const index first =
+      static_cast<index>(tile) * (TileLanes * V * Coarsening) + lane % TileLanes * V;
   const bool is_piece = block < piece_blocks;
-  const unsigned number = (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / G;
+  const unsigned number =
+      (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / RowLanes;
   if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
   index i = static_cast<index>(number);
   // A row has fewer than 2³² entries, and so has a piece of a cut row.
@@ -245,34 +260,39 @@ __global__ void __launch_bounds__(row_threads, Plain && (V > 1 || holds_singles<
   i = whole.row;
   [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
   if constexpr (Read == entries_read::prefix || Read == entries_read::sampled) {
-    take_sample<S, TB, V, L, G, U, CF, Plain, Read>(args, part, lane, first);
+    take_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain, Read>(args, part, lane,
+                                                                                first);
   } else {
     if constexpr (Read == entries_read::mostly_full)
       if (whole.count > static_cast<unsigned>(args.width))
-        return take_rare_sample<S, TB, V, L, G, U, CF, Plain>(args, part, lane, first);
+        return take_rare_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain>(
+            args, part, lane, first);
     unsigned count = whole.count - first_entry;
     if (cut > 0 && count > cut) {
       if (!is_piece) return;
       count = cut;
     }
-    const entry_range<S, (G > 1)> of(args, whole.begin, first_entry, count);
+    const entry_range<S, (RowLanes > 1)> of(args, whole.begin, first_entry, count);
     if constexpr (Rest > 0)
-      return take_tiled<S, TB, V, L, G, U, CF, Rest>(args, part, of, lane, first);
+      return take_tiled<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Rest>(args, part, of,
+                                                                                 lane, first);
     // With indexed sums a lane ends with W columns of a pack.
-    constexpr int parts = is_indexed<typename S::accum> ? (G / L < V ? G / L : V) : 1;
-    constexpr int W = V / parts, holders = L * parts;
-    typename S::accum sum[CF][W];
-    const index at = first + gather<S, TB, V, L, G, U, CF>(args, i, of, lane, first, sum);
+    constexpr int parts =
+        is_indexed<typename S::accum> ? (RowLanes / TileLanes < V ? RowLanes / TileLanes : V) : 1;
+    constexpr int W = V / parts, holders = TileLanes * parts;
+    typename S::accum sum[Coarsening][W];
+    const index at = first + gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
+                                 args, i, of, lane, first, sum);
     if (lane >= holders) return;
-    if (!is_piece) return write_tile<S, W, holders, CF, Plain>(args, i, at, of.count, sum);
+    if (!is_piece) return write_tile<S, W, holders, Coarsening, Plain>(args, i, at, of.count, sum);
     // Computed from values kept for the store: `number`, `tile` and `lane` would each take a
     // register, or a store and a load per lane; docs/lab/max.md.
-    const unsigned of_piece = block * groups + threadIdx.x / G;
+    const unsigned of_piece = block * groups + threadIdx.x / RowLanes;
     const auto column = static_cast<unsigned>(at);
-    constexpr unsigned tile_columns = L * V * CF;
-    if (is_last_piece<S, W, holders, G, CF, false>(args, of_piece, column / tile_columns,
-                                                   column % tile_columns == 0, at, sum))
-      add_pieces<S, W, holders, CF, Plain, false>(args, args.pieces[number].cut_row, at);
+    constexpr unsigned tile_columns = TileLanes * V * Coarsening;
+    if (is_last_piece<S, W, holders, RowLanes, Coarsening, false>(
+            args, of_piece, column / tile_columns, column % tile_columns == 0, at, sum))
+      add_pieces<S, W, holders, Coarsening, Plain, false>(args, args.pieces[number].cut_row, at);
   }
 }
 

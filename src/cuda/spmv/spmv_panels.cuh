@@ -49,25 +49,25 @@ __device__ __forceinline__ void load_panel(const arguments& args, const column_u
   }
 }
 
-/// A warp's packs, 32 · U per step, from a multiple of 32; lanes before the first pack and after
-/// the last have no entries. Loads are pipelined: bits of segment ends three steps ahead, places of
-/// values two, codes and values one. Packs: values take vector loads of four.
-template <class S, int U, bool Packs, bool Iso>
+/// A warp's packs, 32 · Unroll per step, from a multiple of 32; lanes before the first pack and
+/// after the last have no entries. Loads are pipelined: bits of segment ends three steps ahead,
+/// places of values two, codes and values one. Packs: values take vector loads of four.
+template <class S, int Unroll, bool Packs, bool Iso>
 struct pack_walk {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
   static constexpr bool weighs = !is_ignoring_left<S> && !Iso;
-  static constexpr int32 step = 32 * U;
+  static constexpr int32 step = 32 * Unroll;
   struct ends {
-    unsigned of[U];
+    unsigned of[Unroll];
   };
   struct places {
-    int32 of[U];
+    int32 of[Unroll];
   };
   struct entries {
-    uint2 codes[U];
-    pack<left, pack_entries> a[U];
+    uint2 codes[Unroll];
+    pack<left, pack_entries> a[Unroll];
   };
 
   const arguments& args;
@@ -89,14 +89,14 @@ struct pack_walk {
   __device__ __forceinline__ ends find_ends(int32 at) const {
     ends out;
 #pragma unroll
-    for (int u = 0; u < U; ++u) out.of[u] = ends_in(at + 32 * u);
+    for (int u = 0; u < Unroll; ++u) out.of[u] = ends_in(at + 32 * u);
     return out;
   }
   __device__ __forceinline__ places place(const ends& bits) {
     places out = {};
     if constexpr (weighs) {
 #pragma unroll
-      for (int u = 0; u < U; ++u) {
+      for (int u = 0; u < Unroll; ++u) {
         out.of[u] = __ldg(args.segment_packs + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
         placed += __popc(bits.of[u]);
       }
@@ -106,7 +106,7 @@ struct pack_walk {
   __device__ __forceinline__ entries load(int32 at, const places& where) const {
     entries out = {};
 #pragma unroll
-    for (int u = 0; u < U; ++u) {
+    for (int u = 0; u < Unroll; ++u) {
       const int32 mine = at + 32 * u + lane;
       if (has(mine)) {
         out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
@@ -143,27 +143,27 @@ struct pack_walk {
   }
 
   /// Writes the sums of the segments that end here, each in a fixed tree over the lanes. `carry` is
-  /// the partial sum of the segment that continues. The trees of U packs are independent.
+  /// the partial sum of the segment that continues. The trees of Unroll packs are independent.
   __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
                                          const right* x, accum& carry) {
-    accum sum[U];
-    unsigned before[U];  // segment ends in the lanes before
+    accum sum[Unroll];
+    unsigned before[Unroll];  // segment ends in the lanes before
 #pragma unroll
-    for (int u = 0; u < U; ++u) {
+    for (int u = 0; u < Unroll; ++u) {
       sum[u] = sum_of(of.codes[u], of.a[u], iso, x);
       before[u] = bits.of[u] & ((1u << lane) - 1);
     }
 #pragma unroll
     for (int distance = 1; distance < 32; distance *= 2) {
 #pragma unroll
-      for (int u = 0; u < U; ++u) {
+      for (int u = 0; u < Unroll; ++u) {
         const int start = 32 - __clz(static_cast<int>(before[u]));  // of this lane's segment
         const accum from = shuffle_up(sum[u], distance);
         if (lane - distance >= start) sum[u] = S::add(from, sum[u]);
       }
     }
 #pragma unroll
-    for (int u = 0; u < U; ++u) {
+    for (int u = 0; u < Unroll; ++u) {
       if (before[u] == 0) sum[u] = S::add(carry, sum[u]);
       if ((bits.of[u] >> lane & 1u) != 0 && has(at + 32 * u + lane))
         static_cast<accum*>(args.piece_sums)[summed + __popc(before[u])] = sum[u];
@@ -177,11 +177,11 @@ struct pack_walk {
 /// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
 /// packs of one panel, or of the end of one panel and the beginning of the next; a warp takes whole
 /// segments.
-template <class S, class TB, int U, bool Copied, bool Packs, bool Iso>
+template <class S, class TB, int Unroll, bool Copied, bool Packs, bool Iso>
 __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
   using left = typename S::left;
   using right = typename S::right;
-  using walk_of_packs = pack_walk<S, U, Packs, Iso>;
+  using walk_of_packs = pack_walk<S, Unroll, Packs, Iso>;
   extern __shared__ __align__(16) unsigned char room[];
   auto* const x = reinterpret_cast<right*>(room);
   const int warp = static_cast<int>(threadIdx.x) / 32;

@@ -19,8 +19,7 @@ constexpr int most_tiles = 32768;
 /// of columns.
 enum class b_layout : unsigned char { in_place, padded, tiled };
 
-/// A launch plan of `row`. Its template arguments in row.cuh: V, L (tile_lanes), G (row_lanes), U
-/// (unroll), CF (coarsening).
+/// A launch plan of `row`. Its numbers are template arguments of the same names in row.cuh.
 struct launch_plan {
   int vector;  ///< elements of B per load: V
   int tile_lanes, row_lanes, unroll, coarsening;
