@@ -27,8 +27,8 @@ struct forward_plan {
   std::size_t shared = 0;  ///< bytes per block
 };
 
-/// Kept numbers per load: the most of the table that divide k and begin on vectors.
-int values_per_load(const problem& p, const product_facts& facts) {
+/// The row with the first number of kept values per load that divides k and begins on vectors.
+const tuning_row& row_for(const problem& p, const product_facts& facts) {
   const int k = p.b.k;
   const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
   const auto is_legal = [&](const tuning_row& row) {
@@ -37,7 +37,7 @@ int values_per_load(const problem& p, const product_facts& facts) {
            is_packed(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
            is_packed(p.b.indices, k, index_bytes, many * index_bytes);
   };
-  return current_table().find(section::maxk, facts, is_legal)[setting::values];
+  return current_table().find(section::maxk, facts, is_legal);
 }
 
 /// Bytes of shared memory that a warp holds per column.
@@ -47,7 +47,7 @@ std::size_t column_bytes(const problem& p, const forward_plan& plan) {
 }
 
 forward_plan plan_of(const problem& p, const product_facts& facts) {
-  const int k = p.b.k, values = values_per_load(p, facts);
+  const int k = p.b.k, values = row_for(p, facts)[setting::values];
   forward_plan out = {values, lanes_for(k / values), p.algebra->needs_presence_flags(p),
                       is_plain(p)};
   const index all = (p.b.columns + tile_unit - 1) / tile_unit * tile_unit;
@@ -112,6 +112,8 @@ answer maxk_answer(const problem& p) {
                    " bytes, and shared memory is for sums of at most " +
                    std::to_string(most_accum_bytes);
   }
+  if (p.reasons && out.says != verdict::cannot && p.b.k > 0)
+    out.plan = in_words(row_for(p, facts_of(p)));
   return out;
 }
 void maxk_run(const problem& p, workspace& work) { run_with_cbsr(p, work, run_forward); }

@@ -21,18 +21,21 @@ bool can_sum_whole_rows(const problem& p) {
          all <= 32 * vector_bytes && is_packed(p.b.data, p.b.stride, bytes);
 }
 
-/// The first method of the table that serves. Sums of whole rows, from which the kept places are
+/// The row of the first method that serves. Sums of whole rows, from which the kept places are
 /// picked, pay if most sectors of B's rows are read anyway (docs/lab/maxk.md).
-backward_method method_for(const problem& p, const product_facts& facts,
-                           bool excludes_panels = false) {
+const tuning_row& row_for(const problem& p, const product_facts& facts,
+                          bool excludes_panels = false) {
   using enum backward_method;
   const auto is_legal = [&](const tuning_row& row) {
     const auto method = static_cast<backward_method>(row[setting::method]);
     return (method != panels || (!excludes_panels && can_take_panels(p))) &&
            (method != whole_rows || can_sum_whole_rows(p));
   };
-  return static_cast<backward_method>(
-      current_table().find(section::maxk_backward, facts, is_legal)[setting::method]);
+  return current_table().find(section::maxk_backward, facts, is_legal);
+}
+
+backward_method method_of(const tuning_row& row) {
+  return static_cast<backward_method>(row[setting::method]);
 }
 
 /// A plan of sums row by row, or of whole rows.
@@ -60,8 +63,8 @@ backward_plan plan_of_rows(const problem& p, const product_facts& facts) {
 }
 
 backward_plan plan_of(const problem& p, const product_facts& facts) {
-  return method_for(p, facts, true) == backward_method::whole_rows ? plan_of_whole_rows(p)
-                                                                   : plan_of_rows(p, facts);
+  return method_of(row_for(p, facts, true)) == backward_method::whole_rows ? plan_of_whole_rows(p)
+                                                                           : plan_of_rows(p, facts);
 }
 
 /// Sets the kept places of C in `args`.
@@ -86,7 +89,9 @@ answer maxk_backward_answer(const problem& p) {
   if (p.reasons && out.says != verdict::cannot) {
     static constexpr const char* by[] = {"", "", ", picked of whole sums",
                                          ", by panels if their sums fit"};
-    const backward_method method = method_for(p, facts_of_kept(p, statistics_of(p)));
+    const tuning_row& row = row_for(p, facts_of_kept(p, statistics_of(p)));
+    const backward_method method = method_of(row);
+    out.plan = in_words(row);
     out.reason += method == backward_method::panels && adds_by_atomics(p)
                       ? ", by panels, added by atomics"
                       : by[static_cast<int>(method)];
@@ -96,7 +101,7 @@ answer maxk_backward_answer(const problem& p) {
 
 void maxk_backward_run(const problem& p, workspace& work) {
   const product_facts facts = facts_of_kept(p, statistics_of(p));
-  if (method_for(p, facts) == backward_method::panels && run_by_panels(p, work)) return;
+  if (method_of(row_for(p, facts)) == backward_method::panels && run_by_panels(p, work)) return;
   const backward_plan plan = plan_of(p, facts);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);

@@ -119,7 +119,7 @@ answer split_answer(const problem& p) {
   if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += lone_row_seconds(statistics.longest);
-    if (p.reasons) out.reason = "rows are even: nothing to cut";
+    if (p.reasons) out.reason = "rows are even, so no row is cut";
   }
   return out;
 }

@@ -88,9 +88,9 @@ answer spmv_answer(const problem& p) {
   const char* why = no_kernel_because(p);
   if (why == nullptr && p.b.columns != 1) why = "B has more than one column";
   if (why == nullptr && p.b.value_type == type::code && !p.algebra->ignores_right)
-    why = "it reads numbers, and B is of codes";
+    why = "it reads numbers, and B holds 8-bit codes";
   if (why == nullptr && p.algebra->is_positional)
-    why = "a chunk of entries does not know their rows, and the semiring asks for them";
+    why = "a chunk of entries does not hold their rows, which the semiring needs";
   constexpr std::size_t static_shared_bytes = 48 * 1024, kept_back = 1024;
   if (why == nullptr && p.algebra->accum_bytes * (chunk_items + 4 + spmv_threads / 32) >
                             static_shared_bytes - kept_back)
@@ -100,10 +100,12 @@ answer spmv_answer(const problem& p) {
   // rows are long and uniform. A lane per row does not beat spmv (docs/lab/spmv.md).
   out.seconds = estimate(p);
   const product_facts facts = facts_of_rows(statistics_of(p), p.a.nnz);
-  if (current_table().find(section::spmv, facts)[setting::pays] == 0) {
+  const tuning_row& row = current_table().find(section::spmv, facts);
+  if (p.reasons) out.plan = in_words(row);
+  if (row[setting::pays] == 0) {
     out.says = verdict::slower;
     out.seconds *= 2;
-    if (p.reasons) out.reason = "a warp a row has less to do";
+    if (p.reasons) out.reason = "one warp per row has less work";
   }
   return out;
 }

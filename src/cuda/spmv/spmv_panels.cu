@@ -28,11 +28,11 @@ const char* cannot_because(const problem& p) {
   if (p.b.columns != 1) return "B has more than one column";
   if (const char* why = no_kernel_because(p)) return why;
   if (p.b.value_type == type::code && !p.algebra->ignores_right)
-    return "it reads numbers, and B is of codes";
+    return "it reads numbers, and B holds 8-bit codes";
   if (p.algebra->is_positional)
-    return "a pack of entries does not know their rows, and the semiring asks for them";
+    return "a vector of entries does not hold their rows, which the semiring needs";
   if (!p.algebra->ignores_right && p.algebra->right_bytes > 4)
-    return "panels have room for four bytes an element of B, and the semiring takes more";
+    return "panels have room for four bytes per element of B, and the semiring takes more";
   if (p.a.offsets_64) return "panels count entries in 32 bits";
   return nullptr;
 }
@@ -128,6 +128,7 @@ answer spmv_panels_answer(const problem& p) {
   out.seconds = table[constant::spmv_panels_over_spmv] * estimate(p);
   const tuning_row& says = verdict_on(p);
   const bool pays = says[setting::pays] != 0;
+  if (p.reasons) out.plan = in_words(says);
   // Kernels compiled ahead remain available without a run-time compiler.
   if (pays && cannot(out, p, no_compiler_because())) return out;
   if (!pays) {

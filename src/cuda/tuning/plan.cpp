@@ -190,12 +190,6 @@ launch_plan plan_of(const row_facts& facts) {
   return at.plan;
 }
 
-std::string in_words(const tuning_row& row) {
-  std::string out = row.plan_text + " (" + current_table().name() + ":" + std::to_string(row.line);
-  if (!row.ms.empty()) out += ", " + row.ms + " ms on " + row.graph;
-  return out + ")";
-}
-
 std::string plan_in_words(const problem& p, sampling how) {
   static constexpr const char* layouts[] = {"", ", B in a padded copy", ", B in tiles"};
   const launch_plan of = plan_of(facts_of(p, how));

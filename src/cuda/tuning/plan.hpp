@@ -50,11 +50,7 @@ launch_plan plan_of(const row_facts& facts);
 /// The kernel that a plan launches.
 kernel_request request_of(const launch_plan& plan);
 
-/// A row of the table in use as `explain` prints it: its plan, its file and line, and the time that
-/// was measured.
-std::string in_words(const tuning_row& row);
-
-/// The plan of a problem in such words.
+/// The plan of a problem as `explain` prints it.
 std::string plan_in_words(const problem& p, sampling how);
 
 }  // namespace rig::on_cuda

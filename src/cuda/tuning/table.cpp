@@ -343,6 +343,12 @@ const tuning_table& current_table() {
   return table != nullptr ? *table : first_table();
 }
 
+std::string in_words(const tuning_row& row) {
+  std::string out = row.plan_text + " (" + current_table().name() + ":" + std::to_string(row.line);
+  if (!row.ms.empty()) out += ", " + row.ms + " ms on " + row.graph;
+  return out + ")";
+}
+
 tuning_scope::tuning_scope(const tuning_table& table) : before_(in_use.exchange(&table)) {}
 tuning_scope::~tuning_scope() { in_use.store(before_); }
 

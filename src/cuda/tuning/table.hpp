@@ -135,6 +135,10 @@ std::string_view builtin_table();
 /// that is built in. It lives as long as the process.
 const tuning_table& current_table();
 
+/// A row of the table in use as `explain` prints it: its plan, its file and line, and the time that
+/// was measured.
+std::string in_words(const tuning_row& row);
+
 /// Puts another table in use while it lives. For tests and the benchmark, in one thread at a time.
 class tuning_scope {
  public:

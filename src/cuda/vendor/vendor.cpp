@@ -40,17 +40,19 @@ const char* cannot_because(const problem& p) {
   return no_cusparse_because();
 }
 
+const tuning_row& row_for(const problem& p) {
+  product_facts facts = facts_of_rows(statistics_of(p), p.a.nnz);
+  facts[fact::columns] = p.b.columns;
+  return current_table().find(section::vendor, facts);
+}
+
 /// The faster CSR algorithm for the shape (docs/lab/exact.md). No CSR algorithm is reproducible
 /// when rows are long. Algorithm 2 for COO is; it turns infinities of B into NaN in rows that do
 /// not name them. Nothing is kept between calls, so algorithm 3 prepares in each.
 cusparseSpMMAlg_t algorithm_for(const problem& p) {
   // Algorithm 2 can be one unit in the last place off, although `mxm` promises a single rounding.
   if (p.c.value_bytes < 4) return CUSPARSE_SPMM_CSR_ALG3;
-  product_facts facts = facts_of_rows(statistics_of(p), p.a.nnz);
-  facts[fact::columns] = p.b.columns;
-  return current_table().find(section::vendor, facts)[setting::algorithm] == 3
-             ? CUSPARSE_SPMM_CSR_ALG3
-             : CUSPARSE_SPMM_CSR_ALG2;
+  return row_for(p)[setting::algorithm] == 3 ? CUSPARSE_SPMM_CSR_ALG3 : CUSPARSE_SPMM_CSR_ALG2;
 }
 
 }  // namespace
@@ -60,6 +62,7 @@ answer vendor_answer(const problem& p) {
   if (cannot(out, p, cannot_because(p))) return out;
   out.says = verdict::slower;
   out.seconds = 2 * estimate(p) + lone_row_seconds(statistics_of(p).longest);
+  if (p.reasons && p.c.value_bytes >= 4) out.plan = in_words(row_for(p));
   if (p.reasons) out.reason = "rig's kernels move the same bytes in less time";
   return out;
 }
