@@ -165,25 +165,51 @@ constexpr auto table = std::to_array<named_graph>({
      114'600'000,
      {125, 280, 869, 3'834, 12'960},
      [] {
-       return community({232'965, 492, 41, 0.25, 2.3, 21'657, 1.315}, 2);
+       return community({.n = 232'965,
+                         .mean = 492,
+                         .blocks = 41,
+                         .mixing = 0.25,
+                         .gamma = 2.3,
+                         .max_degree = 21'657,
+                         .oversample = 1.315},
+                        2);
      }},
     {"proteins-like",
      77'800'000,
      {204, 403, 1'033, 3'436, 5'431},
      [] {
-       return community({132'534, 597, 48, 0.25, 2.5, 7'750, 1.26});
+       return community({.n = 132'534,
+                         .mean = 597,
+                         .blocks = 48,
+                         .mixing = 0.25,
+                         .gamma = 2.5,
+                         .max_degree = 7'750,
+                         .oversample = 1.26});
      }},
     {"products-like",
      123'600'000,
      {2, 30, 86, 352, 7'649},
      [] {
-       return community({2'449'029, 50.5, 5'000, 0.30, 2.4, 17'481, 1.308});
+       return community({.n = 2'449'029,
+                         .mean = 50.5,
+                         .blocks = 5'000,
+                         .mixing = 0.30,
+                         .gamma = 2.4,
+                         .max_degree = 17'481,
+                         .oversample = 1.308});
      }},
     {"arxiv-like",
      2'320'000,
      {0, 7, 23, 116, 5'023},
      [] {
-       return community({169'343, 13.7, 400, 0.35, 2.3, 13'155, 1.22}, 11);
+       return community({.n = 169'343,
+                         .mean = 13.7,
+                         .blocks = 400,
+                         .mixing = 0.35,
+                         .gamma = 2.3,
+                         .max_degree = 13'155,
+                         .oversample = 1.22},
+                        11);
      }},
     {"arxiv-like-shuffled",
      2'320'000,
@@ -193,7 +219,14 @@ constexpr auto table = std::to_array<named_graph>({
      88'700,
      {0, 3, 8, 25, 93},
      [] {
-       return community({19'717, 4.5, 300, 0.20, 2.7, 171, 1.145}, 16);
+       return community({.n = 19'717,
+                         .mean = 4.5,
+                         .blocks = 300,
+                         .mixing = 0.20,
+                         .gamma = 2.7,
+                         .max_degree = 171,
+                         .oversample = 1.145},
+                        16);
      }},
     {"rmat:18:16", 7'610'000, {0, 2, 54, 557, 25'228}, [] { return rmat(18, 16); }},
     {"uniform:262144:32", 8'390'000, {6, 32, 39, 46, 63}, [] { return uniform(262'144, 32); }},
