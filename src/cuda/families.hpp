@@ -48,7 +48,7 @@ bool must_order_values(const problem& p);
 buffer ordered_values(const problem& p, arguments& args);
 
 /// Returns whether the values that `ordered_values` sets, if any, begin on 16 bytes.
-bool has_packed_values(const problem& p);
+bool has_aligned_values(const problem& p);
 
 struct row_lists;
 

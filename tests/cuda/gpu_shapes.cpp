@@ -153,7 +153,7 @@ TEST_CASE("B in tiles, with columns beyond them") {
         const on_both b(quarters<T>(a.here.columns(), tiles * tile + left));
         CHECK(goes_in_tiles<decltype(semiring)>(a, b));
         check_as_on_cpu<decltype(semiring)>(a, b);
-        if (left == 4)  // fewer than a pack
+        if (left == 4)  // fewer than a vector
           check_as_on_cpu<decltype(semiring)>(
               a, on_both(quarters<T>(a.here.columns(), tiles * tile + 2)));
       }

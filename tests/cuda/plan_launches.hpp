@@ -143,7 +143,7 @@ void launch(const problem&, const char* name, const void* kernel, dim3 grid, uns
     add_words(out, "rest at",
               static_cast<const char*>(args.b_rest) - static_cast<const char*>(args.b));
   }
-  if (args.c_packed) out += " to C in packs";
+  if (args.c_in_vectors) out += " to C in packs";
   if (args.permutation != nullptr) out += " permuted";
   if (args.rescales) out += " rescaled";
   seen.cut = args.cut;

@@ -12,12 +12,12 @@ namespace {
 
 constexpr int block = build_threads;
 
-/// A block that goes on to another panel loads it in the time of so many packs. Computed, not
+/// A block that goes on to another panel loads it in the time of so many vectors. Computed, not
 /// measured; docs/lab/spmv.md.
-constexpr int64 packs_a_load = 2048;
+constexpr int64 vectors_a_load = 2048;
 
 /// begins[panel · rows + row]: the row's first entry in that panel or a later one. Entries from
-/// `whole` on, behind the last full pack, are in no segment.
+/// `whole` on, behind the last full vector, are in no segment.
 __global__ void find_segments(const int32* offsets, const index* entries, index rows, index width,
                               index panels, int32 whole, int32* begins) {
   const int64 count = (static_cast<int64>(panels) + 1) * rows;
@@ -38,33 +38,33 @@ __global__ void find_segments(const int32* offsets, const index* entries, index 
   }
 }
 
-/// A segment without entries has one pack without codes, because every segment makes a sum.
-__global__ void count_packs(const int32* begins, index rows, int64 segments, int32* counts) {
+/// A segment without entries has one vector without codes, because every segment makes a sum.
+__global__ void count_vectors(const int32* begins, index rows, int64 segments, int32* counts) {
   for (int64 s = static_cast<int64>(blockIdx.x) * block + threadIdx.x; s <= segments;
        s += static_cast<int64>(gridDim.x) * block) {
     int32 count = 0;
     if (s < segments) {
       const int32 begin = begins[s], end = begins[s + rows];
-      count = end > begin ? (end - 1) / pack_entries - begin / pack_entries + 1 : 1;
+      count = end > begin ? (end - 1) / vector_entries - begin / vector_entries + 1 : 1;
     }
     counts[s] = count;
   }
 }
 
 /// A warp takes a segment.
-__global__ void fill_packs(const int32* begins, const index* entries, index rows, index width,
-                           int32 whole, int64 segments, const int32* first_packs, pack_codes* codes,
-                           unsigned* segment_ends, int32* segment_packs) {
+__global__ void fill_vectors(const int32* begins, const index* entries, index rows, index width,
+                             int32 whole, int64 segments, const int32* first_vectors,
+                             vector_codes* codes, unsigned* segment_ends, int32* segment_vectors) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
   for (int64 s = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32; s < segments;
        s += static_cast<int64>(gridDim.x) * block / 32) {
     const int64 first_column = s / rows * width - first_code;
-    const int32 begin = begins[s], end = begins[s + rows], first = first_packs[s],
-                count = first_packs[s + 1] - first;
+    const int32 begin = begins[s], end = begins[s + rows], first = first_vectors[s],
+                count = first_vectors[s + 1] - first;
     for (int32 p = lane; p < count; p += 32) {
-      unsigned code[pack_entries];
-      for (int v = 0; v < pack_entries; ++v) {
-        const int64 e = (int64{begin / pack_entries} + p) * pack_entries + v;
+      unsigned code[vector_entries];
+      for (int v = 0; v < vector_entries; ++v) {
+        const int64 e = (int64{begin / vector_entries} + p) * vector_entries + v;
         code[v] = e >= begin && e < end ? static_cast<unsigned>(entries[e] - first_column) : 0;
       }
       codes[first + p] = {{code[0] | code[1] << 16, code[2] | code[3] << 16}};
@@ -72,50 +72,50 @@ __global__ void fill_packs(const int32* begins, const index* entries, index rows
     if (lane == 0) {
       const int32 last = first + count - 1;
       atomicOr(segment_ends + last / 32, 1u << last % 32);
-      // A segment without entries reads a pack that exists.
-      const int32 pack = begin < whole ? begin / pack_entries : whole / pack_entries - 1;
-      segment_packs[s] = pack - first;
+      // A segment without entries reads a vector that exists.
+      const int32 vector = begin < whole ? begin / vector_entries : whole / vector_entries - 1;
+      segment_vectors[s] = vector - first;
     }
   }
 }
 
-/// starts[t] = the first segment that begins at pack targets[t] or later.
-__global__ void find_starts(const int32* first_packs, int64 segments, const int32* targets,
+/// starts[t] = the first segment that begins at vector targets[t] or later.
+__global__ void find_starts(const int32* first_vectors, int64 segments, const int32* targets,
                             int64 count, warp_start* starts) {
   for (int64 t = static_cast<int64>(blockIdx.x) * block + threadIdx.x; t < count;
        t += static_cast<int64>(gridDim.x) * block) {
     int64 low = 0, high = segments;
     while (low < high) {
       const int64 middle = low + (high - low) / 2;
-      if (first_packs[middle] < targets[t])
+      if (first_vectors[middle] < targets[t])
         low = middle + 1;
       else
         high = middle;
     }
-    starts[t] = {static_cast<int32>(low), first_packs[low]};
+    starts[t] = {static_cast<int32>(low), first_vectors[low]};
   }
 }
 
-/// The work of each block. Packs are dealt in shares, one per warp, counted from the beginning of
+/// The work of each block. Vectors are dealt in shares, one per warp, counted from the beginning of
 /// each panel. Panels of like contents are thus cut at like rows, and blocks that read neighbouring
 /// values read them at about the same time. A panel takes whole shares, and some more for a block
 /// that comes from the panel before.
 struct dealt {
   std::vector<column_unit> units;
   std::vector<index> block_units;  ///< each block's first unit, then the end
-  std::vector<int32> targets;      ///< packs from which warps search for their first segment
+  std::vector<int32> targets;      ///< vectors from which warps search for their first segment
 };
 
-dealt deal(const std::vector<int32>& panel_packs, index columns, index width, index blocks) {
-  const auto panels = static_cast<index>(panel_packs.size()) - 1;
-  const auto packs_of = [&](index panel) {
+dealt deal(const std::vector<int32>& panel_vectors, index columns, index width, index blocks) {
+  const auto panels = static_cast<index>(panel_vectors.size()) - 1;
+  const auto vectors_of = [&](index panel) {
     const auto p = static_cast<std::size_t>(panel);
-    return int64{panel_packs[p + 1]} - panel_packs[p];
+    return int64{panel_vectors[p + 1]} - panel_vectors[p];
   };
   const auto shares_of = [&](index panel, int64 share) {
-    return (packs_of(panel) + packs_a_load + share - 1) / share;
+    return (vectors_of(panel) + vectors_a_load + share - 1) / share;
   };
-  int64 share = 1, enough = int64{panel_packs.back()} + packs_a_load;
+  int64 share = 1, enough = int64{panel_vectors.back()} + vectors_a_load;
   while (share < enough) {
     const int64 middle = share + (enough - share) / 2;
     int64 shares = 0;
@@ -128,21 +128,21 @@ dealt deal(const std::vector<int32>& panel_packs, index columns, index width, in
   dealt out;
   int64 before = 0;  // shares of the panels before
   for (index p = 0; p < panels; ++p) {
-    const int64 shares = shares_of(p, share), packs = packs_of(p);
+    const int64 shares = shares_of(p, share), vectors = vectors_of(p);
     const int64 column = int64{p} * width;
     for (int64 b = before / column_warps; b * column_warps < before + shares; ++b) {
-      const auto pack_at = [&](int64 place) {
-        return std::min(std::clamp<int64>(place - before, 0, shares) * share, packs);
+      const auto vector_at = [&](int64 place) {
+        return std::min(std::clamp<int64>(place - before, 0, shares) * share, vectors);
       };
-      const int64 first = pack_at(b * column_warps), last = pack_at((b + 1) * column_warps);
+      const int64 first = vector_at(b * column_warps), last = vector_at((b + 1) * column_warps);
       if (first == last) continue;
       while (static_cast<int64>(out.block_units.size()) <= b)
         out.block_units.push_back(static_cast<index>(out.units.size()));
       out.units.push_back({static_cast<index>(column),
                            static_cast<index>(std::clamp<int64>(columns - column, 0, width))});
       for (int w = 0; w <= column_warps; ++w)
-        out.targets.push_back(static_cast<int32>(panel_packs[static_cast<std::size_t>(p)] + first +
-                                                 (last - first) * w / column_warps));
+        out.targets.push_back(static_cast<int32>(panel_vectors[static_cast<std::size_t>(p)] +
+                                                 first + (last - first) * w / column_warps));
     }
     before += shares;
   }
@@ -163,10 +163,10 @@ int processors_of(int device) {
 struct column_panels::segment_list {
   index width;  ///< columns per panel; the last may have fewer
   int64 count;
-  int32 whole;                     ///< entries in full packs
-  buffer begins;                   ///< the first entry of each segment, then the end of each row
-  buffer first_packs;              ///< the first pack of each segment, then the end
-  std::vector<int32> panel_packs;  ///< the first pack of each panel, then the end
+  int32 whole;                       ///< entries in full vectors
+  buffer begins;                     ///< the first entry of each segment, then the end of each row
+  buffer first_vectors;              ///< the first vector of each segment, then the end
+  std::vector<int32> panel_vectors;  ///< the first vector of each panel, then the end
 };
 
 void prepare_column_panels(const pattern& of) {
@@ -180,7 +180,7 @@ column_panels::column_panels(const pattern& original)
   if (original.rows() == 0) return;
   const build in(original, name);
   const segment_list segments = list_segments(in, original);
-  pack_entries_of(in, original, segments);
+  vector_entries_of(in, original, segments);
   block_count =
       std::max<index>(processors_of(in.where.device), (panel_count - 1) / column_warps + 1);
   deal_out(in, original, segments);
@@ -192,7 +192,7 @@ column_panels::segment_list column_panels::list_segments(const build& in,
   const int64 count = int64{panel_count} * rows;
   segment_list out = {column_panel_width(original.columns()),
                       count,
-                      static_cast<int32>(original.nnz() / pack_entries * pack_entries),
+                      static_cast<int32>(original.nnz() / vector_entries * vector_entries),
                       in.room(count + rows, sizeof(int32)),
                       in.room(count + 1, sizeof(int32)),
                       std::vector<int32>(static_cast<std::size_t>(panel_count) + 1)};
@@ -201,40 +201,40 @@ column_panels::segment_list column_panels::list_segments(const build& in,
       panel_count, out.whole, out.begins.data<int32>());
   in.check_launch();
   const buffer counts = in.room(count + 1, sizeof(int32));
-  count_packs<<<blocks_for(count + 1), block, 0, in.stream>>>(out.begins.data<int32>(), rows, count,
-                                                              counts.data<int32>());
+  count_vectors<<<blocks_for(count + 1), block, 0, in.stream>>>(out.begins.data<int32>(), rows,
+                                                                count, counts.data<int32>());
   in.check_launch();
   in.with_scratch([&](void* space, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(space, bytes, counts.data<const int32>(),
-                                         out.first_packs.data<int32>(), count + 1, in.stream);
+                                         out.first_vectors.data<int32>(), count + 1, in.stream);
   });
-  for (std::size_t p = 0; p < out.panel_packs.size(); ++p)
-    in.to_host(&out.panel_packs[p], out.first_packs.data<int32>() + static_cast<int64>(p) * rows,
-               sizeof(int32));
+  for (std::size_t p = 0; p < out.panel_vectors.size(); ++p)
+    in.to_host(&out.panel_vectors[p],
+               out.first_vectors.data<int32>() + static_cast<int64>(p) * rows, sizeof(int32));
   in.wait();
   return out;
 }
 
-void column_panels::pack_entries_of(const build& in, const pattern& original,
-                                    const segment_list& of) {
-  const int64 packs = of.panel_packs.back();
-  codes_ = in.room(packs, sizeof(pack_codes));
-  ends_ = in.room((packs + 31) / 32, sizeof(unsigned));
-  packs_ = in.room(of.count + 1, sizeof(int32));  // lanes behind the last pack read one more
-  codes = codes_.data<pack_codes>();
+void column_panels::vector_entries_of(const build& in, const pattern& original,
+                                      const segment_list& of) {
+  const int64 vectors = of.panel_vectors.back();
+  codes_ = in.room(vectors, sizeof(vector_codes));
+  ends_ = in.room((vectors + 31) / 32, sizeof(unsigned));
+  vectors_ = in.room(of.count + 1, sizeof(int32));  // lanes behind the last vector read one more
+  codes = codes_.data<vector_codes>();
   segment_ends = ends_.data<unsigned>();
-  segment_packs = packs_.data<int32>();
+  segment_vectors = vectors_.data<int32>();
   check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), in.stream), name);
-  check(cudaMemsetAsync(packs_.data(), 0, packs_.bytes(), in.stream), name);
-  fill_packs<<<blocks_for(32 * of.count), block, 0, in.stream>>>(
+  check(cudaMemsetAsync(vectors_.data(), 0, vectors_.bytes(), in.stream), name);
+  fill_vectors<<<blocks_for(32 * of.count), block, 0, in.stream>>>(
       of.begins.data<int32>(), original.column_indices(), original.rows(), of.width, of.whole,
-      of.count, of.first_packs.data<int32>(), codes_.data<pack_codes>(), ends_.data<unsigned>(),
-      packs_.data<int32>());
+      of.count, of.first_vectors.data<int32>(), codes_.data<vector_codes>(), ends_.data<unsigned>(),
+      vectors_.data<int32>());
   in.check_launch();
 }
 
 void column_panels::deal_out(const build& in, const pattern& original, const segment_list& of) {
-  const dealt work = deal(of.panel_packs, original.columns(), of.width, block_count);
+  const dealt work = deal(of.panel_vectors, original.columns(), of.width, block_count);
   const auto count = static_cast<int64>(work.targets.size());
   const buffer targets = in.room(count, sizeof(int32));
   starts_ = in.room(count, sizeof(warp_start));
@@ -246,7 +246,7 @@ void column_panels::deal_out(const build& in, const pattern& original, const seg
   in.to_device(targets.data(), work.targets.data(), targets.bytes());
   in.to_device(units_.data(), work.units.data(), units_.bytes());
   in.to_device(block_units_.data(), work.block_units.data(), block_units_.bytes());
-  find_starts<<<blocks_for(count), block, 0, in.stream>>>(of.first_packs.data<int32>(), of.count,
+  find_starts<<<blocks_for(count), block, 0, in.stream>>>(of.first_vectors.data<int32>(), of.count,
                                                           targets.data<int32>(), count,
                                                           starts_.data<warp_start>());
   in.check_launch();
@@ -255,7 +255,7 @@ void column_panels::deal_out(const build& in, const pattern& original, const seg
 }
 
 std::size_t column_panels::bytes() const {
-  return codes_.bytes() + ends_.bytes() + packs_.bytes() + starts_.bytes() + units_.bytes() +
+  return codes_.bytes() + ends_.bytes() + vectors_.bytes() + starts_.bytes() + units_.bytes() +
          block_units_.bytes();
 }
 

@@ -22,8 +22,8 @@ constexpr index column_panel_width(index columns) {
   return (least + panel_grain - 1) / panel_grain * panel_grain;
 }
 
-/// The entries of each row in each panel of columns, in packs of four as A stores them. A's last
-/// entries that fill no pack are left out. Memory: 8 bytes of codes and one bit per pack, and 4
+/// The entries of each row in each panel of columns, in vectors of four as A stores them. A's last
+/// entries that fill no vector are left out. Memory: 8 bytes of codes and one bit per vector, and 4
 /// bytes per segment. Long segments need some 2.2 bytes per entry.
 struct column_panels : derived {
   static constexpr const char* name = "column panels";
@@ -31,7 +31,7 @@ struct column_panels : derived {
   std::size_t bytes() const override;
 
   /// Entries are counted in 32 bits. With `many` segments more than entries, most of them empty,
-  /// the structure would be larger than A. With more than `most`, packs could exceed 32 bits,
+  /// the structure would be larger than A. With more than `most`, vectors could exceed 32 bits,
   /// because a segment has at most two that are not full.
   static bool serves(bool offsets_64, index rows, index columns, int64 nnz) {
     constexpr int64 many = 1 << 26, most = 1 << 28;
@@ -41,9 +41,9 @@ struct column_panels : derived {
 
   index panel_count = 0;
   index block_count = 0;
-  const pack_codes* codes = nullptr;
+  const vector_codes* codes = nullptr;
   const unsigned* segment_ends = nullptr;
-  const int32* segment_packs = nullptr;
+  const int32* segment_vectors = nullptr;
   const warp_start* starts = nullptr;
   const column_unit* units = nullptr;
   const index* block_units = nullptr;
@@ -51,11 +51,11 @@ struct column_panels : derived {
  private:
   struct segment_list;
   segment_list list_segments(const build& in, const pattern& original) const;
-  void pack_entries_of(const build& in, const pattern& original, const segment_list& of);
-  /// Deals the packs to the blocks, which it lists.
+  void vector_entries_of(const build& in, const pattern& original, const segment_list& of);
+  /// Deals the vectors to the blocks, which it lists.
   void deal_out(const build& in, const pattern& original, const segment_list& of);
 
-  buffer codes_, ends_, packs_, starts_, units_, block_units_;
+  buffer codes_, ends_, vectors_, starts_, units_, block_units_;
 };
 
 }  // namespace rig::on_cuda

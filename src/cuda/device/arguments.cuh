@@ -45,7 +45,7 @@ struct cut_row {
 };
 
 /// Rows of A per panel of `maxk_backward_panels`; a block holds their rows of B in shared memory. A
-/// `panel_word` packs an entry in 32 bits: its row in the panel, and its place among the panel's
+/// `panel_word` packs an entry into 32 bits: its row in the panel, and its place among the panel's
 /// entries as A stores them. More rows make fewer and longer sums, and leave less of the L1 cache;
 /// docs/lab/maxk.md.
 constexpr index panel_rows = 56;
@@ -79,25 +79,25 @@ struct alignas(16) any_value {
 /// on multiples of 16 bytes.
 constexpr index panel_grain = 16;
 
-/// Warps per block of `spmv_panels`, and entries that a lane takes at once: a pack. A pack begins
-/// on a multiple of four entries of A, although a row's entries in a panel may not.
+/// Warps per block of `spmv_panels`, and entries that a lane takes at once: a vector. A vector
+/// begins on a multiple of four entries of A, although a row's entries in a panel may not.
 constexpr int column_warps = 32;
-constexpr int pack_entries = 4;
-/// The codes of a pack: the place of each entry's element of B in shared memory, or 0 if the entry
-/// belongs to another row or panel. The panel's elements begin at place `first_code`.
+constexpr int vector_entries = 4;
+/// The codes of a vector: the place of each entry's element of B in shared memory, or 0 if the
+/// entry belongs to another row or panel. The panel's elements begin at place `first_code`.
 constexpr index first_code = panel_grain;
-struct alignas(8) pack_codes {
+struct alignas(8) vector_codes {
   unsigned pairs[2];  ///< codes 0 and 1, 2 and 3, the first in the low half
 };
 
-/// The columns of a panel of which a block takes some packs. `warp_start`: a warp's first pack,
+/// The columns of a panel of which a block takes some vectors. `warp_start`: a warp's first vector,
 /// which is the first of a row, and the row's segment. A row in a panel is a segment, number panel
 /// · rows + row.
 struct column_unit {
   index column, columns;
 };
 struct warp_start {
-  int32 segment, pack;
+  int32 segment, vector;
 };
 
 struct mask_arguments {
@@ -147,8 +147,8 @@ struct arguments {
   type c_type = type::other;
   accumulator accum = accumulator::none;
   bool outside_fills = false;
-  bool c_packed = false;  ///< C can be stored in packs of the width in which B is loaded
-  any_value fill = {};    ///< in C's storage type
+  bool c_in_vectors = false;  ///< C can be stored in vectors of the width in which B is loaded
+  any_value fill = {};        ///< in C's storage type
   mask_arguments mask;
   // The entries to sum: whole rows, samples of rows, or pieces of cut rows
   sampling samples = sampling::none;
@@ -177,9 +177,9 @@ struct arguments {
   const unsigned* words = nullptr;     ///< one per entry: `panel_word`
   const int32* first_place = nullptr;  ///< each row's first sum in `piece_sums`, then the end
   // Panels of columns: `spmv_panels`, with its sums in `piece_sums`, panel by panel
-  const pack_codes* codes = nullptr;
-  const unsigned* segment_ends = nullptr;     ///< one bit per pack: the last of its segment
-  const int32* segment_packs = nullptr;       ///< per segment: pack of A less pack of `codes`
+  const vector_codes* codes = nullptr;
+  const unsigned* segment_ends = nullptr;     ///< one bit per vector: the last of its segment
+  const int32* segment_vectors = nullptr;     ///< per segment: vector of A less vector of `codes`
   const warp_start* starts = nullptr;         ///< column_warps + 1 per unit
   const column_unit* column_units = nullptr;  ///< in the order of blocks
   const index* block_units = nullptr;         ///< each block's first unit, then the end

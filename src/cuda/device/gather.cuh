@@ -30,7 +30,7 @@ struct entry_range {
   }
   template <class T>
   __device__ __forceinline__ static T load(const T* from) {
-    return Streamed ? load_ahead(from) : load_pack<T, 1>(from).element[0];
+    return Streamed ? load_ahead(from) : load_vector<T, 1>(from).element[0];
   }
 };
 
@@ -91,10 +91,10 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
   }
 }
 
-/// out = the sums of RowLanes / TileLanes teams; returns the first column of the pack that the lane
-/// holds. If a lane is to end with W < V columns, teams meet by halves: when two lanes meet, each
-/// keeps half, until W are left. The remaining steps are a tree, after which all lanes have its
-/// sums. Halves make arg-max faster; sums and max gain nothing; docs/lab/max.md.
+/// out = the sums of RowLanes / TileLanes subwarps; returns the first column of the vector that the
+/// lane holds. If a lane is to end with W < V columns, subwarps meet by halves: when two lanes
+/// meet, each keeps half, until W are left. The remaining steps are a tree, after which all lanes
+/// have its sums. Halves make arg-max faster; sums and max gain nothing; docs/lab/max.md.
 template <class S, int TileLanes, int RowLanes, int Coarsening, int V, int W>
 __device__ __forceinline__ int meet(unsigned members, int lane,
                                     const typename S::accum (&sum)[Coarsening][V],
@@ -152,14 +152,14 @@ __device__ __forceinline__ void unfold_codes(unsigned members, const Reader& rea
 }
 
 /// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. RowLanes lanes work
-/// together. TileLanes lanes, a team, cover a tile of TileLanes·V·Coarsening columns; each team
-/// takes every RowLanes / TileLanes-th entry and has Unroll entries in flight. Lane `lane` sums the
-/// pack of columns from `first` on, and further packs at distances of TileLanes·V. If `out` has W <
-/// V columns per pack, the result begins at the returned column of the pack. A semiring with
-/// `replaces` is summed from the last entry to the first, except in a sample, whose entries need
-/// not ascend. In a sample each lane loads one of the next RowLanes slots, so that no entry is
-/// computed or awaited twice. Teams meet in a fixed order, so results are reproducible. All lanes
-/// of the group must call.
+/// together. TileLanes lanes, a subwarp, cover a tile of TileLanes·V·Coarsening columns; each
+/// subwarp takes every RowLanes / TileLanes-th entry and has Unroll entries in flight. Lane `lane`
+/// sums the vector of columns from `first` on, and further vectors at distances of TileLanes·V. If
+/// `out` has W < V columns per vector, the result begins at the returned column of the vector. A
+/// semiring with `replaces` is summed from the last entry to the first, except in a sample, whose
+/// entries need not ascend. In a sample each lane loads one of the next RowLanes slots, so that no
+/// entry is computed or awaited twice. Teams meet in a fixed order, so results are reproducible.
+/// All lanes of the group must call.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Iso, class Rows, class Range, int W>
 __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
@@ -167,7 +167,7 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
                                            typename S::accum (&out)[Coarsening][W]) {
   using left = typename S::left;
   using right = typename S::right;
-  constexpr unsigned teams = RowLanes / TileLanes;
+  constexpr unsigned subwarps = RowLanes / TileLanes;
   // A lane beyond the last column reads the first column and drops it, because an unconditional
   // load does not hold up others.
   typename S::accum sum[Coarsening][V];
@@ -182,8 +182,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   [[maybe_unused]] left iso = left();
   if constexpr (Iso) iso = iso_of<left>(args);
   // All loads of a batch are issued before its first sum, so that their latencies overlap. Past the
-  // end, lanes with two packs load the last entry again and drop it, while lanes with one pack test
-  // first; docs/lab/exact.md.
+  // end, lanes with two vectors load the last entry again and drop it, while lanes with one vector
+  // test first; docs/lab/exact.md.
   constexpr bool again = Coarsening > 1, backward = has_replaces<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, Coarsening>;
   [[maybe_unused]] const b_reader reader(args, columns);
@@ -196,10 +196,10 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
     bool there[Unroll];
     index k[Unroll] = {};
     [[maybe_unused]] left a[Unroll];
-    [[maybe_unused]] pack<TB, V> from[Unroll][Coarsening];
+    [[maybe_unused]] vector_of<TB, V> from[Unroll][Coarsening];
 #pragma unroll
     for (int u = 0; u < Unroll; ++u) {
-      unsigned e = p + u * teams;
+      unsigned e = p + u * subwarps;
       there[u] = !checked || e < count;
       if constexpr (Range::is_sample) {
         const int from = leader + static_cast<int>(e) % RowLanes;
@@ -222,7 +222,7 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
 #pragma unroll
         for (int c = 0; c < Coarsening; ++c)
           if (again || there[u])
-            from[u][c] = load_pack<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes(args)));
+            from[u][c] = load_vector<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes(args)));
 #pragma unroll
       for (int u = 0; u < Unroll; ++u)
 #pragma unroll
@@ -254,19 +254,19 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
       drawn = __ldg(of.entries + e);
       if constexpr (!is_ignoring_left<S>)
         drawn_a = of.values == nullptr ? iso_of<left>(args)
-                                       : load_pack<left, 1>(of.values + e).element[0];
+                                       : load_vector<left, 1>(of.values + e).element[0];
       const unsigned slots = of.count - slot < RowLanes ? of.count - slot : RowLanes;
       // All lanes of the group run the same batches, because they shuffle the entries that they
       // loaded.
-      for (unsigned p = 0; p < slots; p += Unroll * teams)
-        if (p + Unroll * teams <= slots)
+      for (unsigned p = 0; p < slots; p += Unroll * subwarps)
+        if (p + Unroll * subwarps <= slots)
           batch(p + lane / TileLanes, slots, truth<false>());
         else
           batch(p + lane / TileLanes, slots, truth<true>());
     }
   } else {
     unsigned p = lane / TileLanes;
-    for (; p + (Unroll - 1) * teams < of.count; p += Unroll * teams)
+    for (; p + (Unroll - 1) * subwarps < of.count; p += Unroll * subwarps)
       batch(p, of.count, truth<false>());
     if (p < of.count) batch(p, of.count, truth<true>());
   }
@@ -300,33 +300,34 @@ __device__ __forceinline__ int gather(const arguments& args, index row, const Ra
                                                                    first, sum);
 }
 
-/// Stores the packs of a row in `to`: whole packs if C's rows begin and end on packs, else single
-/// elements.
+/// Stores the vectors of a row in `to`: whole vectors if C's rows begin and end on vectors, else
+/// single elements.
 template <class T, int V, int TileLanes, int Coarsening>
 __device__ __forceinline__ void store(const arguments& args, T* to, index first,
-                                      const pack<T, V> (&from)[Coarsening]) {
+                                      const vector_of<T, V> (&from)[Coarsening]) {
 #pragma unroll
   for (int c = 0; c < Coarsening; ++c) {
     const index column = first + c * TileLanes * V;
     if (column >= args.columns) continue;
     if constexpr (V > 1) {
-      if (!args.c_packed) {
+      if (!args.c_in_vectors) {
 #pragma unroll
         for (int v = 0; v < V; ++v)
           if (column + v < args.columns) to[column + v] = from[c].element[v];
         continue;
       }
     }
-    store_pack<T, V>(to + column, from[c]);
+    store_vector<T, V>(to + column, from[c]);
   }
 }
 
 /// Stores the finished sums of one row in C's type. The test of n is outside the loops, so that
 /// `finish` computes its terms of n once.
 template <class S, class T, int V, int TileLanes, int Coarsening>
-__device__ __forceinline__ void write_packs(const arguments& args, index row, index first, int64 n,
-                                            const typename S::accum (&sum)[Coarsening][V]) {
-  pack<T, V> out[Coarsening];
+__device__ __forceinline__ void write_vectors(const arguments& args, index row, index first,
+                                              int64 n,
+                                              const typename S::accum (&sum)[Coarsening][V]) {
+  vector_of<T, V> out[Coarsening];
   if (n > 0) {
 #pragma unroll
     for (int c = 0; c < Coarsening; ++c)
@@ -342,7 +343,7 @@ __device__ __forceinline__ void write_packs(const arguments& args, index row, in
                                      out);
 }
 
-/// Stores the sums of one row of n products in C: whole packs if the call is plain.
+/// Stores the sums of one row of n products in C: whole vectors if the call is plain.
 template <class S, int V, int TileLanes, int Coarsening, bool Plain>
 __device__ __forceinline__ void write_tile(const arguments& args, index row, index first, int64 n,
                                            const typename S::accum (&sum)[Coarsening][V]) {
@@ -356,8 +357,8 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
       }
   } else if constexpr (is_indexed<O>) {
     using value = decltype(O::value);
-    pack<value, V> values[Coarsening];
-    pack<int32, V> indices[Coarsening];
+    vector_of<value, V> values[Coarsening];
+    vector_of<int32, V> indices[Coarsening];
 #pragma unroll
     for (int c = 0; c < Coarsening; ++c)
 #pragma unroll
@@ -373,11 +374,11 @@ __device__ __forceinline__ void write_tile(const arguments& args, index row, ind
   } else {
     if constexpr (is_same<O, float>) {  // features often keep the narrow type of the input
       if (args.c_type == type::half)
-        return write_packs<S, half, V, TileLanes, Coarsening>(args, row, first, n, sum);
+        return write_vectors<S, half, V, TileLanes, Coarsening>(args, row, first, n, sum);
       if (args.c_type == type::bfloat16)
-        return write_packs<S, bfloat16, V, TileLanes, Coarsening>(args, row, first, n, sum);
+        return write_vectors<S, bfloat16, V, TileLanes, Coarsening>(args, row, first, n, sum);
     }
-    write_packs<S, O, V, TileLanes, Coarsening>(args, row, first, n, sum);
+    write_vectors<S, O, V, TileLanes, Coarsening>(args, row, first, n, sum);
   }
 }
 

@@ -140,32 +140,32 @@ inline constexpr bool is_code = is_same<T, code> || is_same<T, column_code>;
 
 /// Whether neighbouring elements of this type are loaded in one vector load.
 template <class T>
-inline constexpr bool is_packable = is_storage<T> || is_code<T>;
+inline constexpr bool is_vectorisable = is_storage<T> || is_code<T>;
 
-/// A pack: V neighbouring elements, aligned for vector loads of up to 16 bytes if their type has
+/// A vector: V neighbouring elements, aligned for vector loads of up to 16 bytes if their type has
 /// them.
 template <class T, int V>
-struct alignas(!is_packable<T>       ? alignof(T)
+struct alignas(!is_vectorisable<T>   ? alignof(T)
                : sizeof(T) * V <= 16 ? sizeof(T) * V
-                                     : 16) pack {
+                                     : 16) vector_of {
   T element[V];
 };
 
-/// Loads a pack that other rows read again, so it stays in the caches.
+/// Loads a vector that other rows read again, so it stays in the caches.
 template <class T, int V>
-__device__ pack<T, V> load_pack(const T* from) {
-  pack<T, V> out;
-  if constexpr (is_packable<T> && sizeof(out) == 16) {
+__device__ vector_of<T, V> load_vector(const T* from) {
+  vector_of<T, V> out;
+  if constexpr (is_vectorisable<T> && sizeof(out) == 16) {
     const uint4 words = __ldg(reinterpret_cast<const uint4*>(from));
     memcpy(&out, &words, 16);
   } else if constexpr (is_code<T> && sizeof(out) == 8) {
     const uint2 words = __ldg(reinterpret_cast<const uint2*>(from));
     memcpy(&out, &words, 8);
-  } else if constexpr (is_packable<T> && sizeof(out) == 4) {
+  } else if constexpr (is_vectorisable<T> && sizeof(out) == 4) {
     const unsigned word = __ldg(reinterpret_cast<const unsigned*>(from));
     memcpy(&out, &word, 4);
   } else {
-    out = *reinterpret_cast<const pack<T, V>*>(from);
+    out = *reinterpret_cast<const vector_of<T, V>*>(from);
   }
   return out;
 }
@@ -189,21 +189,21 @@ __device__ __forceinline__ T load_ahead(const T* from) {
     return out;
   }
 #endif
-  return load_pack<T, 1>(from).element[0];
+  return load_vector<T, 1>(from).element[0];
 }
 
 /// Loads V neighbouring elements that are read once, with a hint that they should not push B out of
 /// the caches.
 template <class T, int V>
-__device__ __forceinline__ pack<T, V> stream_pack(const T* from) {
-  pack<T, V> out;
+__device__ __forceinline__ vector_of<T, V> stream_vector(const T* from) {
+  vector_of<T, V> out;
   if constexpr (is_storage<T> && sizeof(out) % 16 == 0) {
     for (int w = 0; w < static_cast<int>(sizeof(out) / 16); ++w) {
       const uint4 words = __ldcs(reinterpret_cast<const uint4*>(from) + w);
       memcpy(reinterpret_cast<char*>(&out) + 16 * w, &words, 16);
     }
   } else {
-    out = *reinterpret_cast<const pack<T, V>*>(from);
+    out = *reinterpret_cast<const vector_of<T, V>*>(from);
   }
   return out;
 }
@@ -230,8 +230,8 @@ __device__ __forceinline__ const T* at_row(const char* first, index k, unsigned 
 
 /// Keeps the compiler from delaying a load until the first use of its value.
 template <class T, int V>
-__device__ __forceinline__ void hold(pack<T, V>& loaded) {
-  if constexpr (is_packable<T> && sizeof(loaded) == 16) {
+__device__ __forceinline__ void hold(vector_of<T, V>& loaded) {
+  if constexpr (is_vectorisable<T> && sizeof(loaded) == 16) {
     uint4 words;
     memcpy(&words, &loaded, 16);
     asm volatile("" : "+r"(words.x), "+r"(words.y), "+r"(words.z), "+r"(words.w));
@@ -244,12 +244,13 @@ __device__ __forceinline__ void hold(pack<T, V>& loaded) {
   }
 }
 
-/// Converts elements of B's packs to the semiring's right type, for the columns of one lane.
+/// Converts elements of B's vectors to the semiring's right type, for the columns of one lane.
 template <class S, class TB, int V, int Coarsening>
 struct b_reader {
   static constexpr bool folds = false;
   __device__ b_reader(const arguments&, const index (&)[Coarsening]) {}
-  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int, int v) const {
+  __device__ __forceinline__ typename S::right value(const vector_of<TB, V>& from, int,
+                                                     int v) const {
     return convert<typename S::right>(from.element[v]);
   }
 };
@@ -279,7 +280,8 @@ struct b_reader<S, TB, V, Coarsening> {
       if (folds) low[r] = __fmaf_rn(step[r], zero, low[r]);
     }
   }
-  __device__ __forceinline__ typename S::right value(const pack<TB, V>& from, int c, int v) const {
+  __device__ __forceinline__ typename S::right value(const vector_of<TB, V>& from, int c,
+                                                     int v) const {
     // The byte becomes the low bits of the float 2^23, and 2^23 is subtracted, because integer
     // conversions run at an eighth of the speed.
     unsigned word = 0;
@@ -302,10 +304,10 @@ struct b_reader<S, TB, V, Coarsening> {
   }
 };
 
-/// Stores a pack that is not read again soon, with a hint that it should not push B out of the
+/// Stores a vector that is not read again soon, with a hint that it should not push B out of the
 /// caches.
 template <class T, int V>
-__device__ void store_pack(T* to, const pack<T, V>& from) {
+__device__ void store_vector(T* to, const vector_of<T, V>& from) {
   if constexpr (is_storage<T> && sizeof(from) % 16 == 0) {
     for (int w = 0; w < static_cast<int>(sizeof(from) / 16); ++w) {
       uint4 words;
@@ -313,7 +315,7 @@ __device__ void store_pack(T* to, const pack<T, V>& from) {
       __stcs(reinterpret_cast<uint4*>(to) + w, words);
     }
   } else {
-    *reinterpret_cast<pack<T, V>*>(to) = from;
+    *reinterpret_cast<vector_of<T, V>*>(to) = from;
   }
 }
 

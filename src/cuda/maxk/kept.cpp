@@ -16,9 +16,9 @@ product_facts facts_of_kept(const problem& p, const row_statistics& statistics) 
   return out;
 }
 
-int lanes_for(int packs, int least) {
+int lanes_for(int vectors, int least) {
   int lanes = least;
-  while (lanes < 32 && lanes < packs) lanes *= 2;
+  while (lanes < 32 && lanes < vectors) lanes *= 2;
   return lanes;
 }
 

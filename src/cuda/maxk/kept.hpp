@@ -17,10 +17,10 @@ constexpr unsigned most_warps = 4;
 /// Facts of a product with a cbsr: of rows, of k, and of B.
 product_facts facts_of_kept(const problem& p, const row_statistics& statistics);
 
-/// The number of lanes that this many packs keep busy: a power of two from `least` to 32. (A pack
-/// is one lane's vector load.) At least 8 lanes limit a warp to four subwarps when each holds its
-/// own set of sums.
-int lanes_for(int packs, int least = 8);
+/// The number of lanes that this many vectors keep busy: a power of two from `least` to 32. (A
+/// vector is one lane's vector load.) At least 8 lanes limit a warp to four subwarps when each
+/// holds its own set of sums.
+int lanes_for(int vectors, int least = 8);
 
 /// The number of blocks in the grid's y; each takes lanes · values of the places.
 index tiles_of(int places, int lanes, int values);

@@ -9,7 +9,7 @@ namespace rig::on_cuda {
 namespace {
 
 constexpr std::size_t most_accum_bytes = 64;
-/// A tile's width is a multiple of this, so tiles begin on packs of C.
+/// A tile's width is a multiple of this, so tiles begin on vectors of C.
 constexpr index tile_unit = 128;
 
 product_facts facts_of(const problem& p) {
@@ -34,8 +34,8 @@ const tuning_row& row_for(const problem& p, const product_facts& facts) {
   const auto is_legal = [&](const tuning_row& row) {
     const auto many = static_cast<std::size_t>(row[setting::values]);
     return k % row[setting::values] == 0 && many * p.b.value_bytes <= 16 &&
-           is_packed(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
-           is_packed(p.b.indices, k, index_bytes, many * index_bytes);
+           is_aligned(p.b.data, k, p.b.value_bytes, many * p.b.value_bytes) &&
+           is_aligned(p.b.indices, k, index_bytes, many * index_bytes);
   };
   return current_table().find(section::maxk, facts, is_legal);
 }
@@ -68,7 +68,7 @@ forward_plan plan_of(const problem& p, const product_facts& facts) {
 bool writes_vectors(const problem& p, const arguments& args) {
   const std::size_t width = 16 / p.algebra->accum_bytes;
   return width > 0 && static_cast<std::size_t>(p.b.columns) % width == 0 &&
-         is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
+         is_aligned(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
 }
 
 /// Sets the kept numbers of B in `args`, and the tiles of C.
@@ -76,7 +76,7 @@ void set_kept(const problem& p, const forward_plan& plan, arguments& args) {
   args.k = p.b.k;
   args.kept = p.b.indices;
   args.tile = plan.tile;
-  args.c_packed = writes_vectors(p, args);
+  args.c_in_vectors = writes_vectors(p, args);
 }
 
 void launch_forward(const problem& p, const forward_plan& plan, arguments& args, workspace& work) {

@@ -1,9 +1,9 @@
 // maxk (forward, sparse × cbsr): one warp per row, with the row's sums in shared memory.
 //
-// A warp takes a row, or a piece of a cut row. Each of its subwarps (teams) holds a set of sums in
-// shared memory, one tile of columns at a time. An entry of A adds k products at distinct columns.
-// Wins when k is small beside f: a float32 entry with f ≤ 256 reads 5·k bytes instead of 4·f.
-// Sums of subwarps and pieces are added in a fixed order without float atomics, so results are
+// A warp takes a row, or a piece of a cut row. Each of its subwarps holds a set of sums
+// in shared memory, one tile of columns at a time. An entry of A adds k products at distinct
+// columns. Wins when k is small beside f: a float32 entry with f ≤ 256 reads 5·k bytes instead of
+// 4·f. Sums of subwarps and pieces are added in a fixed order without float atomics, so results are
 // deterministic.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics. Cost per tile: O(nnz ·
 // k) and rows · f; scratch: piece_count · f accumulators. Measured: suite maxk.
@@ -80,28 +80,28 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr unsigned teams = 32 / TileLanes, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
+  constexpr unsigned subwarps = 32 / TileLanes, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
   extern __shared__ __align__(16) unsigned char shared[];
-  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / TileLanes;
+  const int lane = static_cast<int>(threadIdx.x) % 32, subwarp = lane / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * args.tile;
   const auto width = static_cast<unsigned>(args.tile);
-  const unsigned warp_bytes = width * teams * (sizeof(accum) + (HasFlags ? 1 : 0));
+  const unsigned warp_bytes = width * subwarps * (sizeof(accum) + (HasFlags ? 1 : 0));
   auto* const sums = reinterpret_cast<accum*>(shared + threadIdx.x / 32 * warp_bytes);
-  [[maybe_unused]] auto* const marks = reinterpret_cast<unsigned char*>(sums + width * teams);
+  [[maybe_unused]] auto* const marks = reinterpret_cast<unsigned char*>(sums + width * subwarps);
   {
     row_part part;
     if (!part.take(args)) return;
     sum_chunk<S> zeros;
     for (unsigned v = 0; v < many; ++v) zeros.of[v] = S::zero();
-    for (unsigned j = static_cast<unsigned>(lane) * many; j < width * teams; j += 32 * many)
+    for (unsigned j = static_cast<unsigned>(lane) * many; j < width * subwarps; j += 32 * many)
       *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
     if constexpr (HasFlags)
-      for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * teams; j += 32 * 4)
+      for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * subwarps; j += 32 * 4)
         *reinterpret_cast<unsigned*>(marks + j) = 0;
     __syncwarp();
 
-    accum* const mine = sums + static_cast<unsigned>(team) * width;
-    [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(team) * width;
+    accum* const mine = sums + static_cast<unsigned>(subwarp) * width;
+    [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(subwarp) * width;
     const int from = lane % TileLanes * V;
     const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
     const auto* const columns =
@@ -112,23 +112,23 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
       entry_window<S> window;
       window.load(args, part, base, lane);
       const unsigned slots = part.count - base < 32 ? part.count - base : 32;
-      for (unsigned slot = 0; slot < slots; slot += teams * in_flight)
+      for (unsigned slot = 0; slot < slots; slot += subwarps * in_flight)
         for (int p = 0; Whole ? p == 0 : p < args.k; p += V * TileLanes) {
           index k[in_flight];
           typename S::left a[in_flight];
           bool there[in_flight];
-          [[maybe_unused]] pack<TB, V> values[in_flight];
+          [[maybe_unused]] vector_of<TB, V> values[in_flight];
           kept_columns<Index, V> at[in_flight];
 #pragma unroll
           for (unsigned u = 0; u < in_flight; ++u) {
-            const unsigned s = slot + u * teams + static_cast<unsigned>(team);
+            const unsigned s = slot + u * subwarps + static_cast<unsigned>(subwarp);
             k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
             if constexpr (!is_ignoring_left<S>)
               a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
             there[u] = s < slots && p + from < args.k;
             if (!there[u]) continue;
             if constexpr (!is_ignoring_right<S>)
-              values[u] = load_pack<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
+              values[u] = load_vector<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
             at[u] = *reinterpret_cast<const kept_columns<Index, V>*>(
                 at_row<Index>(columns, k[u], column_bytes) + p);
           }
@@ -172,13 +172,13 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
   for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
     sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
     bool marked[many] = {};
-    for (unsigned t = 1; t < teams; ++t) {
+    for (unsigned t = 1; t < subwarps; ++t) {
       const auto& other = *reinterpret_cast<const sum_chunk<S>*>(sums + t * width + j);
 #pragma unroll
       for (unsigned v = 0; v < many; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
     }
     if constexpr (HasFlags)
-      for (unsigned t = 0; t < teams; ++t)
+      for (unsigned t = 0; t < subwarps; ++t)
         for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
     if (!part.is_piece) {
       write_chunk<S, HasFlags, Plain>(args, part.row, first + static_cast<index>(j), part.whole,

@@ -18,7 +18,7 @@ bool can_sum_whole_rows(const problem& p) {
   const std::size_t bytes = p.b.value_bytes, all = static_cast<std::size_t>(p.b.columns) * bytes;
   return !p.algebra->ignores_right && p.algebra->right != type::other &&
          p.algebra->accum_bytes <= 8 && bytes > 1 && all % vector_bytes == 0 &&
-         all <= 32 * vector_bytes && is_packed(p.b.data, p.b.stride, bytes);
+         all <= 32 * vector_bytes && is_aligned(p.b.data, p.b.stride, bytes);
 }
 
 /// The row of the first method that serves. Sums of whole rows, from which the kept places are

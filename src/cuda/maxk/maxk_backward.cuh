@@ -22,10 +22,10 @@ template <class S, class TB, class Index, int TileLanes, int E>
 __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr int teams = 32 / TileLanes, in_flight = 8 / E;
+  constexpr int subwarps = 32 / TileLanes, in_flight = 8 / E;
   row_part part;
   if (!part.take(args)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, team = lane / TileLanes;
+  const int lane = static_cast<int>(threadIdx.x) % 32, subwarp = lane / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane % TileLanes;
   const auto* const columns =
       static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
@@ -42,13 +42,13 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
     entry_window<S> window;
     window.load(args, part, base, lane);
     const unsigned slots = part.count - base < 32 ? part.count - base : 32;
-    for (unsigned slot = 0; slot < slots; slot += teams * in_flight) {
+    for (unsigned slot = 0; slot < slots; slot += subwarps * in_flight) {
       index k[in_flight];
       typename S::left a[in_flight];
       [[maybe_unused]] TB values[in_flight][E];
 #pragma unroll
       for (int u = 0; u < in_flight; ++u) {
-        const unsigned s = slot + static_cast<unsigned>(u * teams + team);
+        const unsigned s = slot + static_cast<unsigned>(u * subwarps + subwarp);
         k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
         if constexpr (!is_ignoring_left<S>)
           a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
@@ -56,11 +56,12 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
           if (s < slots)
 #pragma unroll
             for (int e = 0; e < E; ++e)
-              values[u][e] = load_pack<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
+              values[u][e] =
+                  load_vector<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
       }
 #pragma unroll
       for (int u = 0; u < in_flight; ++u) {
-        if (slot + static_cast<unsigned>(u * teams + team) >= slots) continue;
+        if (slot + static_cast<unsigned>(u * subwarps + subwarp) >= slots) continue;
 #pragma unroll
         for (int e = 0; e < E; ++e) {
           right value = right();
@@ -70,7 +71,7 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
       }
     }
   }
-  if constexpr (teams > 1)
+  if constexpr (subwarps > 1)
 #pragma unroll
     for (int distance = TileLanes; distance < 32; distance *= 2)
 #pragma unroll
@@ -79,7 +80,7 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
   if (part.is_piece) {
     auto* const piece_sums = static_cast<accum*>(args.piece_sums);
     for (int e = 0; e < E; ++e)
-      if (team == 0 && first + e * TileLanes < args.k)
+      if (subwarp == 0 && first + e * TileLanes < args.k)
         piece_sums[static_cast<int64>(part.number) * args.k + first + e * TileLanes] = sum[e];
     cut_row of;
     if (!part.is_last(args, lane, of)) return;
@@ -93,16 +94,16 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
         sum[e] = S::add(sum[e], load_written(at + static_cast<int64>(q) * args.k));
     }
   }
-  if (team > 0) return;
+  if (subwarp > 0) return;
   for (int e = 0; e < E; ++e)
     if (first + e * TileLanes < args.k)
       write_any<S>(args, part.row, first + e * TileLanes, sum[e], part.whole);
 }
 
-/// `maxk_backward` with sums for all columns, one pack per lane; the kept places are picked at the
-/// end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many places.
-/// The launch bounds give float sums 48 registers and eight-byte sums 64; other bounds are not
-/// measured.
+/// `maxk_backward` with sums for all columns, one vector per lane; the kept places are picked at
+/// the end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many
+/// places. The launch bounds give float sums 48 registers and eight-byte sums 64; other bounds are
+/// not measured.
 template <class S, class TB, class Index, int V>
 __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
     maxk_backward_whole(const __grid_constant__ arguments args) {
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
       args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
   if (part.is_piece) {
     auto* const sums = static_cast<accum*>(args.piece_sums) + first;
-    const bool is_column = first < args.columns;  // a row is a whole number of packs
+    const bool is_column = first < args.columns;  // a row is a whole number of vectors
     for (int v = 0; v < V; ++v)
       if (is_column) sums[static_cast<int64>(part.number) * args.columns + v] = sum[0][v];
     cut_row of;

@@ -34,13 +34,13 @@ product_facts facts_of(const problem& p) {
 /// and end on such vectors. A vector reduction adds four floats at once.
 int places_per_lane(const problem& p, const product_facts& facts) {
   const int k = p.c.k;
-  if (adds_by_atomics(p) && !is_packed(p.c.data, k, sizeof(float))) return 1;
+  if (adds_by_atomics(p) && !is_aligned(p.c.data, k, sizeof(float))) return 1;
   const auto index_bytes = static_cast<std::size_t>(p.c.indices_8 ? 1 : 2);
   int values = current_table().find(section::maxk_panels, facts)[setting::values];
   if (!p.c.indices_8) values = std::min(values, 4);
   while (values > 1 &&
          (k % values != 0 ||
-          !is_packed(p.c.indices, k, index_bytes, static_cast<std::size_t>(values) * index_bytes)))
+          !is_aligned(p.c.indices, k, index_bytes, static_cast<std::size_t>(values) * index_bytes)))
     values /= 2;
   return values;
 }
@@ -66,7 +66,7 @@ panels_plan plan_of(const problem& p, const product_facts& facts) {
   const int values = places_per_lane(p, facts);
   const bool adds = adds_by_atomics(p);
   const bool in_vectors = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
-                          is_packed(p.b.data, p.b.stride, p.b.value_bytes);
+                          is_aligned(p.b.data, p.b.stride, p.b.value_bytes);
   // Two blocks per multiprocessor; the rest goes to L1, which holds A's values and C's columns.
   constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
   const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;

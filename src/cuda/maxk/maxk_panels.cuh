@@ -192,9 +192,9 @@ __global__ void __launch_bounds__(panel_threads, 2)
         add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
                       sum);
       } else {
-        pack<accum, E> out;
+        vector_of<accum, E> out;
         for (int e = 0; e < E; ++e) out.element[e] = sum[e];
-        store_pack<accum, E>(
+        store_vector<accum, E>(
             static_cast<accum*>(args.piece_sums) + static_cast<int64>(of.place) * args.k + first,
             out);
       }
@@ -229,7 +229,7 @@ __global__ void __launch_bounds__(combine_threads)
   const int64 entries = of.count;
   if (!is_cut && args.cut > 0 && entries > args.cut) return;
   const int lane = is_cut ? thread : thread % RowLanes,
-            teams = (is_cut ? combine_threads : RowLanes) / TileLanes;
+            subwarps = (is_cut ? combine_threads : RowLanes) / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * (TileLanes * V) + lane % TileLanes * V;
   int64 begin = row, end = begin + 1;
   if (args.first_place != nullptr) {
@@ -240,14 +240,15 @@ __global__ void __launch_bounds__(combine_threads)
       static_cast<const accum*>(args.piece_sums) + (first < args.k ? first : 0);
   accum sum[1][V];
   for (int v = 0; v < V; ++v) sum[0][v] = S::zero();
-  for (int64 at = begin + lane / TileLanes; at < end; at += teams * in_flight) {
-    pack<accum, V> loaded[in_flight];
+  for (int64 at = begin + lane / TileLanes; at < end; at += subwarps * in_flight) {
+    vector_of<accum, V> loaded[in_flight];
 #pragma unroll
     for (int u = 0; u < in_flight; ++u)
-      if (at + u * teams < end) loaded[u] = stream_pack<accum, V>(sums + (at + u * teams) * args.k);
+      if (at + u * subwarps < end)
+        loaded[u] = stream_vector<accum, V>(sums + (at + u * subwarps) * args.k);
 #pragma unroll
     for (int u = 0; u < in_flight; ++u)
-      if (at + u * teams < end)
+      if (at + u * subwarps < end)
 #pragma unroll
         for (int v = 0; v < V; ++v) sum[0][v] = S::add(sum[0][v], loaded[u].element[v]);
   }

@@ -45,8 +45,8 @@ buffer lay_out_b(const problem& p, arguments& args, const launch_plan& plan) {
 bool writes_vectors(const problem& p, const arguments& args, const launch_plan& plan) {
   const auto width = static_cast<std::size_t>(plan.vector);
   return p.b.columns % plan.vector == 0 &&
-         is_packed(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes) &&
-         (args.indices == nullptr || is_packed(args.indices, args.indices_stride, 4, 4 * width));
+         is_aligned(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes) &&
+         (args.indices == nullptr || is_aligned(args.indices, args.indices_stride, 4, 4 * width));
 }
 
 /// The number of tiles of columns. The last tile of a tiled copy takes the columns beyond it too.
@@ -110,8 +110,8 @@ bool must_order_values(const problem& p) {
          (p.a.permutation != nullptr || p.a.value_type != p.algebra->left);
 }
 
-bool has_packed_values(const problem& p) {
-  return must_order_values(p) || is_packed(p.a.values, 0, 1);
+bool has_aligned_values(const problem& p) {
+  return must_order_values(p) || is_aligned(p.a.values, 0, 1);
 }
 
 buffer ordered_values(const problem& p, arguments& args) {
@@ -136,7 +136,7 @@ void run_row(const problem& p, const row_pass& pass, workspace& work) {
   const launch_plan plan = plan_of(facts);
   arguments args = arguments_for(p, pass);
   const row_operands temporaries = lay_out(p, plan, args);
-  args.c_packed = writes_vectors(p, args, plan);
+  args.c_in_vectors = writes_vectors(p, args, plan);
   launch_row(p, plan, pass.cut_rows, args, work);
 }
 

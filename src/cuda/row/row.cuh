@@ -2,7 +2,7 @@
 //
 // Wins if no row is much longer than the others. Source: GE-SpMM (Huang et al., SC 2020): CSR
 // without conversion, any reduction, and coarsening, so that one entry serves several columns.
-// Instead of its coalesced row caching, all lanes of a team share loads, with several in flight.
+// Instead of its coalesced row caching, all lanes of a subwarp share loads, with several in flight.
 // Without atomics, one owner per output: reproducible. O(nnz · F) work. Memory: the result and, if
 // B's rows are not read in place, a copy of B. Measured: suite exact.
 
@@ -45,9 +45,9 @@ constexpr int least_blocks() {
   // Scalar loads of four bytes, two in flight: chosen so that the total is the better of the
   // measured bounds; docs/lab/exact.md.
   constexpr int single_words = V == 1 && sum_words < 3 ? 12 - 4 * sum_words : 0;
-  constexpr int pack_words = V == 1 ? 1 : 4;
+  constexpr int vector_words = V == 1 ? 1 : 4;
   constexpr int registers = 12 + other_words + single_words +
-                            Unroll * (1 + left_words + pack_words * Coarsening) +
+                            Unroll * (1 + left_words + vector_words * Coarsening) +
                             V * Coarsening * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
   constexpr int most = 2048 / row_threads;  // threads that a multiprocessor holds
@@ -276,7 +276,7 @@ __global__ void __launch_bounds__(row_threads,
     if constexpr (Rest > 0)
       return take_tiled<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Rest>(args, part, of,
                                                                                  lane, first);
-    // With indexed sums a lane ends with W columns of a pack.
+    // With indexed sums a lane ends with W columns of a vector.
     constexpr int parts =
         is_indexed<typename S::accum> ? (RowLanes / TileLanes < V ? RowLanes / TileLanes : V) : 1;
     constexpr int W = V / parts, holders = TileLanes * parts;

@@ -116,10 +116,10 @@ namespace {
 /// Packed rows are one copy, because its length has no limit, while the distance of rows has one.
 void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                    std::size_t bytes, std::size_t rows, cudaStream_t stream) {
-  const bool is_packed = to_stride == bytes && from_stride == bytes;
-  check(is_packed ? cudaMemcpyAsync(to, from, rows * bytes, cudaMemcpyDeviceToDevice, stream)
-                  : cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
-                                      cudaMemcpyDeviceToDevice, stream),
+  const bool is_aligned = to_stride == bytes && from_stride == bytes;
+  check(is_aligned ? cudaMemcpyAsync(to, from, rows * bytes, cudaMemcpyDeviceToDevice, stream)
+                   : cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
+                                       cudaMemcpyDeviceToDevice, stream),
         "copy of rows");
 }
 

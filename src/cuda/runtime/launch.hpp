@@ -15,19 +15,19 @@ namespace rig::on_cuda {
 /// The problem as the arguments of kernels.
 arguments arguments_of(const problem& p);
 
-/// Returns whether kernels may write whole packs: no mask, no accumulator, and C stores the
+/// Returns whether kernels may write whole vectors: no mask, no accumulator, and C stores the
 /// semiring's result type, or floats narrowed to half or bfloat16.
 bool is_plain(const problem& p);
 
 /// Bytes from one row of B to the next. Throws error(cannot) if they exceed 32 bits.
 unsigned row_bytes(int64 stride, std::size_t element_bytes);
 
-/// Returns whether rows begin on multiples of 16 bytes, or of `pack` bytes if that is less.
-inline bool is_packed(const void* data, int64 stride, std::size_t element_bytes,
-                      std::size_t pack = 16) {
-  pack = pack < 16 ? pack : 16;
-  return reinterpret_cast<std::size_t>(data) % pack == 0 &&
-         static_cast<std::size_t>(stride) * element_bytes % pack == 0;
+/// Returns whether rows begin on multiples of 16 bytes, or of `vector_bytes` if that is less.
+inline bool is_aligned(const void* data, int64 stride, std::size_t element_bytes,
+                       std::size_t vector_bytes = 16) {
+  vector_bytes = vector_bytes < 16 ? vector_bytes : 16;
+  return reinterpret_cast<std::size_t>(data) % vector_bytes == 0 &&
+         static_cast<std::size_t>(stride) * element_bytes % vector_bytes == 0;
 }
 
 /// A kernel that a launch needs.

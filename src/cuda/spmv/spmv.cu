@@ -22,7 +22,7 @@ struct spmv_facts {
   bool is_plain, is_aligned;  ///< aligned: columns and values of A begin on vectors
 };
 spmv_facts facts_of(const problem& p) {
-  return {is_plain(p), is_packed(p.a.entries, 0, sizeof(index)) && has_packed_values(p)};
+  return {is_plain(p), is_aligned(p.a.entries, 0, sizeof(index)) && has_aligned_values(p)};
 }
 
 struct spmv_plan {

@@ -134,21 +134,21 @@ __device__ __forceinline__ void complete_late(const arguments& args, int64 block
                        lane);
 }
 
-/// Loads this thread's packs of a chunk's columns and values, up to `end`. `has_packs`: A has
-/// entries to fill the last pack. Null values: every value is `iso`.
-template <class S, int V, int Packs>
+/// Loads this thread's vectors of a chunk's columns and values, up to `end`. `has_vectors`: A has
+/// entries to fill the last vector. Null values: every value is `iso`.
+template <class S, int V, int Vectors>
 __device__ __forceinline__ void load_chunk(const arguments& args, const index* entries,
-                                           const typename S::left* values, bool has_packs, int end,
-                                           pack<index, V> (&k)[Packs],
-                                           pack<typename S::left, V> (&a)[Packs]) {
+                                           const typename S::left* values, bool has_vectors,
+                                           int end, vector_of<index, V> (&k)[Vectors],
+                                           vector_of<typename S::left, V> (&a)[Vectors]) {
   using left = typename S::left;
   const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
-  for (int p = 0; p < Packs; ++p) {
+  for (int p = 0; p < Vectors; ++p) {
     const int at = (p * spmv_threads + thread) * V;
     if (at >= end) continue;
-    if (has_packs || at + V <= end)
-      k[p] = stream_pack<index, V>(entries + at);
+    if (has_vectors || at + V <= end)
+      k[p] = stream_vector<index, V>(entries + at);
     else
       for (int v = 0; v < V; ++v)
         if (at + v < end) k[p].element[v] = entries[at + v];
@@ -156,13 +156,13 @@ __device__ __forceinline__ void load_chunk(const arguments& args, const index* e
   if constexpr (!is_ignoring_left<S>) {
     const left iso = iso_of<left>(args);
 #pragma unroll
-    for (int p = 0; p < Packs; ++p) {
+    for (int p = 0; p < Vectors; ++p) {
       const int at = (p * spmv_threads + thread) * V;
       if (values == nullptr) {
         for (int v = 0; v < V; ++v) a[p].element[v] = iso;
       } else if (at < end) {
-        if (has_packs || at + V <= end)
-          a[p] = stream_pack<left, V>(values + at);
+        if (has_vectors || at + V <= end)
+          a[p] = stream_vector<left, V>(values + at);
         else
           for (int v = 0; v < V; ++v)
             if (at + v < end) a[p].element[v] = values[at + v];
@@ -225,8 +225,8 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
-  constexpr int room = chunk_items + 4, own = room / spmv_threads, packs = own / V;
-  static_assert(packs * spmv_threads * V == room && own <= 32);
+  constexpr int room = chunk_items + 4, own = room / spmv_threads, vectors = own / V;
+  static_assert(vectors * spmv_threads * V == room && own <= 32);
   __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
   __shared__ unsigned ends[room / 32], warp_ended;  // one bit per entry, or warp: a row ends in it
   __shared__ int edges[3];  // the end of the incoming row; the begin and the end of the last row
@@ -245,10 +245,10 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   const index* const entries = args.entries + base;
   const auto* const values =
       args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
-  const bool has_packs = base + (end + V - 1) / V * V <= args.nnz;
-  pack<index, V> k[packs] = {};
-  [[maybe_unused]] pack<left, V> a[packs];
-  load_chunk<S>(args, entries, values, has_packs, end, k, a);
+  const bool has_vectors = base + (end + V - 1) / V * V <= args.nnz;
+  vector_of<index, V> k[vectors] = {};
+  [[maybe_unused]] vector_of<left, V> a[vectors];
+  load_chunk<S>(args, entries, values, has_vectors, end, k, a);
   for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
   if (thread == 0) warp_ended = 0;
   __syncthreads();
@@ -261,7 +261,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   mark_ends(args, chunk, base, ends);
   [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
 #pragma unroll
-  for (int p = 0; p < packs; ++p) {
+  for (int p = 0; p < vectors; ++p) {
     const int at = (p * spmv_threads + thread) * V;
     [[maybe_unused]] right from[V];
 #pragma unroll
@@ -269,8 +269,8 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
       if constexpr (!is_ignoring_right<S>)
         if (at < end)
           from[v] = convert<right>(
-              load_pack<TB, 1>(at_row<TB>(b, k[p].element[v], args.b_row_bytes)).element[0]);
-    pack<accum, V> out;
+              load_vector<TB, 1>(at_row<TB>(b, k[p].element[v], args.b_row_bytes)).element[0]);
+    vector_of<accum, V> out;
 #pragma unroll
     for (int v = 0; v < V; ++v) {
       left x = left();
@@ -279,7 +279,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
       if constexpr (!is_ignoring_right<S>) y = from[v];
       out.element[v] = at < end ? product<S>(x, y, position{0, k[p].element[v]}) : S::zero();
     }
-    *reinterpret_cast<pack<accum, V>*>(terms + at) = out;
+    *reinterpret_cast<vector_of<accum, V>*>(terms + at) = out;
   }
   if (looks_back && lane < 3) {
     // Places beyond the chunk need no distinction, so they are clamped.
@@ -296,7 +296,7 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   // Each thread sums `own` neighbouring entries from row end to row end and stores each sum at the
   // row's end. The scan supplies the part before its first row end.
   const unsigned bits = ends[thread * own / 32] >> thread * own % 32;
-  const auto mine = *reinterpret_cast<const pack<accum, own>*>(terms + thread * own);
+  const auto mine = *reinterpret_cast<const vector_of<accum, own>*>(terms + thread * own);
   accum sum = S::zero(), first_sum = S::zero();
   int first_end = -1;
 #pragma unroll

@@ -13,9 +13,9 @@
 namespace rig::on_cuda {
 namespace {
 
-/// Packs (of four entries) per lane and step: 1 to 4 compile. Two are a little faster than one;
+/// Vectors (of four entries) per lane and step: 1 to 4 compile. Two are a little faster than one;
 /// three and four spill registers and are not measured (docs/lab/spmv.md).
-constexpr int packs_a_lane = 2;
+constexpr int vectors_a_lane = 2;
 
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
@@ -60,11 +60,11 @@ struct panels_facts {
   bool is_plain;
 };
 panels_facts facts_of(const problem& p) {
-  const bool is_iso = p.algebra->ignores_left || p.a.values == nullptr || p.a.nnz < pack_entries;
+  const bool is_iso = p.algebra->ignores_left || p.a.values == nullptr || p.a.nnz < vector_entries;
   const bool is_copied = !p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
                          p.algebra->right != type::other && p.b.rows > 1 && p.b.stride == 1 &&
-                         is_packed(p.b.data, 0, 1);
-  return {is_copied, is_iso, !is_iso && has_packed_values(p), is_plain(p)};
+                         is_aligned(p.b.data, 0, 1);
+  return {is_copied, is_iso, !is_iso && has_aligned_values(p), is_plain(p)};
 }
 
 /// The template arguments of `spmv_panels` and of `add_panels`.
@@ -72,14 +72,14 @@ struct panels_plan {
   template_arguments panels, adding;
 };
 panels_plan plan_of(const panels_facts& facts) {
-  return {{packs_a_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
+  return {{vectors_a_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
 }
 
 /// Sets the panels in `args`.
 void set_panels(const column_panels& of, arguments& args) {
   args.codes = of.codes;
   args.segment_ends = of.segment_ends;
-  args.segment_packs = of.segment_packs;
+  args.segment_vectors = of.segment_vectors;
   args.starts = of.starts;
   args.column_units = of.units;
   args.block_units = of.block_units;

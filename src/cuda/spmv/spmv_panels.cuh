@@ -3,7 +3,7 @@
 // Wins if rows have about 64 entries or more in each panel of 56 K columns, or six to ten if rows
 // are uniform. Other kernels are limited by gathers of four bytes out of 32-byte sectors; here
 // gathers stay on the multiprocessor.
-// A lane takes a pack: four entries adjacent in A. A's values keep their order; columns are codes
+// A lane takes a vector: four entries adjacent in A. A's values keep their order; columns are codes
 // of two bytes. Source: column panels are the cache blocks of Im & Yelick (ICCS 2001); the
 // segmented scan is that of Blelloch, Heroux & Zagha (CMU-CS-93-173).
 // No atomics and a fixed order, so results are deterministic. Cost: O(nnz + n · panels); scratch:
@@ -37,11 +37,11 @@ __device__ __forceinline__ void load_panel(const arguments& args, const column_u
   constexpr int in_flight = 8;
   const auto* const b = static_cast<const char*>(args.b);
   for (index c = done + thread; c < unit.columns; c += in_flight * column_threads) {
-    pack<TB, 1> from[in_flight];
+    vector_of<TB, 1> from[in_flight];
 #pragma unroll
     for (int u = 0; u < in_flight; ++u)
       if (const index at = c + u * column_threads; at < unit.columns)
-        from[u] = load_pack<TB, 1>(at_row<TB>(b, unit.column + at, args.b_row_bytes));
+        from[u] = load_vector<TB, 1>(at_row<TB>(b, unit.column + at, args.b_row_bytes));
 #pragma unroll
     for (int u = 0; u < in_flight; ++u)
       if (const index at = c + u * column_threads; at < unit.columns)
@@ -49,11 +49,11 @@ __device__ __forceinline__ void load_panel(const arguments& args, const column_u
   }
 }
 
-/// A warp's packs, 32 · Unroll per step, from a multiple of 32; lanes before the first pack and
+/// A warp's vectors, 32 · Unroll per step, from a multiple of 32; lanes before the first vector and
 /// after the last have no entries. Loads are pipelined: bits of segment ends three steps ahead,
-/// places of values two, codes and values one. Packs: values take vector loads of four.
-template <class S, int Unroll, bool Packs, bool Iso>
-struct pack_walk {
+/// places of values two, codes and values one. Vectors: values take vector loads of four.
+template <class S, int Unroll, bool Vectors, bool Iso>
+struct vector_walk {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
@@ -67,16 +67,16 @@ struct pack_walk {
   };
   struct entries {
     uint2 codes[Unroll];
-    pack<left, pack_entries> a[Unroll];
+    vector_of<left, vector_entries> a[Unroll];
   };
 
   const arguments& args;
   const int lane;
   const int32 first, last;
-  int32 placed, summed;  ///< segments before the next packs to place, and to sum
+  int32 placed, summed;  ///< segments before the next vectors to place, and to sum
 
-  __device__ pack_walk(const arguments& args, const warp_start& from, int32 to)
-      : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.pack), last(to) {
+  __device__ vector_walk(const arguments& args, const warp_start& from, int32 to)
+      : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.vector), last(to) {
     // Counts from the multiple of 32; segments of the previous warp may end before `first`.
     placed = summed = from.segment - __popc(ends_in(begin()) & ((1u << first % 32) - 1));
   }
@@ -97,7 +97,7 @@ struct pack_walk {
     if constexpr (weighs) {
 #pragma unroll
       for (int u = 0; u < Unroll; ++u) {
-        out.of[u] = __ldg(args.segment_packs + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
+        out.of[u] = __ldg(args.segment_vectors + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
         placed += __popc(bits.of[u]);
       }
     }
@@ -112,25 +112,25 @@ struct pack_walk {
         out.codes[u] = __ldcs(reinterpret_cast<const uint2*>(args.codes) + mine);
         if constexpr (weighs) {
           const left* const values =
-              static_cast<const left*>(args.a_values) + int64{mine + where.of[u]} * pack_entries;
-          if constexpr (Packs)
-            out.a[u] = stream_pack<left, pack_entries>(values);
+              static_cast<const left*>(args.a_values) + int64{mine + where.of[u]} * vector_entries;
+          if constexpr (Vectors)
+            out.a[u] = stream_vector<left, vector_entries>(values);
           else
-            for (int v = 0; v < pack_entries; ++v) out.a[u].element[v] = values[v];
+            for (int v = 0; v < vector_entries; ++v) out.a[u].element[v] = values[v];
         }
       }
     }
     return out;
   }
 
-  /// The sum of the four entries of a lane's pack.
+  /// The sum of the four entries of a lane's vector.
   __device__ __forceinline__ accum sum_of(const uint2& codes,
-                                          const pack<left, pack_entries>& values, left iso,
+                                          const vector_of<left, vector_entries>& values, left iso,
                                           const right* x) const {
     const unsigned pairs[2] = {codes.x, codes.y};
     accum sum = S::zero();
 #pragma unroll
-    for (int v = 0; v < pack_entries; ++v) {
+    for (int v = 0; v < vector_entries; ++v) {
       const unsigned code = v % 2 == 0 ? pairs[v / 2] & 0xffffu : pairs[v / 2] >> 16;
       left a = iso;
       right b = right();
@@ -143,7 +143,7 @@ struct pack_walk {
   }
 
   /// Writes the sums of the segments that end here, each in a fixed tree over the lanes. `carry` is
-  /// the partial sum of the segment that continues. The trees of Unroll packs are independent.
+  /// the partial sum of the segment that continues. The trees of Unroll vectors are independent.
   __device__ __forceinline__ void sum_up(int32 at, const ends& bits, const entries& of, left iso,
                                          const right* x, accum& carry) {
     accum sum[Unroll];
@@ -175,24 +175,24 @@ struct pack_walk {
 };
 
 /// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
-/// packs of one panel, or of the end of one panel and the beginning of the next; a warp takes whole
-/// segments.
-template <class S, class TB, int Unroll, bool Copied, bool Packs, bool Iso>
+/// vectors of one panel, or of the end of one panel and the beginning of the next; a warp takes
+/// whole segments.
+template <class S, class TB, int Unroll, bool Copied, bool Vectors, bool Iso>
 __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
   using left = typename S::left;
   using right = typename S::right;
-  using walk_of_packs = pack_walk<S, Unroll, Packs, Iso>;
+  using walk_of_vectors = vector_walk<S, Unroll, Vectors, Iso>;
   extern __shared__ __align__(16) unsigned char room[];
   auto* const x = reinterpret_cast<right*>(room);
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  constexpr int32 step = walk_of_packs::step;
+  constexpr int32 step = walk_of_vectors::step;
   left iso = left();
   if constexpr (Iso && !is_ignoring_left<S>) iso = iso_of<left>(args);
   const index end = args.block_units[blockIdx.x + 1];
   for (index u = args.block_units[blockIdx.x]; u < end; ++u) {
     const column_unit unit = args.column_units[u];
     const warp_start* const starts = args.starts + static_cast<int64>(u) * (column_warps + 1);
-    walk_of_packs walk(args, starts[warp], starts[warp + 1].pack);
+    walk_of_vectors walk(args, starts[warp], starts[warp + 1].vector);
     int32 at = walk.begin();
     auto ends_0 = walk.find_ends(at), ends_1 = walk.find_ends(at + step),
          ends_2 = walk.find_ends(at + 2 * step);
@@ -222,7 +222,7 @@ __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments
   }
 }
 
-/// C(i) = its panels' sums, in order, and then A's last entries that fill no pack.
+/// C(i) = its panels' sums, in order, and then A's last entries that fill no vector.
 template <class S, class TB, bool Plain>
 __global__ void __launch_bounds__(adding_threads) add_panels(const arguments args) {
   using left = typename S::left;
@@ -244,7 +244,7 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
     for (int u = 0; u < in_flight; ++u)
       if (p + u < args.panel_count) whole[0][0] = S::add(whole[0][0], of[u]);
   }
-  const int64 packed = args.nnz / pack_entries * pack_entries;
+  const int64 packed = args.nnz / vector_entries * vector_entries;
   for (int64 e = begin > packed ? begin : packed; e < end; ++e) {
     const index k = args.entries[e];
     left a = left();
@@ -254,7 +254,7 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
                                    : iso_of<left>(args);
     if constexpr (!is_ignoring_right<S>)
       b = convert<right>(
-          load_pack<TB, 1>(at_row<TB>(static_cast<const char*>(args.b), k, args.b_row_bytes))
+          load_vector<TB, 1>(at_row<TB>(static_cast<const char*>(args.b), k, args.b_row_bytes))
               .element[0]);
     whole[0][0] = S::add(whole[0][0], product<S>(a, b, position{row, k}));
   }
