@@ -7,6 +7,7 @@
 #include <cstdlib>
 
 #include "cuda/tuning/plan.hpp"
+#include "io/files.hpp"
 #include "provoked.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -207,22 +208,16 @@ TEST_CASE("the table that RIG_TUNING names" * doctest::skip()) {
 }
 
 TEST_CASE("RIG_TUNING replaces the table") {
-  char path[] = "/tmp/rig_tuning_XXXXXX";
-  const int file = mkstemp(path);
-  REQUIRE(file >= 0);
-  const std::string text = tuned::text_of({"row,," + lanes(4, 8, 3, 2)});
-  REQUIRE(write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()));
-  close(file);
+  const std::string path = file_of("tuning.csv", tuned::text_of({"row,," + lanes(4, 8, 3, 2)}));
   const pid_t child = fork();
   if (child == 0) {
-    setenv("RIG_TUNING", path, 1);
+    setenv("RIG_TUNING", path.c_str(), 1);
     execl("/proc/self/exe", "plans", "--no-skip",
           ("--test-case=" + std::string(by_the_environment)).c_str(), nullptr);
     _exit(99);
   }
   int status = 0;
   waitpid(child, &status, 0);
-  unlink(path);
   CHECK(WIFEXITED(status));
   CHECK(WEXITSTATUS(status) == 0);
 }

@@ -1,7 +1,6 @@
 #include "cuda/tuning/plan.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/device.hpp"
