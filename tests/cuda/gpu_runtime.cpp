@@ -2,7 +2,6 @@
 
 #include <cuda_runtime_api.h>
 #include <doctest/doctest.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "child.hpp"
 #include "cuda/device/arguments.cuh"
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
@@ -136,7 +136,7 @@ TEST_CASE("the error names operands in two places") {
   const auto a = banded(10);
   const auto b = waves(10, 4);
   CHECK(message_of([&] { rig::mxm(a.to(gpu), b, rig::plus_times<float>{}); }, rig::errc::place) ==
-        "mxm: A is on cuda:0, B is on cpu");
+        "mxm: A is on cuda:0, B is on cpu; copy one with .to()");
   CHECK(message_of([&] { b.to(rig::cuda(40)); }, rig::errc::place).find("cuda:40") !=
         std::string::npos);
 }
@@ -234,24 +234,6 @@ TEST_CASE("a product without elements, or of a semiring without text, derives no
   CHECK(c.columns() == 0);
   CHECK_THROWS_AS(rig::mxm(a, waves(100, 8).to(gpu), without_text{}), rig::error);
   CHECK(a.derived_structures().empty());
-}
-
-/// Runs a test case of this file in a process of its own.
-pid_t start_child(const std::string& test_case) {
-  const pid_t child = fork();
-  if (child == 0) {
-    execl("/proc/self/exe", "gpu_runtime", "--no-skip", ("--test-case=" + test_case).c_str(),
-          nullptr);
-    _exit(99);
-  }
-  return child;
-}
-
-/// The exit code of the child: 0 if the test case passed.
-int result_of(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 // The children select their test by this constant: a wrong name would run no test, and pass.

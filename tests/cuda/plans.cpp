@@ -1,11 +1,10 @@
 // Launch plans, and the tuning table that they come from, without a GPU.
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <cstdlib>
 
+#include "child.hpp"
 #include "cuda/tuning/plan.hpp"
 #include "io/files.hpp"
 #include "provoked.hpp"
@@ -202,24 +201,16 @@ TEST_CASE("a table that is no table is refused with its line") {
 
 constexpr const char* by_the_environment = "the table that RIG_TUNING names";
 
-TEST_CASE("the table that RIG_TUNING names" * doctest::skip()) {
+TEST_CASE(by_the_environment* doctest::skip()) {
   CHECK(current_table().name() == std::getenv("RIG_TUNING"));
   CHECK(plan_for<sum>(even, 64).shape == numbers{4, 8, 3, 2});
 }
 
 TEST_CASE("RIG_TUNING replaces the table") {
   const std::string path = file_of("tuning.csv", tuned::text_of({"row,," + lanes(4, 8, 3, 2)}));
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("RIG_TUNING", path.c_str(), 1);
-    execl("/proc/self/exe", "plans", "--no-skip",
-          ("--test-case=" + std::string(by_the_environment)).c_str(), nullptr);
-    _exit(99);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  setenv("RIG_TUNING", path.c_str(), 1);
+  CHECK(result_of(start_child(by_the_environment)) == 0);
+  unsetenv("RIG_TUNING");
 }
 
 }  // namespace

@@ -2,14 +2,13 @@
 // machine code.
 
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
+#include "child.hpp"
 #include "cuda/families.hpp"
 #include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/compile.hpp"
@@ -208,17 +207,37 @@ TEST_CASE(without_nvrtc* doctest::skip()) {
 
 TEST_CASE("without NVRTC, work that needs it is refused") {
   CHECK(rig::on_cuda::no_compiler_because() == nullptr);
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("RIG_NVRTC", "/no/such/library", 1);
-    execl("/proc/self/exe", "run_time_compiler", "--no-skip",
-          ("--test-case=" + std::string(without_nvrtc)).c_str(), nullptr);
-    _exit(99);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(WIFEXITED(status));
-  CHECK(WEXITSTATUS(status) == 0);
+  setenv("RIG_NVRTC", "/no/such/library", 1);
+  CHECK(result_of(start_child(without_nvrtc)) == 0);
+  unsetenv("RIG_NVRTC");
+}
+
+/// Exits, and compiles a kernel in a function that std::atexit calls. The exit code is 0 if the
+/// kernel is refused.
+[[noreturn]] void compile_at_exit(bool compiles_before) {
+  static const rig::on_cuda::kernel_source source = {
+      "cuda/row/row.cuh", "rig::on_cuda::permute_values<rig::plus_times<float>>", nullptr};
+  static std::string name;
+  std::atexit([] {
+    try {
+      compile_to_cubin(source, 90, name);
+    } catch (const rig::error& e) {
+      _exit(e.code() == rig::errc::cannot ? 0 : 2);
+    }
+    _exit(1);
+  });
+  if (compiles_before) compile_to_cubin(source, 90, name);
+  if (rig::on_cuda::no_compiler_because() != nullptr) _exit(3);
+  std::exit(4);
+}
+constexpr const char* at_exit = "child: a kernel is compiled at exit";
+TEST_CASE(at_exit* doctest::skip()) { compile_at_exit(false); }
+constexpr const char* again_at_exit = "child: another kernel is compiled at exit";
+TEST_CASE(again_at_exit* doctest::skip()) { compile_at_exit(true); }
+
+TEST_CASE("no kernel is compiled once NVRTC's own objects are destroyed") {
+  CHECK(result_of(start_child(at_exit)) == 0);
+  CHECK(result_of(start_child(again_at_exit)) == 0);
 }
 
 TEST_CASE("the number of kernels compiled ahead is a decision") {

@@ -3,10 +3,12 @@
 #include <nvrtc.h>
 #include <sys/stat.h>
 
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <map>
 #include <mutex>
+#include <shared_mutex>
 #include <vector>
 
 #include "cuda/runtime/context.hpp"
@@ -33,12 +35,25 @@ struct nvrtc {
   decltype(&nvrtcGetErrorString) error_string;
 };
 
+/// NVRTC's static objects are destroyed at exit, in reverse order of their construction. The end of
+/// compiling is registered after them, so that it comes first: it waits for the kernels in the
+/// making, and refuses later ones.
+std::shared_mutex compiling;
+bool process_ends = false;
+void refuse_at_exit() {
+  const std::lock_guard lock(compiling);
+  process_ends = true;
+}
+
 const shared_library& library_of_nvrtc() {
-  static const auto& found = *new const shared_library([] {
+  static const auto& found = []() -> const shared_library& {
     const std::string chosen = variable("RIG_NVRTC");
-    return chosen.empty() ? toolkit_names("libnvrtc.so", CUDART_VERSION / 1000)
-                          : std::vector<std::string>{chosen};
-  }());
+    const auto* const opened =
+        new shared_library(chosen.empty() ? toolkit_names("libnvrtc.so", CUDART_VERSION / 1000)
+                                          : std::vector<std::string>{chosen});
+    std::atexit(refuse_at_exit);
+    return *opened;
+  }();
   return found;
 }
 
@@ -106,6 +121,11 @@ std::string text_key(const kernel_source& of) {
 
 compiled_kernel compile_now(const kernel_source& of, int architecture) {
   const nvrtc& c = compiler();
+  const std::shared_lock lock(compiling);
+  if (process_ends)
+    fail(errc::cannot, {of.expression,
+                        " is compiled at run time, but the process is ending; run "
+                        "the product once before exit"});
   std::vector<const char*> names, texts;
   for (const kernel_text& t : kernel_texts()) {
     names.push_back(t.name);
@@ -126,6 +146,8 @@ compiled_kernel compile_now(const kernel_source& of, int architecture) {
   for (const std::string& option : options) option_pointers.push_back(option.c_str());
   const nvrtcResult status =
       c.compile(made, static_cast<int>(option_pointers.size()), option_pointers.data());
+  // The first kernel constructs more of NVRTC's static objects.
+  [[maybe_unused]] static const int registered = std::atexit(refuse_at_exit);
   if (status != NVRTC_SUCCESS) {
     std::size_t size = 0;
     c.log_size(made, &size);
