@@ -141,33 +141,53 @@ constexpr std::string_view of_products =
     "sampled_share";
 constexpr std::string_view of_loads = "load vector_bytes vectors slice";
 
-/// The facts that a section is searched with.
+/// The facts that sections are searched with.
 struct section_facts {
   section in;
-  std::string_view facts[3];
+  std::string_view facts;
 };
 constexpr section_facts searched_with[] = {
-    {section::load, {of_rows, of_products}},
-    {section::copy, {of_rows, of_products}},
-    {section::tiles, {of_rows, of_products}},
-    {section::row, {of_rows, of_products, of_loads}},
-    {section::rare_samples, {of_rows, of_products, "load vector_bytes vectors slice row_lanes"}},
-    {section::segments, {of_rows}},
-    {section::order, {of_rows, "b_bytes"}},
-    {section::spmv, {of_rows}},
-    {section::spmv_panels, {of_rows, "panels per_segment longest_over_warp"}},
-    {section::maxk, {"k"}},
-    {section::maxk_backward, {of_rows, of_kept}},
-    {section::maxk_backward_rows, {of_rows, of_kept}},
-    {section::maxk_panels, {"k atomics"}},
-    {section::vendor, {of_rows, "columns"}}};
+    {section::load, of_rows},
+    {section::load, of_products},
+    {section::copy, of_rows},
+    {section::copy, of_products},
+    {section::tiles, of_rows},
+    {section::tiles, of_products},
+    {section::row, of_rows},
+    {section::row, of_products},
+    {section::row, of_loads},
+    {section::rare_samples, of_rows},
+    {section::rare_samples, of_products},
+    {section::rare_samples, of_loads},
+    {section::rare_samples, "row_lanes"},
+    {section::segments, of_rows},
+    {section::order, of_rows},
+    {section::order, "b_bytes"},
+    {section::spmv, of_rows},
+    {section::spmv_panels, of_rows},
+    {section::spmv_panels, "panels per_segment longest_over_warp"},
+    {section::maxk, "k"},
+    {section::maxk_backward, of_rows},
+    {section::maxk_backward, of_kept},
+    {section::maxk_backward_rows, of_rows},
+    {section::maxk_backward_rows, of_kept},
+    {section::maxk_panels, "k atomics"},
+    {section::vendor, of_rows},
+    {section::vendor, "columns"}};
 
-bool has_fact(section in, std::string_view name) {
+/// For each section, which facts it is searched with. A name that is no fact does not compile.
+constexpr auto section_has_fact = [] {
+  std::array<std::array<bool, fact_count>, static_cast<std::size_t>(section::count)> out = {};
   for (const section_facts& of : searched_with)
-    for (const std::string_view facts : of.facts)
-      if (of.in == in && std::ranges::count(split(facts, ' '), name) > 0) return true;
-  return false;
-}
+    for (std::string_view names = of.facts; !names.empty();) {
+      const std::size_t end = std::min(names.find(' '), names.size());
+      const auto* const found = std::ranges::find(fact_names, names.substr(0, end));
+      out[static_cast<std::size_t>(of.in)].at(
+          static_cast<std::size_t>(found - std::begin(fact_names))) = true;
+      names.remove_prefix(std::min(end + 1, names.size()));
+    }
+  return out;
+}();
 
 /// Reads one line of a table; errors name the table and the line.
 class line_reader {
@@ -225,7 +245,7 @@ class line_reader {
   condition as_condition(std::string_view text, section in) const {
     const std::size_t at = std::min(text.find_first_of("<>="), text.size());
     const std::size_t fact = position(fact_names, text.substr(0, at), "fact");
-    if (!has_fact(in, text.substr(0, at)))
+    if (!section_has_fact[static_cast<std::size_t>(in)][fact])
       wrong(std::string("section ") + section_name(in) + " has no fact ", text.substr(0, at));
     condition out{static_cast<rig::on_cuda::fact>(fact)};
     if (at == text.size()) wrong("a condition has no value: ", text);
