@@ -1,0 +1,115 @@
+#!/bin/sh
+# Each check of the guide must find the mistakes of pages that are made of mistakes:
+#   self_test.sh COMPILER FLAG…      the command that checks the syntax of a C++ file
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+cd "$work"
+status=0
+# expect_failure NAME TEXT COMMAND…: COMMAND fails, and its output has TEXT.
+expect_failure() {
+  name=$1 text=$2
+  shift 2
+  if "$@" > said 2>&1; then
+    echo "$name: was not found"
+    status=1
+  elif ! grep -qF -e "$text" said; then
+    echo "$name: '$text' is not in:"
+    cat said
+    status=1
+  fi
+}
+expect_success() {
+  name=$1
+  shift
+  if ! "$@" > said 2>&1; then
+    echo "$name: failed:"
+    cat said
+    status=1
+  fi
+}
+
+cat > good.md <<'PAGE'
+# A page
+<!-- cpp
+const int hidden = 2;
+-->
+```cpp
+#include <cstdio>
+struct pair { int a, b; };
+```
+```cpp
+const pair p{1, hidden};
+std::printf("%d %d\n", p.a, p.b);
+```
+```text
+1 2
+```
+```cpp
+int main() {
+  std::puts("a program");
+}
+```
+```text
+a program
+```
+```cpp cuda
+std::puts("on a device");
+```
+```text cuda
+on a device
+```
+See [the heading](#a-page). This is a short sentence that everyone can read with ease, and it has a
+good end. It is clear what we say here, as the words are short.
+PAGE
+make_program() { awk -f "$here/snippets.awk" -v page="$1" "$1" > page.cpp; }
+make_program good.md
+expect_success "a good page compiles" "$@" page.cpp
+expect_success "a good page reads well" "$here/prose.sh" good.md
+expect_success "a good page has good links" "$here/links.sh" good.md
+
+sed 's/p\.b)/p.c)/' good.md > bad_name.md
+make_program bad_name.md
+expect_failure "an unknown name" "bad_name.md:11:" "$@" page.cpp
+sed 's/^  std::puts.*/  std::puts(1);/' good.md > bad_program.md
+make_program bad_program.md
+expect_failure "a wrong program" "bad_program.md:18:" "$@" page.cpp
+sed '/on a device"/s/;//' good.md > bad_device.md
+make_program bad_device.md
+expect_failure "a wrong fragment for a device" "bad_device.md:25:" "$@" page.cpp
+printf '```cpp\nint x = 1;\n' > open.md
+expect_failure "a block without an end" "open.md:1:" make_program open.md
+
+printf '#!/bin/sh\n[ "${1-}" != --has-cuda ] || exit 1\nprintf "1 2\\na program\\n"\n' > program
+chmod +x program
+expect_success "the right output" "$here/page.sh" "$work/program" "$work/good.md" "$work/scratch"
+sed -i 's/1 2/1 3/' program
+expect_failure "other output" "+1 3" "$here/page.sh" "$work/program" "$work/good.md" "$work/scratch"
+printf '#!/bin/sh\n[ "${1-}" != --has-cuda ] || exit 1\necho went wrong >&2\nexit 1\n' > program
+expect_failure "a program that fails" "went wrong" \
+  "$here/page.sh" "$work/program" "$work/good.md" "$work/scratch"
+
+{
+  echo 'Short. The first of the words of this'
+  echo 'sentence are too many, as they go on and on, from line to line, with one more, and one more,'
+  echo 'and then one more, till no one can say how it began, and it ends.'
+} > long.md
+expect_failure "a long sentence" "long.md:1: 4" "$here/prose.sh" long.md
+{
+  echo 'Extraordinarily sophisticated considerations necessitate multidimensional characterisations.'
+  echo 'Implementation methodologies demonstrate considerable organisational interdependencies'
+  echo 'Representational generalisation unquestionably facilitates comprehensive understanding of'
+  echo 'heterogeneous computational infrastructures.'
+} > hard.md
+expect_failure "a page hard to read" "reading ease -" "$here/prose.sh" hard.md
+
+echo 'See [this](absent.md).' > link.md
+expect_failure "a link to no file" "link.md:1: absent.md" "$here/links.sh" link.md
+echo 'See ![this](absent.svg).' > link.md
+expect_failure "a picture that is not there" "link.md:1: absent.svg" "$here/links.sh" link.md
+echo 'See [this](good.md#no-such).' > link.md
+expect_failure "a link to no heading" "link.md:1: good.md#no-such" "$here/links.sh" link.md
+
+[ $status = 0 ] && echo "every mistake was found"
+exit $status
