@@ -29,9 +29,9 @@ inline void require(bool holds, const std::string& message) {
 }
 
 struct options {
-  std::string graph, generate, device, kernel;
+  std::string graph, generate, device, kernel, explain;
   int threads = 0;
-  bool any_order = false, json = false, explain = false;
+  bool any_order = false, json = false;
 
   /// File or recipe the graph comes from.
   const std::string& source() const { return graph.empty() ? generate : graph; }
@@ -67,9 +67,10 @@ struct options {
     return desc;
   }
 
-  /// Prints the answers of all kernels, if asked to; stdout is left to the JSON object.
+  /// Prints the answers of the kernels for --explain; stdout is left to the JSON object.
   void show(const rig::explanation& why) const {
-    if (explain) (json ? std::cerr : std::cout) << why.text();
+    if (!explain.empty())
+      (json ? std::cerr : std::cout) << (explain == "all" ? why.full_text() : why.text());
   }
 };
 
@@ -80,6 +81,8 @@ inline void check(const options& given) {
   require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
   require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
           "--device is auto, cpu or cuda, not '" + given.device + "'");
+  require(given.explain.empty() || given.explain == "place" || given.explain == "all",
+          "--explain is given alone or as --explain=all, not as --explain=" + given.explain);
   require(given.threads >= 0, "--threads is at least 1, or 0 for all");
   require(given.threads <= most_threads(), "--threads is at most " +
                                                std::to_string(most_threads()) + ", not " +
@@ -126,7 +129,8 @@ int run_program(int count, char** arguments, const char* summary,
     add("any-order", po::bool_switch(&given.any_order),
         "the last bits may differ between runs; --kernel vendor needs it");
     add("json", po::bool_switch(&given.json), "print one JSON object");
-    add("explain", po::bool_switch(&given.explain), "print what each kernel answers");
+    add("explain", po::value(&given.explain)->implicit_value("place")->value_name("[=all]"),
+        "print the choice and the answers of the kernels; =all: of the other place too");
     add("help", "print this");
     all.add(own).add(shared);
 

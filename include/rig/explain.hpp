@@ -34,7 +34,11 @@ struct explanation {
   std::vector<explained> kernels;
   std::string chosen;  ///< name of the kernel that would run
   std::string reason;  ///< the reason of the choice: cheapest, named, preferred
+  /// The choice with its launch plan, then a table of the kernels in the operands' place.
   std::string text() const;
+  /// The same for every kernel of the list, with the plan of each.
+  std::string full_text() const;
+  /// Every kernel's answer as a JSON object.
   std::string json() const;
 };
 

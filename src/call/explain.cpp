@@ -1,7 +1,9 @@
 // The explanation of a choice, as text and as JSON.
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <string_view>
 
 #include "rig/kernels/list.hpp"
 
@@ -37,30 +39,54 @@ std::string in_quotes(const std::string& text) {
   return out + "\"";
 }
 
-std::string padded(std::string text, std::size_t width) {
-  if (text.size() < width) text.append(width - text.size(), ' ');
-  return text;
+std::string padded(std::string_view text, std::size_t width) {
+  return std::string(text) + std::string(text.size() < width ? width - text.size() : 0, ' ');
+}
+
+/// A line of the table of kernels.
+std::string row_of(std::string_view kernel, std::string_view answer, std::string_view estimate,
+                   std::string_view traffic, std::string_view reason) {
+  std::string out = padded(kernel, 15) + padded(answer, 8) + padded(estimate, 13) +
+                    padded(traffic, 13) + std::string(reason);
+  while (out.back() == ' ') out.pop_back();
+  return out + "\n";
+}
+
+std::string row_of(const explained& k) {
+  const bool serves = k.says.says != verdict::cannot;
+  std::string reason = k.says.reason;
+  if (k.approximate) reason = reason.empty() ? "approximate" : "approximate; " + reason;
+  return row_of(k.name, word(k.says.says),
+                serves ? "~" + four_digits(k.says.seconds * 1e3) + " ms" : "",
+                serves ? four_digits(k.bytes / 1e6) + " MB" : "", reason);
+}
+
+/// `all`: kernels of other places too, and the plan of each.
+std::string in_words(const explanation& of, bool all) {
+  const auto winner = std::ranges::find(of.kernels, true, &explained::chosen);
+  const bool has_winner = winner != of.kernels.end();
+  std::string out = of.operation + "\nchosen: " + of.chosen + " (" + of.reason + ")\n";
+  if (has_winner && !winner->says.plan.empty()) out += "plan: " + winner->says.plan + "\n";
+  out += "  " + (all ? padded("place", 6) : "") +
+         row_of("kernel", "answer", "estimate", "traffic", "reason");
+  const auto add = [&](const explained& k) {
+    out += (k.chosen ? "* " : "  ") + (all ? padded(word(k.where), 6) : "") + row_of(k);
+    if (all && !k.chosen && !k.says.plan.empty()) out += "    plan: " + k.says.plan + "\n";
+  };
+  if (has_winner) add(*winner);
+  for (const explained& k : of.kernels)
+    if (!k.chosen && (all || !has_winner || k.where == winner->where)) add(k);
+  return out;
 }
 
 }  // namespace
 
 std::string explanation::text() const {
-  return or_out_of_memory("explain", [&] {
-    std::string out = operation + "\n";
-    for (const explained& k : kernels) {
-      const bool serves = k.says.says != verdict::cannot;
-      out += std::string(k.chosen ? "* " : "  ") + padded(k.name, 14) + padded(word(k.where), 6) +
-             padded(word(k.says.says), 8) +
-             padded(serves ? "~" + four_digits(k.says.seconds * 1e3) + " ms" : "", 14) +
-             padded(serves ? four_digits(k.bytes / 1e6) + " MB" : "", 13);
-      if (k.approximate) out += "  approximate";
-      if (!k.says.reason.empty()) out += "  " + k.says.reason;
-      if (!k.says.plan.empty()) out += "  plan: " + k.says.plan;
-      while (out.back() == ' ') out.pop_back();
-      out += "\n";
-    }
-    return out + "chosen: " + chosen + " (" + reason + ")\n";
-  });
+  return or_out_of_memory("explain", [&] { return in_words(*this, false); });
+}
+
+std::string explanation::full_text() const {
+  return or_out_of_memory("explain", [&] { return in_words(*this, true); });
 }
 
 std::string explanation::json() const {
