@@ -27,10 +27,18 @@ demo:
 	.ci/packages $(build_packages)
 	$(configure_new)
 	cmake --build build -j $(JOBS) --target example_sage example_pagerank
-	build/examples/sage --aggregate pool --hidden 64 $(graph) --explain
-	build/examples/pagerank $(graph) --explain
-	build/examples/sage --aggregate pool --hidden 64 --generate rmat:16:16 --explain
-	build/examples/pagerank --generate rmat:16:16 --explain
+	@echo; echo "A layer of GraphSAGE: each node takes the greatest features of its neighbours."
+	build/examples/sage --aggregate pool --hidden 64 $(graph)
+	@echo
+	build/examples/sage --aggregate pool --hidden 64 --generate rmat:16:16
+	@echo; echo "PageRank: how often a walk along the arcs meets each node."
+	build/examples/pagerank $(graph)
+	@echo
+	build/examples/pagerank --generate rmat:16:16
+	@echo; echo "Try next:"
+	@echo "  build/examples/pagerank --graph FILE            your own graph: Matrix Market or an edge list"
+	@echo "  build/examples/sage --generate karate --explain   why a kernel is chosen"
+	@echo "  docs/guide/README.md                            the guide"
 
 # Whatever takes minutes is left to "make test".
 check:

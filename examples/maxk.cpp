@@ -111,13 +111,13 @@ void maxk(const example::options& given, const settings& my) {
   a.prepare(transposed);
   const auto dense = rig::explain(a, x, sum, whole);  // throws where the named kernel cannot
 
-  std::vector<std::pair<std::string, std::string>> stages;
+  std::vector<std::pair<std::string, double>> stages;
   const auto timed = [&](const char* stage, auto work) {
     work();  // the first call finds memory
     const example::stopwatch watch;
     auto made = work();
     rig::synchronise(where);
-    stages.emplace_back(stage, example::json(watch.ms()));
+    stages.emplace_back(stage, watch.ms());
     return made;
   };
   const auto y = timed("maxk", [&] { return rig::maxk(x, my.k, plain); });
@@ -145,7 +145,7 @@ void maxk(const example::options& given, const settings& my) {
   out.add("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add("forward", forward.chosen);
   out.add("backward", backward.chosen);
-  out.add_json("ms", example::json_object(stages));
+  out.add_times(stages);
   out.add("fro", sums.fro);
   out.add("total", sums.total);
   out.add("gradient_fro", back.fro);

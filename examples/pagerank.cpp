@@ -106,17 +106,23 @@ void pagerank(const example::options& given, const settings& my) {
     return of_x != of_y ? of_x > of_y : x < y;
   });
   std::vector<std::string> top;
-  for (auto node = order.begin(); node != ten; ++node)
+  std::string first;
+  for (auto node = order.begin(); node != ten; ++node) {
     top.push_back(example::json_list({example::json(*node), example::json(rank(*node, 0))}));
+    if (node - order.begin() < 5)
+      first += (first.empty() ? "node " : ", ") + example::json(*node) + " " +
+               example::brief(rank(*node, 0));
+  }
 
   example::report out;
-  out.note("graph", given.source() + ", " + std::to_string(graph.nnz()) + " arcs");
+  out.note("graph", given.source() + ": " + std::to_string(n) + " nodes, " +
+                        std::to_string(graph.nnz()) + " arcs");
   out.note("kernel", why.chosen + " on " + rig::to_string(a.where()) + ": " + why.reason);
-  out.add("n", n);
+  out.add_hidden("n", n);
   out.add("iterations", iterations);
-  out.add("sum", sums.total);
-  out.add("norm2", sums.fro);
-  out.add_json("top", example::json_list(top));
+  out.add_hidden("sum", sums.total);
+  out.add_hidden("norm2", sums.fro);
+  out.add_json("top", example::json_list(top), first);
   out.add("ms", ms);
   out.print(given.json);
 }

@@ -11,7 +11,7 @@
 
 #include "rig/dense.hpp"
 
-// What an example found: one JSON object for programs, or lines for people.
+// The results of an example: one JSON object for programs, or lines for people.
 
 namespace example {
 
@@ -45,24 +45,50 @@ inline std::string json_object(const std::vector<std::pair<std::string, std::str
   return "{" + out + "}";
 }
 
-/// Keys with values, in order.
+/// A number for people: four digits.
+inline std::string brief(double number) {
+  char digits[32];
+  return {
+      digits,
+      std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 4).ptr};
+}
+
+/// Keys with values, in order. Programs get all digits, people get four.
 class report {
  public:
   template <class Value>
   void add(const std::string& key, const Value& value) {
-    members_.emplace_back(key, json(value));
     if constexpr (std::is_same_v<Value, std::string>)
-      note(key, value);
+      add_json(key, json(value), value);
+    else if constexpr (std::is_floating_point_v<Value>)
+      add_json(key, json(value), brief(value));
     else
-      note(key, json(value));
+      add_json(key, json(value), json(value));
   }
-  void add_json(const std::string& key, const std::string& value) {
+  /// `value` is JSON text, `text` is for people, who get no line if it is empty.
+  void add_json(const std::string& key, const std::string& value, const std::string& text) {
     members_.emplace_back(key, value);
-    note(key, value);
+    note(key, text);
+  }
+  /// For programs alone.
+  template <class Value>
+  void add_hidden(const std::string& key, const Value& value) {
+    add_json(key, json(value), "");
+  }
+  /// Milliseconds of the stages of a program.
+  void add_times(const std::vector<std::pair<std::string, double>>& stages) {
+    std::vector<std::pair<std::string, std::string>> members;
+    std::string text;
+    for (const auto& [stage, ms] : stages) {
+      members.emplace_back(stage, json(ms));
+      text += (text.empty() ? "" : ", ") + stage + " " + brief(ms);
+    }
+    add_json("ms", json_object(members), text);
   }
   /// A line that only people see.
   void note(const std::string& key, const std::string& text) {
-    lines_ += key + std::string(key.size() < 12 ? 12 - key.size() : 1, ' ') + text + "\n";
+    if (!text.empty())
+      lines_ += key + std::string(key.size() < 12 ? 12 - key.size() : 1, ' ') + text + "\n";
   }
   void print(bool as_json) const {
     std::cout << (as_json ? json_object(members_) + "\n" : lines_) << std::flush;

@@ -73,23 +73,28 @@ void sage(const example::options& given, const settings& my) {
     rig::fail(rig::errc::shape, {given.source(), ": the graph is ", n, "x", graph.columns(),
                                  ", the features are ", rows, "x", inputs});
 
-  std::vector<std::pair<std::string, std::string>> stages;
+  std::vector<std::pair<std::string, double>> stages;
   const auto timed = [&](const char* stage, auto work) {
     const example::stopwatch watch;
     work();
-    stages.emplace_back(stage, example::json(watch.ms()));
+    stages.emplace_back(stage, watch.ms());
   };
   auto desc = given.describe();
-  desc.fill = 0;  // who has no neighbours gathers 0, of max too
+  desc.fill = 0;  // the maximum of no neighbours
   rig::explanation why;
   const auto gather = [&](const matrix& from, const dense& h, auto algebra) {
     const auto a = from.to(given.where());
     const auto b = h.to(given.where());
+    // An existing result, because the first use of fresh memory can take longer than the product.
+    auto gathered = dense(n, hidden).to(given.where());
     a.prepare(desc);
     why = rig::explain(a, b, algebra, desc);
-    dense gathered;
-    timed("aggregate", [&] { gathered = rig::mxm(a, b, algebra, desc).to(rig::cpu()); });
-    return gathered;
+    rig::synchronise(given.where());
+    timed("aggregate", [&] {
+      rig::mxm(gathered, rig::none, a, b, algebra, desc);
+      rig::synchronise(given.where());
+    });
+    return gathered.to(rig::cpu());
   };
 
   dense h(n, hidden), out(n, hidden);
@@ -126,15 +131,20 @@ void sage(const example::options& given, const settings& my) {
 
   const example::sums sums = example::sums_of(out);
   example::report found;
-  found.note("graph", given.source() + ", " + std::to_string(graph.nnz()) + " arcs");
-  found.add("n", n);
-  found.add("features", inputs);
-  found.add("aggregate", my.aggregate);
-  found.add("kernel", why.chosen);
-  found.note("why", why.reason);
-  found.add_json("ms", example::json_object(stages));
-  found.add("fro", sums.fro);
-  found.add("total", sums.total);
+  found.note("layer", my.aggregate + ", " + std::to_string(inputs) + " features to " +
+                          std::to_string(hidden));
+  found.note("graph", given.source() + ": " + std::to_string(n) + " nodes, " +
+                          std::to_string(graph.nnz()) + " arcs");
+  found.add_hidden("n", n);
+  found.add_hidden("features", inputs);
+  found.add_hidden("aggregate", my.aggregate);
+  found.add_json("kernel", example::json(why.chosen),
+                 why.chosen + " on " + rig::to_string(given.where()) + ": " + why.reason);
+  found.add_times(stages);
+  found.add_hidden("fro", sums.fro);
+  found.add_hidden("total", sums.total);
+  found.note("result", std::to_string(n) + "x" + std::to_string(out.columns()) + ", norm " +
+                           example::brief(sums.fro) + ", sum " + example::brief(sums.total));
   found.print(given.json);
 }
 

@@ -124,7 +124,8 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   out.add("ms", times[static_cast<std::size_t>(my.repeat) / 2]);
   out.add("fro", sums.fro);
   out.add("total", sums.total);
-  out.add_json("rows", example::json_object(shown));
+  const std::string first = example::json_object(shown);
+  out.add_json("rows", first, shown.empty() ? "" : first);
   out.print(given.json);
 }
 
