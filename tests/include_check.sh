@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# include_check.sh INCLUDE GENERATED COMPILE...: for each public header, COMPILE must accept a program that includes
+# include_check.sh INCLUDE GENERATED COMPILE...: for each public header, COMPILE - must accept a program that includes
 # this header alone.
 set -euo pipefail
 include=$1 generated=$2
@@ -12,5 +12,5 @@ done)
 xargs -P "$(nproc)" -I {} bash -c '
   header=$1
   shift
-  echo "#include <$header>" | "$@" -x c++ - || { echo "<$header> does not compile alone" && exit 1; }
+  echo "#include <$header>" | "$@" - || { echo "<$header> does not compile alone" && exit 1; }
 ' include_check {} "$@" <<<"$headers"

@@ -373,8 +373,8 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// dense of float, double, half or bfloat16, and the product is that of maxk(B, 32).
 /// Places: all in one. Cost: O(nnz · k + rows · f). On a device nnz · k counts once per tile of
 /// columns that fits in shared memory, some thousands. Scratch on the CPU: f accumulators per
-/// thread. On a device: f per piece of a cut row, and a sum has at most 64 bytes. Source: MaxK-GNN,
-/// ASPLOS 2024.
+/// thread. On a device: f per segment of a split row, and a sum has at most 64 bytes. Source:
+/// MaxK-GNN, ASPLOS 2024.
 template <class Element = void, class TA, dense_like B, class S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);

@@ -23,7 +23,7 @@ constexpr auto gpu = place::kind::cuda;
 
 constexpr kernel list[] = {
     {"row", here, false, "whole rows per thread", on_cpu::row_answer, family<on_cpu::row_family>},
-    {"split", here, false, "long rows cut, pieces added in order", on_cpu::split_answer,
+    {"split", here, false, "long rows split, segments added in order", on_cpu::split_answer,
      family<on_cpu::split_family>},
     {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
      on_cpu::sampled<bucket>, bucket},
@@ -37,7 +37,7 @@ constexpr kernel list[] = {
      family<on_cpu::maxk_backward_family>, none, operands::cbsr_mask},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
-    {"split", gpu, false, "long rows cut, pieces added in order", on_cuda::split_answer,
+    {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
      on_cuda::split_run},
     {"spmv_panels", gpu, false, "one column: parts of B in shared memory",
      on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run},

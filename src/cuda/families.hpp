@@ -55,8 +55,8 @@ struct row_lists;
 /// Which entries `row`'s kernel reads, and how it takes the rows.
 struct row_pass {
   sampling samples = sampling::none;
-  const listed_row* order = nullptr;    ///< null: as A stores them
-  const row_lists* cut_rows = nullptr;  ///< the lists of rows that come in pieces; null: none do
+  const listed_row* order = nullptr;      ///< null: as A stores them
+  const row_lists* split_rows = nullptr;  ///< the lists of split rows; null: no row is split
 };
 
 /// Runs `row`'s kernel. The device must be current.

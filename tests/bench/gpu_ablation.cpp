@@ -13,7 +13,7 @@ namespace {
 constexpr const char* by_the_table = "by the table";
 
 /// Entries per segment of a long row; 0 leaves every row whole.
-constexpr int segment_lengths[] = {0, 128, 256, 512, 1024, 2048};
+constexpr int split_lengths[] = {0, 128, 256, 512, 1024, 2048};
 
 class ablation : public suite {
  public:
@@ -56,10 +56,10 @@ class ablation : public suite {
     };
     const auto lists = a.structure().derived_of<rig::on_cuda::row_lists>();
     if (lists->by_length != nullptr) add("with rows in their order", a, "order,,by_length=0");
-    for (const int length : segment_lengths)
-      if (lists->piece_count > 0)
+    for (const int length : split_lengths)
+      if (lists->segment_count > 0)
         add(length > 0 ? "segments of " + std::to_string(length) : "with whole rows", view_of(a),
-            "segments,,segment=" + std::to_string(length));
+            "segments,,split_length=" + std::to_string(length));
     verify(others, c, expected, of, float_rounding, with_);
     with_.enter(others, of, field);
     enter(of, semiring, field);

@@ -32,7 +32,7 @@ const rig::plus_times<float> aot;
 const cloned_plus_times run_time;
 
 constexpr const char* small_graph = "uniform:2000:8";
-constexpr const char* skewed_graph = "rmat:11:16";  // has rows that split cuts into row segments
+constexpr const char* skewed_graph = "rmat:11:16";  // has rows that split splits into row segments
 constexpr int small_width = 32;
 
 double median(std::vector<double> of) {

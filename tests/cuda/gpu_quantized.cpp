@@ -68,13 +68,13 @@ TEST_CASE("products with codes: other semirings and types of A and C") {
 }
 
 /// Rows of which some are split into up to six row segments.
-shape cut_rows_shape() {
+shape split_rows_shape() {
   random_bits random(test_seed() + 6);
-  return {"cut rows", pattern_of_lengths({3, 640, 0, 129, 128, 300, 1, 513}, 700, random)};
+  return {"split rows", pattern_of_lengths({3, 640, 0, 129, 128, 300, 1, 513}, 700, random)};
 }
 
 TEST_CASE("rows that are split, over codes") {
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const int features : {1, 2, 7, 33, 64, 100, 257}) {
       trial_spec spec;
@@ -121,7 +121,7 @@ void check_sampled(const shape& rows, ranges over, const std::vector<int>& width
 }
 
 TEST_CASE("samples over codes") {
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   check_sampled<rig::plus_times<float>>(rows, ranges::matrix, {1, 8, 33, 64, 128});
   check_sampled<rig::plus_times<float>>(rows, ranges::column, {1, 8, 33, 64, 128});
   check_sampled<rig::mean_second<float>>(rows, ranges::column, {33, 64});
@@ -140,8 +140,8 @@ std::vector<float> quarters(std::size_t count) {
   return out;
 }
 
-rig::matrix<float> weighted_cut_rows() {
-  const oracle::sparse p = cut_rows_shape().pattern;
+rig::matrix<float> weighted_split_rows() {
+  const oracle::sparse p = split_rows_shape().pattern;
   return rig::matrix<float>::from_csr(p.rows, p.columns, std::span<const long>(p.offsets),
                                       std::span<const int>(p.inner),
                                       std::span<const float>(quarters(p.inner.size())));
@@ -177,8 +177,10 @@ void check_as_on_cpu(const rig::matrix<float>& a, const std::vector<int>& widths
 TEST_CASE("the CPU's results if sums are exact") {
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const char* kernel : {"row", "split", "bucket", "fastrand", "adaptive"}) {
-      check_as_on_cpu<rig::plus_times<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
-      check_as_on_cpu<rig::max_second<float>>(weighted_cut_rows(), {1, 33, 64}, 251, over, kernel);
+      check_as_on_cpu<rig::plus_times<float>>(weighted_split_rows(), {1, 33, 64}, 251, over,
+                                              kernel);
+      check_as_on_cpu<rig::max_second<float>>(weighted_split_rows(), {1, 33, 64}, 251, over,
+                                              kernel);
     }
 }
 

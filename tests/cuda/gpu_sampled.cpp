@@ -29,10 +29,11 @@ TEST_CASE("every sampled kernel, semiring, shape, width and variant") {
 
 /// Row lengths around every multiple of a segment of 128 entries and around the widest sample, few
 /// enough for the oracle.
-shape cut_rows_shape() {
+shape split_rows_shape() {
   random_bits random(test_seed() + 5);
-  return {"cut rows", pattern_of_lengths({0, 1, 127, 128, 129, 256, 257, 1025, 300, 2305, 4097, 5},
-                                         4200, random)};
+  return {
+      "split rows",
+      pattern_of_lengths({0, 1, 127, 128, 129, 256, 257, 1025, 300, 2305, 4097, 5}, 4200, random)};
 }
 
 const char* const long_variants[] = {
@@ -43,7 +44,8 @@ constexpr int long_features[] = {1, 64, 3, 33, 100, 31, 1, 32, 128, 3, 257};
 
 /// Runs each width with each kernel, under `variants_each` of the variants above.
 template <class S, class T>
-void sweep_cut(const shape& rows, std::span<const int> of_widths, int variants_each, int number) {
+void sweep_split_rows(const shape& rows, std::span<const int> of_widths, int variants_each,
+                      int number) {
   if (rig::samples_as<S> == rig::reduction::none) return;
   int step = number;
   for (const int width : of_widths)
@@ -79,22 +81,22 @@ void sweep_cut(const shape& rows, std::span<const int> of_widths, int variants_e
 
 TEST_CASE("rows longer than a segment, samples shorter and longer, every semiring") {
   constexpr int long_widths[] = {200, 600, 1100, 2304, 4096};
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   int number = 0;
 #define RIG_BUILTIN(semiring, type) \
-  sweep_cut<rig::semiring<type>, type>(rows, long_widths, 1, 7 * number++);
+  sweep_split_rows<rig::semiring<type>, type>(rows, long_widths, 1, 7 * number++);
 #include "rig/semirings/builtin.def"
 #undef RIG_BUILTIN
 }
 
 TEST_CASE("widths around every segment end, every variant; ties across segments") {
   constexpr int edges[] = {127, 128, 129, 255, 256, 257, 1023, 1024, 1025, 4095};
-  const shape rows = cut_rows_shape();
-  sweep_cut<rig::plus_times<float>, float>(rows, edges, 4, 0);
+  const shape rows = split_rows_shape();
+  sweep_split_rows<rig::plus_times<float>, float>(rows, edges, 4, 0);
   // Draws have few values, so most are tied, within segments and across them.
-  sweep_cut<rig::arg_max_second<float>, float>(rows, edges, 2, 1);
-  sweep_cut<rig::arg_min_second<float>, float>(rows, edges, 1, 2);
-  sweep_cut<rig::mean_times<float>, float>(rows, edges, 1, 3);
+  sweep_split_rows<rig::arg_max_second<float>, float>(rows, edges, 2, 1);
+  sweep_split_rows<rig::arg_min_second<float>, float>(rows, edges, 1, 2);
+  sweep_split_rows<rig::mean_times<float>, float>(rows, edges, 1, 3);
 }
 
 TEST_CASE("stored in other types") {
@@ -104,7 +106,7 @@ TEST_CASE("stored in other types") {
   check_types<rig::mean_times<float>, int, rig::half, float>(gpu);
   check_types<rig::arg_min_second<int>, int, rig::bfloat16, int>(gpu);
   // Vector loads of eight, in segments.
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const int features : {64, 33}) {
       trial_spec spec;
@@ -205,7 +207,7 @@ TEST_CASE("segments of 512 and 1024 entries: the CPU's integers") {
 /// Checks that both places give the same bits; the sums are exact.
 template <class S, class T>
 void check_as_on_cpu(int features) {
-  const oracle::sparse p = cut_rows_shape().pattern;
+  const oracle::sparse p = split_rows_shape().pattern;
   std::vector<T> weights(p.inner.size());
   for (std::size_t e = 0; e < weights.size(); ++e)
     weights[e] = static_cast<T>(static_cast<int>(e * 29 % 33) - 16) / static_cast<T>(4);
@@ -283,7 +285,7 @@ TEST_CASE("the report of a device matrix") {
     for (const sampled_kernel& k : sampled_kernels)
       for (const bool transposed : {false, true})
         for (const int width : {3, 64}) check_report(of.pattern, k, width, transposed, gpu);
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   for (const int width : {600, 4096})
     check_report(rows.pattern, sampled_kernels[2], width, false, gpu);
   const auto a = hubs(2000);

@@ -158,7 +158,8 @@ TEST_CASE("B in tiles, with columns beyond them") {
               a, on_both(quarters<T>(a.here.columns(), tiles * tile + 2)));
       }
   };
-  for (const char* text : {"uniform:2000:16", "rmat:12:16"}) {  // rmat: rows in pieces, empty rows
+  for (const char* text :
+       {"uniform:2000:16", "rmat:12:16"}) {  // rmat: rows in segments, empty rows
     CAPTURE(text);
     const on_both graph(rig::generate::from_text(text));
     const on_both a(weighted(graph.here)), iso(graph.here.with_value(0.5f));

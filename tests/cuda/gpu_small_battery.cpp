@@ -66,13 +66,13 @@ TEST_CASE("rows that are split") {
 }
 
 /// Rows that are split into two to five row segments.
-shape cut_rows_shape() {
+shape split_rows_shape() {
   random_bits random(test_seed());
-  return {"cut rows", pattern_of_lengths({2, 600, 0, 257, 129}, 600, random)};
+  return {"split rows", pattern_of_lengths({2, 600, 0, 257, 129}, 600, random)};
 }
 
 TEST_CASE("samples that are split") {
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const bool accumulates : {false, true}) {
       trial_spec spec;
@@ -88,7 +88,7 @@ TEST_CASE("samples that are split") {
 }
 
 TEST_CASE("int8 codes: whole rows, row segments and samples") {
-  const shape rows = cut_rows_shape();
+  const shape rows = split_rows_shape();
   for (const rig::ranges over : {rig::ranges::matrix, rig::ranges::column})
     for (const int features : {33, 64}) {
       trial_spec spec;

@@ -171,7 +171,8 @@ const tuned_case tuned_cases[] = {
       "row,load=vector store=plain," + lanes(8, 8, 6, 1)},
      rig::accumulator::plus},
     {"segments of 256",
-     {"segments,longest_over_mean<4 longest_rows>=12000,segment=0", "segments,,segment=256"}},
+     {"segments,longest_over_mean<4 longest_rows>=12000,split_length=0",
+      "segments,,split_length=256"}},
     {"rows in order", {"order,,by_length=0"}}};
 
 enum class kept_in : unsigned char { nothing, b, mask };
@@ -363,14 +364,14 @@ std::string plan_of(const point& at, const graph_patterns& of) {
   }
   ((out += ',') += chosen->name) += ',';
   ((out += seen.b_copy) += ',') += seen.by_length ? "by length" : "in order";
-  ((out += ',') += std::to_string(seen.cut)) += ',';
-  ((out += std::to_string(seen.pieces)) += ',') += seen.reads;
+  ((out += ',') += std::to_string(seen.split_length)) += ',';
+  ((out += std::to_string(seen.segments)) += ',') += seen.reads;
   return (out += ',') += seen.launches;
 }
 
 constexpr const char* header =
     "graph,columns,semiring,B,layout,call,sampling,width,k,"
-    "answers,kernel,copy of B,rows,cut,pieces,entries,launches\n";
+    "answers,kernel,copy of B,rows,split length,segments,entries,launches\n";
 constexpr const char* samplings[] = {"exact", "bucket", "fastrand", "adaptive"};
 constexpr const char* kinds_of_kept[] = {"none", "maxk", "maxk_backward"};
 
@@ -579,15 +580,15 @@ graph_facts statistics_of(const char* name, const rig::pattern& a) {
     const int64 begin = a.offset(i), length = a.offset(i + 1) - begin;
     out.longest = std::max(out.longest, length);
     out.filled += length > 0;
-    for (int c = 0; c < rig::on_cuda::cut_kinds; ++c) {
-      const int64 cut = rig::on_cuda::cut_of(c);
-      if (length <= cut) continue;
-      ++out.cut_rows[c];
-      out.pieces[c] += static_cast<index>((length - 1) / cut + 1);
+    for (int c = 0; c < rig::on_cuda::split_length_count; ++c) {
+      const int64 split_length = rig::on_cuda::nth_split_length(c);
+      if (length <= split_length) continue;
+      ++out.split_rows[c];
+      out.segments[c] += static_cast<index>((length - 1) / split_length + 1);
     }
     for (int64 e = begin; e < begin + length; ++e) {
       index& last = last_panel[static_cast<std::size_t>(a.column_indices()[e])];
-      out.segments += last != i / rig::on_cuda::panel_rows;
+      out.panel_segments += last != i / rig::on_cuda::panel_rows;
       last = i / rig::on_cuda::panel_rows;
     }
     if (i % 16 != 0 || length == 0) continue;
@@ -644,8 +645,9 @@ int print_statistics(std::span<char* const> names) {
     std::printf("{\"%s\", %d, %d, %ld, %ld, %ld, %ld, %ld, %d, %d, %d, %d, %d, %d, %s},\n", f.name,
                 f.rows, f.columns, static_cast<long>(f.nnz), static_cast<long>(f.longest),
                 static_cast<long>(f.quads), static_cast<long>(f.filled),
-                static_cast<long>(f.segments), f.cut_rows[0], f.cut_rows[1], f.cut_rows[2],
-                f.pieces[0], f.pieces[1], f.pieces[2], f.local ? "true" : "false");
+                static_cast<long>(f.panel_segments), f.split_rows[0], f.split_rows[1],
+                f.split_rows[2], f.segments[0], f.segments[1], f.segments[2],
+                f.local ? "true" : "false");
     std::fflush(stdout);
   }
   return 0;

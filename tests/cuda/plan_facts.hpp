@@ -13,10 +13,10 @@ struct graph_facts {
   const char* name;
   rig::index rows, columns;
   rig::int64 nnz, longest = 0;
-  rig::int64 quads = 0;     ///< four times the longest of each four neighbouring rows
-  rig::int64 filled = 0;    ///< rows that have entries
-  rig::int64 segments = 0;  ///< columns that have entries, of each panel of rows, together
-  rig::index cut_rows[3] = {}, pieces[3] = {};
+  rig::int64 quads = 0;           ///< four times the longest of each four neighbouring rows
+  rig::int64 filled = 0;          ///< rows that have entries
+  rig::int64 panel_segments = 0;  ///< columns that have entries, of each panel of rows, together
+  rig::index split_rows[3] = {}, segments[3] = {};
   bool local = false;
   bool offsets_64 = false;  ///< offsets have 64 bits
 };
@@ -116,7 +116,7 @@ struct made_up_rows {
   rig::index rows, columns;
   double mean, imbalance;
   rig::int64 longest;
-  rig::index cut_rows[3];
+  rig::index split_rows[3];
   bool local = false, offsets_64 = false;
 };
 inline constexpr made_up_rows made_up_graphs[] = {
@@ -201,10 +201,10 @@ inline graph_facts facts_of(const made_up_rows& of) {
   graph_facts out{of.name, of.rows, of.columns, std::llround(of.mean * of.rows), of.longest};
   out.quads = std::llround(of.imbalance * static_cast<double>(out.nnz));
   out.filled = out.nnz > 0 ? of.rows : 0;
-  out.segments = out.nnz / 2;
+  out.panel_segments = out.nnz / 2;
   for (int c = 0; c < 3; ++c) {
-    out.cut_rows[c] = of.cut_rows[c];
-    out.pieces[c] = 3 * of.cut_rows[c];
+    out.split_rows[c] = of.split_rows[c];
+    out.segments[c] = 3 * of.split_rows[c];
   }
   out.local = of.local;
   out.offsets_64 = of.offsets_64;

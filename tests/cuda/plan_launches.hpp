@@ -22,7 +22,7 @@ struct observed {
   std::string b_copy = "none", launches, reads;
   std::array<std::string, 4> kernels;  ///< requested kernels; their addresses stand for the kernels
   std::size_t asked = 0, launched = 0;
-  rig::int64 cut = 0, pieces = 0;
+  rig::int64 split_length = 0, segments = 0;
   bool by_length = false;
 };
 inline observed seen;
@@ -75,22 +75,22 @@ row_statistics::row_statistics(const pattern& pattern) {
     mean_length = static_cast<double>(of.nnz) / static_cast<double>(of.filled);
     imbalance = static_cast<double>(of.quads) / static_cast<double>(of.nnz);
   }
-  std::copy_n(of.cut_rows, cut_kinds, cut_rows);
-  std::copy_n(of.pieces, cut_kinds, pieces);
+  std::copy_n(of.split_rows, split_length_count, split_rows);
+  std::copy_n(of.segments, split_length_count, segments);
   local = of.local;
-  segment = segment_length(*this, pattern.nnz());
+  split_length = split_length_of(*this, pattern.nnz());
 }
 
 /// The device counts longer segments than those of the statistics; here the last kind stands for
 /// them.
 row_lists::row_lists(const pattern& of) {
   const auto statistics = of.derived_of<row_statistics>();
-  if (cut_helps(*statistics)) {
-    cut = statistics->segment;
+  if (has_rows_to_split(*statistics)) {
+    split_length = statistics->split_length;
     int kind = 0;
-    while (kind + 1 < cut_kinds && cut_of(kind) != cut) ++kind;
-    cut_count = statistics->cut_rows[kind];
-    piece_count = statistics->pieces[kind];
+    while (kind + 1 < split_length_count && nth_split_length(kind) != split_length) ++kind;
+    split_count = statistics->split_rows[kind];
+    segment_count = statistics->segments[kind];
   }
   chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
   if (is_skewed(*statistics, of.nnz())) by_length = static_cast<const listed_row*>(somewhere());
@@ -103,7 +103,7 @@ buffer row_lists::sums_of(void* stream, std::size_t bytes) const {
 }
 
 row_panels::row_panels(const pattern&)
-    : unit_count(132), segment_count(static_cast<int32>(looked_at->segments)) {}
+    : unit_count(132), segment_count(static_cast<int32>(looked_at->panel_segments)) {}
 
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())), block_count(132) {}
@@ -146,8 +146,8 @@ void launch(const problem&, const char* name, const void* kernel, dim3 grid, uns
   if (args.c_in_vectors) out += " to C in packs";
   if (args.permutation != nullptr) out += " permuted";
   if (args.rescales) out += " rescaled";
-  seen.cut = args.cut;
-  seen.pieces = args.piece_count;
+  seen.split_length = args.split_length;
+  seen.segments = args.segment_count;
   seen.by_length = args.order != nullptr;
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("a table that is no table is refused with its line") {
   refused("order,rows=uniform,by_length=1,,,,,,\n", {"section order has no fact 'rows'"});
   refused("row,,lanes=8,,,,,,\n", {"no setting is named 'lanes'"});
   refused("load,,vector_bytes=12,,,,,,\n", {"line 2", "vector_bytes=12"});
-  refused("segments,,segment=1e30,,,,,,\n", {"segment=1e30"});
+  refused("segments,,split_length=1e30,,,,,,\n", {"split_length=1e30"});
   refused("row,,tile_lanes=8 row_lanes=4 unroll=1,,,,,,\n", {"tile_lanes <= row_lanes"});
   refused("row,,unroll=4,,,,,,\n", {"tile_lanes"});
   refused("constant,l2,1,,,,,,\n", {"no constant is named 'l2'"});

@@ -82,7 +82,7 @@ __global__ void take_lengths(const int32* numbers, const int32* begins, int32 co
 __global__ void place_segments(const int32* numbers, const int32* begins, const index* columns_of,
                                const int32* sorted_begins, int32 count, const index* rows,
                                const int32* permutation, const int32* offsets_of_a,
-                               segment* segments, unsigned* words) {
+                               panel_segment* segments, unsigned* words) {
   for (int64 t = static_cast<int64>(blockIdx.x) * block + threadIdx.x; t < count;
        t += static_cast<int64>(gridDim.x) * block) {
     const int32 s = numbers[t], begin = begins[s], to = sorted_begins[t];
@@ -251,13 +251,13 @@ row_panels::row_panels(const pattern& original) {
 
   const listed_segments listed = list_all(in, entries, original, places_, count);
   const sorted_segments sorted = sort_by_panel(in, entries, original, listed, count);
-  segments_ = in.room(count, sizeof(segment));
+  segments_ = in.room(count, sizeof(panel_segment));
   words_ = in.room(original.nnz(), sizeof(unsigned));
   place_segments<<<blocks_for(count), block, 0, in.stream>>>(
       sorted.numbers.data<int32>(), listed.begins.data<int32>(), listed.columns.data<index>(),
       sorted.begins.data<int32>(), count, entries.rows,
       entries.transpose->permutation.data<int32>(), static_cast<const int32*>(original.offsets()),
-      segments_.data<segment>(), words_.data<unsigned>());
+      segments_.data<panel_segment>(), words_.data<unsigned>());
   in.check_launch();
 
   const auto made = units_of(edges_of(in, original, sorted, count), original.rows());
@@ -270,7 +270,7 @@ row_panels::row_panels(const pattern& original) {
   memory_ = in.room(unit_count, sizeof(panel_unit));
   in.to_device(memory_.data(), made->data(), memory_.bytes());
   units = memory_.data<panel_unit>();
-  segments = segments_.data<segment>();
+  segments = segments_.data<panel_segment>();
   words = words_.data<unsigned>();
   // One wait at creation, so that a call on any stream finds the structure complete.
   in.wait();

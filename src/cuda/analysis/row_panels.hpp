@@ -25,10 +25,10 @@ struct row_panels : derived {
   bool fits = true;  ///< no panel has more entries than a word can number
   index unit_count = 0;
   int32 segment_count = 0;
-  const panel_unit* units = nullptr;   ///< the longest first
-  const segment* segments = nullptr;   ///< by panel, the longest first
-  const unsigned* words = nullptr;     ///< one per entry, by segments: `panel_word`
-  const int32* first_place = nullptr;  ///< the first place of each row's sums, then the end
+  const panel_unit* units = nullptr;        ///< the longest first
+  const panel_segment* segments = nullptr;  ///< by panel, the longest first
+  const unsigned* words = nullptr;          ///< one per entry, by segments: `panel_word`
+  const int32* first_place = nullptr;       ///< the first place of each row's sums, then the end
 
  private:
   buffer memory_, segments_, words_, places_;

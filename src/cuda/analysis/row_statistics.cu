@@ -25,9 +25,9 @@ enum seen : int {
   near,
   looked_at,
   rows_with_entries,
-  rows_to_cut,
-  pieces_of_them = rows_to_cut + cut_kinds,
-  seen_count = pieces_of_them + cut_kinds
+  rows_to_split,
+  segments_of_them = rows_to_split + split_length_count,
+  seen_count = segments_of_them + split_length_count
 };
 using number = unsigned long long;
 
@@ -60,11 +60,11 @@ __global__ void __launch_bounds__(statistics_threads, 4)
       longest = length > longest ? length : longest;
       mine[rows_with_entries] += length > 0 ? 1 : 0;
 #pragma unroll
-      for (int c = 0; c < cut_kinds; ++c) {
-        const auto cut = static_cast<unsigned>(cut_of(c));
-        if (length <= cut) continue;
-        ++mine[rows_to_cut + c];
-        mine[pieces_of_them + c] += (length - 1) / cut + 1;
+      for (int c = 0; c < split_length_count; ++c) {
+        const auto split_length = static_cast<unsigned>(nth_split_length(c));
+        if (length <= split_length) continue;
+        ++mine[rows_to_split + c];
+        mine[segments_of_them + c] += (length - 1) / split_length + 1;
       }
     }
     my_quads += 4ull * longest;
@@ -145,7 +145,7 @@ statistics_space& statistics_space_of(int device) {
 }
 
 struct counters {
-  int32 rows, pieces;
+  int32 rows, segments;
 };
 
 /// The sum of x over the threads before this one; `total`: the sum over the block.
@@ -169,29 +169,31 @@ __device__ int before_me(int x, int& total) {
   return before + sum - x;
 }
 
-/// A block takes `block` neighbouring rows, and one range of each list for all of their pieces, so
-/// that pieces of neighbours run together. Blocks take their ranges in any order, because sums do
-/// not depend on the ranges. With null lists the kernel only counts.
-__global__ void cut_rows_of(const void* offsets, bool offsets_64, index rows, int64 cut,
-                            counters* taken, piece* pieces, cut_row* cut_rows) {
-  __shared__ int first_piece, first_row;
+/// A block takes `block` neighbouring rows, and one range of each list for all of their segments,
+/// so that segments of neighbours run together. Blocks take their ranges in any order, because sums
+/// do not depend on the ranges. With null lists the kernel only counts.
+__global__ void split_rows_of(const void* offsets, bool offsets_64, index rows, int64 split_length,
+                              counters* taken, row_segment* segments, split_row* split_rows) {
+  __shared__ int first_segment, first_row;
   const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
   const auto row = static_cast<index>(i);
   const int64 length =
       i < rows ? offset_at(offsets, offsets_64, row + 1) - offset_at(offsets, offsets_64, row) : 0;
-  const int count = length > cut ? static_cast<int>((length + cut - 1) / cut) : 0;
-  int all_pieces = 0, all_rows = 0;
-  const int my_piece = before_me(count, all_pieces),
+  const int count =
+      length > split_length ? static_cast<int>((length + split_length - 1) / split_length) : 0;
+  int all_segments = 0, all_rows = 0;
+  const int my_segment = before_me(count, all_segments),
             my_row = before_me(count > 0 ? 1 : 0, all_rows);
   if (all_rows == 0) return;
   if (threadIdx.x == 0) {
-    first_piece = atomicAdd(&taken->pieces, all_pieces);
+    first_segment = atomicAdd(&taken->segments, all_segments);
     first_row = atomicAdd(&taken->rows, all_rows);
   }
   __syncthreads();
-  if (pieces == nullptr || count == 0) return;
-  cut_rows[first_row + my_row] = {row, first_piece + my_piece, count};
-  for (int p = 0; p < count; ++p) pieces[first_piece + my_piece + p] = {row, p, first_row + my_row};
+  if (segments == nullptr || count == 0) return;
+  split_rows[first_row + my_row] = {row, first_segment + my_segment, count};
+  for (int p = 0; p < count; ++p)
+    segments[first_segment + my_segment + p] = {row, p, first_row + my_row};
 }
 
 /// Classes of row lengths: longest first, eight per octave, rows without entries last.
@@ -295,23 +297,25 @@ unsigned blocks_of(index rows, int rows_per_block) {
   return static_cast<unsigned>((static_cast<int64>(rows) + rows_per_block - 1) / rows_per_block);
 }
 
-/// The pieces of rows longer than `cut`, counted on the device.
-counters count_pieces(const pattern& of, int64 cut) {
+/// The segments of rows longer than `split_length`, counted on the device.
+counters count_segments(const pattern& of, int64 split_length) {
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
-  check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "cutting rows");
-  cut_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
-      of.offsets(), of.offsets_64(), of.rows(), cut, taken.data<counters>(), nullptr, nullptr);
-  check(cudaGetLastError(), "cutting rows");
+  check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "splitting rows");
+  split_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
+      of.offsets(), of.offsets_64(), of.rows(), split_length, taken.data<counters>(), nullptr,
+      nullptr);
+  check(cudaGetLastError(), "splitting rows");
   return *taken.to(cpu()).data<counters>();
 }
 
-/// The same, from the statistics if they count pieces for this cut. Larger cuts, of rows of half a
-/// million entries, are counted.
-counters pieces_of(const pattern& of, const row_statistics& statistics, int64 cut) {
-  for (int kind = 0; kind < cut_kinds; ++kind)
-    if (cut_of(kind) == cut) return {statistics.cut_rows[kind], statistics.pieces[kind]};
-  return count_pieces(of, cut);
+/// The same, from the statistics if they count segments of this length. Longer segments, of rows of
+/// half a million entries, are counted.
+counters segments_of(const pattern& of, const row_statistics& statistics, int64 split_length) {
+  for (int kind = 0; kind < split_length_count; ++kind)
+    if (nth_split_length(kind) == split_length)
+      return {statistics.split_rows[kind], statistics.segments[kind]};
+  return count_segments(of, split_length);
 }
 
 /// What the kernels that make the lists count.
@@ -323,9 +327,9 @@ struct list_counts {
 
 /// The bytes at which the lists begin in their allocation.
 struct list_places {
-  std::size_t counts, pieces, cut_rows, chunks, order, bytes;
+  std::size_t counts, segments, split_rows, chunks, order, bytes;
 };
-list_places places_for(std::size_t pieces, std::size_t cut_rows, std::size_t chunks,
+list_places places_for(std::size_t segments, std::size_t split_rows, std::size_t chunks,
                        std::size_t ordered_rows) {
   std::size_t size = 0;
   const auto reserve = [&](std::size_t bytes) {
@@ -335,8 +339,8 @@ list_places places_for(std::size_t pieces, std::size_t cut_rows, std::size_t chu
   };
   list_places out = {};
   out.counts = reserve(sizeof(list_counts));
-  out.pieces = reserve(pieces * sizeof(piece));
-  out.cut_rows = reserve(cut_rows * sizeof(cut_row));
+  out.segments = reserve(segments * sizeof(row_segment));
+  out.split_rows = reserve(split_rows * sizeof(split_row));
   out.chunks = reserve((chunks + 1) * sizeof(index));
   out.order = reserve(ordered_rows * sizeof(listed_row));
   out.bytes = size;
@@ -388,12 +392,12 @@ row_statistics::row_statistics(const pattern& of) {
     mean_length = nnz / static_cast<double>(all[rows_with_entries]);
     imbalance = static_cast<double>(all[quads]) / nnz;
   }
-  for (int c = 0; c < cut_kinds; ++c) {
-    cut_rows[c] = static_cast<index>(all[rows_to_cut + c]);
-    pieces[c] = static_cast<index>(all[pieces_of_them + c]);
+  for (int c = 0; c < split_length_count; ++c) {
+    split_rows[c] = static_cast<index>(all[rows_to_split + c]);
+    segments[c] = static_cast<index>(all[segments_of_them + c]);
   }
   local = all[near] * 2 > all[looked_at];
-  segment = segment_length(*this, of.nnz());
+  split_length = split_length_of(*this, of.nnz());
 }
 
 row_statistics row_statistics::sampled(int width) const {
@@ -411,30 +415,31 @@ row_lists::row_lists(const pattern& of) {
   const device_scope scope(of.where().device);
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const auto statistics = of.derived_of<row_statistics>();
-  const bool is_cut = cut_helps(*statistics), sorts = is_skewed(*statistics, of.nnz());
-  if (is_cut) {
-    cut = statistics->segment;
-    const counters all = pieces_of(of, *statistics, cut);
-    piece_count = all.pieces;
-    cut_count = all.rows;
+  const bool splits = has_rows_to_split(*statistics), sorts = is_skewed(*statistics, of.nnz());
+  if (splits) {
+    split_length = statistics->split_length;
+    const counters all = segments_of(of, *statistics, split_length);
+    segment_count = all.segments;
+    split_count = all.rows;
   }
   chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
 
   const list_places at = places_for(
-      static_cast<std::size_t>(piece_count), static_cast<std::size_t>(cut_count),
+      static_cast<std::size_t>(segment_count), static_cast<std::size_t>(split_count),
       static_cast<std::size_t>(chunk_count), sorts ? static_cast<std::size_t>(of.rows()) : 0);
   memory = buffer::allocate(at.bytes, of.where(), of.stream());
   auto* const bytes = memory.data<unsigned char>();
   auto* const counts = reinterpret_cast<list_counts*>(bytes + at.counts);
-  if (is_cut || sorts)
+  if (splits || sorts)
     check(cudaMemsetAsync(counts, 0, sizeof(list_counts), stream), "lists of rows");
-  if (is_cut) {
-    auto* const of_pieces = reinterpret_cast<piece*>(bytes + at.pieces);
-    auto* const of_rows = reinterpret_cast<cut_row*>(bytes + at.cut_rows);
-    cut_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
-        of.offsets(), of.offsets_64(), of.rows(), cut, &counts->taken, of_pieces, of_rows);
-    pieces = of_pieces;
-    cut_rows = of_rows;
+  if (splits) {
+    auto* const of_segments = reinterpret_cast<row_segment*>(bytes + at.segments);
+    auto* const of_rows = reinterpret_cast<split_row*>(bytes + at.split_rows);
+    split_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
+        of.offsets(), of.offsets_64(), of.rows(), split_length, &counts->taken, of_segments,
+        of_rows);
+    segments = of_segments;
+    split_rows = of_rows;
   }
   auto* const of_chunks = reinterpret_cast<index*>(bytes + at.chunks);
   list_chunks(of, chunk_count, of_chunks);

@@ -13,9 +13,9 @@
 
 namespace rig::on_cuda {
 
-/// Entries per piece, unless a row has millions.
-constexpr int cut_kinds = 3;
-constexpr int64 cut_of(int kind) { return kind == 0 ? 128 : kind == 1 ? 512 : 1024; }
+/// The split lengths, unless a row has millions of entries.
+constexpr int split_length_count = 3;
+constexpr int64 nth_split_length(int n) { return n == 0 ? 128 : n == 1 ? 512 : 1024; }
 
 struct row_statistics : derived {
   static constexpr const char* name = "row statistics";
@@ -29,9 +29,9 @@ struct row_statistics : derived {
   double mean_length = 0;  ///< of the rows that have entries
   double imbalance =
       1;  ///< the longest of four neighbouring rows over their mean, weighted by entries
-  index cut_rows[cut_kinds] = {},
-        pieces[cut_kinds] = {};  ///< rows longer than each cut, and their pieces
-  int64 segment = 0;             ///< entries per segment of a row that is cut; 0: rows stay whole
+  /// Rows longer than each split length, and their segments.
+  index split_rows[split_length_count] = {}, segments[split_length_count] = {};
+  int64 split_length = 0;  ///< entries per segment of a split row; 0: rows stay whole
   bool local = false;  ///< most entries lie near the diagonal, so neighbouring rows share columns
 };
 
@@ -42,10 +42,10 @@ struct row_lists : derived {
   explicit row_lists(const pattern& of);
   std::size_t bytes() const override;
 
-  int64 cut = 0;  ///< rows longer than this are cut into pieces of so many entries
-  index piece_count = 0, cut_count = 0;
-  const piece* pieces = nullptr;
-  const cut_row* cut_rows = nullptr;
+  int64 split_length = 0;  ///< longer rows are split into segments of so many entries
+  index segment_count = 0, split_count = 0;
+  const row_segment* segments = nullptr;
+  const split_row* split_rows = nullptr;
   const listed_row* by_length = nullptr;  ///< rows, longest first, to an eighth of an octave
   index chunk_count = 0;                  ///< chunks of `spmv`
   const index* chunk_rows = nullptr;      ///< the first row of each chunk, then the number of rows
@@ -81,8 +81,8 @@ const row_lists& lists_of(const problem& p, workspace& work);
 /// The rows by length if that order pays; null: as A stores them.
 const listed_row* order_of(const problem& p, const row_lists& lists);
 
-/// Sets the pieces of cut rows in `args`.
-void set_pieces(const row_lists& lists, arguments& args);
+/// Sets the segments of split rows in `args`.
+void set_segments(const row_lists& lists, arguments& args);
 
 /// Sets `count` zero counters in `args`, for a launch that leaves them zero, and `bytes` for its
 /// sums. The memory belongs to the lists if calls follow each other on a stream. The returned
@@ -90,22 +90,22 @@ void set_pieces(const row_lists& lists, arguments& args);
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
                    arguments& args, workspace& work);
 
-/// Sets the pieces in `args`, if there are any, with completion counters for each of `tiles`, and
-/// `bytes` for the sums of each piece. The returned buffer must live until the launch.
-buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args, workspace& work);
+/// Sets the segments in `args`, if there are any, with completion counters for each of `tiles`, and
+/// `bytes` for the sums of each segment. The returned buffer must live until the launch.
+buffer split_into_segments(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
+                           arguments& args, workspace& work);
 
-/// `row_statistics::segment` by the tuning table.
-int64 segment_length(const row_statistics& statistics, int64 nnz);
+/// `row_statistics::split_length` by the tuning table.
+int64 split_length_of(const row_statistics& statistics, int64 nnz);
 
 /// Returns whether one group of lanes would work on some row while others wait.
-bool cut_helps(const row_statistics& statistics);
+bool has_rows_to_split(const row_statistics& statistics);
 
 /// Returns whether neighbouring rows differ in length, in a matrix small enough for that to cost
 /// time.
 bool is_skewed(const row_statistics& statistics, int64 nnz);
 
-/// order_helps: returns whether taking rows by length pays. split_helps: whether that, or cutting
+/// order_helps: returns whether taking rows by length pays. split_helps: whether that, or splitting
 /// rows, pays.
 bool order_helps(const problem& p, const row_statistics& statistics);
 bool split_helps(const problem& p, const row_statistics& statistics);

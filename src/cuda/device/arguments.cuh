@@ -10,11 +10,11 @@
 
 namespace rig::on_cuda {
 
-/// A piece of one cut row: at most `cut` of its entries, from entry number · cut on. `cut_row` is
-/// the row's place in the list of cut rows.
-struct piece {
+/// A segment of one split row: at most `split_length` of its entries, from entry number ·
+/// split_length on. `split_row` is the row's place in the list of split rows.
+struct row_segment {
   index row;
-  int32 number, cut_row;
+  int32 number, split_row;
 };
 
 /// Threads per block of `row`.
@@ -38,10 +38,10 @@ struct alignas(16) listed_row {
   index row;
 };
 
-/// A row that is cut: its pieces are [first_piece, first_piece + count), in order.
-struct cut_row {
+/// A split row: its segments are [first_segment, first_segment + count), in order.
+struct split_row {
   index row;
-  int32 first_piece, count;
+  int32 first_segment, count;
 };
 
 /// Rows of A per panel of `maxk_backward_panels`; a block holds their rows of B in shared memory. A
@@ -64,7 +64,7 @@ struct panel_unit {
 
 /// The entries of a panel in one column of A, which is a row of C. `place`: the place of their sum.
 /// `begin`, `count`: their words.
-struct alignas(16) segment {
+struct alignas(16) panel_segment {
   index row;
   int32 place;
   int32 begin, count;
@@ -150,19 +150,19 @@ struct arguments {
   bool c_in_vectors = false;  ///< C can be stored in vectors of the width in which B is loaded
   any_value fill = {};        ///< in C's storage type
   mask_arguments mask;
-  // The entries to sum: whole rows, samples of rows, or pieces of cut rows
+  // The entries to sum: whole rows, samples of rows, or segments of split rows
   sampling samples = sampling::none;
   int width = 0;
-  bool rescales = false;  ///< the sum of a sample is scaled to the whole row
-  int64 cut = 0;          ///< rows longer than this come in pieces; 0: no row is cut
-  const piece* pieces = nullptr;
-  index piece_count = 0;
+  bool rescales = false;   ///< the sum of a sample is scaled to the whole row
+  int64 split_length = 0;  ///< rows longer than this come in segments; 0: no row is split
+  const row_segment* segments = nullptr;
+  index segment_count = 0;
   const listed_row* order = nullptr;  ///< the order of rows; null: as A stores them
-  const cut_row* cut_rows = nullptr;
-  index cut_count = 0;
-  void* piece_sums = nullptr;  ///< piece_count × columns accumulators
-  /// Finished pieces of each cut row: cut_count counters per tile. In `spmv`: sums that chunks
-  /// have sent. Zero between launches.
+  const split_row* split_rows = nullptr;
+  index split_count = 0;
+  void* segment_sums = nullptr;  ///< segment_count × columns accumulators
+  /// Finished segments of each split row: split_count counters per tile. In `spmv`: sums that
+  /// chunks have sent. Zero between launches.
   unsigned* completion_counters = nullptr;
   // A cbsr, which is B or the pattern of C
   int k = 0;
@@ -173,16 +173,16 @@ struct arguments {
   index chunk_count = 0;
   // Panels of rows: `maxk_backward`
   const panel_unit* units = nullptr;
-  const segment* segments = nullptr;
+  const panel_segment* panel_segments = nullptr;
   const unsigned* words = nullptr;     ///< one per entry: `panel_word`
-  const int32* first_place = nullptr;  ///< each row's first sum in `piece_sums`, then the end
-  // Panels of columns: `spmv_panels`, with its sums in `piece_sums`, panel by panel
+  const int32* first_place = nullptr;  ///< each row's first sum in `segment_sums`, then the end
+  // Panels of columns: `spmv_panels`, with its sums in `segment_sums`, panel by panel
   const vector_codes* codes = nullptr;
-  const unsigned* segment_ends = nullptr;     ///< one bit per vector: the last of its segment
-  const int32* segment_vectors = nullptr;     ///< per segment: vector of A less vector of `codes`
-  const warp_start* starts = nullptr;         ///< column_warps + 1 per unit
-  const column_unit* column_units = nullptr;  ///< in the order of blocks
-  const index* block_units = nullptr;         ///< each block's first unit, then the end
+  const unsigned* panel_segment_ends = nullptr;  ///< one bit per vector: the last of its segment
+  const int32* panel_segment_vectors = nullptr;  ///< vector of A less vector of `codes`
+  const warp_start* starts = nullptr;            ///< column_warps + 1 per unit
+  const column_unit* column_units = nullptr;     ///< in the order of blocks
+  const index* block_units = nullptr;            ///< each block's first unit, then the end
   index panel_count = 0;
 
   constexpr int64 offset(index row) const {

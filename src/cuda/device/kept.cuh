@@ -7,47 +7,48 @@
 
 namespace rig::on_cuda {
 
-/// The part of a row that a warp takes: the whole row, or one piece of a cut row.
+/// The part of a row that a warp takes: the whole row, or one segment of a split row.
 struct row_part {
   index row;
   int64 begin;      ///< its first entry
   unsigned count;   ///< the number of its entries
   int64 whole;      ///< the number of entries of the row
-  unsigned number;  ///< the place in the list of pieces, or of rows
-  bool is_piece;
+  unsigned number;  ///< the place in the list of segments, or of rows
+  bool is_segment;
 
-  /// Warps take the pieces of cut rows first, then the other rows. Returns false if nothing is left
-  /// for this warp.
+  /// Warps take the segments of split rows first, then the other rows. Returns false if nothing is
+  /// left for this warp.
   __device__ bool take(const arguments& args) {
     const unsigned part = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32;
-    const auto pieces = static_cast<unsigned>(args.piece_count);
-    is_piece = part < pieces;
-    number = is_piece ? part : part - pieces;
-    if (!is_piece && number >= static_cast<unsigned>(args.rows)) return false;
-    const listed_row all = is_piece                ? args.entries_of(args.pieces[number].row)
+    const auto segments = static_cast<unsigned>(args.segment_count);
+    is_segment = part < segments;
+    number = is_segment ? part : part - segments;
+    if (!is_segment && number >= static_cast<unsigned>(args.rows)) return false;
+    const listed_row all = is_segment              ? args.entries_of(args.segments[number].row)
                            : args.order != nullptr ? args.order[number]
                                                    : args.entries_of(static_cast<index>(number));
     row = all.row;
     begin = all.begin;
     whole = all.count;
-    const int64 first = is_piece ? args.pieces[number].number * args.cut : 0;
+    const int64 first = is_segment ? args.segments[number].number * args.split_length : 0;
     begin += first;
     int64 mine = whole - first;
-    if (args.cut > 0 && mine > args.cut) {
-      if (!is_piece) return false;
-      mine = args.cut;
+    if (args.split_length > 0 && mine > args.split_length) {
+      if (!is_segment) return false;
+      mine = args.split_length;
     }
     count = static_cast<unsigned>(mine);
     return true;
   }
 
-  /// Returns true to the last warp that finishes a piece of the row: the results of all pieces can
-  /// be read then.
-  __device__ bool is_last(const arguments& args, int lane, cut_row& of) const {
-    const int32 cut_row_number = args.pieces[number].cut_row;
-    of = args.cut_rows[cut_row_number];
-    unsigned* const completion_counters =
-        args.completion_counters + static_cast<int64>(blockIdx.y) * args.cut_count + cut_row_number;
+  /// Returns true to the last warp that finishes a segment of the row: the results of all segments
+  /// can be read then.
+  __device__ bool is_last(const arguments& args, int lane, split_row& of) const {
+    const int32 split_row_number = args.segments[number].split_row;
+    of = args.split_rows[split_row_number];
+    unsigned* const completion_counters = args.completion_counters +
+                                          static_cast<int64>(blockIdx.y) * args.split_count +
+                                          split_row_number;
     return arrive(completion_counters, of.count, 0xffffffffu, 0, lane == 0);
   }
 };

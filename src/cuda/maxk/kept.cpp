@@ -23,7 +23,7 @@ int lanes_for(int vectors, int least) {
 }
 
 dim3 grid_for(const arguments& args, unsigned warps, index tiles) {
-  const int64 parts = static_cast<int64>(args.piece_count) + args.rows;
+  const int64 parts = static_cast<int64>(args.segment_count) + args.rows;
   return {static_cast<unsigned>((parts + warps - 1) / warps), static_cast<unsigned>(tiles)};
 }
 
@@ -31,11 +31,11 @@ index tiles_of(int places, int lanes, int values) {
   return (places + lanes * values - 1) / (lanes * values);
 }
 
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args,
-                workspace& work) {
+buffer split_rows(const problem& p, std::size_t bytes, index tiles, arguments& args,
+                  workspace& work) {
   const row_lists& lists = lists_of(p, work);
   args.order = order_of(p, lists);
-  return cut_in_pieces(p, lists, bytes, tiles, args, work);
+  return split_into_segments(p, lists, bytes, tiles, args, work);
 }
 
 answer kept_answer(answer out, const problem& p) {

@@ -1,6 +1,6 @@
 #pragma once
 
-// The host code that `maxk` and `maxk_backward` share: facts, grids, cut rows, estimates.
+// The host code that `maxk` and `maxk_backward` share: facts, grids, split rows, estimates.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/runtime/launch.hpp"
@@ -28,9 +28,10 @@ index tiles_of(int places, int lanes, int values);
 /// The grid for all row parts: one warp per part, and `tiles` blocks in y.
 dim3 grid_for(const arguments& args, unsigned warps, index tiles);
 
-/// Orders and cuts rows as `split` does. The buffer holds the pieces' sums, `bytes` each, and must
-/// live until the launch.
-buffer cut_rows(const problem& p, std::size_t bytes, index tiles, arguments& args, workspace& work);
+/// Orders and splits rows as `split` does. The buffer holds the segments' sums, `bytes` each, and
+/// must live until the launch.
+buffer split_rows(const problem& p, std::size_t bytes, index tiles, arguments& args,
+                  workspace& work);
 
 /// `maxk_backward` by panels, in maxk_panels.cu: whether panels can serve, whether atomics add the
 /// sums, and the launch. The launch returns false, with nothing done, when the sums do not fit.

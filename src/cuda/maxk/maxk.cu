@@ -87,7 +87,7 @@ void launch_forward(const problem& p, const forward_plan& plan, arguments& args,
                       plan.has_flags, plan.plain, plan.whole}});
   const std::size_t place_bytes = p.algebra->accum_bytes + plan.has_flags;
   const buffer sums =
-      cut_rows(p, static_cast<std::size_t>(p.b.columns) * place_bytes, plan.tiles, args, work);
+      split_rows(p, static_cast<std::size_t>(p.b.columns) * place_bytes, plan.tiles, args, work);
   launch(p, "maxk", kernel, grid_for(args, plan.warps, plan.tiles), 32 * plan.warps, args,
          plan.shared);
 }

@@ -1,12 +1,12 @@
 // maxk (forward, sparse × cbsr): one warp per row, with the row's sums in shared memory.
 //
-// A warp takes a row, or a piece of a cut row. Each of its subwarps holds a set of sums
+// A warp takes a row, or a segment of a split row. Each of its subwarps holds a set of sums
 // in shared memory, one tile of columns at a time. An entry of A adds k products at distinct
 // columns. Wins when k is small beside f: a float32 entry with f ≤ 256 reads 5·k bytes instead of
-// 4·f. Sums of subwarps and pieces are added in a fixed order without float atomics, so results are
-// deterministic.
-// Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics. Cost per tile: O(nnz ·
-// k) and rows · f; scratch: piece_count · f accumulators. Measured: suite maxk.
+// 4·f. Sums of subwarps and segments are added in a fixed order without float atomics, so results
+// are deterministic. Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics.
+// Cost per tile: O(nnz · k) and rows · f; scratch: segment_count · f accumulators. Measured: suite
+// maxk.
 
 #pragma once
 
@@ -40,29 +40,29 @@ __device__ __forceinline__ void write_chunk(const arguments& args, index row, in
   }
 }
 
-/// Writes C(i, tile): the sums of the row's pieces, added in order. It is a separate function
+/// Writes C(i, tile): the sums of the row's segments, added in order. It is a separate function
 /// because it runs rarely and would cost every row registers.
 template <class S, bool HasFlags, bool Plain>
-__device__ __noinline__ void add_pieces_of_tile(const arguments& args, const cut_row& of, int64 n,
-                                                index first, unsigned end, int lane) {
+__device__ __noinline__ void add_segments_of_tile(const arguments& args, const split_row& of,
+                                                  int64 n, index first, unsigned end, int lane) {
   constexpr unsigned many = chunk<S>;
-  const auto* const piece_sums = static_cast<const typename S::accum*>(args.piece_sums);
-  [[maybe_unused]] const auto* const piece_marks = reinterpret_cast<const unsigned char*>(
-      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
+  const auto* const segment_sums = static_cast<const typename S::accum*>(args.segment_sums);
+  [[maybe_unused]] const auto* const segment_marks = reinterpret_cast<const unsigned char*>(
+      segment_sums + static_cast<int64>(args.segment_count) * args.columns);
   for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
     sum_chunk<S> sum;
     bool marked[many] = {};
     for (unsigned v = 0; v < many; ++v) {
       if (j + v >= end) continue;
-      const int64 at = static_cast<int64>(of.first_piece) * args.columns + first + j + v;
-      sum.of[v] = load_written(piece_sums + at);
+      const int64 at = static_cast<int64>(of.first_segment) * args.columns + first + j + v;
+      sum.of[v] = load_written(segment_sums + at);
 #pragma unroll 4
       for (int32 q = 1; q < of.count; ++q)
-        sum.of[v] =
-            S::add(sum.of[v], load_written(piece_sums + at + static_cast<int64>(q) * args.columns));
+        sum.of[v] = S::add(sum.of[v],
+                           load_written(segment_sums + at + static_cast<int64>(q) * args.columns));
       if constexpr (HasFlags)
         for (int32 q = 0; q < of.count && !marked[v]; ++q)
-          marked[v] = load_written(piece_marks + at + static_cast<int64>(q) * args.columns) != 0;
+          marked[v] = load_written(segment_marks + at + static_cast<int64>(q) * args.columns) != 0;
     }
     write_chunk<S, HasFlags, Plain>(args, of.row, first + static_cast<index>(j), n, sum, marked);
   }
@@ -165,10 +165,10 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
   part.take(args);
   const unsigned rest = static_cast<unsigned>(args.columns - first);
   const unsigned end = rest < width ? rest : width;
-  auto* const piece_sums = static_cast<accum*>(args.piece_sums);
-  [[maybe_unused]] auto* const piece_marks = reinterpret_cast<unsigned char*>(
-      piece_sums + static_cast<int64>(args.piece_count) * args.columns);
-  const int64 piece_at = static_cast<int64>(part.number) * args.columns + first;
+  auto* const segment_sums = static_cast<accum*>(args.segment_sums);
+  [[maybe_unused]] auto* const segment_marks = reinterpret_cast<unsigned char*>(
+      segment_sums + static_cast<int64>(args.segment_count) * args.columns);
+  const int64 segment_at = static_cast<int64>(part.number) * args.columns + first;
   for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
     sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
     bool marked[many] = {};
@@ -180,21 +180,21 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     if constexpr (HasFlags)
       for (unsigned t = 0; t < subwarps; ++t)
         for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
-    if (!part.is_piece) {
+    if (!part.is_segment) {
       write_chunk<S, HasFlags, Plain>(args, part.row, first + static_cast<index>(j), part.whole,
                                       sum, marked);
       continue;
     }
     for (unsigned v = 0; v < many; ++v)
       if (j + v < end) {
-        piece_sums[piece_at + j + v] = sum.of[v];
-        if constexpr (HasFlags) piece_marks[piece_at + j + v] = marked[v];
+        segment_sums[segment_at + j + v] = sum.of[v];
+        if constexpr (HasFlags) segment_marks[segment_at + j + v] = marked[v];
       }
   }
-  if (part.is_piece) {
-    cut_row of;
+  if (part.is_segment) {
+    split_row of;
     if (part.is_last(args, lane, of))
-      add_pieces_of_tile<S, HasFlags, Plain>(args, of, part.whole, first, end, lane);
+      add_segments_of_tile<S, HasFlags, Plain>(args, of, part.whole, first, end, lane);
   }
 }
 

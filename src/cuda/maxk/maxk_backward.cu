@@ -77,8 +77,8 @@ void set_kept(const problem& p, const backward_plan& plan, arguments& args) {
 void launch_rows(const problem& p, const backward_plan& plan, arguments& args, workspace& work) {
   const void* const kernel =
       kernel_for(p, {plan.kernel, "cuda/maxk/maxk_backward.cuh", plan.arguments});
-  const buffer sums = cut_rows(p, static_cast<std::size_t>(plan.columns) * p.algebra->accum_bytes,
-                               plan.tiles, args, work);
+  const buffer sums = split_rows(p, static_cast<std::size_t>(plan.columns) * p.algebra->accum_bytes,
+                                 plan.tiles, args, work);
   launch(p, plan.kernel, kernel, grid_for(args, most_warps, plan.tiles), 32 * most_warps, args);
 }
 

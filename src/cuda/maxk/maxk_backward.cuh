@@ -1,12 +1,12 @@
 // maxk_backward (sparse × dense under a cbsr): k sums per row, in registers; or by panels.
 //
-// A warp takes a row, or a piece of a cut row. An entry of A gathers k numbers from a row of B. It
-// gathers the whole row if that is narrow and k is at least half of it. The order is fixed, so
+// A warp takes a row, or a segment of a split row. An entry of A gathers k numbers from a row of B.
+// It gathers the whole row if that is narrow and k is at least half of it. The order is fixed, so
 // results are deterministic. The transpose that training needs is A's derived structure.
 // maxk_panels.cuh wins when few columns are kept or when rows share neighbours: it reads less and
 // holds more sums.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel is an outer product by atomics, one row
-// of B at a time. Cost: O(nnz · k). Scratch: piece_count · k accumulators, at most twice that for
+// of B at a time. Cost: O(nnz · k). Scratch: segment_count · k accumulators, at most twice that for
 // whole rows. Measured: suite maxk.
 
 #pragma once
@@ -77,17 +77,17 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
 #pragma unroll
       for (int e = 0; e < E; ++e)
         sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
-  if (part.is_piece) {
-    auto* const piece_sums = static_cast<accum*>(args.piece_sums);
+  if (part.is_segment) {
+    auto* const segment_sums = static_cast<accum*>(args.segment_sums);
     for (int e = 0; e < E; ++e)
       if (subwarp == 0 && first + e * TileLanes < args.k)
-        piece_sums[static_cast<int64>(part.number) * args.k + first + e * TileLanes] = sum[e];
-    cut_row of;
+        segment_sums[static_cast<int64>(part.number) * args.k + first + e * TileLanes] = sum[e];
+    split_row of;
     if (!part.is_last(args, lane, of)) return;
     for (int e = 0; e < E; ++e) {
       if (first + e * TileLanes >= args.k) continue;
       const accum* const at =
-          piece_sums + static_cast<int64>(of.first_piece) * args.k + first + e * TileLanes;
+          segment_sums + static_cast<int64>(of.first_segment) * args.k + first + e * TileLanes;
       sum[e] = load_written(at);
 #pragma unroll 4
       for (int32 q = 1; q < of.count; ++q)
@@ -115,16 +115,16 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
   accum sum[1][V];
   gather<S, TB, V, 32, 32, 4, 1>(
       args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
-  if (part.is_piece) {
-    auto* const sums = static_cast<accum*>(args.piece_sums) + first;
+  if (part.is_segment) {
+    auto* const sums = static_cast<accum*>(args.segment_sums) + first;
     const bool is_column = first < args.columns;  // a row is a whole number of vectors
     for (int v = 0; v < V; ++v)
       if (is_column) sums[static_cast<int64>(part.number) * args.columns + v] = sum[0][v];
-    cut_row of;
+    split_row of;
     if (!part.is_last(args, lane, of)) return;
     for (int v = 0; v < V; ++v) {
       if (!is_column) continue;
-      const accum* const at = sums + static_cast<int64>(of.first_piece) * args.columns + v;
+      const accum* const at = sums + static_cast<int64>(of.first_segment) * args.columns + v;
       sum[0][v] = load_written(at);
 #pragma unroll 4
       for (int32 q = 1; q < of.count; ++q)

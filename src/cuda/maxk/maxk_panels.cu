@@ -110,7 +110,7 @@ void set_panels(const problem& p, const row_panels& of, arguments& args) {
   args.k = p.c.k;
   args.kept = p.c.indices;
   args.units = of.units;
-  args.segments = of.segments;
+  args.panel_segments = of.segments;
   args.words = of.words;
 }
 
@@ -119,12 +119,12 @@ void combine(const problem& p, const row_panels& of, void* sums, workspace& work
   const int k = p.c.k;
   arguments args = arguments_of(p);
   args.k = args.columns = k;
-  args.piece_sums = sums;
+  args.segment_sums = sums;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
     const row_lists& lists = lists_of(p, work);
     args.order = order_of(p, lists);
-    set_pieces(lists, args);
+    set_segments(lists, args);
   }
   const int values = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1,
             lanes = lanes_for((k + values - 1) / values, 2),
@@ -134,7 +134,7 @@ void combine(const problem& p, const row_panels& of, void* sums, workspace& work
                                             .arguments = {values, lanes, row_lanes},
                                             .reads_b = false});
   const int64 groups = combine_threads / row_lanes;
-  const int64 blocks = args.cut_count + (p.a.rows + groups - 1) / groups;
+  const int64 blocks = args.split_count + (p.a.rows + groups - 1) / groups;
   launch(p, "maxk_combine", kernel,
          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles_of(k, lanes, values))),
          combine_threads, args);
@@ -155,7 +155,7 @@ void launch_panels(const problem& p, const row_panels& of, const panels_plan& pl
   if (!plan.in_place)
     sums = buffer::allocate(places * p.algebra->accum_bytes, p.a.where, p.desc->stream);
   args.c = plan.in_place ? p.c.data : sums.data();
-  args.piece_sums = sums.data();
+  args.segment_sums = sums.data();
   if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), stream_of(p)), name);
   check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
                              plan.shared_percent),

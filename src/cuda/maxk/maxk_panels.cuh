@@ -43,7 +43,7 @@ struct packed_columns {
 /// this lane's columns of C.
 template <class S, class Index, int E>
 struct coming_segment {
-  segment of = {};
+  panel_segment of = {};
   unsigned word = 0;
   packed_columns<Index, E> columns = {};
   typename S::left a = typename S::left();
@@ -51,7 +51,7 @@ struct coming_segment {
 
 /// Waits until a load has arrived, by making its register an operand.
 __device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
-__device__ __forceinline__ void await(segment& loaded) {
+__device__ __forceinline__ void await(panel_segment& loaded) {
   asm volatile("" : "+r"(loaded.row), "+r"(loaded.place), "+r"(loaded.begin), "+r"(loaded.count));
 }
 
@@ -79,7 +79,7 @@ constexpr int combine_threads = 128;
 
 /// For each segment of a unit, ⊕ over its rows i of A(i,j) ⊗ B(i, column(j,p)): TileLanes lanes per
 /// segment, E places p per lane.
-/// Each sum goes to its own place in `piece_sums`. With Adds, atomics add it to `c`, floats that
+/// Each sum goes to its own place in `segment_sums`. With Adds, atomics add it to `c`, floats that
 /// are 0 before. The arguments describe A in its stored orientation.
 /// Loads run two or three segments ahead: first the segment, then its words and columns, then its
 /// values. Rows of B are copied before all of these, past the registers, which is faster
@@ -111,9 +111,9 @@ __global__ void __launch_bounds__(panel_threads, 2)
                                     : iso_of<left>(args);
   };
   const auto find = [&](int32 s) {
-    segment out = {};
+    panel_segment out = {};
     if (s < unit.last) {
-      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.segments + s));
+      const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.panel_segments + s));
       memcpy(&out, &words, sizeof(out));
     }
     return out;
@@ -157,7 +157,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
     next.of = find(s + (ahead + 1) * groups);
     fetch(at[ahead]);
     fetch_value(at[ahead - 1]);
-    const segment of = at[0].of;
+    const panel_segment of = at[0].of;
     accum sum[E];
 #pragma unroll
     for (int e = 0; e < E; ++e) sum[e] = S::zero();
@@ -195,7 +195,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
         vector_of<accum, E> out;
         for (int e = 0; e < E; ++e) out.element[e] = sum[e];
         store_vector<accum, E>(
-            static_cast<accum*>(args.piece_sums) + static_cast<int64>(of.place) * args.k + first,
+            static_cast<accum*>(args.segment_sums) + static_cast<int64>(of.place) * args.k + first,
             out);
       }
     }
@@ -205,11 +205,10 @@ __global__ void __launch_bounds__(panel_threads, 2)
   }
 }
 
-/// C(i, p) = ⊕ of the row's sums in `piece_sums`, in a fixed order; without `first_place` each row
-/// has one.
-/// TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C. The first
-/// blocks take the rows that `split` would cut, one row per block. More lanes per row, or eight
-/// rows of sums in flight, are not faster overall (docs/lab/maxk.md).
+/// C(i, p) = ⊕ of the row's sums in `segment_sums`, in a fixed order; without `first_place` each
+/// row has one. TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C.
+/// The first blocks take the rows that `split` would split, one row per block. More lanes per row,
+/// or eight rows of sums in flight, are not faster overall (docs/lab/maxk.md).
 template <class S, int V, int TileLanes, int RowLanes>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {
@@ -218,18 +217,18 @@ __global__ void __launch_bounds__(combine_threads)
   __shared__ __align__(16) unsigned char raw[warps * TileLanes * V * sizeof(accum)];
   auto* const met = reinterpret_cast<accum(*)[TileLanes][V]>(raw);
   const int thread = static_cast<int>(threadIdx.x), warp = thread / 32;
-  const bool is_cut = blockIdx.x < static_cast<unsigned>(args.cut_count);
+  const bool is_split = blockIdx.x < static_cast<unsigned>(args.split_count);
   const int64 number =
-      (static_cast<int64>(blockIdx.x) - args.cut_count) * groups + thread / RowLanes;
-  if (!is_cut && number >= args.rows) return;
-  const listed_row of = is_cut                  ? args.entries_of(args.cut_rows[blockIdx.x].row)
+      (static_cast<int64>(blockIdx.x) - args.split_count) * groups + thread / RowLanes;
+  if (!is_split && number >= args.rows) return;
+  const listed_row of = is_split                ? args.entries_of(args.split_rows[blockIdx.x].row)
                         : args.order != nullptr ? args.order[number]
                                                 : args.entries_of(static_cast<index>(number));
   const index row = of.row;
   const int64 entries = of.count;
-  if (!is_cut && args.cut > 0 && entries > args.cut) return;
-  const int lane = is_cut ? thread : thread % RowLanes,
-            subwarps = (is_cut ? combine_threads : RowLanes) / TileLanes;
+  if (!is_split && args.split_length > 0 && entries > args.split_length) return;
+  const int lane = is_split ? thread : thread % RowLanes,
+            subwarps = (is_split ? combine_threads : RowLanes) / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * (TileLanes * V) + lane % TileLanes * V;
   int64 begin = row, end = begin + 1;
   if (args.first_place != nullptr) {
@@ -237,7 +236,7 @@ __global__ void __launch_bounds__(combine_threads)
     end = args.first_place[row + 1];
   }
   const auto* const sums =
-      static_cast<const accum*>(args.piece_sums) + (first < args.k ? first : 0);
+      static_cast<const accum*>(args.segment_sums) + (first < args.k ? first : 0);
   accum sum[1][V];
   for (int v = 0; v < V; ++v) sum[0][v] = S::zero();
   for (int64 at = begin + lane / TileLanes; at < end; at += subwarps * in_flight) {
@@ -254,13 +253,13 @@ __global__ void __launch_bounds__(combine_threads)
   }
 #pragma unroll
   for (int distance = TileLanes; distance < 32; distance *= 2) {
-    if (distance >= RowLanes && !is_cut) break;
-    const unsigned members = is_cut ? 0xffffffffu : group_members<RowLanes>();
+    if (distance >= RowLanes && !is_split) break;
+    const unsigned members = is_split ? 0xffffffffu : group_members<RowLanes>();
 #pragma unroll
     for (int v = 0; v < V; ++v)
       sum[0][v] = S::add(sum[0][v], shuffle_xor(members, sum[0][v], distance));
   }
-  if (is_cut) {
+  if (is_split) {
     if (thread % 32 < TileLanes)
       for (int v = 0; v < V; ++v) met[warp][thread % 32][v] = sum[0][v];
     __syncthreads();

@@ -57,8 +57,8 @@ int64 tiles_of(const problem& p, const launch_plan& plan) {
 }
 
 dim3 grid_of(const arguments& args, int64 tiles, const launch_plan& plan) {
-  const int64 groups = row_threads / plan.row_lanes, pieces = args.piece_count;
-  const int64 blocks = (pieces + groups - 1) / groups + (args.rows + groups - 1) / groups;
+  const int64 groups = row_threads / plan.row_lanes, segments = args.segment_count;
+  const int64 blocks = (segments + groups - 1) / groups + (args.rows + groups - 1) / groups;
   return {static_cast<unsigned>(blocks),
           static_cast<unsigned>(tiles < most_tiles ? tiles : most_tiles),
           static_cast<unsigned>((tiles + most_tiles - 1) / most_tiles)};
@@ -82,15 +82,15 @@ row_operands lay_out(const problem& p, const launch_plan& plan, arguments& args)
   return {ordered_values(p, args), lay_out_b(p, args, plan)};
 }
 
-void launch_row(const problem& p, const launch_plan& plan, const row_lists* cut_rows,
+void launch_row(const problem& p, const launch_plan& plan, const row_lists* split_rows,
                 arguments& args, workspace& work) {
   const void* const kernel = kernel_for(p, request_of(plan));
   const int64 tiles = tiles_of(p, plan);
   buffer sums;
-  if (cut_rows != nullptr)
-    sums =
-        cut_in_pieces(p, *cut_rows, static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
-                      tiles, args, work);
+  if (split_rows != nullptr)
+    sums = split_into_segments(p, *split_rows,
+                               static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
+                               tiles, args, work);
   launch(p, "row", kernel, grid_of(args, tiles, plan), row_threads, args);
 }
 
@@ -137,7 +137,7 @@ void run_row(const problem& p, const row_pass& pass, workspace& work) {
   arguments args = arguments_for(p, pass);
   const row_operands temporaries = lay_out(p, plan, args);
   args.c_in_vectors = writes_vectors(p, args, plan);
-  launch_row(p, plan, pass.cut_rows, args, work);
+  launch_row(p, plan, pass.split_rows, args, work);
 }
 
 answer row_answer(const problem& p) {

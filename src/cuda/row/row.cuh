@@ -70,49 +70,50 @@ __device__ __forceinline__ void rescale(const arguments& args, int64 n, int64 st
   }
 }
 
-/// The number of pieces of a cut row; in a sample, of pieces that hold slots.
+/// The number of segments of a split row; in a sample, of segments that hold slots.
 template <bool Sampled>
-__device__ __forceinline__ int32 pieces_of(const arguments& args, const cut_row& whole) {
+__device__ __forceinline__ int32 segments_of(const arguments& args, const split_row& whole) {
   if constexpr (!Sampled) return whole.count;
   const int64 staged = sample_of(args, args.offset(whole.row + 1) - args.offset(whole.row)).count;
-  return static_cast<int32>((staged + args.cut - 1) / args.cut);
+  return static_cast<int32>((staged + args.split_length - 1) / args.split_length);
 }
 
-/// Stores the sums of a piece in the scratch of its row.
+/// Stores the sums of a segment in the scratch of its row.
 template <class S, int V, int TileLanes, int Coarsening>
 __device__ __forceinline__ void leave_sums(const arguments& args, unsigned number, index first,
                                            const typename S::accum (&sum)[Coarsening][V]) {
-  auto* const sums =
-      static_cast<typename S::accum*>(args.piece_sums) + static_cast<int64>(number) * args.columns;
+  auto* const sums = static_cast<typename S::accum*>(args.segment_sums) +
+                     static_cast<int64>(number) * args.columns;
   for (int c = 0; c < Coarsening; ++c)
     for (int v = 0; v < V; ++v)
       if (first + c * TileLanes * V + v < args.columns)
         sums[first + c * TileLanes * V + v] = sum[c][v];
 }
 
-/// Stores the sums of a piece. Returns true to the lanes of the piece that finishes last: the sums
-/// of all pieces can be read then.
+/// Stores the sums of a segment. Returns true to the lanes of the segment that finishes last: the
+/// sums of all segments can be read then.
 template <class S, int V, int TileLanes, int RowLanes, int Coarsening, bool Sampled>
-__device__ __forceinline__ bool is_last_piece(const arguments& args, unsigned number, unsigned tile,
-                                              bool leads, index first,
-                                              const typename S::accum (&sum)[Coarsening][V]) {
+__device__ __forceinline__ bool is_last_segment(const arguments& args, unsigned number,
+                                                unsigned tile, bool leads, index first,
+                                                const typename S::accum (&sum)[Coarsening][V]) {
   leave_sums<S, V, TileLanes, Coarsening>(args, number, first, sum);
-  const int32 of = args.pieces[number].cut_row;
+  const int32 of = args.segments[number].split_row;
   unsigned* const completion_counters =
-      args.completion_counters + static_cast<int64>(tile) * args.cut_count + of;
+      args.completion_counters + static_cast<int64>(tile) * args.split_count + of;
   const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
   const unsigned members =
       TileLanes == 32 ? 0xffffffffu : ((1u << (TileLanes % 32)) - 1u) << leader;
-  const int32 count = pieces_of<Sampled>(args, args.cut_rows[of]);
+  const int32 count = segments_of<Sampled>(args, args.split_rows[of]);
   return arrive(completion_counters, count, members, leader, leads);
 }
 
-/// Writes C(row, tile) from the sums of the row's pieces, added in order. Not inlined, because this
-/// rare case would cost every row registers.
+/// Writes C(row, tile) from the sums of the row's segments, added in order. Not inlined, because
+/// this rare case would cost every row registers.
 template <class S, int V, int TileLanes, int Coarsening, bool Plain, bool Sampled>
-__device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_number, index first) {
-  const cut_row whole = args.cut_rows[cut_row_number];
-  const int32 count = pieces_of<Sampled>(args, whole);
+__device__ __noinline__ void add_segments(const arguments& args, int32 split_row_number,
+                                          index first) {
+  const split_row whole = args.split_rows[split_row_number];
+  const int32 count = segments_of<Sampled>(args, whole);
   typename S::accum sum[Coarsening][V];
 #pragma unroll
   for (int c = 0; c < Coarsening; ++c)
@@ -121,8 +122,8 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
       const index column = first + c * TileLanes * V + v;
       sum[c][v] = S::zero();
       if (column >= args.columns) continue;
-      const auto* const sums = static_cast<const typename S::accum*>(args.piece_sums) +
-                               static_cast<int64>(whole.first_piece) * args.columns + column;
+      const auto* const sums = static_cast<const typename S::accum*>(args.segment_sums) +
+                               static_cast<int64>(whole.first_segment) * args.columns + column;
       sum[c][v] = load_written(sums);
 #pragma unroll 8
       for (int32 p = 1; p < count; ++p)
@@ -137,15 +138,15 @@ __device__ __noinline__ void add_pieces(const arguments& args, int32 cut_row_num
   write_tile<S, V, TileLanes, Coarsening, Plain>(args, whole.row, first, n, sum);
 }
 
-/// The work of a group of lanes: a row, or one piece of a cut row.
+/// The work of a group of lanes: a row, or one segment of a split row.
 struct part_of_row {
   index row;
   int64 first_entry;
-  unsigned number, tile;  ///< number of the piece or row; tile of columns
-  bool is_piece;
+  unsigned number, tile;  ///< number of the segment or row; tile of columns
+  bool is_segment;
 };
 
-/// Sums a sample of a row, or one piece of the sample.
+/// Sums a sample of a row, or one segment of the sample.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Plain, entries_read Read>
 __device__ __forceinline__ void take_sample(const arguments& args, part_of_row part, int lane,
@@ -153,12 +154,12 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   typename S::accum sum[Coarsening][V];
   index i = part.row;
   const int64 begin = args.offset(i), n = args.offset(i + 1) - begin;
-  // A cut row comes in pieces even if its sample fits in one.
-  if (!part.is_piece && args.cut > 0 && n > args.cut) return;
+  // A split row comes in segments even if its sample fits in one.
+  if (!part.is_segment && args.split_length > 0 && n > args.split_length) return;
   const row_sample sample = sample_of(args, n);
-  if (part.first_entry >= sample.count && part.is_piece) return;
+  if (part.first_entry >= sample.count && part.is_segment) return;
   int64 count = sample.count - part.first_entry;
-  if (part.is_piece && count > args.cut) count = args.cut;
+  if (part.is_segment && count > args.split_length) count = args.split_length;
   // A prefix, or a whole row, is read like any other row.
   if (Read == entries_read::prefix || sample.is_start())
     gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
@@ -167,17 +168,17 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
     gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
         args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
   if (lane >= TileLanes) return;
-  if (!part.is_piece) {
+  if (!part.is_segment) {
     // Loaded again, because registers would otherwise hold them during the sums.
     asm volatile("" : "+r"(i));
     const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
     rescale<S>(args, whole, staged, sum);
     return write_tile<S, V, TileLanes, Coarsening, Plain>(args, i, first, staged, sum);
   }
-  if (is_last_piece<S, V, TileLanes, RowLanes, Coarsening, true>(args, part.number, part.tile,
-                                                                 lane == 0, first, sum))
-    add_pieces<S, V, TileLanes, Coarsening, Plain, true>(args, args.pieces[part.number].cut_row,
-                                                         first);
+  if (is_last_segment<S, V, TileLanes, RowLanes, Coarsening, true>(args, part.number, part.tile,
+                                                                   lane == 0, first, sum))
+    add_segments<S, V, TileLanes, Coarsening, Plain, true>(
+        args, args.segments[part.number].split_row, first);
 }
 
 /// `take_sample` for rare samples: not inlined, because its state would cost every row registers.
@@ -189,10 +190,10 @@ __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row
       args, part, lane, first);
 }
 
-/// Sums a row, or a piece of one, where B lies in tiles one after the other. With the last tile the
-/// group also sums the columns beyond the tiles, which lie by themselves. Each lane takes entries
-/// of its own there: a further tile would touch as many cache lines as a whole one, and leave lanes
-/// idle.
+/// Sums a row, or a segment of one, where B lies in tiles one after the other. With the last tile
+/// the group also sums the columns beyond the tiles, which lie by themselves. Each lane takes
+/// entries of its own there: a further tile would touch as many cache lines as a whole one, and
+/// leave lanes idle.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           int Rest, class Range>
 __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_row& part,
@@ -208,24 +209,24 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
     gather<S, TB, Rest, 1, RowLanes, 4, 1>(args, rest_of_b(), part.row, of, lane, rest_first, rest);
   if (lane >= TileLanes) return;
   const bool has_rest = is_last && lane == 0;
-  if (!part.is_piece) {
+  if (!part.is_segment) {
     if (has_rest) write_tile<S, Rest, 1, 1, true>(args, part.row, rest_first, of.count, rest);
     return write_tile<S, V, TileLanes, Coarsening, true>(args, part.row, first, of.count, sum);
   }
   if (has_rest) leave_sums<S, Rest, 1, 1>(args, part.number, rest_first, rest);
-  if (!is_last_piece<S, V, TileLanes, RowLanes, Coarsening, false>(args, part.number, part.tile,
-                                                                   lane == 0, first, sum))
+  if (!is_last_segment<S, V, TileLanes, RowLanes, Coarsening, false>(args, part.number, part.tile,
+                                                                     lane == 0, first, sum))
     return;
-  const int32 whole = args.pieces[part.number].cut_row;
-  if (has_rest) add_pieces<S, Rest, 1, 1, true, false>(args, whole, rest_first);
-  add_pieces<S, V, TileLanes, Coarsening, true, false>(args, whole, first);
+  const int32 whole = args.segments[part.number].split_row;
+  if (has_rest) add_segments<S, Rest, 1, 1, true, false>(args, whole, rest_first);
+  add_segments<S, V, TileLanes, Coarsening, true, false>(args, whole, first);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
-/// a slice of B stays in the L2 cache. The first blocks of a tile take the pieces of cut rows, the
-/// others take rows. The piece of a row that finishes last adds all of them. Plain: no mask, no
-/// accumulator, and A and C stored in the semiring's types, or C narrowed. Read: the entries of a
-/// row that are summed; a sample takes the place of its row everywhere. Rest: columns of the last
+/// a slice of B stays in the L2 cache. The first blocks of a tile take the segments of split rows,
+/// the others take rows. The segment of a row that finishes last adds all of them. Plain: no mask,
+/// no accumulator, and A and C stored in the semiring's types, or C narrowed. Read: the entries of
+/// a row that are summed; a sample takes the place of its row everywhere. Rest: columns of the last
 /// tile beyond its TileLanes · V · Coarsening, or 0.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Plain, entries_read Read = entries_read::full, int Rest = 0>
@@ -235,30 +236,30 @@ __global__ void __launch_bounds__(row_threads,
                                       : 1) row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / RowLanes;
   const int lane = static_cast<int>(threadIdx.x) % RowLanes;
-  const unsigned piece_blocks = (static_cast<unsigned>(args.piece_count) + groups - 1) / groups;
+  const unsigned segment_blocks = (static_cast<unsigned>(args.segment_count) + groups - 1) / groups;
   const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
   if (tile * static_cast<unsigned long>(TileLanes * V * Coarsening) >=
       static_cast<unsigned long>(args.columns))
     return;
   const index first =
       static_cast<index>(tile) * (TileLanes * V * Coarsening) + lane % TileLanes * V;
-  const bool is_piece = block < piece_blocks;
+  const bool is_segment = block < segment_blocks;
   const unsigned number =
-      (is_piece ? block : block - piece_blocks) * groups + threadIdx.x / RowLanes;
-  if (number >= static_cast<unsigned>(is_piece ? args.piece_count : args.rows)) return;
+      (is_segment ? block : block - segment_blocks) * groups + threadIdx.x / RowLanes;
+  if (number >= static_cast<unsigned>(is_segment ? args.segment_count : args.rows)) return;
   index i = static_cast<index>(number);
-  // A row has fewer than 2³² entries, and so has a piece of a cut row.
-  const auto cut = static_cast<unsigned>(args.cut);
+  // A row has fewer than 2³² entries, and so has a segment of a split row.
+  const auto split_length = static_cast<unsigned>(args.split_length);
   unsigned first_entry = 0;
-  if (is_piece) {
-    const piece some = args.pieces[number];
+  if (is_segment) {
+    const row_segment some = args.segments[number];
     i = some.row;
-    first_entry = static_cast<unsigned>(some.number) * cut;
+    first_entry = static_cast<unsigned>(some.number) * split_length;
   }
-  const bool is_listed = !is_piece && args.order != nullptr;
+  const bool is_listed = !is_segment && args.order != nullptr;
   const listed_row whole = is_listed ? args.order[number] : args.entries_of(i);
   i = whole.row;
-  [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_piece};
+  [[maybe_unused]] const part_of_row part = {i, first_entry, number, tile, is_segment};
   if constexpr (Read == entries_read::prefix || Read == entries_read::sampled) {
     take_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain, Read>(args, part, lane,
                                                                                 first);
@@ -268,9 +269,9 @@ __global__ void __launch_bounds__(row_threads,
         return take_rare_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain>(
             args, part, lane, first);
     unsigned count = whole.count - first_entry;
-    if (cut > 0 && count > cut) {
-      if (!is_piece) return;
-      count = cut;
+    if (split_length > 0 && count > split_length) {
+      if (!is_segment) return;
+      count = split_length;
     }
     const entry_range<S, (RowLanes > 1)> of(args, whole.begin, first_entry, count);
     if constexpr (Rest > 0)
@@ -284,15 +285,17 @@ __global__ void __launch_bounds__(row_threads,
     const index at = first + gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
                                  args, i, of, lane, first, sum);
     if (lane >= holders) return;
-    if (!is_piece) return write_tile<S, W, holders, Coarsening, Plain>(args, i, at, of.count, sum);
+    if (!is_segment)
+      return write_tile<S, W, holders, Coarsening, Plain>(args, i, at, of.count, sum);
     // Computed from values kept for the store: `number`, `tile` and `lane` would each take a
     // register, or a store and a load per lane; docs/lab/max.md.
-    const unsigned of_piece = block * groups + threadIdx.x / RowLanes;
+    const unsigned of_segment = block * groups + threadIdx.x / RowLanes;
     const auto column = static_cast<unsigned>(at);
     constexpr unsigned tile_columns = TileLanes * V * Coarsening;
-    if (is_last_piece<S, W, holders, RowLanes, Coarsening, false>(
-            args, of_piece, column / tile_columns, column % tile_columns == 0, at, sum))
-      add_pieces<S, W, holders, Coarsening, Plain, false>(args, args.pieces[number].cut_row, at);
+    if (is_last_segment<S, W, holders, RowLanes, Coarsening, false>(
+            args, of_segment, column / tile_columns, column % tile_columns == 0, at, sum))
+      add_segments<S, W, holders, Coarsening, Plain, false>(args, args.segments[number].split_row,
+                                                            at);
   }
 }
 

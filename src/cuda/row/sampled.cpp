@@ -4,10 +4,10 @@
 // For inference on graphs of long rows, where a known loss buys time: work and bytes fall to the
 // share of entries staged. Registers compute entries from slots, by one multiplication and a
 // remainder without division, and lanes shuffle them. Nothing is staged in shared memory, so every
-// width runs. Samples longer than a cut come in pieces, as in `split`. If no row is longer than the
-// width, the exact kernels run. Without atomics on floats: reproducible. O(min(nnz, rows · width) ·
-// F) work, the scratch of `split`. Source: bucket and fastrand, Huang et al., ES-SpMM, 2021;
-// adaptive, AES-SpMM, 2025. Measured: suite sampled.
+// width runs. Samples longer than the split length come in segments, as in `split`. If no row is
+// longer than the width, the exact kernels run. Without atomics on floats: reproducible. O(min(nnz,
+// rows · width) · F) work, the scratch of `split`. Source: bucket and fastrand, Huang et al.,
+// ES-SpMM, 2021; adaptive, AES-SpMM, 2025. Measured: suite sampled.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
@@ -38,7 +38,7 @@ void sampled_run(sampling how, const problem& p, workspace& work) {
   row_pass pass = {.samples = how};
   // Rows whose samples fill the width are equally long, so an order by length gains nothing.
   if (p.desc->width > statistics.mean_length) pass.order = order_of(p, lists);
-  if (p.desc->width >= lists.cut) pass.cut_rows = &lists;
+  if (p.desc->width >= lists.split_length) pass.split_rows = &lists;
   run_row(p, pass, work);
 }
 

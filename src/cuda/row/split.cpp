@@ -1,10 +1,10 @@
-// split: rows longer than a cut become pieces, so that no group of lanes works long. Short rows may
-// go by length.
+// split: rows longer than the split length become segments, so that no group of lanes works long.
+// Short rows may go by length.
 //
 // Wins on skewed rows: hubs of power laws, where one group would work while the GPU waits. The
-// pieces run through `row`'s kernel and are combined in order: reproducible, without atomics on
+// segments run through `row`'s kernel and are combined in order: reproducible, without atomics on
 // floats. Source: the idea of merge- and nnz-splitting (Merrill & Garland, SC 2016), with fixed
-// pieces. O(nnz · F) work; piece_count · F accumulators of scratch. Measured: suite exact.
+// segments. O(nnz · F) work; segment_count · F accumulators of scratch. Measured: suite exact.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
@@ -13,17 +13,17 @@
 
 namespace rig::on_cuda {
 
-int64 segment_length(const row_statistics& statistics, int64 nnz) {
+int64 split_length_of(const row_statistics& statistics, int64 nnz) {
   const product_facts facts = facts_of_rows(statistics, nnz);
-  int64 length = current_table().find(section::segments, facts)[setting::segment];
+  int64 length = current_table().find(section::segments, facts)[setting::split_length];
   // The segments of a row are combined one after the other.
   constexpr int64 most_segments = 4096;
   while (length > 0 && statistics.longest / length > most_segments) length *= 2;
   return length;
 }
 
-bool cut_helps(const row_statistics& statistics) {
-  return statistics.segment > 0 && statistics.longest > statistics.segment;
+bool has_rows_to_split(const row_statistics& statistics) {
+  return statistics.split_length > 0 && statistics.longest > statistics.split_length;
 }
 
 bool order_helps(const problem& p, const row_statistics& statistics) {
@@ -34,7 +34,7 @@ bool order_helps(const problem& p, const row_statistics& statistics) {
 }
 
 bool split_helps(const problem& p, const row_statistics& statistics) {
-  return cut_helps(statistics) || order_helps(p, statistics);
+  return has_rows_to_split(statistics) || order_helps(p, statistics);
 }
 
 void find_statistics(problem& p) {
@@ -61,12 +61,12 @@ const listed_row* order_of(const problem& p, const row_lists& lists) {
   return order_helps(p, statistics_of(p)) ? lists.by_length : nullptr;
 }
 
-void set_pieces(const row_lists& lists, arguments& args) {
-  args.cut = lists.cut;
-  args.pieces = lists.pieces;
-  args.piece_count = lists.piece_count;
-  args.cut_rows = lists.cut_rows;
-  args.cut_count = lists.cut_count;
+void set_segments(const row_lists& lists, arguments& args) {
+  args.split_length = lists.split_length;
+  args.segments = lists.segments;
+  args.segment_count = lists.segment_count;
+  args.split_rows = lists.split_rows;
+  args.split_count = lists.split_count;
 }
 
 buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, std::size_t count,
@@ -82,25 +82,25 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
     if (bytes == 0) return {};
     buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
                                           : work.sums = lists.sums_of(stream, bytes);
-    args.piece_sums = sums.data();
+    args.segment_sums = sums.data();
     return sums;
   }
   // Graphs may replay at the same time, and cudaStreamPerThread names a stream per thread: neither
   // may share counters.
   bytes = (bytes + 15) / 16 * 16;
   buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
-  args.piece_sums = both.data();
+  args.segment_sums = both.data();
   args.completion_counters = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
   check(cudaMemsetAsync(args.completion_counters, 0, zeros, stream), "counters between blocks");
   return both;
 }
 
-buffer cut_in_pieces(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
-                     arguments& args, workspace& work) {
-  if (lists.piece_count == 0) return {};
-  set_pieces(lists, args);
-  return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.piece_count),
-                     static_cast<std::size_t>(lists.cut_count) * static_cast<std::size_t>(tiles),
+buffer split_into_segments(const problem& p, const row_lists& lists, std::size_t bytes, int64 tiles,
+                           arguments& args, workspace& work) {
+  if (lists.segment_count == 0) return {};
+  set_segments(lists, args);
+  return scratch_for(p, lists, bytes * static_cast<std::size_t>(lists.segment_count),
+                     static_cast<std::size_t>(lists.split_count) * static_cast<std::size_t>(tiles),
                      args, work);
 }
 
@@ -113,20 +113,20 @@ answer split_answer(const problem& p) {
   if (cannot(out, p, no_kernel_because(p))) return out;
   const row_statistics& statistics = statistics_of(p);
   // The lists are read, and the last group sums a whole segment.
-  out.seconds =
-      estimate(p) + current_table()[constant::lists_seconds] + lone_row_seconds(statistics.segment);
+  out.seconds = estimate(p) + current_table()[constant::lists_seconds] +
+                lone_row_seconds(statistics.split_length);
   if (p.reasons) out.plan = plan_in_words(p, sampling::none);
   if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += lone_row_seconds(statistics.longest);
-    if (p.reasons) out.reason = "rows are even, so no row is cut";
+    if (p.reasons) out.reason = "rows are even, so no row is split";
   }
   return out;
 }
 
 void split_run(const problem& p, workspace& work) {
   const row_lists& lists = lists_of(p, work);
-  run_row(p, {.order = order_of(p, lists), .cut_rows = &lists}, work);
+  run_row(p, {.order = order_of(p, lists), .split_rows = &lists}, work);
 }
 
 }  // namespace rig::on_cuda

@@ -78,8 +78,8 @@ panels_plan plan_of(const panels_facts& facts) {
 /// Sets the panels in `args`.
 void set_panels(const column_panels& of, arguments& args) {
   args.codes = of.codes;
-  args.segment_ends = of.segment_ends;
-  args.segment_vectors = of.segment_vectors;
+  args.panel_segment_ends = of.segment_ends;
+  args.panel_segment_vectors = of.segment_vectors;
   args.starts = of.starts;
   args.column_units = of.units;
   args.block_units = of.block_units;
@@ -97,7 +97,7 @@ void launch_panels(const problem& p, const panels_plan& plan, index blocks, argu
       buffer::allocate(static_cast<std::size_t>(p.a.rows) *
                            static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
                        p.a.where, p.desc->stream);
-  args.piece_sums = sums.data();
+  args.segment_sums = sums.data();
   launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(blocks)), column_threads, args,
          panel_bytes(p));
   launch(p, "add_panels", adding,

@@ -83,7 +83,7 @@ struct vector_walk {
   __device__ int32 begin() const { return first < last ? first / 32 * 32 : last; }
   __device__ bool has(int32 at) const { return at >= first && at < last; }
   __device__ unsigned ends_in(int32 at) const {
-    return at < last ? __ldg(args.segment_ends + static_cast<unsigned>(at) / 32) : 0;
+    return at < last ? __ldg(args.panel_segment_ends + static_cast<unsigned>(at) / 32) : 0;
   }
 
   __device__ __forceinline__ ends find_ends(int32 at) const {
@@ -97,7 +97,8 @@ struct vector_walk {
     if constexpr (weighs) {
 #pragma unroll
       for (int u = 0; u < Unroll; ++u) {
-        out.of[u] = __ldg(args.segment_vectors + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
+        out.of[u] =
+            __ldg(args.panel_segment_vectors + placed + __popc(bits.of[u] & ((1u << lane) - 1)));
         placed += __popc(bits.of[u]);
       }
     }
@@ -166,7 +167,7 @@ struct vector_walk {
     for (int u = 0; u < Unroll; ++u) {
       if (before[u] == 0) sum[u] = S::add(carry, sum[u]);
       if ((bits.of[u] >> lane & 1u) != 0 && has(at + 32 * u + lane))
-        static_cast<accum*>(args.piece_sums)[summed + __popc(before[u])] = sum[u];
+        static_cast<accum*>(args.segment_sums)[summed + __popc(before[u])] = sum[u];
       summed += __popc(bits.of[u]);
       carry = shuffle_from(0xffffffffu, sum[u], 31);
       if (bits.of[u] >> 31 != 0) carry = S::zero();
@@ -174,9 +175,9 @@ struct vector_walk {
   }
 };
 
-/// piece_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block takes
-/// vectors of one panel, or of the end of one panel and the beginning of the next; a warp takes
-/// whole segments.
+/// segment_sums[panel · rows + row] = ⊕_k A(row, k) ⊗ B(k) over the panel's columns k. A block
+/// takes vectors of one panel, or of the end of one panel and the beginning of the next; a warp
+/// takes whole segments.
 template <class S, class TB, int Unroll, bool Copied, bool Vectors, bool Iso>
 __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
   using left = typename S::left;
@@ -231,7 +232,7 @@ __global__ void __launch_bounds__(adding_threads) add_panels(const arguments arg
   const int64 number = static_cast<int64>(blockIdx.x) * adding_threads + threadIdx.x;
   if (number >= args.rows) return;
   const auto row = static_cast<index>(number);
-  const auto* const sums = static_cast<const accum*>(args.piece_sums) + number;
+  const auto* const sums = static_cast<const accum*>(args.segment_sums) + number;
   const int64 begin = args.offset(row), end = args.offset(row + 1);
   constexpr int in_flight = 4;
   accum whole[1][1] = {{S::zero()}};

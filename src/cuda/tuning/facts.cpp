@@ -157,13 +157,13 @@ void set_samples(product_facts& facts, sampling how, int width, const row_statis
   using enum fact;
   facts.set(entries, how == sampling::bucket ? entries_read::prefix : entries_read::sampled);
   int kind = 0;
-  while (kind + 1 < cut_kinds && cut_of(kind + 1) <= width) ++kind;
+  while (kind + 1 < split_length_count && nth_split_length(kind + 1) <= width) ++kind;
   facts[sample] = width;
   facts[sample_over_mean] = over(width, whole.mean_length);
   facts[samples_filled] = samples.longest == width && samples.mean_length >= width;
   facts[per_row_over_sample] = over(facts[per_row], width);
   facts[longest_over_sample] = over(static_cast<double>(whole.longest), width);
-  facts[sampled_share] = over(whole.cut_rows[kind], all_rows);
+  facts[sampled_share] = over(whole.split_rows[kind], all_rows);
 }
 
 index padded_columns(const problem& p) {

@@ -41,15 +41,15 @@ enum class setting : unsigned char {
   tile_lanes,    ///< 0: B is not copied in tiles
   row_lanes,
   unroll,
-  coarsening,  ///< 0: as much as covers a tile of columns
-  rare,        ///< 1: few rows are sampled
-  segment,     ///< entries per segment of a long row; 0: rows stay whole
-  by_length,   ///< 1: rows are taken longest first
-  pays,        ///< 0: another kernel wins
-  method,      ///< backward_method
-  values,      ///< values per lane and load
-  halved,      ///< 1: half of the places at a time
-  algorithm,   ///< of cuSPARSE
+  coarsening,    ///< 0: as much as covers a tile of columns
+  rare,          ///< 1: few rows are sampled
+  split_length,  ///< entries per segment of a long row; 0: rows stay whole
+  by_length,     ///< 1: rows are taken longest first
+  pays,          ///< 0: another kernel wins
+  method,        ///< backward_method
+  values,        ///< values per lane and load
+  halved,        ///< 1: half of the places at a time
+  algorithm,     ///< of cuSPARSE
   count
 };
 constexpr std::size_t setting_count = static_cast<std::size_t>(setting::count);

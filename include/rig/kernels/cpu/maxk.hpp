@@ -8,7 +8,7 @@
 // of a row of B. The transpose that training needs is A's derived structure, so rows share no place
 // and nothing is atomic.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024); its backward is an outer product with atomics. Cost:
-// O(nnz · k + rows · f); forward scratch: f accumulators per thread. No row is cut, so a sum's
+// O(nnz · k + rows · f); forward scratch: f accumulators per thread. No row is split, so a sum's
 // order is that of A's entries for any number of threads. No tuning.
 
 #include "rig/kernels/cpu/row.hpp"

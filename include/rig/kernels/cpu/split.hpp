@@ -1,11 +1,11 @@
 #pragma once
 
-// split: rows longer than `long_row` are cut into pieces that all threads share; other rows go as
-// in `row`.
+// split: rows longer than `long_row` are split into segments that all threads share; other rows go
+// as in `row`.
 //
-// Wins if a few rows hold a large share of the entries: the hub of a star, a dense row. Cuts do not
-// depend on the number of threads, and the sums of pieces are added in order, so results are
-// deterministic. Cost: O(nnz · f); scratch: pieces · f accumulators. Measured: suite cpu.
+// Wins if a few rows hold a large share of the entries: the hub of a star, a dense row. Segments do
+// not depend on the number of threads, and the sums of segments are added in order, so results are
+// deterministic. Cost: O(nnz · f); scratch: segments · f accumulators. Measured: suite cpu.
 
 #include <vector>
 
@@ -16,8 +16,8 @@ namespace rig::on_cpu {
 /// A second thread does not pay for a shorter row.
 inline constexpr int64 long_row = 65536;
 
-/// Pieces per long row: fixed, so results do not depend on the number of threads.
-inline constexpr int pieces_of_a_row = 32;
+/// Segments per long row: fixed, so results do not depend on the number of threads.
+inline constexpr int segments_per_row = 32;
 
 answer split_answer(const problem& p);
 
@@ -31,14 +31,14 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
   {
     reader<S> read(p);
 #pragma omp for schedule(dynamic, 1)
-    for (int piece = 0; piece < pieces_of_a_row; ++piece) {
-      const int64 from = begin + n / pieces_of_a_row * piece;
-      const int64 to = piece + 1 == pieces_of_a_row ? begin + n : from + n / pieces_of_a_row;
+    for (int segment = 0; segment < segments_per_row; ++segment) {
+      const int64 from = begin + n / segments_per_row * segment;
+      const int64 to = segment + 1 == segments_per_row ? begin + n : from + n / segments_per_row;
       for (int64 first = 0; first < f; first += width) {
         const int count = static_cast<int>(f - first < width ? f - first : width);
         accum sums[width];
         read.sum(row, from, to, first, count, sums);
-        for (int j = 0; j < count; ++j) scratch[piece * f + first + j] = sums[j];
+        for (int j = 0; j < count; ++j) scratch[segment * f + first + j] = sums[j];
       }
     }
   }
@@ -53,8 +53,8 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
     }
     accum sums[width];
     for (int j = 0; j < count; ++j) sums[j] = scratch[first + j];
-    for (int piece = 1; piece < pieces_of_a_row; ++piece)
-      for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], scratch[piece * f + first + j]);
+    for (int segment = 1; segment < segments_per_row; ++segment)
+      for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], scratch[segment * f + first + j]);
     write.write(row, first, count, sums, n, mask.absent() ? nullptr : allowed);
   }
 }
@@ -62,7 +62,7 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
 template <class S>
 void split(const problem& p) {
   // The only allocation that can fail comes before any write.
-  const buffer scratch = buffer::allocate(static_cast<std::size_t>(p.b.columns) * pieces_of_a_row *
+  const buffer scratch = buffer::allocate(static_cast<std::size_t>(p.b.columns) * segments_per_row *
                                           sizeof(typename S::accum));
   process_all_rows<S>(p, long_row);
   for (index row = 0; row < p.a.rows; ++row)
