@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev
 bench_packages := $(build_packages) nlohmann-json3-dev libgraphblas-dev
-test_packages := $(bench_packages) doctest-dev
+test_packages := $(bench_packages) doctest-dev libeigen3-dev
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
