@@ -135,6 +135,22 @@ void record::limit(const std::string& name, double value, double at_most) {
 
 void record::miss(const std::string& what) { missed_.push_back(what); }
 
+/// JSON text with a member per line, and a row of measurements per line: a row that changes is one
+/// line of a diff.
+std::string in_lines(const json& record) {
+  std::string out;
+  for (const auto& [key, value] : record.items()) {
+    out += (out.empty() ? "{\n" : ",\n") + json(key).dump() + ": ";
+    if (key != "rows") {
+      out += value.dump();
+      continue;
+    }
+    for (const json& row : value) out += (&row == &value.front() ? "[\n" : ",\n") + row.dump();
+    out += value.empty() ? "[]" : "\n]";
+  }
+  return out + "\n}\n";
+}
+
 std::string record::text() const {
   const auto places = rig::devices();
   const auto gpu = std::find_if(places.begin(), places.end(),
@@ -160,7 +176,7 @@ std::string record::text() const {
               {"missed", missed_}};
   for (const row& line : rows_) out["rows"].push_back(to_json(line, suite_));
   for (const auto& [name, value] : summary_) out["summary"][name] = value;
-  return out.dump(1) + "\n";
+  return in_lines(out);
 }
 
 }  // namespace bench

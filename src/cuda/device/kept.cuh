@@ -72,7 +72,7 @@ struct entry_window {
 
 /// V neighbouring columns of a cbsr, loaded at once.
 template <class Index, int V>
-struct alignas(sizeof(Index) * V) kept_columns {
+struct alignas(sizeof(Index) * V) retained_columns {
   Index at[V];
 };
 

@@ -1,14 +1,14 @@
-#include "cuda/maxk/kept.hpp"
+#include "cuda/maxk/top_k.hpp"
 
 namespace rig::on_cuda {
 
-product_facts facts_of_kept(const problem& p, const row_statistics& statistics) {
+product_facts facts_of_top_k(const problem& p, const row_statistics& statistics) {
   using enum fact;
   product_facts out = facts_of_rows(statistics, p.a.nnz);
-  const int kept = kept_of(p);
-  out[k] = kept;
+  const int retained = retained_per_row(p);
+  out[k] = retained;
   out[columns] = p.b.columns;
-  out[k_over_columns] = static_cast<double>(kept) / p.b.columns;
+  out[k_over_columns] = static_cast<double>(retained) / p.b.columns;
   out[per_row] = static_cast<double>(p.a.nnz) / p.a.rows;
   out[atomics] = adds_by_atomics(p);
   out[b_row_bytes] = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
@@ -38,12 +38,12 @@ buffer split_rows(const problem& p, std::size_t bytes, index tiles, arguments& a
   return split_into_segments(p, lists, bytes, tiles, args, work);
 }
 
-answer kept_answer(answer out, const problem& p) {
+answer top_k_answer(answer out, const problem& p) {
   if (out.says == verdict::cannot) return out;
   if (cannot(out, p, no_kernel_because(p))) return out;
   const tuning_table& table = current_table();
   out.seconds = table[constant::launch_seconds] +
-                predicted_bytes(p, static_cast<double>(p.a.nnz), kept_of(p)) /
+                predicted_bytes(p, static_cast<double>(p.a.nnz), retained_per_row(p)) /
                     table[constant::maxk_bytes_per_second];
   return out;
 }

@@ -15,7 +15,7 @@ constexpr std::size_t most_shared_bytes = 48 * 1024;
 constexpr unsigned most_warps = 4;
 
 /// Facts of a product with a cbsr: of rows, of k, and of B.
-product_facts facts_of_kept(const problem& p, const row_statistics& statistics);
+product_facts facts_of_top_k(const problem& p, const row_statistics& statistics);
 
 /// The number of lanes that this many vectors keep busy: a power of two from `least` to 32. (A
 /// vector is one lane's vector load.) At least 8 lanes limit a warp to four subwarps when each
@@ -40,6 +40,6 @@ bool adds_by_atomics(const problem& p);
 bool run_by_panels(const problem& p, workspace& work);
 
 /// An answer for all places, with an estimate; or the reason why no kernel exists.
-answer kept_answer(answer out, const problem& p);
+answer top_k_answer(answer out, const problem& p);
 
 }  // namespace rig::on_cuda
