@@ -3,6 +3,8 @@
 
 /^ *```/ { fenced = !fenced; next }
 fenced { next }
+/^<!--/ { comment = 1 }
+comment { if (/-->/) comment = 0; next }
 
 part == "headings" {
   if ($0 !~ /^#+ /) next
@@ -26,6 +28,13 @@ part == "headings" {
   rest = $0
   while (match(rest, /\]\([^)]*\)/)) {
     show(substr(rest, RSTART + 2, RLENGTH - 3))
+    rest = substr(rest, RSTART + RLENGTH)
+  }
+  rest = $0
+  while (match(rest, /(src|href)="[^"]*"/)) {
+    target = substr(rest, RSTART, RLENGTH - 1)
+    sub(/^[a-z]*="/, "", target)
+    show(target)
     rest = substr(rest, RSTART + RLENGTH)
   }
   if (match($0, /^\[[^]]+\]: +/)) show(substr($0, RLENGTH + 1))

@@ -108,6 +108,8 @@ echo 'See [this](absent.md).' > link.md
 expect_failure "a link to no file" "link.md:1: absent.md" "$here/links.sh" link.md
 echo 'See ![this](absent.svg).' > link.md
 expect_failure "a picture that is not there" "link.md:1: absent.svg" "$here/links.sh" link.md
+echo '<img src="absent.png" width="9">' > link.md
+expect_failure "a picture of HTML that is not there" "link.md:1: absent.png" "$here/links.sh" link.md
 echo 'See [this](good.md#no-such).' > link.md
 expect_failure "a link to no heading" "link.md:1: good.md#no-such" "$here/links.sh" link.md
 
