@@ -143,6 +143,7 @@ struct plot {
   std::string name;
   std::string alternative;  ///< the plot in words
   std::string svg;
+  std::vector<std::string> losses;  ///< the graphs and F where a peer is faster
 };
 
 /// The plots that the rows of a record allow. The same record gives the same bytes.
@@ -152,6 +153,13 @@ std::vector<plot> plots_of(const nlohmann::json& record);
 /// suite. Writes the plots into the folder `plots` beside the page; an empty `plots` writes none.
 std::string report(std::span<const std::string> records, const std::string& notes,
                    const std::string& plots);
+
+/// The page of docs/performance.md from records: machines, graphs, plots, losses, commands. The
+/// plots are those that `report` writes.
+std::string performance(std::span<const std::string> records);
+
+/// A record from its file.
+nlohmann::json load_record(const std::string& path);
 
 /// The numbers of threads and rounds, or their defaults.
 int threads_of(const options& given);

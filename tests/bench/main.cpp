@@ -100,7 +100,8 @@ int run(int count, char** arguments) {
   options given;
   std::string name, graph_list, feature_list, path, notes, plots, child;
   std::vector<std::string> records;
-  po::options_description shown("bench SUITE [options], bench report RECORD…: options", 100),
+  po::options_description shown(
+      "bench SUITE [options], bench report RECORD…, bench performance RECORD…: options", 100),
       hidden;
   auto add = shown.add_options();
   add("graphs", po::value(&graph_list), "graphs, separated by commas");
@@ -146,6 +147,10 @@ int run(int count, char** arguments) {
 #endif
   if (name == "report") {
     std::printf("%s", report(records, notes, plots).c_str());
+    return 0;
+  }
+  if (name == "performance") {
+    std::printf("%s", performance(records).c_str());
     return 0;
   }
   if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");

@@ -23,10 +23,12 @@ struct panel {
   value (*of)(const json& row);
 };
 
-/// The rows of one suite that measure the library's own choice, in panels side by side.
+/// The rows of one suite, operation and type that measure the library's own choice, in panels side
+/// by side.
 struct figure {
-  const char *name, *suite, *semiring, *title;
+  const char *name, *suite, *operation, *semiring, *type, *title;
   std::span<const panel> panels;
+  const char* better = "more";  ///< "more", "less", or "" without a peer
 };
 
 value over_ms(const json& from, const char* key, const json& row) {
@@ -37,6 +39,25 @@ value over_ms(const json& from, const char* key, const json& row) {
 value over_cusparse(const json& row) { return over_ms(row, "best_cusparse_ms", row); }
 value over_spmm_op(const json& row) { return over_ms(row.at("peer_ms"), "cusparse_spmm_op", row); }
 value over_own_sum(const json& row) { return over_ms(row.at("peer_ms"), "rig_plus_times", row); }
+value over_half(const json& row) {
+  value best;
+  for (const auto& [name, ms] : row.at("peer_ms").items())
+    if (name.starts_with("cusparse_half"))
+      best = std::min(best.value_or(ms.get<double>()), ms.get<double>());
+  if (best) best = *best / row.at("ms").get<double>();
+  return best;
+}
+value over_exact(const json& row) { return over_ms(row, "exact_ms", row); }
+value ratio(const json& row) {
+  return row.at("ratio").is_number() ? value(row.at("ratio").get<double>()) : value();
+}
+/// The number of products after which preparing A has cost less than it saves.
+value products_until_it_pays(const json& row) {
+  if (!row.at("prepare_ms").is_number() || !row.at("best_cusparse_ms").is_number()) return {};
+  const double saved = row.at("best_cusparse_ms").get<double>() - row.at("ms").get<double>();
+  if (!(saved > 0)) return {};
+  return row.at("prepare_ms").get<double>() / saved;
+}
 value share_of_ceiling(const json& row) {
   if (!row.at("share_of_ceiling").is_number()) return {};
   return row.at("share_of_ceiling").get<double>();
@@ -53,12 +74,30 @@ const panel max_speedup[] = {
     {"cusparseSpMMOp ms / rig ms", "1: as fast", 2.0, over_spmm_op},
     {"ms of rig's own sum / rig ms", "1: as fast", 1.0, over_own_sum},
 };
+const panel half_speedup[] = {{"best cuSPARSE half ms / rig half ms", "1: as fast", {}, over_half}};
+const panel spmv_speedup[] = {{"best cuSPARSE SpMV ms / rig ms", "1: as fast", {}, over_cusparse}};
+const panel over_exact_product[] = {
+    {"ms of rig's exact product / ms", "1: as fast", {}, over_exact}};
+const panel cpu_speedup[] = {{"best SuiteSparse:GraphBLAS ms / rig ms", "1: as fast", {}, ratio}};
+const panel amortised[] = {{"products", "1: in the first product", {}, products_until_it_pays}};
 const figure figures[] = {
-    {"exact_speedup", "exact", "plus_times", "Sums in fp32: speed-up over the best cuSPARSE",
-     speedup},
-    {"exact_roofline", "exact", "plus_times", "Sums in fp32: share of the gather ceiling",
-     roofline},
-    {"max_speedup", "max", "max_second", "Greatest of neighbours in fp32: speed-up", max_speedup},
+    {"exact_speedup", "exact", "mxm", "plus_times", "float",
+     "Sums in fp32: speed-up over the best cuSPARSE", speedup},
+    {"exact_roofline", "exact", "mxm", "plus_times", "float",
+     "Sums in fp32: share of the gather ceiling", roofline, ""},
+    {"prepare_pays", "exact", "mxm", "plus_times", "float",
+     "Sums in fp32: products until preparing A pays against cuSPARSE", amortised, "less"},
+    {"max_speedup", "max", "mxm", "max_second", "float", "Maxima in fp32: speed-up", max_speedup},
+    {"half_speedup", "types", "mxm", "plus_times", "half",
+     "Sums of half features: speed-up over cuSPARSE in half", half_speedup},
+    {"spmv_speedup", "spmv", "mxv", "plus_times", "float",
+     "One column in fp32: speed-up over the best cuSPARSE", spmv_speedup},
+    {"maxk_forward", "maxk", "forward", "plus_times", "float",
+     "MaxK, forward: speed-up over rig's exact product", over_exact_product},
+    {"maxk_backward", "maxk", "backward", "plus_times", "float",
+     "MaxK, backward: speed-up over rig's exact product", over_exact_product},
+    {"cpu_speedup", "cpu", "mxm", "plus_times", "float",
+     "CPU, sums in fp32: speed-up over SuiteSparse:GraphBLAS", cpu_speedup},
 };
 
 constexpr double width = 900, bar_height = 10, line_height = 14, group_gap = 9;
@@ -125,10 +164,11 @@ std::vector<bar> bars_of(const figure& of, const json& record) {
     bars.push_back(std::move(one));
   };
   for (const json& row : record.at("rows")) {
-    if (row.at("suite") != of.suite || row.at("operation") != "mxm" ||
-        row.at("semiring") != of.semiring)
+    if (row.at("suite") != of.suite || row.at("operation") != of.operation ||
+        row.at("semiring") != of.semiring || row.at("type") != of.type)
       continue;
     bar one{row.at("graph"), row.at("features").dump(), {}};
+    if (row.contains("k")) one.features += ":" + row.at("k").dump();
     for (const panel& in : of.panels) one.values.push_back(in.of(row));
     add(std::move(one));
   }
@@ -187,17 +227,33 @@ std::string summary_of(const figure& of, const std::vector<bar>& bars) {
     const std::vector<double> values = values_of(bars, i);
     if (values.empty()) continue;
     out += std::string(" ").append(of.panels[i].axis) + ": ";
-    if (of.panels[i].target) out += "geometric mean " + digits(geometric_mean(values), 2) + ", ";
+    if (of.panels[i].target || of.better == std::string("more"))
+      out += "geometric mean " + digits(geometric_mean(values), 2) + ", ";
     out += "least " + digits(*std::min_element(values.begin(), values.end()), 2) + ", greatest " +
            digits(*std::max_element(values.begin(), values.end()), 2) + ".";
   }
   return out;
 }
 
+/// The bars of the first panel that are slower than their peer, worst first.
+std::vector<std::string> losses_of(const figure& of, const std::vector<bar>& bars) {
+  std::vector<std::pair<double, std::string>> slower;
+  if (of.better != std::string("more")) return {};
+  for (const bar& one : bars)
+    if (one.values[0] && *one.values[0] < 1 && !one.features.empty())
+      slower.emplace_back(*one.values[0],
+                          one.graph + ", F = " + one.features + ": " + digits(*one.values[0], 2));
+  std::sort(slower.begin(), slower.end());
+  std::vector<std::string> out;
+  for (const auto& [value, text] : slower) out.push_back(text);
+  return out;
+}
+
 /// Draws the graph's name at its first bar, and F at each bar.
 std::string draw_names(const std::vector<bar>& bars, double right) {
   const double head = top - line_height - 4;
-  std::string out = text_at(edge, head, "graph") + text_at(right, head, "F", end);
+  const bool has_k = bars.front().features.find(':') != std::string::npos;
+  std::string out = text_at(edge, head, "graph") + text_at(right, head, has_k ? "F:k" : "F", end);
   std::string graph;
   for (const bar& one : bars) {
     if (one.graph != graph) out += text_at(edge, one.y + 4, one.graph);
@@ -225,8 +281,9 @@ std::string draw(const figure& of, const std::vector<bar>& bars, const json& rec
                     "</title>\n<desc>" + escaped(summary_of(of, bars)) +
                     "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
   out += text_at(edge, 26, of.title, "font-size=\"16\" font-weight=\"bold\"");
-  out +=
-      text_at(edge, 44, made + "; medians of " + record.at("repeat").dump() + "; more is better");
+  out += text_at(edge, 44,
+                 made + "; medians of " + record.at("repeat").dump() +
+                     (*of.better != '\0' ? std::string("; ") + of.better + " is better" : ""));
   out += draw_names(bars, names - 8);
   for (std::size_t i = 0; i < of.panels.size(); ++i) {
     const double left = names + share * static_cast<double>(i);
@@ -241,7 +298,8 @@ std::vector<plot> plots_of(const json& record) {
   std::vector<plot> out;
   for (const figure& of : figures) {
     const std::vector<bar> bars = bars_of(of, record);
-    if (!bars.empty()) out.push_back({of.name, summary_of(of, bars), draw(of, bars, record)});
+    if (!bars.empty())
+      out.push_back({of.name, summary_of(of, bars), draw(of, bars, record), losses_of(of, bars)});
   }
   return out;
 }

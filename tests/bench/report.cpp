@@ -15,16 +15,6 @@ namespace {
 
 using json = nlohmann::json;
 
-json load(const std::string& path) {
-  std::ifstream file(path);
-  if (!file) throw std::runtime_error(path + ": cannot be read");
-  try {
-    return json::parse(file);
-  } catch (const json::exception& wrong) {
-    throw std::runtime_error(path + ": " + wrong.what());
-  }
-}
-
 /// Three significant digits without an exponent; empty for null.
 std::string number(const json& value) {
   if (!value.is_number()) return "";
@@ -152,7 +142,7 @@ std::string table_of_samples(const std::vector<json>& rows) {
 }
 
 /// A table of products with a cbsr, for one operation.
-std::string table_of_kept(const std::vector<json>& rows) {
+std::string table_of_top_k(const std::vector<json>& rows) {
   const auto plain = [](const char* key) {
     return [key](const json& row) { return row.contains(key) ? text(row.at(key)) : std::string(); };
   };
@@ -303,7 +293,7 @@ std::string section(const json& record, const std::string& notes, const std::str
   std::map<std::vector<std::string>, std::vector<json>> races;
   std::vector<std::vector<std::string>> order;
   std::vector<json> samples, loads, ablated;
-  std::vector<std::pair<std::string, std::vector<json>>> kept;  // by operation
+  std::vector<std::pair<std::string, std::vector<json>>> top_k;  // by operation
   for (const json& row : record.at("rows")) {
     if (row.at("suite") == "ablation") {
       ablated.push_back(row);
@@ -315,9 +305,9 @@ std::string section(const json& record, const std::string& notes, const std::str
     }
     if (row.contains("k") && row.contains("exact_ms")) {
       const std::string operation = row.at("operation");
-      auto at = std::find_if(kept.begin(), kept.end(),
+      auto at = std::find_if(top_k.begin(), top_k.end(),
                              [&](const auto& table) { return table.first == operation; });
-      if (at == kept.end()) at = kept.insert(at, {operation, {}});
+      if (at == top_k.end()) at = top_k.insert(at, {operation, {}});
       at->second.push_back(row);
       continue;
     }
@@ -327,13 +317,23 @@ std::string section(const json& record, const std::string& notes, const std::str
   }
   for (const auto& peers : order) out += "\n" + table_of_race(races[peers]);
   if (!samples.empty()) out += "\n" + table_of_samples(samples);
-  for (const auto& table : kept) out += "\n" + table_of_kept(table.second);
+  for (const auto& table : top_k) out += "\n" + table_of_top_k(table.second);
   if (!loads.empty()) out += "\n" + table_of_loading(loads);
   out += tables_of_ablation(ablated);
   return out;
 }
 
 }  // namespace
+
+json load_record(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  try {
+    return json::parse(file);
+  } catch (const json::exception& wrong) {
+    throw std::runtime_error(path + ": " + wrong.what());
+  }
+}
 
 std::string report(std::span<const std::string> records, const std::string& notes,
                    const std::string& plots) {
@@ -349,7 +349,7 @@ std::string report(std::span<const std::string> records, const std::string& note
   std::string falls_short, sections;
   std::set<std::string> taken;
   for (const std::string& path : records) {
-    const json record = load(path);
+    const json record = load_record(path);
     if (const std::string missed = missed_of(record); !missed.empty())
       falls_short += line_of({record.at("suite"), missed});
     sections += section(record, notes, plots.empty() ? "" : show_plots(record, plots, taken));
