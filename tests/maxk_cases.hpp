@@ -14,7 +14,7 @@
 
 /// The columns that MaxK keeps, by a stable sort: NaN first, then numbers in descending order.
 template <class T>
-std::vector<int> kept_columns(const T* row, int columns, int k) {
+std::vector<int> top_k_columns(const T* row, int columns, int k) {
   std::vector<int> order = every_column(columns);
   std::stable_sort(order.begin(), order.end(), [&](int j, int l) {
     const oracle::number x = to_number(row[j]), y = to_number(row[l]);
@@ -46,9 +46,9 @@ int check_selection(const rig::dense<T>& x, int k, rig::place where) {
     for (int j = 0; j < x.columns(); ++j) numbers(i, j) = rig::convert<T>(j % 97 + i);
   const rig::cbsr<T> made_gradient = rig::maxk_gradient(placed(numbers, where), made);
   int wrong = made_gradient.indices() != made.indices();
-  const rig::cbsr<T> kept = made.to(rig::cpu()), gradient = made_gradient.to(rig::cpu());
+  const rig::cbsr<T> retained = made.to(rig::cpu()), gradient = made_gradient.to(rig::cpu());
   for (int i = 0; i < x.rows(); ++i) {
-    const std::vector<int> want = kept_columns(x.row(i).data(), x.columns(), k);
+    const std::vector<int> want = top_k_columns(x.row(i).data(), x.columns(), k);
     int p = 0;
     for (int j = 0; j < x.columns(); ++j) {
       const bool in = p < k && want[p] == j;
@@ -56,7 +56,8 @@ int check_selection(const rig::dense<T>& x, int k, rig::place where) {
       wrong += !same_bits(full(i, j), value);
       if (!in) continue;
       const long at = static_cast<long>(i) * k + p++;
-      wrong += kept.structure().column(i, p - 1) != j || !same_bits(kept.values()[at], value) ||
+      wrong += retained.structure().column(i, p - 1) != j ||
+               !same_bits(retained.values()[at], value) ||
                !same_bits(gradient.values()[at], numbers(i, j));
     }
   }
@@ -110,10 +111,10 @@ void check_ties(rig::place where) {
   const auto check = [&](std::vector<double> row, int k, std::vector<int> columns) {
     rig::dense<T> x(1, static_cast<int>(row.size()));
     for (int j = 0; j < x.columns(); ++j) x(0, j) = rig::convert<T>(row[j]);
-    const rig::cbsr<T> kept = rig::maxk(placed(x, where), k).to(rig::cpu());
+    const rig::cbsr<T> retained = rig::maxk(placed(x, where), k).to(rig::cpu());
     for (int p = 0; p < k; ++p) {
-      CHECK(kept.structure().column(0, p) == columns[p]);
-      CHECK(same_bits(kept.values()[p], x(0, columns[p])));
+      CHECK(retained.structure().column(0, p) == columns[p]);
+      CHECK(same_bits(retained.values()[p], x(0, columns[p])));
     }
     CHECK(check_selection(x, k, where) == 0);
   };
@@ -133,15 +134,15 @@ void check_ties(rig::place where) {
 /// k out of range, and shapes that do not fit.
 inline void check_selection_refusals(rig::place where) {
   for (const auto& [columns, k] : {std::pair{3, 4}, {3, 0}, {3, -2}, {0, 1}, {65537, 2}}) {
-    const std::string kept = std::to_string(k), all = std::to_string(columns);
+    const std::string given = std::to_string(k), all = std::to_string(columns);
     const auto x = placed(rig::dense<float>(1, columns), where);
-    check_error(rig::errc::range, {kept, all}, [&, k = k] { rig::maxk(x, k); });
+    check_error(rig::errc::range, {given, all}, [&, k = k] { rig::maxk(x, k); });
   }
-  const auto kept = rig::maxk(placed(rig::dense<float>(2, 300), where), 2);
+  const auto retained = rig::maxk(placed(rig::dense<float>(2, 300), where), 2);
   for (const auto& [rows, columns] : {std::pair{2, 299}, {3, 300}})
     check_error(rig::errc::shape, {std::to_string(rows) + "x" + std::to_string(columns), "2x300"},
                 [&, rows = rows, columns = columns] {
-                  rig::maxk_gradient(placed(rig::dense<float>(rows, columns), where), kept);
+                  rig::maxk_gradient(placed(rig::dense<float>(rows, columns), where), retained);
                 });
   check_error(rig::errc::range, {"threads is -1"},
               [&] { rig::maxk(placed(rig::dense<float>(2, 3), where), 1, {.threads = -1}); });
@@ -183,7 +184,7 @@ inline void check_trial(const char* semiring, const trial_spec& spec, auto&& wor
     wrong = e.what();
   }
   CHECK_MESSAGE(wrong.empty(), semiring, ", ", spec.of->name, ", F = ", spec.features,
-                ", k = ", spec.kept + spec.stored, ", ", spec.name, spec.as_cbsr ? ", cbsr" : "",
+                ", k = ", spec.top_k + spec.stored, ", ", spec.name, spec.as_cbsr ? ", cbsr" : "",
                 spec.reproducible ? "" : ", not reproducible", ", seed ", spec.seed, ": ", wrong);
 }
 
@@ -199,7 +200,7 @@ void sweep_forward(const sweep_plan& plan, const std::vector<shape>& shapes, int
           spec_of(plan, shapes[static_cast<std::size_t>(step / plan.every) % shapes.size()],
                   variants()[v], step / plan.every);
       normalise<S>(spec);
-      spec.kept = k_of(spec.features, step / 3);
+      spec.top_k = k_of(spec.features, step / 3);
       spec.as_cbsr = as_cbsr;
       if (as_cbsr) spec.transpose_b = false;
       trial<S, TA, TB, TC> t(spec);

@@ -145,7 +145,7 @@ struct trial_spec {
                            int width) = nullptr;  ///< if set, the entries that the kernel samples
   int width = 0;
   bool rescale = false;
-  int kept = 0;          ///< if not 0, MaxK keeps this many elements per row of B
+  int top_k = 0;         ///< if not 0, MaxK retains this many elements per row of B
   bool as_cbsr = false;  ///< the caller selects and passes a cbsr
   int stored = 0;  ///< if not 0, the mask is the structure of a cbsr with this many columns per row
 };
@@ -194,7 +194,7 @@ class trial {
     iso_value_ = from_number<TA>(same);
     b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
     if (spec.codes) draw_codes(random);
-    if (spec.kept > 0) keep_greatest();
+    if (spec.top_k > 0) select_top_k();
     c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
     for (auto& x : indices_.values) x = random.below(4) - 1;
@@ -229,7 +229,7 @@ class trial {
     desc.threads = threads;
     desc.width = spec_.width;
     desc.rescale = spec_.rescale;
-    desc.k = spec_.kept;
+    desc.k = spec_.top_k;
     return desc;
   }
 
@@ -308,29 +308,29 @@ class trial {
     return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
   }
 
-  /// Keeps the elements of every row that MaxK keeps, by sorting the row.
-  void keep_greatest() {
-    kept_.assign(b_.values.size(), 0);
+  /// Selects the elements of every row that MaxK retains, by sorting the row.
+  void select_top_k() {
+    retained_.assign(b_.values.size(), 0);
     for (int i = 0; i < b_.rows; ++i) {
       std::vector<int> row = every_column(b_.columns);
       std::stable_sort(row.begin(), row.end(), [&](int j, int l) {
         const oracle::number x = b_.at(i, j), y = b_.at(i, l);
         return std::isnan(y) ? false : std::isnan(x) || x > y;
       });
-      for (int p = 0; p < spec_.kept; ++p)
-        kept_[static_cast<std::size_t>(i) * b_.columns + row[p]] = 1;
+      for (int p = 0; p < spec_.top_k; ++p)
+        retained_[static_cast<std::size_t>(i) * b_.columns + row[p]] = 1;
     }
   }
   /// B as a cbsr.
-  auto kept_b() const {
+  auto retained_b() const {
     std::vector<TB> values;
     std::vector<int> columns;
-    for (std::size_t p = 0; p < kept_.size(); ++p) {
-      if (!kept_[p]) continue;
+    for (std::size_t p = 0; p < retained_.size(); ++p) {
+      if (!retained_[p]) continue;
       values.push_back(from_number<TB>(b_.values[p]));
       columns.push_back(static_cast<int>(p) % b_.columns);
     }
-    return rig::cbsr<TB>::from(b_.rows, b_.columns, spec_.kept, std::span<const TB>(values),
+    return rig::cbsr<TB>::from(b_.rows, b_.columns, spec_.top_k, std::span<const TB>(values),
                                columns)
         .to(spec_.where);
   }
@@ -371,7 +371,7 @@ class trial {
     if (spec_.rescale) q.rescaled_to = &a_;
     q.rounds = spec_.codes && spec_.values != draw::quarters;
     q.b = &b_;
-    if (spec_.kept > 0) q.b_stored = &kept_;
+    if (spec_.top_k > 0) q.b_stored = &retained_;
     q.a_kind = kind_of<TA>;
     q.b_kind = kind_of<TB>;
     q.c_kind = kind_of<TC>;
@@ -394,7 +394,7 @@ class trial {
     if constexpr (std::is_same_v<TB, float>)
       if (spec_.codes) return product_with(a, quantized_b(), mask, desc, bytes);
     if constexpr (rig::is_float<TB> || rig::is_small_float<TB>)
-      if (spec_.as_cbsr) return product_with(a, kept_b(), mask, desc, bytes);
+      if (spec_.as_cbsr) return product_with(a, retained_b(), mask, desc, bytes);
     const std::vector<unsigned char> before = b.memory;
     const std::string wrong = product_with(a, placed(b.view(), spec_.where), mask, desc, bytes);
     return b.memory != before ? "B was written" : wrong;
@@ -473,7 +473,7 @@ class trial {
   oracle::sparse a_, mask_;
   oracle::full b_, c_, indices_, full_mask_;
   std::vector<unsigned char> codes_;
-  std::vector<char> kept_;
+  std::vector<char> retained_;
   std::vector<int> stored_columns_;
   std::vector<float> low_, step_;
   array<TA> values_;

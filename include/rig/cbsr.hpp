@@ -122,7 +122,7 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
 ///   C(i,j) = X(i,j) if fewer than k numbers of row i precede it, else no entry
 ///
 /// Greater numbers precede smaller ones, by signed value; among equal numbers the lower column
-/// precedes. NaN precedes every number, so it propagates; −0 equals +0. Kept numbers keep their
+/// precedes. NaN precedes every number, so it propagates; −0 equals +0. Retained numbers keep their
 /// bits. Shapes: X m×f; C m×f with k entries per row; 1 ≤ k ≤ f ≤ 65 536. Deterministic for any
 /// number of threads; uses only threads and stream of `desc`. Places: all.
 /// Cost: O(rows · f), times at most the bits of a number; on the CPU f numbers per thread. Throws
@@ -132,19 +132,19 @@ template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
                                                         const descriptor& desc = {});
 
-/// The gradient of `maxk`: the incoming gradient at the entries that `maxk` kept.
+/// The gradient of `maxk`: the incoming gradient at the entries that `maxk` retained.
 ///
-///   C(i,j) = dY(i,j) if `kept` has entry (i,j); elsewhere the gradient is 0 (see `to_dense`)
+///   C(i,j) = dY(i,j) if `retained` has entry (i,j); elsewhere the gradient is 0 (see `to_dense`)
 ///
-/// Shapes: dY as `kept`, whose indices C shares. Deterministic. Places: all. Cost: O(rows · k).
+/// Shapes: dY as `retained`, whose indices C shares. Deterministic. Places: all. Cost: O(rows · k).
 /// Throws error: shape, place, out_of_memory. For the gradient of a product A·Y, `mxm` under
 /// structure(Y) computes only these entries. Source: MaxK-GNN.
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>& dy,
-                                                                 const cbsr_pattern& kept);
+                                                                 const cbsr_pattern& retained);
 template <class T, class U>
-cbsr<T> maxk_gradient(const dense<T>& dy, const cbsr<U>& kept) {
-  return maxk_gradient(dy, kept.structure());
+cbsr<T> maxk_gradient(const dense<T>& dy, const cbsr<U>& retained) {
+  return maxk_gradient(dy, retained.structure());
 }
 
 /// The same matrix as a dense, with 0 in places that are not stored. Places: all. Cost: O(rows ·

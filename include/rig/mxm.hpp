@@ -383,7 +383,7 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// The same under a mask: outside the mask, the new result is `desc.fill`. See the first form.
 ///
 /// Under the structure of a cbsr the result is a cbsr that shares its indices, and no other place
-/// is computed. So for Y = maxk(X, k), the gradient of C = A ⊕.⊗ Y by the kept entries is
+/// is computed. So for Y = maxk(X, k), the gradient of C = A ⊕.⊗ Y by the retained entries is
 ///
 ///   dY = mxm(A, dC, s, structure(Y), {.transpose_a = true})
 ///
@@ -396,8 +396,8 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// {.transpose_a = true, .reproducible = false}, a device may add the floats of a `linear` semiring
 /// by atomics in any order. Bits then differ from call to call, within the rounding of a sum in any
 /// order. That needs 56 rows of B to fit in a block's shared memory (1037 floats per row on an
-/// H200). It is faster (docs/lab/maxk.md), except when half of the columns are kept; then the order
-/// may be fixed.
+/// H200). It is faster (docs/lab/maxk.md), except when half of the columns are retained; then the
+/// order may be fixed.
 /// Places: all in one. Cost: O(nnz · k), and A's derived structure "transpose". If a device reads B
 /// by panels, also the derived structure "row panels": up to 20 bytes per entry and 4 per row. In a
 /// fixed order, scratch is k accumulators for each panel and row of C that share entries; it takes

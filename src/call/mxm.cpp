@@ -442,19 +442,20 @@ void run(problem& p) {
   run_chosen(p, chosen, work);
 }
 
-double predicted_bytes(const problem& p, double entries, int kept) {
+double predicted_bytes(const problem& p, double entries, int retained) {
   const int64 f = p.b.columns;
   const int64 b_bytes = p.algebra->ignores_right ? 0 : static_cast<int64>(p.b.value_bytes);
   const bool reads_values = !p.algebra->ignores_left && p.a.values != nullptr;
   const int64 a_bytes = reads_values ? static_cast<int64>(p.a.value_bytes) : 0;
   const int64 index_bytes = p.algebra->is_indexed ? sizeof(int32) : 0;
   const int64 c_bytes = static_cast<int64>(p.c.value_bytes) + index_bytes;
-  // Kept entries come with their columns, which are read per entry of A for B, and once for C.
+  // Retained entries come with their columns, which are read per entry of A for B, and once for C.
   const bool is_under_cbsr = p.mask.over == mask_operand::kind::cbsr;
-  const int64 kept_column_bytes = f > 256 ? 2 : 1;
-  const int64 read =
-      kept > 0 ? kept * (b_bytes + (is_under_cbsr ? 0 : kept_column_bytes)) : f * b_bytes;
-  const int64 written = is_under_cbsr ? kept * (c_bytes + kept_column_bytes) : f * c_bytes;
+  const int64 retained_column_bytes = f > 256 ? 2 : 1;
+  const int64 read = retained > 0
+                         ? retained * (b_bytes + (is_under_cbsr ? 0 : retained_column_bytes))
+                         : f * b_bytes;
+  const int64 written = is_under_cbsr ? retained * (c_bytes + retained_column_bytes) : f * c_bytes;
   constexpr int64 column_bytes = sizeof(index);
   return entries * static_cast<double>(column_bytes + a_bytes + read) +
          static_cast<double>(p.a.rows) * static_cast<double>(written);
@@ -476,8 +477,8 @@ explanation explain(problem& p) {
     else
       line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
     if (line.says.says != verdict::cannot)
-      line.bytes =
-          predicted_bytes(p, entries_of(k, p), k.takes == operands::dense ? 0 : kept_of(p));
+      line.bytes = predicted_bytes(p, entries_of(k, p),
+                                   k.takes == operands::dense ? 0 : retained_per_row(p));
     out.kernels.push_back(std::move(line));
   }
   return out;

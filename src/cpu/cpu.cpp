@@ -266,11 +266,11 @@ index next_longer(const sparse_operand& a, index row, index end, int64 longest) 
   return row;
 }
 
-double estimate(const problem& p, double share, int kept) {
+double estimate(const problem& p, double share, int retained) {
   // The gather rate per thread for tiles of 64 floats from a table in the last-level cache
   // (docs/lab/cpu.md). Only the order of estimates matters.
   constexpr double bytes_a_second = 17e9;
-  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, kept) / bytes_a_second;
+  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, retained) / bytes_a_second;
 }
 
 namespace {

@@ -35,50 +35,50 @@ problem pass_over(const dense_operand& x, const descriptor& desc) {
 }
 
 /// Writes the k greatest of `columns` numbers in column order. A bisection over the bits of keys
-/// finds the least kept one: one vectorised count per bit, often fewer.
+/// finds the least retained one: one vectorised count per bit, often fewer.
 template <class T, class Index, class Word>
-void keep_greatest(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
+void select_top_k(const T* x, index columns, int k, Word* keys, T* values, Index* indices) {
   for (index j = 0; j < columns; ++j) keys[j] = sort_key(x[j]);
   const auto count = [&](Word least) {
     int found = 0;
     for (index j = 0; j < columns; ++j) found += keys[j] >= least;
     return found;
   };
-  Word kept = 0;
-  int reached = columns;  // how many keys are at least `kept`; never fewer than k
+  Word threshold = 0;
+  int reached = columns;  // how many keys are at least `threshold`; never fewer than k
   for (Word bit = word_of<sizeof(T)>::sign; bit != 0 && reached > k; bit >>= 1) {
-    const auto least = static_cast<Word>(kept | bit);
+    const auto least = static_cast<Word>(threshold | bit);
     if (const int found = count(least); found >= k) {
-      kept = least;
+      threshold = least;
       reached = found;
     }
   }
-  // Among numbers equal to the least kept one, the first in the row are kept.
+  // Among numbers equal to the least retained one, the first in the row are retained.
   int ties = k;
   if (reached > k)
-    for (index j = 0; j < columns; ++j) ties -= keys[j] > kept;
+    for (index j = 0; j < columns; ++j) ties -= keys[j] > threshold;
   // Branchless, because branches would be unpredictable: the next entry overwrites one that is not
-  // kept.
+  // retained.
   for (index j = 0, p = 0; p < k; ++j) {
-    const bool tied = keys[j] == kept;
+    const bool tied = keys[j] == threshold;
     values[p] = x[j];
     indices[p] = static_cast<Index>(j);
-    p += (keys[j] > kept) | (tied & (ties > 0));
+    p += (keys[j] > threshold) | (tied & (ties > 0));
     ties -= tied;
   }
 }
 
 template <class T, class Index>
-void keep_greatest(const dense_operand& x, int k, int threads, void* values, void* indices) {
+void select_top_k(const dense_operand& x, int k, int threads, void* values, void* indices) {
   using word = typename word_of<sizeof(T)>::type;
   const int64 columns = x.columns;
   const buffer keys = buffer::allocate(static_cast<std::size_t>(threads * columns) * sizeof(word));
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
   for (index i = 0; i < x.rows; ++i) {
     const int64 to = static_cast<int64>(i) * k;
-    keep_greatest(static_cast<const T*>(x.data) + i * x.stride, x.columns, k,
-                  keys.data<word>() + omp_get_thread_num() * columns, static_cast<T*>(values) + to,
-                  static_cast<Index*>(indices) + to);
+    select_top_k(static_cast<const T*>(x.data) + i * x.stride, x.columns, k,
+                 keys.data<word>() + omp_get_thread_num() * columns, static_cast<T*>(values) + to,
+                 static_cast<Index*>(indices) + to);
   }
 }
 
@@ -98,18 +98,18 @@ selection room_for(const dense_operand& x, int k, void* owner) {
 
 /// Writes the k greatest numbers of every row of x to `out`. On a device it works in the order of
 /// the descriptor's stream.
-void keep_greatest(const dense_operand& x, int k, const descriptor& desc, const selection& out) {
+void select_top_k(const dense_operand& x, int k, const descriptor& desc, const selection& out) {
   void* const indices = const_cast<void*>(out.structure.indices());
   if (x.where != cpu()) {
     void* const stream = on_cuda::stream_for(x.where.device, desc.stream);
-    return on_cuda::keep_greatest(x, k, out.values.data(), indices, stream);
+    return on_cuda::select_top_k(x, k, out.values.data(), indices, stream);
   }
   const int threads = on_cpu::threads_for(pass_over(x, desc));
   const auto as = [&]<class T>(T) {
     if (out.structure.index_bytes() == 1)
-      keep_greatest<T, unsigned char>(x, k, threads, out.values.data(), indices);
+      select_top_k<T, unsigned char>(x, k, threads, out.values.data(), indices);
     else
-      keep_greatest<T, unsigned short>(x, k, threads, out.values.data(), indices);
+      select_top_k<T, unsigned short>(x, k, threads, out.values.data(), indices);
   };
   if (x.value_type == type::float32) as(float());
   if (x.value_type == type::float64) as(double());
@@ -193,22 +193,22 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k
     p.c.stream = made.values.stream();
     std::optional<on_cuda::stream_order> order;
     if (from.where != cpu()) order.emplace(p);
-    keep_greatest(from, k, desc, made);
+    select_top_k(from, k, desc, made);
     return cbsr<T>(std::move(made.structure), std::move(made.values));
   });
 }
 
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>& dy,
-                                                                 const cbsr_pattern& kept) {
-  if (dy.rows() != kept.rows() || dy.columns() != kept.columns())
+                                                                 const cbsr_pattern& retained) {
+  if (dy.rows() != retained.rows() || dy.columns() != retained.columns())
     fail(errc::shape, {"maxk_gradient: the gradient is ", dy.rows(), "x", dy.columns(),
-                       ", but the cbsr is ", kept.rows(), "x", kept.columns()});
-  if (dy.where() != kept.where())
+                       ", but the cbsr is ", retained.rows(), "x", retained.columns()});
+  if (dy.where() != retained.where())
     fail(errc::place, {"maxk_gradient: the gradient is on ", to_string(dy.where()),
-                       ", the cbsr is on ", to_string(kept.where()), "; copy one with .to()"});
+                       ", the cbsr is on ", to_string(retained.where()), "; copy one with .to()"});
   return or_out_of_memory("maxk_gradient", [&] {
-    auto out = cbsr<T>::uninitialised(kept);
+    auto out = cbsr<T>::uninitialised(retained);
     dense_operand from, to;
     fill_in(from, dy);
     fill_in(to, out);
@@ -217,16 +217,16 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
     p.c = to;
     if (from.where != cpu()) {
       const on_cuda::stream_order order(p);
-      on_cuda::take_kept(from, to, out.stream());
+      on_cuda::take_retained(from, to, out.stream());
       return out;
     }
     T* const values = const_cast<T*>(out.values());
-    p.b.columns = kept.k();
+    p.b.columns = retained.k();
     const int threads = on_cpu::threads_for(p);
 #pragma omp parallel for schedule(static) num_threads(threads) if (threads > 1)
-    for (index i = 0; i < kept.rows(); ++i)
-      for (int p = 0; p < kept.k(); ++p)
-        values[static_cast<int64>(i) * kept.k() + p] = dy(i, kept.column(i, p));
+    for (index i = 0; i < retained.rows(); ++i)
+      for (int p = 0; p < retained.k(); ++p)
+        values[static_cast<int64>(i) * retained.k() + p] = dy(i, retained.column(i, p));
     return out;
   });
 }
@@ -243,7 +243,7 @@ requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
     if (from.where != cpu()) {
       p.c = to;
       const on_cuda::stream_order order(p);
-      on_cuda::scatter_kept(from, to, out.stream());
+      on_cuda::scatter_retained(from, to, out.stream());
       return out;
     }
     const int threads = on_cpu::threads_for(p);
@@ -282,7 +282,7 @@ answer maxk_answer(const problem& p) {
                           p.b.value_type == type::half || p.b.value_type == type::bfloat16;
   if (!has_floats || p.algebra->right == type::other)
     return cannot({"MaxK needs a B of float, double, half or bfloat16"});
-  const int k = kept_of(p);
+  const int k = retained_per_row(p);
   if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
     return cannot({"on B: ", refusal.c_str()});
   answer out;
@@ -308,21 +308,21 @@ std::string no_cbsr_because(index columns, int k) {
   const std::string all = std::to_string(columns);
   const std::string asked = "k is " + std::to_string(k) + " of " + all + " columns";
   if (is_wide) return asked + ", but a cbsr has at most " + std::to_string(widest_cbsr);
-  return asked + (columns > 0 ? "; set it to 1 … " + all : ", of which none can be kept");
+  return asked + (columns > 0 ? "; set it to 1 … " + all : ", of which none can be retained");
 }
 
-int kept_of(const problem& p) {
+int retained_per_row(const problem& p) {
   return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
 }
 
 void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&)) {
   if (p.b.k > 0) return run(p, work);
-  const selection kept = room_for(p.b, p.desc->k, p.desc->stream);
-  keep_greatest(p.b, p.desc->k, *p.desc, kept);
+  const selection retained = room_for(p.b, p.desc->k, p.desc->stream);
+  select_top_k(p.b, p.desc->k, *p.desc, retained);
   problem q = p;
   q.b = {};
-  fill_in(q.b, kept.structure);
-  q.b.data = kept.values.data();
+  fill_in(q.b, retained.structure);
+  q.b.data = retained.values.data();
   q.b.value_bytes = p.b.value_bytes;
   q.b.value_type = p.b.value_type;
   run(q, work);
@@ -334,7 +334,8 @@ namespace {
 
 answer with_estimate(answer out, const problem& p) {
   if (out.says != verdict::cannot)
-    out.seconds = estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), kept_of(p));
+    out.seconds =
+        estimate(p, 1.0 / std::max(1u, std::thread::hardware_concurrency()), retained_per_row(p));
   return out;
 }
 

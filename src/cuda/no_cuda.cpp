@@ -29,11 +29,11 @@ void copy_rows(void*, std::size_t, const void*, std::size_t, std::size_t, index,
   absent(device);
 }
 void transpose_elements(const dense_operand& from, void*, void*) { absent(from.where.device); }
-void keep_greatest(const dense_operand& x, int, void*, void*, void*) { absent(x.where.device); }
-void take_kept(const dense_operand& full, const dense_operand&, void*) {
+void select_top_k(const dense_operand& x, int, void*, void*, void*) { absent(x.where.device); }
+void take_retained(const dense_operand& full, const dense_operand&, void*) {
   absent(full.where.device);
 }
-void scatter_kept(const dense_operand&, const dense_operand& full, void*) {
+void scatter_retained(const dense_operand&, const dense_operand& full, void*) {
   absent(full.where.device);
 }
 void find_statistics(problem& p) { absent(p.a.where.device); }

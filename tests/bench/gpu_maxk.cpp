@@ -38,14 +38,14 @@ constexpr published_kernel published_kernels[] = {
     {"rmat:18:16", 64, 0.96, 1.30},
 };
 
-/// C = A·maxk(B), and dB = Aᵀ·dC at the kept elements, added in a fixed order or in any order.
+/// C = A·maxk(B), and dB = Aᵀ·dC at the retained elements, added in a fixed order or in any order.
 enum operation { forward, backward, any_order };
 constexpr const char* operation_names[] = {"forward", "backward", "backward, any order"};
 
 /// The products of one k.
-struct kept_features {
+struct retained_features {
   int k;
-  rig::cbsr<float> kept;
+  rig::cbsr<float> retained;
   rig::cbsr<float> made[3];  ///< by operation; forward gives a dense
 };
 
@@ -83,9 +83,9 @@ class maxk : public suite {
     std::vector<contender> field = {
         {"exact", [&] { rig::mxm(of.c, rig::none, a, of.b, sum); }},
         {"transposed", [&] { rig::mxm(of.c, rig::none, a, of.b, sum, {.transpose_a = true}); }}};
-    std::vector<std::unique_ptr<kept_features>> all;
+    std::vector<std::unique_ptr<retained_features>> all;
     for (const int k : ks_of(of.features)) {
-      all.push_back(std::make_unique<kept_features>());
+      all.push_back(std::make_unique<retained_features>());
       enter(of, k, *all.back(), field);
     }
     const std::vector<double> times = with_.race(field);
@@ -157,22 +157,25 @@ class maxk : public suite {
   }
 
   /// Adds the three products of one k, checked against exact kernels.
-  void enter(product& of, int k, kept_features& at, std::vector<contender>& field) {
+  void enter(product& of, int k, retained_features& at, std::vector<contender>& field) {
     const rig::matrix<float>& a = of.graph.weighted;
     at.k = k;
-    at.kept = rig::maxk(of.b, k);
-    rig::mxm(of.c, rig::none, a, rig::to_dense(at.kept), sum);
-    const auto product_of_kept = [&of, &a, &at] { rig::mxm(of.c, rig::none, a, at.kept, sum); };
-    enter(name_of(forward, k), product_of_kept, product_of_kept, of.c, sample(of.c), of, field);
+    at.retained = rig::maxk(of.b, k);
+    rig::mxm(of.c, rig::none, a, rig::to_dense(at.retained), sum);
+    const auto product_of_retained = [&of, &a, &at] {
+      rig::mxm(of.c, rig::none, a, at.retained, sum);
+    };
+    enter(name_of(forward, k), product_of_retained, product_of_retained, of.c, sample(of.c), of,
+          field);
 
     // The graphs are undirected, so features serve as the gradient of C.
     rig::mxm(of.c, rig::none, a, of.b, sum, {.transpose_a = true});
-    auto gathered = rig::maxk_gradient(of.c, at.kept);
+    auto gathered = rig::maxk_gradient(of.c, at.retained);
     const std::vector<float> expected = sample(values_of(gathered));
     auto found = values_of(gathered);  // each check overwrites it
     for (const operation how : {backward, any_order}) {
       const auto run = [&of, &a, &at, how, desc = backward_by(how)] {
-        at.made[how] = rig::mxm(a, of.b, sum, rig::structure(at.kept), desc);
+        at.made[how] = rig::mxm(a, of.b, sum, rig::structure(at.retained), desc);
       };
       const auto checked = [&] {
         run();
@@ -193,24 +196,24 @@ class maxk : public suite {
   }
 
   /// Adds a line for a product with a cbsr, and notes its numbers for the summary.
-  void add(const product& of, operation how, const kept_features& at, double ms, double exact_ms,
-           const std::optional<double>& best) {
+  void add(const product& of, operation how, const retained_features& at, double ms,
+           double exact_ms, const std::optional<double>& best) {
     row line = with_.line("maxk", of, 4, 4);
     const double nnz = static_cast<double>(of.nnz()), n = of.n(), k = at.k,
-                 index_bytes = at.kept.index_bytes();
+                 index_bytes = at.retained.index_bytes();
     double table_bytes = 0;
     if (how == forward) {
       // A, a row of B as values and indices per entry, and C.
       line.bytes = nnz * (8 + k * (4 + index_bytes)) + 4 * n * of.features;
       table_bytes = n * k * (4 + index_bytes);
-      line.chosen = rig::explain(of.graph.weighted, at.kept, sum).chosen;
+      line.chosen = rig::explain(of.graph.weighted, at.retained, sum).chosen;
     } else {
-      // A, the kept elements of a row of dC per entry, and indices and values of dB.
+      // A, the retained elements of a row of dC per entry, and indices and values of dB.
       line.bytes = nnz * (8 + 4 * k) + n * k * (4 + index_bytes);
       table_bytes = 4 * n * of.features;
       line.prepare_ms = prepare_ms_;
       line.chosen =
-          rig::explain(of.graph.weighted, of.b, sum, rig::structure(at.kept), backward_by(how))
+          rig::explain(of.graph.weighted, of.b, sum, rig::structure(at.retained), backward_by(how))
               .chosen;
     }
     line.operation = operation_names[how];

@@ -130,8 +130,8 @@ TEST_CASE("predicted bytes: entries with the rows of B they gather, and C") {
   CHECK(bytes(rig::explain(a, b, sum, {.kernel = "maxk", .k = 3}), "maxk") ==
         12 * (4 + 4 + 3 * 5) + 5 * 10 * 4);
   CHECK(bytes(rig::explain(a, rig::maxk(b, 3), sum), "row") == 0);
-  const auto kept = rig::maxk(dense<float>(5, 10, 1.0f), 3);
-  CHECK(bytes(rig::explain(a, b, sum, rig::structure(kept)), "maxk_backward") ==
+  const auto retained = rig::maxk(dense<float>(5, 10, 1.0f), 3);
+  CHECK(bytes(rig::explain(a, b, sum, rig::structure(retained)), "maxk_backward") ==
         12 * (4 + 4 + 3 * 4) + 5 * 3 * (4 + 1));
 }
 

@@ -88,7 +88,7 @@ TEST_CASE("MaxK, forward and backward") {
     spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
     v.apply(spec);
     trial_spec backward = spec;
-    spec.kept = std::min(3, spec.features);
+    spec.top_k = std::min(3, spec.features);
     trial<rig::max_second<float>, bool, rig::half, rig::bfloat16> forward(spec);
     CHECK_MESSAGE(forward.run("maxk", 1) == "", v.name);
     if (spec.over != mask_over::nothing || !spec.creates_result) continue;

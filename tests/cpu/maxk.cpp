@@ -25,20 +25,20 @@ TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, do
 TEST_CASE("a cbsr is a mask by its structure alone, also through the mask's constructor") {
   const auto a = rig::matrix<float>::from_positions(4, 4, std::vector{0, 3}, std::vector{1, 2});
   const rig::dense<float> b(4, 6, 2.0f);
-  const auto kept = rig::maxk(b, 2);
+  const auto retained = rig::maxk(b, 2);
   const auto product = [&](const rig::mask<cbsr<float>>& mask) {
     return rig::mxm(a, b, rig::plus_times<float>{}, mask);
   };
-  CHECK(product({kept, true, false}).k() == 2);
-  CHECK_THROWS_AS(product({kept, true, true}), rig::error);
-  CHECK_THROWS_AS(product({kept, false, false}), rig::error);
+  CHECK(product({retained, true, false}).k() == 2);
+  CHECK_THROWS_AS(product({retained, true, true}), rig::error);
+  CHECK_THROWS_AS(product({retained, false, false}), rig::error);
 }
 
 TEST_CASE("maxk of a view, of no rows, and with any number of threads") {
   padded<float> x({3, 2, {1, 2, 4, 3, 5, 6}}, 3);
-  const auto kept = rig::maxk(x.view(), 1);
-  CHECK(kept.structure().column(0, 0) == 1);
-  CHECK(kept.values()[1] == 4);
+  const auto retained = rig::maxk(x.view(), 1);
+  CHECK(retained.structure().column(0, 0) == 1);
+  CHECK(retained.values()[1] == 4);
   CHECK(x.gaps_untouched());
   CHECK(rig::maxk(rig::dense<float>(0, 5), 2).rows() == 0);
   CHECK(rig::to_dense(rig::maxk(rig::dense<float>(0, 5), 2)).columns() == 5);
@@ -126,7 +126,7 @@ TEST_CASE("same bits for any number of threads") {
     spec.seed = test_seed();
     spec.values = draw::reals;
     trial_spec backward = spec;
-    spec.kept = backward.stored = 20;
+    spec.top_k = backward.stored = 20;
     trial<rig::plus_times<float>, float, float, float> forward(spec);
     trial<rig::plus_times<float>, float, float, float> under(backward);
     std::vector<unsigned char> once, once_under;

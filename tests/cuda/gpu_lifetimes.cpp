@@ -65,9 +65,9 @@ TEST_CASE("a gradient waits for indices that another stream still computes") {
     rig::synchronise(gpu);
     const auto view = rig::dense<float>::view(there.data(), 3000, 64, 0, gpu, first);
     if (round > 0) first.hold_back();
-    auto kept = std::make_optional(rig::maxk(view, 13, {.stream = first}));
-    const auto made = rig::maxk_gradient(dy_there, *kept);
-    kept.reset();
+    auto retained = std::make_optional(rig::maxk(view, 13, {.stream = first}));
+    const auto made = rig::maxk_gradient(dy_there, *retained);
+    retained.reset();
     // These overwrite the dropped memory, if it is free too soon.
     for (const int columns : {4, 13, 16}) rig::dense<float>(3000, columns, 1e9f).to(gpu);
     const auto back = made.to(rig::cpu());
@@ -113,15 +113,15 @@ TEST_CASE("results outlive the stream they were made on") {
   const auto b = waves(2000, 48), features = b.to(gpu);
   const auto want = rig::mxm(a, b, greatest);
   const auto want_twice = rig::mxm(a, want, greatest);
-  const auto want_kept = rig::maxk(b, 5);
+  const auto want_retained = rig::maxk(b, 5);
   std::size_t before = 0;
   for (int round = 0; round < 20; ++round) {
     std::optional<own_stream> stream(std::in_place);
     const rig::descriptor desc{.stream = *stream};
     auto c = rig::mxm(on_gpu, features, greatest, desc);
     const auto indexed = rig::mxm(on_gpu, features, rig::arg_max_second<float>{}, desc);
-    const auto kept = rig::maxk(features, 5, desc);
-    const auto gradient = rig::mxm(on_gpu, features, greatest, rig::structure(kept), desc);
+    const auto retained = rig::maxk(features, 5, desc);
+    const auto gradient = rig::mxm(on_gpu, features, greatest, rig::structure(retained), desc);
     const auto seen_by = rig::dense<float>::view(c.data(), 2000, 48, 0, gpu, *stream);
     const auto copied = seen_by;
     stream.reset();
@@ -129,7 +129,7 @@ TEST_CASE("results outlive the stream they were made on") {
     CHECK(distance(want, copied.to(rig::cpu())) == 0);
     CHECK(distance(want, indexed.values.to(rig::cpu())) == 0);
     CHECK(distance(want_twice, rig::mxm(on_gpu, c, greatest).to(rig::cpu())) == 0);
-    CHECK(distance(rig::to_dense(want_kept), rig::to_dense(kept).to(rig::cpu())) == 0);
+    CHECK(distance(rig::to_dense(want_retained), rig::to_dense(retained).to(rig::cpu())) == 0);
     CHECK(gradient.to(rig::cpu()).k() == 5);
     rig::mxm(c, rig::accumulator::plus, on_gpu, features, greatest);
     if (round == 0) before = held_bytes();
@@ -312,8 +312,8 @@ TEST_CASE("another thread's capture in global mode blocks no call") {
     on_gpu.drop_derived();
     on_gpu.prepare({.kernel = "spmv_panels"});
     on_gpu.prepare({.transpose_a = true, .kernel = "maxk_backward"});
-    const auto kept = rig::maxk(features, 7);
-    CHECK(rig::mxm(on_gpu, kept, greatest).to(rig::cpu()).rows() == 2500);
+    const auto retained = rig::maxk(features, 7);
+    CHECK(rig::mxm(on_gpu, retained, greatest).to(rig::cpu()).rows() == 2500);
     CHECK(rig::explain(on_gpu, features, greatest).chosen != "");
     CHECK(goes_on());
     rig::synchronise(gpu);

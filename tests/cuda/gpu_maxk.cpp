@@ -60,12 +60,12 @@ TEST_CASE_TEMPLATE("ties, NaN, infinities and zeros of both signs", T, float, do
 TEST_CASE("refusals of maxk and maxk_gradient") {
   check_selection_refusals(gpu);
   const rig::dense<float> x(3, 8, 1.0f);
-  const auto kept = rig::maxk(x, 2);
-  const auto there = kept.to(gpu);
+  const auto retained = rig::maxk(x, 2);
+  const auto there = retained.to(gpu);
   check_error(errc::place, {to_string(gpu), to_string(rig::cpu())},
               [&] { rig::maxk_gradient(x, there); });
   check_error(errc::place, {to_string(gpu), to_string(rig::cpu())},
-              [&] { rig::maxk_gradient(x.to(gpu), kept); });
+              [&] { rig::maxk_gradient(x.to(gpu), retained); });
 }
 
 /// Compares maxk, to_dense and maxk_gradient in both places.
@@ -86,9 +86,9 @@ TEST_CASE_TEMPLATE("maxk as on the CPU, bit for bit, over widths and k", T, floa
   random_bits random(test_seed() + 1);
   for (const int columns :
        {1, 2, 3, 7, 8, 31, 32, 33, 64, 100, 255, 256, 257, 384, 1000, 4096, 20000, 65536}) {
-    std::set<int> kept = {columns / 2, columns - 1, columns};
+    std::set<int> counts = {columns / 2, columns - 1, columns};
     for (const int k : {1, 2, 7, 8, 16, 31, 32, 33, 64, 65, 127, 128, 129, 256, 300})
-      kept.insert(k);
+      counts.insert(k);
     const int rows = columns <= 384 ? 20 : columns <= 4096 ? 5 : 2;
     const rig::dense<T> inputs[] = {drawn<T>(rows, columns, draw::quarters, random),
                                     drawn<T>(rows, columns, draw::reals, random),
@@ -97,7 +97,7 @@ TEST_CASE_TEMPLATE("maxk as on the CPU, bit for bit, over widths and k", T, floa
                                     rig::dense<T>(3, columns, rig::convert<T>(2.5))};
     for (const rig::dense<T>& x : inputs) {
       const rig::dense<T> there = x.to(gpu);
-      for (const int k : kept) {
+      for (const int k : counts) {
         if (k < 1 || k > columns) continue;
         CAPTURE(columns);
         CAPTURE(k);
@@ -293,7 +293,7 @@ TEST_CASE("rows of tens of thousands of entries") {
     spec.where = gpu;
     spec.reproducible = reproducible;
     trial_spec backward = spec;
-    spec.kept = backward.stored = 9;
+    spec.top_k = backward.stored = 9;
     check_trial("plus_times", spec, [&] {
       return trial<rig::plus_times<float>, float, float, float>(spec).run("maxk");
     });
@@ -429,13 +429,13 @@ TEST_CASE("operands with padded rows") {
         CHECK(equal(c.to(rig::cpu()), want));
       }
       CHECK(into.gaps_untouched());
-      const auto kept = rig::maxk(x, k);
+      const auto retained = rig::maxk(x, k);
       for (const bool reproducible : {true, false}) {
         descriptor desc = transposed;
         desc.reproducible = reproducible;
-        CHECK(equal(rig::mxm(there, gradient.view(), sum, rig::structure(kept.to(gpu)), desc)
+        CHECK(equal(rig::mxm(there, gradient.view(), sum, rig::structure(retained.to(gpu)), desc)
                         .to(rig::cpu()),
-                    rig::mxm(a, dc, sum, rig::structure(kept), desc)));
+                    rig::mxm(a, dc, sum, rig::structure(retained), desc)));
       }
     }
 }
@@ -461,10 +461,10 @@ TEST_CASE("a hundred runs, the same bits") {
           rig::mxm(a, dc, rig::plus_times<float>{}, rig::structure(y), transposed).to(rig::cpu()),
           rig::mxm(a, x, rig::plus_times<float>{}, rig::structure(on_rows)).to(rig::cpu())};
     };
-    const auto [kept, forward, backward, along] = runs();
+    const auto [retained, forward, backward, along] = runs();
     for (int run = 0; run < 100; ++run) {
       const auto again = runs();
-      REQUIRE(same(std::get<0>(again), kept));
+      REQUIRE(same(std::get<0>(again), retained));
       REQUIRE(std::memcmp(std::get<1>(again).data(), forward.data(), forward.extent()) == 0);
       REQUIRE(same(std::get<2>(again), backward));
       REQUIRE(same(std::get<3>(again), along));
@@ -510,13 +510,13 @@ TEST_CASE("C may be the B that MaxK selects from") { check_alias(gpu); }
 TEST_CASE("operands in two places are refused, and C stays") {
   const auto a = row_of_ones(3);
   const rig::dense<float> x(3, 4, 1.0f);
-  const auto kept = rig::maxk(x, 2), grown = rig::maxk(rig::dense<float>(1, 4), 2);
+  const auto retained = rig::maxk(x, 2), grown = rig::maxk(rig::dense<float>(1, 4), 2);
   const rig::plus_times<float> sum;
   auto c = rig::dense<float>(1, 4, 42.0f).to(gpu);
   const auto places = {to_string(gpu), to_string(rig::cpu())};
-  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a.to(gpu), kept, sum); });
-  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a, kept.to(gpu), sum); });
-  check_error(errc::place, places, [&] { rig::mxm(a.to(gpu), kept, sum); });
+  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a.to(gpu), retained, sum); });
+  check_error(errc::place, places, [&] { rig::mxm(c, rig::none, a, retained.to(gpu), sum); });
+  check_error(errc::place, places, [&] { rig::mxm(a.to(gpu), retained, sum); });
   check_error(errc::place, places,
               [&] { rig::mxm(a.to(gpu), x.to(gpu), sum, rig::structure(grown)); });
   const auto after = c.to(rig::cpu());

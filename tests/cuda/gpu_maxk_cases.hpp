@@ -102,11 +102,11 @@ struct pair_of_places {
     CAPTURE(desc.transpose_a);
     const int rows = desc.transpose_a ? a.columns() : a.rows(),
               inner = desc.transpose_a ? a.rows() : a.columns();
-    const auto kept = rig::maxk(quarters<T>(rows, x.columns(), 5), k);
+    const auto retained = rig::maxk(quarters<T>(rows, x.columns(), 5), k);
     const auto dc = quarters<T>(inner, x.columns(), 11);
-    const auto there = kept.to(gpu);
+    const auto there = retained.to(gpu);
     const auto dc_there = dc.to(gpu);
-    const auto want = rig::mxm(a, dc, s, rig::structure(kept), desc);
+    const auto want = rig::mxm(a, dc, s, rig::structure(retained), desc);
     for (const bool reproducible : {true, false}) {
       CAPTURE(reproducible);
       desc.reproducible = reproducible;

@@ -12,16 +12,17 @@ using rig::descriptor;
 
 const descriptor transposed{.transpose_a = true};
 
-/// Maxima, which never round: the features, the kept elements, C and its gradient.
+/// Maxima, which never round: the features, the retained elements, C and its gradient.
 struct step_of_training {
   rig::matrix<float> a;
   int k;
   rig::max_second<float> greatest{};
 
   cbsr<float> gradient(const rig::dense<float>& x, void* first, void* second, void* third) const {
-    const auto kept = rig::maxk(x, k, {.stream = first});
-    const auto c = rig::mxm(a, kept, greatest, {.fill = 0, .stream = second});
-    return rig::mxm(a, c, greatest, rig::structure(kept), {.transpose_a = true, .stream = third});
+    const auto retained = rig::maxk(x, k, {.stream = first});
+    const auto c = rig::mxm(a, retained, greatest, {.fill = 0, .stream = second});
+    return rig::mxm(a, c, greatest, rig::structure(retained),
+                    {.transpose_a = true, .stream = third});
   }
 };
 
@@ -47,8 +48,8 @@ TEST_CASE("each stream reads the results of the one before") {
     // The views' stream continues only after their readers end.
     REQUIRE(cudaMemsetAsync(x.data(), 0xff, x.extent(), writer) == cudaSuccess);
     CHECK(equal(rig::to_dense(made).to(rig::cpu()), want_full));
-    const auto kept = rig::maxk_gradient(late_there, made).to(rig::cpu());
-    CHECK(same(kept, rig::maxk_gradient(late, want)));
+    const auto retained = rig::maxk_gradient(late_there, made).to(rig::cpu());
+    CHECK(same(retained, rig::maxk_gradient(late, want)));
   }
 }
 
@@ -83,13 +84,13 @@ TEST_CASE("a prepared product into C can be captured and replayed") {
       for (const rig::accumulator accum : {none, plus}) {
         check_replay(a, sum, accum, {.transpose_a = transpose, .kernel = "maxk", .k = 13});
         const own_stream stream;
-        const auto kept = rig::maxk(waves(3000, 64).to(gpu), 13);
+        const auto retained = rig::maxk(waves(3000, 64).to(gpu), 13);
         auto called = rig::dense<float>(3000, 64, -1).to(gpu), replayed = called;
         descriptor desc{.transpose_a = transpose};
         a.prepare(desc);
-        for (int run = 0; run < 4; ++run) rig::mxm(called, accum, a, kept, sum, desc);
+        for (int run = 0; run < 4; ++run) rig::mxm(called, accum, a, retained, sum, desc);
         desc.stream = stream;
-        const auto product = [&] { rig::mxm(replayed, accum, a, kept, sum, desc); };
+        const auto product = [&] { rig::mxm(replayed, accum, a, retained, sum, desc); };
         product();
         rig::synchronise(gpu);
         const captured_work graph(stream, product);
@@ -136,9 +137,9 @@ TEST_CASE("a training step can be captured: selection, forward, backward") {
 TEST_CASE("backward by panels: captured, and while another thread drops derived structures") {
   const pair_of_places<float> at(quarters_of_hubs(), 128);
   const rig::plus_times<float> sum;
-  const auto kept = rig::maxk(at.x, 16);
-  const auto there = kept.to(gpu);
-  const auto want = rig::mxm(at.a, at.x, sum, rig::structure(kept), transposed);
+  const auto retained = rig::maxk(at.x, 16);
+  const auto there = retained.to(gpu);
+  const auto want = rig::mxm(at.a, at.x, sum, rig::structure(retained), transposed);
   const own_stream stream;
   descriptor desc = transposed;
   desc.kernel = "maxk_backward";
@@ -178,7 +179,7 @@ TEST_CASE("backward by panels: captured, and while another thread drops derived 
 TEST_CASE("backward in any order: captured, and exact up to rounding") {
   const auto a = hubs(3000).to(gpu);
   const auto dc = waves(3000, 64).to(gpu);
-  const auto kept = rig::maxk(dc, 13);
+  const auto retained = rig::maxk(dc, 13);
   const rig::plus_times<float> sum;
   const own_stream stream;
   descriptor desc = transposed;
@@ -187,13 +188,13 @@ TEST_CASE("backward in any order: captured, and exact up to rounding") {
   desc.stream = stream;
   auto out = rig::dense<float>(3000, 13).to(gpu);
   const auto step = [&] {
-    const auto made = rig::mxm(a, dc, sum, rig::structure(kept), desc);
+    const auto made = rig::mxm(a, dc, sum, rig::structure(retained), desc);
     REQUIRE(cudaMemcpyAsync(out.data(), made.values(), out.extent(), cudaMemcpyDeviceToDevice,
                             stream) == cudaSuccess);
   };
   step();
   rig::synchronise(gpu);
-  const auto fixed = rig::mxm(a, dc, sum, rig::structure(kept), transposed).to(rig::cpu());
+  const auto fixed = rig::mxm(a, dc, sum, rig::structure(retained), transposed).to(rig::cpu());
   const captured_work graph(stream, step);
   for (int run = 0; run < 5; ++run) {
     graph.launch(stream);

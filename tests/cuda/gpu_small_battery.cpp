@@ -125,7 +125,7 @@ template <class S, class TA, class TB, class TC>
 void sweep_maxk(trial_spec spec, int k) {
   trial_spec backward = spec;
   normalise<S>(spec);
-  spec.kept = std::min(k, spec.features);
+  spec.top_k = std::min(k, spec.features);
   check_trial(S::name, spec, [&] { return trial<S, TA, TB, TC>(spec).run("maxk"); });
   spec.as_cbsr = true;
   spec.transpose_b = false;

@@ -175,7 +175,7 @@ const tuned_case tuned_cases[] = {
       "segments,,split_length=256"}},
     {"rows in order", {"order,,by_length=0"}}};
 
-enum class kept_in : unsigned char { nothing, b, mask };
+enum class retained_in : unsigned char { nothing, b, mask };
 
 /// A point of the grid.
 struct point {
@@ -186,7 +186,7 @@ struct point {
   index columns;
   rig::sampling samples = rig::sampling::none;
   int width = 0;
-  kept_in kept = kept_in::nothing;
+  retained_in retained = retained_in::nothing;
   int k = 0;
 };
 
@@ -201,10 +201,10 @@ constexpr index sampled_columns[] = {1,  3,  7,  8,   9,   16,  24,  30,  32,  4
 constexpr int sampled_widths[] = {1,   8,   15,  16,  17,  24,  31,    32,    33,    48,
                                   63,  64,  65,  96,  99,  100, 101,   127,   128,   129,
                                   200, 255, 256, 257, 511, 512, 1'023, 1'024, 2'048, 4'096};
-constexpr index kept_columns[] = {16,  64,  100,   128,   256,    257,
-                                  384, 512, 1'024, 4'096, 20'000, 70'000};
-constexpr int kept_counts[] = {1,  2,  4,  6,  8,  12, 16,  18,  24,  31, 32,
-                               33, 48, 63, 64, 65, 96, 128, 192, 256, 512};
+constexpr index top_k_columns[] = {16,  64,  100,   128,   256,    257,
+                                   384, 512, 1'024, 4'096, 20'000, 70'000};
+constexpr int top_k_counts[] = {1,  2,  4,  6,  8,  12, 16,  18,  24,  31, 32,
+                                33, 48, 63, 64, 65, 96, 128, 192, 256, 512};
 
 std::size_t bytes_of(type t) {
   switch (t) {
@@ -247,7 +247,7 @@ rig::dense_operand array_of(type t, index rows, index columns, const array_layou
 }
 
 /// Makes a cbsr of `out`, whose indices lie as its values do.
-void keep(rig::dense_operand& out, int k, const array_layout& layout) {
+void make_cbsr(rig::dense_operand& out, int k, const array_layout& layout) {
   out.k = k;
   out.stride = k;
   out.indices_8 = out.columns <= 256;
@@ -305,11 +305,11 @@ rig::problem problem_of(const point& at, rig::descriptor& desc, const graph_patt
   if (p.algebra->is_indexed) p.indices = array_of(type::int32, p.a.rows, at.columns, at.layout->c);
   p.accum = at.call->accum;
   p.mask.over = at.call->mask;
-  if (at.kept == kept_in::b) keep(p.b, at.k, at.layout->b);
-  if (at.kept == kept_in::mask) {
+  if (at.retained == retained_in::b) make_cbsr(p.b, at.k, at.layout->b);
+  if (at.retained == retained_in::mask) {
     p.mask.over = rig::mask_operand::kind::cbsr;
     p.mask.structural = true;
-    keep(p.c, at.k, at.layout->c);
+    make_cbsr(p.c, at.k, at.layout->c);
     p.mask.full = p.c;
   }
   rig::on_cuda::find_statistics(p);
@@ -324,7 +324,7 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
     const bool is_asked =
         at.samples != rig::sampling::none
             ? k.samples == at.samples
-            : k.takes == operands_of(p) && (!k.approximate || at.kept == kept_in::b);
+            : k.takes == operands_of(p) && (!k.approximate || at.retained == retained_in::b);
     if (k.where != rig::place::kind::cuda || !is_asked) continue;
     rig::answer says = k.answers(p);
     ((answers += answers.empty() ? "" : "; ") += k.name) += verdicts[static_cast<int>(says.says)];
@@ -356,7 +356,7 @@ std::string plan_of(const point& at, const graph_patterns& of) {
   try {
     rig::workspace work;
     chosen->run(p, work);
-    if (met != nullptr && at.kept == kept_in::nothing) note_rows(p, at.samples);
+    if (met != nullptr && at.retained == retained_in::nothing) note_rows(p, at.samples);
   } catch (const asks_the_device&) {
     (seen.launches += seen.launched > 0 ? "; then " : "") += "asked for";
     for (const std::string& kernel : seen.kernels)
@@ -373,11 +373,11 @@ constexpr const char* header =
     "graph,columns,semiring,B,layout,call,sampling,width,k,"
     "answers,kernel,copy of B,rows,split length,segments,entries,launches\n";
 constexpr const char* samplings[] = {"exact", "bucket", "fastrand", "adaptive"};
-constexpr const char* kinds_of_kept[] = {"none", "maxk", "maxk_backward"};
+constexpr const char* kinds_of_retained[] = {"none", "maxk", "maxk_backward"};
 
 const char* kind_of(const point& at) {
-  return at.kept != kept_in::nothing ? kinds_of_kept[static_cast<int>(at.kept)]
-                                     : samplings[static_cast<int>(at.samples)];
+  return at.retained != retained_in::nothing ? kinds_of_retained[static_cast<int>(at.retained)]
+                                             : samplings[static_cast<int>(at.samples)];
 }
 
 /// The first columns of a line.
@@ -447,25 +447,25 @@ void sampled_points(const graph_facts& g, taker take) {
     }
 }
 
-void kept_points(const graph_facts& g, taker take) {
+void top_k_points(const graph_facts& g, taker take) {
   constexpr auto whole = rig::sampling::none;
-  for (const index columns : kept_columns)
-    for (const int k : kept_counts) {
+  for (const index columns : top_k_columns)
+    for (const int k : top_k_counts) {
       if (k > columns) continue;
       for (const std::span<const operand_case> some :
            {std::span<const operand_case>(usual), std::span<const operand_case>(unusual)})
         for (const operand_case& operands : some) {
-          take({&g, &operands, &packed, &plain, columns, whole, 0, kept_in::b, k});
+          take({&g, &operands, &packed, &plain, columns, whole, 0, retained_in::b, k});
           for (const call_case& call : backward_calls)
-            take({&g, &operands, &packed, &call, columns, whole, 0, kept_in::mask, k});
+            take({&g, &operands, &packed, &call, columns, whole, 0, retained_in::mask, k});
         }
       for (const layout_case& layout : layouts) {
-        take({&g, usual, &layout, &plain, columns, whole, 0, kept_in::b, k});
-        take({&g, usual, &layout, backward_calls, columns, whole, 0, kept_in::mask, k});
+        take({&g, usual, &layout, &plain, columns, whole, 0, retained_in::b, k});
+        take({&g, usual, &layout, backward_calls, columns, whole, 0, retained_in::mask, k});
       }
       for (const call_case& call : calls)
         if (call.mask == rig::mask_operand::kind::absent)
-          take({&g, usual, &packed, &call, columns, whole, 0, kept_in::b, k});
+          take({&g, usual, &packed, &call, columns, whole, 0, retained_in::b, k});
     }
 }
 
@@ -488,7 +488,7 @@ void go_through(std::span<char* const> names,
     exact_points(g, {one, everywhere ? 1 : 2});
     varied_points(g, {one, everywhere ? 1 : 7});
     sampled_points(g, {one, everywhere ? 1 : 3});
-    kept_points(g, {one, everywhere ? 5 : 17});
+    top_k_points(g, {one, everywhere ? 5 : 17});
     for (const tuned_case& tables : tuned_cases) {
       const tuned in_use(tables.rows);
       const graph_patterns lists(g);

@@ -1,4 +1,4 @@
 // expect: constraints not satisfied
 #include "rig/rig.hpp"
 
-rig::cbsr<int> kept;
+rig::cbsr<int> retained;

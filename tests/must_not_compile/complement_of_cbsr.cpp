@@ -1,4 +1,4 @@
 // expect: use of deleted function
 #include "rig/rig.hpp"
 
-auto others(const rig::cbsr<float>& kept) { return rig::complement(rig::structure(kept)); }
+auto others(const rig::cbsr<float>& retained) { return rig::complement(rig::structure(retained)); }

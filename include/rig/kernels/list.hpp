@@ -60,15 +60,15 @@ answer sampling_answer(sampling how, const problem& p);
 answer maxk_answer(const problem& p);
 answer maxk_backward_answer(const problem& p);
 
-/// The reason why no cbsr can keep k of `columns` columns; empty if one can.
+/// The reason why no cbsr can retain k of `columns` columns; empty if one can.
 std::string no_cbsr_because(index columns, int k);
 
 /// Entries per row of the problem's cbsr, or of the one that it makes from its B.
-int kept_of(const problem& p);
+int retained_per_row(const problem& p);
 
 /// Bytes that estimates use: per entry of op(A) its column, its value and a gathered row of op(B);
-/// and C once. `kept`: entries per row of the cbsr that is read or made; 0: none.
-double predicted_bytes(const problem& p, double entries, int kept = 0);
+/// and C once. `retained`: entries per row of the cbsr that is read or made; 0: none.
+double predicted_bytes(const problem& p, double entries, int retained = 0);
 
 /// run(p, work); a dense B is replaced by maxk(B, k).
 void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&));

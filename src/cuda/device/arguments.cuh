@@ -166,8 +166,8 @@ struct arguments {
   unsigned* completion_counters = nullptr;
   // A cbsr, which is B or the pattern of C
   int k = 0;
-  const void* kept = nullptr;  ///< k columns per row: unsigned char or unsigned short
-  index tile = 0;              ///< columns whose sums a warp holds at a time
+  const void* retained_columns = nullptr;  ///< k columns per row: unsigned char or unsigned short
+  index tile = 0;                          ///< columns whose sums a warp holds at a time
   // Chunks of equal work: `spmv`
   const index* chunk_rows = nullptr;  ///< the first row of each chunk, then the number of rows
   index chunk_count = 0;

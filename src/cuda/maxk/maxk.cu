@@ -1,8 +1,8 @@
 // maxk: its answer and its launches. maxk.cuh holds the kernel.
 
 #include "cuda/families.hpp"
-#include "cuda/maxk/kept.hpp"
 #include "cuda/maxk/maxk.cuh"
+#include "cuda/maxk/top_k.hpp"
 #include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
@@ -27,7 +27,7 @@ struct forward_plan {
   std::size_t shared = 0;  ///< bytes per block
 };
 
-/// The row with the first number of kept values per load that divides k and begins on vectors.
+/// The row with the first number of retained values per load that divides k and begins on vectors.
 const tuning_row& row_for(const problem& p, const product_facts& facts) {
   const int k = p.b.k;
   const std::size_t index_bytes = p.b.indices_8 ? 1 : 2;
@@ -71,10 +71,10 @@ bool writes_vectors(const problem& p, const arguments& args) {
          is_aligned(args.c, args.c_stride, p.c.value_bytes, width * p.c.value_bytes);
 }
 
-/// Sets the kept numbers of B in `args`, and the tiles of C.
-void set_kept(const problem& p, const forward_plan& plan, arguments& args) {
+/// Sets the retained numbers of B in `args`, and the tiles of C.
+void set_retained(const problem& p, const forward_plan& plan, arguments& args) {
   args.k = p.b.k;
-  args.kept = p.b.indices;
+  args.retained_columns = p.b.indices;
   args.tile = plan.tile;
   args.c_in_vectors = writes_vectors(p, args);
 }
@@ -97,14 +97,14 @@ void run_forward(const problem& p, workspace& work) {
   const forward_plan plan = plan_of(p, facts);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  set_kept(p, plan, args);
+  set_retained(p, plan, args);
   launch_forward(p, plan, args, work);
 }
 
 }  // namespace
 
 answer maxk_answer(const problem& p) {
-  answer out = kept_answer(rig::maxk_answer(p), p);
+  answer out = top_k_answer(rig::maxk_answer(p), p);
   if (out.says != verdict::cannot && p.algebra->accum_bytes > most_accum_bytes) {
     out.says = verdict::cannot;
     if (p.reasons)

@@ -4,13 +4,13 @@
 // in shared memory, one tile of columns at a time. An entry of A adds k products at distinct
 // columns. Wins when k is small beside f: a float32 entry with f ≤ 256 reads 5·k bytes instead of
 // 4·f. Sums of subwarps and segments are added in a fixed order without float atomics, so results
-// are deterministic. Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics.
-// Cost per tile: O(nnz · k) and rows · f; scratch: segment_count · f accumulators. Measured: suite
-// maxk.
+// are deterministic.
+// Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel adds by atomics. Cost per tile: O(nnz ·
+// k) and rows · f; scratch: segment_count · f accumulators. Measured: suite maxk.
 
 #pragma once
 
-#include "cuda/device/kept.cuh"
+#include "cuda/device/retained.cuh"
 
 namespace rig::on_cuda {
 
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     const int from = lane % TileLanes * V;
     const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
     const auto* const columns =
-        reinterpret_cast<const char*>(static_cast<const Index*>(args.kept) + from);
+        reinterpret_cast<const char*>(static_cast<const Index*>(args.retained_columns) + from);
     const unsigned b_bytes = static_cast<unsigned>(args.k) * sizeof(TB),
                    column_bytes = static_cast<unsigned>(args.k) * sizeof(Index);
     for (unsigned base = 0; base < part.count; base += 32) {
@@ -118,7 +118,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
           typename S::left a[in_flight];
           bool there[in_flight];
           [[maybe_unused]] vector_of<TB, V> values[in_flight];
-          kept_columns<Index, V> at[in_flight];
+          retained_columns<Index, V> at[in_flight];
 #pragma unroll
           for (unsigned u = 0; u < in_flight; ++u) {
             const unsigned s = slot + u * subwarps + static_cast<unsigned>(subwarp);
@@ -129,7 +129,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
             if (!there[u]) continue;
             if constexpr (!is_ignoring_right<S>)
               values[u] = load_vector<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
-            at[u] = *reinterpret_cast<const kept_columns<Index, V>*>(
+            at[u] = *reinterpret_cast<const retained_columns<Index, V>*>(
                 at_row<Index>(columns, k[u], column_bytes) + p);
           }
 #pragma unroll

@@ -1,8 +1,8 @@
 // maxk_backward: its answer and its launches. maxk_backward.cuh holds the kernel.
 
 #include "cuda/families.hpp"
-#include "cuda/maxk/kept.hpp"
 #include "cuda/maxk/maxk_backward.cuh"
+#include "cuda/maxk/top_k.hpp"
 #include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
@@ -21,7 +21,7 @@ bool can_sum_whole_rows(const problem& p) {
          all <= 32 * vector_bytes && is_aligned(p.b.data, p.b.stride, bytes);
 }
 
-/// The row of the first method that serves. Sums of whole rows, from which the kept places are
+/// The row of the first method that serves. Sums of whole rows, from which the retained places are
 /// picked, pay if most sectors of B's rows are read anyway (docs/lab/maxk.md).
 const tuning_row& row_for(const problem& p, const product_facts& facts,
                           bool excludes_panels = false) {
@@ -67,11 +67,11 @@ backward_plan plan_of(const problem& p, const product_facts& facts) {
                                                                            : plan_of_rows(p, facts);
 }
 
-/// Sets the kept places of C in `args`.
-void set_kept(const problem& p, const backward_plan& plan, arguments& args) {
+/// Sets the retained places of C in `args`.
+void set_retained(const problem& p, const backward_plan& plan, arguments& args) {
   args.k = p.c.k;
   args.columns = plan.columns;
-  args.kept = p.c.indices;
+  args.retained_columns = p.c.indices;
 }
 
 void launch_rows(const problem& p, const backward_plan& plan, arguments& args, workspace& work) {
@@ -85,11 +85,11 @@ void launch_rows(const problem& p, const backward_plan& plan, arguments& args, w
 }  // namespace
 
 answer maxk_backward_answer(const problem& p) {
-  answer out = kept_answer(rig::maxk_backward_answer(p), p);
+  answer out = top_k_answer(rig::maxk_backward_answer(p), p);
   if (p.reasons && out.says != verdict::cannot) {
     static constexpr const char* by[] = {"", "", ", picked of whole sums",
                                          ", by panels if their sums fit"};
-    const tuning_row& row = row_for(p, facts_of_kept(p, statistics_of(p)));
+    const tuning_row& row = row_for(p, facts_of_top_k(p, statistics_of(p)));
     const backward_method method = method_of(row);
     out.plan = in_words(row);
     out.reason += method == backward_method::panels && adds_by_atomics(p)
@@ -100,12 +100,12 @@ answer maxk_backward_answer(const problem& p) {
 }
 
 void maxk_backward_run(const problem& p, workspace& work) {
-  const product_facts facts = facts_of_kept(p, statistics_of(p));
+  const product_facts facts = facts_of_top_k(p, statistics_of(p));
   if (method_of(row_for(p, facts)) == backward_method::panels && run_by_panels(p, work)) return;
   const backward_plan plan = plan_of(p, facts);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args);
-  set_kept(p, plan, args);
+  set_retained(p, plan, args);
   launch_rows(p, plan, args, work);
 }
 

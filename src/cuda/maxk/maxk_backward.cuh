@@ -3,15 +3,15 @@
 // A warp takes a row, or a segment of a split row. An entry of A gathers k numbers from a row of B.
 // It gathers the whole row if that is narrow and k is at least half of it. The order is fixed, so
 // results are deterministic. The transpose that training needs is A's derived structure.
-// maxk_panels.cuh wins when few columns are kept or when rows share neighbours: it reads less and
-// holds more sums.
+// maxk_panels.cuh wins when few columns are retained or when rows share neighbours: it reads less
+// and holds more sums.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024), whose kernel is an outer product by atomics, one row
 // of B at a time. Cost: O(nnz · k). Scratch: segment_count · k accumulators, at most twice that for
 // whole rows. Measured: suite maxk.
 
 #pragma once
 
-#include "cuda/device/kept.cuh"
+#include "cuda/device/retained.cuh"
 
 namespace rig::on_cuda {
 
@@ -28,7 +28,7 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
   const int lane = static_cast<int>(threadIdx.x) % 32, subwarp = lane / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane % TileLanes;
   const auto* const columns =
-      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+      static_cast<const Index*>(args.retained_columns) + static_cast<int64>(part.row) * args.k;
   [[maybe_unused]] const char* b[E];
   accum sum[E];
 #pragma unroll
@@ -100,8 +100,8 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
       write_any<S>(args, part.row, first + e * TileLanes, sum[e], part.whole);
 }
 
-/// `maxk_backward` with sums for all columns, one vector per lane; the kept places are picked at
-/// the end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many
+/// `maxk_backward` with sums for all columns, one vector per lane; the retained places are picked
+/// at the end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many
 /// places. The launch bounds give float sums 48 registers and eight-byte sums 64; other bounds are
 /// not measured.
 template <class S, class TB, class Index, int V>
@@ -132,7 +132,7 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
     }
   }
   const auto* const columns =
-      static_cast<const Index*>(args.kept) + static_cast<int64>(part.row) * args.k;
+      static_cast<const Index*>(args.retained_columns) + static_cast<int64>(part.row) * args.k;
   for (index base = 0; base < args.k; base += 32) {
     const index p = base + lane;
     const int from = p < args.k ? columns[p] : 0;

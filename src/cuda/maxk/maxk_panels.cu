@@ -6,8 +6,8 @@
 
 #include "cuda/analysis/row_panels.hpp"
 #include "cuda/families.hpp"
-#include "cuda/maxk/kept.hpp"
 #include "cuda/maxk/maxk_panels.cuh"
+#include "cuda/maxk/top_k.hpp"
 #include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
@@ -105,10 +105,10 @@ problem in_stored_order(const problem& p) {
   return out;
 }
 
-/// Sets the kept places of C in `args`, and the panels.
+/// Sets the retained places of C in `args`, and the panels.
 void set_panels(const problem& p, const row_panels& of, arguments& args) {
   args.k = p.c.k;
-  args.kept = p.c.indices;
+  args.retained_columns = p.c.indices;
   args.units = of.units;
   args.panel_segments = of.segments;
   args.words = of.words;

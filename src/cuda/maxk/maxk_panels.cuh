@@ -1,8 +1,8 @@
 // maxk_backward by panels: a block holds some rows of B in shared memory. It makes one sum of a
 // segment: all entries that a row of C has among these rows.
 //
-// Wins when few columns of B are kept, because gathering them would read more than the sums take;
-// or when rows share neighbours, because there are few sums.
+// Wins when few columns of B are retained, because gathering them would read more than the sums
+// take; or when rows share neighbours, because there are few sums.
 // A second kernel adds the sums of a row in a fixed order, so results are deterministic. Atomics
 // add them if the semiring is linear in floats and `reproducible` is false.
 // Source: MaxK-GNN (Peng et al., ASPLOS 2024): one row of B at a time, by atomics. Cost: O(nnz ·
@@ -10,7 +10,7 @@
 
 #pragma once
 
-#include "cuda/device/kept.cuh"
+#include "cuda/device/retained.cuh"
 
 namespace rig::on_cuda {
 
@@ -104,7 +104,8 @@ __global__ void __launch_bounds__(panel_threads, 2)
   }
   const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane * E;
   const bool has_columns = first < args.k;
-  const auto* const kept = static_cast<const Index*>(args.kept) + (has_columns ? first : 0);
+  const auto* const retained =
+      static_cast<const Index*>(args.retained_columns) + (has_columns ? first : 0);
   const auto value = [&](unsigned word) {
     const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
     return args.a_values != nullptr ? static_cast<const left*>(args.a_values)[p]
@@ -120,7 +121,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
   };
   const auto fetch = [&](coming_segment<S, Index, E>& one) {
     if (lane < one.of.count) one.word = load_ahead(args.words + one.of.begin + lane);
-    if (one.of.count > 0) one.columns.load(kept + static_cast<int64>(one.of.row) * args.k);
+    if (one.of.count > 0) one.columns.load(retained + static_cast<int64>(one.of.row) * args.k);
   };
   const auto fetch_value = [&](coming_segment<S, Index, E>& one) {
     if constexpr (!is_ignoring_left<S>)
@@ -206,9 +207,10 @@ __global__ void __launch_bounds__(panel_threads, 2)
 }
 
 /// C(i, p) = ⊕ of the row's sums in `segment_sums`, in a fixed order; without `first_place` each
-/// row has one. TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C.
-/// The first blocks take the rows that `split` would split, one row per block. More lanes per row,
-/// or eight rows of sums in flight, are not faster overall (docs/lab/maxk.md).
+/// row has one.
+/// TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C. The first
+/// blocks take the rows that `split` would split, one row per block. More lanes per row, or eight
+/// rows of sums in flight, are not faster overall (docs/lab/maxk.md).
 template <class S, int V, int TileLanes, int RowLanes>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {

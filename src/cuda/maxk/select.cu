@@ -2,8 +2,8 @@
 // dense matrix.
 //
 // Rows of at most 1 024 columns: one warp per row, with the numbers in registers. A bisection finds
-// the least kept number, with one count over the warp per step. It bisects the numbers, and after
-// 16 steps the bits of their keys.
+// the least retained number, with one count over the warp per step. It bisects the numbers, and
+// after 16 steps the bits of their keys.
 // Wider rows: one block per row, a radix selection of eight bits per pass in shared memory; each
 // pass reads the row again.
 // Cost: O(m · f); a row that fits in registers is read once. Source: radix selection; the rule for
@@ -62,8 +62,8 @@ __device__ int count_before(int mine) {
 /// fill all lanes.
 template <class T, class Index, int E>
 __global__ void __launch_bounds__(row_threads)
-    keep_greatest_of_rows(const T* x, int64 stride, index rows, index columns, int k, bool packed,
-                          T* values, Index* indices) {
+    select_top_k_of_rows(const T* x, int64 stride, index rows, index columns, int k, bool packed,
+                         T* values, Index* indices) {
   const index row = static_cast<index>(blockIdx.x * (row_threads / 32) + threadIdx.x / 32);
   if (row >= rows) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -88,9 +88,9 @@ __global__ void __launch_bounds__(row_threads)
     if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
   const bool is_full = columns == 32 * E;
-  // The key of the least kept number lies in [kept, most].
-  key_word<T> kept = 1, most = ~key_word<T>(0);
-  int reached = columns;  // how many keys are at least `kept`; never fewer than k
+  // The key of the least retained number lies in [threshold, most].
+  key_word<T> threshold = 1, most = ~key_word<T>(0);
+  int reached = columns;  // how many keys are at least `threshold`; never fewer than k
   if (__all_sync(all_lanes, is_full && finite == 0)) {
     // Bisecting numbers takes few steps when they have similar magnitudes.
     wider low = number_of_key<wider>(least_of_warp(sort_key(least))),
@@ -111,33 +111,33 @@ __global__ void __launch_bounds__(row_threads)
         most = sort_key(high) - 1;
       }
     }
-    kept = sort_key(low);
+    threshold = sort_key(low);
   }
   key_word<T> keys[E];
 #pragma unroll
   for (int e = 0; e < E; ++e)
     keys[e] = is_full || lane * E + e < columns ? sort_key(numbers[e]) : 0;
-  while (kept < most && reached > k) {
-    const key_word<T> middle = kept + (most - kept + 1) / 2;
+  while (threshold < most && reached > k) {
+    const key_word<T> middle = threshold + (most - threshold + 1) / 2;
     int found = 0;
 #pragma unroll
     for (int e = 0; e < E; ++e) found += keys[e] >= middle;
     found = __reduce_add_sync(all_lanes, found);
     if (found >= k) {
-      kept = middle;
+      threshold = middle;
       reached = found;
     } else {
       most = middle - 1;
     }
   }
-  unsigned taken = 0;  // the lane's kept numbers, one bit each
+  unsigned taken = 0;  // the lane's retained numbers, one bit each
 #pragma unroll
-  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= kept) << e;
+  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= threshold) << e;
   if (reached > k) {
-    // Among numbers equal to the least kept one, the first in the row are kept.
+    // Among numbers equal to the least retained one, the first in the row are retained.
     unsigned tied = 0;
 #pragma unroll
-    for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == kept) << e;
+    for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == threshold) << e;
     const int greater = __reduce_add_sync(all_lanes, __popc(taken & ~tied));
     int left = k - greater - count_before(__popc(tied));
     for (; tied != 0; tied &= tied - 1)
@@ -172,24 +172,24 @@ __device__ int count_before_in_block(int mine, int& all) {
 /// One block per row, for rows of any length.
 template <class T>
 __global__ void __launch_bounds__(wide_threads)
-    keep_greatest_of_wide_rows(const T* x, int64 stride, index rows, index columns, int k,
-                               T* values, unsigned short* indices) {
+    select_top_k_of_wide_rows(const T* x, int64 stride, index rows, index columns, int k, T* values,
+                              unsigned short* indices) {
   __shared__ int count[256];
   __shared__ int digit, greater;
   const int thread = static_cast<int>(threadIdx.x);
   for (index row = static_cast<index>(blockIdx.x); row < rows;
        row += static_cast<index>(gridDim.x)) {
     const T* const from = x + row * stride;
-    // The key of the least kept number, found eight bits at a time; `known` masks the bits found so
-    // far.
-    key_word<T> kept = 0, known = 0;
+    // The key of the least retained number, found eight bits at a time; `known` masks the bits
+    // found so far.
+    key_word<T> threshold = 0, known = 0;
     int wanted = k;
     for (int shift = static_cast<int>(sizeof(key_word<T>)) * 8 - 8; shift >= 0; shift -= 8) {
       count[thread] = 0;
       __syncthreads();
       for (index j = thread; j < columns; j += wide_threads) {
         const key_word<T> key = key_of(from[j]);
-        if ((key & known) == kept) atomicAdd(count + (key >> shift & 255), 1);
+        if ((key & known) == threshold) atomicAdd(count + (key >> shift & 255), 1);
       }
       __syncthreads();
       if (thread == 0) {
@@ -198,19 +198,19 @@ __global__ void __launch_bounds__(wide_threads)
         while (greater + count[digit] < wanted) greater += count[digit--];
       }
       __syncthreads();
-      kept |= static_cast<key_word<T>>(digit) << shift;
+      threshold |= static_cast<key_word<T>>(digit) << shift;
       known |= static_cast<key_word<T>>(255) << shift;
       wanted -= greater;
       __syncthreads();
     }
     int64 to = static_cast<int64>(row) * k;
-    int ties = wanted;  // how many numbers equal to `kept` are kept, the first ones
+    int ties = wanted;  // how many numbers equal to `threshold` are retained, the first ones
     for (index first = 0; first < columns; first += wide_threads) {
       const index j = first + thread;
       const key_word<T> key = j < columns ? key_of(from[j]) : 0;
       int tied = 0, all = 0;
-      const int rank = count_before_in_block(key == kept, tied);
-      const bool taken = key > kept || (key == kept && rank < ties);
+      const int rank = count_before_in_block(key == threshold, tied);
+      const bool taken = key > threshold || (key == threshold && rank < ties);
       const int at = count_before_in_block(taken, all);
       if (taken) {
         values[to + at] = from[j];
@@ -223,15 +223,15 @@ __global__ void __launch_bounds__(wide_threads)
 }
 
 template <class T>
-void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices,
-                      cudaStream_t stream) {
+void select_top_k_as(const dense_operand& x, int k, void* values, void* indices,
+                     cudaStream_t stream) {
   const auto* const from = static_cast<const T*>(x.data);
   auto* const to = static_cast<T*>(values);
   const auto rows_a_block = static_cast<unsigned>(row_threads / 32);
   const auto in_registers = [&]<class Index, int E>(Index* at, std::integral_constant<int, E>) {
     const bool packed = x.columns == 32 * E && reinterpret_cast<std::size_t>(from) % 16 == 0 &&
                         static_cast<std::size_t>(x.stride) * sizeof(T) % 16 == 0;
-    keep_greatest_of_rows<T, Index, E>
+    select_top_k_of_rows<T, Index, E>
         <<<(static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads, 0,
            stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
@@ -249,7 +249,7 @@ void keep_greatest_as(const dense_operand& x, int k, void* values, void* indices
   else if (x.columns <= widest_in_registers)
     in_registers(indices_16, std::integral_constant<int, 32>());
   else
-    keep_greatest_of_wide_rows<T>
+    select_top_k_of_wide_rows<T>
         <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
             from, x.stride, x.rows, x.columns, k, to, indices_16);
 }
@@ -261,10 +261,11 @@ unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? wanted : 65536);
 }
 
-/// Copies the kept places between a dense matrix and the values of a cbsr.
+/// Copies the retained places between a dense matrix and the values of a cbsr.
 template <class Word, class Index, bool ToDense>
 __global__ void __launch_bounds__(copy_threads)
-    copy_kept(Word* full, int64 stride, const Index* indices, int64 count, int k, Word* values) {
+    copy_retained(Word* full, int64 stride, const Index* indices, int64 count, int k,
+                  Word* values) {
   for (int64 p = static_cast<int64>(blockIdx.x) * copy_threads + threadIdx.x; p < count;
        p += static_cast<int64>(gridDim.x) * copy_threads) {
     Word& there = full[p / k * stride + indices[p]];
@@ -276,20 +277,21 @@ __global__ void __launch_bounds__(copy_threads)
 }
 
 template <bool ToDense>
-void copy_kept_entries(const dense_operand& full, const dense_operand& kept, cudaStream_t stream) {
+void copy_retained_entries(const dense_operand& full, const dense_operand& retained,
+                           cudaStream_t stream) {
   const device_scope scope(full.where.device);
-  const int64 count = static_cast<int64>(kept.rows) * kept.k;
+  const int64 count = static_cast<int64>(retained.rows) * retained.k;
   if (count == 0) return;
   const auto as = [&]<class Word, class Index>(Word, Index) {
-    copy_kept<Word, Index, ToDense><<<blocks_for(count), copy_threads, 0, stream>>>(
-        static_cast<Word*>(full.data), full.stride, static_cast<const Index*>(kept.indices), count,
-        kept.k, static_cast<Word*>(kept.data));
-    check(cudaGetLastError(), "copy_kept");
-    launched(full.where.device, "copy_kept");
+    copy_retained<Word, Index, ToDense><<<blocks_for(count), copy_threads, 0, stream>>>(
+        static_cast<Word*>(full.data), full.stride, static_cast<const Index*>(retained.indices),
+        count, retained.k, static_cast<Word*>(retained.data));
+    check(cudaGetLastError(), "copy_retained");
+    launched(full.where.device, "copy_retained");
   };
   const auto of = [&](auto word) {
-    kept.indices_8 ? as(word, static_cast<unsigned char>(0))
-                   : as(word, static_cast<unsigned short>(0));
+    retained.indices_8 ? as(word, static_cast<unsigned char>(0))
+                       : as(word, static_cast<unsigned short>(0));
   };
   if (full.value_bytes == 2) return of(static_cast<unsigned short>(0));
   if (full.value_bytes == 4) return of(0u);
@@ -298,29 +300,29 @@ void copy_kept_entries(const dense_operand& full, const dense_operand& kept, cud
 
 }  // namespace
 
-void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream) {
+void select_top_k(const dense_operand& x, int k, void* values, void* indices, void* stream) {
   const device_scope scope(x.where.device);
   if (x.rows == 0) return;
   const auto as = [&]<class T>(T) {
-    keep_greatest_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
+    select_top_k_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
   };
   if (x.value_type == type::float32) as(float());
   if (x.value_type == type::float64) as(double());
   if (x.value_type == type::half) as(half());
   if (x.value_type == type::bfloat16) as(bfloat16());
-  check(cudaGetLastError(), "keep_greatest");
-  launched(x.where.device, "keep_greatest");
+  check(cudaGetLastError(), "select_top_k");
+  launched(x.where.device, "select_top_k");
 }
 
-void take_kept(const dense_operand& full, const dense_operand& kept, void* stream) {
-  copy_kept_entries<false>(full, kept, static_cast<cudaStream_t>(stream));
+void take_retained(const dense_operand& full, const dense_operand& retained, void* stream) {
+  copy_retained_entries<false>(full, retained, static_cast<cudaStream_t>(stream));
 }
 
-void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream) {
+void scatter_retained(const dense_operand& retained, const dense_operand& full, void* stream) {
   const device_scope scope(full.where.device);
   check(cudaMemsetAsync(full.data, 0, full.extent(), static_cast<cudaStream_t>(stream)),
-        "scatter_kept");
-  copy_kept_entries<true>(full, kept, static_cast<cudaStream_t>(stream));
+        "scatter_retained");
+  copy_retained_entries<true>(full, retained, static_cast<cudaStream_t>(stream));
 }
 
 }  // namespace rig::on_cuda

@@ -52,11 +52,11 @@ void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* st
 
 /// The k greatest numbers of every row of x, as `maxk` defines them; indices as in a
 /// `cbsr_pattern`.
-void keep_greatest(const dense_operand& x, int k, void* values, void* indices, void* stream);
-/// take_kept: kept's values = the elements of `full` in kept's places. scatter_kept: full = kept, 0
-/// elsewhere.
-void take_kept(const dense_operand& full, const dense_operand& kept, void* stream);
-void scatter_kept(const dense_operand& kept, const dense_operand& full, void* stream);
+void select_top_k(const dense_operand& x, int k, void* values, void* indices, void* stream);
+/// take_retained: the values of `retained` = the elements of `full` in its places.
+/// scatter_retained: full = retained, 0 elsewhere.
+void take_retained(const dense_operand& full, const dense_operand& retained, void* stream);
+void scatter_retained(const dense_operand& retained, const dense_operand& full, void* stream);
 
 /// Finds the statistics of A's rows for a checked problem, unless no kernel serves its semiring.
 void find_statistics(problem& p);

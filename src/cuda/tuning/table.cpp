@@ -133,7 +133,8 @@ std::vector<std::string_view> split(std::string_view text, char at) {
 
 constexpr std::string_view of_rows =
     "nonzeros mean longest_over_mean longest_rows imbalance skewed clustered";
-constexpr std::string_view of_kept = "k columns k_over_columns per_row atomics b_row_bytes b_bytes";
+constexpr std::string_view of_top_k =
+    "k columns k_over_columns per_row atomics b_row_bytes b_bytes";
 constexpr std::string_view of_products =
     "rows element sum entries store columns b_vectors tile_columns over_tiles columns_mod_16 "
     "whole_vectors on_lines copy_on_lines per_row reuse l2_vectors b_bytes b_row_bytes accum_bytes "
@@ -168,9 +169,9 @@ constexpr section_facts searched_with[] = {
     {section::spmv_panels, "panels per_segment longest_over_warp"},
     {section::maxk, "k"},
     {section::maxk_backward, of_rows},
-    {section::maxk_backward, of_kept},
+    {section::maxk_backward, of_top_k},
     {section::maxk_backward_rows, of_rows},
-    {section::maxk_backward_rows, of_kept},
+    {section::maxk_backward_rows, of_top_k},
     {section::maxk_panels, "k atomics"},
     {section::vendor, of_rows},
     {section::vendor, "columns"}};

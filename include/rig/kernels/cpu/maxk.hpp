@@ -67,8 +67,8 @@ void for_each_row(const problem& p, Make make) {
 /// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. If HasFlags, `present`
 /// marks their places.
 template <class S, class Index, bool HasFlags>
-void add_kept(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
-              bool* present) {
+void add_retained(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
+                  bool* present) {
   using right = typename S::right;
   constexpr int staged = 128;
   right converted[staged];
@@ -99,21 +99,21 @@ void add_kept(const dense_operand& b, typename S::left a, position at, typename 
 /// sums = ⊕ over the entries [begin, end) of `row`, one sum for each column of B. If HasFlags,
 /// `present` marks the columns that have products.
 template <class S, class Index, bool HasFlags>
-void sum_kept_row(const problem& p, const left_values<S>& left, index row, int64 begin, int64 end,
-                  typename S::accum* sums, bool* present) {
+void sum_retained_row(const problem& p, const left_values<S>& left, index row, int64 begin,
+                      int64 end, typename S::accum* sums, bool* present) {
   const int64 f = p.b.columns;
   for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
   if constexpr (HasFlags)
     for (int64 j = 0; j < f; ++j) present[j] = false;
   for (int64 e = begin; e < end; ++e)
-    add_kept<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
+    add_retained<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
 }
 
 /// Writes the sums of a row of n entries to C, tile by tile. `present` null: all columns have
 /// products if n > 0.
 template <class S>
-void write_kept_row(const problem& p, index row, int64 n, const typename S::accum* sums,
-                    const bool* present) {
+void write_retained_row(const problem& p, index row, int64 n, const typename S::accum* sums,
+                        const bool* present) {
   constexpr int width = 2 * half_tile<S>;
   const writer<S> write(p);
   mask_row mask(p.mask, row);
@@ -143,8 +143,8 @@ void maxk_rows(const problem& p) {
     accum* const sums = all_sums.data<accum>() + thread * f;
     bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
     return [&p, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
-      sum_kept_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
-      write_kept_row<S>(p, row, end - begin, sums, present);
+      sum_retained_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
+      write_retained_row<S>(p, row, end - begin, sums, present);
     };
   });
 }

@@ -120,9 +120,9 @@ void process_all_rows(const problem& p, int64 longest) {
   }
 }
 
-/// The estimated seconds of a product if no thread gets more than `share` of its entries. `kept`:
-/// entries per row of the cbsr that it reads or makes.
-double estimate(const problem& p, double share, int kept = 0);
+/// The estimated seconds of a product if no thread gets more than `share` of its entries.
+/// `retained`: entries per row of the cbsr that it reads or makes.
+double estimate(const problem& p, double share, int retained = 0);
 
 answer row_answer(const problem& p);
 
