@@ -139,7 +139,7 @@ struct trial_spec {
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   bool reproducible = true;
-  std::optional<rig::ranges> codes;  ///< if set, B of float is quantized with these ranges
+  std::optional<rig::ranges> quantized;  ///< if set, B of float is quantized with these ranges
   rig::place where = rig::cpu();
   oracle::sparse (*sample)(const oracle::sparse&,
                            int width) = nullptr;  ///< if set, the entries that the kernel samples
@@ -193,7 +193,7 @@ class trial {
     for (auto& x : a_.values) x = spec.iso ? same : draw_number(kind_of<TA>, spec.values, random);
     iso_value_ = from_number<TA>(same);
     b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
-    if (spec.codes) draw_codes(random);
+    if (spec.quantized) draw_codes(random);
     if (spec.top_k > 0) select_top_k();
     c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
@@ -282,7 +282,7 @@ class trial {
   /// Draws codes and ranges; B becomes the numbers that they stand for.
   void draw_codes(random_bits& random) {
     const draw how = spec_.values == draw::extremes ? draw::reals : spec_.values;
-    const int ranges = *spec_.codes == rig::ranges::column ? b_.columns : 1;
+    const int ranges = *spec_.quantized == rig::ranges::column ? b_.columns : 1;
     for (int r = 0; r < ranges; ++r) {
       low_.push_back(static_cast<float>(draw_number(oracle::kind::float32, how, random)));
       const auto step = static_cast<float>(draw_number(oracle::kind::float32, how, random));
@@ -369,7 +369,7 @@ class trial {
     const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
     q.a = &sampled;
     if (spec_.rescale) q.rescaled_to = &a_;
-    q.rounds = spec_.codes && spec_.values != draw::quarters;
+    q.rounds = spec_.quantized && spec_.values != draw::quarters;
     q.b = &b_;
     if (spec_.top_k > 0) q.b_stored = &retained_;
     q.a_kind = kind_of<TA>;
@@ -392,7 +392,7 @@ class trial {
   std::string product(const rig::matrix<TA>& a, padded<TB>& b, const Mask& mask,
                       const rig::descriptor& desc, std::vector<unsigned char>* bytes) {
     if constexpr (std::is_same_v<TB, float>)
-      if (spec_.codes) return product_with(a, quantized_b(), mask, desc, bytes);
+      if (spec_.quantized) return product_with(a, quantized_b(), mask, desc, bytes);
     if constexpr (rig::is_float<TB> || rig::is_small_float<TB>)
       if (spec_.as_cbsr) return product_with(a, retained_b(), mask, desc, bytes);
     const std::vector<unsigned char> before = b.memory;

@@ -13,8 +13,8 @@
 /// numbers. The ranges are of one kind, or of both in turn. `run` receives the trial, S's name and
 /// the spec.
 template <class S, class TA, class TC>
-void sweep_codes(const std::vector<shape>& shapes, int number, const std::vector<int>& features,
-                 std::optional<rig::ranges> over, rig::place where, const auto& run) {
+void sweep_quantized(const std::vector<shape>& shapes, int number, const std::vector<int>& features,
+                     std::optional<rig::ranges> over, rig::place where, const auto& run) {
   const auto count = static_cast<int>(variants().size());
   const int rounds = count / static_cast<int>(shapes.size()) + 1;
   for (int step = 0; step < rounds * static_cast<int>(shapes.size()); ++step) {
@@ -29,8 +29,8 @@ void sweep_codes(const std::vector<shape>& shapes, int number, const std::vector
     spec.where = where;
     v.apply(spec);
     normalise<S>(spec);
-    spec.codes = over.value_or(step % 2 == 0 ? rig::ranges::matrix : rig::ranges::column);
-    if (spec.transpose_b) spec.codes = rig::ranges::matrix;
+    spec.quantized = over.value_or(step % 2 == 0 ? rig::ranges::matrix : rig::ranges::column);
+    if (spec.transpose_b) spec.quantized = rig::ranges::matrix;
     trial<S, TA, float, TC> t(spec);
     run(t, S::name, spec);
   }

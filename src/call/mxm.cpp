@@ -128,7 +128,7 @@ const kernel* named_kernel(const problem& p) {
 
 namespace {
 
-void check_codes(const problem& p) {
+void check_quantized(const problem& p) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return;
   if (p.desc->transpose_b && p.b.per_column)
     fail(errc::cannot, {p.operation,
@@ -424,7 +424,7 @@ void check(problem& p) {
   check_places(p);
   check_accumulator(p);
   check_descriptor(p);
-  check_codes(p);
+  check_quantized(p);
   check_cbsr(p);
   if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);

@@ -14,7 +14,7 @@ constexpr auto here = rig::place::kind::cpu;
 /// Runs every variant and shape once, on one thread each.
 template <class S, class TA, class TB, class TC>
 void sweep_small(const std::vector<shape>& shapes, int number, int features = -1,
-                 std::optional<rig::ranges> codes = {}) {
+                 std::optional<rig::ranges> quantized = {}) {
   const auto count = static_cast<int>(variants().size());
   for (int step = 0; step < count; ++step) {
     const variant& v = variants()[static_cast<std::size_t>(step)];
@@ -29,8 +29,8 @@ void sweep_small(const std::vector<shape>& shapes, int number, int features = -1
     spec.values = step % 3 == 0 ? draw::extremes : draw::reals;
     v.apply(spec);
     normalise<S>(spec);
-    spec.codes = codes;
-    if (codes == rig::ranges::column) spec.transpose_b = false;
+    spec.quantized = quantized;
+    if (quantized == rig::ranges::column) spec.transpose_b = false;
     trial<S, TA, TB, TC> t(spec);
     for (const rig::kernel& k : rig::kernels()) {
       if (k.where != here || k.approximate || k.takes != rig::operands::dense) continue;
@@ -61,14 +61,14 @@ TEST_CASE("samples, of numbers and of int8 codes") {
   const shape rows = row_lengths_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const int width : {1, 33, 100})
-      for (const bool coded : {false, true}) {
+      for (const bool is_quantized : {false, true}) {
         trial_spec spec;
         spec.of = &rows;
         spec.features = 9;
         spec.seed = test_seed();
         spec.transpose_a = width == 33;
         spec.rescale = width == 100;
-        if (coded) spec.codes = rig::ranges::column;
+        if (is_quantized) spec.quantized = rig::ranges::column;
         sample_with(spec, how, width);
         CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run(name, 1) == "");
         spec.rescale = false;

@@ -30,7 +30,7 @@ void run_exact(auto& t, const char* name, const trial_spec& spec) {
     if (!wrong.empty())
       FAIL_CHECK(std::string(kernel), ", ", std::string(name), ", ", spec.of->name,
                  ", F = ", spec.features, ", ", spec.name,
-                 spec.codes == ranges::column ? ", a range a column" : ", one range", ", seed ",
+                 spec.quantized == ranges::column ? ", a range a column" : ", one range", ", seed ",
                  spec.seed, ": ", wrong);
   }
 }
@@ -42,17 +42,17 @@ TEST_CASE("products with codes: every width, both kinds of ranges, every variant
   const std::vector<shape> shapes = battery();
   for (const ranges over : {ranges::matrix, ranges::column})
     for (const int number : {0, 3, 8}) {  // so that widths, shapes and variants combine differently
-      sweep_codes<rig::plus_times<float>, float, float>(shapes, number, all_widths, over, gpu,
-                                                        exactly);
-      sweep_codes<rig::arg_max_second<float>, float, float>(shapes, number, all_widths, over, gpu,
+      sweep_quantized<rig::plus_times<float>, float, float>(shapes, number, all_widths, over, gpu,
                                                             exactly);
+      sweep_quantized<rig::arg_max_second<float>, float, float>(shapes, number, all_widths, over,
+                                                                gpu, exactly);
     }
 }
 
 TEST_CASE("products with codes: other semirings and types of A and C") {
   const std::vector<shape> shapes = battery();
   const auto sweep = [&]<class S, class TA, class TC>(S, TA, TC, int number, ranges over) {
-    sweep_codes<S, TA, TC>(shapes, number, some_widths, over, gpu, exactly);
+    sweep_quantized<S, TA, TC>(shapes, number, some_widths, over, gpu, exactly);
   };
   using rig::half, rig::bfloat16;
   sweep(rig::plus_second<float>{}, 0.f, half(), 1, ranges::matrix);
@@ -82,7 +82,7 @@ TEST_CASE("rows that are split, over codes") {
       spec.of = &rows;
       spec.features = features;
       spec.seed = test_seed();
-      spec.codes = over;
+      spec.quantized = over;
       spec.where = gpu;
       trial<rig::plus_times<float>, float, float, float> sums(spec);
       trial<rig::arg_max_second<float>, float, float, float> greatest(spec);
@@ -105,12 +105,12 @@ void check_sampled(const shape& rows, ranges over, const std::vector<int>& width
           spec.features = features;
           spec.seed = test_seed() + static_cast<unsigned long>(step);
           spec.where = gpu;
-          spec.codes = over;
+          spec.quantized = over;
           spec.rescale = rig::is_rescaling<S> && step % 3 == 0;
           for (const variant& v : variants())
             if (v.name == spec.name) v.apply(spec);
           normalise<S>(spec);
-          if (spec.transpose_b) spec.codes = ranges::matrix;
+          if (spec.transpose_b) spec.quantized = ranges::matrix;
           sample_with(spec, how, width);
           CAPTURE(name);
           CAPTURE(which);

@@ -95,7 +95,7 @@ TEST_CASE("int8 codes: whole rows, row segments and samples") {
       spec.of = &rows;
       spec.features = features;
       spec.where = gpu;
-      spec.codes = over;
+      spec.quantized = over;
       CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("row") == "");
       CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("split") == "");
       sample_with(spec, rig::sampling::adaptive, 300);

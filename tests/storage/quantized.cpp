@@ -243,25 +243,26 @@ TEST_CASE("products with codes") {
   const auto meet = [&](auto& t, const char* name, const trial_spec& spec) {
     met.meet(t, name, spec);
   };
-  sweep_codes<rig::plus_times<float>, float, float>(shapes, 0, feature_widths, {}, rig::cpu(),
-                                                    meet);
-  sweep_codes<rig::plus_second<float>, float, rig::half>(shapes, 1, feature_widths, {}, rig::cpu(),
-                                                         meet);
-  sweep_codes<rig::mean_second<float>, float, float>(shapes, 2, feature_widths, {}, rig::cpu(),
-                                                     meet);
-  sweep_codes<rig::max_second<float>, float, float>(shapes, 3, feature_widths, {}, rig::cpu(),
-                                                    meet);
-  sweep_codes<rig::min_second<float>, rig::bfloat16, float>(shapes, 4, feature_widths, {},
-                                                            rig::cpu(), meet);
-  sweep_codes<rig::arg_max_second<float>, float, float>(shapes, 5, feature_widths, {}, rig::cpu(),
+  sweep_quantized<rig::plus_times<float>, float, float>(shapes, 0, feature_widths, {}, rig::cpu(),
                                                         meet);
-  sweep_codes<rig::min_plus<float>, float, double>(shapes, 6, feature_widths, {}, rig::cpu(), meet);
-  sweep_codes<rig::max_plus<double>, double, double>(shapes, 7, feature_widths, {}, rig::cpu(),
-                                                     meet);
-  sweep_codes<rig::min_max<int>, int, int>(shapes, 8, feature_widths, {}, rig::cpu(), meet);
-  sweep_codes<rig::lor_land<bool>, bool, bool>(shapes, 9, feature_widths, {}, rig::cpu(), meet);
-  sweep_codes<rig::plus_first<float>, float, float>(shapes, 10, feature_widths, {}, rig::cpu(),
-                                                    meet);
+  sweep_quantized<rig::plus_second<float>, float, rig::half>(shapes, 1, feature_widths, {},
+                                                             rig::cpu(), meet);
+  sweep_quantized<rig::mean_second<float>, float, float>(shapes, 2, feature_widths, {}, rig::cpu(),
+                                                         meet);
+  sweep_quantized<rig::max_second<float>, float, float>(shapes, 3, feature_widths, {}, rig::cpu(),
+                                                        meet);
+  sweep_quantized<rig::min_second<float>, rig::bfloat16, float>(shapes, 4, feature_widths, {},
+                                                                rig::cpu(), meet);
+  sweep_quantized<rig::arg_max_second<float>, float, float>(shapes, 5, feature_widths, {},
+                                                            rig::cpu(), meet);
+  sweep_quantized<rig::min_plus<float>, float, double>(shapes, 6, feature_widths, {}, rig::cpu(),
+                                                       meet);
+  sweep_quantized<rig::max_plus<double>, double, double>(shapes, 7, feature_widths, {}, rig::cpu(),
+                                                         meet);
+  sweep_quantized<rig::min_max<int>, int, int>(shapes, 8, feature_widths, {}, rig::cpu(), meet);
+  sweep_quantized<rig::lor_land<bool>, bool, bool>(shapes, 9, feature_widths, {}, rig::cpu(), meet);
+  sweep_quantized<rig::plus_first<float>, float, float>(shapes, 10, feature_widths, {}, rig::cpu(),
+                                                        meet);
   met.conclude(11, shapes.size());
 }
 
@@ -271,7 +272,7 @@ TEST_CASE("a long row that is split, over codes") {
     trial_spec spec;
     spec.of = &rows;
     spec.features = 5;
-    spec.codes = over;
+    spec.quantized = over;
     trial<rig::plus_times<float>, float, float, float> sums(spec);
     trial<rig::arg_max_second<float>, float, float, float> greatest(spec);
     for (const char* kernel : {"row", "split"}) {

@@ -20,7 +20,7 @@ std::size_t bytes_of_element(const problem& p) {
 }
 
 element_class element_of(const problem& p) {
-  if (reads_codes(p)) return element_class::codes;
+  if (reads_quantized(p)) return element_class::quantized;
   switch (bytes_of_element(p)) {
     case 1:
       return element_class::bytes_1;
@@ -100,7 +100,7 @@ bool is_skewed(const row_statistics& statistics, int64 nnz) {
          static_cast<double>(nnz) < table[constant::skewed_nonzeros];
 }
 
-bool reads_codes(const problem& p) {
+bool reads_quantized(const problem& p) {
   return p.b.value_type == type::code && !p.algebra->ignores_right;
 }
 

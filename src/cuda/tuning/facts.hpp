@@ -27,7 +27,7 @@ enum class row_class {
   long_scattered
 };
 /// The stored elements of B, by their bytes.
-enum class element_class { codes, bytes_1, bytes_2, bytes_4, bytes_8, other };
+enum class element_class { quantized, bytes_1, bytes_2, bytes_4, bytes_8, other };
 enum class store_kind { plain, any };
 enum class load_kind { vector, scalar };
 
@@ -105,7 +105,7 @@ class product_facts {
 };
 
 row_class class_of(const problem& p, const row_statistics& statistics);
-bool reads_codes(const problem& p);
+bool reads_quantized(const problem& p);
 sum_kind sum_kind_of(const semiring_info& algebra);
 
 /// The facts of rows alone; F and B are not read.

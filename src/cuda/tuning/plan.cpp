@@ -34,7 +34,7 @@ void set_load(product_facts& facts, load_kind load, int vector_bytes, bool on_li
 
 bool takes_tiles(const product_facts& facts) {
   return facts.is(fact::store, store_kind::plain) && facts.is(fact::entries, entries_read::full) &&
-         facts[fact::reads_b] != 0 && !facts.is(fact::element, element_class::codes) &&
+         facts[fact::reads_b] != 0 && !facts.is(fact::element, element_class::quantized) &&
          facts[fact::alignment] > 0 && facts[fact::compiler] != 0;
 }
 

@@ -76,7 +76,7 @@ static_assert(std::size(fact_names) == fact_count);
 /// The words of each fact that has words, in the order of its enumeration.
 constexpr std::string_view words_of[word_fact_count] = {
     "tiny short skewed skewed_clustered uniform long_clustered long_scattered",
-    "codes 1_byte 2_bytes 4_bytes 8_bytes other",
+    "quantized 1_byte 2_bytes 4_bytes 8_bytes other",
     "weighted unweighted indexed",
     "full prefix sampled",
     "plain any",
