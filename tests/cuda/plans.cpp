@@ -137,7 +137,7 @@ TEST_CASE("longer rows read a copy of B, and so do types whose scalar loads were
 
 TEST_CASE("samples of most rows take the plan for whole rows") {
   product_facts facts;
-  facts.set(fact::rows, row_class::uniform);
+  facts.set(fact::row_class, row_class::uniform);
   facts.set(fact::element, element_class::bytes_4);
   facts.set(fact::entries, entries_read::sampled);
   facts[fact::columns] = facts[fact::tile_columns] = 64;
@@ -148,7 +148,7 @@ TEST_CASE("samples of most rows take the plan for whole rows") {
   facts[fact::mean] = 50;
   facts[fact::sample] = 128;
   facts[fact::sample_over_mean] = 128.0 / 50;
-  facts.set(fact::rows, row_class::long_scattered);
+  facts.set(fact::row_class, row_class::long_scattered);
   facts[fact::sampled_share] = 0.05;
   CHECK(plan(facts, &facts, current_table()).entries == entries_read::mostly_full);
   facts[fact::sampled_share] = 0.1;
@@ -187,9 +187,9 @@ TEST_CASE("a table that is no table is refused with its line") {
   refused("rows,,,,,,,,\n", {"no section is named 'rows'"});
   refused("copy,,padded=1,,,,,,\nrow,colums<8,,,,,,,\n", {"line 3", "no fact is named 'colums'"});
   refused("row,columns<wide,,,,,,,\n", {"no number: 'wide'"});
-  refused("row,rows=longish,,,,,,,\n", {"no such word: 'longish'"});
-  refused("row,rows<tiny,,,,,,,\n", {"compared by '='"});
-  refused("order,rows=uniform,by_length=1,,,,,,\n", {"section order has no fact 'rows'"});
+  refused("row,row_class=longish,,,,,,,\n", {"no such word: 'longish'"});
+  refused("row,row_class<tiny,,,,,,,\n", {"compared by '='"});
+  refused("order,row_class=uniform,by_length=1,,,,,,\n", {"section order has no fact 'row_class'"});
   refused("row,,lanes=8,,,,,,\n", {"no setting is named 'lanes'"});
   refused("load,,vector_bytes=12,,,,,,\n", {"line 2", "vector_bytes=12"});
   refused("segments,,split_length=1e30,,,,,,\n", {"split_length=1e30"});

@@ -139,14 +139,15 @@ product_facts facts_of(const problem& p, const row_statistics& statistics) {
   using enum fact;
   const tuning_table& table = current_table();
   product_facts out = facts_of_rows(statistics, p.a.nnz);
-  out.set(rows, class_of(p, statistics));
+  out.set(fact::row_class, class_of(p, statistics));
   out.set(sum, sum_kind_of(*p.algebra));
   out.set(store, is_plain(p) ? store_kind::plain : store_kind::any);
   out[per_row] = over(static_cast<double>(p.a.nnz), p.a.rows);
   out[accum_bytes] = static_cast<double>(p.algebra->accum_bytes);
   out[compiler] = no_compiler_because() == nullptr;
   out[l2_vectors] = out[slice_vectors] = vectors_within(p, table[constant::l2_slice_bytes]);
-  if (out.is(rows, row_class::long_scattered) && !statistics.local && out[l2_vectors] == 0)
+  if (out.is(fact::row_class, row_class::long_scattered) && !statistics.local &&
+      out[l2_vectors] == 0)
     out[slice_vectors] = vectors_within(p, table[constant::l2_slice_bytes_scattered]);
   set_b(out, p);
   return out;

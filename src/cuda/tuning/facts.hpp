@@ -33,7 +33,7 @@ enum class load_kind { vector, scalar };
 
 /// Facts that are words first, then numbers. table.cpp has their names.
 enum class fact : unsigned char {
-  rows,
+  row_class,
   element,
   sum,
   entries,  ///< `entries_read`: full, prefix, sampled

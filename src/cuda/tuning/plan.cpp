@@ -27,7 +27,7 @@ void set_load(product_facts& facts, load_kind load, int vector_bytes, bool on_li
   facts[fact::vectors] = facts[fact::slice] = vectors;
   // Slices pay if rows are alike, because other rows find B's rows in the caches anyway. Rows that
   // do not begin on lines would read more lines in slices.
-  if (facts[fact::rows] < static_cast<double>(row_class::uniform) || !on_lines) return;
+  if (facts[fact::row_class] < static_cast<double>(row_class::uniform) || !on_lines) return;
   const double fits = facts[fact::slice_vectors];
   if (fits == 8 || fits == 16) facts[fact::slice] = std::min(vectors, fits);
 }

@@ -23,7 +23,7 @@ constexpr const char* section_names[] = {
     "maxk_backward_rows", "maxk_panels", "vendor"};
 static_assert(std::size(section_names) == static_cast<std::size_t>(section::count));
 
-constexpr const char* fact_names[] = {"rows",
+constexpr const char* fact_names[] = {"row_class",
                                       "element",
                                       "sum",
                                       "entries",
@@ -136,7 +136,7 @@ constexpr std::string_view of_rows =
 constexpr std::string_view of_top_k =
     "k columns k_over_columns per_row atomics b_row_bytes b_bytes";
 constexpr std::string_view of_products =
-    "rows element sum entries store columns b_vectors tile_columns over_tiles columns_mod_16 "
+    "row_class element sum entries store columns b_vectors tile_columns over_tiles columns_mod_16 "
     "whole_vectors on_lines copy_on_lines per_row reuse l2_vectors b_bytes b_row_bytes accum_bytes "
     "compiler sample sample_over_mean samples_filled per_row_over_sample longest_over_sample "
     "sampled_share";
