@@ -63,7 +63,9 @@ class dense {
     copy_rows(made.data_, 0, elements.data(), 0, elements.size_bytes(), 1, cpu(), nullptr);
     return made;
   }
-  /// Borrows memory of the caller; rows are `stride` elements apart (0: columns).
+  /// Borrows memory of the caller; rows are `stride` elements apart (0: columns). On a device it is
+  /// used in the order of `stream`; null is rig's own stream, not CUDA's default stream, which is
+  /// cudaStreamLegacy.
   static dense view(T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
                     void* stream = nullptr) {
     if (stride == 0) stride = columns;

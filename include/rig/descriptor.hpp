@@ -83,8 +83,9 @@ struct descriptor {
   /// system refuses a thread, GCC's OpenMP prints an error and ends the process; then set a number
   /// that `ulimit -u` and cgroups allow.
   int threads = 0;
-  /// The cudaStream_t to work on; null: rig's stream of the device. New results belong to rig's
-  /// stream, which waits for the call; so results outlive `stream`, and any thread may use them.
+  /// The cudaStream_t to work on. Null: rig's own stream of the device, which CUDA's default stream
+  /// does not order; that one is cudaStreamLegacy. New results belong to rig's stream, which waits
+  /// for the call; so results outlive `stream`, and any thread may use them.
   /// Work on `stream` must be complete before the stream is destroyed. Work on cudaStreamPerThread
   /// must be complete before its thread ends, otherwise CUDA's driver can hang. A kernel of the
   /// caller that reads a result on `stream` must be complete before the result is dropped or used
