@@ -461,7 +461,7 @@ std::size_t row_lists::bytes() const {
   return sum;
 }
 
-buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) const {
+buffer row_lists::cached(buffer scratch::*part, void* stream, std::size_t bytes) const {
   constexpr std::size_t most_streams = 16;
   const std::lock_guard lock(mutex_);
   auto at = std::find_if(of_streams_.begin(), of_streams_.end(),
@@ -482,10 +482,10 @@ buffer row_lists::kept(buffer scratch::*part, void* stream, std::size_t bytes) c
 }
 
 buffer row_lists::counters_of(void* stream, std::size_t count) const {
-  return kept(&scratch::counters, stream, count * sizeof(unsigned));
+  return cached(&scratch::counters, stream, count * sizeof(unsigned));
 }
 buffer row_lists::sums_of(void* stream, std::size_t bytes) const {
-  return kept(&scratch::sums, stream, bytes);
+  return cached(&scratch::sums, stream, bytes);
 }
 
 }  // namespace rig::on_cuda

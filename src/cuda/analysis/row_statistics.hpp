@@ -61,7 +61,7 @@ struct row_lists : derived {
     void* stream;
     buffer counters, sums;
   };
-  buffer kept(buffer scratch::*part, void* stream, std::size_t bytes) const;
+  buffer cached(buffer scratch::*part, void* stream, std::size_t bytes) const;
 
   buffer memory;
   mutable std::mutex mutex_;

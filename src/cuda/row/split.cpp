@@ -49,7 +49,7 @@ void prepare_derived(const pattern& of) {
 
 /// Scratch up to this size stays with the lists, because an allocation costs the host time;
 /// docs/lab/start.md.
-constexpr std::size_t most_kept_bytes = 1 << 20;
+constexpr std::size_t most_cached_bytes = 1 << 20;
 
 const row_lists& lists_of(const problem& p, workspace& work) {
   const auto lists = p.oriented->derived_of<row_lists>();
@@ -73,15 +73,15 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
                    arguments& args, workspace& work) {
   cudaStream_t const stream = stream_of(p);
   const std::size_t zeros = count * sizeof(unsigned);
-  buffer kept;
-  if (!p.captured && stream != cudaStreamPerThread && zeros <= most_kept_bytes)
-    kept = lists.counters_of(stream, count);
-  if (kept.data() != nullptr) {
-    work.counters = kept;
-    args.completion_counters = kept.data<unsigned>();
+  buffer cached;
+  if (!p.captured && stream != cudaStreamPerThread && zeros <= most_cached_bytes)
+    cached = lists.counters_of(stream, count);
+  if (cached.data() != nullptr) {
+    work.counters = cached;
+    args.completion_counters = cached.data<unsigned>();
     if (bytes == 0) return {};
-    buffer sums = bytes > most_kept_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
-                                          : work.sums = lists.sums_of(stream, bytes);
+    buffer sums = bytes > most_cached_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
+                                            : work.sums = lists.sums_of(stream, bytes);
     args.segment_sums = sums.data();
     return sums;
   }
