@@ -104,9 +104,9 @@ class matrix {
   /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
   /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4. Other arrays are error(type);
   /// `from_csr` copies them. `input::sorted` is refused because sorting would write. Arrays on a
-  /// device must be `input::trusted`, with ascending columns, and are used in the order of `stream` (a
-  /// cudaStream_t; null: rig's own stream, not CUDA's default stream, which is cudaStreamLegacy).
-  /// Without values: `matrix<T>(pattern_view(…))`.
+  /// device must be `input::trusted`, with ascending columns, and are used in the order of `stream`
+  /// (a cudaStream_t; null: rig's own stream, not CUDA's default stream, which is
+  /// cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`.
   static matrix view(index rows, index columns, const integers& offsets, const integers& entries,
                      std::span<const T> values, input how = input::checked, place where = cpu(),
                      void* stream = nullptr) {

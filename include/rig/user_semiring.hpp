@@ -12,8 +12,8 @@
 ///     static constexpr float multiply(float a, float b) { return a + b; })
 ///
 /// The body may use the language, the declarations of rig/scalar.hpp, rig::position and
-/// rig::reduction, all qualified by rig::. It may use nothing else of the program, because the GPU's compiler sees only
-/// this text. Place it in a namespace or at file scope.
+/// rig::reduction, all qualified by rig::. It may use nothing else of the program, because the
+/// GPU's compiler sees only this text. Place it in a namespace or at file scope.
 #define RIG_SEMIRING(name_, ...)                                                             \
   struct name_ {                                                                             \
     __VA_ARGS__                                                                              \
