@@ -129,7 +129,7 @@ int run_program(int count, char** arguments, const char* summary,
     add("any-order", po::bool_switch(&given.any_order),
         "the last bits may differ between runs; --kernel vendor needs it");
     add("json", po::bool_switch(&given.json), "print one JSON object");
-    add("explain", po::value(&given.explain)->implicit_value("place")->value_name("[=all]"),
+    add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
         "print the choice and the answers of the kernels; =all: of the other place too");
     add("help", "print this");
     all.add(own).add(shared);

@@ -4,9 +4,9 @@
 
 namespace rig {
 
-/// C(i,j) = the best B(k,j) over the entries of row i, with its k; among equal values the lowest k.
-/// Greatest = max, else min. NaN beats every number. Without products the value is add's identity
-/// and the index −1.
+/// C(i,j) = the greatest (min: the least) B(k,j) over the entries of row i, and its k. Of equal
+/// values the lowest k counts, and NaN beats every number. Without products the value is add's
+/// identity, and the index is −1.
 template <class T, bool Greatest>
 struct arg_second {
   using left = T;

@@ -4,7 +4,8 @@
 
 namespace rig {
 
-/// C(i,j) = (Σ_k A(i,k) · B(k,j)) / n, for n entries in row i. Integer means round toward zero.
+/// C(i,j) = (Σ_k A(i,k) · B(k,j)) / n, for n entries in row i. A mean of integers is rounded toward
+/// zero.
 template <class T>
 struct mean_times {
   using left = T;

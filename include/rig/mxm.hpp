@@ -257,9 +257,11 @@ template <semiring S, class TA, dense_like B, class Mask>
 problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
                      const descriptor& desc) {
   static_assert(is_loadable<TA, typename S::left>,
-                "A's storage type does not convert to the semiring's left type");
+                "A's storage type does not convert to the semiring's left type: A may be float, "
+                "double, int32, int64, bool, half or bfloat16, or exactly that type");
   static_assert(is_loadable<typename right_operand<B>::element, typename S::right>,
-                "B's storage type does not convert to the semiring's right type");
+                "B's storage type does not convert to the semiring's right type: B may be float, "
+                "double, int32, int64, bool, half or bfloat16, or exactly that type");
   static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>,
                 "under the structure of a cbsr, B must be a dense");
   problem p;

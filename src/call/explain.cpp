@@ -46,7 +46,7 @@ std::string padded(std::string_view text, std::size_t width) {
 /// A line of the table of kernels.
 std::string row_of(std::string_view kernel, std::string_view answer, std::string_view estimate,
                    std::string_view traffic, std::string_view reason) {
-  std::string out = padded(kernel, 15) + padded(answer, 8) + padded(estimate, 13) +
+  std::string out = padded(kernel, 15) + padded(answer, 8) + padded(estimate, 15) +
                     padded(traffic, 13) + std::string(reason);
   while (out.back() == ' ') out.pop_back();
   return out + "\n";

@@ -6,9 +6,9 @@ namespace rig {
 namespace {
 
 [[noreturn]] void absent(int device) {
-  fail(errc::place,
-       {to_string(cuda(device)),
-        " is not available: this rig was built without CUDA; build it with RIG_CUDA=ON"});
+  fail(errc::place, {to_string(cuda(device)),
+                     " is not available: this rig was built without CUDA; build it with "
+                     "`PRESET=cuda make build`"});
 }
 
 }  // namespace

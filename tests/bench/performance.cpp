@@ -25,32 +25,62 @@ constexpr section sections[] = {
     {"max_speedup", "Maxima",
      "The peers are cusparseSpMMOp, which NVIDIA has deprecated, and rig's own sum."},
     {"half_speedup", "Half features", "Both libraries read half, and add in fp32."},
+    {"bfloat16_speedup", "bfloat16 features", "Both libraries read bfloat16, and add in fp32."},
     {"spmv_speedup", "One column",
      "A product with one column. cuSPARSE's SpMV is faster on some graphs of short rows."},
     {"maxk_forward", "MaxK, forward",
-     "B keeps k entries per row. The time of the exact product with all columns is 1."},
-    {"maxk_backward", "MaxK, backward", "The product at the places that MaxK kept."},
+     "B keeps k entries per row; 128:32 means 128 columns and k = 32. The peer is rig's own exact "
+     "product with all columns."},
+    {"maxk_backward", "MaxK, backward",
+     "The product at the positions that MaxK kept. The peer is rig's own exact product."},
     {"cpu_speedup", "CPU",
      "The peer is SuiteSparse:GraphBLAS, whose fastest way to form the same product counts."},
 };
 
-/// What made a record: a line per distinct machine.
+/// The machine and its software; peers are added by the page.
 std::string machine_of(const json& record) {
-  std::string out = record.at("gpu").is_string() ? record.at("gpu").get<std::string>() + ", " : "";
-  for (const char* key : {"toolkit", "driver"})
+  std::string out;
+  for (const char* key : {"gpu", "driver", "cpu"})
     if (record.at(key).is_string())
-      out += (key == std::string("driver") ? "driver " : "") + record.at(key).get<std::string>() +
-             ", ";
-  out += record.at("cpu").get<std::string>() + ", " + record.at("threads").dump() + " threads";
-  for (const auto& [name, version] : record.at("peers").items())
-    out += ", " + version.get<std::string>();
-  return out;
+      out += (out.empty()                    ? ""
+              : key == std::string("driver") ? ", driver "
+                                             : ", ") +
+             record.at(key).get<std::string>();
+  return out + ", " + record.at("threads").dump() + " threads";
 }
 
 std::string source_of(const json& record) {
   return "`build/" + record.at("command").get<std::string>() + "`, commit " +
          record.at("commit").get<std::string>() + ", " +
          record.at("date").get<std::string>().substr(0, 10);
+}
+
+/// The targets that the suites miss, in their own words.
+std::string misses_of(const std::vector<json>& records) {
+  std::string out;
+  for (const json& record : records)
+    for (const json& what : record.value("missed", json::array()))
+      out += "- " + record.at("suite").get<std::string>() + ": " + what.get<std::string>() + "\n";
+  return out.empty() ? ""
+                     : "\n## Targets that are missed\n\nThe suites check targets of ours. "
+                       "These are missed; [lab](lab) says why.\n\n" +
+                           out;
+}
+
+/// The host's part of a call, from suite start.
+std::string host_times_of(const std::vector<json>& records) {
+  for (const json& record : records) {
+    if (record.at("suite") != "start") continue;
+    std::string out =
+        "\n## The host's part of a call\n\nThe first call of a process loads or "
+        "compiles its kernel. A prepared call takes microseconds.\n\n"
+        "| time | |\n| --- | ---: |\n";
+    for (const auto& [name, value] : record.at("summary").items())
+      if (name.ends_with("_ms") || name.starts_with("host_us"))
+        out += "| " + name + " | " + digits(value.get<double>(), 2) + " |\n";
+    return out + "\nMade by " + source_of(record) + ".\n";
+  }
+  return "";
 }
 
 std::string table_of_graphs(const std::vector<json>& records) {
@@ -71,10 +101,12 @@ std::string table_of_graphs(const std::vector<json>& records) {
 std::string performance(std::span<const std::string> paths) {
   std::vector<json> records;
   for (const std::string& path : paths) records.push_back(load_record(path));
-  std::set<std::string> machines;
+  std::set<std::string> machines, peers;
   std::map<std::string, std::pair<plot, const json*>> plots;
   for (const json& record : records) {
     machines.insert(machine_of(record));
+    for (const auto& [name, version] : record.at("peers").items())
+      peers.insert(version.get<std::string>());
     for (plot& one : plots_of(record)) plots.try_emplace(one.name, std::move(one), &record);
   }
   std::string out =
@@ -84,6 +116,8 @@ std::string performance(std::span<const std::string> paths) {
       "and its plots are made from [docs/records](records) by "
       "`build/bench performance docs/records/*.json`.\n\n## Machines\n\n";
   for (const std::string& machine : machines) out += "- " + machine + "\n";
+  out += "\nPeers:\n\n";
+  for (const std::string& peer : peers) out += "- " + peer + "\n";
   out +=
       "\n## Graphs\n\nEvery graph is made by a generator of "
       "[generate.hpp](../include/rig/generate.hpp). Names that end in `-like` have the size and "
@@ -100,7 +134,7 @@ std::string performance(std::span<const std::string> paths) {
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
   }
-  return out;
+  return out + host_times_of(records) + misses_of(records);
 }
 
 }  // namespace bench

@@ -39,10 +39,11 @@ value over_ms(const json& from, const char* key, const json& row) {
 value over_cusparse(const json& row) { return over_ms(row, "best_cusparse_ms", row); }
 value over_spmm_op(const json& row) { return over_ms(row.at("peer_ms"), "cusparse_spmm_op", row); }
 value over_own_sum(const json& row) { return over_ms(row.at("peer_ms"), "rig_plus_times", row); }
-value over_half(const json& row) {
+/// The fastest of cuSPARSE's algorithms on B of the row's type.
+value over_same_type(const json& row) {
   value best;
   for (const auto& [name, ms] : row.at("peer_ms").items())
-    if (name.starts_with("cusparse_half"))
+    if (name.starts_with("cusparse_" + row.at("type").get<std::string>()))
       best = std::min(best.value_or(ms.get<double>()), ms.get<double>());
   if (best) best = *best / row.at("ms").get<double>();
   return best;
@@ -74,7 +75,8 @@ const panel max_speedup[] = {
     {"cusparseSpMMOp ms / rig ms", "1: as fast", 2.0, over_spmm_op},
     {"ms of rig's own sum / rig ms", "1: as fast", 1.0, over_own_sum},
 };
-const panel half_speedup[] = {{"best cuSPARSE half ms / rig half ms", "1: as fast", {}, over_half}};
+const panel same_type[] = {
+    {"best cuSPARSE ms in the same type / rig ms", "1: as fast", {}, over_same_type}};
 const panel spmv_speedup[] = {{"best cuSPARSE SpMV ms / rig ms", "1: as fast", {}, over_cusparse}};
 const panel over_exact_product[] = {
     {"ms of rig's exact product / ms", "1: as fast", {}, over_exact}};
@@ -89,7 +91,9 @@ const figure figures[] = {
      "Sums in fp32: products until preparing A pays against cuSPARSE", amortised, "less"},
     {"max_speedup", "max", "mxm", "max_second", "float", "Maxima in fp32: speed-up", max_speedup},
     {"half_speedup", "types", "mxm", "plus_times", "half",
-     "Sums of half features: speed-up over cuSPARSE in half", half_speedup},
+     "Sums of half features: speed-up over cuSPARSE in half", same_type},
+    {"bfloat16_speedup", "types", "mxm", "plus_times", "bfloat16",
+     "Sums of bfloat16 features: speed-up over cuSPARSE in bfloat16", same_type},
     {"spmv_speedup", "spmv", "mxv", "plus_times", "float",
      "One column in fp32: speed-up over the best cuSPARSE", spmv_speedup},
     {"maxk_forward", "maxk", "forward", "plus_times", "float",

@@ -669,7 +669,12 @@ int main(int argc, char** argv) {
   if (what.empty()) return compare();
   if (what == "--compile") return compile_kinds();
   if (what == "--unmet") return print_unmet();
-  if (what != "--digests") return dump(argv[1], rest);
+  if (!what.starts_with("-")) return dump(argv[1], rest);
+  if (what != "--digests") {
+    std::fprintf(stderr,
+                 "plan_dump [FILE GRAPH… | --compile | --digests | --statistics | --unmet]\n");
+    return 2;
+  }
   for (const std::string& line : lines_of(all_digests())) std::printf("%s\n", line.c_str());
   return 0;
 }
