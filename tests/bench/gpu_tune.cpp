@@ -196,7 +196,7 @@ std::vector<std::string> candidates_of(section in, int columns, const launch_pla
   }
   const bool is_scalar = now.vector == 1;
   for (const int l : {1, 2, 4, 8, 16, 32})
-    for (const int g : {l, 2 * l, 32})
+    for (const int g : std::set{l, 2 * l, 32})
       for (const int u : {2, 3, 4, 6, 8})
         for (const int cf : {1, 2, 3, 5}) {
           const int tile = l * cf * now.vector;
@@ -204,8 +204,7 @@ std::vector<std::string> candidates_of(section in, int columns, const launch_pla
           const bool leaves_lanes_idle = tile >= 2 * columns && l > 4;
           const bool is_many_tiles = is_scalar && 4 * tile < columns;
           const bool takes_registers = u * cf > 18 || (!is_scalar && u * cf > 12);
-          if (g > 32 || (g == 2 * l && g == 32) || is_odd_vector || leaves_lanes_idle ||
-              is_many_tiles || takes_registers)
+          if (g > 32 || is_odd_vector || leaves_lanes_idle || is_many_tiles || takes_registers)
             continue;
           out.push_back(lanes(l, g, u, cf));
         }
@@ -346,8 +345,8 @@ class tuner {
     return out;
   }
 
-  /// Finds the rows that each point meets. At most one point per row and graph, and two per row on
-  /// the benchmark's graphs, bound the time.
+  /// Finds the rows that each point meets. At most one point per row and graph, and three per row
+  /// on the benchmark's graphs, bound the time.
   void gather_points(const std::vector<subject>& graphs) {
     const tuning_scope in_use(table_);
     const std::size_t most = graphs.size() > 1 ? 3 : 1;
