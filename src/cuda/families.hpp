@@ -1,7 +1,7 @@
 #pragma once
 
-// The two entry points of each CUDA kernel family: `answer` and `run`. The caller of `run` holds a
-// `stream_order`, so the problem's device is current.
+// The entry points of each CUDA kernel family, `answer` and `run`, and what families share. The
+// caller of `run` holds a `stream_order`, so the problem's device is current.
 
 #include "cuda/device/arguments.cuh"
 #include "rig/kernels/list.hpp"

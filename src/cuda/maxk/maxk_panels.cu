@@ -1,4 +1,4 @@
-// maxk_panels: its answer and its launches. maxk_panels.cuh holds the kernel.
+// The launches of `maxk_backward` by panels. maxk_panels.cuh holds the kernels.
 
 #include <algorithm>
 #include <cstring>

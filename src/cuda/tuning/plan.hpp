@@ -19,7 +19,7 @@ constexpr int most_tiles = 32768;
 /// of columns.
 enum class b_layout : unsigned char { in_place, padded, tiled };
 
-/// A launch plan of `row`. Its numbers are template arguments of the same names in row.cuh.
+/// A launch plan of `row`. Its first numbers are template arguments in row.cuh.
 struct launch_plan {
   int vector;  ///< elements of B per load: V
   int tile_lanes, row_lanes, unroll, coarsening;
