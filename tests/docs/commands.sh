@@ -10,7 +10,8 @@ ln -s "$2" "$folder/build"
 awk '$0 == "```cpp" && !n { on = 1; next } /^```/ && on { on = 0; n = 1 } on' "$1/README.md" > "$folder/pool.cpp"
 awk '$0 == "```sh run" { on = 1; next } /^```/ { on = 0 } on' "$1/README.md" > "$folder/commands"
 awk '/^```text/ && !n { on = 1; next } /^```/ && on { on = 0; n = 1 } on' "$1/README.md" > "$folder/expected"
-[ -s "$folder/commands" ] && [ -s "$folder/expected" ]
+[ -s "$folder/commands" ] || { echo "README.md has no block of commands"; exit 1; }
+[ -s "$folder/expected" ] || { echo "README.md has no expected output"; exit 1; }
 cd "$folder"
 HOME=$folder/home sh -e commands > log || { cat log; exit 1; }
 tail -n "$(wc -l < expected)" log | diff expected -
