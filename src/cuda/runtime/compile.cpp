@@ -19,8 +19,6 @@
 namespace rig::on_cuda {
 namespace {
 
-// -- NVRTC, loaded on first need -----------------------------------------------------------------
-
 struct nvrtc {
   decltype(&nvrtcVersion) version;
   decltype(&nvrtcCreateProgram) create;
@@ -86,8 +84,6 @@ const nvrtc& compiler() {
 void check_compiler(nvrtcResult status, const char* what) {
   if (status != NVRTC_SUCCESS) fail(errc::cannot, {what, ": ", compiler().error_string(status)});
 }
-
-// -- The program text ----------------------------------------------------------------------------
 
 /// `located`: a #line directive names the place of the macro, for messages. Machine code does not
 /// depend on it.
@@ -210,8 +206,6 @@ compiled_kernel cached_or_compiled(const kernel_source& of, int architecture, bo
   write_cached(key, out);
   return out;
 }
-
-// -- The memory cache ----------------------------------------------------------------------------
 
 /// A kernel in the making: the first caller compiles it, other callers of the same kernel wait.
 struct slot {

@@ -203,10 +203,8 @@ class line_reader {
     out.in = static_cast<section>(position(section_names, cells[0], "section"));
     out.key = cells[1];
     out.plan_text = cells[2];
-    // The build reads cells[3]: the kernels that it compiles ahead.
+    // The build reads cells[3], the kernels compiled ahead. People read cells[5] and cells[6].
     out.ms = cells[4];
-    out.runner_up = cells[5];
-    out.runner_up_ms = cells[6];
     out.graph = cells[7];
     out.commit = cells[8];
     if (out.in == section::constant) return out;

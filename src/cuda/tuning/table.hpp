@@ -67,7 +67,7 @@ struct tuning_row {
   std::size_t line = 0;  ///< in the table's file
   std::vector<condition> when;
   std::array<int, setting_count> plan{};
-  std::string key, plan_text, reason, ms, runner_up, runner_up_ms, graph, commit;
+  std::string key, plan_text, reason, ms, graph, commit;
 
   int operator[](setting s) const { return plan[static_cast<std::size_t>(s)]; }
   bool serves(const product_facts& facts) const;
