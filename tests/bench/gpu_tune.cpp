@@ -118,9 +118,9 @@ point make_point(const subject& graph, const rig::matrix<TA>& a, int columns,
     rig::problem problem() const {
       rig::problem p = rig::make_problem<S>("mxm", a, b, rig::no_mask(), desc);
       p.accum = accum;
+      rig::fill_in_result<S>(p, const_cast<result&>(c));
       rig::check(p);
       find_statistics(p);
-      rig::fill_in_result<S>(p, const_cast<result&>(c));
       return p;
     }
   };
