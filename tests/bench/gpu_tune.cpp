@@ -2,13 +2,16 @@
 //
 // A point is a product: a graph, a feature width, a semiring, a type of B, a sample. Each row of
 // the table that a point meets is raced at that point: the plan of the row against the other plans
-// that its section allows. The field is halved until few are left. A plan replaces another if it
-// wins by 2 % over all points of the row, in three races of their own.
+// that its section allows, first with its own unroll, then the best of those with every unroll. The
+// field is halved until few are left. A plan replaces another if it
+// wins by 2 % over all points of the row, and loses by 2 % at none, in three races of their own.
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -211,6 +214,19 @@ std::vector<std::string> candidates_of(section in, int columns, const launch_pla
   return out;
 }
 
+/// The number after a name in the text of a plan; 0 if the plan lacks it.
+int number_after(const char* name, const std::string& plan) {
+  const auto at = plan.find(name);
+  return at == std::string::npos ? 0 : std::atoi(plan.c_str() + at + std::strlen(name));
+}
+
+/// The text of a plan for any unroll.
+std::string without_unroll(std::string plan) {
+  if (const auto at = plan.find("unroll="); at != std::string::npos)
+    plan.erase(at, plan.find(' ', at) - at);
+  return plan;
+}
+
 /// Milliseconds of candidates at one point.
 struct outcome {
   std::string point, graph;
@@ -345,22 +361,33 @@ class tuner {
     return out;
   }
 
-  /// Finds the rows that each point meets. At most one point per row and graph, and three per row
-  /// on the benchmark's graphs, bound the time.
+  /// Finds the rows that the graphs meet, and where each row is raced: on one graph in the middle
+  /// of its feature widths, on several at spread widths, because a row serves all of them.
   void gather_points(const std::vector<subject>& graphs) {
     const tuning_scope in_use(table_);
-    const std::size_t most = graphs.size() > 1 ? 3 : 1;
+    std::map<const tuning_row*, std::vector<std::vector<place_of_point>>> met;
     for (const subject& graph : graphs)
       for (const auto& [columns, kind] : kinds_of_points())
         for (const tuning_row* row : rows_met(graph, columns, kind)) {
-          std::vector<place_of_point>& places = points_of_rows_[row];
-          const bool is_done = !commit_.empty() && row->commit == commit_;
-          const bool has_graph = std::any_of(places.begin(), places.end(),
-                                             [&](const auto& p) { return p.graph == &graph; });
-          if (!is_done && !has_graph && places.size() < most)
-            places.push_back({&graph, columns, kind});
+          std::vector<std::vector<place_of_point>>& by_graph = met[row];
+          if (by_graph.empty() || by_graph.back().front().graph != &graph) by_graph.emplace_back();
+          by_graph.back().push_back({&graph, columns, kind});
         }
-    std::erase_if(points_of_rows_, [](const auto& row) { return row.second.empty(); });
+    for (auto& [row, by_graph] : met)
+      if (commit_.empty() || row->commit != commit_) points_of_rows_[row] = spread(by_graph);
+  }
+
+  /// At most three graphs, from the first to the last; widths at sixths, or halves, of those met.
+  static std::vector<place_of_point> spread(std::vector<std::vector<place_of_point>>& by_graph) {
+    const std::size_t most = std::min<std::size_t>(3, by_graph.size());
+    std::vector<place_of_point> out;
+    for (std::size_t i = 0; i < most; ++i) {
+      auto& on_graph = by_graph[most > 1 ? i * (by_graph.size() - 1) / (most - 1) : 0];
+      std::stable_sort(on_graph.begin(), on_graph.end(),
+                       [](const auto& x, const auto& y) { return x.columns < y.columns; });
+      out.push_back(on_graph[on_graph.size() * (2 * i + 1) / (2 * most)]);
+    }
+    return out;
   }
 
   static std::vector<const tuning_row*> rows_met(const subject& graph, int columns,
@@ -409,18 +436,15 @@ class tuner {
 
   void tune_row(const tuning_row& row, const std::vector<place_of_point>& places) {
     std::vector<outcome> points;
-    for (const place_of_point& place : places) try {
-        const point at = make_point(*place.graph, place.columns, place.kind);
-        const tuning_scope in_use(table_);
-        std::vector<std::string> plans = candidates_of(row.in, place.columns, at.plan());
-        if (std::find(plans.begin(), plans.end(), row.plan_text) == plans.end())
-          plans.push_back(row.plan_text);
-        points.push_back({at.name, place.graph->name, race_candidates(at, row, text_, plans)});
-      } catch (const rig::error& wrong) {
-        std::printf("%s: %s\n", row.key.c_str(), wrong.what());
-      }
+    race_at(places, row, points, [&](const std::string& plan) {
+      return number_after("unroll=", plan) == number_after("unroll=", row.plan_text);
+    });
     std::erase_if(points, [&](const outcome& at) { return !at.ms.contains(row.plan_text); });
     if (points.empty()) return;
+    const std::string lanes = without_unroll(best_over(points, row.plan_text));
+    if (lanes.find("row_lanes=") != std::string::npos)
+      race_at(places, row, points,
+              [&](const std::string& plan) { return without_unroll(plan) == lanes; });
     const std::string best = best_over(points, row.plan_text);
     const bool changes = best != row.plan_text && wins_again(row, best, places);
     write(row, changes ? best : row.plan_text, points.front());
@@ -430,21 +454,49 @@ class tuner {
     outcomes_.push_back({row.plan_text, std::move(points)});
   }
 
-  /// Three races of two plans at each point of the row: the new one must win by 2 %.
+  /// Races the row's plan and the candidates that `is_in_race` accepts, at each place; adds their
+  /// times to `points`, which is empty or has one outcome per place that could be raced.
+  template <class F>
+  void race_at(const std::vector<place_of_point>& places, const tuning_row& row,
+               std::vector<outcome>& points, const F& is_in_race) const {
+    for (const place_of_point& place : places) try {
+        const point at = make_point(*place.graph, place.columns, place.kind);
+        const tuning_scope in_use(table_);
+        std::vector<std::string> plans = candidates_of(row.in, place.columns, at.plan());
+        std::erase_if(plans, [&](const std::string& plan) {
+          return plan == row.plan_text || !is_in_race(plan);
+        });
+        plans.push_back(row.plan_text);
+        auto found = std::find_if(points.begin(), points.end(), [&](const outcome& old) {
+          return old.point == at.name && old.graph == place.graph->name;
+        });
+        if (found == points.end()) found = points.insert(found, {at.name, place.graph->name, {}});
+        found->ms.merge(race_candidates(at, row, text_, plans));
+      } catch (const rig::error& wrong) {
+        std::printf("%s: %s\n", row.key.c_str(), wrong.what());
+      }
+  }
+
+  /// Three races of two plans at each point of the row: the new one must win by 2 % over all, and
+  /// lose by 2 % at none.
   bool wins_again(const tuning_row& row, const std::string& best,
                   const std::vector<place_of_point>& places) const {
     constexpr int races = 3;
     constexpr double least_gain = 1.02;
-    double sum = 0;
+    double sum = 0, worst = 0;
     for (const place_of_point& place : places) {
       const point at = make_point(*place.graph, place.columns, place.kind);
+      double here = 0;
       for (int i = 0; i < races; ++i) {
         const auto ms = race_candidates(at, row, text_, {row.plan_text, best});
         if (ms.size() < 2) return false;
-        sum += std::log(ms.at(row.plan_text) / ms.at(best));
+        here += std::log(ms.at(row.plan_text) / ms.at(best)) / races;
       }
+      sum += here;
+      worst = std::min(worst, here);
     }
-    return sum / static_cast<double>(races * places.size()) >= std::log(least_gain);
+    return sum / static_cast<double>(places.size()) >= std::log(least_gain) &&
+           worst > -std::log(least_gain);
   }
 
   /// Writes the row's evidence into the table, and the table to its file at once.
