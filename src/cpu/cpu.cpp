@@ -190,7 +190,7 @@ int append(place_bits bits, int first, int32* list, int listed) {
 
 }  // namespace
 
-void selection::select(const problem& p, int count, const bool* allowed, const bool* present) {
+void chosen_places::select(const problem& p, int count, const bool* allowed, const bool* present) {
   constexpr int half = 64;
   const place_bits absent_fills = p.accum == accumulator::none ? ~place_bits{0} : 0,
                    outside_fills = p.creates_result || p.desc->replace ? ~place_bits{0} : 0;

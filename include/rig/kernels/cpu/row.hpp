@@ -74,7 +74,7 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
   static_assert(most <= widest_tile);
   typename S::accum sums[most];
   column_strip strip;
-  const selection& chosen = strip.chosen;
+  const chosen_places& chosen = strip.chosen;
   for (index row = begin; row < end; row += most) {
     strip.read(p, row, end - row < most ? end - row : most);
     if (chosen.summed > 0) {

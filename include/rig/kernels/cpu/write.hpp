@@ -42,7 +42,7 @@ struct places {
 };
 
 /// Which places of a tile or strip receive a sum and which the fill; the others stay.
-struct selection {
+struct chosen_places {
   int summed = 0, filled = 0;
   const int32* sums = nullptr;  ///< null: all of them
   int32 fills[widest_tile];
@@ -58,7 +58,7 @@ struct selection {
 /// Rows of A in a product with one column, summed and then written together.
 class column_strip {
  public:
-  selection chosen;
+  chosen_places chosen;
   void read(const problem& p, index row, int count);
 
  private:
@@ -221,7 +221,7 @@ class writer {
              const bool* present = nullptr) const {
     const auto length = [n](int) { return n; };
     if (allowed == nullptr && present == nullptr) return write_sums(row, first, {count}, x, length);
-    selection chosen;
+    chosen_places chosen;
     chosen.select(p_, count, allowed, present);
     if (chosen.sums == nullptr) return write_sums(row, first, {count}, x, length);
     accum kept[2 * half_tile<S>];
@@ -237,7 +237,7 @@ class writer {
       return;
     }
     const bool present[2 * half_tile<S>] = {};
-    selection chosen;
+    chosen_places chosen;
     chosen.select(p_, count, allowed, present);
     write_fill(row, first, {chosen.filled, chosen.fills});
   }
