@@ -4,12 +4,16 @@
 /// rig/check_semiring.hpp, rig/generate.hpp.
 
 #include "rig/cbsr.hpp"
+#include "rig/elementwise.hpp"
 #include "rig/error.hpp"
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/place.hpp"
 #include "rig/quantized.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/reduce.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
+#include "rig/vector.hpp"

@@ -29,6 +29,14 @@ concept positional = requires(typename S::left a, typename S::right b, position 
   S::multiply(a, b, at);
 };
 
+/// A commutative, associative add with its identity: accum, zero(), add. Every semiring is one, by
+/// its add. Reductions take it.
+template <class S>
+concept monoid = requires(typename S::accum x) {
+  requires is_same<decltype(S::zero()), typename S::accum>;
+  requires is_same<decltype(S::add(x, x)), typename S::accum>;
+};
+
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
 /// annihilates, linear, logical, samples_as, name.

@@ -1,0 +1,372 @@
+#pragma once
+
+#include "rig/kernels/call.hpp"
+
+namespace rig {
+
+/// The operators of semirings as records.
+template <class S>
+void join_by_add(const element_block& b) {
+  using T = typename S::accum;
+  on_cpu::join<T, T, T>(b, [](const T& x, const T& y) { return S::add(x, y); });
+}
+template <class S>
+void join_by_multiply(const element_block& b) {
+  using T = typename S::accum;
+  on_cpu::join<typename S::left, typename S::right, T>(
+      b, [](const auto& x, const auto& y) { return S::multiply(x, y); });
+}
+template <class S>
+inline constexpr operator_info add_of = {name_of<S>(), type_of<typename S::accum>,
+                                         sizeof(typename S::accum), false, &join_by_add<S>};
+template <class S>
+inline constexpr operator_info multiply_of = {name_of<S>(), type_of<typename S::accum>,
+                                              sizeof(typename S::accum), false,
+                                              &join_by_multiply<S>};
+
+/// What joins two elements: a builtin operator, a monoid or a semiring.
+template <class Op>
+concept joins = std::is_same_v<Op, binary> || semiring<Op>;
+
+/// A call that merges X and Y. A semiring joins elements of a union by its add, others by its
+/// multiply.
+template <bool Union, class X, class Y, joins Op>
+auto merge_call(const char* name, const X& x, const Y& y, Op op) {
+  const auto with = [&]<class Natural>(Natural*, const operator_info& info, unsigned char code) {
+    call<Natural> made{{name, operation::kind::merge}};
+    fill_in(made.o.x, x);
+    fill_in(made.o.y, y);
+    made.o.op = &info;
+    made.o.code = code;
+    made.o.is_union = Union;
+    return made;
+  };
+  if constexpr (std::is_same_v<Op, binary>) {
+    using common = typename common_element<typename X::value_type, typename Y::value_type>::type;
+    static_assert(is_storage<typename X::value_type> && is_storage<typename Y::value_type>,
+                  "a builtin operator joins numbers: pass a semiring for other types");
+    check_enum(name, "operator", op, binary::greater_equal);
+    constexpr type algebra_is = type_of<algebra<common>>;
+    return with(static_cast<common*>(nullptr),
+                is_comparison(op) ? builtin_comparison(algebra_is) : builtin_binary(algebra_is),
+                static_cast<unsigned char>(op));
+  } else {
+    using accum = typename Op::accum;
+    using left = std::conditional_t<Union, accum, typename Op::left>;
+    using right = std::conditional_t<Union, accum, typename Op::right>;
+    static_assert(
+        is_loadable<typename X::value_type, left> && is_loadable<typename Y::value_type, right>,
+        "the elements do not convert to the types of the semiring");
+    static_assert(Union || plain_multiply<Op>,
+                  "a multiply that takes a position has no meaning between elements");
+    return with(static_cast<accum*>(nullptr), Union ? add_of<Op> : multiply_of<Op>, 0);
+  }
+}
+
+/// The union of two containers: x ⊙ y where both have an entry, otherwise the entry that is there,
+/// converted. A dense has every entry.
+///
+/// `op` is a `binary`, or a monoid or semiring, whose add is ⊙. Shapes: A, B, mask and C are alike
+/// after the transposes of the descriptor; all are matrices, vectors or
+/// dense. Elements of the
+/// result have the common type of A and B (the later of bool, int32, int64, float, double), a
+/// monoid's accum, or the named type: ewise_add<double>(A, B, op). A comparison yields 0 or 1.
+/// Deterministic. Places: cpu. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
+/// out_of_memory; C is unchanged then.
+///
+///   auto total = rig::ewise_add(A, B, rig::binary::plus);
+///   rig::ewise_add(C, rig::accumulator::minimum, A, B, rig::binary::plus, rig::structure(M));
+template <class Named = void, class X, class Y, joins Op, mask_like Mask>
+requires alike<X, Y>
+auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
+  return run_fresh<X, Named>(merge_call<true>("ewise_add", a, b, op), mask, desc);
+}
+template <class Named = void, class X, class Y, joins Op>
+requires alike<X, Y>
+auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
+  return ewise_add<Named>(a, b, op, no_mask(), desc);
+}
+template <class C, class X, class Y, joins Op, mask_like Mask>
+requires alike<C, X, Y>
+void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
+               const descriptor& desc = {}) {
+  run_into(c, accum, merge_call<true>("ewise_add", a, b, op), mask, desc);
+}
+template <class C, class X, class Y, joins Op>
+requires alike<C, X, Y>
+void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
+               const descriptor& desc = {}) {
+  ewise_add(c, accum, a, b, op, no_mask(), desc);
+}
+
+/// The intersection of two containers: x ⊙ y where both have an entry.
+///
+/// `op` is a `binary`, or a semiring, whose multiply is ⊙; a semiring's left and right may differ.
+/// Everything else is as for `ewise_add`.
+///
+///   auto scaled = rig::ewise_mult(A, weights, rig::binary::times);
+///   auto common = rig::ewise_mult<bool>(A, B, rig::binary::equal);
+template <class Named = void, class X, class Y, joins Op, mask_like Mask>
+requires alike<X, Y>
+auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
+  return run_fresh<X, Named>(merge_call<false>("ewise_mult", a, b, op), mask, desc);
+}
+template <class Named = void, class X, class Y, joins Op>
+requires alike<X, Y>
+auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
+  return ewise_mult<Named>(a, b, op, no_mask(), desc);
+}
+template <class C, class X, class Y, joins Op, mask_like Mask>
+requires alike<C, X, Y>
+void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
+                const descriptor& desc = {}) {
+  run_into(c, accum, merge_call<false>("ewise_mult", a, b, op), mask, desc);
+}
+template <class C, class X, class Y, joins Op>
+requires alike<C, X, Y>
+void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
+                const descriptor& desc = {}) {
+  ewise_mult(c, accum, a, b, op, no_mask(), desc);
+}
+
+/// The algebra in which a number y meets elements of type T: T's, unless T is an integer or bool
+/// and y is not.
+template <class T, class Y>
+struct scalar_algebra {
+  using type = algebra<T>;
+};
+template <class T, class Y>
+requires(!is_float<algebra<T>> && is_float<algebra<Y>>) struct scalar_algebra<T, Y> {
+  using type = algebra<Y>;
+};
+template <class T>
+requires(is_same<T, bool>) struct scalar_algebra<T, int32> {
+  using type = int32;
+};
+
+/// A call whose operator takes a number, and the number in the operator's type.
+template <class Natural, class Y>
+struct scalar_call {
+  call<Natural> made;
+  Y y;
+};
+
+template <class Natural, container X>
+call<Natural> map_call(const char* name, operation::kind what, const X& x,
+                       const operator_info& info, int code) {
+  call<Natural> made{{name, what}};
+  fill_in(made.o.x, x);
+  made.o.op = &info;
+  made.o.code = static_cast<unsigned char>(code);
+  return made;
+}
+
+template <container X>
+auto apply_call(const X& x, unary op) {
+  using T = typename X::value_type;
+  static_assert(is_storage<T>, "a builtin operator takes numbers: pass an operator of your own");
+  check_enum("apply", "operator", op, unary::one);
+  return map_call<T>("apply", operation::kind::map, x, builtin_unary(type_of<algebra<T>>),
+                     static_cast<int>(op));
+}
+
+/// x ⊙ y or y ⊙ x with a number y.
+template <container X, class Y>
+auto apply_call(const X& x, binary op, Y y, bool y_first) {
+  using T = typename X::value_type;
+  using A = typename scalar_algebra<T, Y>::type;
+  static_assert(is_storage<T> && is_storage<Y>, "a builtin operator takes numbers");
+  check_enum("apply", "operator", op, binary::greater_equal);
+  using natural = std::conditional_t<is_same<A, algebra<T>>, T, A>;
+  scalar_call<natural, A> out{map_call<natural>("apply", operation::kind::map, x,
+                                                is_comparison(op) ? builtin_comparison(type_of<A>)
+                                                                  : builtin_binary(type_of<A>),
+                                                static_cast<int>(op)),
+                              convert<A>(y)};
+  out.made.o.scalar_first = y_first;
+  out.made.o.scalar_type = type_of<A>;
+  return out;
+}
+
+/// An operator of the caller: a struct with a static apply(x, i, j, y) of an element, its row and
+/// column, and a number.
+template <class F, class X, class Y>
+concept element_operator = container<X> && std::is_empty_v<F> &&
+    requires(algebra<typename X::value_type> x, Y y) {
+  F::apply(x, index(), index(), y);
+};
+template <class F, class X, class Y>
+using element_result =
+    decltype(F::apply(algebra<typename X::value_type>(), index(), index(), std::declval<Y>()));
+
+template <class F, class T, class Y>
+void run_element_operator(const element_block& b) {
+  Y y;
+  __builtin_memcpy(&y, b.scalar, sizeof(Y));
+  using O = decltype(F::apply(T(), index(), index(), y));
+  on_cpu::map_each<T, O>(b, [&](const T& x, index i, index j) { return F::apply(x, i, j, y); });
+}
+template <class F, class T, class Y>
+inline constexpr operator_info element_operator_of = {
+    name_of<F>(), type_of<decltype(F::apply(T(), index(), index(), Y()))>,
+    sizeof(decltype(F::apply(T(), index(), index(), Y()))), true, &run_element_operator<F, T, Y>};
+
+template <container X, class F, class Y>
+requires element_operator<F, X, Y>
+auto apply_call(const X& x, F, Y y) {
+  using T = algebra<typename X::value_type>;
+  using natural = element_result<F, X, Y>;
+  static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
+  return scalar_call<natural, Y>{
+      map_call<natural>("apply", operation::kind::map, x, element_operator_of<F, T, Y>, 0), y};
+}
+
+/// The call of apply(a, op, y): one of a and y is a container.
+template <class A, class Op, class Y>
+auto apply_call_of(const A& a, Op op, const Y& y) {
+  if constexpr (!std::is_same_v<Op, binary>)
+    return apply_call(a, op, y);
+  else if constexpr (container<A>)
+    return apply_call(a, op, y, false);
+  else
+    return apply_call(y, op, a, true);
+}
+template <class A, class Y>
+using container_among = std::conditional_t<container<A>, A, Y>;
+template <class A, class Op, class Y>
+concept applies =
+    (std::is_same_v<Op, binary> && container<A> != container<Y>) || element_operator<Op, A, Y>;
+
+/// Every element, or entry, through a unary operator: T(i,j) = op(A(i,j)).
+///
+/// Entries stay where they are, and without a mask the result shares A's pattern and derived
+/// structures. Elements keep A's type unless another is named. Shapes: as A, transposed if the
+/// descriptor says so; a dense is not transposed. Places: cpu. Cost: O(entries). Throws error:
+/// shape, place, range, out_of_memory; C is unchanged then.
+///
+///   auto active = rig::apply(H, rig::unary::relu);
+///   rig::apply(H, rig::none, H, rig::unary::relu);
+template <class Named = void, container X, mask_like Mask>
+auto apply(const X& a, unary op, const Mask& mask, const descriptor& desc = {}) {
+  return run_fresh<X, Named>(apply_call(a, op), mask, desc);
+}
+template <class Named = void, container X>
+auto apply(const X& a, unary op, const descriptor& desc = {}) {
+  return apply<Named>(a, op, no_mask(), desc);
+}
+template <class C, container X, mask_like Mask>
+requires alike<C, X>
+void apply(C& c, accumulator accum, const X& a, unary op, const Mask& mask,
+           const descriptor& desc = {}) {
+  run_into(c, accum, apply_call(a, op), mask, desc);
+}
+template <class C, container X>
+requires alike<C, X>
+void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc = {}) {
+  apply(c, accum, a, op, no_mask(), desc);
+}
+
+/// Every element, or entry, with a number: apply(A, op, y) is A(i,j) ⊙ y, apply(y, op, A) is
+/// y ⊙ A(i,j), and apply(A, F(), y) is F::apply(A(i,j), i, j, y) of an operator of yours.
+///
+/// Builtin operators compute in A's type, unless A has integers and y is not one. F is an empty
+/// struct; half and bfloat16 reach it as floats. Everything else is as above.
+///
+///   auto scaled = rig::apply(A, rig::binary::times, 0.5f);
+///   auto inverse = rig::apply(1.0f, rig::binary::divide, A);
+template <class Named = void, class A, class Op, class Y, mask_like Mask>
+requires applies<A, Op, Y>
+auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& desc = {}) {
+  auto made = apply_call_of(a, op, y);
+  made.made.o.scalar = &made.y;
+  return run_fresh<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
+}
+template <class Named = void, class A, class Op, class Y>
+requires applies<A, Op, Y>
+auto apply(const A& a, Op op, const Y& y, const descriptor& desc = {}) {
+  return apply<Named>(a, op, y, no_mask(), desc);
+}
+template <class C, class A, class Op, class Y, mask_like Mask>
+requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
+void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Mask& mask,
+           const descriptor& desc = {}) {
+  auto made = apply_call_of(a, op, y);
+  made.made.o.scalar = &made.y;
+  run_into(c, accum, std::move(made.made), mask, desc);
+}
+template <class C, class A, class Op, class Y>
+requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
+void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const descriptor& desc = {}) {
+  apply(c, accum, a, op, y, no_mask(), desc);
+}
+
+/// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
+/// or the predicate of the caller.
+template <sparse_like X, class Y>
+auto select_call(const X& x, selection how, Y y) {
+  using T = typename X::value_type;
+  using A = typename scalar_algebra<T, Y>::type;
+  static_assert(is_storage<T> && is_storage<Y>, "a builtin selection compares numbers");
+  check_enum("select", "selection", how, selection::greater_equal);
+  // Places need all bits of an int64, values those of A.
+  struct number {
+    alignas(8) unsigned char bytes[8] = {};
+  } stored;
+  const int64 place = convert<int64>(y);
+  const A value = convert<A>(y);
+  if (how < selection::equal)
+    __builtin_memcpy(stored.bytes, &place, sizeof(place));
+  else
+    __builtin_memcpy(stored.bytes, &value, sizeof(value));
+  return scalar_call<T, number>{map_call<T>("select", operation::kind::select, x,
+                                            builtin_selection(type_of<A>), static_cast<int>(how)),
+                                stored};
+}
+template <sparse_like X, class P, class Y>
+requires element_operator<P, X, Y>
+auto select_call(const X& x, P, Y y) {
+  using T = algebra<typename X::value_type>;
+  static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
+  return scalar_call<typename X::value_type, Y>{
+      map_call<typename X::value_type>("select", operation::kind::select, x,
+                                       element_operator_of<P, T, Y>, 0),
+      y};
+}
+template <class P, class X, class Y>
+concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_operator<P, X, Y>);
+
+/// The entries for which a selection holds, or for which P::apply(x, i, j, y) of yours is true.
+///
+/// Shapes: as A. Values stay; C's type receives them converted. Indices of a vector are columns of
+/// row 0. Places: cpu. Cost: O(entries + rows). Throws error: shape, place, range, out_of_memory; C
+/// is unchanged then.
+///
+///   auto below = rig::select(A, rig::selection::lower, -1);
+///   auto heavy = rig::select(A, rig::selection::greater, 0.5f);
+template <class Named = void, class X, class P, class Y, mask_like Mask>
+requires selects<P, X, Y>
+auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& desc = {}) {
+  auto made = select_call(a, how, y);
+  made.made.o.scalar = &made.y;
+  return run_fresh<X, Named>(std::move(made.made), mask, desc);
+}
+template <class Named = void, class X, class P, class Y>
+requires selects<P, X, Y>
+auto select(const X& a, P how, const Y& y, const descriptor& desc = {}) {
+  return select<Named>(a, how, y, no_mask(), desc);
+}
+template <class C, class X, class P, class Y, mask_like Mask>
+requires selects<P, X, Y> && alike<C, X>
+void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Mask& mask,
+            const descriptor& desc = {}) {
+  auto made = select_call(a, how, y);
+  made.made.o.scalar = &made.y;
+  run_into(c, accum, std::move(made.made), mask, desc);
+}
+template <class C, class X, class P, class Y>
+requires selects<P, X, Y> && alike<C, X>
+void select(C& c, accumulator accum, const X& a, P how, const Y& y, const descriptor& desc = {}) {
+  select(c, accum, a, how, y, no_mask(), desc);
+}
+
+}  // namespace rig

@@ -1,0 +1,128 @@
+#pragma once
+
+#include "rig/kernels/cpu/write.hpp"
+#include "rig/kernels/operation.hpp"
+
+namespace rig::on_cpu {
+
+/// to[k] = the element at position at[k], converted; unchanged where at[k] is −1.
+template <class T>
+void gather(const element_source& from, const int64* at, int count, T* to) {
+  const auto each = [&](const auto* typed) {
+    if (from.values == nullptr) {
+      for (int k = 0; k < count; ++k) to[k] = convert<T>(*typed);
+    } else if (from.permutation == nullptr) {
+      for (int k = 0; k < count; ++k)
+        if (at[k] >= 0) to[k] = convert<T>(typed[at[k]]);
+    } else {
+      for (int k = 0; k < count; ++k)
+        if (at[k] >= 0)
+          to[k] = convert<T>(
+              typed[from.permutation_64 ? static_cast<const int64*>(from.permutation)[at[k]]
+                                        : static_cast<const int32*>(from.permutation)[at[k]]]);
+    }
+  };
+  const void* const first = from.values != nullptr ? from.values : from.iso;
+  if constexpr (!is_storage<T>) {
+    each(static_cast<const T*>(first));
+  } else {
+    switch (from.stored) {
+      case type::boolean:
+        return each(static_cast<const bool*>(first));
+      case type::int32:
+        return each(static_cast<const int32*>(first));
+      case type::int64:
+        return each(static_cast<const int64*>(first));
+      case type::float32:
+        return each(static_cast<const float*>(first));
+      case type::float64:
+        return each(static_cast<const double*>(first));
+      case type::half:
+        return each(static_cast<const half*>(first));
+      case type::bfloat16:
+        return each(static_cast<const bfloat16*>(first));
+      case type::code:
+      case type::other:
+        return;
+    }
+  }
+}
+
+/// out[k] = z[k] in the stored type of the block's results.
+template <class O>
+void store(const element_block& b, const O* z) {
+  dense_operand to;
+  to.data = b.out;
+  to.value_type = b.out_type;
+  with_stored<O>(to, [&]<class To>(To* out) {
+    for (int k = 0; k < b.count; ++k) out[k] = convert<To>(z[k]);
+  });
+}
+
+/// The number of elements of these types that a thread's stack holds beside each other.
+template <class... T>
+inline constexpr int elements_at_once = (sizeof(T) + ...) * element_block::most <= 16384
+                                            ? element_block::most
+                                            : 1;
+
+/// Splits a block into parts of at most `most` elements.
+template <class Work>
+void in_parts(const element_block& all, int most, Work work) {
+  element_block b = all;
+  for (int first = 0; first < all.count; first += most) {
+    const auto from = [&](auto* array) { return array == nullptr ? nullptr : array + first; };
+    b.count = all.count - first < most ? all.count - first : most;
+    b.x = from(all.x);
+    b.y = from(all.y);
+    b.rows = from(all.rows);
+    b.columns = from(all.columns);
+    b.out = static_cast<unsigned char*>(all.out) + static_cast<std::size_t>(first) * all.out_bytes;
+    work(b);
+  }
+}
+
+/// Whether an element of type From can become one of type To.
+template <class From, class To>
+inline constexpr bool converts = is_same<From, To> || (is_storage<From> && is_storage<To>);
+
+/// out[k] = f(x[k], y[k]) where both are present, else the one that is, converted to O.
+template <class L, class R, class O, class F>
+void join(const element_block& all, F f) {
+  constexpr int most = elements_at_once<L, R, O>;
+  in_parts(all, most, [&](const element_block& b) {
+    L x[most];
+    R y[most];
+    O z[most];
+    gather(*b.x_of, b.x, b.count, x);
+    gather(*b.y_of, b.y, b.count, y);
+    for (int k = 0; k < b.count; ++k) {
+      if constexpr (converts<L, O>)
+        if (b.y[k] < 0) {
+          z[k] = convert<O>(x[k]);
+          continue;
+        }
+      if constexpr (converts<R, O>)
+        if (b.x[k] < 0) {
+          z[k] = convert<O>(y[k]);
+          continue;
+        }
+      z[k] = f(x[k], y[k]);
+    }
+    store(b, z);
+  });
+}
+
+/// out[k] = f(x[k], row, column).
+template <class X, class O, class F>
+void map_each(const element_block& all, F f) {
+  constexpr int most = elements_at_once<X, O>;
+  in_parts(all, most, [&](const element_block& b) {
+    X x[most];
+    O z[most];
+    gather(*b.x_of, b.x, b.count, x);
+    for (int k = 0; k < b.count; ++k) z[k] = f(x[k], b.rows[k], b.columns[k]);
+    store(b, z);
+  });
+}
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,226 @@
+#pragma once
+
+#include <array>
+
+#include "rig/kernels/problem.hpp"
+#include "rig/operators.hpp"
+
+// Operations other than products, with their types erased. Hop 0 fills an `operation`; hop 1 checks
+// it and runs its kernel. Sparse results are new matrices; they replace the content of C.
+
+namespace rig {
+
+/// Where the elements of an operand are: position p of a sparse operand is an entry, position
+/// i·stride + j of a dense one is an element.
+struct element_source {
+  const void* values = nullptr;  ///< null: every element is `iso`
+  const unsigned char* iso = nullptr;
+  const void* permutation = nullptr;  ///< as in sparse_operand
+  bool permutation_64 = false;
+  type stored = type::other;
+  std::size_t bytes = 0;
+};
+
+/// Up to `most` elements for an operator on the CPU: element k joins x at position x[k] with y at
+/// position y[k].
+struct element_block {
+  static constexpr int most = 256;
+  const element_source *x_of, *y_of;
+  const int64 *x, *y;           ///< −1: absent; a null y: the operator has one operand
+  const index *rows, *columns;  ///< null unless the operator reads positions
+  const void* scalar;           ///< the operator's y, in its type
+  unsigned char code;           ///< which builtin operator; others have their own function
+  type out_type;
+  std::size_t out_bytes;
+  void* out;
+  int count;
+};
+
+/// An operator without its type. `run_cpu` writes out[k] in `out_type`; where one of two operands
+/// is absent, the other converted.
+struct operator_info {
+  const char* name;
+  type result;  ///< type of its results, before they are stored
+  std::size_t result_bytes;
+  bool reads_positions;
+  void (*run_cpu)(const element_block&);
+};
+
+/// The builtin operators on an algebra type: bool, int32, int64, float or double.
+const operator_info& builtin_binary(type algebra);
+const operator_info& builtin_comparison(type algebra);
+const operator_info& builtin_unary(type algebra);
+const operator_info& builtin_selection(type algebra);
+/// Copies whichever operand is present, y before x, as bytes.
+const operator_info& copying();
+
+/// A monoid without its type. Folds are in an order that the count alone sets, so a result has the
+/// same bits for any number of threads.
+struct monoid_info {
+  const char* name;
+  type result;  ///< accum
+  std::size_t result_bytes;
+  const operator_info* add;
+  unsigned char code = 0;  ///< which builtin operator `add` is
+  /// Writes the sum of the elements at positions begin … end of x, at least one, in the type accum.
+  void (*fold)(const monoid_info&, const element_source& x, int64 begin, int64 end, void* out);
+};
+
+/// The builtin monoids on an algebra type: plus, times, minimum, maximum, logical_or, logical_and.
+/// Throws error(cannot) for another operator.
+monoid_info builtin_monoid(const char* operation, binary op, type algebra);
+/// Writes the identity of a builtin monoid, in its algebra type.
+void write_identity(binary op, type algebra, void* out);
+
+/// Which rows or columns an operation takes: all, an arithmetic sequence, or a list.
+struct index_list {
+  enum class kind : unsigned char { all, range, list };
+  kind what = kind::all;
+  index first = 0, last = 0, step = 1;
+  const index* list = nullptr;
+  int64 count = 0;  ///< of `list`
+
+  int64 size(index of_all) const;
+  index operator[](int64 k) const {
+    return what == kind::list ? list[k] : static_cast<index>(first + k * step);
+  }
+};
+
+/// An operand of an operation: at most one of the two is in use.
+struct operand {
+  enum class kind : unsigned char { absent, sparse, dense };
+  kind what = kind::absent;
+  bool is_vector = false;  ///< a sparse vector, as a matrix of one row
+  sparse_operand sparse;
+  dense_operand full;
+  std::shared_ptr<const pattern> structure;  ///< the pattern of `sparse`
+
+  index rows() const { return what == kind::dense ? full.rows : sparse.rows; }
+  index columns() const { return what == kind::dense ? full.columns : sparse.columns; }
+  place where() const { return what == kind::dense ? full.where : sparse.where; }
+};
+
+/// A new sparse matrix without its type.
+struct sparse_result {
+  std::shared_ptr<const pattern> structure;
+  buffer values;  ///< unless is_iso
+  bool is_iso = false;
+  alignas(16) unsigned char iso[16] = {};
+};
+
+/// What a merge does with a place, by who has an entry there.
+enum class take : unsigned char { nothing, x, y, both };
+
+/// The take of a place: rules[in_x + 2·in_y + 4·allowed + 8·in_region]. The mask allows places; the
+/// region of `assign` is its rows and columns, and everything in other operations.
+using merge_rules = std::array<take, 16>;
+
+/// One operation with its types erased. T is its result before it joins C.
+struct operation {
+  enum class kind : unsigned char {
+    merge,          ///< T joins X and Y: at places of either, or of both
+    map,            ///< T has X's places
+    select,         ///< T has those places of X at which `op` yields true
+    reduce_rows,    ///< T is a vector: the sum of each row of X that has entries
+    extract,        ///< T(i,j) = X(rows[i], columns[j])
+    assign,         ///< C(rows[i], columns[j]) = X(i,j), or the scalar
+    kronecker,      ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
+    diagonal,       ///< T is the matrix with the vector X on diagonal `place`
+    from_diagonal,  ///< T is the vector of the entries on diagonal `place` of X
+  };
+  const char* name;
+  kind what;
+  operand x = {}, y = {};
+  const operator_info* op = nullptr;
+  unsigned char code = 0;        ///< which builtin operator `op` is
+  bool yields_vector = false;    ///< an n×1 dense masks it as 1×n
+  const void* scalar = nullptr;  ///< y of `apply` and `select`
+  type scalar_type = type::other;
+  bool scalar_first = false;          ///< map: y is the operator's first operand
+  bool is_union = false;              ///< merge: places of either operand; else of both
+  const monoid_info* sums = nullptr;  ///< reductions
+  index_list rows = {}, columns = {};
+  index place = 0;  ///< a diagonal: 0 is the main one, 1 the one above it
+  mask_operand mask = {};
+
+  type out_type = type::other;  ///< storage type of the result
+  std::size_t out_bytes = 0;
+
+  bool creates_result = true;
+  operand c = {};  ///< the previous content, unless the result is created
+  accumulator accum = accumulator::none;
+  alignas(16) unsigned char fill[16] = {};     ///< dense C outside a replacing mask, as C stores it
+  const operator_info* accumulates = nullptr;  ///< C ⊙ T; null: no operator joins such elements
+  unsigned char accumulates_code = 0;
+  const descriptor* desc = nullptr;
+};
+
+/// Hop 1: checks the operation, and computes the new content of C. Throws before it writes
+/// anything.
+sparse_result run_sparse(operation& o);
+
+/// The sum of all elements or entries of X, in the monoid's type; the identity, which `out` holds,
+/// if there is none. Waits for the result.
+void run_reduce(operation& o, void* out);
+
+/// Hop 1 of an operation whose operands and result are dense. Throws before it writes anything; the
+/// caller allocates a new result between the two.
+void check_dense(operation& o);
+void run_dense(const operation& o);
+
+namespace on_cpu {
+
+/// T = X merged with Y, or X alone. `keep`, unless null, has a flag per entry of X.
+struct merge {
+  const sparse_operand *x, *y;
+  const mask_operand* mask;
+  merge_rules rules;
+  const bool* keep = nullptr;
+  const bool *region_rows = nullptr, *region_columns = nullptr;  ///< null: all of them
+  const operator_info* op = nullptr;                             ///< null: no values
+  unsigned char code = 0;
+  const void* scalar = nullptr;
+  type out_type = type::other;
+  std::size_t out_bytes = 0;
+  int threads = 0;
+};
+sparse_result run(const merge& m);
+
+/// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; Y may be absent or a constant.
+void run_dense(const operation& o);
+
+/// out[p] = op of entry p of X, in the order of entries.
+struct map {
+  const sparse_operand* x;
+  const operator_info* op;
+  unsigned char code = 0;
+  element_source y = {};  ///< the other operand of a binary operator: a constant,
+  int64 y_stride = 0;     ///< or, if not 0, a dense of this stride
+  bool y_first = false;
+  const void* scalar = nullptr;
+  type out_type = type::other;
+  std::size_t out_bytes = 0;
+  int threads = 0;
+};
+void run(const map& m, void* out);
+
+/// A structure whose entries come from entries x[p] of X, and y[p] of Y unless y is empty.
+struct rearranged {
+  std::shared_ptr<const pattern> structure;
+  buffer x, y;  ///< of int64
+};
+rearranged extract(const operation& o);
+rearranged kronecker(const operation& o);
+rearranged diagonal(const operation& o);
+rearranged from_diagonal(const operation& o);
+/// Values of a rearranged structure by the operation's operator.
+void run(const operation& o, const rearranged& r, const operator_info& op, void* out);
+
+/// The row sums of X in a vector, in the type of the result.
+sparse_result reduce_rows(const operation& o);
+/// out = the sum of all of X, unless it has no element.
+void reduce(const operation& o, void* out);
+
+}  // namespace on_cpu
+
+}  // namespace rig

@@ -1,0 +1,356 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "rig/elementwise.hpp"
+
+namespace rig {
+
+/// Every row, or every column.
+struct all_t {};
+inline constexpr all_t all;
+
+/// The indices first, first + step, … before last; step may be negative.
+struct range {
+  index first, last;
+  index step = 1;
+};
+
+/// An argument that names rows or columns: `all`, a `range`, or a list of indices in any order and
+/// with repetitions. A list is not copied.
+class indices : public index_list {
+ public:
+  indices(all_t) {}
+  indices(range of) {
+    what = kind::range;
+    first = of.first;
+    last = of.last;
+    step = of.step;
+  }
+  template <std::ranges::contiguous_range List>
+  requires std::is_same_v<std::ranges::range_value_t<const List>, index> indices(const List& of) {
+    what = kind::list;
+    list = std::ranges::data(of);
+    count = static_cast<int64>(std::ranges::size(of));
+  }
+  /// An n×1 dense on the CPU with packed rows.
+  indices(const dense<index>& of) {
+    if (of.columns() != 1)
+      fail(errc::shape,
+           {"indices: a dense of ", of.rows(), "x", of.columns(), " is no list; give one column"});
+    what = kind::list;
+    list = of.span().data();
+    count = of.rows();
+  }
+};
+
+template <class X>
+auto rearrange_call(const char* name, operation::kind what, const X& x) {
+  call<typename X::value_type> made{{name, what}};
+  fill_in(made.o.x, x);
+  return made;
+}
+template <class X>
+auto extract_call(const X& x, const index_list& rows, const index_list& columns) {
+  auto made = rearrange_call("extract", operation::kind::extract, x);
+  made.o.rows = rows;
+  made.o.columns = columns;
+  return made;
+}
+
+/// Aᵀ. The result shares the derived structure "transpose" of A, which is built on first use.
+///
+/// Shapes: A m×n, T n×m; transpose_a gives A itself. Elements keep their type, or have a named one.
+/// Places: cpu. Cost: O(entries) beside the derived structure. Throws error: shape, place,
+/// out_of_memory; C is unchanged then.
+///
+///   auto reversed = rig::transpose(A);
+///   rig::transpose(C, rig::accumulator::plus, A);
+template <class Named = void, class T, mask_like Mask>
+auto transpose(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
+  descriptor flipped = desc;
+  flipped.transpose_a = !desc.transpose_a;
+  return apply<Named>(a, unary::identity, mask, flipped);
+}
+template <class Named = void, class T>
+auto transpose(const matrix<T>& a, const descriptor& desc = {}) {
+  return transpose<Named>(a, no_mask(), desc);
+}
+template <class C, class T, mask_like Mask>
+void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
+               const descriptor& desc = {}) {
+  descriptor flipped = desc;
+  flipped.transpose_a = !desc.transpose_a;
+  apply(c, accum, a, unary::identity, mask, flipped);
+}
+template <class C, class T>
+void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descriptor& desc = {}) {
+  transpose(c, accum, a, no_mask(), desc);
+}
+
+/// The part of a matrix in some rows and columns: T(i,j) = A(rows[i], columns[j]).
+///
+/// Indices may repeat and have any order: extract(A, order, order) permutes. Shapes: T has as many
+/// rows and columns as the lists. Places: cpu. Cost: O(rows + columns + entries of the rows that
+/// are named + entries of T). Throws error: range, shape, place, out_of_memory; C is unchanged
+/// then.
+///
+///   auto block = rig::extract(A, rig::range{0, 100}, rig::all);
+///   auto sample = rig::extract(A, nodes, nodes);
+template <class Named = void, class T, mask_like Mask>
+auto extract(const matrix<T>& a, const indices& rows, const indices& columns, const Mask& mask,
+             const descriptor& desc = {}) {
+  return run_fresh<matrix<T>, Named>(extract_call(a, rows, columns), mask, desc);
+}
+template <class Named = void, class T>
+auto extract(const matrix<T>& a, const indices& rows, const indices& columns,
+             const descriptor& desc = {}) {
+  return extract<Named>(a, rows, columns, no_mask(), desc);
+}
+template <class C, class T, mask_like Mask>
+void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
+             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, extract_call(a, rows, columns), mask, desc);
+}
+template <class C, class T>
+void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
+             const indices& columns, const descriptor& desc = {}) {
+  extract(c, accum, a, rows, columns, no_mask(), desc);
+}
+
+/// The part of a vector at some indices: t(j) = v(places[j]). Otherwise as for a matrix.
+///
+///   auto part = rig::extract(v, rig::range{10, 20});
+///   rig::extract(w, rig::none, v, order);
+template <class Named = void, class T, mask_like Mask>
+auto extract(const vector<T>& v, const indices& places, const Mask& mask,
+             const descriptor& desc = {}) {
+  return run_fresh<vector<T>, Named>(extract_call(v, indices(all), places), mask, desc);
+}
+template <class Named = void, class T>
+auto extract(const vector<T>& v, const indices& places, const descriptor& desc = {}) {
+  return extract<Named>(v, places, no_mask(), desc);
+}
+template <class W, class T, mask_like Mask>
+void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
+             const Mask& mask, const descriptor& desc = {}) {
+  run_into(w, accum, extract_call(v, indices(all), places), mask, desc);
+}
+template <class W, class T>
+void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
+             const descriptor& desc = {}) {
+  extract(w, accum, v, places, no_mask(), desc);
+}
+
+/// A row of a matrix as a vector; with transpose_a a column. Cost: O(entries of the row), or a
+/// transpose that A keeps.
+///
+///   auto neighbours = rig::extract_row(A, 7);
+///   auto sources = rig::extract_row(A, 7, {.transpose_a = true});
+template <class T>
+vector<T> extract_row(const matrix<T>& a, index row, const descriptor& desc = {}) {
+  return vector<T>(extract(a, std::span(&row, 1), all, desc));
+}
+
+template <class C, class X>
+auto assign_call(const X& x, const index_list& rows, const index_list& columns) {
+  auto made = rearrange_call("assign", operation::kind::assign, x);
+  made.o.rows = rows;
+  made.o.columns = columns;
+  return made;
+}
+/// The call that assigns a number, which C's type holds.
+template <class T>
+auto assign_scalar_call(const T& x, const index_list& rows, const index_list& columns) {
+  call<T> made{{"assign", operation::kind::assign}};
+  made.o.scalar = &x;
+  made.o.rows = rows;
+  made.o.columns = columns;
+  return made;
+}
+
+/// Writes a part of C: C(rows[i], columns[j]) = A(i,j).
+///
+/// Z is C, except that in the region of rows and columns it has exactly A's entries, or with an
+/// accumulator C ⊙ A; then C⟨mask, replace⟩ = Z, and the mask covers all of C. A place that the
+/// lists name twice gets its values joined by the accumulator, in the order of A; without one the
+/// last stays. Shapes: A has as many rows and columns as the lists; mask and C are alike. Places:
+/// cpu. Cost: O(entries of A, C and mask + rows + columns). Throws error: range, shape, place,
+/// out_of_memory; C is unchanged then.
+///
+///   rig::assign(C, rig::none, block, rig::range{0, 100}, rig::all);
+///   rig::assign(C, rig::accumulator::plus, updates, nodes, nodes);
+template <class C, class T, mask_like Mask>
+void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
+            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, assign_call<C>(a, rows, columns), mask, desc);
+}
+template <class C, class T>
+void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
+            const indices& columns, const descriptor& desc = {}) {
+  assign(c, accum, a, rows, columns, no_mask(), desc);
+}
+template <class W, class T, mask_like Mask>
+void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
+            const Mask& mask, const descriptor& desc = {}) {
+  run_into(w, accum, assign_call<W>(v, indices(all), places), mask, desc);
+}
+template <class W, class T>
+void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
+            const descriptor& desc = {}) {
+  assign(w, accum, v, places, no_mask(), desc);
+}
+
+/// Writes one value to every place of a part of C, entries or not. A place that the lists name
+/// twice counts once.
+///
+///   rig::assign(C, rig::none, 1.0f, rig::all, rig::range{0, 4}, rig::structure(M));
+///   rig::assign(levels, rig::none, depth, rig::all, rig::structure(frontier));
+template <class C, mask_like Mask>
+void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
+}
+template <class C>
+void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+            const indices& columns, const descriptor& desc = {}) {
+  assign(c, accum, x, rows, columns, no_mask(), desc);
+}
+template <class W, mask_like Mask>
+void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
+            const indices& places, const Mask& mask, const descriptor& desc = {}) {
+  run_into(w, accum, assign_scalar_call<W>(x, indices(all), places), mask, desc);
+}
+template <class W>
+void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
+            const indices& places, const descriptor& desc = {}) {
+  assign(w, accum, x, places, no_mask(), desc);
+}
+
+template <class X, class Y, joins Op>
+auto kronecker_call(const X& x, const Y& y, Op op) {
+  auto made = merge_call<false>("kronecker", x, y, op);
+  made.o.what = operation::kind::kronecker;
+  return made;
+}
+
+/// The Kronecker product: T(i·m + k, j·n + l) = A(i,j) ⊗ B(k,l), B m×n.
+///
+/// `op` is a `binary`, or a semiring, whose multiply is ⊗. Shapes: the result has rows(A)·m rows
+/// and columns(A)·n columns, each at most 2^31 − 1. Places: cpu. Cost: O(nnz(A)·nnz(B)). Throws
+/// error: range, shape, place, out_of_memory; C is unchanged then.
+///
+///   auto product = rig::kronecker(A, B, rig::binary::times);
+///   rig::kronecker(C, rig::accumulator::plus, A, B, rig::plus_times<float>{});
+template <class Named = void, class T, class U, joins Op, mask_like Mask>
+auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Mask& mask,
+               const descriptor& desc = {}) {
+  return run_fresh<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
+}
+template <class Named = void, class T, class U, joins Op>
+auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const descriptor& desc = {}) {
+  return kronecker<Named>(a, b, op, no_mask(), desc);
+}
+template <class C, class T, class U, joins Op, mask_like Mask>
+void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
+               const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, kronecker_call(a, b, op), mask, desc);
+}
+template <class C, class T, class U, joins Op>
+void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
+               const descriptor& desc = {}) {
+  kronecker(c, accum, a, b, op, no_mask(), desc);
+}
+
+/// The square matrix with a vector on its k-th diagonal: k = 0 is the main one, k > 0 lies above.
+///
+/// Shapes: v n, T (n + |k|)×(n + |k|). Places: cpu. Cost: O(n). Throws error: range, place,
+/// out_of_memory.
+///
+///   auto scale = rig::diag(factors);
+///   auto path = rig::diag(weights, 1);
+template <class T>
+matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
+  auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
+  made.o.place = k;
+  return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
+}
+/// The k-th diagonal of a matrix as a vector. Shapes: A m×n, the vector min(m, n − k), or
+/// min(m + k, n) for k < 0. Cost: O(rows · log of the longest row).
+///
+///   auto loops = rig::diag(A);
+///   auto above = rig::diag(A, 1);
+template <class T>
+vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
+  auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
+  made.o.place = k;
+  return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
+}
+
+/// The entries of a matrix, row by row, as three n×1 arrays in its place.
+template <class T>
+struct tuples {
+  dense<index> rows, columns;
+  dense<T> values;
+};
+
+/// The entries of a matrix on the CPU as tuples, ascending by row and column.
+///
+/// from_tuples(m, n, t.rows, t.columns, t.values) gives the matrix again. Cost: O(entries + rows).
+/// Throws error: place, range (2^31 entries or more do not fit a dense), out_of_memory.
+///
+///   auto t = rig::to_tuples(A);
+///   std::printf("%d %d %g\n", t.rows(0, 0), t.columns(0, 0), t.values(0, 0));
+template <class T>
+tuples<T> to_tuples(const matrix<T>& a) {
+  return or_out_of_memory("to_tuples", [&] {
+    if (a.where() != cpu())
+      fail(errc::place, {"to_tuples: the matrix is on ", to_string(a.where()),
+                         "; copy it with .to(rig::cpu())"});
+    if (a.nnz() > highest<index>())
+      fail(errc::range, {"to_tuples: ", a.nnz(), " entries; a dense has at most 2147483647 rows"});
+    const auto n = static_cast<index>(a.nnz());
+    tuples<T> out{dense<index>::uninitialised(n, 1), dense<index>::uninitialised(n, 1),
+                  dense<T>::uninitialised(n, 1)};
+    for (index i = 0; i < a.rows(); ++i)
+      for (int64 p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p) {
+        out.rows.data()[p] = i;
+        out.columns.data()[p] = a.structure().column_indices()[p];
+        out.values.data()[p] = a.value(p);
+      }
+    return out;
+  });
+}
+
+/// The element at (i, j) of a matrix on the CPU, if it is an entry. Cost: O(log of the row).
+/// Throws error: place, range.
+///
+///   if (auto weight = rig::at(A, 3, 4)) std::printf("%g\n", *weight);
+///   float or_zero = rig::at(A, 3, 4).value_or(0);
+template <class T>
+std::optional<T> at(const matrix<T>& a, index i, index j) {
+  if (i < 0 || i >= a.rows() || j < 0 || j >= a.columns())
+    fail(errc::range, {"at: (", i, ", ", j, ") is outside ", a.rows(), "x", a.columns()});
+  if (a.where() != cpu())
+    fail(errc::place,
+         {"at: the matrix is on ", to_string(a.where()), "; copy it with .to(rig::cpu())"});
+  int64 low = a.structure().offset(i), high = a.structure().offset(i + 1);
+  const int64 end = high;
+  while (low < high) {
+    const int64 middle = low + (high - low) / 2;
+    if (a.structure().column_indices()[middle] < j)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  if (low == end || a.structure().column_indices()[low] != j) return std::nullopt;
+  return a.value(low);
+}
+/// The element at index i of a vector on the CPU, if it is an entry.
+template <class T>
+std::optional<T> at(const vector<T>& v, index i) {
+  return at(v.as_row(), 0, i);
+}
+
+}  // namespace rig

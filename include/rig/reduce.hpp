@@ -1,0 +1,159 @@
+#pragma once
+
+#include "rig/elementwise.hpp"
+
+namespace rig {
+
+/// What sums elements: a monoid, or plus, times, minimum, maximum, logical_or or logical_and.
+template <class M>
+concept sums = std::is_same_v<M, binary> || monoid<M>;
+
+/// The type of the sums of elements of type T.
+template <class M, class T>
+struct sum_of {
+  using type = T;
+};
+template <monoid M, class T>
+struct sum_of<M, T> {
+  using type = typename M::accum;
+};
+
+template <class M>
+void fold_elements(const monoid_info&, const element_source& of, int64 begin, int64 end,
+                   void* out) {
+  using T = typename M::accum;
+  constexpr int most = on_cpu::elements_at_once<T>;
+  T x[most], sum = M::zero();
+  int64 at[most];
+  for (int64 first = begin; first < end; first += most) {
+    const int count = static_cast<int>(end - first < most ? end - first : most);
+    for (int k = 0; k < count; ++k) at[k] = first + k;
+    on_cpu::gather(of, at, count, x);
+    for (int k = 0; k < count; ++k) sum = M::add(sum, x[k]);
+  }
+  __builtin_memcpy(out, &sum, sizeof(T));
+}
+
+template <class T, sums M>
+monoid_info monoid_of(const char* operation, M by) {
+  if constexpr (std::is_same_v<M, binary>) {
+    static_assert(is_storage<T>, "a builtin operator sums numbers: pass a monoid of your own");
+    return builtin_monoid(operation, by, type_of<algebra<T>>);
+  } else {
+    using accum = typename M::accum;
+    static_assert(is_loadable<T, accum>, "the elements do not convert to the monoid's accum");
+    return {name_of<M>(), type_of<accum>, sizeof(accum), &add_of<M>, 0, &fold_elements<M>};
+  }
+}
+
+template <class T, class X, sums M>
+auto reduce_call(const char* name, const X& x, const monoid_info& by, M) {
+  call<typename sum_of<M, T>::type> made{{name, operation::kind::reduce_rows}};
+  fill_in(made.o.x, x);
+  made.o.sums = &by;
+  made.o.op = by.add;
+  made.o.code = by.code;
+  return made;
+}
+
+/// The sum of each row that has entries: a sparse vector.
+///
+///   w(i) = ⊕_j A(i,j)
+///
+/// `by` is a monoid, or one of plus, times, minimum, maximum, logical_or and logical_and. Shapes: A
+/// m×n, w and mask m; transpose_a sums columns, as `reduce_columns` does. Elements are a monoid's
+/// accum, or A's type, or named. Order: fixed by the number of entries, so the bits do not depend
+/// on threads. accumulator::own is `by`. Places: cpu. Cost: O(entries + rows). Throws error: shape,
+/// place, cannot, out_of_memory; w is unchanged then.
+///
+///   auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
+///   rig::reduce_rows(w, rig::accumulator::minimum, A, rig::binary::minimum);
+template <class Named = void, class T, sums M, mask_like Mask>
+auto reduce_rows(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
+  const monoid_info info = monoid_of<T>("reduce_rows", by);
+  return run_fresh<vector<T>, Named>(reduce_call<T>("reduce_rows", a, info, by), mask, desc);
+}
+template <class Named = void, class T, sums M>
+auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, no_mask(), desc);
+}
+template <class W, class T, sums M, mask_like Mask>
+void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
+                 const descriptor& desc = {}) {
+  const monoid_info info = monoid_of<T>("reduce_rows", by);
+  run_into(w, accum, reduce_call<T>("reduce_rows", a, info, by), mask, desc);
+}
+template <class W, class T, sums M>
+void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
+                 const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, no_mask(), desc);
+}
+
+/// A descriptor with the other orientation of A.
+inline descriptor transposed_a(descriptor desc) {
+  desc.transpose_a = !desc.transpose_a;
+  return desc;
+}
+
+/// The sum of each column that has entries: `reduce_rows` of the transpose, which A keeps.
+///
+///   auto in_degrees = rig::reduce_columns(A.with_value(1L), rig::binary::plus);
+///   rig::reduce_columns(w, rig::none, A, rig::binary::maximum, rig::structure(seen));
+template <class Named = void, class T, sums M, mask_like Mask>
+auto reduce_columns(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, mask, transposed_a(desc));
+}
+template <class Named = void, class T, sums M>
+auto reduce_columns(const matrix<T>& a, M by, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, no_mask(), transposed_a(desc));
+}
+template <class W, class T, sums M, mask_like Mask>
+void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
+                    const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, mask, transposed_a(desc));
+}
+template <class W, class T, sums M>
+void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
+                    const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, no_mask(), transposed_a(desc));
+}
+
+/// The sum of all entries or elements; the monoid's identity if there is none.
+///
+/// X is a matrix, a vector or a dense; `by` is as for `reduce_rows`. Waits for the result. Order:
+/// fixed by the number of entries. Places: cpu. Cost: O(entries). Throws error: place, cannot,
+/// out_of_memory. The second form joins the sum with c by a builtin operator.
+///
+///   double total = rig::reduce<double>(A, rig::binary::plus);
+///   rig::reduce(best, rig::accumulator::maximum, v, rig::binary::maximum);
+template <class Named = void, container X, sums M>
+auto reduce(const X& x, M by, const descriptor& desc = {}) {
+  using T = typename X::value_type;
+  using natural = typename sum_of<M, T>::type;
+  using in = typename sum_of<M, algebra<T>>::type;
+  using out = std::conditional_t<std::is_void_v<Named>, natural, Named>;
+  return or_out_of_memory("reduce", [&]() -> out {
+    const monoid_info info = monoid_of<T>("reduce", by);
+    auto made = reduce_call<T>("reduce", x, info, by);
+    made.o.desc = &desc;
+    in sum{};
+    if constexpr (std::is_same_v<M, binary>)
+      write_identity(by, type_of<in>, &sum);
+    else
+      sum = M::zero();
+    run_reduce(made.o, &sum);
+    if constexpr (std::is_same_v<in, out>)
+      return sum;
+    else
+      return convert<out>(sum);
+  });
+}
+template <class T, container X, sums M>
+requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
+                                    const descriptor& desc = {}) {
+  const T t = reduce<T>(x, by, desc);
+  check_enum("reduce", "accumulator", accum, accumulator::logical_and);
+  c = convert<T>(accumulate(accum, convert<algebra<T>>(c), convert<algebra<T>>(t)));
+}
+
+}  // namespace rig

@@ -1,0 +1,521 @@
+// Hop 1 of the operations other than products: checks one, computes its result T, and joins T with
+// the previous content of C.
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rig/kernels/operation.hpp"
+
+namespace rig {
+
+int64 index_list::size(index of_all) const {
+  switch (what) {
+    case kind::all:
+      return of_all;
+    case kind::list:
+      return count;
+    case kind::range:
+      break;
+  }
+  const int64 span = static_cast<int64>(last) - first, by = step;
+  return by == 0 || (span > 0) != (by > 0) ? 0 : (span + by - (by > 0 ? 1 : -1)) / by;
+}
+
+namespace {
+
+using kind = operation::kind;
+
+bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
+
+std::string shape(index rows, index columns) {
+  return std::to_string(rows) + "x" + std::to_string(columns);
+}
+
+struct result_shape {
+  index rows, columns;
+};
+
+/// Throws error(range) if a product of lengths is no number of rows or columns.
+index length(const operation& o, const char* what, int64 n) {
+  if (n > highest<index>())
+    fail(errc::range, {o.name, ": the result has ", n, " ", what, "; at most 2147483647 fit"});
+  return static_cast<index>(n);
+}
+
+/// The shape of T, and so of C and the mask.
+result_shape shape_of_result(const operation& o) {
+  const index rows = o.x.rows(), columns = o.x.columns();
+  switch (o.what) {
+    case kind::merge:
+    case kind::map:
+    case kind::select:
+      break;
+    case kind::reduce_rows:
+      return {1, rows};
+    case kind::extract:
+      return {length(o, "rows", o.rows.size(rows)), length(o, "columns", o.columns.size(columns))};
+    case kind::assign:
+      return {o.c.rows(), o.c.columns()};
+    case kind::kronecker:
+      return {length(o, "rows", int64{rows} * o.y.rows()),
+              length(o, "columns", int64{columns} * o.y.columns())};
+    case kind::diagonal: {
+      const index n = length(o, "rows", int64{columns} + std::abs(int64{o.place}));
+      return {n, n};
+    }
+    case kind::from_diagonal: {
+      const int64 down = std::max(-int64{o.place}, int64{0}), right = std::max(o.place, 0);
+      return {1, static_cast<index>(std::max(int64{0}, std::min(rows - down, columns - right)))};
+    }
+  }
+  return {rows, columns};
+}
+
+void check_list(const operation& o, const char* what, const index_list& given, index limit) {
+  const int64 count = given.size(limit);
+  for (int64 k = 0; k < count; ++k) {
+    // A range is monotone, so its ends are enough.
+    if (given.what == index_list::kind::range && k > 0 && k < count - 1) k = count - 1;
+    if (given.what != index_list::kind::all && (given[k] < 0 || given[k] >= limit))
+      fail(errc::range, {o.name, ": ", what, " ", given[k], ", number ", k,
+                         " of the list, is outside 0 … ", limit - 1});
+  }
+}
+
+void check_indices(const operation& o) {
+  if (o.what != kind::extract && o.what != kind::assign) return;
+  const operand& indexed = o.what == kind::extract ? o.x : o.c;
+  for (const index_list* list : {&o.rows, &o.columns})
+    if (list->what == index_list::kind::range && list->step == 0)
+      fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
+                         " has step 0; give another step"});
+  check_list(o, "row", o.rows, indexed.rows());
+  check_list(o, "column", o.columns, indexed.columns());
+  if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
+  const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
+  if (rows != o.x.rows() || columns != o.x.columns())
+    fail(errc::shape, {o.name, ": the lists name ", rows, " rows and ", columns,
+                       " columns, but the operand is ", shape(o.x.rows(), o.x.columns())});
+}
+
+void check_shapes(const operation& o) {
+  if (o.what == kind::merge && (o.y.rows() != o.x.rows() || o.y.columns() != o.x.columns()))
+    fail(errc::shape, {o.name, ": the first operand is ", shape(o.x.rows(), o.x.columns()),
+                       ", the second ", shape(o.y.rows(), o.y.columns())});
+  const result_shape result = shape_of_result(o);
+  const auto expect = [&](const char* what, index rows, index columns) {
+    if (rows != result.rows || columns != result.columns)
+      fail(errc::shape, {o.name, ": the result is ", shape(result.rows, result.columns), ", but ",
+                         what, " is ", shape(rows, columns)});
+  };
+  if (o.mask.over == mask_operand::kind::matrix)
+    expect("the mask", o.mask.sparse.rows, o.mask.sparse.columns);
+  if (o.mask.over == mask_operand::kind::dense)
+    expect("the mask", o.mask.full.rows, o.mask.full.columns);
+  if (!o.creates_result) expect("C", o.c.rows(), o.c.columns());
+}
+
+void check_places(const operation& o) {
+  const bool has_x = o.x.what != operand::kind::absent;
+  const place first = has_x ? o.x.where() : o.c.where();
+  const auto expect = [&](const char* what, place where) {
+    if (where != first)
+      fail(errc::place,
+           {o.name, ": ", has_x ? "the first operand" : "C", " is on ", to_string(first), ", ",
+            what, " is on ", to_string(where), "; copy one with .to()"});
+  };
+  if (o.y.what != operand::kind::absent) expect("the second operand", o.y.where());
+  if (o.mask.over == mask_operand::kind::matrix) expect("the mask", o.mask.sparse.where);
+  if (o.mask.over == mask_operand::kind::dense) expect("the mask", o.mask.full.where);
+  if (!o.creates_result) expect("C", o.c.where());
+  if (first != cpu())
+    fail(errc::cannot, {o.name, ": the operands are on ", to_string(first),
+                        ", where this operation does not run; copy them with .to(rig::cpu())"});
+}
+
+void check_descriptor(const operation& o) {
+  check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
+  if (o.accum != accumulator::none && o.accumulates == nullptr)
+    fail(errc::cannot,
+         {o.name,
+          ": no operator accumulates here: accumulator::own needs an operation of two "
+          "operands, and elements of your own type need accumulator::own"});
+  if (o.desc->threads < 0)
+    fail(errc::range,
+         {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});
+  if (!o.desc->kernel.empty())
+    fail(errc::unknown_kernel,
+         {o.name, ": the descriptor names kernel '", o.desc->kernel,
+          "', but this operation has no kernels to choose from; leave it unset"});
+}
+
+void check(const operation& o) {
+  check_descriptor(o);
+  check_indices(o);
+  check_shapes(o);
+  check_places(o);
+}
+
+void transpose(const operation& o, operand& x) {
+  if (x.is_vector)
+    fail(errc::cannot, {o.name, ": a vector is not transposed; leave transpose_a and _b unset"});
+  const auto flipped = x.structure->derived_of<transposed>();
+  const pattern& s = *flipped->structure;
+  x.sparse.rows = s.rows();
+  x.sparse.columns = s.columns();
+  x.sparse.offsets = s.offsets();
+  x.sparse.entries = s.column_indices();
+  x.sparse.offsets_64 = s.offsets_64();
+  if (x.sparse.values != nullptr) x.sparse.permutation = flipped->permutation.data();
+  // Shares the ownership of the derived structure, whose permutation the values need.
+  x.structure = std::shared_ptr<const pattern>(flipped, &s);
+}
+
+/// An n×1 dense masks a vector as a row.
+void turn_mask(operation& o, buffer& kept) {
+  dense_operand& m = o.mask.full;
+  if (!o.yields_vector || o.mask.over != mask_operand::kind::dense || m.columns != 1) return;
+  if (m.stride != 1 && m.rows > 1 && m.where == cpu()) {
+    kept = buffer::allocate(static_cast<std::size_t>(m.rows) * m.value_bytes);
+    copy_rows(kept.data(), m.value_bytes, m.data,
+              static_cast<std::size_t>(m.stride) * m.value_bytes, m.value_bytes, m.rows, m.where,
+              nullptr);
+    m.data = kept.data();
+  }
+  std::swap(m.rows, m.columns);
+  m.stride = m.columns;
+}
+
+sparse_operand view_of(const sparse_result& from, const operation& o) {
+  sparse_operand out;
+  const pattern& s = *from.structure;
+  out.rows = s.rows();
+  out.columns = s.columns();
+  out.nnz = s.nnz();
+  out.offsets = s.offsets();
+  out.entries = s.column_indices();
+  out.offsets_64 = s.offsets_64();
+  out.values = from.is_iso ? nullptr : from.values.data();
+  __builtin_memcpy(out.iso, from.iso, sizeof(out.iso));
+  out.value_bytes = o.out_bytes;
+  out.value_type = o.out_type;
+  out.where = s.where();
+  return out;
+}
+
+/// What a merge takes where the mask allows, by who has an entry; what stays of X elsewhere.
+merge_rules rules_of(take x, take y, take both, take outside_region, take outside_mask) {
+  merge_rules out{};
+  for (unsigned state = 0; state < out.size(); ++state) {
+    const bool in_x = state & 1, in_y = state & 2, is_allowed = state & 4, in_region = state & 8;
+    if (!is_allowed)
+      out[state] = in_x ? outside_mask : take::nothing;
+    else if (!in_region)
+      out[state] = in_x ? outside_region : take::nothing;
+    else
+      out[state] = in_x && in_y ? both : in_x ? x : in_y ? y : take::nothing;
+  }
+  return out;
+}
+const merge_rules only_x =
+    rules_of(take::x, take::nothing, take::nothing, take::nothing, take::nothing);
+
+on_cpu::merge merge_of(const operation& o, const sparse_operand* x, const sparse_operand* y,
+                       const merge_rules& rules, const operator_info& op, unsigned char code = 0) {
+  on_cpu::merge m{x, y, &o.mask, rules};
+  m.op = &op;
+  m.code = code;
+  m.scalar = o.scalar;
+  m.out_type = o.out_type;
+  m.out_bytes = o.out_bytes;
+  m.threads = o.desc->threads;
+  return m;
+}
+
+/// Converts elements to the type of the result; they are its type already if it is not rig's.
+const operator_info& converting(const operation& o) {
+  return o.out_type == type::other ? copying() : builtin_binary(o.out_type);
+}
+
+sparse_result merged(const operation& o) {
+  const take one = o.is_union ? take::x : take::nothing,
+             other = o.is_union ? take::y : take::nothing;
+  return on_cpu::run(merge_of(o, &o.x.sparse, &o.y.sparse,
+                              rules_of(one, other, take::both, take::nothing, take::nothing), *o.op,
+                              o.code));
+}
+
+/// The map of X's entries by the operation's operator.
+on_cpu::map map_of(const operation& o, type out_type, std::size_t out_bytes) {
+  on_cpu::map m{&o.x.sparse, o.op, o.code};
+  if (o.y.what == operand::kind::dense) {
+    m.y = {o.y.full.data, nullptr, nullptr, false, o.y.full.value_type, o.y.full.value_bytes};
+    m.y_stride = o.y.full.stride;
+  } else {
+    m.y = {nullptr, static_cast<const unsigned char*>(o.scalar), nullptr, false, o.scalar_type, 0};
+  }
+  m.y_first = o.scalar_first;
+  m.scalar = o.scalar;
+  m.out_type = out_type;
+  m.out_bytes = out_bytes;
+  m.threads = o.desc->threads;
+  return m;
+}
+
+sparse_result mapped(const operation& o) {
+  sparse_result out;
+  out.structure = o.x.structure;
+  out.is_iso =
+      o.x.sparse.values == nullptr && !o.op->reads_positions && o.y.what == operand::kind::absent;
+  on_cpu::map m = map_of(o, o.out_type, o.out_bytes);
+  if (out.is_iso) {
+    sparse_operand one = o.x.sparse;
+    one.nnz = 1;
+    m.x = &one;
+    on_cpu::run(m, out.iso);
+  } else {
+    out.values = buffer::allocate(static_cast<std::size_t>(o.x.sparse.nnz) * o.out_bytes);
+    on_cpu::run(m, out.values.data());
+  }
+  return out;
+}
+
+/// The one value of a result whose operands are iso.
+void convert_iso(const operation& o, sparse_result& out) {
+  sparse_operand one = o.x.sparse;
+  one.nnz = 1;
+  on_cpu::map m{&one, &converting(o)};
+  const element_source same{nullptr, one.iso, nullptr, false, one.value_type, 0};
+  m.y = same;
+  m.code = static_cast<unsigned char>(binary::first);
+  m.out_type = o.out_type;
+  m.out_bytes = o.out_bytes;
+  on_cpu::run(m, out.iso);
+  out.is_iso = true;
+}
+
+sparse_result selected(const operation& o) {
+  const buffer keep = buffer::allocate(static_cast<std::size_t>(o.x.sparse.nnz));
+  on_cpu::run(map_of(o, type::boolean, 1), keep.data());
+  on_cpu::merge m = merge_of(o, &o.x.sparse, nullptr, only_x, converting(o));
+  m.keep = keep.data<bool>();
+  const bool is_iso = o.x.sparse.values == nullptr;
+  if (is_iso) {
+    m.op = nullptr;
+    m.out_bytes = 0;
+  }
+  sparse_result out = on_cpu::run(m);
+  if (is_iso) convert_iso(o, out);
+  return out;
+}
+
+sparse_result rearranged(const operation& o) {
+  on_cpu::rearranged made = o.what == kind::extract     ? on_cpu::extract(o)
+                            : o.what == kind::kronecker ? on_cpu::kronecker(o)
+                            : o.what == kind::diagonal  ? on_cpu::diagonal(o)
+                                                        : on_cpu::from_diagonal(o);
+  sparse_result out;
+  out.structure = made.structure;
+  if (o.what != kind::kronecker && o.x.sparse.values == nullptr) {
+    convert_iso(o, out);
+    return out;
+  }
+  out.values = buffer::allocate(static_cast<std::size_t>(out.structure->nnz()) * o.out_bytes);
+  on_cpu::run(o, made, o.what == kind::kronecker ? *o.op : converting(o), out.values.data());
+  return out;
+}
+
+/// The entries of T that the mask allows.
+sparse_result restricted(const operation& o, sparse_result t) {
+  if (!has_mask(o)) return t;
+  const sparse_operand x = view_of(t, o);
+  return on_cpu::run(merge_of(o, &x, nullptr, only_x, copying()));
+}
+
+/// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
+sparse_result joined(const operation& o, const sparse_result& t, const bool* rows,
+                     const bool* columns) {
+  const bool accumulates = o.accum != accumulator::none;
+  using enum take;
+  const merge_rules rules = rules_of(accumulates ? x : nothing, y, accumulates ? both : y, x,
+                                     o.desc->replace ? nothing : x);
+  const sparse_operand of_t = view_of(t, o);
+  on_cpu::merge m = merge_of(o, &o.c.sparse, &of_t, rules, accumulates ? *o.accumulates : copying(),
+                             o.accumulates_code);
+  m.region_rows = rows;
+  m.region_columns = columns;
+  return on_cpu::run(m);
+}
+
+/// Flags of the rows, or columns, in a list; no memory if it is all of them.
+buffer flags_of(const index_list& list, index limit) {
+  if (list.what == index_list::kind::all) return {};
+  buffer out = buffer::allocate(static_cast<std::size_t>(limit));
+  std::fill_n(out.data<bool>(), limit, false);
+  const int64 count = list.size(limit);
+  for (int64 k = 0; k < count; ++k) out.data<bool>()[list[k]] = true;
+  return out;
+}
+
+/// Every place of the region, with the scalar's value.
+sparse_result scalar_in_region(const operation& o) {
+  const auto members = [](const index_list& list, index limit) {
+    std::vector<index> out;
+    const buffer flags = flags_of(list, limit);
+    for (index k = 0; k < limit; ++k)
+      if (flags.data<bool>() == nullptr || flags.data<bool>()[k]) out.push_back(k);
+    return out;
+  };
+  const std::vector<index> rows = members(o.rows, o.c.rows()),
+                           columns = members(o.columns, o.c.columns());
+  std::vector<int64> offsets(static_cast<std::size_t>(o.c.rows()) + 1, 0);
+  std::vector<index> entries;
+  entries.reserve(rows.size() * columns.size());
+  std::size_t next = 0;
+  for (index i = 0; i < o.c.rows(); ++i) {
+    if (next < rows.size() && rows[next] == i) {
+      entries.insert(entries.end(), columns.begin(), columns.end());
+      ++next;
+    }
+    offsets[static_cast<std::size_t>(i) + 1] = static_cast<int64>(entries.size());
+  }
+  sparse_result out;
+  out.structure = pattern_from_csr(o.c.rows(), o.c.columns(), offsets, entries, input::trusted);
+  out.is_iso = true;
+  __builtin_memcpy(out.iso, o.scalar, o.out_bytes);
+  return out;
+}
+
+/// X at its places in C. Entries that meet are joined by the accumulator, in the order of X;
+/// without one the last stays.
+sparse_result placed(const operation& o) {
+  const sparse_operand& a = o.x.sparse;
+  std::vector<index> i(static_cast<std::size_t>(a.nnz)), j(i.size());
+  std::size_t at = 0;
+  for (index row = 0; row < a.rows; ++row)
+    for (int64 p = a.offset(row); p < a.offset(row + 1); ++p, ++at) {
+      i[at] = o.rows.what == index_list::kind::all ? row : o.rows[row];
+      j[at] = o.columns.what == index_list::kind::all ? a.entries[p] : o.columns[a.entries[p]];
+    }
+  const sorted_tuples sorted = sort_tuples(o.c.rows(), o.c.columns(), i, j, true);
+  on_cpu::rearranged in_order;
+  in_order.structure = sorted.structure;
+  const std::size_t count = sorted.groups.size() - 1;
+  in_order.x = buffer::allocate(count * sizeof(int64));
+  const bool accumulates = o.accum != accumulator::none;
+  for (std::size_t p = 0; p < count; ++p)
+    in_order.x.data<int64>()[p] = sorted.order[static_cast<std::size_t>(
+        accumulates ? sorted.groups[p] : sorted.groups[p + 1] - 1)];
+  sparse_result out;
+  out.structure = sorted.structure;
+  out.values = buffer::allocate(count * o.out_bytes);
+  on_cpu::run(o, in_order, converting(o), out.values.data());
+  if (!accumulates || count == sorted.order.size()) return out;
+  const element_source of{out.values.data(), nullptr, nullptr, false, o.out_type, o.out_bytes};
+  const element_source from{a.values,     a.iso,        a.permutation,
+                            a.offsets_64, a.value_type, a.value_bytes};
+  for (std::size_t p = 0; p < count; ++p)
+    for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
+      const auto to = static_cast<int64>(p);
+      o.accumulates->run_cpu({&of, &from, &to, &sorted.order[static_cast<std::size_t>(q)], nullptr,
+                              nullptr, nullptr, o.accumulates_code, o.out_type, o.out_bytes,
+                              out.values.data<unsigned char>() + p * o.out_bytes, 1});
+    }
+  return out;
+}
+
+sparse_result assigned(const operation& o) {
+  const bool is_scalar = o.x.what == operand::kind::absent;
+  const sparse_result t = is_scalar ? scalar_in_region(o) : placed(o);
+  const buffer rows = flags_of(o.rows, o.c.rows()), columns = flags_of(o.columns, o.c.columns());
+  return joined(o, t, rows.data<bool>(), columns.data<bool>());
+}
+
+/// T, and whether the mask is in it already.
+sparse_result compute(const operation& o, bool& is_masked) {
+  is_masked = o.what == kind::merge || o.what == kind::select;
+  switch (o.what) {
+    case kind::merge:
+      return merged(o);
+    case kind::map:
+      return mapped(o);
+    case kind::select:
+      return selected(o);
+    case kind::reduce_rows:
+      return on_cpu::reduce_rows(o);
+    default:
+      return rearranged(o);
+  }
+}
+
+/// Whether two dense operands share memory other than element by element.
+bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
+  if (other.data == nullptr || c.data == nullptr) return false;
+  const auto* const c_begin = static_cast<const char*>(c.data);
+  const auto* const begin = static_cast<const char*>(other.data);
+  const bool is_apart = c_begin + c.extent() <= begin || begin + other.extent() <= c_begin;
+  const bool is_same =
+      c_begin == begin && c.stride == other.stride && c.value_bytes == other.value_bytes;
+  return !is_apart && !is_same;
+}
+
+void copy(const dense_operand& from, const dense_operand& to) {
+  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
+            static_cast<std::size_t>(from.stride) * from.value_bytes,
+            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
+            nullptr);
+}
+
+void transpose_operands(operation& o) {
+  if (o.desc->transpose_a && o.x.what == operand::kind::sparse) transpose(o, o.x);
+  if (o.desc->transpose_b && o.y.what == operand::kind::sparse) transpose(o, o.y);
+}
+
+}  // namespace
+
+sparse_result run_sparse(operation& o) {
+  if (o.desc->fill.has_value())
+    fail(errc::cannot, {o.name, ": a sparse result has no fill; leave fill unset"});
+  buffer kept;  // outlives the call
+  turn_mask(o, kept);
+  transpose_operands(o);
+  check(o);
+  if (o.what == kind::assign) return assigned(o);
+  bool is_masked = false;
+  sparse_result t = compute(o, is_masked);
+  if (o.creates_result) return is_masked ? t : restricted(o, std::move(t));
+  if (!has_mask(o) && o.accum == accumulator::none) return t;
+  return joined(o, t, nullptr, nullptr);
+}
+
+void run_reduce(operation& o, void* out) {
+  transpose_operands(o);
+  check_descriptor(o);
+  check_places(o);
+  on_cpu::reduce(o, out);
+}
+
+void check_dense(operation& o) {
+  if (o.desc->transpose_a || o.desc->transpose_b)
+    fail(errc::cannot, {o.name, ": operands are dense, which this operation does not transpose"});
+  check(o);
+}
+
+void run_dense(const operation& o) {
+  const dense_operand& c = o.c.full;
+  if (c.rows == 0 || c.columns == 0) return;
+  if (!overlaps_askew(c, o.x.full) && !overlaps_askew(c, o.y.full) &&
+      !overlaps_askew(c, o.mask.full))
+    return on_cpu::run_dense(o);
+  operation apart = o;
+  apart.c.full.stride = c.columns;
+  const buffer kept = buffer::allocate(apart.c.full.extent());
+  apart.c.full.data = kept.data();
+  copy(c, apart.c.full);
+  on_cpu::run_dense(apart);
+  copy(apart.c.full, c);
+}
+
+}  // namespace rig

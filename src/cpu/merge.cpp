@@ -1,0 +1,315 @@
+// Two sorted sparse operands, walked together: each place goes to the result by a table of rules.
+//
+// The places are cut, in the order of rows and columns, into parts of equal work, so that one long
+// row, or a vector, also gives work to every thread. Each part is walked twice: to count its
+// entries, and to write them.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <vector>
+
+#include "rig/kernels/cpu/element.hpp"
+#include "rig/kernels/cpu/threads.hpp"
+
+namespace rig::on_cpu {
+namespace {
+
+/// A place that the walk has not reached yet: all before it, row by row, are done.
+struct cut {
+  index row;
+  index column;
+};
+
+/// The entries of one row of an operand from a column on.
+struct cursor {
+  const sparse_operand* of = nullptr;
+  int64 next = 0, end = 0;
+
+  static constexpr index none = std::numeric_limits<index>::max();
+  index column() const { return next < end ? of->entries[next] : none; }
+};
+
+cursor at(const sparse_operand* of, cut from) {
+  if (of == nullptr || from.row >= of->rows) return {of, 0, 0};
+  const int64 begin = of->offset(from.row), end = of->offset(from.row + 1);
+  if (from.column == 0) return {of, begin, end};
+  const index* const first = std::lower_bound(of->entries + begin, of->entries + end, from.column);
+  return {of, first - of->entries, end};
+}
+
+/// Which columns of one row the mask allows; columns are given in ascending order.
+class row_mask {
+ public:
+  row_mask(const mask_operand* mask, cut from) : mask_(mask), row_(from.row) {
+    if (mask == nullptr || mask->over == mask_operand::kind::absent)
+      mask_ = nullptr;
+    else if (mask->over == mask_operand::kind::matrix)
+      entries_ = at(&mask->sparse, from);
+  }
+
+  bool allows(index column) {
+    if (mask_ == nullptr) return true;
+    bool is_true = mask_->structural;
+    if (mask_->over == mask_operand::kind::matrix) {
+      while (entries_.column() < column) ++entries_.next;
+      const bool has_entry = entries_.column() == column;
+      if (!has_entry)
+        is_true = false;
+      else if (!mask_->structural)
+        is_true = value(mask_->sparse.values == nullptr ? mask_->sparse.iso : nullptr,
+                        mask_->sparse.values, mask_->sparse.value_at(entries_.next),
+                        mask_->sparse.value_type, mask_->sparse.value_bytes);
+    } else if (!mask_->structural) {
+      is_true = value(nullptr, mask_->full.data, row_ * mask_->full.stride + column,
+                      mask_->full.value_type, mask_->full.value_bytes);
+    }
+    return is_true != mask_->complemented;
+  }
+
+ private:
+  static bool value(const void* iso, const void* values, int64 position, type stored,
+                    std::size_t bytes) {
+    bool out = false;
+    const void* const from = iso != nullptr ? iso
+                                            : static_cast<const unsigned char*>(values) +
+                                                  static_cast<std::size_t>(position) * bytes;
+    convert_row(from, stored, &out, 1);
+    return out;
+  }
+
+  const mask_operand* mask_;
+  index row_;
+  cursor entries_;
+};
+
+/// Which columns of one row are in the region of a merge.
+class row_region {
+ public:
+  row_region(const merge& m, index row)
+      : has_row_(m.region_rows == nullptr || m.region_rows[row]), columns_(m.region_columns) {}
+  bool holds(index column) const { return has_row_ && (columns_ == nullptr || columns_[column]); }
+
+ private:
+  bool has_row_;
+  const bool* columns_;
+};
+
+/// Calls visit(row, column, p of X or −1, p of Y or −1) for each place that goes to the result, and
+/// end_row(row) after the last place of a row.
+template <class Visit, class EndRow>
+void walk(const merge& m, cut from, cut to, Visit visit, EndRow end_row) {
+  for (index row = from.row; row <= to.row && row < m.x->rows; ++row) {
+    const cut start{row, row == from.row ? from.column : 0};
+    const bool is_whole = row < to.row;
+    const index limit = is_whole ? cursor::none : to.column;
+    if (!is_whole && limit == 0) break;
+    cursor x = at(m.x, start), y = at(m.y, start);
+    row_mask mask(m.mask, start);
+    const row_region region(m, row);
+    for (index column; (column = std::min(x.column(), y.column())) < limit;) {
+      const bool in_x = x.column() == column, in_y = y.column() == column;
+      const bool is_kept = !in_x || m.keep == nullptr || m.keep[x.next];
+      const unsigned state = (in_x && is_kept ? 1 : 0) + (in_y ? 2 : 0) +
+                             (mask.allows(column) ? 4 : 0) + (region.holds(column) ? 8 : 0);
+      switch (m.rules[state]) {
+        case take::nothing:
+          break;
+        case take::x:
+          visit(row, column, x.next, int64{-1});
+          break;
+        case take::y:
+          visit(row, column, int64{-1}, y.next);
+          break;
+        case take::both:
+          visit(row, column, x.next, y.next);
+          break;
+      }
+      x.next += in_x;
+      y.next += in_y;
+    }
+    if (is_whole) end_row(row);
+  }
+}
+
+int64 entries_before(const sparse_operand* of, index row) {
+  return of == nullptr ? 0 : of->offset(row) - of->offset(0);
+}
+
+/// The place before which `work` entries and rows of the operands lie.
+cut cut_at(const merge& m, int64 work) {
+  const auto before_row = [&](index row) {
+    return row + entries_before(m.x, row) + entries_before(m.y, row);
+  };
+  index low = 0, high = m.x->rows;  // the last row with at most `work` before it
+  while (low < high) {
+    const index middle = low + (high - low + 1) / 2;
+    if (before_row(middle) <= work)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  if (low == m.x->rows) return {low, 0};
+  const int64 rest = work - before_row(low);
+  const auto before_column = [&](index column) {
+    const cut place{low, column};
+    int64 count = 0;
+    for (const sparse_operand* of : {m.x, m.y})
+      if (of != nullptr) count += at(of, place).next - of->offset(low);
+    return count;
+  };
+  index left = 0, right = m.x->columns;  // the last column with at most `rest` before it
+  while (left < right) {
+    const index middle = left + (right - left + 1) / 2;
+    if (before_column(middle) <= rest)
+      left = middle;
+    else
+      right = middle - 1;
+  }
+  return {low, left};
+}
+
+element_source source_of(const sparse_operand* of) {
+  if (of == nullptr) return {};
+  return {of->values, of->iso, of->permutation, of->offsets_64, of->value_type, of->value_bytes};
+}
+
+/// The rows of entries first … first + count.
+void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
+  const int64 base = x.offset(0);
+  index low = 0, high = x.rows - 1;  // the last row that begins at or before `first`
+  while (low < high) {
+    const index middle = low + (high - low + 1) / 2;
+    if (x.offset(middle) - base <= first)
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  for (int k = 0; k < count; ++k) {
+    while (x.offset(low + 1) - base <= first + k) ++low;
+    rows[k] = low;
+  }
+}
+
+/// Collects places of the result, and computes their values block by block.
+class block_writer {
+ public:
+  block_writer(const merge& m, index* columns, unsigned char* values)
+      : m_(m), x_of_(source_of(m.x)), y_of_(source_of(m.y)), columns_(columns), values_(values) {}
+
+  void add(index row, index column, int64 x, int64 y) {
+    if (count_ == element_block::most) flush();
+    x_[count_] = x;
+    y_[count_] = y;
+    rows_[count_] = row;
+    columns_[count_++] = column;
+  }
+  void flush() {
+    if (count_ == 0) return;
+    if (m_.op != nullptr) {
+      m_.op->run_cpu({&x_of_, &y_of_, x_, y_, rows_, columns_, m_.scalar, m_.code, m_.out_type,
+                      m_.out_bytes, values_, count_});
+      values_ += static_cast<std::size_t>(count_) * m_.out_bytes;
+    }
+    columns_ += count_;
+    count_ = 0;
+  }
+
+ private:
+  const merge& m_;
+  const element_source x_of_, y_of_;
+  index* columns_;
+  unsigned char* values_;
+  int count_ = 0;
+  int64 x_[element_block::most], y_[element_block::most];
+  index rows_[element_block::most];
+};
+
+/// The result's memory: offsets of either width, columns, values.
+struct rows_made {
+  buffer offsets, columns, values;
+  bool offsets_64 = false;
+
+  rows_made(index rows, int64 nnz, std::size_t value_bytes) : offsets_64(nnz > highest<int32>()) {
+    const auto count = static_cast<std::size_t>(nnz);
+    offsets = buffer::allocate((static_cast<std::size_t>(rows) + 1) *
+                               (offsets_64 ? sizeof(int64) : sizeof(int32)));
+    columns = buffer::allocate(count * sizeof(index));
+    values = buffer::allocate(count * value_bytes);
+    set(0, 0);
+  }
+  void set(index row, int64 offset) {
+    if (offsets_64)
+      offsets.data<int64>()[row] = offset;
+    else
+      offsets.data<int32>()[row] = static_cast<int32>(offset);
+  }
+};
+
+}  // namespace
+
+sparse_result run(const merge& m) {
+  const int64 work = m.x->rows + entries_before(m.x, m.x->rows) + entries_before(m.y, m.x->rows);
+  const int threads = threads_for(static_cast<double>(work), m.threads);
+  const int parts = threads == 1 ? 1 : 4 * threads;
+  std::vector<cut> cuts(static_cast<std::size_t>(parts) + 1, {0, 0});
+  for (int k = 1; k < parts; ++k) cuts[k] = cut_at(m, work / parts * k);
+  cuts.back() = {m.x->rows, 0};
+
+  std::vector<int64> before(static_cast<std::size_t>(parts) + 1, 0);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int k = 0; k < parts; ++k) {
+    int64 count = 0;
+    walk(
+        m, cuts[k], cuts[k + 1], [&](index, index, int64, int64) { ++count; }, [](index) {});
+    before[k + 1] = count;
+  }
+  for (int k = 0; k < parts; ++k) before[k + 1] += before[k];
+
+  rows_made out(m.x->rows, before.back(), m.out_bytes);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int k = 0; k < parts; ++k) {
+    int64 written = before[k];
+    block_writer writer(
+        m, out.columns.data<index>() + written,
+        out.values.data<unsigned char>() + static_cast<std::size_t>(written) * m.out_bytes);
+    walk(
+        m, cuts[k], cuts[k + 1],
+        [&](index row, index column, int64 x, int64 y) {
+          writer.add(row, column, x, y);
+          ++written;
+        },
+        [&](index row) { out.set(row + 1, written); });
+    writer.flush();
+  }
+  sparse_result made;
+  made.structure = std::make_shared<const pattern>(m.x->rows, m.x->columns, before.back(),
+                                                   std::move(out.offsets), out.offsets_64,
+                                                   std::move(out.columns));
+  made.values = std::move(out.values);
+  return made;
+}
+
+void run(const map& m, void* out) {
+  const element_source x_of = source_of(m.x);
+  const int64 nnz = m.x->nnz, step = element_block::most;
+  const int threads = threads_for(static_cast<double>(nnz), m.threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64 first = 0; first < nnz; first += step) {
+    int64 x[element_block::most], y[element_block::most] = {};
+    index rows[element_block::most];
+    const int count = static_cast<int>(std::min(step, nnz - first));
+    for (int k = 0; k < count; ++k) x[k] = first + k;
+    if (m.op->reads_positions || m.y_stride != 0) rows_of(*m.x, first, count, rows);
+    for (int k = 0; m.y_stride != 0 && k < count; ++k)
+      y[k] = rows[k] * m.y_stride + m.x->entries[first + k];
+    m.op->run_cpu(
+        {m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x, m.y_first ? x : y,
+         rows, m.x->entries + first, m.scalar, m.code, m.out_type, m.out_bytes,
+         static_cast<unsigned char*>(out) + static_cast<std::size_t>(first) * m.out_bytes, count});
+  }
+}
+
+}  // namespace rig::on_cpu

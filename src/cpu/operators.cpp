@@ -1,0 +1,230 @@
+// The builtin operators on blocks of elements.
+
+#include <cmath>
+#include <cstring>
+
+#include "rig/kernels/cpu/element.hpp"
+
+namespace rig {
+namespace {
+
+using namespace on_cpu;
+
+constexpr int most = element_block::most;
+
+/// Gathers both operands of a block, and calls work(x, y).
+template <class A, class Work>
+void with_operands(const element_block& b, Work work) {
+  A x[most] = {}, y[most] = {};
+  gather(*b.x_of, b.x, b.count, x);
+  gather(*b.y_of, b.y, b.count, y);
+  work(x, y);
+}
+
+/// z[k] = x[k] where y is absent, y[k] where x is absent.
+template <class A, class O>
+void fill_single(const element_block& b, const A* x, const A* y, O* z) {
+  for (int k = 0; k < b.count; ++k) {
+    if (b.x[k] < 0) z[k] = convert<O>(y[k]);
+    if (b.y[k] < 0) z[k] = convert<O>(x[k]);
+  }
+}
+
+template <class A>
+void run_binary(const element_block& b) {
+  with_operands<A>(b, [&](A* x, A* y) {
+    A z[most];
+    std::memcpy(z, x, sizeof(z));
+    accumulate_each(as_accumulator(static_cast<binary>(b.code)), z, y, b.count);
+    fill_single(b, x, y, z);
+    store(b, z);
+  });
+}
+
+template <class A>
+void run_comparison(const element_block& b) {
+  with_operands<A>(b, [&](A* x, A* y) {
+    bool z[most];
+    const auto op = static_cast<binary>(b.code);
+    for (int k = 0; k < b.count; ++k) z[k] = compare(op, x[k], y[k]);
+    fill_single(b, x, y, z);
+    store(b, z);
+  });
+}
+
+/// A function of real numbers; integers go through double.
+template <class A, class F>
+A real(A x, F f) {
+  if constexpr (is_float<A>)
+    return f(x);
+  else
+    return convert<A>(f(static_cast<double>(x)));
+}
+
+template <class A>
+A compute(unary op, A x) {
+  if constexpr (is_same<A, bool>) {
+    return op == unary::one || (op == unary::logical_not ? !x : x);
+  } else {
+    switch (op) {
+      case unary::identity:
+        return x;
+      case unary::negate:
+        return is_float<A> ? -x : difference(A(0), x);
+      case unary::absolute:
+        if constexpr (is_float<A>)
+          return std::fabs(x);
+        else
+          return x < 0 ? difference(A(0), x) : x;
+      case unary::reciprocal:
+        return quotient(A(1), x);
+      case unary::square:
+        return times(x, x);
+      case unary::square_root:
+        return real(x, [](auto r) { return std::sqrt(r); });
+      case unary::exponential:
+        return real(x, [](auto r) { return std::exp(r); });
+      case unary::logarithm:
+        return real(x, [](auto r) { return std::log(r); });
+      case unary::sigmoid:
+        return real(x, [](auto r) { return 1 / (1 + std::exp(-r)); });
+      case unary::hyperbolic_tangent:
+        return real(x, [](auto r) { return std::tanh(r); });
+      case unary::relu:
+        return maximum(x, A(0));
+      case unary::sign:
+        return x != x ? x : static_cast<A>((x > 0) - (x < 0));
+      case unary::floor:
+        return real(x, [](auto r) { return std::floor(r); });
+      case unary::ceiling:
+        return real(x, [](auto r) { return std::ceil(r); });
+      case unary::round:
+        return real(x, [](auto r) { return std::round(r); });
+      case unary::logical_not:
+        return A(x == 0);
+      case unary::one:
+        return A(1);
+    }
+    return x;
+  }
+}
+
+template <class A>
+void run_unary(const element_block& b) {
+  A x[most], z[most];
+  gather(*b.x_of, b.x, b.count, x);
+  for (int k = 0; k < b.count; ++k) z[k] = compute(static_cast<unary>(b.code), x[k]);
+  store(b, z);
+}
+
+/// The selection as a comparison of a value with y, from `equal` on.
+constexpr binary comparison_of(selection how) {
+  return static_cast<binary>(static_cast<int>(how) - static_cast<int>(selection::equal) +
+                             static_cast<int>(binary::equal));
+}
+static_assert(comparison_of(selection::greater_equal) == binary::greater_equal);
+
+bool is_selected(selection how, int64 i, int64 j, int64 y) {
+  switch (how) {
+    case selection::lower:
+      return j <= i + y;
+    case selection::upper:
+      return j >= i + y;
+    case selection::diagonal:
+      return j == i + y;
+    case selection::off_diagonal:
+      return j != i + y;
+    case selection::row_at_most:
+      return i <= y;
+    case selection::row_above:
+      return i > y;
+    case selection::column_at_most:
+      return j <= y;
+    default:
+      return j > y;
+  }
+}
+
+template <class A>
+void run_selection(const element_block& b) {
+  const auto how = static_cast<selection>(b.code);
+  bool z[most];
+  if (how < selection::equal) {
+    int64 y;
+    std::memcpy(&y, b.scalar, sizeof(y));
+    for (int k = 0; k < b.count; ++k) z[k] = is_selected(how, b.rows[k], b.columns[k], y);
+  } else {
+    A x[most], y;
+    std::memcpy(&y, b.scalar, sizeof(y));
+    gather(*b.x_of, b.x, b.count, x);
+    for (int k = 0; k < b.count; ++k) z[k] = compare(comparison_of(how), x[k], y);
+  }
+  store(b, z);
+}
+
+void run_copy(const element_block& b) {
+  auto* out = static_cast<unsigned char*>(b.out);
+  for (int k = 0; k < b.count; ++k, out += b.out_bytes) {
+    const bool from_y = b.y != nullptr && b.y[k] >= 0;
+    const element_source& of = from_y ? *b.y_of : *b.x_of;
+    int64 at = from_y ? b.y[k] : b.x[k];
+    if (of.permutation != nullptr)
+      at = of.permutation_64 ? static_cast<const int64*>(of.permutation)[at]
+                             : static_cast<const int32*>(of.permutation)[at];
+    std::memcpy(out,
+                of.values == nullptr ? of.iso
+                                     : static_cast<const unsigned char*>(of.values) +
+                                           static_cast<std::size_t>(at) * of.bytes,
+                b.out_bytes);
+  }
+}
+
+template <class A>
+constexpr operator_info binary_info = {"binary", type_of<A>, sizeof(A), false, run_binary<A>};
+template <class A>
+constexpr operator_info comparison_info = {"comparison", type::boolean, 1, false,
+                                           run_comparison<A>};
+template <class A>
+constexpr operator_info unary_info = {"unary", type_of<A>, sizeof(A), false, run_unary<A>};
+template <class A>
+constexpr operator_info selection_info = {"selection", type::boolean, 1, true, run_selection<A>};
+constexpr operator_info copy_info = {"copy", type::other, 0, false, run_copy};
+
+/// Calls info_of with a value of the algebra type.
+template <class F>
+const operator_info& for_type(type algebra, F info_of) {
+  switch (algebra) {
+    case type::boolean:
+      return info_of(bool());
+    case type::int32:
+      return info_of(int32());
+    case type::int64:
+      return info_of(int64());
+    case type::float64:
+      return info_of(double());
+    default:
+      return info_of(float());
+  }
+}
+
+}  // namespace
+
+const operator_info& builtin_binary(type algebra) {
+  return for_type(
+      algebra, []<class A>(A) -> auto& { return binary_info<A>; });
+}
+const operator_info& builtin_comparison(type algebra) {
+  return for_type(
+      algebra, []<class A>(A) -> auto& { return comparison_info<A>; });
+}
+const operator_info& builtin_unary(type algebra) {
+  return for_type(
+      algebra, []<class A>(A) -> auto& { return unary_info<A>; });
+}
+const operator_info& builtin_selection(type algebra) {
+  return for_type(
+      algebra, []<class A>(A) -> auto& { return selection_info<A>; });
+}
+const operator_info& copying() { return copy_info; }
+
+}  // namespace rig

@@ -1,0 +1,215 @@
+// Operations whose results are entries of their operands at other places: first the structure and
+// where each entry comes from, then the values.
+
+#include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "rig/kernels/cpu/element.hpp"
+#include "rig/kernels/cpu/threads.hpp"
+
+namespace rig::on_cpu {
+namespace {
+
+std::size_t size(int64 n) { return static_cast<std::size_t>(n); }
+
+/// The entries of a result, counted row by row and then filled in.
+class rows_to_fill {
+ public:
+  rows_to_fill(index rows, index columns) : columns_(columns), offsets_(size(rows) + 1, 0) {}
+
+  int64& count(index row) { return offsets_[size(row) + 1]; }
+  /// Turns counts into offsets, and allocates. `has_y`: entries come from Y too.
+  void allocate(bool has_y) {
+    std::partial_sum(offsets_.begin(), offsets_.end(), offsets_.begin());
+    const std::size_t nnz = size(offsets_.back());
+    entries = buffer::allocate(nnz * sizeof(index));
+    x = buffer::allocate(nnz * sizeof(int64));
+    if (has_y) y = buffer::allocate(nnz * sizeof(int64));
+  }
+  int64 offset(index row) const { return offsets_[size(row)]; }
+  rearranged finish() {
+    bool offsets_64 = false;
+    buffer packed = pack_offsets(offsets_, offsets_64);
+    return {std::make_shared<const pattern>(static_cast<index>(offsets_.size() - 1), columns_,
+                                            offsets_.back(), std::move(packed), offsets_64,
+                                            std::move(entries)),
+            std::move(x), std::move(y)};
+  }
+
+  buffer entries, x, y;
+
+ private:
+  index columns_;
+  std::vector<int64> offsets_;
+};
+
+/// For each column of X, the columns of the result that it becomes, ascending.
+class column_targets {
+ public:
+  column_targets(const index_list& columns, index of_all) : begin_(size(of_all) + 1, 0) {
+    const int64 count = columns.size(of_all);
+    for (int64 j = 0; j < count; ++j) ++begin_[size(columns[j]) + 1];
+    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
+    targets_.resize(size(count));
+    std::vector<int64> next(begin_.begin(), begin_.end() - 1);
+    for (int64 j = 0; j < count; ++j) {
+      is_ascending_ = is_ascending_ && (j == 0 || columns[j - 1] < columns[j]);
+      targets_[size(next[size(columns[j])]++)] = static_cast<index>(j);
+    }
+  }
+  int64 count(index column) const { return begin_[size(column) + 1] - begin_[size(column)]; }
+  const index* begin(index column) const { return targets_.data() + begin_[size(column)]; }
+  /// Whether ascending columns of X become ascending columns of the result.
+  bool is_ascending() const { return is_ascending_; }
+
+ private:
+  std::vector<int64> begin_;
+  std::vector<index> targets_;
+  bool is_ascending_ = true;
+};
+
+/// Calls visit(row of the result, row of X) in parallel.
+template <class Visit>
+void for_rows(const operation& o, index rows, Visit visit) {
+  const int threads = threads_for(static_cast<double>(o.x.sparse.nnz) + rows, o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
+  for (index i = 0; i < rows; ++i) visit(i, o.rows.what == index_list::kind::all ? i : o.rows[i]);
+}
+
+rearranged extract_rows(const operation& o, index rows) {
+  const sparse_operand& a = o.x.sparse;
+  rows_to_fill out(rows, a.columns);
+  for_rows(o, rows,
+           [&](index i, index from) { out.count(i) = a.offset(from + 1) - a.offset(from); });
+  out.allocate(false);
+  for_rows(o, rows, [&](index i, index from) {
+    const int64 begin = a.offset(from), length = a.offset(from + 1) - begin, to = out.offset(i);
+    std::copy_n(a.entries + begin, length, out.entries.data<index>() + to);
+    std::iota(out.x.data<int64>() + to, out.x.data<int64>() + to + length, begin);
+  });
+  return out.finish();
+}
+
+/// Sorts a row of the result by column; places of one column are in the order of X's entries.
+void sort_row(index* columns, int64* from, int64 count) {
+  if (std::is_sorted(columns, columns + count)) return;
+  std::vector<std::pair<index, int64>> row(size(count));
+  for (int64 k = 0; k < count; ++k) row[size(k)] = {columns[k], from[k]};
+  std::sort(row.begin(), row.end());
+  for (int64 k = 0; k < count; ++k) std::tie(columns[k], from[k]) = row[size(k)];
+}
+
+}  // namespace
+
+rearranged extract(const operation& o) {
+  const sparse_operand& a = o.x.sparse;
+  const auto rows = static_cast<index>(o.rows.size(a.rows));
+  if (o.columns.what == index_list::kind::all) return extract_rows(o, rows);
+  const column_targets targets(o.columns, a.columns);
+  rows_to_fill out(rows, static_cast<index>(o.columns.size(a.columns)));
+  for_rows(o, rows, [&](index i, index from) {
+    int64 count = 0;
+    for (int64 p = a.offset(from); p < a.offset(from + 1); ++p)
+      count += targets.count(a.entries[p]);
+    out.count(i) = count;
+  });
+  out.allocate(false);
+  for_rows(o, rows, [&](index i, index from) {
+    index* const columns = out.entries.data<index>();
+    int64* const x = out.x.data<int64>();
+    int64 to = out.offset(i);
+    for (int64 p = a.offset(from); p < a.offset(from + 1); ++p)
+      for (int64 k = 0; k < targets.count(a.entries[p]); ++k) {
+        columns[to] = targets.begin(a.entries[p])[k];
+        x[to++] = p;
+      }
+    if (!targets.is_ascending())
+      sort_row(columns + out.offset(i), x + out.offset(i), to - out.offset(i));
+  });
+  return out.finish();
+}
+
+rearranged kronecker(const operation& o) {
+  const sparse_operand &a = o.x.sparse, &b = o.y.sparse;
+  rows_to_fill out(a.rows * b.rows, a.columns * b.columns);
+  const auto length = [](const sparse_operand& of, index row) {
+    return of.offset(row + 1) - of.offset(row);
+  };
+  for (index i = 0; i < a.rows; ++i)
+    for (index k = 0; k < b.rows; ++k) out.count(i * b.rows + k) = length(a, i) * length(b, k);
+  out.allocate(true);
+  const int threads =
+      threads_for(static_cast<double>(a.nnz) * static_cast<double>(b.nnz), o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 16)
+  for (index row = 0; row < a.rows * b.rows; ++row) {
+    const index i = row / b.rows, k = row % b.rows;
+    int64 to = out.offset(row);
+    for (int64 p = a.offset(i); p < a.offset(i + 1); ++p)
+      for (int64 q = b.offset(k); q < b.offset(k + 1); ++q, ++to) {
+        out.entries.data<index>()[to] = a.entries[p] * b.columns + b.entries[q];
+        out.x.data<int64>()[to] = p;
+        out.y.data<int64>()[to] = q;
+      }
+  }
+  return out.finish();
+}
+
+rearranged diagonal(const operation& o) {
+  const sparse_operand& v = o.x.sparse;
+  const index down = std::max(-o.place, 0), right = std::max(o.place, 0);
+  const index n = v.columns + down + right;
+  rows_to_fill out(n, n);
+  for (int64 p = 0; p < v.nnz; ++p) out.count(v.entries[p] + down) = 1;
+  out.allocate(false);
+  for (int64 p = 0; p < v.nnz; ++p) {
+    out.entries.data<index>()[p] = v.entries[p] + right;
+    out.x.data<int64>()[p] = p;
+  }
+  return out.finish();
+}
+
+rearranged from_diagonal(const operation& o) {
+  const sparse_operand& a = o.x.sparse;
+  const index down = std::max(-o.place, 0), right = std::max(o.place, 0);
+  const index n = std::max(0, std::min(a.rows - down, a.columns - right));
+  std::vector<index> entries;
+  std::vector<int64> from;
+  for (index i = 0; i < n; ++i) {
+    const index* const begin = a.entries + a.offset(i + down);
+    const index* const end = a.entries + a.offset(i + down + 1);
+    const index* const at = std::lower_bound(begin, end, i + right);
+    if (at == end || *at != i + right) continue;
+    entries.push_back(i);
+    from.push_back(at - a.entries);
+  }
+  rows_to_fill out(1, n);
+  out.count(0) = static_cast<int64>(entries.size());
+  out.allocate(false);
+  std::copy(entries.begin(), entries.end(), out.entries.data<index>());
+  std::copy(from.begin(), from.end(), out.x.data<int64>());
+  return out.finish();
+}
+
+void run(const operation& o, const rearranged& r, const operator_info& op, void* out) {
+  const auto source_of = [](const sparse_operand& of) -> element_source {
+    return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
+  };
+  const element_source x_of = source_of(o.x.sparse), y_of = source_of(o.y.sparse);
+  const int64 nnz = r.structure->nnz(), step = element_block::most;
+  const int64* const x = r.x.data<int64>();
+  const int64* const y = r.y.bytes() > 0 ? r.y.data<int64>() : nullptr;
+  const int threads = threads_for(static_cast<double>(nnz), o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
+  for (int64 first = 0; first < nnz; first += step) {
+    int64 absent[element_block::most];
+    std::fill_n(absent, step, int64{-1});
+    op.run_cpu({&x_of, y != nullptr ? &y_of : &x_of, x + first, y != nullptr ? y + first : absent,
+                nullptr, nullptr, nullptr, o.code, o.out_type, o.out_bytes,
+                static_cast<unsigned char*>(out) + size(first) * o.out_bytes,
+                static_cast<int>(std::min(step, nnz - first))});
+  }
+}
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,228 @@
+// Sums of rows, and of everything, by a monoid. Chunks have a fixed length, and their sums are
+// joined in order, so the number of threads does not change the result.
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "rig/kernels/cpu/element.hpp"
+#include "rig/kernels/cpu/threads.hpp"
+
+namespace rig {
+namespace {
+
+using namespace on_cpu;
+
+constexpr int64 chunk = 16384;
+
+/// Folds in `lanes` partial sums, so that the compiler can use vectors, and joins them in order.
+template <class A, class F>
+A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
+  constexpr int lanes = 16, most = element_block::most;
+  int64 at[most];
+  A x[most], sums[lanes] = {};
+  int used = 0;
+  for (int64 first = begin; first < end; first += most) {
+    const int count = static_cast<int>(std::min<int64>(most, end - first));
+    for (int k = 0; k < count; ++k) at[k] = first + k;
+    gather(of, at, count, x);
+    int k = 0;
+    for (; used < lanes && k < count; ++k) sums[used++] = x[k];
+    for (; k + lanes <= count; k += lanes)
+      for (int l = 0; l < lanes; ++l) sums[l] = add(sums[l], x[k + l]);
+    for (int l = 0; k < count; ++k, ++l) sums[l] = add(sums[l], x[k]);
+  }
+  A sum = sums[0];
+  for (int l = 1; l < used; ++l) sum = add(sum, sums[l]);
+  return sum;
+}
+
+template <class A>
+void fold_builtin(const monoid_info& m, const element_source& of, int64 begin, int64 end,
+                  void* out) {
+  const auto by = [&](auto add) {
+    const A sum = fold_in_lanes<A>(of, begin, end, add);
+    std::memcpy(out, &sum, sizeof(A));
+  };
+  switch (static_cast<binary>(m.code)) {
+    case binary::times:
+      return by([](A x, A y) { return times(x, y); });
+    case binary::minimum:
+      return by([](A x, A y) { return minimum(x, y); });
+    case binary::maximum:
+      return by([](A x, A y) { return maximum(x, y); });
+    case binary::logical_or:
+      return by([](A x, A y) { return accumulate(accumulator::logical_or, x, y); });
+    case binary::logical_and:
+      return by([](A x, A y) { return accumulate(accumulator::logical_and, x, y); });
+    default:
+      return by([](A x, A y) { return plus(x, y); });
+  }
+}
+
+template <class A>
+A identity_of(binary op) {
+  switch (op) {
+    case binary::times:
+    case binary::logical_and:
+      return A(1);
+    case binary::minimum:
+      return highest<A>();
+    case binary::maximum:
+      return lowest<A>();
+    default:
+      return A(0);
+  }
+}
+
+template <class F>
+auto with_algebra(type algebra, F work) {
+  switch (algebra) {
+    case type::boolean:
+      return work(bool());
+    case type::int32:
+      return work(int32());
+    case type::int64:
+      return work(int64());
+    case type::float64:
+      return work(double());
+    default:
+      return work(float());
+  }
+}
+
+}  // namespace
+
+monoid_info builtin_monoid(const char* operation, binary op, type algebra) {
+  const bool has_identity = op == binary::plus || op == binary::times || op == binary::minimum ||
+                            op == binary::maximum || op == binary::logical_or ||
+                            op == binary::logical_and;
+  if (!has_identity)
+    fail(errc::cannot, {operation, ": operator ", static_cast<int>(op),
+                        " is no monoid; pass plus, times, minimum, maximum, logical_or or "
+                        "logical_and, or a monoid of your own"});
+  const operator_info& add = builtin_binary(algebra);
+  return with_algebra(algebra, [&]<class A>(A) {
+    return monoid_info{"builtin",       type_of<A>, sizeof(A), &add, static_cast<unsigned char>(op),
+                       &fold_builtin<A>};
+  });
+}
+
+void write_identity(binary op, type algebra, void* out) {
+  with_algebra(algebra, [&]<class A>(A) {
+    const A zero = identity_of<A>(op);
+    std::memcpy(out, &zero, sizeof(A));
+  });
+}
+
+namespace on_cpu {
+namespace {
+
+/// A part of a row.
+struct segment {
+  int64 begin, end;
+};
+
+/// Joins sums[0 … count) into the first, in order.
+void join_sums(const monoid_info& m, unsigned char* sums, int64 count) {
+  const element_source of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
+  for (int64 k = 1; k < count; ++k) {
+    const int64 first = 0;
+    m.add->run_cpu({&of, &of, &first, &k, nullptr, nullptr, nullptr, m.code, m.result,
+                    m.result_bytes, sums, 1});
+  }
+}
+
+/// The sum of each segment, in order.
+void fold_all(const operation& o, const element_source& of, const std::vector<segment>& segments,
+              int64 elements, unsigned char* sums) {
+  const monoid_info& m = *o.sums;
+  const int threads = threads_for(static_cast<double>(elements), o.desc->threads);
+  const auto count = static_cast<int64>(segments.size());
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 64)
+  for (int64 k = 0; k < count; ++k)
+    m.fold(m, of, segments[static_cast<std::size_t>(k)].begin,
+           segments[static_cast<std::size_t>(k)].end,
+           sums + static_cast<std::size_t>(k) * m.result_bytes);
+}
+
+void append(std::vector<segment>& to, int64 begin, int64 end) {
+  for (; begin < end; begin += chunk) to.push_back({begin, std::min(begin + chunk, end)});
+}
+
+element_source source_of(const operand& x) {
+  if (x.what == operand::kind::dense)
+    return {x.full.data, nullptr, nullptr, false, x.full.value_type, x.full.value_bytes};
+  const sparse_operand& of = x.sparse;
+  return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
+}
+
+/// The positions of a row's elements.
+segment row_of(const operand& x, index row) {
+  if (x.what == operand::kind::sparse) return {x.sparse.offset(row), x.sparse.offset(row + 1)};
+  const int64 begin = row * x.full.stride;
+  return {begin, begin + x.full.columns};
+}
+
+}  // namespace
+
+sparse_result reduce_rows(const operation& o) {
+  const monoid_info& m = *o.sums;
+  std::vector<segment> segments;
+  std::vector<index> rows;            // that have entries
+  std::vector<std::size_t> first_of;  // their first segment
+  int64 elements = 0;
+  for (index i = 0; i < o.x.rows(); ++i) {
+    const segment row = row_of(o.x, i);
+    if (row.begin == row.end) continue;
+    rows.push_back(i);
+    first_of.push_back(segments.size());
+    append(segments, row.begin, row.end);
+    elements += row.end - row.begin;
+  }
+  first_of.push_back(segments.size());
+  const buffer sums = buffer::allocate(segments.size() * m.result_bytes);
+  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
+
+  sparse_result out;
+  const int64 offsets[] = {0, static_cast<int64>(rows.size())};
+  out.structure = pattern_from_csr(1, o.x.rows(), offsets, rows, input::trusted);
+  out.values = buffer::allocate(rows.size() * o.out_bytes);
+  const element_source of{sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
+  const operator_info& converts =
+      o.out_type == type::other ? copying() : builtin_binary(o.out_type);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const auto at = static_cast<int64>(first_of[k]), absent = int64{-1};
+    join_sums(m, sums.data<unsigned char>() + first_of[k] * m.result_bytes,
+              static_cast<int64>(first_of[k + 1]) - at);
+    converts.run_cpu({&of, &of, &at, &absent, nullptr, nullptr, nullptr, 0, o.out_type, o.out_bytes,
+                      out.values.data<unsigned char>() + k * o.out_bytes, 1});
+  }
+  return out;
+}
+
+void reduce(const operation& o, void* out) {
+  std::vector<segment> segments;
+  int64 elements = 0;
+  if (o.x.what == operand::kind::sparse) {
+    append(segments, o.x.sparse.offset(0), o.x.sparse.offset(o.x.sparse.rows));
+    elements = o.x.sparse.nnz;
+  } else if (o.x.full.columns > 0) {
+    const bool is_packed = o.x.full.stride == o.x.full.columns;
+    elements = static_cast<int64>(o.x.full.rows) * o.x.full.columns;
+    if (is_packed) append(segments, 0, elements);
+    for (index i = 0; !is_packed && i < o.x.full.rows; ++i) {
+      const segment row = row_of(o.x, i);
+      append(segments, row.begin, row.end);
+    }
+  }
+  if (segments.empty()) return;
+  const std::size_t bytes = o.sums->result_bytes;
+  const buffer sums = buffer::allocate(segments.size() * bytes);
+  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
+  join_sums(*o.sums, sums.data<unsigned char>(), static_cast<int64>(segments.size()));
+  std::memcpy(out, sums.data(), bytes);
+}
+
+}  // namespace on_cpu
+}  // namespace rig
