@@ -1,0 +1,565 @@
+// SuiteSparse:GraphBLAS beside rig on random operations other than products.
+//
+// Every case draws types, operands, a mask, an accumulator and a descriptor, and compares C⟨M⟩ =
+// C ⊙ T of both libraries entry by entry. Values are small multiples of 1/4, so all arithmetic is
+// exact.
+
+#include <cstdio>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "battery.hpp"
+#include "graphblas.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+
+namespace {
+
+GrB_Index at(int i) { return static_cast<GrB_Index>(i); }
+
+/// One sparse matrix in both libraries.
+template <class T>
+struct both {
+  rig::matrix<T> ours;
+  theirs other;
+
+  both(int rows, int columns, double density, random_bits& random)
+      : other(rows, columns, static_cast<T*>(nullptr)) {
+    std::vector<int> i, j;
+    std::vector<double> values;
+    const oracle::sparse pattern = random_pattern(rows, columns, density, random);
+    for (int row = 0; row < rows; ++row)
+      for (long p = pattern.offsets[row]; p < pattern.offsets[row + 1]; ++p) {
+        const T x = small_value<T>(random);
+        i.push_back(row);
+        j.push_back(pattern.inner[p]);
+        values.push_back(static_cast<double>(x));
+        set(other.m, x, at(row), at(pattern.inner[p]));
+      }
+    const auto wide =
+        rig::matrix<double>::from_tuples(rows, columns, i, j, std::span<const double>(values));
+    ours = rig::apply<T>(wide, rig::unary::identity);
+  }
+};
+
+/// What a case draws beside its operands.
+struct setting {
+  rig::descriptor ours;
+  GrB_Descriptor theirs = nullptr;
+  bool masked, structural, complemented, fresh;
+  std::size_t accumulator;
+
+  explicit setting(random_bits& random, bool transposes_a = true, bool transposes_b = true) {
+    masked = random.below(4) != 0;
+    structural = random.below(2) != 0;
+    complemented = random.below(2) != 0;
+    fresh = random.below(4) == 0;
+    accumulator = static_cast<std::size_t>(random.below(9));
+    ours.transpose_a = transposes_a && random.below(2) != 0;
+    ours.transpose_b = transposes_b && random.below(2) != 0;
+    ours.replace = random.below(3) == 0;
+    ours.threads = 1 + random.below(3);
+    ok(GrB_Descriptor_new(&theirs));
+    if (ours.transpose_a) ok(GrB_Descriptor_set(theirs, GrB_INP0, GrB_TRAN));
+    if (ours.transpose_b) ok(GrB_Descriptor_set(theirs, GrB_INP1, GrB_TRAN));
+    if (ours.replace) ok(GrB_Descriptor_set(theirs, GrB_OUTP, GrB_REPLACE));
+    if (masked && structural) ok(GrB_Descriptor_set(theirs, GrB_MASK, GrB_STRUCTURE));
+    if (masked && complemented) ok(GrB_Descriptor_set(theirs, GrB_MASK, GrB_COMP));
+  }
+  setting(const setting&) = delete;
+  ~setting() { GrB_Descriptor_free(&theirs); }
+};
+
+/// The operators of one type in GraphBLAS.
+template <class T>
+struct operators;
+
+#define OPERATORS(T, NAME)                                                                      \
+  template <>                                                                                   \
+  struct operators<T> {                                                                         \
+    static std::vector<std::pair<rig::binary, GrB_BinaryOp>> binary() {                         \
+      using enum rig::binary;                                                                   \
+      return {{plus, GrB_PLUS_##NAME},        {minus, GrB_MINUS_##NAME},                        \
+              {times, GrB_TIMES_##NAME},      {minimum, GrB_MIN_##NAME},                        \
+              {maximum, GrB_MAX_##NAME},      {first, GrB_FIRST_##NAME},                        \
+              {second, GrB_SECOND_##NAME},    {logical_or, GxB_LOR_##NAME},                     \
+              {logical_and, GxB_LAND_##NAME}, {equal, GrB_EQ_##NAME},                           \
+              {not_equal, GrB_NE_##NAME},     {less, GrB_LT_##NAME},                            \
+              {less_equal, GrB_LE_##NAME},    {greater, GrB_GT_##NAME},                         \
+              {greater_equal, GrB_GE_##NAME}};                                                  \
+    }                                                                                           \
+    static std::pair<rig::accumulator, GrB_BinaryOp> accumulator(std::size_t k) {               \
+      using enum rig::accumulator;                                                              \
+      const std::pair<rig::accumulator, GrB_BinaryOp> all[] = {                                 \
+          {none, nullptr},           {none, nullptr},           {plus, GrB_PLUS_##NAME},        \
+          {minus, GrB_MINUS_##NAME}, {times, GrB_TIMES_##NAME}, {minimum, GrB_MIN_##NAME},      \
+          {maximum, GrB_MAX_##NAME}, {first, GrB_FIRST_##NAME}, {second, GrB_SECOND_##NAME}};   \
+      return all[k];                                                                            \
+    }                                                                                           \
+    static std::vector<std::pair<rig::unary, GrB_UnaryOp>> unary() {                            \
+      using enum rig::unary;                                                                    \
+      return {{identity, GrB_IDENTITY_##NAME},                                                  \
+              {negate, std::is_same_v<T, bool> ? GrB_IDENTITY_##NAME : GrB_AINV_##NAME},        \
+              {absolute, GrB_ABS_##NAME},                                                       \
+              {one, GxB_ONE_##NAME},                                                            \
+              {logical_not, GxB_LNOT_##NAME}};                                                  \
+    }                                                                                           \
+    static std::vector<std::pair<rig::binary, GrB_Monoid>> monoids() { return MONOIDS_##NAME; } \
+    static std::vector<std::pair<rig::selection, GrB_IndexUnaryOp>> selections() {              \
+      using enum rig::selection;                                                                \
+      return {{equal, GrB_VALUEEQ_##NAME},   {not_equal, GrB_VALUENE_##NAME},                   \
+              {less, GrB_VALUELT_##NAME},    {less_equal, GrB_VALUELE_##NAME},                  \
+              {greater, GrB_VALUEGT_##NAME}, {greater_equal, GrB_VALUEGE_##NAME}};              \
+    }                                                                                           \
+    static constexpr auto new_scalar = &GrB_Scalar_setElement_##NAME;                           \
+    static constexpr auto sum = &GrB_Matrix_reduce_##NAME;                                      \
+  };
+
+// A product of floats depends on its order, so only integers are multiplied.
+#define MONOIDS_OF(NAME)                                                                        \
+  {rig::binary::plus, GrB_PLUS_MONOID_##NAME}, {rig::binary::minimum, GrB_MIN_MONOID_##NAME}, { \
+    rig::binary::maximum, GrB_MAX_MONOID_##NAME                                                 \
+  }
+#define MONOIDS_BOOL                                                                            \
+  {                                                                                             \
+    {rig::binary::plus, GrB_LOR_MONOID_BOOL}, {rig::binary::logical_or, GrB_LOR_MONOID_BOOL}, { \
+      rig::binary::logical_and, GrB_LAND_MONOID_BOOL                                            \
+    }                                                                                           \
+  }
+#define MONOIDS_INT32                                                 \
+  {                                                                   \
+    MONOIDS_OF(INT32), { rig::binary::times, GrB_TIMES_MONOID_INT32 } \
+  }
+#define MONOIDS_INT64                                                 \
+  {                                                                   \
+    MONOIDS_OF(INT64), { rig::binary::times, GrB_TIMES_MONOID_INT64 } \
+  }
+#define MONOIDS_FP32 \
+  { MONOIDS_OF(FP32) }
+#define MONOIDS_FP64 \
+  { MONOIDS_OF(FP64) }
+
+OPERATORS(bool, BOOL)
+OPERATORS(int, INT32)
+OPERATORS(long, INT64)
+OPERATORS(float, FP32)
+OPERATORS(double, FP64)
+
+template <class T>
+struct scalar_of_theirs {
+  GrB_Scalar s = nullptr;
+  explicit scalar_of_theirs(T x) {
+    ok(GrB_Scalar_new(&s, type_in_graphblas<T>()));
+    ok(operators<T>::new_scalar(s, x));
+  }
+  scalar_of_theirs(const scalar_of_theirs&) = delete;
+  ~scalar_of_theirs() { GrB_Scalar_free(&s); }
+};
+
+template <class List>
+const auto& any_of(const List& list, random_bits& random) {
+  return list[static_cast<std::size_t>(random.below(static_cast<int>(list.size())))];
+}
+
+std::map<std::string, int> cases;
+
+template <class R>
+int differing(const rig::matrix<R>& ours, GrB_Matrix other) {
+  GrB_Index rows = 0, columns = 0, count = 0;
+  ok(GrB_Matrix_nrows(&rows, other));
+  ok(GrB_Matrix_ncols(&columns, other));
+  ok(GrB_Matrix_nvals(&count, other));
+  int wrong = ours.rows() != static_cast<int>(rows) ||
+                      ours.columns() != static_cast<int>(columns) ||
+                      ours.nnz() != static_cast<long>(count)
+                  ? 1
+                  : 0;
+  for (int i = 0; i < ours.rows(); ++i)
+    for (long p = ours.structure().offset(i); p < ours.structure().offset(i + 1); ++p) {
+      R x{};
+      const int j = ours.structure().column_indices()[p];
+      const bool ascends =
+          p == ours.structure().offset(i) || ours.structure().column_indices()[p - 1] < j;
+      wrong += get(&x, other, at(i), at(j)) != GrB_SUCCESS || x != ours.value(p) || !ascends;
+    }
+  return wrong;
+}
+
+/// Runs C⟨M⟩ = C ⊙ T in both libraries and compares C. `mine(form…)` makes rig's call: with C and
+/// an accumulator in front of the operands or without, then the mask, if any, and the descriptor.
+/// C is m×n.
+template <class R, class Mine, class Theirs>
+void compare(const char* name, int m, int n, const setting& s, random_bits& random, Mine mine,
+             Theirs other) {
+  ++cases[name];
+  both<R> c(m, n, s.fresh ? 0 : 0.5, random);
+  both<int> mask(m, n, 0.5, random);
+  const auto accum =
+      s.fresh ? operators<R>::accumulator(0) : operators<R>::accumulator(s.accumulator);
+  other(c.other.m, s.masked ? mask.other.m : nullptr, accum.second, s.theirs);
+  const auto run = [&](const auto&... m_and_d) {
+    if (s.fresh)
+      c.ours = mine.template fresh<R>(m_and_d...);
+    else
+      mine.into(c.ours, accum.first, m_and_d...);
+  };
+  if (s.masked) {
+    const auto of = s.structural ? rig::structure(mask.ours) : rig::values(mask.ours);
+    run(s.complemented ? rig::complement(of) : of, s.ours);
+  } else {
+    run(s.ours);
+  }
+  if (differing(c.ours, c.other.m) > 0)
+    FAIL_CHECK(std::string(name), ", C of type ", static_cast<int>(rig::type_of<R>), ": ", m, "x",
+               n, " masked ", s.masked, " structural ", s.structural, " complemented ",
+               s.complemented, " replace ", s.ours.replace, " fresh ", s.fresh, " accumulator ",
+               static_cast<int>(accum.first), " transposes ", s.ours.transpose_a,
+               s.ours.transpose_b);
+}
+
+// Calls of rig in both forms. The operands follow C and the accumulator.
+#define FORMS(call, ...)                                               \
+  template <class R, class... Rest>                                    \
+  auto fresh(const Rest&... rest) const {                              \
+    return call<R>(__VA_ARGS__, rest...);                              \
+  }                                                                    \
+  template <class C, class... Rest>                                    \
+  void into(C& c, rig::accumulator accum, const Rest&... rest) const { \
+    call(c, accum, __VA_ARGS__, rest...);                              \
+  }
+
+template <class A, class B>
+struct adds {
+  const A& a;
+  const B& b;
+  rig::binary op;
+  FORMS(rig::ewise_add, a, b, op)
+};
+template <class A, class B>
+struct multiplies {
+  const A& a;
+  const B& b;
+  rig::binary op;
+  FORMS(rig::ewise_mult, a, b, op)
+};
+template <class A>
+struct maps {
+  const A& a;
+  rig::unary op;
+  FORMS(rig::apply, a, op)
+};
+template <class A, class T>
+struct maps_with {
+  const A& a;
+  rig::binary op;
+  T y;
+  FORMS(rig::apply, a, op, y)
+};
+template <class A, class T>
+struct maps_before {
+  T y;
+  rig::binary op;
+  const A& a;
+  FORMS(rig::apply, y, op, a)
+};
+template <class A, class T>
+struct selects_by {
+  const A& a;
+  rig::selection how;
+  T y;
+  FORMS(rig::select, a, how, y)
+};
+template <class A>
+struct transposes {
+  const A& a;
+  FORMS(rig::transpose, a)
+};
+template <class A>
+struct extracts {
+  const A& a;
+  rig::indices rows, columns;
+  FORMS(rig::extract, a, rows, columns)
+};
+template <class A, class B>
+struct kroneckers {
+  const A& a;
+  const B& b;
+  rig::binary op;
+  FORMS(rig::kronecker, a, b, op)
+};
+
+int size_of_case(random_bits& random) { return 1 + random.below(12); }
+
+/// A list of indices: all, a range, or a list with repetitions; in both libraries.
+struct drawn_indices {
+  std::vector<int> list;
+  std::vector<GrB_Index> theirs;
+  rig::indices ours = rig::all;
+
+  drawn_indices(int limit, bool repeats, random_bits& random) {
+    const int how = random.below(3);
+    if (how == 0) {
+      for (int k = 0; k < limit; ++k) list.push_back(k);
+    } else if (how == 1) {
+      const rig::range of{random.below(limit), random.below(limit + 1), 1 + random.below(3)};
+      ours = of;
+      for (int k = of.first; k < of.last; k += of.step) list.push_back(k);
+    } else {
+      for (int k = 0; k < limit; ++k) list.push_back(k);
+      for (int k = limit; k-- > 1;) std::swap(list[k], list[random.below(k + 1)]);
+      list.resize(static_cast<std::size_t>(1 + random.below(limit)));
+      if (repeats) list.push_back(list.front());
+      ours = list;
+    }
+    theirs.reserve(1);  // GraphBLAS refuses a null pointer even to no indices
+    theirs.assign(list.begin(), list.end());
+  }
+  int count() const { return static_cast<int>(list.size()); }
+};
+
+template <class T, class U, class R>
+void merges(random_bits& random) {
+  using common = typename rig::common_element<T, U>::type;
+  const int m = size_of_case(random), n = size_of_case(random);
+  const setting s(random);
+  const auto [op, their_op] = any_of(operators<common>::binary(), random);
+  both<T> a(s.ours.transpose_a ? n : m, s.ours.transpose_a ? m : n, random.unit(), random);
+  both<U> b(s.ours.transpose_b ? n : m, s.ours.transpose_b ? m : n, random.unit(), random);
+  using A = rig::matrix<T>;
+  using B = rig::matrix<U>;
+  // GraphBLAS copies single entries of a union in the type of C, not of the operator.
+  if (!rig::is_comparison(op) &&
+      (std::is_same_v<common, R> || rig::rank_of < R >> rig::rank_of<common>))
+    compare<R>(
+        "ewise_add", m, n, s, random, adds<A, B>{a.ours, b.ours, op},
+        [&, their = their_op](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+          ok(GrB_Matrix_eWiseAdd_BinaryOp(c, mask, accum, their, a.other.m, b.other.m, d));
+        });
+  compare<R>(
+      "ewise_mult", m, n, s, random, multiplies<A, B>{a.ours, b.ours, op},
+      [&, their = their_op](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_eWiseMult_BinaryOp(c, mask, accum, their, a.other.m, b.other.m, d));
+      });
+}
+
+template <class T, class R>
+void maps_and_selects(random_bits& random) {
+  const int m = size_of_case(random), n = size_of_case(random);
+  const setting s(random, true, false);
+  both<T> a(s.ours.transpose_a ? n : m, s.ours.transpose_a ? m : n, random.unit(), random);
+  using A = rig::matrix<T>;
+  const auto [op, their_op] = any_of(operators<T>::unary(), random);
+  compare<R>(
+      "apply", m, n, s, random, maps<A>{a.ours, op},
+      [&, their = their_op](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_apply(c, mask, accum, their, a.other.m, d));
+      });
+  const T y = small_value<T>(random);
+  const scalar_of_theirs<T> their_y(y);
+  const auto [join, their_join] = any_of(operators<T>::binary(), random);
+  compare<R>(
+      "apply with a number", m, n, s, random, maps_with<A, T>{a.ours, join, y},
+      [&, their = their_join](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_apply_BinaryOp2nd_Scalar(c, mask, accum, their, a.other.m, their_y.s, d));
+      });
+  const setting t(random, false, false);
+  both<T> b(m, n, random.unit(), random);
+  compare<R>(
+      "apply to a number", m, n, t, random, maps_before<A, T>{y, join, b.ours},
+      [&, their = their_join](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_apply_BinaryOp1st_Scalar(c, mask, accum, their, their_y.s, b.other.m, d));
+      });
+  if (!std::is_same_v<T, bool>) {
+    const auto [how, their_how] = any_of(operators<T>::selections(), random);
+    compare<R>("select by value", m, n, s, random, selects_by<A, T>{a.ours, how, y},
+               [&, their = their_how](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum,
+                                      GrB_Descriptor d) {
+                 ok(GrB_Matrix_select_Scalar(c, mask, accum, their, a.other.m, their_y.s, d));
+               });
+  }
+  using enum rig::selection;
+  const std::vector<std::pair<rig::selection, GrB_IndexUnaryOp>> places = {
+      {lower, GrB_TRIL},           {upper, GrB_TRIU},        {diagonal, GrB_DIAG},
+      {off_diagonal, GrB_OFFDIAG}, {row_at_most, GrB_ROWLE}, {row_above, GrB_ROWGT},
+      {column_at_most, GrB_COLLE}, {column_above, GrB_COLGT}};
+  const auto [where, their_where] = any_of(places, random);
+  const long offset = random.below(7) - 3;
+  const scalar_of_theirs<long> their_offset(offset);
+  compare<R>("select by place", m, n, s, random, selects_by<A, long>{a.ours, where, offset},
+             [&, their = their_where](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum,
+                                      GrB_Descriptor d) {
+               ok(GrB_Matrix_select_Scalar(c, mask, accum, their, a.other.m, their_offset.s, d));
+             });
+}
+
+template <class T, class R>
+void rearranges(random_bits& random) {
+  const int m = size_of_case(random), n = size_of_case(random);
+  const setting s(random, true, false);
+  both<T> a(s.ours.transpose_a ? n : m, s.ours.transpose_a ? m : n, random.unit(), random);
+  using A = rig::matrix<T>;
+  compare<R>("transpose", n, m, s, random, transposes<A>{a.ours},
+             [&](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+               ok(GrB_transpose(c, mask, accum, a.other.m, d));
+             });
+  const drawn_indices rows(m, true, random), columns(n, true, random);
+  compare<R>(
+      "extract", rows.count(), columns.count(), s, random,
+      extracts<A>{a.ours, rows.ours, columns.ours},
+      [&](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_extract(c, mask, accum, a.other.m, rows.theirs.data(), at(rows.count()),
+                              columns.theirs.data(), at(columns.count()), d));
+      });
+  const setting t(random, true, true);
+  both<T> x(3, 4, 0.5, random), y(2, 5, 0.5, random);
+  const int kr = (t.ours.transpose_a ? 4 : 3) * (t.ours.transpose_b ? 5 : 2),
+            kc = (t.ours.transpose_a ? 3 : 4) * (t.ours.transpose_b ? 2 : 5);
+  const auto [join, their_join] = any_of(operators<T>::binary(), random);
+  compare<R>(
+      "kronecker", kr, kc, t, random, kroneckers<A, A>{x.ours, y.ours, join},
+      [&, their = their_join](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_kronecker_BinaryOp(c, mask, accum, their, x.other.m, y.other.m, d));
+      });
+}
+
+/// Assignments have only the form into C. A is assigned to a part of C.
+template <class T, class R>
+struct assigns {
+  const rig::matrix<T>& a;
+  rig::indices rows, columns;
+  template <class, class... Rest>
+  rig::matrix<R> fresh(const Rest&... rest) const {
+    rig::matrix<R> c(m, n);
+    rig::assign(c, rig::none, a, rows, columns, rest...);
+    return c;
+  }
+  template <class... Rest>
+  void into(rig::matrix<R>& c, rig::accumulator accum, const Rest&... rest) const {
+    rig::assign(c, accum, a, rows, columns, rest...);
+  }
+  int m, n;
+};
+template <class R>
+struct assigns_number {
+  R x;
+  rig::indices rows, columns;
+  template <class, class... Rest>
+  rig::matrix<R> fresh(const Rest&... rest) const {
+    rig::matrix<R> c(m, n);
+    rig::assign(c, rig::none, x, rows, columns, rest...);
+    return c;
+  }
+  template <class... Rest>
+  void into(rig::matrix<R>& c, rig::accumulator accum, const Rest&... rest) const {
+    rig::assign(c, accum, x, rows, columns, rest...);
+  }
+  int m, n;
+};
+
+template <class T, class R>
+void assignments(random_bits& random) {
+  const int m = size_of_case(random), n = size_of_case(random);
+  const setting s(random, true, false);
+  const drawn_indices rows(m, false, random), columns(n, false, random);
+  both<T> a(s.ours.transpose_a ? columns.count() : rows.count(),
+            s.ours.transpose_a ? rows.count() : columns.count(), random.unit(), random);
+  compare<R>("assign", m, n, s, random, assigns<T, R>{a.ours, rows.ours, columns.ours, m, n},
+             [&](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+               ok(GrB_Matrix_assign(c, mask, accum, a.other.m, rows.theirs.data(), at(rows.count()),
+                                    columns.theirs.data(), at(columns.count()), d));
+             });
+  const setting t(random, false, false);
+  const R x = small_value<R>(random);
+  const scalar_of_theirs<R> their_x(x);
+  compare<R>(
+      "assign a number", m, n, t, random, assigns_number<R>{x, rows.ours, columns.ours, m, n},
+      [&](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        ok(GrB_Matrix_assign_Scalar(c, mask, accum, their_x.s, rows.theirs.data(), at(rows.count()),
+                                    columns.theirs.data(), at(columns.count()), d));
+      });
+}
+
+/// Vectors of rig as matrices of one row in GraphBLAS.
+template <class T, class R>
+struct row_sums {
+  const rig::matrix<T>& a;
+  rig::binary by;
+  template <class, class... Rest>
+  rig::matrix<R> fresh(const Rest&... rest) const {
+    return rig::reduce_rows<R>(a, by, rest...).as_row();
+  }
+  template <class... Rest>
+  void into(rig::matrix<R>& c, rig::accumulator accum, const Rest&... rest) const {
+    rig::vector<R> w(c);
+    rig::reduce_rows(w, accum, a, by, rest...);
+    c = w.as_row();
+  }
+};
+
+template <class T, class R>
+void reductions(random_bits& random) {
+  const int m = size_of_case(random), n = size_of_case(random);
+  const setting s(random, true, false);
+  both<T> a(s.ours.transpose_a ? n : m, s.ours.transpose_a ? m : n, random.unit(), random);
+  const auto [by, theirs_by] = any_of(operators<T>::monoids(), random);
+  compare<R>(
+      "reduce_rows", 1, m, s, random, row_sums<T, R>{a.ours, by},
+      [&, their = theirs_by](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
+        GrB_Vector w = nullptr;
+        GrB_Descriptor transposes = nullptr;
+        ok(GrB_Descriptor_new(&transposes));
+        if (s.ours.transpose_a) ok(GrB_Descriptor_set(transposes, GrB_INP0, GrB_TRAN));
+        ok(GrB_Vector_new(&w, type_in_graphblas<T>(), at(m)));
+        ok(GrB_Matrix_reduce_Monoid(w, nullptr, nullptr, their, a.other.m, transposes));
+        theirs row(1, m, static_cast<T*>(nullptr));
+        std::vector<GrB_Index> index(static_cast<std::size_t>(m));
+        for (int i = 0; i < m; ++i) index[static_cast<std::size_t>(i)] = at(i);
+        ok(GrB_Row_assign(row.m, nullptr, nullptr, w, 0, index.data(), at(m), nullptr));
+        ok(GrB_Descriptor_set(d, GrB_INP0, GxB_DEFAULT));
+        ok(GrB_Matrix_apply(c, mask, accum, operators<R>::unary().front().second, row.m, d));
+        GrB_Vector_free(&w);
+        GrB_Descriptor_free(&transposes);
+      });
+  ++cases["reduce"];
+  T want{};
+  ok(operators<T>::sum(&want, nullptr, theirs_by, a.other.m, nullptr));
+  CHECK(rig::reduce(a.ours, by) == want);
+}
+
+template <class T, class U, class R>
+void all_operations(random_bits& random) {
+  merges<T, U, R>(random);
+  maps_and_selects<T, R>(random);
+  rearranges<T, R>(random);
+  assignments<T, R>(random);
+  reductions<T, R>(random);
+}
+
+TEST_CASE("rig and GraphBLAS agree on operations") {
+  ok(GrB_init(GrB_BLOCKING));
+  random_bits random(test_seed());
+  for (int round = 0; round < 60; ++round) {
+    all_operations<float, float, float>(random);
+    all_operations<double, double, double>(random);
+    all_operations<int, int, int>(random);
+    all_operations<long, long, long>(random);
+    all_operations<bool, bool, bool>(random);
+    all_operations<int, float, float>(random);
+    all_operations<float, int, double>(random);
+    all_operations<bool, int, long>(random);
+    all_operations<long, bool, double>(random);
+  }
+  int total = 0;
+  for (const auto& [name, count] : cases) {
+    std::printf("%5d %s\n", count, name.c_str());
+    total += count;
+  }
+  std::printf("%5d cases beside GraphBLAS\n", total);
+  REQUIRE(total >= 5000);
+  ok(GrB_finalize());
+}
+
+}  // namespace
