@@ -34,6 +34,7 @@ struct arg_second {
   }
 };
 
+/// `arg_second` that returns the greatest value.
 template <class T>
 using arg_max_second = arg_second<T, true>;
 

@@ -1,25 +1,29 @@
 #pragma once
 
+/// @file
+/// How a product joins the previous content of a result: `accumulator` and its arithmetic.
+
 #include "rig/scalar.hpp"
 
 namespace rig {
 
 /// How a product T joins the previous content of C: C = C ⊙ T, computed in the semiring's output
-/// type.
+/// type. `accumulate` computes c ⊙ t.
 enum class accumulator : unsigned char {
-  none,  ///< C = T
-  own,   ///< the semiring's own add
-  plus,
-  minus,
-  times,
-  divide,
-  minimum,
-  maximum,
-  first,
-  second,
-  logical_or,
-  logical_and,
+  none,         ///< C = T
+  own,          ///< the semiring's own add
+  plus,         ///< c + t
+  minus,        ///< c − t
+  times,        ///< c · t
+  divide,       ///< c / t
+  minimum,      ///< min(c, t)
+  maximum,      ///< max(c, t)
+  first,        ///< c
+  second,       ///< t
+  logical_or,   ///< c ≠ 0 or t ≠ 0
+  logical_and,  ///< c ≠ 0 and t ≠ 0
 };
+/// `accumulator::none`, for calls: mxm(C, rig::none, A, B, s).
 inline constexpr accumulator none = accumulator::none;
 
 /// c - t; integers wrap, bool is "xor".

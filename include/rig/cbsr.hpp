@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Matrices with k entries per row (MaxK): `cbsr`, `maxk`, `maxk_gradient`, `to_dense`.
+
 #include <cstddef>
 #include <span>
 #include <utility>
@@ -19,12 +22,20 @@ inline constexpr index widest_cbsr = 65536;
 /// Index p of row i is element i·k + p of a row-major array. Its elements are unsigned char for up
 /// to 256 columns, otherwise unsigned short; the columns of a row ascend. Immutable: copies share
 /// the memory.
+/// @code
+/// const auto retained = rig::cbsr_pattern::from(2, 4, 2, std::vector<rig::index>{1, 3, 0, 2});
+/// std::printf("%d\n", retained.column(0, 1));  // 3
+/// @endcode
 class cbsr_pattern {
  public:
+  /// 0×0.
   cbsr_pattern() = default;
 
+  /// The number of rows.
   index rows() const { return rows_; }
+  /// The number of columns.
   index columns() const { return columns_; }
+  /// Entries per row.
   int k() const { return k_; }
   /// Stored entries: rows · k.
   std::size_t nnz() const { return static_cast<std::size_t>(rows_) * static_cast<std::size_t>(k_); }
@@ -32,6 +43,7 @@ class cbsr_pattern {
   int index_bytes() const { return columns_ <= 256 ? 1 : 2; }
   /// The indices, in memory of `where()`.
   const void* indices() const { return indices_.data(); }
+  /// The place of the indices.
   place where() const { return indices_.where(); }
   /// The stream that the indices belong to.
   void* stream() const { return indices_.stream(); }
@@ -42,15 +54,16 @@ class cbsr_pattern {
     return indices_.data<const unsigned short>()[at];
   }
 
-  /// The same pattern in another place: a copy, or shared memory if it is already there.
+  /// The same pattern in another place: a copy, or shared memory if it is already there. Throws
+  /// error: place, out_of_memory.
   cbsr_pattern to(place target) const;
 
-  /// A pattern with uninitialised indices for a kernel to fill. Throws error(range) unless 1 ≤ k ≤
-  /// columns ≤ 65 536.
+  /// A pattern with uninitialised indices for a kernel to fill. Throws error: range, unless 1 ≤ k ≤
+  /// columns ≤ 65 536; shape, place, out_of_memory.
   static cbsr_pattern uninitialised(index rows, index columns, int k, place where = cpu(),
                                     void* stream = nullptr);
   /// Copies rows · k column indices, row by row. Throws error: shape; range and order, with the row
-  /// and the columns.
+  /// and the columns; out_of_memory.
   static cbsr_pattern from(index rows, index columns, int k, std::span<const index> indices);
 
  private:
@@ -66,11 +79,17 @@ class cbsr_pattern {
 /// memory, and results over one pattern share its indices. It can be B of `mxm`, and its
 /// `structure` a mask. A regular value, in one place. T: float, double, half, bfloat16.
 /// Source: Peng et al., MaxK-GNN, ASPLOS 2024; 16-bit indices are rig's addition.
+/// @code
+/// const rig::cbsr<float> retained = rig::maxk(X, 2);
+/// const auto product = rig::mxm(A, retained, rig::plus_times<float>{});
+/// @endcode
 template <class T>
 requires(is_float<T> || is_small_float<T>) class cbsr {
  public:
+  /// The type of the elements.
   using value_type = T;
 
+  /// 0×0.
   cbsr() = default;
   /// Values over a pattern in the same place; shares both. Throws error: shape, place.
   cbsr(cbsr_pattern structure, buffer values)
@@ -87,26 +106,33 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
   /// range or order if k, columns or indices break the rules of `cbsr_pattern`.
   static cbsr from(index rows, index columns, int k, std::span<const T> values,
                    std::span<const index> indices);
-  /// Uninitialised values over a shared pattern, for a result.
+  /// Uninitialised values over a shared pattern, for a result. Throws error(out_of_memory).
   static cbsr uninitialised(const cbsr_pattern& structure, void* stream = nullptr) {
     return {structure, buffer::allocate(structure.nnz() * sizeof(T), structure.where(), stream)};
   }
 
+  /// The number of rows.
   index rows() const { return structure_.rows(); }
+  /// The number of columns.
   index columns() const { return structure_.columns(); }
+  /// Entries per row.
   int k() const { return structure_.k(); }
+  /// Bytes of an index: 1 or 2.
   int index_bytes() const { return structure_.index_bytes(); }
+  /// The pattern, which other values may share.
   const cbsr_pattern& structure() const { return structure_; }
   /// The values, in memory of `where()`: value p of row i is values()[i·k + p], in column
   /// structure().column(i, p).
   const T* values() const { return values_.data<const T>(); }
+  /// The indices, as `cbsr_pattern::indices` returns them.
   const void* indices() const { return structure_.indices(); }
+  /// The place of values and indices.
   place where() const { return structure_.where(); }
   /// The stream that the values belong to; the indices belong to structure().stream().
   void* stream() const { return values_.stream(); }
 
   /// The same matrix in another place: a copy, or shared memory if it is already there. A copy to a
-  /// device may still run on return.
+  /// device may still run on return. Throws error: place, out_of_memory.
   cbsr to(place target) const {
     if (target == where()) return *this;
     return {structure_.to(target), values_.to(target)};
@@ -128,6 +154,10 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
 /// Cost: O(rows · f), times at most the bits of a number; on the CPU f numbers per thread. Throws
 /// error: range, out_of_memory. Source: MaxK-GNN, ASPLOS 2024, whose kernel bisects for a pivot and
 /// may keep fewer than k if numbers tie.
+/// @code
+/// const rig::cbsr<float> retained = rig::maxk(X, 2);
+/// const auto product = rig::mxm(A, retained, rig::plus_times<float>{});
+/// @endcode
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
                                                         const descriptor& desc = {});
@@ -139,9 +169,14 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k
 /// Shapes: dY as `retained`, whose indices C shares. Deterministic. Places: all. Cost: O(rows · k).
 /// Throws error: shape, place, out_of_memory. For the gradient of a product A·Y, `mxm` under
 /// structure(Y) computes only these entries. Source: MaxK-GNN.
+/// @code
+/// const auto retained = rig::maxk(X, 2);
+/// const auto dX = rig::to_dense(rig::maxk_gradient(dC, retained));
+/// @endcode
 template <class T>
 requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>& dy,
                                                                  const cbsr_pattern& retained);
+/// The same at the entries of a cbsr, whose values are not read.
 template <class T, class U>
 cbsr<T> maxk_gradient(const dense<T>& dy, const cbsr<U>& retained) {
   return maxk_gradient(dy, retained.structure());
@@ -149,6 +184,10 @@ cbsr<T> maxk_gradient(const dense<T>& dy, const cbsr<U>& retained) {
 
 /// The same matrix as a dense, with 0 in places that are not stored. Places: all. Cost: O(rows ·
 /// columns). Throws error: out_of_memory.
+/// @code
+/// const auto sparse = rig::maxk(X, 2);
+/// const rig::dense<float> full = rig::to_dense(sparse);
+/// @endcode
 template <class T>
 requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x);
 

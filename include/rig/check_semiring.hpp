@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Tests of a semiring: `check_semiring`.
+
 #include <array>
 #include <concepts>
 #include <cstddef>
@@ -21,6 +24,7 @@
 
 namespace rig {
 
+/// @cond internal
 /// The implementation of `check_semiring`. It depends on the types alone, with S behind function
 /// pointers, so a program that checks many semirings compiles the laws once per type.
 namespace laws {
@@ -676,25 +680,22 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
 }
 
 }  // namespace laws
+/// @endcond
 
 /// Checks the laws without which results would depend on order, threads or kernel. Returns a
 /// description of the first broken one; nothing if all hold on the drawn values.
 ///
 ///   0 ⊕ x = x ⊕ 0 = x,  x ⊕ y = y ⊕ x,  (x ⊕ y) ⊕ z = x ⊕ (y ⊕ z),  NaN ⊕ x = NaN
-///   finish(0, 0) is a number; constexpr integers: 1 ⊗ 0 and 0 ⊗ 1 are too, zero() ⊗ ±1 and
-///     ±1 ⊗ zero() do not overflow; if claimed: ∞ ⊕ x = x ⊕ ∞ = ∞, 0 ⊗ b = a ⊗ 0 = 0,
-///     operands ignored, all values 0 or 1, x ⊕ y is y if replaces(x, y), else x, for products y
-///     of a lower inner index than x
+///   if claimed: ∞ ⊕ x = x ⊕ ∞ = ∞,  0 ⊗ b = a ⊗ 0 = 0,  operands ignored,  all values 0 or 1
 ///
 /// 0 is zero(), ∞ terminal(); x, y, z are 0, products and their sums. a, b are special and random
-/// numbers (0 and 1 if S is logical), or left(bits) and right(bits) of 64 random bits; `{}` is a
-/// default. equal(x, y) replaces ==; a struct without either is compared member by member. Floats
-/// associate within 4 epsilons of all magnitudes met, unless they overflow. Without an `equal`, so
-/// do floats in a struct (at most 8 members, no base, no union). 0 annihilates finite numbers.
-/// A function of `seed`. Host only; about 10^5 additions, so milliseconds. Throws std::bad_alloc,
-/// and the exceptions of S and the arguments.
-///
-///   if (auto wrong = rig::check_semiring<my_algebra>()) std::puts(wrong->c_str());
+/// numbers, or left(bits) and right(bits) of 64 random bits; `{}` is a default. equal(x, y) is used
+/// in place of ==; a struct without either is compared by its members. docs/add_a_semiring.md has
+/// the other laws, and the tolerances of floats. Deterministic: a function of `seed`. Places: cpu.
+/// Cost: about 10^5 additions. Throws std::bad_alloc, and the exceptions of S and the arguments.
+/// @code
+/// if (auto wrong = rig::check_semiring<rig::max_second<float>>()) std::puts(wrong->c_str());
+/// @endcode
 template <class S, class Left = laws::numbers, class Right = laws::numbers,
           class Equal = laws::as_they_are>
 std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& left = {},
@@ -705,8 +706,10 @@ std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& le
     return {};
 }
 /// The same with an equality, for operands that are numbers.
-///
-///   auto wrong = rig::check_semiring<my_algebra>([](sum x, sum y) { return x.count == y.count; });
+/// @code
+/// const auto near = [](float x, float y) { return std::fabs(x - y) <= 1e-4f * std::fabs(x); };
+/// const auto wrong = rig::check_semiring<rig::plus_times<float>>(near);
+/// @endcode
 template <class S, class Equal>
 requires std::is_invocable_r_v<bool, const Equal&, typename S::accum, typename S::accum>
     std::optional<std::string> check_semiring(const Equal& equal, std::uint64_t seed = 1) {

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Dense matrices: `dense`, and `indexed_dense` for arg-max and arg-min.
+
 #include <cstdint>
 #include <span>
 #include <type_traits>
@@ -11,10 +14,12 @@
 
 namespace rig {
 
+/// @cond internal
 /// Copies `rows` rows of `bytes` bytes, `to_stride` and `from_stride` bytes apart, within a place.
 /// The copy follows the order of `stream`, and of `source` if the source belongs to another stream.
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                std::size_t bytes, index rows, place where, void* stream, void* source = nullptr);
+/// @endcond
 
 /// A row-major dense matrix: element (i, j) is data()[i·stride() + j]. An n×1 matrix is a dense
 /// vector.
@@ -23,20 +28,30 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
 /// the caller keeps alive. Views of const memory are read through const objects: every non-const
 /// accessor throws error(read_only). If rows are packed (stride = columns), a dense in host memory
 /// is a contiguous range of its elements, row by row.
+/// Shapes: rows and columns < 2^31, and 0 is allowed. A T is trivially copyable. Places: all; only
+/// `to` copies between places.
+/// @code
+/// auto features = rig::dense<float>::from(2, 2, std::vector<float>{1, 2, 3, 4});
+/// features(0, 1) = 5;
+/// @endcode
 template <class T>
 class dense {
   static_assert(std::is_trivially_copyable_v<T>,
                 "the elements of a dense are trivially copyable: rig copies their bytes");
 
  public:
+  /// The type of the elements.
   using value_type = T;
 
+  /// 0×0.
   dense() = default;
-  /// A rows×columns matrix in host memory, every element `value`.
+  /// A rows×columns matrix in host memory, every element `value`. Throws error: shape,
+  /// out_of_memory.
   dense(index rows, index columns, T value = T()) : dense(uninitialised(rows, columns)) {
     for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
   }
-  /// A rows×columns matrix with uninitialised elements.
+  /// A rows×columns matrix with uninitialised elements. On a device it belongs to `stream` (null:
+  /// rig's stream of the device). Throws error: shape, place, out_of_memory.
   static dense uninitialised(index rows, index columns, place where = cpu(),
                              void* stream = nullptr) {
     check_shape(rows, columns, columns);
@@ -52,7 +67,8 @@ class dense {
     made.data_ = made.owner_.template data<T>();
     return made;
   }
-  /// Copies rows·columns elements, row by row.
+  /// Copies rows·columns elements, row by row, into host memory. Throws error: shape,
+  /// out_of_memory.
   static dense from(index rows, index columns, std::span<const T> elements) {
     check_shape(rows, columns, columns);
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
@@ -65,7 +81,12 @@ class dense {
   }
   /// Borrows memory of the caller; rows are `stride` elements apart (0: columns). On a device it is
   /// used in the order of `stream`; null is rig's own stream, not CUDA's default stream, which is
-  /// cudaStreamLegacy.
+  /// cudaStreamLegacy. Throws error: shape, if the stride is less than `columns`; range, for a null
+  /// pointer to elements; place; cannot, for cudaStreamPerThread.
+  /// @code
+  /// std::vector<float> numbers(6);
+  /// auto view = rig::dense<float>::view(numbers.data(), 2, 3);
+  /// @endcode
   static dense view(T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
                     void* stream = nullptr) {
     if (stride == 0) stride = columns;
@@ -80,6 +101,7 @@ class dense {
     made.owner_ = buffer::borrow(data, made.extent(), where, stream);
     return made;
   }
+  /// The same over const memory: a read-only view.
   static dense view(const T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
                     void* stream = nullptr) {
     dense made = view(const_cast<T*>(data), rows, columns, stride, where, stream);
@@ -87,19 +109,28 @@ class dense {
     return made;
   }
 
+  /// A deep copy in the same place, with packed rows. Throws error(out_of_memory).
   dense(const dense& other) : dense(other.packed()) {}
+  /// Leaves `other` 0×0.
   dense(dense&& other) noexcept { swap(other); }
+  /// Copies deeply or moves; a view is replaced, and the memory that it borrowed is not written.
   dense& operator=(dense other) noexcept {
     swap(other);
     return *this;
   }
   ~dense() = default;
 
+  /// The number of rows.
   index rows() const { return rows_; }
+  /// The number of columns.
   index columns() const { return columns_; }
+  /// Elements from the start of a row to the start of the next.
   int64 stride() const { return stride_; }
+  /// The place of the elements.
   place where() const { return owner_.where(); }
+  /// The stream that the elements belong to; null on the CPU.
   void* stream() const { return owner_.stream(); }
+  /// Whether this is a view of const memory.
   bool read_only() const { return read_only_; }
   /// Bytes from the first element to the end of the last row.
   std::size_t extent() const {
@@ -109,7 +140,9 @@ class dense {
            sizeof(T);
   }
 
+  /// The first element, in memory of `where()`.
   const T* data() const { return data_; }
+  /// The same for writing. Throws error(read_only).
   T* data() {
     if (read_only_) refuse_to_write();
     return data_;
@@ -117,22 +150,33 @@ class dense {
   /// Element (i, j); place, i and j are unchecked, and the matrix must be in host memory. Loops
   /// that write are faster over `row` or `span`, because these check for a read-only view once.
   const T& operator()(index i, index j) const { return data_[i * stride_ + j]; }
+  /// The same for writing. Throws error(read_only).
   T& operator()(index i, index j) { return data()[i * stride_ + j]; }
 
   /// Row i, unchecked. Throws error(place) unless the matrix is in host memory.
   std::span<const T> row(index i) const { return row_at(data(), i); }
+  /// The same for writing. Throws error: place, read_only.
   std::span<T> row(index i) { return row_at(data(), i); }
   /// All elements. Throws error: place, unless the matrix is in host memory; shape, unless rows are
   /// packed.
   std::span<const T> span() const { return all_at(data()); }
+  /// The same for writing. Throws error: place, shape, read_only.
   std::span<T> span() { return all_at(data()); }
-  /// The ends of `span()`.
+  /// The start of `span()`.
   const T* begin() const { return span().data(); }
+  /// The start of `span()` for writing.
   T* begin() { return span().data(); }
+  /// The end of `span()`.
   const T* end() const { return begin() + element_count(); }
+  /// The end of `span()` for writing.
   T* end() { return begin() + element_count(); }
 
-  /// A copy in a place, with packed rows. A copy to a device may still run on return.
+  /// A copy in a place, with packed rows. A copy to a device may still run on return. Throws error:
+  /// place, out_of_memory.
+  /// @code
+  /// const auto on_gpu = B.to(rig::cuda(0));
+  /// const auto back = on_gpu.to(rig::cpu());
+  /// @endcode
   dense to(place target) const {
     if (target == where()) return *this;
     if (stride_ != columns_) return packed().to(target);
@@ -205,10 +249,14 @@ class dense {
 
 /// The result of arg-max and arg-min: two arrays of one shape. Index −1 marks a place without
 /// products.
+/// @code
+/// const auto pool = rig::mxm(A, B, rig::arg_max_second<float>{});
+/// std::printf("%g from node %d\n", pool.values(0, 0), pool.indices(0, 0));
+/// @endcode
 template <class T>
 struct indexed_dense {
-  dense<T> values;
-  dense<int32> indices;
+  dense<T> values;       ///< the extreme values, or the fill
+  dense<int32> indices;  ///< the inner index k that gave each value, or −1
 };
 
 }  // namespace rig

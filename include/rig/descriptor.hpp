@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The options of a call: `descriptor`, and `scalar` for its fill.
+
 #include <cstdint>
 #include <string>
 #include <type_traits>
@@ -9,6 +12,7 @@
 
 namespace rig {
 
+/// @cond internal
 /// Whether T is an integer type, or an enum that converts to one. Characters are text.
 template <class T>
 inline constexpr bool is_whole = (std::is_integral_v<T> && sizeof(T) <= sizeof(int64)) ||
@@ -23,12 +27,19 @@ template <>
 inline constexpr bool is_whole<char16_t> = false;
 template <>
 inline constexpr bool is_whole<char32_t> = false;
+/// @endcond
 
 /// A number of any storage or integer type, kept exactly; the type of `descriptor::fill`. Empty by
 /// default.
+/// @code
+/// const rig::scalar fill = -1;
+/// const float number = fill.as<float>();
+/// @endcode
 class scalar {
  public:
+  /// Holds no number.
   constexpr scalar() = default;
+  /// Holds `value`. Text, characters and pointers do not compile.
   template <class T>
   constexpr scalar(T value) {
     if constexpr (is_float<T> || is_small_float<T>) {
@@ -43,6 +54,7 @@ class scalar {
     }
   }
 
+  /// Whether it holds a number.
   constexpr bool has_value() const { return state_ != state::none; }
   /// The number as a T, by `convert`.
   template <class T>
@@ -61,6 +73,10 @@ class scalar {
 
 /// Options of a call. The meaning fields change the result; the tuning fields change at most the
 /// rounding, unless `kernel` names an approximate one. Field order is part of the API.
+/// @code
+/// const rig::descriptor desc = {.transpose_a = true, .fill = 0, .threads = 4};
+/// const auto product = rig::mxm(A, B, rig::max_second<float>{}, desc);
+/// @endcode
 struct descriptor {
   // meaning
   bool transpose_a = false;  ///< use Aᵀ; the first call builds the derived structure "transpose"

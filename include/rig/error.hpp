@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The exception of rig: `error`, and `errc`, the kinds of mistake.
+
 #include <cstdint>
 #include <initializer_list>
 #include <new>
@@ -27,15 +30,22 @@ enum class errc {
 };
 
 /// The only exception type of rig: a code to branch on, and a message that names the values.
+/// @code
+/// try { rig::mxm(A, rig::dense<float>(9, 9), rig::plus_times<float>{}); }
+/// catch (const rig::error& e) { if (e.code() == rig::errc::shape) std::puts(e.what()); }
+/// @endcode
 class error : public std::runtime_error {
  public:
+  /// An error of this kind; `what()` returns the message.
   error(errc code, const std::string& message) : std::runtime_error(message), code_(code) {}
+  /// The kind of mistake.
   errc code() const noexcept { return code_; }
 
  private:
   errc code_;
 };
 
+/// @cond internal
 /// A piece of an error message: text or a number, formatted without locale. It refers to its text
 /// and allocates nothing, because some errors are thrown when memory has run out.
 class message_piece {
@@ -85,5 +95,6 @@ decltype(auto) or_out_of_memory(const char* what, Work&& work) {
     fail(errc::out_of_memory, {what, ": out of memory"});
   }
 }
+/// @endcond
 
 }  // namespace rig

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Graphs for measurements and examples: the namespace `rig::generate`.
+
 #include <array>
 #include <cstdint>
 #include <span>
@@ -15,27 +18,42 @@ namespace rig::generate {
 
 /// Zachary's karate club: 34 members, 78 friendships. Source: Zachary, J. Anthropological Research
 /// 33, 1977.
+/// @code
+/// const auto club = rig::generate::karate();
+/// std::printf("%d nodes, %ld entries\n", club.rows(), club.nnz());  // 34 nodes, 156 entries
+/// @endcode
 matrix<float> karate();
 
 /// A power-law graph of 2^scale nodes. It draws edge_factor · 2^scale edges by recursive quadrants
 /// with probabilities .57, .19, .19, .05. Loops are dropped, duplicates merged, and nodes keep
 /// their order. Throws error: range, out_of_memory. Source: Chakrabarti et al., R-MAT, SDM 2004,
 /// with the parameters of Graph500.
+/// @code
+/// const auto graph = rig::generate::rmat(10, 8);
+/// const auto other = rig::generate::rmat(10, 8, 2);
+/// @endcode
 matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed = 1);
 
 /// A graph of n nodes with mean degree `degree`: n · degree / 2 edges, both ends uniform. Throws
 /// error: range, out_of_memory.
+/// @code
+/// const auto graph = rig::generate::uniform(1000, 8);
+/// @endcode
 matrix<float> uniform(index n, double degree, std::uint64_t seed = 1);
 
 /// The rows×columns grid; node (r, c) has number r · columns + c. The given shares of its
 /// horizontal and vertical edges are missing, at random. Shares of 1/16 and 1/4 resemble a road
 /// network. Throws error: range, out_of_memory.
+/// @code
+/// const auto whole = rig::generate::grid(30, 40);
+/// const auto roads = rig::generate::grid(30, 40, 1. / 16, 1. / 4);
+/// @endcode
 matrix<float> grid(index rows, index columns, double missing_horizontal = 0,
                    double missing_vertical = 0, std::uint64_t seed = 1);
 
 /// The parameters of `community`.
 struct community_shape {
-  index n = 0;
+  index n = 0;      ///< nodes
   double mean = 0;  ///< mean degree, before duplicates are merged, for oversample 1
   int blocks = 1;  ///< communities, contiguous in the numbering, relative sizes uniform in 0.5 … 2
   double mixing = 0;      ///< share of edges whose second end is drawn from all nodes
@@ -48,36 +66,65 @@ struct community_shape {
 /// A degree-corrected stochastic block model. The first end of an edge is drawn by weight. The
 /// second is drawn by weight within the same block, or, with probability `mixing`, among all nodes.
 /// Throws error: range, out_of_memory. Source: Karrer & Newman, Physical Review E 83, 2011.
+/// @code
+/// const auto graph = rig::generate::community(
+///     {.n = 1000, .mean = 10, .blocks = 4, .mixing = 0.1, .max_degree = 100});
+/// @endcode
 matrix<float> community(const community_shape& shape, std::uint64_t seed = 1);
 
-/// The same graph with its nodes renumbered at random.
+/// The same graph with its nodes renumbered at random, as an iso matrix of ones with both
+/// directions of each edge.
+///
+/// Shapes: A n×n. Places: cpu. Throws error: shape, range, out_of_memory.
+/// @code
+/// const auto graph = rig::generate::shuffled(rig::generate::karate());
+/// @endcode
 matrix<float> shuffled(const matrix<float>& a, std::uint64_t seed = 1);
 
 /// The same pattern with random values in (0, 1]. A value is a hash of the unordered pair of nodes,
 /// so both directions of an edge have one value. The result shares the pattern and its derived
-/// structures.
+/// structures. Places: cpu. Throws error(out_of_memory).
+/// @code
+/// const auto weighted = rig::generate::random_values(rig::generate::karate());
+/// @endcode
 matrix<float> random_values(const matrix<float>& a, std::uint64_t seed = 1);
 
 /// A benchmark graph with its expected size and degrees.
 struct named_graph {
-  const char* name;
+  const char* name;              ///< the name, for `named`
   int64 nnz;                     ///< to about 1 %
   std::array<int64, 5> degrees;  ///< as `degree_quantiles` returns them; each to a few per cent
-  matrix<float> (*make)();
+  matrix<float> (*make)();       ///< generates the graph
 };
 
 /// The benchmark graphs: synthetic graphs with the shapes of well-known data sets.
+/// @code
+/// for (const auto& graph : rig::generate::named_graphs())
+///   std::printf("%s: %ld entries\n", graph.name, graph.nnz);
+/// @endcode
 std::span<const named_graph> named_graphs();
 
-/// The benchmark graph of this name. Throws error(format), which lists the names, if there is none.
+/// The benchmark graph of this name. Throws error: format, which lists the names, if there is none;
+/// out_of_memory.
+/// @code
+/// const auto graph = rig::generate::named("pubmed-like");
+/// @endcode
 matrix<float> named(std::string_view name);
 
 /// The graph that `text` describes: "karate", "rmat:SCALE:EDGEFACTOR", "uniform:N:DEGREE",
-/// "grid:ROWS:COLS", or the name of a benchmark graph. Throws error(format) that names the text.
+/// "grid:ROWS:COLS", or the name of a benchmark graph. Throws error: format, which names the text;
+/// range, out_of_memory.
+/// @code
+/// const auto graph = rig::generate::from_text("rmat:10:8");
+/// @endcode
 matrix<float> from_text(std::string_view text);
 
 /// Minimum, median, 90 % and 99 % quantiles, and maximum of the row lengths; zeros for a matrix
-/// without rows.
+/// without rows. Places: cpu. Cost: O(rows · log rows). Throws error(out_of_memory).
+/// @code
+/// const auto degrees = rig::generate::degree_quantiles(A.structure());
+/// std::printf("median %ld, longest %ld\n", degrees[1], degrees[4]);
+/// @endcode
 std::array<int64, 5> degree_quantiles(const pattern& structure);
 
 }  // namespace rig::generate

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Graphs from graphs: both directions, self loops, scaling and normalisation.
+
 #include <span>
 #include <type_traits>
 
@@ -14,6 +17,10 @@ namespace rig {
 /// Shapes: A n×n, C n×n. Deterministic for any number of threads; an iso A gives an iso C. Places:
 /// cpu. Cost: O(n + nnz) and one transpose of the pattern, which is not kept. T: float, double,
 /// int32, int64, bool. Throws error: shape, place, out_of_memory.
+/// @code
+/// const auto both = rig::symmetrise(A);
+/// const auto sums = rig::mxm(both, B, rig::plus_times<float>{});
+/// @endcode
 template <class T>
 matrix<T> symmetrise(const matrix<T>& a);
 
@@ -22,6 +29,10 @@ matrix<T> symmetrise(const matrix<T>& a);
 /// Shapes: A n×n. If no entry is missing, the result shares everything with A. An iso A stays iso
 /// if `value` is its value. Places: cpu. Cost: O(n + nnz). T: float, double, int32, int64, bool.
 /// Throws error: shape, place, out_of_memory.
+/// @code
+/// const auto with_loops = rig::add_self_loops(A);
+/// const auto best = rig::mxm(with_loops, B, rig::max_second<float>{});
+/// @endcode
 template <class T>
 matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 
@@ -30,12 +41,20 @@ matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 /// Shapes: factors.size() = rows. The result shares A's pattern and derived structures but not its
 /// values. Integers wrap. Places: cpu. Cost: O(rows + nnz). T: float, double, int32, int64. Throws
 /// error: shape, place, out_of_memory.
+/// @code
+/// const std::vector<float> factors(A.rows(), 0.5f);
+/// const auto halved = rig::scale_rows(A, factors);
+/// @endcode
 template <class T>
 matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
 
 /// A · diag(factors): column j times factors[j].
 ///
 /// Shapes: factors.size() = columns. Everything else is as for `scale_rows`.
+/// @code
+/// const std::vector<float> factors(A.columns(), 0.5f);
+/// const auto halved = rig::scale_columns(A, factors);
+/// @endcode
 template <class T>
 matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
 
@@ -45,6 +64,10 @@ matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t
 /// products are computed in double and rounded once, and a symmetric A gives an exactly symmetric
 /// result. A row whose sum is not positive gets factor 0. Places: cpu. Cost: O(n + nnz). T: float,
 /// double. Throws error: shape, place, out_of_memory. Source: Kipf & Welling, ICLR 2017.
+/// @code
+/// const auto convolution = rig::gcn_normalise(A);
+/// const auto layer = rig::mxm(convolution, B, rig::plus_times<float>{});
+/// @endcode
 template <class T>
 matrix<T> gcn_normalise(const matrix<T>& a);
 
@@ -56,6 +79,10 @@ matrix<T> gcn_normalise(const matrix<T>& a);
 /// gradient by B is mxm(C, dC, plus_times, {.transpose_a = true}). Shapes: as A. The result shares
 /// A's pattern and derived structures but not its values. Deterministic. Places: cpu. Cost: O(rows
 /// + nnz). T: float, double. Throws error: place, out_of_memory.
+/// @code
+/// const auto mean = rig::mean_normalise(A);
+/// const auto dX = rig::mxm(mean, dC, rig::plus_times<float>{}, {.transpose_a = true});
+/// @endcode
 template <class T>
 matrix<T> mean_normalise(const matrix<T>& a);
 

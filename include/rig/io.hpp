@@ -1,5 +1,20 @@
 #pragma once
 
+/// @file
+/// Readers and writers of Matrix Market, edge lists, NumPy arrays and archives.
+///
+/// Matrix Market: coordinate or array; real, integer or pattern; general, symmetric or
+/// skew-symmetric; never complex. A symmetric file may list an entry in either half, not in both. A
+/// comment "%%GraphBLAS type int8_t" (or another type) before the sizes sets the numbers' notation
+/// and range. Blank lines, comment lines, blanks around a line and CR LF are allowed everywhere.
+///
+/// Edge list: all lines "i j", or all lines "i j value"; nodes count from 0; `#` and `%` start
+/// comments. `read_options` lists the variants.
+///
+/// Numbers are read and written without locale and rounded to nearest; inf and NaN are numbers. An
+/// integer type accepts integral numbers that fit; bool is "not 0"; a float type accepts every
+/// number that does not overflow. Other numbers are refused, never truncated.
+
 #include <string>
 
 #include "rig/accumulate.hpp"
@@ -7,28 +22,19 @@
 #include "rig/matrix.hpp"
 #include "rig/quantized.hpp"
 
-// How rig reads and writes the file formats.
-//
-// Matrix Market: coordinate or array; real, integer or pattern; general, symmetric or
-// skew-symmetric; never complex. A symmetric file may list an entry in either half, not in both. A
-// comment "%%GraphBLAS type int8_t" (or another type) before the sizes sets the numbers' notation
-// and range. Blank lines, comment lines, blanks around a line and CR LF are allowed everywhere.
-//
-// Edge list: all lines "i j", or all lines "i j value"; nodes count from 0; `#` and `%` start
-// comments. `read_options` lists the variants.
-//
-// Numbers are read and written without locale and rounded to nearest; inf and NaN are numbers. An
-// integer type accepts integral numbers that fit; bool is "not 0"; a float type accepts every
-// number that does not overflow. Other numbers are refused, never truncated.
-
 namespace rig {
 
 /// Properties that a file does not state itself. The first four fields are for edge lists; Matrix
 /// Market ignores them because its files state them. Here columns are the words of a line.
+/// @code
+/// const rig::read_options options = {.nodes = 4, .values = false, .symmetrise = true};
+/// const auto graph = rig::read_matrix<float>("graph.txt", options);
+/// @endcode
 struct read_options {
   /// Rows and columns; a greater node is an error. 0: as many as the greatest node requires.
   index nodes = 0;
-  /// Between two words: blanks (' ' or '\t'), or one of , ; : | with or without blanks around it.
+  /// Between two words: `' '` for blanks (spaces and tabs), or one of `,` `;` `:` `|` with or
+  /// without blanks around it.
   char separator = ' ';
   bool values = true;          ///< whether a third column is the value
   bool extra_columns = false;  ///< whether columns after the edge are ignored, not refused
@@ -43,52 +49,72 @@ struct read_options {
 /// otherwise an edge list. Gzip is detected by content. T: float, double, int32, int64, bool.
 ///
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
-/// element of an array is an entry, zeros too. An edge list gives a square matrix, as large as its
-/// greatest node or `options` require. Repeated edges without values are one entry. Linear time.
-/// Memory: the entries, listed and then in the matrix, however many the file claims; and 4 bytes
-/// per row that it claims, 8 beyond 2^31 entries. If the machine has less, that is an error with
-/// the bytes, before any allocation. A read over 2 s shows its progress if stderr is a terminal.
-/// Throws error(format) "file:line: reason" for every defect of the file, duplicates and damaged
-/// gzip included; error(io); error(out_of_memory), which a node of two billion may cause;
-/// error(range) for invalid options; error(shape) if `symmetrise` needs a square matrix.
+/// element of an array is an entry, zeros too. An edge list gives a square matrix; its repeated
+/// edges without values are one entry. A read over 2 s shows its progress if stderr is a terminal.
+/// Cost: linear time; memory for the entries, twice, and 4 bytes per row that the file claims, 8
+/// beyond 2^31 entries. If the machine has less, that is an error before any allocation.
+/// Throws error: format, "file:line: reason", for every defect of the file, duplicates and damaged
+/// gzip included; io; out_of_memory, which a node of two billion may cause; range, for invalid
+/// options; shape, if `symmetrise` needs a square matrix.
+/// @code
+/// const auto graph = rig::read_matrix<float>("graph.mtx");
+/// const auto edges = rig::read_matrix<float>("graph.txt", {.symmetrise = true});
+/// @endcode
 template <class T>
 matrix<T> read_matrix(const std::string& path, const read_options& options = {});
 
 /// Reads a dense matrix: .npy or Matrix Market by content, gzip too. A pipe works only for
 /// coordinate files; an array must be a regular file, because its length bounds the allocation.
 ///
-/// .npy: versions 1 to 3; <f2, <f4, <f8, <i4, <i8 and |b1; C or Fortran order; n elements in one
-/// dimension become n×1. Elements that a coordinate file does not list are 0. Its memory is
-/// allocated as its size line claims, unless the machine has less; for other files only as the
-/// file's length allows.
-/// Throws as `read_matrix`. Errors in a .npy file, which has no lines, name only the file; errors
-/// of gzip name line 1.
+/// .npy: versions 1 to 3; `<f2`, `<f4`, `<f8`, `<i4`, `<i8` and `|b1`; C or Fortran order; n
+/// elements in one dimension become n×1. Elements that a coordinate file does not list are 0. Its
+/// memory is allocated as its size line claims, unless the machine has less; for other files only
+/// as the file's length allows. Throws as `read_matrix`. Errors in a .npy file, which has no lines,
+/// name only the file; errors of gzip name line 1.
+/// @code
+/// const auto features = rig::read_dense<float>("features.npy");
+/// const auto product = rig::mxm(A, features, rig::plus_times<float>{});
+/// @endcode
 template <class T>
 dense<T> read_dense(const std::string& path);
 
 /// Writes Matrix Market coordinate general, uncompressed, with its "%%GraphBLAS type"; an iso
 /// matrix of ones becomes a pattern. Numbers are the shortest that read back to the same bits (NaN
 /// keeps only its sign). Throws error(io) with path and reason, and leaves the part already
-/// written; error(out_of_memory), and leaves the file as it was.
+/// written; error(out_of_memory), and leaves the file as it was. Places: all; a matrix on a device
+/// is copied to the host first.
+/// @code
+/// rig::write_matrix("graph.mtx", A);
+/// @endcode
 template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a);
 
 /// Writes .npy, version 1.0, C order. Throws as `write_matrix`.
+/// @code
+/// rig::write_dense("features.npy", B);
+/// @endcode
 template <class T>
 void write_dense(const std::string& path, const dense<T>& a);
 
 /// Reads a quantized from a NumPy archive, .npz, stored or deflated, in a regular file. It holds
-/// codes.npy, |u1, rows×columns; low.npy and step.npy, <f4, 1 or `columns` numbers; and nothing
+/// codes.npy, `|u1`, rows×columns; low.npy and step.npy, `<f4`, 1 or `columns` numbers; and nothing
 /// else.
 ///
 /// Codes are allocated only if the file is long enough to hold them. All OpenMP threads read and
 /// check stored codes, with the same outcome for any number of threads. Throws as `read_matrix`,
 /// without line numbers: error(format) for all damage, a wrong CRC-32 included, and for invalid
 /// ranges.
+/// @code
+/// const rig::quantized features = rig::read_quantized("features.npz");
+/// const auto product = rig::mxm(A, features, rig::plus_times<float>{});
+/// @endcode
 quantized read_quantized(const std::string& path);
 
 /// Writes an archive as numpy.savez does, which numpy.load can read: members uncompressed, sizes in
 /// 64 bits. The same numbers give the same bytes. Throws as `write_matrix`.
+/// @code
+/// rig::write_quantized("features.npz", rig::quantized::from(B));
+/// @endcode
 void write_quantized(const std::string& path, const quantized& q);
 
 }  // namespace rig

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Sparse matrices: `matrix`.
+
 #include <concepts>
 #include <memory>
 #include <ranges>
@@ -20,34 +23,43 @@ namespace rig {
 /// Shapes: rows and columns < 2^31; the number of entries is limited only by memory. Explicit zeros
 /// are entries. A matrix lives in one place; only `to` copies between places. Concurrent use of
 /// shared matrices is safe.
+/// @code
+/// const std::vector<int> i{0, 1, 1}, j{1, 0, 2};
+/// const auto graph = rig::matrix<float>::from_positions(3, 3, i, j);
+/// @endcode
 template <class T>
 class matrix {
   static_assert(std::is_trivially_copyable_v<T>,
                 "the values of a matrix are trivially copyable: rig copies their bytes");
 
  public:
+  /// The type of the values.
   using value_type = T;
 
   /// 0×0.
   matrix() : matrix(0, 0) {}
 
-  /// rows×columns without entries; many rows take address space and no memory.
+  /// rows×columns without entries; many rows take address space and no memory. Throws error: shape,
+  /// out_of_memory.
   matrix(index rows, index columns) : structure_(pattern_without_entries(rows, columns)) {}
 
+  /// Shares the pattern and the values.
   matrix(const matrix&) = default;
   /// Leaves `other` 0×0.
   matrix(matrix&& other) noexcept : structure_(empty_pattern()) { swap(other); }
+  /// Shares or moves.
   matrix& operator=(matrix other) noexcept {
     swap(other);
     return *this;
   }
   ~matrix() = default;
 
-  /// An iso matrix on an existing pattern.
+  /// An iso matrix on an existing pattern. Throws error(range) if that is null.
   explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
       : structure_(given(std::move(structure))), iso_(iso) {}
 
   /// A matrix from a pattern and one value per entry (values.bytes() = nnz·sizeof(T), same place).
+  /// Throws error: range, if the pattern is null; shape, place.
   matrix(std::shared_ptr<const pattern> structure, buffer values)
       : structure_(given(std::move(structure))), values_(std::move(values)), is_iso_(false) {
     const auto expected = static_cast<std::size_t>(structure_->nnz()) * sizeof(T);
@@ -61,12 +73,20 @@ class matrix {
   }
 
   /// Builds a matrix from tuples (i[p], j[p], v[p]) in any order; positions have any integer type.
-  /// Throws error(duplicate) if two tuples have one position.
+  /// Throws error: duplicate, if two tuples have one position; shape, range, out_of_memory.
+  /// @code
+  /// const std::vector<int> i{0, 1, 1}, j{1, 0, 2};
+  /// const auto graph = rig::matrix<float>::from_tuples(3, 3, i, j, std::vector<float>{2, 3, 4});
+  /// @endcode
   static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
                             std::span<const T> v) {
     return build(rows, columns, i, j, v, false, [](const T& x, const T&) { return x; });
   }
   /// The same, except that `combine(x, y)` folds duplicates in input order.
+  /// @code
+  /// const std::vector<int> i{0, 0}, j{1, 1};
+  /// auto five = rig::matrix<int>::from_tuples(2, 2, i, j, std::vector<int>{2, 3}, std::plus<>{});
+  /// @endcode
   template <class Combine>
   requires std::invocable<Combine, T, T>
   static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
@@ -75,7 +95,11 @@ class matrix {
   }
 
   /// An iso matrix from positions. With `merge_duplicates`, repeated positions become one entry;
-  /// otherwise they are an error.
+  /// otherwise they are error(duplicate). Throws as `from_tuples`.
+  /// @code
+  /// const std::vector<int> i{0, 1, 1}, j{1, 0, 2};
+  /// const auto graph = rig::matrix<float>::from_positions(3, 3, i, j);
+  /// @endcode
   static matrix from_positions(index rows, index columns, const integers& i, const integers& j,
                                T iso = T(1), bool merge_duplicates = false) {
     return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
@@ -83,6 +107,10 @@ class matrix {
 
   /// Copies CSR arrays. Offsets and columns are vectors, arrays or spans of any integer type;
   /// narrowing is checked. Throws error: shape, range, order, duplicate, out_of_memory.
+  /// @code
+  /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2}, values{2, 3, 4};
+  /// const auto graph = rig::matrix<int>::from_csr(2, 3, offsets, columns, values);
+  /// @endcode
   static matrix from_csr(index rows, index columns, const integers& offsets,
                          const integers& entries, std::span<const T> values,
                          input how = input::checked) {
@@ -102,11 +130,17 @@ class matrix {
   }
 
   /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
-  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4. Other arrays are error(type);
-  /// `from_csr` copies them. `input::sorted` is refused because sorting would write. Arrays on a
-  /// device must be `input::trusted`, with ascending columns, and are used in the order of `stream`
-  /// (a cudaStream_t; null: rig's own stream, not CUDA's default stream, which is
-  /// cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`.
+  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4; `from_csr` copies other
+  /// arrays. Arrays on a device must be `input::trusted`, with ascending columns, and are used in
+  /// the order of `stream` (a cudaStream_t; null: rig's own stream, not CUDA's default stream,
+  /// which is cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`. Throws as
+  /// `from_csr`, and error: type, for integers of other sizes; order, for `input::sorted`, because
+  /// sorting would write; place, unless a device's arrays are trusted; cannot, for
+  /// cudaStreamPerThread.
+  /// @code
+  /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2}, values{2, 3, 4};
+  /// const auto graph = rig::matrix<int>::view(2, 3, offsets, columns, values);
+  /// @endcode
   static matrix view(index rows, index columns, const integers& offsets, const integers& entries,
                      std::span<const T> values, input how = input::checked, place where = cpu(),
                      void* stream = nullptr) {
@@ -121,22 +155,34 @@ class matrix {
       view(index rows, index columns, Offsets&& offsets, Columns&& entries, Values&& values,
            input how = input::checked, place where = cpu(), void* stream = nullptr) = delete;
 
+  /// The number of rows.
   index rows() const { return structure_->rows(); }
+  /// The number of columns.
   index columns() const { return structure_->columns(); }
+  /// Stored entries.
   int64 nnz() const { return structure_->nnz(); }
+  /// The place of pattern and values.
   place where() const { return structure_->where(); }
+  /// Whether all entries have one value, which `iso_value` returns.
   bool iso() const { return is_iso_; }
+  /// The value of every entry; only for an iso matrix.
   T iso_value() const { return iso_; }
   /// One value per entry; null for an iso matrix.
   const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
+  /// The stream that the values belong to; null on the CPU and for an iso matrix.
   void* values_stream() const { return values_.stream(); }
   /// The value of entry p, in CSR order; only for a matrix on the CPU.
   T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
+  /// The pattern.
   const pattern& structure() const { return *structure_; }
+  /// The pattern, for another matrix to share.
   const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
 
   /// A matrix with the same pattern and derived structures, and other values: nnz of them, on the
-  /// CPU, copied to the matrix's place.
+  /// CPU, copied to the matrix's place. Throws error: shape, out_of_memory.
+  /// @code
+  /// const auto weighted = A.with_values(std::vector<float>(A.nnz(), 0.5f));
+  /// @endcode
   template <std::ranges::contiguous_range Values>
   matrix<std::ranges::range_value_t<Values>> with_values(const Values& values) const {
     using element = std::ranges::range_value_t<Values>;
@@ -149,12 +195,19 @@ class matrix {
     return matrix<element>(structure_, std::move(kept));
   }
   /// A matrix with the same pattern and derived structures, and the value `iso` in every entry.
+  /// @code
+  /// const rig::matrix<float> ones = A.with_value(1.0f);
+  /// @endcode
   template <class U>
   matrix<U> with_value(U iso) const {
     return matrix<U>(structure_, iso);
   }
 
-  /// The same matrix in another place; shares everything if it is already there.
+  /// The same matrix in another place, without its derived structures; shares everything if it is
+  /// already there. A copy to a device may still run on return. Throws error: place, out_of_memory.
+  /// @code
+  /// const auto on_gpu = A.to(rig::cuda(0));
+  /// @endcode
   matrix to(place target) const {
     if (target == where()) return *this;
     return or_out_of_memory("to", [&] {
@@ -168,14 +221,20 @@ class matrix {
   /// waits for them. Structures for one kernel only (`maxk_backward`, `spmv_panels`) are built if
   /// the descriptor names that kernel, otherwise by its first call. Before you capture a product in
   /// a CUDA graph, also make one like it: that loads its kernels, which depend on semiring, types
-  /// and width.
+  /// and width. Throws error(out_of_memory).
+  /// @code
+  /// A.prepare({.transpose_a = true});
+  /// const auto product = rig::mxm(A, B, rig::plus_times<float>{}, {.transpose_a = true});
+  /// @endcode
   const matrix& prepare(const descriptor& desc = {}) const {
     or_out_of_memory("prepare",
                      [&] { prepare_derived(*structure_, desc.transpose_a, desc.kernel); });
     return *this;
   }
-  /// The derived structures built so far, with their bytes.
+  /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const { return structure_->derived_structures(); }
+  /// Drops the derived structures of the pattern, also for the matrices that share it; calls that
+  /// run keep theirs.
   void drop_derived() const { structure_->drop_derived(); }
 
  private:

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The product `mxm` in its three forms, and `explain`.
+
 #include <cstdint>
 #include <string_view>
 #include <type_traits>
@@ -10,6 +13,7 @@
 #include "rig/kernels/problem.hpp"
 #include "rig/semiring.hpp"
 
+/// @cond internal
 namespace rig_type_key {
 
 /// A string that contains the full name of S. It is outside namespace rig, because inside it the
@@ -20,9 +24,11 @@ constexpr const char* of() {
 }
 
 }  // namespace rig_type_key
+/// @endcond
 
 namespace rig {
 
+/// @cond internal
 /// Element type of the result: `Named` unless it is void, else the semiring's output type.
 template <class Named, semiring S>
 struct result_element {
@@ -220,9 +226,14 @@ struct product_result<Named, S, Mask> {
   using type = typename result_container<typename result_element<Named, S>::type,
                                          is_indexed<output<S>>, is_cbsr_mask<Mask>>::type;
 };
+/// @endcond
+
+/// The type of mxm<Named>(A, B, S{}), Named void for S's output type: `dense`; `indexed_dense` for
+/// arg-max and arg-min; `cbsr` under a mask that is the structure of a cbsr.
 template <class Named, class S, class Mask = no_mask>
 using mxm_result = typename product_result<Named, S, Mask>::type;
 
+/// @cond internal
 /// Whether values of type Stored convert to Algebra. A storage type converts to every arithmetic
 /// algebra type; any other type serves only as itself.
 template <class Stored, class Algebra>
@@ -248,11 +259,15 @@ template <class B>
 inline constexpr bool is_cbsr = false;
 template <class T>
 inline constexpr bool is_cbsr<cbsr<T>> = true;
+/// @endcond
+
+/// A type that B of `mxm` can have: `dense`, `quantized` or `cbsr`.
 template <class B>
 concept dense_like = requires {
   typename right_operand<B>::element;
 };
 
+/// @cond internal
 template <semiring S, class TA, dense_like B, class Mask>
 problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
                      const descriptor& desc) {
@@ -348,63 +363,43 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
   });
 }
 
-/// Sparse × dense over a semiring, into a new dense result. B is a `dense`, a `quantized` (its
-/// elements are floats) or a `cbsr` (see below).
+/// @endcond
+
+/// Sparse × dense over a semiring, into a new result.
 ///
 ///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i),  n_i = entries of row i of op(A)
 ///
-/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose if the descriptor sets it. A row
-/// without entries yields `desc.fill`, by default the finished zero of S. Operands convert to
-/// S::left and S::right when loaded. Results convert to S's output type, or to a named one:
-/// mxm<half>(A, B, s). A quantized with per-column ranges cannot be transposed.
-/// Order: the entries of a row ascend, or are folded in a fixed tree. Same inputs and machine give
-/// the same bits for any number of threads. Without fused multiply-add (RIG_ISA=baseline, or a
-/// caller's semiring in an unoptimised build) the last bits of floats differ.
-/// Error, for B a dense: half and bfloat16 convert to float exactly. A sum of n floats is within
-/// (n + 1) · 2⁻²³ · Σ|terms| of the exact sum over the converted operands (doubles: 2⁻⁵²). A mean
-/// divides it and rounds once; maxima, minima and their arguments round only their terms. Results
-/// stored as half or bfloat16 are rounded once more, to nearest.
-/// Places: all operands in one. Cost: O(nnz · f); memory: the result, A's derived structures, and
-/// scratch of kernels. Throws error: shape, place, range, unknown_kernel, cannot, out_of_memory;
-/// nothing is written then. Source: Huang et al., GE-SpMM, SC 2020.
-///
-/// A cbsr is a sparse B: ⊕ runs over the k for which B has entry (k,j). A place of C without
-/// products is treated as in an empty row: it becomes `desc.fill`, or with an accumulator it stays.
-/// n_i remains the number of entries of row i of op(A), so a mean divides by degree. The semiring
-/// must have `samples_as`; a cbsr cannot be transposed. With {.kernel = "maxk", .k = 32}, B is a
-/// dense of float, double, half or bfloat16, and the product is that of maxk(B, 32).
-/// Places: all in one. Cost: O(nnz · k + rows · f). On a device nnz · k counts once per tile of
-/// columns that fits in shared memory, some thousands. Scratch on the CPU: f accumulators per
-/// thread. On a device: f per segment of a split row, and a sum has at most 64 bytes. Source:
-/// MaxK-GNN, ASPLOS 2024.
+/// Shapes: op(A) m×k, op(B) k×f, C m×f; op is the transpose if `desc` sets it. B is a `dense`, a
+/// `quantized` or a `cbsr`. A place without products becomes `desc.fill`. Results have S's output
+/// type, or a named one: mxm<half>(A, B, s). The same inputs and machine give the same bits for any
+/// number of threads; docs/reference/mxm.md has the order, the error bounds and the rules for cbsr.
+/// Places: all operands in one. Cost: O(nnz · f), for a cbsr O(nnz · k + rows · f); memory: the
+/// result, derived structures, scratch. Throws error: shape, place, range, type, unknown_kernel,
+/// cannot, out_of_memory; nothing is written then. Source: Huang et al., GE-SpMM, SC 2020.
+/// @code
+/// const auto sums = rig::mxm(A, B, rig::plus_times<float>{});
+/// const auto best = rig::mxm(A, B, rig::max_second<float>{}, {.transpose_a = true, .fill = 0});
+/// @endcode
 template <class Element = void, class TA, dense_like B, class S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
 }
 
-/// The same under a mask: outside the mask, the new result is `desc.fill`. See the first form.
+/// The same under a mask: outside the mask, the new result is `desc.fill`.
 ///
-/// Under the structure of a cbsr the result is a cbsr that shares its indices, and no other place
-/// is computed. So for Y = maxk(X, k), the gradient of C = A ⊕.⊗ Y by the retained entries is
+///   C⟨mask⟩ = A ⊕.⊗ B
 ///
-///   dY = mxm(A, dC, s, structure(Y), {.transpose_a = true})
-///
-/// with s = plus_times (plus_second for a sum that ignores A's values), and dX = to_dense(dY). The
-/// gradient of a mean divides each row of dC by the length of that row of A, not of Aᵀ. With W =
-/// mean_normalise(A) in place of A, plus_times gives the mean and its gradient. B is a dense; the
-/// result's type is float, double, half or bfloat16; the semiring yields one array. A row of op(A)
-/// without entries yields `desc.fill`.
-/// Deterministic, without atomics: each sum has a fixed order, on the CPU that of A's entries. With
-/// {.transpose_a = true, .reproducible = false}, a device may add the floats of a `linear` semiring
-/// by atomics in any order. Bits then differ from call to call, within the rounding of a sum in any
-/// order. That needs 56 rows of B to fit in a block's shared memory (1037 floats per row on an
-/// H200). It is faster (docs/lab/maxk.md), except when half of the columns are retained; then the
-/// order may be fixed.
-/// Places: all in one. Cost: O(nnz · k), and A's derived structure "transpose". If a device reads B
-/// by panels, also the derived structure "row panels": up to 20 bytes per entry and 4 per row. In a
-/// fixed order, scratch is k accumulators for each panel and row of C that share entries; it takes
-/// at most an eighth of the device's memory. Source: MaxK-GNN, ASPLOS 2024, whose backward is an
-/// outer product with atomics.
+/// Under the structure of a cbsr the result is a cbsr that shares its indices; B is a dense, and no
+/// other place is computed. So dY = mxm(A, dC, s, structure(Y), {.transpose_a = true}) is the
+/// gradient of C = A ⊕.⊗ Y by the entries of Y = maxk(X, k), and dX = to_dense(dY).
+/// Shapes: the mask as C. Deterministic; with .reproducible = false a device may add the floats of
+/// such a gradient by atomics. Places: all in one. Cost: as the first form; under a cbsr O(nnz · k)
+/// and derived structures. Throws as the first form. Source: MaxK-GNN, ASPLOS 2024.
+/// @code
+/// const auto s = rig::plus_times<float>{};
+/// const auto part = rig::mxm(A, B, s, rig::structure(M), {.fill = -1});
+/// const auto dY = rig::mxm(A, dC, s, rig::structure(Y), {.transpose_a = true});
+/// @endcode
 template <class Element = void, class TA, dense_like B, class S, class Container>
 mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
                                             const mask<Container>& mask,
@@ -412,24 +407,32 @@ mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
   return mxm_fresh<Element, S>(a, b, mask, desc);
 }
 
-/// Into an existing result: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B), or = A ⊕.⊗ B with accumulator `none`.
+/// Into an existing result.
+///
+///   C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B), or = A ⊕.⊗ B with accumulator `none`
 ///
 /// If the product has no entry because its row of op(A) is empty, C becomes fill without an
 /// accumulator, and stays with one. Outside the mask, C becomes fill with desc.replace, and stays
 /// without it. C may be a dense of any storage type, or an indexed_dense for arg-max and arg-min. C
 /// may share memory with any operand: the result is as if the inputs were copied first, at the cost
 /// of a copy of C. Throws as the first form, and read_only.
+/// @code
+/// rig::mxm(C, rig::accumulator::plus, A, B, rig::plus_times<float>{});
+/// rig::mxm(C, rig::none, A, B, rig::plus_times<float>{}, rig::structure(M), {.replace = true});
+/// @endcode
 template <class Result, class TA, dense_like B, class S, class Container>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const mask<Container>& mask, const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, mask, desc);
 }
+/// The same without a mask: every place is written.
 template <class Result, class TA, dense_like B, class S>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
          const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, no_mask{}, desc);
 }
 
+/// @cond internal
 template <class S, class TA, dense_like B, class Mask>
 explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                           const descriptor& desc) {
@@ -447,13 +450,20 @@ explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
   });
 }
 
+/// @endcond
+
 /// Explains a product into a new result of S's own type: every kernel's answer, and the choice.
 /// Computes nothing, but may build derived structures. An existing result, its type and an
 /// accumulator can change the answers and are not considered. Throws as `mxm`.
+/// @code
+/// const auto why = rig::explain(A, B, rig::plus_times<float>{});
+/// std::puts(why.text().c_str());
+/// @endcode
 template <class TA, dense_like B, class S>
 explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, no_mask{}, desc);
 }
+/// The same under a mask.
 template <class TA, dense_like B, class S, class Container>
 explanation explain(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
                     const descriptor& desc = {}) {

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The structure of a sparse matrix: `pattern`, and `input`, how far arrays are trusted.
+
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -18,16 +21,19 @@ namespace rig {
 
 class pattern;
 
+/// @cond internal
 /// A structure derived from a pattern and kept beside it: indices and permutations, never values.
 struct derived {
   virtual ~derived() = default;
   virtual std::size_t bytes() const = 0;
 };
 
+/// @endcond
+
 /// A derived structure as `matrix::derived_structures()` lists it.
 struct derived_info {
-  std::string name;
-  std::size_t bytes = 0;
+  std::string name;       ///< what it is: "transpose", "row lengths"
+  std::size_t bytes = 0;  ///< its memory, in the pattern's place
 };
 
 /// How far rig trusts the caller's arrays.
@@ -40,29 +46,45 @@ enum class input {
 
 /// The structure of a sparse matrix in CSR: offsets and ascending columns. Immutable and shared.
 /// Derived structures are built on first use, by one thread, and live until `drop_derived`.
+/// @code
+/// const rig::pattern& structure = A.structure();
+/// for (auto p = structure.offset(0); p < structure.offset(1); ++p)
+///   std::printf("%d\n", structure.column_indices()[p]);
+/// @endcode
 class pattern {
  public:
+  /// A pattern over buffers that satisfy its rules; they are not checked. `pattern_from_csr` and
+  /// `pattern_view` check.
   pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
           buffer columns_of_entries);
 
+  /// The number of rows.
   index rows() const { return rows_; }
+  /// The number of columns.
   index columns() const { return columns_; }
+  /// Stored entries.
   int64 nnz() const { return nnz_; }
+  /// The place of the arrays.
   place where() const { return offsets_.where(); }
+  /// The stream that the arrays belong to; null on the CPU.
   void* stream() const { return offsets_.stream(); }
 
   /// Whether offsets are int64; otherwise they are int32. A run-time flag.
   bool offsets_64() const { return offsets_64_; }
+  /// rows + 1 offsets: the entries of row i begin at offset i and end before offset i + 1.
   const void* offsets() const { return offsets_.data(); }
+  /// The column of each entry, row by row.
   const index* column_indices() const { return entries_.data<index>(); }
   /// The number of entries before `row`; only for a pattern on the CPU.
   int64 offset(index row) const {
     return offsets_64_ ? offsets_.data<int64>()[row] : offsets_.data<int32>()[row];
   }
 
-  /// The same pattern in another place, without its derived structures.
+  /// The same pattern in another place, without its derived structures; a copy always. Throws
+  /// error: place, out_of_memory.
   std::shared_ptr<const pattern> to(place target) const;
 
+  /// @cond internal
   /// The derived structure F of this pattern, built on first use. F has `static constexpr const
   /// char* name` and a constructor from `const pattern&`. Thread-safe; a dropped structure lives
   /// while a shared_ptr refers to it.
@@ -72,7 +94,10 @@ class pattern {
         F::name,
         [](const pattern& p) -> std::shared_ptr<const derived> { return std::make_shared<F>(p); }));
   }
+  /// @endcond
+  /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const;
+  /// Drops the derived structures; calls that run keep theirs.
   void drop_derived() const;
 
  private:
@@ -87,6 +112,7 @@ class pattern {
   mutable std::vector<std::pair<std::string_view, std::shared_ptr<const derived>>> derived_;
 };
 
+/// @cond internal
 /// rows×columns without entries; many rows take address space and no memory.
 std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns);
 
@@ -117,20 +143,35 @@ struct row_lengths : derived {
   index empty = 0;
 };
 
+/// @endcond
+
 /// Copies and checks the caller's CSR arrays. Columns that are not int32 are narrowed with a check,
 /// trusted or not. `order`, unless null, receives the permutation of sorting: entry p of the result
 /// was entry order[p]. It is empty if nothing moved.
+///
+/// Shapes: rows + 1 offsets, the last one the number of entries. Places: cpu. Cost: O(rows + nnz).
+/// Throws error: shape, range, order, duplicate, out_of_memory.
+/// @code
+/// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2};
+/// const rig::matrix<float> ones(
+///     rig::pattern_from_csr(2, 3, offsets, columns, rig::input::checked));
+/// @endcode
 std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const integers& offsets,
                                                 const integers& entries, input how,
                                                 std::vector<int64>* order = nullptr);
 
 /// The same without a copy: the caller keeps the arrays alive and unchanged. Offsets have 4 or 8
 /// bytes, columns 4. Other arrays are error(type); `pattern_from_csr` copies them. Arrays on a
-/// device must be `trusted`, and are used in the order of `stream`.
+/// device must be `trusted`, otherwise error(place), and are used in the order of `stream`.
+/// @code
+/// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2};
+/// const rig::matrix<float> ones(rig::pattern_view(2, 3, offsets, columns, rig::input::checked));
+/// @endcode
 std::shared_ptr<const pattern> pattern_view(index rows, index columns, const integers& offsets,
                                             const integers& entries, input how, place where = cpu(),
                                             void* stream = nullptr);
 
+/// @cond internal
 /// Tuples sorted by row, then column, then input order. Entry p of the result combines the tuples
 /// order[groups[p]] … order[groups[p + 1] − 1], in input order. A group of two or more tuples is a
 /// duplicate.
@@ -143,5 +184,6 @@ sorted_tuples sort_tuples(index rows, index columns, const integers& i, const in
 
 /// Packs `count + 1` offsets as a pattern stores them: int32 if nnz fits, else int64.
 buffer pack_offsets(const integers& offsets, bool& offsets_64);
+/// @endcond
 
 }  // namespace rig

@@ -1,7 +1,11 @@
 #pragma once
 
+/// @file
 /// The whole API, except tests of semirings and generators of graphs. These have their own headers:
 /// rig/check_semiring.hpp, rig/generate.hpp.
+
+/// @namespace rig
+/// Sparse × dense products over semirings, on CPUs and GPUs.
 
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// How much of a matrix a sampled kernel reads: `sampling_report`.
+
 #include <string>
 
 #include "rig/matrix.hpp"
@@ -9,16 +12,20 @@ namespace rig {
 /// The entries of a matrix that a sampled kernel reads. A row's share is its staged entries over
 /// all its entries; rows without entries have none.
 struct sampling_statistics {
-  int64 entries = 0;   ///< entries of the matrix
-  int64 staged = 0;    ///< entries read; repeated ones count each time
-  int64 distinct = 0;  ///< different entries among them
-  index rows = 0;
-  index whole_rows = 0;  ///< rows not longer than the width, including empty ones
-  double least_share = 1, percent_1_share = 1, percent_10_share = 1, median_share = 1,
-         mean_share = 1;  ///< over rows with entries; p % of them keep that share or less
+  int64 entries = 0;         ///< entries of the matrix
+  int64 staged = 0;          ///< entries read; repeated ones count each time
+  int64 distinct = 0;        ///< different entries among them
+  index rows = 0;            ///< rows of the matrix
+  index whole_rows = 0;      ///< rows not longer than the width, including empty ones
+  double least_share = 1,    ///< the least share of a row with entries
+      percent_1_share = 1,   ///< 1 % of the rows with entries keep this share or less
+      percent_10_share = 1,  ///< 10 % of them
+      median_share = 1,      ///< half of them
+      mean_share = 1;        ///< the mean over them
 
-  /// staged / entries and distinct / entries; 1 if there are no entries.
+  /// staged / entries; 1 if there are no entries.
   double kept_share() const { return share_of(staged); }
+  /// distinct / entries; 1 if there are no entries.
   double distinct_share() const { return share_of(distinct); }
   /// "stages 26.0 % of 114 M entries (25.1 % distinct), 12.0 % of rows whole"
   std::string text() const;
@@ -35,6 +42,10 @@ struct sampling_statistics {
 /// any B and semiring. Deterministic. Places: any; for a device the call copies the offsets and
 /// waits. Cost: O(rows + distinct lengths · width), and a transpose if one is needed. Throws error:
 /// unknown_kernel, range (width), cannot (no sampled kernel is named), out_of_memory.
+/// @code
+/// const auto report = rig::sampling_report(A, {.kernel = "adaptive", .width = 64});
+/// std::puts(report.text().c_str());
+/// @endcode
 template <class T>
 sampling_statistics sampling_report(const matrix<T>& a, const descriptor& desc);
 

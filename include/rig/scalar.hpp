@@ -1,7 +1,8 @@
 #pragma once
 
-// Scalars and their arithmetic: the only header that depends on the compiler that reads it. It
-// includes nothing, so g++, nvcc and NVRTC compile semirings from the same text.
+/// @file
+/// Scalars and their arithmetic: the only header that depends on the compiler that reads it. It
+/// includes nothing, so g++, nvcc and NVRTC compile semirings from the same text.
 
 #if __cplusplus < 202002L
 #error "rig needs C++20: compile with -std=c++20"
@@ -10,21 +11,30 @@
 
 namespace rig {
 
+/// A signed integer of 4 bytes, and a storage type.
 using int32 = int;
+/// A signed integer of 8 bytes, and a storage type. It is long on every platform of rig.
 using int64 = long;
 static_assert(sizeof(int32) == 4 && sizeof(int64) == 8);
 
-/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns. <cstring> declares
+/// Rows, columns and ranks: matrices have fewer than 2^31 rows and columns. `<cstring>` declares
 /// POSIX's function ::index. To avoid the clash, write rig::index, or `using rig::index;` in a
 /// namespace or a function.
 using index = int32;
 
 /// IEEE binary16, a storage type that converts to and from float, rounding to nearest even. The
 /// bits of a NaN differ by place.
+/// @code
+/// const rig::half third(1.0f / 3);
+/// std::printf("%.7f\n", float(third));  // 0.3332520
+/// @endcode
 struct half {
-  unsigned short bits = 0;
+  unsigned short bits = 0;  ///< sign, exponent and fraction
+  /// 0.
   constexpr half() = default;
+  /// The nearest number; of two that are as near, the even one.
   constexpr explicit half(float value) : bits(round(value)) {}
+  /// The same number; no rounding.
   constexpr explicit operator float() const {
 #ifdef __CUDA_ARCH__
     if (!__builtin_is_constant_evaluated()) {
@@ -76,10 +86,17 @@ struct half {
 
 /// The upper half of a float, a storage type that converts to and from float, rounding to nearest
 /// even. The bits of a NaN differ by place.
+/// @code
+/// const rig::bfloat16 third(1.0f / 3);
+/// std::printf("%.7f\n", float(third));  // 0.3339844
+/// @endcode
 struct bfloat16 {
-  unsigned short bits = 0;
+  unsigned short bits = 0;  ///< sign, exponent and fraction
+  /// 0.
   constexpr bfloat16() = default;
+  /// The nearest number; of two that are as near, the even one.
   constexpr explicit bfloat16(float value) : bits(round(value)) {}
+  /// The same number; no rounding.
   constexpr explicit operator float() const {
     return __builtin_bit_cast(float, static_cast<unsigned>(bits) << 16);
   }
@@ -103,8 +120,9 @@ struct bfloat16 {
 /// A value with its index: the accumulator of arg-max and arg-min.
 template <class T>
 struct indexed {
-  T value;
-  int32 index;
+  T value;      ///< the value
+  int32 index;  ///< the inner index k of its product
+  /// Whether value and index are equal.
   friend constexpr bool operator==(const indexed& x, const indexed& y) {
     return x.value == y.value && x.index == y.index;
   }
@@ -113,19 +131,21 @@ struct indexed {
 /// The storage types by name. `code` is a byte of a `quantized`, whose ranges define its value;
 /// only B has it. `other` is any further type, stored and computed unchanged.
 enum class type : unsigned char {
-  boolean,
-  int32,
-  int64,
-  float32,
-  float64,
-  half,
-  bfloat16,
-  code,
-  other
+  boolean,   ///< bool
+  int32,     ///< rig::int32
+  int64,     ///< rig::int64
+  float32,   ///< float
+  float64,   ///< double
+  half,      ///< rig::half
+  bfloat16,  ///< rig::bfloat16
+  code,      ///< a byte of a quantized
+  other,     ///< any further type
 };
 
+/// The storage type that T is; `other` for any further type.
 template <class T>
 inline constexpr type type_of = type::other;
+/// @cond internal
 template <>
 inline constexpr type type_of<bool> = type::boolean;
 template <>
@@ -140,29 +160,42 @@ template <>
 inline constexpr type type_of<half> = type::half;
 template <>
 inline constexpr type type_of<bfloat16> = type::bfloat16;
+/// @endcond
 
+/// Whether T is a storage type: float, double, int32, int64, bool, half or bfloat16.
 template <class T>
 inline constexpr bool is_storage = type_of<T> != type::other;
+/// Whether T is half or bfloat16.
 template <class T>
 inline constexpr bool is_small_float = false;
+/// @cond internal
 template <>
 inline constexpr bool is_small_float<half> = true;
 template <>
 inline constexpr bool is_small_float<bfloat16> = true;
+/// @endcond
+/// Whether T is float or double.
 template <class T>
 inline constexpr bool is_float = false;
+/// @cond internal
 template <>
 inline constexpr bool is_float<float> = true;
 template <>
 inline constexpr bool is_float<double> = true;
+/// @endcond
+/// Whether T is int32 or int64.
 template <class T>
 inline constexpr bool is_integer = false;
+/// @cond internal
 template <>
 inline constexpr bool is_integer<int32> = true;
 template <>
 inline constexpr bool is_integer<int64> = true;
+/// @endcond
+/// Whether T is U.
 template <class T, class U>
 inline constexpr bool is_same = false;
+/// @cond internal
 template <class T>
 inline constexpr bool is_same<T, T> = true;
 
@@ -178,6 +211,7 @@ template <>
 struct unsigned_twin<int64> {
   using type = unsigned long;
 };
+/// @endcond
 
 /// The least value of T, the identity of max: -inf for floats.
 template <class T>

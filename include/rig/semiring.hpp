@@ -1,13 +1,16 @@
 #pragma once
 
+/// @file
+/// The members of a semiring, as concepts: `semiring`.
+
 #include "rig/scalar.hpp"
 
 namespace rig {
 
 /// The position of a product: C's row, and the inner index k of A(i,k) ⊗ B(k,j).
 struct position {
-  index row;
-  index inner;
+  index row;    ///< the row of C
+  index inner;  ///< the inner index k
 };
 
 /// The meaning of a sample of a row's products for the whole row.
@@ -18,6 +21,7 @@ enum class reduction : unsigned char {
   extreme,  ///< a bound of the greatest or least
 };
 
+/// A multiply that takes two operands.
 template <class S>
 concept plain_multiply = requires(typename S::left a, typename S::right b) {
   S::multiply(a, b);
@@ -40,6 +44,14 @@ concept monoid = requires(typename S::accum x) {
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
 /// annihilates, linear, logical, samples_as, name.
+///
+/// C(i,j) of `mxm` is finish(⊕_k A(i,k) ⊗ B(k,j), n_i), with ⊕ = add and ⊗ = multiply. A type that
+/// is no semiring does not compile, and the message names the member. `check_semiring` checks the
+/// laws.
+/// @code
+/// static_assert(rig::semiring<rig::plus_times<float>>);
+/// static_assert(!rig::semiring<float>);
+/// @endcode
 template <class S>
 concept semiring = requires(typename S::accum x) {
   typename S::left;
@@ -49,6 +61,7 @@ concept semiring = requires(typename S::accum x) {
 }
 &&(plain_multiply<S> || positional<S>);
 
+/// A semiring with finish(x, n), which maps a sum of n products to the result.
 template <class S>
 concept has_finish = requires(typename S::accum x, int64 n) {
   S::finish(x, n);
@@ -68,10 +81,12 @@ concept has_replaces = requires(typename S::accum x) {
   requires is_same<decltype(S::replaces(x, x)), bool>;
 };
 
+/// multiply does not read its left operand, so kernels load no values of A.
 template <class S>
 concept is_ignoring_left = requires {
   requires S::ignores_left;
 };
+/// multiply does not read its right operand, so kernels load no elements of B.
 template <class S>
 concept is_ignoring_right = requires {
   requires S::ignores_right;
@@ -100,9 +115,11 @@ concept is_logical = requires {
 /// refuse S.
 template <class S>
 inline constexpr reduction samples_as = reduction::none;
+/// @cond internal
 template <class S>
 requires requires { S::samples_as; }
 inline constexpr reduction samples_as<S> = S::samples_as;
+/// @endcond
 
 /// Whether sums of S can be multiplied by row_nnz / staged.
 template <class S>
@@ -131,15 +148,19 @@ constexpr typename S::accum product(typename S::left a, typename S::right b, pos
 template <semiring S>
 using output = decltype(finished<S>(S::zero(), int64{0}));
 
+/// Whether T is an `indexed`, so that results are two arrays.
 template <class T>
 inline constexpr bool is_indexed = false;
+/// @cond internal
 template <class T>
 inline constexpr bool is_indexed<indexed<T>> = true;
+/// @endcond
 
 /// The greatest size of a left, right, accum or result in bytes: kernels hold 128 of them on a
 /// thread's stack.
 inline constexpr int64 widest_element = 8192;
 
+/// @cond internal
 template <class T>
 inline constexpr bool fits_element = static_cast<int64>(sizeof(T)) <= widest_element;
 
@@ -216,5 +237,6 @@ constexpr bool require_semiring() {
     return true;
   return false;
 }
+/// @endcond
 
 }  // namespace rig

@@ -1,19 +1,24 @@
 #pragma once
 
+/// @file
+/// Semirings of the caller: `RIG_SEMIRING`.
+
 #include "rig/kernels/problem.hpp"
 
 /// Defines a semiring that runs on the CPU and, without nvcc, on CUDA. It is a struct `name` with
 /// the given members, and keeps their text for the run-time compiler.
 ///
-///   RIG_SEMIRING(log_plus,
-///     using left = float; using right = float; using accum = float;
-///     static constexpr float zero() { return rig::lowest<float>(); }
-///     static constexpr float add(float x, float y) { … }
-///     static constexpr float multiply(float a, float b) { return a + b; })
-///
-/// The body may use the language, the declarations of rig/scalar.hpp, rig::position and
-/// rig::reduction, all qualified by rig::. It may use nothing else of the program, because the
+/// The body may use the language, the declarations of rig/scalar.hpp, `rig::position` and
+/// `rig::reduction`, all qualified by `rig::`. It may use nothing else of the program, because the
 /// GPU's compiler sees only this text. Place it in a namespace or at file scope.
+/// Cost: on CUDA the first product compiles a kernel. A body that NVRTC rejects is error(cannot).
+/// @code
+/// RIG_SEMIRING(max_sum,
+///   using left = float; using right = float; using accum = float;
+///   static constexpr float zero() { return rig::lowest<float>(); }
+///   static constexpr float add(float x, float y) { return rig::maximum(x, y); }
+///   static constexpr float multiply(float a, float b) { return a + b; });
+/// @endcode
 #define RIG_SEMIRING(name_, ...)                                                             \
   struct name_ {                                                                             \
     __VA_ARGS__                                                                              \
