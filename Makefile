@@ -6,7 +6,7 @@ MAKEFLAGS += --no-print-directory
 
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev
 bench_packages := $(build_packages) nlohmann-json3-dev libgraphblas-dev
-test_packages := $(bench_packages) doctest-dev libeigen3-dev
+test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
@@ -15,7 +15,7 @@ sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '
 cora := $(wildcard $(or $(RIG_DATA),../shared/data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 
-.PHONY: build check demo test test-gpu test-gpu-sanitize bench lint format format-check
+.PHONY: build check demo test test-gpu test-gpu-sanitize bench docs lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -71,6 +71,11 @@ bench:
 	$(configure) -DRIG_BENCH=ON
 	cmake --build build -j $(JOBS) --target bench
 	build/bench cpu --record $(RECORD)
+
+docs:
+	.ci/packages doxygen
+	docs/site/make.sh build/docs
+	@echo "The site is build/docs/html/index.html"
 
 # Host code only, without what is configured from builtin.cpp.in: all of it says the same.
 # clang has no omp.h of its own, so g++'s folder comes last on the path.
