@@ -113,5 +113,40 @@ expect_failure "a picture of HTML that is not there" "link.md:1: absent.png" "$h
 echo 'See [this](good.md#no-such).' > link.md
 expect_failure "a link to no heading" "link.md:1: good.md#no-such" "$here/links.sh" link.md
 
+cat > header.hpp <<'HEADER'
+/// Adds.
+/// @code
+/// const rig::index two = 2;
+/// @endcode
+HEADER
+make_examples() { awk -f "$here/examples.awk" "$1" > examples.cpp; }
+make_examples header.hpp
+expect_success "a good example compiles" "$@" -Wno-unused-variable examples.cpp
+sed 's/rig::index two/rig::no_such two/' header.hpp > bad_header.hpp
+make_examples bad_header.hpp
+expect_failure "an example with an unknown name" "bad_header.hpp:3:" "$@" examples.cpp
+sed '/@endcode/d' header.hpp > open_header.hpp
+expect_failure "an example without an end" "the last example does not end" make_examples open_header.hpp
+awk 'BEGIN { for (i = 0; i < 13; ++i) print "/// Adds." }' > long_header.hpp
+expect_failure "a long comment" "long_header.hpp:13: the comment has" make_examples long_header.hpp
+echo '/// Adds.' > no_example.hpp
+expect_failure "headers without an example" "there is no example" make_examples no_example.hpp
+
+mkdir site
+follow() { awk -f "$here/site_links.awk" -v root=site/ site/*.html site/*.js; }
+echo '<h1 id="top">One</h1> <a href="two.html#end">two</a> <img src="two.html"/>' > site/one.html
+echo '<p id="end"><a href="one.html#top">one</a></p>' > site/two.html
+echo "var tree = [['two', '../two.html#end']];" > site/tree.js
+expect_success "a good site" follow
+echo '<a href="three.html">three</a>' > site/bad.html
+expect_failure "a dead link of the site" "bad.html: three.html: there is no such file" follow
+echo '<a class="el" href="two.html#no_such">two</a>' > site/bad.html
+expect_failure "a dead anchor of the site" "bad.html: two.html#no_such: there is no such anchor" follow
+echo '<img src="plot.svg"/>' > site/bad.html
+expect_failure "a picture that the site lacks" "bad.html: plot.svg: there is no such file" follow
+rm site/bad.html
+echo "var tree = [['two', 'two.html#no_such']];" > site/tree.js
+expect_failure "a dead anchor in the tree" "tree.js: two.html#no_such: there is no such anchor" follow
+
 [ $status = 0 ] && echo "every mistake was found"
 exit $status
