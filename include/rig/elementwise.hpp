@@ -4,6 +4,8 @@
 
 namespace rig {
 
+/// @cond internal
+
 /// The operators of semirings as records.
 template <class S>
 void join_by_add(const element_block& b) {
@@ -63,6 +65,8 @@ auto merge_call(const char* name, const X& x, const Y& y, Op op) {
   }
 }
 
+/// @endcond
+
 /// The union of two containers: x ⊙ y where both have an entry, otherwise the entry that is there,
 /// converted. A dense has every entry.
 ///
@@ -73,25 +77,30 @@ auto merge_call(const char* name, const X& x, const Y& y, Op op) {
 /// monoid's accum, or the named type: ewise_add<double>(A, B, op). A comparison yields 0 or 1.
 /// Deterministic. Places: cpu. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
 /// out_of_memory; C is unchanged then.
-///
-///   auto total = rig::ewise_add(A, B, rig::binary::plus);
-///   rig::ewise_add(C, rig::accumulator::minimum, A, B, rig::binary::plus, rig::structure(M));
+/// @code
+/// const auto total = rig::ewise_add(A, rig::transpose(A), rig::binary::plus);
+/// auto P = A;
+/// rig::ewise_add(P, rig::accumulator::minimum, A, A, rig::plus_times<float>{});
+/// @endcode
 template <class Named = void, class X, class Y, joins Op, mask_like Mask>
 requires alike<X, Y>
 auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<X, Named>(merge_call<true>("ewise_add", a, b, op), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class X, class Y, joins Op>
 requires alike<X, Y>
 auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_add<Named>(a, b, op, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class X, class Y, joins Op, mask_like Mask>
 requires alike<C, X, Y>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
   run_into(c, accum, merge_call<true>("ewise_add", a, b, op), mask, desc);
 }
+/// Into C.
 template <class C, class X, class Y, joins Op>
 requires alike<C, X, Y>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
@@ -103,31 +112,37 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊙; a semiring's left and right may differ.
 /// Everything else is as for `ewise_add`.
-///
-///   auto scaled = rig::ewise_mult(A, weights, rig::binary::times);
-///   auto common = rig::ewise_mult<bool>(A, B, rig::binary::equal);
+/// @code
+/// const auto squares = rig::ewise_mult(A, A, rig::binary::times);
+/// const auto less = rig::ewise_mult<bool>(A, rig::transpose(A), rig::binary::less);
+/// @endcode
 template <class Named = void, class X, class Y, joins Op, mask_like Mask>
 requires alike<X, Y>
 auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<X, Named>(merge_call<false>("ewise_mult", a, b, op), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class X, class Y, joins Op>
 requires alike<X, Y>
 auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_mult<Named>(a, b, op, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class X, class Y, joins Op, mask_like Mask>
 requires alike<C, X, Y>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                 const descriptor& desc = {}) {
   run_into(c, accum, merge_call<false>("ewise_mult", a, b, op), mask, desc);
 }
+/// Into C.
 template <class C, class X, class Y, joins Op>
 requires alike<C, X, Y>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
                 const descriptor& desc = {}) {
   ewise_mult(c, accum, a, b, op, no_mask(), desc);
 }
+
+/// @cond internal
 
 /// The algebra in which a number y meets elements of type T: T's, unless T is an integer or bool
 /// and y is not.
@@ -237,29 +252,35 @@ template <class A, class Op, class Y>
 concept applies =
     (std::is_same_v<Op, binary> && container<A> != container<Y>) || element_operator<Op, A, Y>;
 
+/// @endcond
+
 /// Every element, or entry, through a unary operator: T(i,j) = op(A(i,j)).
 ///
 /// Entries stay where they are, and without a mask the result shares A's pattern and derived
 /// structures. Elements keep A's type unless another is named. Shapes: as A, transposed if the
 /// descriptor says so; a dense is not transposed. Places: cpu. Cost: O(entries). Throws error:
 /// shape, place, range, out_of_memory; C is unchanged then.
-///
-///   auto active = rig::apply(H, rig::unary::relu);
-///   rig::apply(H, rig::none, H, rig::unary::relu);
+/// @code
+/// const auto active = rig::apply(X, rig::unary::relu);
+/// rig::apply(C, rig::none, C, rig::unary::absolute);
+/// @endcode
 template <class Named = void, container X, mask_like Mask>
 auto apply(const X& a, unary op, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<X, Named>(apply_call(a, op), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, container X>
 auto apply(const X& a, unary op, const descriptor& desc = {}) {
   return apply<Named>(a, op, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, container X, mask_like Mask>
 requires alike<C, X>
 void apply(C& c, accumulator accum, const X& a, unary op, const Mask& mask,
            const descriptor& desc = {}) {
   run_into(c, accum, apply_call(a, op), mask, desc);
 }
+/// Into C.
 template <class C, container X>
 requires alike<C, X>
 void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc = {}) {
@@ -271,9 +292,10 @@ void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc
 ///
 /// Builtin operators compute in A's type, unless A has integers and y is not one. F is an empty
 /// struct; half and bfloat16 reach it as floats. Everything else is as above.
-///
-///   auto scaled = rig::apply(A, rig::binary::times, 0.5f);
-///   auto inverse = rig::apply(1.0f, rig::binary::divide, A);
+/// @code
+/// const auto half = rig::apply(A, rig::binary::times, 0.5f);
+/// const auto inverse = rig::apply(1.0f, rig::binary::divide, A);
+/// @endcode
 template <class Named = void, class A, class Op, class Y, mask_like Mask>
 requires applies<A, Op, Y>
 auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& desc = {}) {
@@ -281,11 +303,13 @@ auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& de
   made.made.o.scalar = &made.y;
   return run_fresh<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class A, class Op, class Y>
 requires applies<A, Op, Y>
 auto apply(const A& a, Op op, const Y& y, const descriptor& desc = {}) {
   return apply<Named>(a, op, y, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class A, class Op, class Y, mask_like Mask>
 requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
 void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Mask& mask,
@@ -294,11 +318,14 @@ void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Mask& m
   made.made.o.scalar = &made.y;
   run_into(c, accum, std::move(made.made), mask, desc);
 }
+/// Into C.
 template <class C, class A, class Op, class Y>
 requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
 void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const descriptor& desc = {}) {
   apply(c, accum, a, op, y, no_mask(), desc);
 }
+
+/// @cond internal
 
 /// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
 /// or the predicate of the caller.
@@ -335,14 +362,17 @@ auto select_call(const X& x, P, Y y) {
 template <class P, class X, class Y>
 concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_operator<P, X, Y>);
 
+/// @endcond
+
 /// The entries for which a selection holds, or for which P::apply(x, i, j, y) of yours is true.
 ///
 /// Shapes: as A. Values stay; C's type receives them converted. Indices of a vector are columns of
 /// row 0. Places: cpu. Cost: O(entries + rows). Throws error: shape, place, range, out_of_memory; C
 /// is unchanged then.
-///
-///   auto below = rig::select(A, rig::selection::lower, -1);
-///   auto heavy = rig::select(A, rig::selection::greater, 0.5f);
+/// @code
+/// const auto below = rig::select(A, rig::selection::lower, -1);
+/// const auto heavy = rig::select(A, rig::selection::greater, 0.5f);
+/// @endcode
 template <class Named = void, class X, class P, class Y, mask_like Mask>
 requires selects<P, X, Y>
 auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& desc = {}) {
@@ -350,11 +380,13 @@ auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& d
   made.made.o.scalar = &made.y;
   return run_fresh<X, Named>(std::move(made.made), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class X, class P, class Y>
 requires selects<P, X, Y>
 auto select(const X& a, P how, const Y& y, const descriptor& desc = {}) {
   return select<Named>(a, how, y, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class X, class P, class Y, mask_like Mask>
 requires selects<P, X, Y> && alike<C, X>
 void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Mask& mask,
@@ -363,6 +395,7 @@ void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Mask& 
   made.made.o.scalar = &made.y;
   run_into(c, accum, std::move(made.made), mask, desc);
 }
+/// Into C.
 template <class C, class X, class P, class Y>
 requires selects<P, X, Y> && alike<C, X>
 void select(C& c, accumulator accum, const X& a, P how, const Y& y, const descriptor& desc = {}) {

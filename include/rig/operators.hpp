@@ -3,32 +3,34 @@
 #include "rig/accumulate.hpp"
 #include "rig/scalar.hpp"
 
-// Operators that the library compiles ahead. They are values, because operations that take them are
-// bound by memory, and one kernel serves them all.
+/// @file
+/// Operators that the library compiles ahead. They are values, because operations that take them
+/// are bound by memory, and one kernel serves them all.
 
 namespace rig {
 
 /// x ⊙ y. Comparisons yield bool. On bool, plus and maximum are "or", times and minimum are "and",
 /// minus is "xor", and divide returns x. Integers wrap; division by 0 is as in `quotient`.
 enum class binary : unsigned char {
-  plus,
-  minus,
-  times,
-  divide,
-  minimum,
-  maximum,
-  first,
-  second,
-  logical_or,
-  logical_and,
-  equal,
-  not_equal,
-  less,
-  less_equal,
-  greater,
-  greater_equal,
+  plus,           ///< x + y
+  minus,          ///< x − y
+  times,          ///< x · y
+  divide,         ///< x / y
+  minimum,        ///< the lesser
+  maximum,        ///< the greater
+  first,          ///< x
+  second,         ///< y
+  logical_or,     ///< x ≠ 0 or y ≠ 0
+  logical_and,    ///< x ≠ 0 and y ≠ 0
+  equal,          ///< x = y
+  not_equal,      ///< x ≠ y
+  less,           ///< x < y
+  less_equal,     ///< x ≤ y
+  greater,        ///< x > y
+  greater_equal,  ///< x ≥ y
 };
 
+/// @cond internal
 constexpr bool is_comparison(binary op) { return op >= binary::equal; }
 
 /// The operator that accumulates alike. Not for comparisons.
@@ -56,26 +58,28 @@ constexpr bool compare(binary op, T x, T y) {
   }
 }
 
+/// @endcond
+
 /// f(x). On integers the functions of real numbers are computed in double and converted back; on
 /// bool every operator except logical_not and one returns x.
 enum class unary : unsigned char {
-  identity,
-  negate,
-  absolute,
-  reciprocal,  ///< 1 / x, as `quotient`
-  square,
-  square_root,
-  exponential,
-  logarithm,
-  sigmoid,  ///< 1 / (1 + e^−x)
-  hyperbolic_tangent,
-  relu,  ///< maximum(x, 0)
-  sign,  ///< −1, 0 or 1; NaN stays
-  floor,
-  ceiling,
-  round,  ///< halves away from zero
-  logical_not,
-  one,
+  identity,            ///< x
+  negate,              ///< −x
+  absolute,            ///< |x|
+  reciprocal,          ///< 1 / x, as `quotient`
+  square,              ///< x · x
+  square_root,         ///< √x
+  exponential,         ///< e^x
+  logarithm,           ///< the natural logarithm
+  sigmoid,             ///< 1 / (1 + e^−x)
+  hyperbolic_tangent,  ///< tanh x
+  relu,                ///< maximum(x, 0)
+  sign,                ///< −1, 0 or 1; NaN stays
+  floor,               ///< the greatest integer ≤ x
+  ceiling,             ///< the least integer ≥ x
+  round,               ///< halves away from zero
+  logical_not,         ///< 1 if x = 0, else 0
+  one,                 ///< 1
 };
 
 /// Which entries `select` retains. i and j are the row and column of an entry, x its value, y the
@@ -96,6 +100,8 @@ enum class selection : unsigned char {
   greater,         ///< x > y
   greater_equal,   ///< x ≥ y
 };
+
+/// @cond internal
 
 /// Algebra type of a stored element: float for half and bfloat16, else the type itself.
 template <class T>
@@ -140,5 +146,6 @@ requires(rank_of<T> != rank_of<U> || is_same<T, U>) struct common_element<T, U> 
   };
   using type = typename pick<(rank_of<T> >= rank_of<U>), T, U>::type;
 };
+/// @endcond
 
 }  // namespace rig

@@ -9,25 +9,29 @@ namespace rig {
 
 /// Every row, or every column.
 struct all_t {};
-inline constexpr all_t all;
+inline constexpr all_t all;  ///< every row, or every column
 
 /// The indices first, first + step, … before last; step may be negative.
 struct range {
-  index first, last;
-  index step = 1;
+  index first;     ///< the first index
+  index last;      ///< the index before which the range ends
+  index step = 1;  ///< not 0
 };
 
 /// An argument that names rows or columns: `all`, a `range`, or a list of indices in any order and
 /// with repetitions. A list is not copied.
 class indices : public index_list {
  public:
+  /// Every row, or every column.
   indices(all_t) {}
+  /// The indices of a range.
   indices(range of) {
     what = kind::range;
     first = of.first;
     last = of.last;
     step = of.step;
   }
+  /// A list, which outlives the call.
   template <std::ranges::contiguous_range List>
   requires std::is_same_v<std::ranges::range_value_t<const List>, index> indices(const List& of) {
     what = kind::list;
@@ -45,6 +49,7 @@ class indices : public index_list {
   }
 };
 
+/// @cond internal
 template <class X>
 auto rearrange_call(const char* name, operation::kind what, const X& x) {
   call<typename X::value_type> made{{name, what}};
@@ -59,24 +64,29 @@ auto extract_call(const X& x, const index_list& rows, const index_list& columns)
   return made;
 }
 
+/// @endcond
+
 /// Aᵀ. The result shares the derived structure "transpose" of A, which is built on first use.
 ///
 /// Shapes: A m×n, T n×m; transpose_a gives A itself. Elements keep their type, or have a named one.
 /// Places: cpu. Cost: O(entries) beside the derived structure. Throws error: shape, place,
 /// out_of_memory; C is unchanged then.
-///
-///   auto reversed = rig::transpose(A);
-///   rig::transpose(C, rig::accumulator::plus, A);
+/// @code
+/// auto reversed = rig::transpose(A);
+/// rig::transpose(reversed, rig::accumulator::plus, A);
+/// @endcode
 template <class Named = void, class T, mask_like Mask>
 auto transpose(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
   descriptor flipped = desc;
   flipped.transpose_a = !desc.transpose_a;
   return apply<Named>(a, unary::identity, mask, flipped);
 }
+/// The same without a mask.
 template <class Named = void, class T>
 auto transpose(const matrix<T>& a, const descriptor& desc = {}) {
   return transpose<Named>(a, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class T, mask_like Mask>
 void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
                const descriptor& desc = {}) {
@@ -84,6 +94,7 @@ void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& 
   flipped.transpose_a = !desc.transpose_a;
   apply(c, accum, a, unary::identity, mask, flipped);
 }
+/// Into C.
 template <class C, class T>
 void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descriptor& desc = {}) {
   transpose(c, accum, a, no_mask(), desc);
@@ -95,24 +106,28 @@ void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descri
 /// rows and columns as the lists. Places: cpu. Cost: O(rows + columns + entries of the rows that
 /// are named + entries of T). Throws error: range, shape, place, out_of_memory; C is unchanged
 /// then.
-///
-///   auto block = rig::extract(A, rig::range{0, 100}, rig::all);
-///   auto sample = rig::extract(A, nodes, nodes);
+/// @code
+/// const auto block = rig::extract(A, rig::range{0, 2}, rig::all);
+/// const auto sample = rig::extract(A, std::vector{2, 0}, std::vector{2, 0});
+/// @endcode
 template <class Named = void, class T, mask_like Mask>
 auto extract(const matrix<T>& a, const indices& rows, const indices& columns, const Mask& mask,
              const descriptor& desc = {}) {
   return run_fresh<matrix<T>, Named>(extract_call(a, rows, columns), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class T>
 auto extract(const matrix<T>& a, const indices& rows, const indices& columns,
              const descriptor& desc = {}) {
   return extract<Named>(a, rows, columns, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class T, mask_like Mask>
 void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
              const indices& columns, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, extract_call(a, rows, columns), mask, desc);
 }
+/// Into C.
 template <class C, class T>
 void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
              const indices& columns, const descriptor& desc = {}) {
@@ -128,15 +143,18 @@ auto extract(const vector<T>& v, const indices& places, const Mask& mask,
              const descriptor& desc = {}) {
   return run_fresh<vector<T>, Named>(extract_call(v, indices(all), places), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class T>
 auto extract(const vector<T>& v, const indices& places, const descriptor& desc = {}) {
   return extract<Named>(v, places, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class W, class T, mask_like Mask>
 void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
              const Mask& mask, const descriptor& desc = {}) {
   run_into(w, accum, extract_call(v, indices(all), places), mask, desc);
 }
+/// Into C.
 template <class W, class T>
 void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
              const descriptor& desc = {}) {
@@ -145,14 +163,16 @@ void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices&
 
 /// A row of a matrix as a vector; with transpose_a a column. Cost: O(entries of the row), or a
 /// transpose that A keeps.
-///
-///   auto neighbours = rig::extract_row(A, 7);
-///   auto sources = rig::extract_row(A, 7, {.transpose_a = true});
+/// @code
+/// const auto neighbours = rig::extract_row(A, 1);
+/// const auto sources = rig::extract_row(A, 1, {.transpose_a = true});
+/// @endcode
 template <class T>
 vector<T> extract_row(const matrix<T>& a, index row, const descriptor& desc = {}) {
   return vector<T>(extract(a, std::span(&row, 1), all, desc));
 }
 
+/// @cond internal
 template <class C, class X>
 auto assign_call(const X& x, const index_list& rows, const index_list& columns) {
   auto made = rearrange_call("assign", operation::kind::assign, x);
@@ -170,6 +190,8 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
   return made;
 }
 
+/// @endcond
+
 /// Writes a part of C: C(rows[i], columns[j]) = A(i,j).
 ///
 /// Z is C, except that in the region of rows and columns it has exactly A's entries, or with an
@@ -178,24 +200,28 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 /// last stays. Shapes: A has as many rows and columns as the lists; mask and C are alike. Places:
 /// cpu. Cost: O(entries of A, C and mask + rows + columns). Throws error: range, shape, place,
 /// out_of_memory; C is unchanged then.
-///
-///   rig::assign(C, rig::none, block, rig::range{0, 100}, rig::all);
-///   rig::assign(C, rig::accumulator::plus, updates, nodes, nodes);
+/// @code
+/// auto P = A;
+/// rig::assign(P, rig::accumulator::plus, A, std::vector{2, 1, 0}, rig::all);
+/// @endcode
 template <class C, class T, mask_like Mask>
 void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, assign_call<C>(a, rows, columns), mask, desc);
 }
+/// Into C.
 template <class C, class T>
 void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, a, rows, columns, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class W, class T, mask_like Mask>
 void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
             const Mask& mask, const descriptor& desc = {}) {
   run_into(w, accum, assign_call<W>(v, indices(all), places), mask, desc);
 }
+/// Into C.
 template <class W, class T>
 void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
             const descriptor& desc = {}) {
@@ -204,30 +230,35 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
 
 /// Writes one value to every place of a part of C, entries or not. A place that the lists name
 /// twice counts once.
-///
-///   rig::assign(C, rig::none, 1.0f, rig::all, rig::range{0, 4}, rig::structure(M));
-///   rig::assign(levels, rig::none, depth, rig::all, rig::structure(frontier));
+/// @code
+/// auto P = A;
+/// rig::assign(P, rig::none, 1.0f, rig::all, rig::range{0, 2});
+/// @endcode
 template <class C, mask_like Mask>
 void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
 }
+/// Into C.
 template <class C>
 void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class W, mask_like Mask>
 void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
             const indices& places, const Mask& mask, const descriptor& desc = {}) {
   run_into(w, accum, assign_scalar_call<W>(x, indices(all), places), mask, desc);
 }
+/// Into C.
 template <class W>
 void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
             const indices& places, const descriptor& desc = {}) {
   assign(w, accum, x, places, no_mask(), desc);
 }
 
+/// @cond internal
 template <class X, class Y, joins Op>
 auto kronecker_call(const X& x, const Y& y, Op op) {
   auto made = merge_call<false>("kronecker", x, y, op);
@@ -235,28 +266,34 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
   return made;
 }
 
+/// @endcond
+
 /// The Kronecker product: T(i·m + k, j·n + l) = A(i,j) ⊗ B(k,l), B m×n.
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊗. Shapes: the result has rows(A)·m rows
 /// and columns(A)·n columns, each at most 2^31 − 1. Places: cpu. Cost: O(nnz(A)·nnz(B)). Throws
 /// error: range, shape, place, out_of_memory; C is unchanged then.
-///
-///   auto product = rig::kronecker(A, B, rig::binary::times);
-///   rig::kronecker(C, rig::accumulator::plus, A, B, rig::plus_times<float>{});
+/// @code
+/// auto product = rig::kronecker(A, A, rig::binary::times);
+/// rig::kronecker(product, rig::accumulator::plus, A, A, rig::plus_times<float>{});
+/// @endcode
 template <class Named = void, class T, class U, joins Op, mask_like Mask>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
   return run_fresh<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class T, class U, joins Op>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const descriptor& desc = {}) {
   return kronecker<Named>(a, b, op, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class C, class T, class U, joins Op, mask_like Mask>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
                const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, kronecker_call(a, b, op), mask, desc);
 }
+/// Into C.
 template <class C, class T, class U, joins Op>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
                const descriptor& desc = {}) {
@@ -267,9 +304,10 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
 ///
 /// Shapes: v n, T (n + |k|)×(n + |k|). Places: cpu. Cost: O(n). Throws error: range, place,
 /// out_of_memory.
-///
-///   auto scale = rig::diag(factors);
-///   auto path = rig::diag(weights, 1);
+/// @code
+/// const auto ones = rig::vector<float>::from_indices(3, std::vector{0, 1, 2});
+/// const auto path = rig::diag(ones, 1);
+/// @endcode
 template <class T>
 matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
@@ -278,9 +316,10 @@ matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
 }
 /// The k-th diagonal of a matrix as a vector. Shapes: A m×n, the vector min(m, n − k), or
 /// min(m + k, n) for k < 0. Cost: O(rows · log of the longest row).
-///
-///   auto loops = rig::diag(A);
-///   auto above = rig::diag(A, 1);
+/// @code
+/// const auto loops = rig::diag(A);
+/// const auto above = rig::diag(A, 1);
+/// @endcode
 template <class T>
 vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
@@ -291,17 +330,19 @@ vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
 /// The entries of a matrix, row by row, as three n×1 arrays in its place.
 template <class T>
 struct tuples {
-  dense<index> rows, columns;
-  dense<T> values;
+  dense<index> rows;     ///< the row of each entry
+  dense<index> columns;  ///< the column of each entry
+  dense<T> values;       ///< the value of each entry
 };
 
 /// The entries of a matrix on the CPU as tuples, ascending by row and column.
 ///
 /// from_tuples(m, n, t.rows, t.columns, t.values) gives the matrix again. Cost: O(entries + rows).
 /// Throws error: place, range (2^31 entries or more do not fit a dense), out_of_memory.
-///
-///   auto t = rig::to_tuples(A);
-///   std::printf("%d %d %g\n", t.rows(0, 0), t.columns(0, 0), t.values(0, 0));
+/// @code
+/// const auto t = rig::to_tuples(A);
+/// std::printf("%d %d %g\n", t.rows(0, 0), t.columns(0, 0), t.values(0, 0));
+/// @endcode
 template <class T>
 tuples<T> to_tuples(const matrix<T>& a) {
   return or_out_of_memory("to_tuples", [&] {
@@ -325,9 +366,10 @@ tuples<T> to_tuples(const matrix<T>& a) {
 
 /// The element at (i, j) of a matrix on the CPU, if it is an entry. Cost: O(log of the row).
 /// Throws error: place, range.
-///
-///   if (auto weight = rig::at(A, 3, 4)) std::printf("%g\n", *weight);
-///   float or_zero = rig::at(A, 3, 4).value_or(0);
+/// @code
+/// if (const auto weight = rig::at(A, 0, 1)) std::printf("%g\n", *weight);
+/// const float or_zero = rig::at(A, 2, 2).value_or(0);
+/// @endcode
 template <class T>
 std::optional<T> at(const matrix<T>& a, index i, index j) {
   if (i < 0 || i >= a.rows() || j < 0 || j >= a.columns())

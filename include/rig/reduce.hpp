@@ -4,6 +4,8 @@
 
 namespace rig {
 
+/// @cond internal
+
 /// What sums elements: a monoid, or plus, times, minimum, maximum, logical_or or logical_and.
 template <class M>
 concept sums = std::is_same_v<M, binary> || monoid<M>;
@@ -56,6 +58,8 @@ auto reduce_call(const char* name, const X& x, const monoid_info& by, M) {
   return made;
 }
 
+/// @endcond
+
 /// The sum of each row that has entries: a sparse vector.
 ///
 ///   w(i) = ⊕_j A(i,j)
@@ -65,35 +69,43 @@ auto reduce_call(const char* name, const X& x, const monoid_info& by, M) {
 /// accum, or A's type, or named. Order: fixed by the number of entries, so the bits do not depend
 /// on threads. accumulator::own is `by`. Places: cpu. Cost: O(entries + rows). Throws error: shape,
 /// place, cannot, out_of_memory; w is unchanged then.
-///
-///   auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
-///   rig::reduce_rows(w, rig::accumulator::minimum, A, rig::binary::minimum);
+/// @code
+/// const auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
+/// const auto least = rig::reduce_rows(A, rig::min_plus<float>{});
+/// @endcode
 template <class Named = void, class T, sums M, mask_like Mask>
 auto reduce_rows(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
   const monoid_info info = monoid_of<T>("reduce_rows", by);
   return run_fresh<vector<T>, Named>(reduce_call<T>("reduce_rows", a, info, by), mask, desc);
 }
+/// The same without a mask.
 template <class Named = void, class T, sums M>
 auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
   return reduce_rows<Named>(a, by, no_mask(), desc);
 }
+/// Into C, under a mask.
 template <class W, class T, sums M, mask_like Mask>
 void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
                  const descriptor& desc = {}) {
   const monoid_info info = monoid_of<T>("reduce_rows", by);
   run_into(w, accum, reduce_call<T>("reduce_rows", a, info, by), mask, desc);
 }
+/// Into C.
 template <class W, class T, sums M>
 void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
                  const descriptor& desc = {}) {
   reduce_rows(w, accum, a, by, no_mask(), desc);
 }
 
+/// @cond internal
+
 /// A descriptor with the other orientation of A.
 inline descriptor transposed_a(descriptor desc) {
   desc.transpose_a = !desc.transpose_a;
   return desc;
 }
+
+/// @endcond
 
 /// The sum of each column that has entries: `reduce_rows` of the transpose, which A keeps.
 ///
@@ -103,15 +115,18 @@ template <class Named = void, class T, sums M, mask_like Mask>
 auto reduce_columns(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
   return reduce_rows<Named>(a, by, mask, transposed_a(desc));
 }
+/// The same without a mask.
 template <class Named = void, class T, sums M>
 auto reduce_columns(const matrix<T>& a, M by, const descriptor& desc = {}) {
   return reduce_rows<Named>(a, by, no_mask(), transposed_a(desc));
 }
+/// Into C, under a mask.
 template <class W, class T, sums M, mask_like Mask>
 void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
                     const descriptor& desc = {}) {
   reduce_rows(w, accum, a, by, mask, transposed_a(desc));
 }
+/// Into C.
 template <class W, class T, sums M>
 void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
                     const descriptor& desc = {}) {
@@ -123,9 +138,10 @@ void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
 /// X is a matrix, a vector or a dense; `by` is as for `reduce_rows`. Waits for the result. Order:
 /// fixed by the number of entries. Places: cpu. Cost: O(entries). Throws error: place, cannot,
 /// out_of_memory. The second form joins the sum with c by a builtin operator.
-///
-///   double total = rig::reduce<double>(A, rig::binary::plus);
-///   rig::reduce(best, rig::accumulator::maximum, v, rig::binary::maximum);
+/// @code
+/// double total = rig::reduce<double>(A, rig::binary::plus);
+/// rig::reduce(total, rig::accumulator::maximum, B, rig::binary::maximum);
+/// @endcode
 template <class Named = void, container X, sums M>
 auto reduce(const X& x, M by, const descriptor& desc = {}) {
   using T = typename X::value_type;
@@ -148,6 +164,7 @@ auto reduce(const X& x, M by, const descriptor& desc = {}) {
       return convert<out>(sum);
   });
 }
+/// Into C.
 template <class T, container X, sums M>
 requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
                                     const descriptor& desc = {}) {

@@ -11,13 +11,14 @@ namespace rig {
 /// A sparse vector: immutable, ascending indices, cheap to copy because copies share everything. It
 /// is a matrix of one row, `as_row()`, and inherits its properties: an iso vector has no values,
 /// explicit zeros are entries, and it lives in one place.
-///
-///   auto frontier = rig::vector<bool>::from_indices(8, std::vector{2, 5});
-///   auto sums = rig::vector<float>::from_tuples(8, i, v, [](float x, float y) { return x + y; });
+/// @code
+/// auto frontier = rig::vector<bool>::from_indices(8, std::vector{2, 5});
+/// const auto levels = rig::vector<int>::from_tuples(8, std::vector{5, 2}, std::vector{1, 0});
+/// @endcode
 template <class T>
 class vector {
  public:
-  using value_type = T;
+  using value_type = T;  ///< The type of its elements.
 
   /// Of size 0.
   vector() = default;
@@ -85,10 +86,15 @@ class vector {
                   buffer::borrow(const_cast<T*>(whole.values()), values.size_bytes())));
   }
 
+  /// The number of places, with and without an entry.
   index size() const { return row_.columns(); }
+  /// The number of entries.
   int64 nnz() const { return row_.nnz(); }
+  /// The place that holds the vector.
   place where() const { return row_.where(); }
+  /// Whether all entries share one value.
   bool iso() const { return row_.iso(); }
+  /// The value of an iso vector's entries.
   T iso_value() const { return row_.iso_value(); }
   /// The indices of the entries, ascending; in the vector's place.
   const index* indices() const { return row_.structure().column_indices(); }
