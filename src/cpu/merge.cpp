@@ -97,41 +97,35 @@ class row_region {
   const bool* columns_;
 };
 
-/// Calls visit(row, column, p of X or −1, p of Y or −1) for each place that goes to the result, and
-/// end_row(row) after the last place of a row.
+/// Walks one row from a place to the column `limit`; calls visit(row, column, p of X or −1, p of Y
+/// or −1) for each place that goes to the result.
+template <class Visit>
+void walk_row(const merge& m, cut start, index limit, Visit visit) {
+  cursor x = at(m.x, start), y = at(m.y, start);
+  row_mask mask(m.mask, start);
+  const row_region region(m, start.row);
+  for (index column; (column = std::min(x.column(), y.column())) < limit;) {
+    const bool in_x = x.column() == column, in_y = y.column() == column;
+    const bool is_kept = m.keep == nullptr || !in_x || m.keep[x.next];
+    const unsigned state =
+        (in_x && is_kept) + 2u * in_y + 4u * mask.allows(column) + 8u * region.holds(column);
+    const take here = m.rules[state];
+    if (here != take::nothing)
+      visit(start.row, column, here == take::y ? int64{-1} : x.next,
+            here == take::x ? int64{-1} : y.next);
+    x.next += in_x;
+    y.next += in_y;
+  }
+}
+
+/// Walks from one place to another, and calls end_row(row) after the last place of a row.
 template <class Visit, class EndRow>
 void walk(const merge& m, cut from, cut to, Visit visit, EndRow end_row) {
-  for (index row = from.row; row <= to.row && row < m.x->rows; ++row) {
-    const cut start{row, row == from.row ? from.column : 0};
-    const bool is_whole = row < to.row;
-    const index limit = is_whole ? cursor::none : to.column;
-    if (!is_whole && limit == 0) break;
-    cursor x = at(m.x, start), y = at(m.y, start);
-    row_mask mask(m.mask, start);
-    const row_region region(m, row);
-    for (index column; (column = std::min(x.column(), y.column())) < limit;) {
-      const bool in_x = x.column() == column, in_y = y.column() == column;
-      const bool is_kept = !in_x || m.keep == nullptr || m.keep[x.next];
-      const unsigned state = (in_x && is_kept ? 1 : 0) + (in_y ? 2 : 0) +
-                             (mask.allows(column) ? 4 : 0) + (region.holds(column) ? 8 : 0);
-      switch (m.rules[state]) {
-        case take::nothing:
-          break;
-        case take::x:
-          visit(row, column, x.next, int64{-1});
-          break;
-        case take::y:
-          visit(row, column, int64{-1}, y.next);
-          break;
-        case take::both:
-          visit(row, column, x.next, y.next);
-          break;
-      }
-      x.next += in_x;
-      y.next += in_y;
-    }
-    if (is_whole) end_row(row);
+  for (index row = from.row; row < to.row; ++row) {
+    walk_row(m, {row, row == from.row ? from.column : 0}, cursor::none, visit);
+    end_row(row);
   }
+  if (to.column > 0) walk_row(m, {to.row, to.row == from.row ? from.column : 0}, to.column, visit);
 }
 
 int64 entries_before(const sparse_operand* of, index row) {

@@ -167,10 +167,7 @@ void run_copy(const element_block& b) {
   for (int k = 0; k < b.count; ++k, out += b.out_bytes) {
     const bool from_y = b.y != nullptr && b.y[k] >= 0;
     const element_source& of = from_y ? *b.y_of : *b.x_of;
-    int64 at = from_y ? b.y[k] : b.x[k];
-    if (of.permutation != nullptr)
-      at = of.permutation_64 ? static_cast<const int64*>(of.permutation)[at]
-                             : static_cast<const int32*>(of.permutation)[at];
+    const int64 at = value_at(of, from_y ? b.y[k] : b.x[k]);
     std::memcpy(out,
                 of.values == nullptr ? of.iso
                                      : static_cast<const unsigned char*>(of.values) +
@@ -190,40 +187,21 @@ template <class A>
 constexpr operator_info selection_info = {"selection", type::boolean, 1, true, run_selection<A>};
 constexpr operator_info copy_info = {"copy", type::other, 0, false, run_copy};
 
-/// Calls info_of with a value of the algebra type.
-template <class F>
-const operator_info& for_type(type algebra, F info_of) {
-  switch (algebra) {
-    case type::boolean:
-      return info_of(bool());
-    case type::int32:
-      return info_of(int32());
-    case type::int64:
-      return info_of(int64());
-    case type::float64:
-      return info_of(double());
-    default:
-      return info_of(float());
-  }
-}
-
 }  // namespace
 
 const operator_info& builtin_binary(type algebra) {
-  return for_type(
-      algebra, []<class A>(A) -> auto& { return binary_info<A>; });
+  return with_algebra(algebra, []<class A>(A) -> const operator_info& { return binary_info<A>; });
 }
 const operator_info& builtin_comparison(type algebra) {
-  return for_type(
-      algebra, []<class A>(A) -> auto& { return comparison_info<A>; });
+  return with_algebra(algebra,
+                      []<class A>(A) -> const operator_info& { return comparison_info<A>; });
 }
 const operator_info& builtin_unary(type algebra) {
-  return for_type(
-      algebra, []<class A>(A) -> auto& { return unary_info<A>; });
+  return with_algebra(algebra, []<class A>(A) -> const operator_info& { return unary_info<A>; });
 }
 const operator_info& builtin_selection(type algebra) {
-  return for_type(
-      algebra, []<class A>(A) -> auto& { return selection_info<A>; });
+  return with_algebra(algebra,
+                      []<class A>(A) -> const operator_info& { return selection_info<A>; });
 }
 const operator_info& copying() { return copy_info; }
 

@@ -75,22 +75,6 @@ A identity_of(binary op) {
   }
 }
 
-template <class F>
-auto with_algebra(type algebra, F work) {
-  switch (algebra) {
-    case type::boolean:
-      return work(bool());
-    case type::int32:
-      return work(int32());
-    case type::int64:
-      return work(int64());
-    case type::float64:
-      return work(double());
-    default:
-      return work(float());
-  }
-}
-
 }  // namespace
 
 monoid_info builtin_monoid(const char* operation, binary op, type algebra) {

@@ -1,51 +1,42 @@
 #pragma once
 
+#include <algorithm>
+
 #include "rig/kernels/cpu/write.hpp"
 #include "rig/kernels/operation.hpp"
 
 namespace rig::on_cpu {
 
-/// to[k] = the element at position at[k], converted; unchanged where at[k] is −1.
+/// The number of a position's value in `values`.
+inline int64 value_at(const element_source& from, int64 position) {
+  if (from.permutation == nullptr) return position;
+  return from.permutation_64 ? static_cast<const int64*>(from.permutation)[position]
+                             : static_cast<const int32*>(from.permutation)[position];
+}
+
+/// to[k] = the element at position at[k], converted; undefined where at[k] is −1.
 template <class T>
 void gather(const element_source& from, const int64* at, int count, T* to) {
-  const auto each = [&](const auto* typed) {
-    if (from.values == nullptr) {
-      for (int k = 0; k < count; ++k) to[k] = convert<T>(*typed);
-    } else if (from.permutation == nullptr) {
-      for (int k = 0; k < count; ++k)
-        if (at[k] >= 0) to[k] = convert<T>(typed[at[k]]);
-    } else {
-      for (int k = 0; k < count; ++k)
-        if (at[k] >= 0)
-          to[k] = convert<T>(
-              typed[from.permutation_64 ? static_cast<const int64*>(from.permutation)[at[k]]
-                                        : static_cast<const int32*>(from.permutation)[at[k]]]);
-    }
-  };
-  const void* const first = from.values != nullptr ? from.values : from.iso;
-  if constexpr (!is_storage<T>) {
-    each(static_cast<const T*>(first));
-  } else {
-    switch (from.stored) {
-      case type::boolean:
-        return each(static_cast<const bool*>(first));
-      case type::int32:
-        return each(static_cast<const int32*>(first));
-      case type::int64:
-        return each(static_cast<const int64*>(first));
-      case type::float32:
-        return each(static_cast<const float*>(first));
-      case type::float64:
-        return each(static_cast<const double*>(first));
-      case type::half:
-        return each(static_cast<const half*>(first));
-      case type::bfloat16:
-        return each(static_cast<const bfloat16*>(first));
-      case type::code:
-      case type::other:
-        return;
-    }
-  }
+  dense_operand stored;
+  stored.data = const_cast<void*>(from.values);
+  if (from.values == nullptr) stored.data = const_cast<unsigned char*>(from.iso);
+  stored.value_type = from.stored;
+  with_stored<T>(stored, [&](const auto* typed) {
+    if (from.values == nullptr)
+      return static_cast<void>(std::fill_n(to, count, convert<T>(*typed)));
+    for (int k = 0; k < count; ++k)
+      if (at[k] >= 0) to[k] = convert<T>(typed[value_at(from, at[k])]);
+  });
+}
+
+/// Calls work with a value of the algebra type of that name.
+template <class Work>
+decltype(auto) with_algebra(type algebra, Work work) {
+  if (algebra == type::boolean) return work(bool());
+  if (algebra == type::int32) return work(int32());
+  if (algebra == type::int64) return work(int64());
+  if (algebra == type::float64) return work(double());
+  return work(float());
 }
 
 /// out[k] = z[k] in the stored type of the block's results.
