@@ -1,8 +1,11 @@
 // Operations whose results are entries of their operands at other places: first the structure and
 // where each entry comes from, then the values.
 
+#include <omp.h>
+
 #include <algorithm>
 #include <numeric>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -92,13 +95,26 @@ rearranged extract_rows(const operation& o, index rows) {
   return out.finish();
 }
 
-/// Sorts a row of the result by column; places of one column are in the order of X's entries.
-void sort_row(index* columns, int64* from, int64 count) {
-  if (std::is_sorted(columns, columns + count)) return;
-  std::vector<std::pair<index, int64>> row(size(count));
-  for (int64 k = 0; k < count; ++k) row[size(k)] = {columns[k], from[k]};
-  std::sort(row.begin(), row.end());
-  for (int64 k = 0; k < count; ++k) std::tie(columns[k], from[k]) = row[size(k)];
+/// Sorts the rows of a result by column; places of one column stay in the order of X's entries.
+void sort_rows(const operation& o, index rows, const rows_to_fill& out) {
+  int64 longest = 0;
+  for (index i = 0; i < rows; ++i) longest = std::max(longest, out.offset(i + 1) - out.offset(i));
+  const int threads = threads_for(static_cast<double>(out.offset(rows)), o.desc->threads);
+  // Allocated here, because an exception must not leave a parallel region.
+  std::vector<std::pair<index, int64>> room(size(longest) * static_cast<std::size_t>(threads));
+  index* const columns = out.entries.data<index>();
+  int64* const x = out.x.data<int64>();
+#pragma omp parallel num_threads(threads)
+  {
+    auto* const row = room.data() + size(longest) * static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 256)
+    for (index i = 0; i < rows; ++i) {
+      const int64 begin = out.offset(i), count = out.offset(i + 1) - begin;
+      for (int64 k = 0; k < count; ++k) row[k] = {columns[begin + k], x[begin + k]};
+      std::sort(row, row + count);
+      for (int64 k = 0; k < count; ++k) std::tie(columns[begin + k], x[begin + k]) = row[k];
+    }
+  }
 }
 
 }  // namespace
@@ -125,9 +141,8 @@ rearranged extract(const operation& o) {
         columns[to] = targets.begin(a.entries[p])[k];
         x[to++] = p;
       }
-    if (!targets.is_ascending())
-      sort_row(columns + out.offset(i), x + out.offset(i), to - out.offset(i));
   });
+  if (!targets.is_ascending()) sort_rows(o, rows, out);
   return out.finish();
 }
 
