@@ -35,21 +35,27 @@ class vector {
   /// error: range; duplicate, unless `merge_duplicates`.
   static vector from_indices(index size, const integers& indices, T iso = T(1),
                              bool merge_duplicates = false) {
-    const std::vector<index> rows(indices.size());
-    return vector(matrix<T>::from_positions(1, size, rows, indices, iso, merge_duplicates));
+    return or_out_of_memory("vector", [&] {
+      const std::vector<index> rows(indices.size());
+      return vector(matrix<T>::from_positions(1, size, rows, indices, iso, merge_duplicates));
+    });
   }
   /// Entries values[p] at indices[p], in any order. Throws error: shape, range, duplicate.
   static vector from_tuples(index size, const integers& indices, std::span<const T> values) {
-    const std::vector<index> rows(indices.size());
-    return vector(matrix<T>::from_tuples(1, size, rows, indices, values));
+    return or_out_of_memory("vector", [&] {
+      const std::vector<index> rows(indices.size());
+      return vector(matrix<T>::from_tuples(1, size, rows, indices, values));
+    });
   }
   /// The same, except that `combine(x, y)` folds duplicates in input order.
   template <class Combine>
   requires std::invocable<Combine, T, T>
   static vector from_tuples(index size, const integers& indices, std::span<const T> values,
                             Combine combine) {
-    const std::vector<index> rows(indices.size());
-    return vector(matrix<T>::from_tuples(1, size, rows, indices, values, combine));
+    return or_out_of_memory("vector", [&] {
+      const std::vector<index> rows(indices.size());
+      return vector(matrix<T>::from_tuples(1, size, rows, indices, values, combine));
+    });
   }
   /// A vector with every entry: the elements of an n×1 dense on the CPU, copied. Throws error:
   /// shape, place.
@@ -60,30 +66,35 @@ class vector {
     if (elements.where() != cpu())
       fail(errc::place, {"vector: the dense is on ", to_string(elements.where()),
                          ", not on cpu; copy it with .to()"});
-    std::vector<index> indices(static_cast<std::size_t>(elements.rows()));
-    buffer values = buffer::allocate(indices.size() * sizeof(T));
-    for (index i = 0; i < elements.rows(); ++i) {
-      indices[static_cast<std::size_t>(i)] = i;
-      values.template data<T>()[i] = elements(i, 0);
-    }
-    const int64 offsets[] = {0, elements.rows()};
-    return vector(matrix<T>(pattern_from_csr(1, elements.rows(), offsets, indices, input::trusted),
-                            std::move(values)));
+    return or_out_of_memory("vector", [&] {
+      std::vector<index> indices(static_cast<std::size_t>(elements.rows()));
+      buffer values = buffer::allocate(indices.size() * sizeof(T));
+      for (index i = 0; i < elements.rows(); ++i) {
+        indices[static_cast<std::size_t>(i)] = i;
+        values.template data<T>()[i] = elements(i, 0);
+      }
+      const int64 offsets[] = {0, elements.rows()};
+      return vector(
+          matrix<T>(pattern_from_csr(1, elements.rows(), offsets, indices, input::trusted),
+                    std::move(values)));
+    });
   }
   /// A view of ascending indices (of 4 bytes) and values without a copy; the caller keeps them
   /// alive and unchanged while any copy of the vector lives.
   static vector view(index size, std::span<const index> indices, std::span<const T> values,
                      input how = input::checked) {
-    const int64 offsets[] = {0, static_cast<int64>(indices.size())};
-    bool offsets_64 = false;
-    buffer packed = pack_offsets(offsets, offsets_64);
-    const auto whole =
-        matrix<T>::view(1, size, std::span<const int64>(offsets), indices, values, how);
-    return vector(
-        matrix<T>(std::make_shared<const pattern>(
-                      1, size, static_cast<int64>(indices.size()), std::move(packed), offsets_64,
-                      buffer::borrow(const_cast<index*>(indices.data()), indices.size_bytes())),
-                  buffer::borrow(const_cast<T*>(whole.values()), values.size_bytes())));
+    return or_out_of_memory("vector", [&] {
+      const int64 offsets[] = {0, static_cast<int64>(indices.size())};
+      bool offsets_64 = false;
+      buffer packed = pack_offsets(offsets, offsets_64);
+      const auto whole =
+          matrix<T>::view(1, size, std::span<const int64>(offsets), indices, values, how);
+      return vector(
+          matrix<T>(std::make_shared<const pattern>(
+                        1, size, static_cast<int64>(indices.size()), std::move(packed), offsets_64,
+                        buffer::borrow(const_cast<index*>(indices.data()), indices.size_bytes())),
+                    buffer::borrow(const_cast<T*>(whole.values()), values.size_bytes())));
+    });
   }
 
   /// The number of places, with and without an entry.

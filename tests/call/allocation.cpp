@@ -197,6 +197,51 @@ TEST_CASE("products") {
       }
 }
 
+TEST_CASE("operations") {
+  operands o;
+  const auto without_derived = [&] { o.a.drop_derived(); };
+  const auto intact = [&] { return o.intact(); };
+  const auto fails = [&](int at_least, auto work) {
+    check_every_failure(at_least, without_derived, work, intact);
+  };
+  using rig::binary;
+  fails(3, [&] { rig::ewise_add(o.a, o.a, binary::plus, {.transpose_b = true}); });
+  fails(3, [&] { rig::ewise_mult(o.a, o.a, binary::plus, rig::values(o.b)); });
+  fails(1, [&] { rig::apply(o.a, rig::unary::square); });
+  fails(1, [&] { rig::apply(o.b, rig::unary::square); });
+  fails(3, [&] { rig::select(o.a, rig::selection::greater, 5); });
+  fails(3, [&] { rig::reduce_columns(o.a, binary::plus); });
+  fails(1, [&] { rig::reduce(o.a, binary::plus); });
+  const std::vector<index> order{5, 3, 59, 3};
+  fails(3, [&] { rig::extract(o.a, order, order); });
+  fails(3, [&] { rig::kronecker(o.a, o.a, binary::plus); });
+  fails(3, [&] { rig::diag(rig::diag(o.a, 1)); });
+  fails(3, [&] { rig::to_tuples(o.a); });
+  fails(3, [&] { rig::vector<float>::from_indices(60, order, 1, true).to_dense(); });
+  fails(1, [&] { rig::vector<float>::from(dense<float>::view(o.b.data(), 3600, 1)); });
+
+  matrix<float> c;
+  const auto again = [&] {
+    without_derived();
+    c = o.a;
+  };
+  const auto c_intact = [&] { return c.nnz() == 180 && c.value(0) == 1 && o.intact(); };
+  check_every_failure(
+      3, again,
+      [&] {
+        rig::ewise_add(c, rig::accumulator::plus, o.a, c, binary::minus, rig::structure(o.b));
+      },
+      c_intact);
+  check_every_failure(
+      3, again,
+      [&] {
+        rig::assign(c, rig::none, o.a, rig::range{59, -1, -1}, rig::all);
+      },
+      c_intact);
+  check_every_failure(
+      3, again, [&] { rig::assign(c, rig::none, 2, order, rig::all, rig::values(o.b)); }, c_intact);
+}
+
 TEST_CASE("aliased and indexed products") {
   operands o;
   dense<float> c(60, 60);
