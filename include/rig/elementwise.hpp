@@ -1,5 +1,9 @@
 #pragma once
 
+/// @file
+/// Element-wise operations on matrices, vectors and dense matrices: unions, intersections, `apply`
+/// and `select`.
+
 #include "rig/kernels/call.hpp"
 
 namespace rig {

@@ -1,5 +1,9 @@
 #pragma once
 
+/// @file
+/// Operations that move entries: `transpose`, `extract`, `assign`, `kronecker`, `diag`, `to_tuples`
+/// and `at`.
+
 #include <optional>
 #include <vector>
 

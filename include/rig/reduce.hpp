@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// Sums of the entries of rows, of columns and of all.
+
 #include "rig/elementwise.hpp"
 
 namespace rig {

@@ -1,5 +1,8 @@
 #pragma once
 
+/// @file
+/// The sparse vector.
+
 #include <optional>
 
 #include "rig/dense.hpp"
