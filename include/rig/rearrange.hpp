@@ -315,7 +315,7 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
 template <class T>
 matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
-  made.o.place = k;
+  made.o.diagonal = k;
   return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
 }
 /// The k-th diagonal of a matrix as a vector. Shapes: A m×n, the vector min(m, n − k), or
@@ -327,7 +327,7 @@ matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
 template <class T>
 vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
-  made.o.place = k;
+  made.o.diagonal = k;
   return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
 }
 

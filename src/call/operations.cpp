@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "rig/kernels/operation.hpp"
+#include "call/steps.hpp"
 
 namespace rig {
 
@@ -62,11 +62,11 @@ result_shape shape_of_result(const operation& o) {
       return {length(o, "rows", int64{rows} * o.y.rows()),
               length(o, "columns", int64{columns} * o.y.columns())};
     case kind::diagonal: {
-      const index n = length(o, "rows", int64{columns} + std::abs(int64{o.place}));
+      const index n = length(o, "rows", int64{columns} + std::abs(int64{o.diagonal}));
       return {n, n};
     }
     case kind::from_diagonal: {
-      const int64 down = std::max(-int64{o.place}, int64{0}), right = std::max(o.place, 0);
+      const int64 down = std::max(-int64{o.diagonal}, int64{0}), right = std::max(o.diagonal, 0);
       return {1, static_cast<index>(std::max(int64{0}, std::min(rows - down, columns - right)))};
     }
   }
@@ -206,7 +206,7 @@ sparse_operand view_of(const sparse_result& from, const operation& o) {
 }
 
 /// What a merge takes where the mask allows, by who has an entry; what stays of X elsewhere.
-merge_rules rules_of(take x, take y, take both, take outside_region, take outside_mask) {
+constexpr merge_rules rules_of(take x, take y, take both, take outside_region, take outside_mask) {
   merge_rules out{};
   for (unsigned state = 0; state < out.size(); ++state) {
     const bool in_x = state & 1, in_y = state & 2, is_allowed = state & 4, in_region = state & 8;
@@ -219,111 +219,99 @@ merge_rules rules_of(take x, take y, take both, take outside_region, take outsid
   }
   return out;
 }
-const merge_rules only_x =
+constexpr merge_rules only_x =
     rules_of(take::x, take::nothing, take::nothing, take::nothing, take::nothing);
 
-on_cpu::merge merge_of(const operation& o, const sparse_operand* x, const sparse_operand* y,
-                       const merge_rules& rules, const operator_info& op, unsigned char code = 0) {
-  on_cpu::merge m{x, y, &o.mask, rules};
-  m.op = &op;
-  m.code = code;
-  m.scalar = o.scalar;
-  m.out_type = o.out_type;
-  m.out_bytes = o.out_bytes;
-  m.threads = o.desc->threads;
-  return m;
+merge_step merge_of(const operation& o, const sparse_operand* x, const sparse_operand* y,
+                    const merge_rules& rules, const operator_info* op, unsigned char code = 0) {
+  return {o, x, y, rules, op, code};
 }
 
-/// Converts elements to the type of the result; they are its type already if it is not rig's.
-const operator_info& converting(const operation& o) {
-  return o.out_type == type::other ? copying() : builtin_binary(o.out_type);
+/// The steps where an operation's operands are.
+const operation_steps& steps_of(const operation& o) {
+  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
 }
 
 sparse_result merged(const operation& o) {
   const take one = o.is_union ? take::x : take::nothing,
              other = o.is_union ? take::y : take::nothing;
-  return on_cpu::run(merge_of(o, &o.x.sparse, &o.y.sparse,
-                              rules_of(one, other, take::both, take::nothing, take::nothing), *o.op,
-                              o.code));
+  return steps_of(o).merge(merge_of(o, &o.x.sparse, &o.y.sparse,
+                                    rules_of(one, other, take::both, take::nothing, take::nothing),
+                                    o.op, o.code));
 }
 
-/// The map of X's entries by the operation's operator.
-on_cpu::map map_of(const operation& o, type out_type, std::size_t out_bytes) {
-  on_cpu::map m{&o.x.sparse, o.op, o.code};
-  if (o.y.what == operand::kind::dense) {
-    m.y = {o.y.full.data, nullptr, nullptr, false, o.y.full.value_type, o.y.full.value_bytes};
-    m.y_stride = o.y.full.stride;
-  } else {
-    m.y = {nullptr, static_cast<const unsigned char*>(o.scalar), nullptr, false, o.scalar_type, 0};
-  }
-  m.y_first = o.scalar_first;
-  m.scalar = o.scalar;
-  m.out_type = out_type;
-  m.out_bytes = out_bytes;
-  m.threads = o.desc->threads;
-  return m;
+/// The map of entries by the operation's operator.
+map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
+  const auto* const scalar = static_cast<const unsigned char*>(o.scalar);
+  return {o,
+          &x,
+          o.op,
+          o.code,
+          {nullptr, scalar, nullptr, false, o.scalar_type, 0},
+          o.scalar_first,
+          out_type,
+          out_bytes};
+}
+
+/// An iso operand with one entry, whose value is in the host's memory.
+sparse_operand one_entry(const sparse_operand& x) {
+  sparse_operand out = x;
+  out.nnz = 1;
+  return out;
+}
+
+/// Makes a result iso, with the value that a map of one entry has on the CPU.
+void set_iso(sparse_result& out, const map_step& of_one) {
+  const buffer value = on_cpu::steps.map(of_one);
+  __builtin_memcpy(out.iso, value.data(), value.bytes());
+  out.is_iso = true;
 }
 
 sparse_result mapped(const operation& o) {
+  const sparse_operand& x = o.x.sparse;
   sparse_result out;
   out.structure = o.x.structure;
-  out.is_iso =
-      o.x.sparse.values == nullptr && !o.op->reads_positions && o.y.what == operand::kind::absent;
-  on_cpu::map m = map_of(o, o.out_type, o.out_bytes);
-  if (out.is_iso) {
-    sparse_operand one = o.x.sparse;
-    one.nnz = 1;
-    m.x = &one;
-    on_cpu::run(m, out.iso);
+  if (x.values == nullptr && !o.op->reads_positions) {
+    const sparse_operand one = one_entry(x);
+    set_iso(out, map_of(o, one, o.out_type, o.out_bytes));
   } else {
-    out.values = buffer::allocate(static_cast<std::size_t>(o.x.sparse.nnz) * o.out_bytes);
-    on_cpu::run(m, out.values.data());
+    out.values = steps_of(o).map(map_of(o, x, o.out_type, o.out_bytes));
   }
   return out;
 }
 
-/// The one value of a result whose operands are iso.
+/// The one value of a result whose operand is iso.
 void convert_iso(const operation& o, sparse_result& out) {
-  sparse_operand one = o.x.sparse;
-  one.nnz = 1;
-  on_cpu::map m{&one, &converting(o)};
-  const element_source same{nullptr, one.iso, nullptr, false, one.value_type, 0};
-  m.y = same;
-  m.code = static_cast<unsigned char>(binary::first);
+  const sparse_operand one = one_entry(o.x.sparse);
+  map_step m{o, &one, &converting(o), static_cast<unsigned char>(binary::first)};
+  m.y = {nullptr, one.iso, nullptr, false, one.value_type, 0};
   m.out_type = o.out_type;
   m.out_bytes = o.out_bytes;
-  on_cpu::run(m, out.iso);
-  out.is_iso = true;
+  set_iso(out, m);
 }
 
 sparse_result selected(const operation& o) {
-  const buffer keep = buffer::allocate(static_cast<std::size_t>(o.x.sparse.nnz));
-  on_cpu::run(map_of(o, type::boolean, 1), keep.data());
-  on_cpu::merge m = merge_of(o, &o.x.sparse, nullptr, only_x, converting(o));
-  m.keep = keep.data<bool>();
+  const buffer keep = steps_of(o).map(map_of(o, o.x.sparse, type::boolean, 1));
   const bool is_iso = o.x.sparse.values == nullptr;
-  if (is_iso) {
-    m.op = nullptr;
-    m.out_bytes = 0;
-  }
-  sparse_result out = on_cpu::run(m);
+  merge_step m = merge_of(o, &o.x.sparse, nullptr, only_x, is_iso ? nullptr : &converting(o));
+  m.keep = keep.data<bool>();
+  sparse_result out = steps_of(o).merge(m);
   if (is_iso) convert_iso(o, out);
   return out;
 }
 
-sparse_result rearranged(const operation& o) {
-  on_cpu::rearranged made = o.what == kind::extract     ? on_cpu::extract(o)
-                            : o.what == kind::kronecker ? on_cpu::kronecker(o)
-                            : o.what == kind::diagonal  ? on_cpu::diagonal(o)
-                                                        : on_cpu::from_diagonal(o);
+sparse_result moved(const operation& o) {
+  const operation_steps& by = steps_of(o);
+  const rearranged made = o.what == kind::extract     ? by.extract(o)
+                          : o.what == kind::kronecker ? by.kronecker(o)
+                          : o.what == kind::diagonal  ? by.diagonal(o)
+                                                      : by.from_diagonal(o);
   sparse_result out;
   out.structure = made.structure;
-  if (o.what != kind::kronecker && o.x.sparse.values == nullptr) {
+  if (o.what != kind::kronecker && o.x.sparse.values == nullptr)
     convert_iso(o, out);
-    return out;
-  }
-  out.values = buffer::allocate(static_cast<std::size_t>(out.structure->nnz()) * o.out_bytes);
-  on_cpu::run(o, made, o.what == kind::kronecker ? *o.op : converting(o), out.values.data());
+  else
+    out.values = by.values(o, made, o.what == kind::kronecker ? *o.op : converting(o));
   return out;
 }
 
@@ -331,106 +319,36 @@ sparse_result rearranged(const operation& o) {
 sparse_result restricted(const operation& o, sparse_result t) {
   if (!has_mask(o)) return t;
   const sparse_operand x = view_of(t, o);
-  return on_cpu::run(merge_of(o, &x, nullptr, only_x, copying()));
+  sparse_result out =
+      steps_of(o).merge(merge_of(o, &x, nullptr, only_x, t.is_iso ? nullptr : &copying()));
+  out.is_iso = t.is_iso;
+  __builtin_memcpy(out.iso, t.iso, sizeof(out.iso));
+  return out;
 }
 
 /// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
-sparse_result joined(const operation& o, const sparse_result& t, const bool* rows,
-                     const bool* columns) {
+sparse_result joined(const operation& o, const sparse_result& t, const assigned_region& region) {
   const bool accumulates = o.accum != accumulator::none;
   using enum take;
   const merge_rules rules = rules_of(accumulates ? x : nothing, y, accumulates ? both : y, x,
                                      o.desc->replace ? nothing : x);
   const sparse_operand of_t = view_of(t, o);
-  on_cpu::merge m = merge_of(o, &o.c.sparse, &of_t, rules, accumulates ? *o.accumulates : copying(),
-                             o.accumulates_code);
-  m.region_rows = rows;
-  m.region_columns = columns;
-  return on_cpu::run(m);
-}
-
-/// Flags of the rows, or columns, in a list; no memory if it is all of them.
-buffer flags_of(const index_list& list, index limit) {
-  if (list.what == index_list::kind::all) return {};
-  buffer out = buffer::allocate(static_cast<std::size_t>(limit));
-  std::fill_n(out.data<bool>(), limit, false);
-  const int64 count = list.size(limit);
-  for (int64 k = 0; k < count; ++k) out.data<bool>()[list[k]] = true;
-  return out;
-}
-
-/// Every place of the region, with the scalar's value.
-sparse_result scalar_in_region(const operation& o) {
-  const auto members = [](const index_list& list, index limit) {
-    std::vector<index> out;
-    const buffer flags = flags_of(list, limit);
-    for (index k = 0; k < limit; ++k)
-      if (flags.data<bool>() == nullptr || flags.data<bool>()[k]) out.push_back(k);
-    return out;
-  };
-  const std::vector<index> rows = members(o.rows, o.c.rows()),
-                           columns = members(o.columns, o.c.columns());
-  std::vector<int64> offsets(static_cast<std::size_t>(o.c.rows()) + 1, 0);
-  std::vector<index> entries;
-  entries.reserve(rows.size() * columns.size());
-  std::size_t next = 0;
-  for (index i = 0; i < o.c.rows(); ++i) {
-    if (next < rows.size() && rows[next] == i) {
-      entries.insert(entries.end(), columns.begin(), columns.end());
-      ++next;
-    }
-    offsets[static_cast<std::size_t>(i) + 1] = static_cast<int64>(entries.size());
-  }
-  sparse_result out;
-  out.structure = pattern_from_csr(o.c.rows(), o.c.columns(), offsets, entries, input::trusted);
-  out.is_iso = true;
-  __builtin_memcpy(out.iso, o.scalar, o.out_bytes);
-  return out;
-}
-
-/// X at its places in C. Entries that meet are joined by the accumulator, in the order of X;
-/// without one the last stays.
-sparse_result placed(const operation& o) {
-  const sparse_operand& a = o.x.sparse;
-  std::vector<index> i(static_cast<std::size_t>(a.nnz)), j(i.size());
-  std::size_t at = 0;
-  for (index row = 0; row < a.rows; ++row)
-    for (int64 p = a.offset(row); p < a.offset(row + 1); ++p, ++at) {
-      i[at] = o.rows.what == index_list::kind::all ? row : o.rows[row];
-      j[at] = o.columns.what == index_list::kind::all ? a.entries[p] : o.columns[a.entries[p]];
-    }
-  const sorted_tuples sorted = sort_tuples(o.c.rows(), o.c.columns(), i, j, true);
-  on_cpu::rearranged in_order;
-  in_order.structure = sorted.structure;
-  const std::size_t count = sorted.groups.size() - 1;
-  in_order.x = buffer::allocate(count * sizeof(int64));
-  const bool accumulates = o.accum != accumulator::none;
-  for (std::size_t p = 0; p < count; ++p)
-    in_order.x.data<int64>()[p] = sorted.order[static_cast<std::size_t>(
-        accumulates ? sorted.groups[p] : sorted.groups[p + 1] - 1)];
-  sparse_result out;
-  out.structure = sorted.structure;
-  out.values = buffer::allocate(count * o.out_bytes);
-  on_cpu::run(o, in_order, converting(o), out.values.data());
-  if (!accumulates || count == sorted.order.size()) return out;
-  const element_source of{out.values.data(), nullptr, nullptr, false, o.out_type, o.out_bytes};
-  const element_source from{a.values,     a.iso,        a.permutation,
-                            a.offsets_64, a.value_type, a.value_bytes};
-  for (std::size_t p = 0; p < count; ++p)
-    for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
-      const auto to = static_cast<int64>(p);
-      o.accumulates->run_cpu({&of, &from, &to, &sorted.order[static_cast<std::size_t>(q)], nullptr,
-                              nullptr, nullptr, o.accumulates_code, o.out_type, o.out_bytes,
-                              out.values.data<unsigned char>() + p * o.out_bytes, 1});
-    }
-  return out;
+  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, accumulates ? o.accumulates : &copying(),
+                          o.accumulates_code);
+  m.region_rows = region.rows.data<bool>();
+  m.region_columns = region.columns.data<bool>();
+  return steps_of(o).merge(m);
 }
 
 sparse_result assigned(const operation& o) {
-  const bool is_scalar = o.x.what == operand::kind::absent;
-  const sparse_result t = is_scalar ? scalar_in_region(o) : placed(o);
-  const buffer rows = flags_of(o.rows, o.c.rows()), columns = flags_of(o.columns, o.c.columns());
-  return joined(o, t, rows.data<bool>(), columns.data<bool>());
+  const operation_steps& by = steps_of(o);
+  const assigned_region region = by.region(o);
+  if (o.x.what != operand::kind::absent) return joined(o, by.placed(o), region);
+  sparse_result scalar;
+  scalar.structure = by.fill_region(o, region);
+  scalar.is_iso = true;
+  __builtin_memcpy(scalar.iso, o.scalar, o.out_bytes);
+  return joined(o, scalar, region);
 }
 
 /// T, and whether the mask is in it already.
@@ -444,9 +362,9 @@ sparse_result compute(const operation& o, bool& is_masked) {
     case kind::select:
       return selected(o);
     case kind::reduce_rows:
-      return on_cpu::reduce_rows(o);
+      return steps_of(o).reduce_rows(o);
     default:
-      return rearranged(o);
+      return moved(o);
   }
 }
 
@@ -487,14 +405,14 @@ sparse_result run_sparse(operation& o) {
   sparse_result t = compute(o, is_masked);
   if (o.creates_result) return is_masked ? t : restricted(o, std::move(t));
   if (!has_mask(o) && o.accum == accumulator::none) return t;
-  return joined(o, t, nullptr, nullptr);
+  return joined(o, t, {});
 }
 
 void run_reduce(operation& o, void* out) {
   transpose_operands(o);
   check_descriptor(o);
   check_places(o);
-  on_cpu::reduce(o, out);
+  steps_of(o).reduce(o, out);
 }
 
 void check_dense(operation& o) {
@@ -508,13 +426,13 @@ void run_dense(const operation& o) {
   if (c.rows == 0 || c.columns == 0) return;
   if (!overlaps_askew(c, o.x.full) && !overlaps_askew(c, o.y.full) &&
       !overlaps_askew(c, o.mask.full))
-    return on_cpu::run_dense(o);
+    return steps_of(o).dense(o);
   operation apart = o;
   apart.c.full.stride = c.columns;
   const buffer kept = buffer::allocate(apart.c.full.extent());
   apart.c.full.data = kept.data();
   copy(c, apart.c.full);
-  on_cpu::run_dense(apart);
+  steps_of(o).dense(apart);
   copy(apart.c.full, c);
 }
 

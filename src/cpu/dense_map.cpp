@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <cstring>
 
+#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 
 namespace rig::on_cpu {
 namespace {
-
-element_source source_of(const dense_operand& of) {
-  return {of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
-}
 
 /// Blocks of one row at a time: T of the block is computed, then written under the mask.
 class row_runner {

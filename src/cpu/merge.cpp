@@ -11,6 +11,7 @@
 #include <limits>
 #include <vector>
 
+#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 
@@ -43,11 +44,9 @@ cursor at(const sparse_operand* of, cut from) {
 /// Which columns of one row the mask allows; columns are given in ascending order.
 class row_mask {
  public:
-  row_mask(const mask_operand* mask, cut from) : mask_(mask), row_(from.row) {
-    if (mask == nullptr || mask->over == mask_operand::kind::absent)
-      mask_ = nullptr;
-    else if (mask->over == mask_operand::kind::matrix)
-      entries_ = at(&mask->sparse, from);
+  row_mask(const mask_operand& mask, cut from)
+      : mask_(mask.over != mask_operand::kind::absent ? &mask : nullptr), row_(from.row) {
+    if (mask.over == mask_operand::kind::matrix) entries_ = at(&mask.sparse, from);
   }
 
   bool allows(index column) {
@@ -88,7 +87,7 @@ class row_mask {
 /// Which columns of one row are in the region of a merge.
 class row_region {
  public:
-  row_region(const merge& m, index row)
+  row_region(const merge_step& m, index row)
       : has_row_(m.region_rows == nullptr || m.region_rows[row]), columns_(m.region_columns) {}
   bool holds(index column) const { return has_row_ && (columns_ == nullptr || columns_[column]); }
 
@@ -100,9 +99,9 @@ class row_region {
 /// Walks one row from a place to the column `limit`; calls visit(row, column, p of X or −1, p of Y
 /// or −1) for each place that goes to the result.
 template <class Visit>
-void walk_row(const merge& m, cut start, index limit, Visit visit) {
+void walk_row(const merge_step& m, cut start, index limit, Visit visit) {
   cursor x = at(m.x, start), y = at(m.y, start);
-  row_mask mask(m.mask, start);
+  row_mask mask(m.of.mask, start);
   const row_region region(m, start.row);
   for (index column; (column = std::min(x.column(), y.column())) < limit;) {
     const bool in_x = x.column() == column, in_y = y.column() == column;
@@ -120,7 +119,7 @@ void walk_row(const merge& m, cut start, index limit, Visit visit) {
 
 /// Walks from one place to another, and calls end_row(row) after the last place of a row.
 template <class Visit, class EndRow>
-void walk(const merge& m, cut from, cut to, Visit visit, EndRow end_row) {
+void walk(const merge_step& m, cut from, cut to, Visit visit, EndRow end_row) {
   for (index row = from.row; row < to.row; ++row) {
     walk_row(m, {row, row == from.row ? from.column : 0}, cursor::none, visit);
     end_row(row);
@@ -133,7 +132,7 @@ int64 entries_before(const sparse_operand* of, index row) {
 }
 
 /// The place before which `work` entries and rows of the operands lie.
-cut cut_at(const merge& m, int64 work) {
+cut cut_at(const merge_step& m, int64 work) {
   const auto before_row = [&](index row) {
     return row + entries_before(m.x, row) + entries_before(m.y, row);
   };
@@ -165,11 +164,6 @@ cut cut_at(const merge& m, int64 work) {
   return {low, left};
 }
 
-element_source source_of(const sparse_operand* of) {
-  if (of == nullptr) return {};
-  return {of->values, of->iso, of->permutation, of->offsets_64, of->value_type, of->value_bytes};
-}
-
 /// The rows of entries first … first + count.
 void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
   const int64 base = x.offset(0);
@@ -190,8 +184,12 @@ void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
 /// Collects places of the result, and computes their values block by block.
 class block_writer {
  public:
-  block_writer(const merge& m, index* columns, unsigned char* values)
-      : m_(m), x_of_(source_of(m.x)), y_of_(source_of(m.y)), columns_(columns), values_(values) {}
+  block_writer(const merge_step& m, index* columns, unsigned char* values)
+      : m_(m),
+        x_of_(source_of(*m.x)),
+        y_of_(m.y != nullptr ? source_of(*m.y) : element_source()),
+        columns_(columns),
+        values_(values) {}
 
   void add(index row, index column, int64 x, int64 y) {
     if (count_ == element_block::most) flush();
@@ -203,16 +201,16 @@ class block_writer {
   void flush() {
     if (count_ == 0) return;
     if (m_.op != nullptr) {
-      m_.op->run_cpu({&x_of_, &y_of_, x_, y_, rows_, columns_, m_.scalar, m_.code, m_.out_type,
-                      m_.out_bytes, values_, count_});
-      values_ += static_cast<std::size_t>(count_) * m_.out_bytes;
+      m_.op->run_cpu({&x_of_, &y_of_, x_, y_, rows_, columns_, m_.of.scalar, m_.code,
+                      m_.of.out_type, m_.of.out_bytes, values_, count_});
+      values_ += static_cast<std::size_t>(count_) * m_.of.out_bytes;
     }
     columns_ += count_;
     count_ = 0;
   }
 
  private:
-  const merge& m_;
+  const merge_step& m_;
   const element_source x_of_, y_of_;
   index* columns_;
   unsigned char* values_;
@@ -244,9 +242,9 @@ struct rows_made {
 
 }  // namespace
 
-sparse_result run(const merge& m) {
+sparse_result run(const merge_step& m) {
   const int64 work = m.x->rows + entries_before(m.x, m.x->rows) + entries_before(m.y, m.x->rows);
-  const int threads = threads_for(static_cast<double>(work), m.threads);
+  const int threads = threads_for(static_cast<double>(work), m.of.desc->threads);
   const int parts = threads == 1 ? 1 : 4 * threads;
   std::vector<cut> cuts(static_cast<std::size_t>(parts) + 1, {0, 0});
   for (int k = 1; k < parts; ++k) cuts[k] = cut_at(m, work / parts * k);
@@ -262,13 +260,14 @@ sparse_result run(const merge& m) {
   }
   for (int k = 0; k < parts; ++k) before[k + 1] += before[k];
 
-  rows_made out(m.x->rows, before.back(), m.out_bytes);
+  const std::size_t value_bytes = m.op != nullptr ? m.of.out_bytes : 0;
+  rows_made out(m.x->rows, before.back(), value_bytes);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int k = 0; k < parts; ++k) {
     int64 written = before[k];
     block_writer writer(
         m, out.columns.data<index>() + written,
-        out.values.data<unsigned char>() + static_cast<std::size_t>(written) * m.out_bytes);
+        out.values.data<unsigned char>() + static_cast<std::size_t>(written) * value_bytes);
     walk(
         m, cuts[k], cuts[k + 1],
         [&](index row, index column, int64 x, int64 y) {
@@ -286,24 +285,24 @@ sparse_result run(const merge& m) {
   return made;
 }
 
-void run(const map& m, void* out) {
-  const element_source x_of = source_of(m.x);
+buffer run(const map_step& m) {
+  const element_source x_of = source_of(*m.x);
   const int64 nnz = m.x->nnz, step = element_block::most;
-  const int threads = threads_for(static_cast<double>(nnz), m.threads);
+  const buffer out = buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
+  const int threads = threads_for(static_cast<double>(nnz), m.of.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64 first = 0; first < nnz; first += step) {
     int64 x[element_block::most], y[element_block::most] = {};
     index rows[element_block::most];
     const int count = static_cast<int>(std::min(step, nnz - first));
     for (int k = 0; k < count; ++k) x[k] = first + k;
-    if (m.op->reads_positions || m.y_stride != 0) rows_of(*m.x, first, count, rows);
-    for (int k = 0; m.y_stride != 0 && k < count; ++k)
-      y[k] = rows[k] * m.y_stride + m.x->entries[first + k];
+    if (m.op->reads_positions) rows_of(*m.x, first, count, rows);
     m.op->run_cpu(
         {m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x, m.y_first ? x : y,
-         rows, m.x->entries + first, m.scalar, m.code, m.out_type, m.out_bytes,
-         static_cast<unsigned char*>(out) + static_cast<std::size_t>(first) * m.out_bytes, count});
+         rows, m.x->entries + first, m.of.scalar, m.code, m.out_type, m.out_bytes,
+         out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes, count});
   }
+  return out;
 }
 
 }  // namespace rig::on_cpu

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 
@@ -173,7 +174,7 @@ rearranged kronecker(const operation& o) {
 
 rearranged diagonal(const operation& o) {
   const sparse_operand& v = o.x.sparse;
-  const index down = std::max(-o.place, 0), right = std::max(o.place, 0);
+  const index down = std::max(-o.diagonal, 0), right = std::max(o.diagonal, 0);
   const index n = v.columns + down + right;
   rows_to_fill out(n, n);
   for (int64 p = 0; p < v.nnz; ++p) out.count(v.entries[p] + down) = 1;
@@ -187,7 +188,7 @@ rearranged diagonal(const operation& o) {
 
 rearranged from_diagonal(const operation& o) {
   const sparse_operand& a = o.x.sparse;
-  const index down = std::max(-o.place, 0), right = std::max(o.place, 0);
+  const index down = std::max(-o.diagonal, 0), right = std::max(o.diagonal, 0);
   const index n = std::max(0, std::min(a.rows - down, a.columns - right));
   std::vector<index> entries;
   std::vector<int64> from;
@@ -207,12 +208,10 @@ rearranged from_diagonal(const operation& o) {
   return out.finish();
 }
 
-void run(const operation& o, const rearranged& r, const operator_info& op, void* out) {
-  const auto source_of = [](const sparse_operand& of) -> element_source {
-    return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
-  };
+buffer values(const operation& o, const rearranged& r, const operator_info& op) {
   const element_source x_of = source_of(o.x.sparse), y_of = source_of(o.y.sparse);
   const int64 nnz = r.structure->nnz(), step = element_block::most;
+  const buffer out = buffer::allocate(size(nnz) * o.out_bytes);
   const int64* const x = r.x.data<int64>();
   const int64* const y = r.y.bytes() > 0 ? r.y.data<int64>() : nullptr;
   const int threads = threads_for(static_cast<double>(nnz), o.desc->threads);
@@ -222,9 +221,10 @@ void run(const operation& o, const rearranged& r, const operator_info& op, void*
     std::fill_n(absent, step, int64{-1});
     op.run_cpu({&x_of, y != nullptr ? &y_of : &x_of, x + first, y != nullptr ? y + first : absent,
                 nullptr, nullptr, nullptr, o.code, o.out_type, o.out_bytes,
-                static_cast<unsigned char*>(out) + size(first) * o.out_bytes,
+                out.data<unsigned char>() + size(first) * o.out_bytes,
                 static_cast<int>(std::min(step, nnz - first))});
   }
+  return out;
 }
 
 }  // namespace rig::on_cpu

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <vector>
 
+#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 
@@ -134,11 +135,8 @@ void append(std::vector<segment>& to, int64 begin, int64 end) {
   for (; begin < end; begin += chunk) to.push_back({begin, std::min(begin + chunk, end)});
 }
 
-element_source source_of(const operand& x) {
-  if (x.what == operand::kind::dense)
-    return {x.full.data, nullptr, nullptr, false, x.full.value_type, x.full.value_bytes};
-  const sparse_operand& of = x.sparse;
-  return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
+element_source elements_of(const operand& x) {
+  return x.what == operand::kind::dense ? source_of(x.full) : source_of(x.sparse);
 }
 
 /// The positions of a row's elements.
@@ -166,21 +164,19 @@ sparse_result reduce_rows(const operation& o) {
   }
   first_of.push_back(segments.size());
   const buffer sums = buffer::allocate(segments.size() * m.result_bytes);
-  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
+  fold_all(o, elements_of(o.x), segments, elements, sums.data<unsigned char>());
 
   sparse_result out;
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};
   out.structure = pattern_from_csr(1, o.x.rows(), offsets, rows, input::trusted);
   out.values = buffer::allocate(rows.size() * o.out_bytes);
   const element_source of{sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
-  const operator_info& converts =
-      o.out_type == type::other ? copying() : builtin_binary(o.out_type);
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto at = static_cast<int64>(first_of[k]), absent = int64{-1};
     join_sums(m, sums.data<unsigned char>() + first_of[k] * m.result_bytes,
               static_cast<int64>(first_of[k + 1]) - at);
-    converts.run_cpu({&of, &of, &at, &absent, nullptr, nullptr, nullptr, 0, o.out_type, o.out_bytes,
-                      out.values.data<unsigned char>() + k * o.out_bytes, 1});
+    converting(o).run_cpu({&of, &of, &at, &absent, nullptr, nullptr, nullptr, 0, o.out_type,
+                           o.out_bytes, out.values.data<unsigned char>() + k * o.out_bytes, 1});
   }
   return out;
 }
@@ -203,7 +199,7 @@ void reduce(const operation& o, void* out) {
   if (segments.empty()) return;
   const std::size_t bytes = o.sums->result_bytes;
   const buffer sums = buffer::allocate(segments.size() * bytes);
-  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
+  fold_all(o, elements_of(o.x), segments, elements, sums.data<unsigned char>());
   join_sums(*o.sums, sums.data<unsigned char>(), static_cast<int64>(segments.size()));
   std::memcpy(out, sums.data(), bytes);
 }

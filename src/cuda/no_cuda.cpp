@@ -1,5 +1,6 @@
 // The CUDA functions of a build without CUDA: no device is listed, and calls throw error(place).
 
+#include "call/steps.hpp"
 #include "cuda/runtime/device.hpp"
 
 namespace rig {
@@ -43,6 +44,9 @@ void prepare_column_panels(const pattern& of) { absent(of.where().device); }
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);
 }
+
+/// Without a device no operand is on one.
+const operation_steps steps = {};
 
 device_scope::device_scope(int device) : mode_(0) { absent(device); }
 device_scope::~device_scope() = default;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <array>
-
 #include "rig/kernels/problem.hpp"
 #include "rig/operators.hpp"
 
@@ -108,13 +106,6 @@ struct sparse_result {
   alignas(16) unsigned char iso[16] = {};
 };
 
-/// What a merge does with a place, by who has an entry there.
-enum class take : unsigned char { nothing, x, y, both };
-
-/// The take of a place: rules[in_x + 2·in_y + 4·allowed + 8·in_region]. The mask allows places; the
-/// region of `assign` is its rows and columns, and everything in other operations.
-using merge_rules = std::array<take, 16>;
-
 /// One operation with its types erased. T is its result before it joins C.
 struct operation {
   enum class kind : unsigned char {
@@ -125,8 +116,8 @@ struct operation {
     extract,        ///< T(i,j) = X(rows[i], columns[j])
     assign,         ///< C(rows[i], columns[j]) = X(i,j), or the scalar
     kronecker,      ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
-    diagonal,       ///< T is the matrix with the vector X on diagonal `place`
-    from_diagonal,  ///< T is the vector of the entries on diagonal `place` of X
+    diagonal,       ///< T is the matrix with the vector X on a diagonal
+    from_diagonal,  ///< T is the vector of the entries on a diagonal of X
   };
   const char* name;
   kind what;
@@ -140,7 +131,7 @@ struct operation {
   bool is_union = false;              ///< merge: places of either operand; else of both
   const monoid_info* sums = nullptr;  ///< reductions
   index_list rows = {}, columns = {};
-  index place = 0;  ///< a diagonal: 0 is the main one, 1 the one above it
+  index diagonal = 0;  ///< 0 is the main one, 1 the one above it
   mask_operand mask = {};
 
   type out_type = type::other;  ///< storage type of the result
@@ -153,6 +144,9 @@ struct operation {
   const operator_info* accumulates = nullptr;  ///< C ⊙ T; null: no operator joins such elements
   unsigned char accumulates_code = 0;
   const descriptor* desc = nullptr;
+
+  /// The place of the operands.
+  place where() const { return x.what == operand::kind::absent ? c.where() : x.where(); }
 };
 
 /// Hop 1: checks the operation, and computes the new content of C. Throws before it writes
@@ -167,60 +161,5 @@ void run_reduce(operation& o, void* out);
 /// caller allocates a new result between the two.
 void check_dense(operation& o);
 void run_dense(const operation& o);
-
-namespace on_cpu {
-
-/// T = X merged with Y, or X alone. `keep`, unless null, has a flag per entry of X.
-struct merge {
-  const sparse_operand *x, *y;
-  const mask_operand* mask;
-  merge_rules rules;
-  const bool* keep = nullptr;
-  const bool *region_rows = nullptr, *region_columns = nullptr;  ///< null: all of them
-  const operator_info* op = nullptr;                             ///< null: no values
-  unsigned char code = 0;
-  const void* scalar = nullptr;
-  type out_type = type::other;
-  std::size_t out_bytes = 0;
-  int threads = 0;
-};
-sparse_result run(const merge& m);
-
-/// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; Y may be absent or a constant.
-void run_dense(const operation& o);
-
-/// out[p] = op of entry p of X, in the order of entries.
-struct map {
-  const sparse_operand* x;
-  const operator_info* op;
-  unsigned char code = 0;
-  element_source y = {};  ///< the other operand of a binary operator: a constant,
-  int64 y_stride = 0;     ///< or, if not 0, a dense of this stride
-  bool y_first = false;
-  const void* scalar = nullptr;
-  type out_type = type::other;
-  std::size_t out_bytes = 0;
-  int threads = 0;
-};
-void run(const map& m, void* out);
-
-/// A structure whose entries come from entries x[p] of X, and y[p] of Y unless y is empty.
-struct rearranged {
-  std::shared_ptr<const pattern> structure;
-  buffer x, y;  ///< of int64
-};
-rearranged extract(const operation& o);
-rearranged kronecker(const operation& o);
-rearranged diagonal(const operation& o);
-rearranged from_diagonal(const operation& o);
-/// Values of a rearranged structure by the operation's operator.
-void run(const operation& o, const rearranged& r, const operator_info& op, void* out);
-
-/// The row sums of X in a vector, in the type of the result.
-sparse_result reduce_rows(const operation& o);
-/// out = the sum of all of X, unless it has no element.
-void reduce(const operation& o, void* out);
-
-}  // namespace on_cpu
 
 }  // namespace rig

@@ -1,0 +1,93 @@
+#pragma once
+
+// The steps that operations consist of, and that each place implements. Results of a step lie in
+// the operation's place, in the order of its stream.
+
+#include "rig/kernels/operation.hpp"
+
+namespace rig {
+
+/// What a merge does with a place, by who has an entry there.
+enum class take : unsigned char { nothing, x, y, both };
+
+/// The take of a place: rules[in_x + 2·in_y + 4·allowed + 8·in_region]. The mask allows places; the
+/// region of `assign` is its rows and columns, and everything in other operations.
+using merge_rules = std::array<take, 16>;
+
+/// X merged with Y, or X alone, under the operation's mask.
+struct merge_step {
+  const operation& of;
+  const sparse_operand *x, *y;  ///< y may be null
+  merge_rules rules;
+  const operator_info* op;  ///< null: no values
+  unsigned char code = 0;
+  const bool* keep = nullptr;                                    ///< null, or a flag per entry of X
+  const bool *region_rows = nullptr, *region_columns = nullptr;  ///< null: all of them
+};
+
+/// An operator on each entry of X, in the order of entries.
+struct map_step {
+  const operation& of;
+  const sparse_operand* x;
+  const operator_info* op;
+  unsigned char code = 0;
+  element_source y = {};  ///< the other operand of a binary operator, a constant
+  bool y_first = false;
+  type out_type = type::other;
+  std::size_t out_bytes = 0;
+};
+
+/// A structure whose entries come from entries x[p] of X, and y[p] of Y unless y is empty.
+struct rearranged {
+  std::shared_ptr<const pattern> structure;
+  buffer x, y;  ///< of int64
+};
+
+/// Flags of the rows and columns that `assign` writes to; no memory if it writes to all of them.
+struct assigned_region {
+  buffer rows, columns;
+};
+
+struct operation_steps {
+  sparse_result (*merge)(const merge_step&);
+  buffer (*map)(const map_step&);
+  /// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; Y may be absent or a constant.
+  void (*dense)(const operation&);
+  rearranged (*extract)(const operation&);
+  rearranged (*kronecker)(const operation&);
+  rearranged (*diagonal)(const operation&);
+  rearranged (*from_diagonal)(const operation&);
+  /// Values of a rearranged structure, by an operator.
+  buffer (*values)(const operation&, const rearranged&, const operator_info&);
+  assigned_region (*region)(const operation&);
+  /// Every place of the region of `assign`.
+  std::shared_ptr<const pattern> (*fill_region)(const operation&, const assigned_region&);
+  /// The entries of X at their places in C, in the type of C. Entries that meet are joined by the
+  /// accumulator, in the order of X; without one the last stays.
+  sparse_result (*placed)(const operation&);
+  /// The row sums of X in a vector, in the type of the result.
+  sparse_result (*reduce_rows)(const operation&);
+  /// out = the sum of all of X, unless it has no element. Waits for it.
+  void (*reduce)(const operation&, void* out);
+};
+
+namespace on_cpu {
+extern const operation_steps steps;
+}
+namespace on_cuda {
+extern const operation_steps steps;
+}
+
+inline element_source source_of(const sparse_operand& of) {
+  return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
+}
+inline element_source source_of(const dense_operand& of) {
+  return {of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
+}
+
+/// Converts elements to the type of the result; they are its type already if it is not rig's.
+inline const operator_info& converting(const operation& o) {
+  return o.out_type == type::other ? copying() : builtin_binary(o.out_type);
+}
+
+}  // namespace rig

@@ -1,0 +1,96 @@
+// `assign`: the region of C that it writes to, and the operand's entries at their places in C.
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/steps.hpp"
+
+namespace rig::on_cpu {
+namespace {
+
+buffer flags_of(const index_list& list, index limit) {
+  if (list.what == index_list::kind::all) return {};
+  buffer out = buffer::allocate(static_cast<std::size_t>(limit));
+  std::fill_n(out.data<bool>(), limit, false);
+  const int64 count = list.size(limit);
+  for (int64 k = 0; k < count; ++k) out.data<bool>()[list[k]] = true;
+  return out;
+}
+
+/// The numbers with a flag; all of them without flags.
+std::vector<index> members(const buffer& flags, index limit) {
+  std::vector<index> out;
+  for (index k = 0; k < limit; ++k)
+    if (flags.data<bool>() == nullptr || flags.data<bool>()[k]) out.push_back(k);
+  return out;
+}
+
+/// The tuples of X, at their places in C.
+struct places_in_c {
+  std::vector<index> rows, columns;
+
+  explicit places_in_c(const operation& o) {
+    const sparse_operand& a = o.x.sparse;
+    rows.reserve(static_cast<std::size_t>(a.nnz));
+    columns.reserve(static_cast<std::size_t>(a.nnz));
+    for (index i = 0; i < a.rows; ++i)
+      for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) {
+        rows.push_back(o.rows.what == index_list::kind::all ? i : o.rows[i]);
+        columns.push_back(o.columns.what == index_list::kind::all ? a.entries[p]
+                                                                  : o.columns[a.entries[p]]);
+      }
+  }
+};
+
+/// Joins the entries that meet, from the second on, in the order of X.
+void accumulate_groups(const operation& o, const sorted_tuples& sorted, const buffer& values) {
+  const element_source of{values.data(), nullptr, nullptr, false, o.out_type, o.out_bytes};
+  const element_source from = source_of(o.x.sparse);
+  for (std::size_t p = 0; p + 1 < sorted.groups.size(); ++p)
+    for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
+      const auto to = static_cast<int64>(p);
+      o.accumulates->run_cpu({&of, &from, &to, &sorted.order[static_cast<std::size_t>(q)], nullptr,
+                              nullptr, nullptr, o.accumulates_code, o.out_type, o.out_bytes,
+                              values.data<unsigned char>() + p * o.out_bytes, 1});
+    }
+}
+
+}  // namespace
+
+assigned_region region(const operation& o) {
+  return {flags_of(o.rows, o.c.rows()), flags_of(o.columns, o.c.columns())};
+}
+
+std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_region& region) {
+  const std::vector<index> rows = members(region.rows, o.c.rows()),
+                           columns = members(region.columns, o.c.columns());
+  std::vector<int64> offsets(static_cast<std::size_t>(o.c.rows()) + 1, 0);
+  std::vector<index> entries;
+  entries.reserve(rows.size() * columns.size());
+  for (const index i : rows) offsets[static_cast<std::size_t>(i) + 1] = 1;
+  for (std::size_t i = 1; i < offsets.size(); ++i) {
+    if (offsets[i] != 0) entries.insert(entries.end(), columns.begin(), columns.end());
+    offsets[i] = static_cast<int64>(entries.size());
+  }
+  return pattern_from_csr(o.c.rows(), o.c.columns(), offsets, entries, input::trusted);
+}
+
+sparse_result placed(const operation& o) {
+  const places_in_c at(o);
+  const sorted_tuples sorted = sort_tuples(o.c.rows(), o.c.columns(), at.rows, at.columns, true);
+  rearranged in_order;
+  in_order.structure = sorted.structure;
+  const std::size_t count = sorted.groups.size() - 1;
+  in_order.x = buffer::allocate(count * sizeof(int64));
+  const bool accumulates = o.accum != accumulator::none;
+  for (std::size_t p = 0; p < count; ++p)
+    in_order.x.data<int64>()[p] = sorted.order[static_cast<std::size_t>(
+        accumulates ? sorted.groups[p] : sorted.groups[p + 1] - 1)];
+  sparse_result out;
+  out.structure = sorted.structure;
+  out.values = values(o, in_order, converting(o));
+  if (accumulates && count < sorted.order.size()) accumulate_groups(o, sorted, out.values);
+  return out;
+}
+
+}  // namespace rig::on_cpu
