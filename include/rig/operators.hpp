@@ -82,6 +82,76 @@ enum class unary : unsigned char {
   one,                 ///< 1
 };
 
+/// @cond internal
+
+/// f(x) of a function of real numbers, for float and double.
+template <class A>
+constexpr A apply_real(unary op, A x) {
+#ifdef __CUDA_ARCH__
+#define RIG_REAL(name) (is_same<A, float> ? A(name##f(static_cast<float>(x))) : A(name(x)))
+#else
+#define RIG_REAL(name) \
+  (is_same<A, float> ? A(__builtin_##name##f(static_cast<float>(x))) : A(__builtin_##name(x)))
+#endif
+  switch (op) {
+    case unary::square_root:
+      return RIG_REAL(sqrt);
+    case unary::exponential:
+      return RIG_REAL(exp);
+    case unary::logarithm:
+      return RIG_REAL(log);
+    case unary::sigmoid:
+      x = -x;
+      return 1 / (1 + RIG_REAL(exp));
+    case unary::hyperbolic_tangent:
+      return RIG_REAL(tanh);
+    case unary::floor:
+      return RIG_REAL(floor);
+    case unary::ceiling:
+      return RIG_REAL(ceil);
+    default:
+      return RIG_REAL(round);
+  }
+#undef RIG_REAL
+}
+
+/// f(x) in an algebra type.
+template <class A>
+constexpr A apply_unary(unary op, A x) {
+  if constexpr (is_same<A, bool>) {
+    return op == unary::one || (op == unary::logical_not ? !x : x);
+  } else {
+    switch (op) {
+      case unary::identity:
+        return x;
+      case unary::negate:
+        return is_float<A> ? -x : difference(A(0), x);
+      case unary::absolute:
+        return x < 0 ? difference(A(0), x) : x == 0 ? A(0) : x;
+      case unary::reciprocal:
+        return quotient(A(1), x);
+      case unary::square:
+        return times(x, x);
+      case unary::relu:
+        return maximum(x, A(0));
+      case unary::sign:
+        return x != x ? x : static_cast<A>((x > 0) - (x < 0));
+      case unary::logical_not:
+        return A(x == 0);
+      case unary::one:
+        return A(1);
+      default:
+        break;
+    }
+    if constexpr (is_float<A>)
+      return apply_real(op, x);
+    else
+      return convert<A>(apply_real(op, static_cast<double>(x)));
+  }
+}
+
+/// @endcond
+
 /// Which entries `select` retains. i and j are the row and column of an entry, x its value, y the
 /// number given.
 enum class selection : unsigned char {
@@ -102,6 +172,35 @@ enum class selection : unsigned char {
 };
 
 /// @cond internal
+
+/// The comparison of a value with y that a selection is, from `equal` on.
+constexpr binary comparison_of(selection how) {
+  return static_cast<binary>(static_cast<int>(how) - static_cast<int>(selection::equal) +
+                             static_cast<int>(binary::equal));
+}
+static_assert(comparison_of(selection::greater_equal) == binary::greater_equal);
+
+/// Whether a selection by place retains (i, j).
+constexpr bool is_selected(selection how, int64 i, int64 j, int64 y) {
+  switch (how) {
+    case selection::lower:
+      return j - i <= y;
+    case selection::upper:
+      return j - i >= y;
+    case selection::diagonal:
+      return j - i == y;
+    case selection::off_diagonal:
+      return j - i != y;
+    case selection::row_at_most:
+      return i <= y;
+    case selection::row_above:
+      return i > y;
+    case selection::column_at_most:
+      return j <= y;
+    default:
+      return j > y;
+  }
+}
 
 /// Algebra type of a stored element: float for half and bfloat16, else the type itself.
 template <class T>

@@ -1,6 +1,5 @@
 // The builtin operators on blocks of elements.
 
-#include <cmath>
 #include <cstring>
 
 #include "rig/kernels/cpu/element.hpp"
@@ -52,97 +51,12 @@ void run_comparison(const element_block& b) {
   });
 }
 
-/// A function of real numbers; integers go through double.
-template <class A, class F>
-A real(A x, F f) {
-  if constexpr (is_float<A>)
-    return f(x);
-  else
-    return convert<A>(f(static_cast<double>(x)));
-}
-
-template <class A>
-A compute(unary op, A x) {
-  if constexpr (is_same<A, bool>) {
-    return op == unary::one || (op == unary::logical_not ? !x : x);
-  } else {
-    switch (op) {
-      case unary::identity:
-        return x;
-      case unary::negate:
-        return is_float<A> ? -x : difference(A(0), x);
-      case unary::absolute:
-        if constexpr (is_float<A>)
-          return std::fabs(x);
-        else
-          return x < 0 ? difference(A(0), x) : x;
-      case unary::reciprocal:
-        return quotient(A(1), x);
-      case unary::square:
-        return times(x, x);
-      case unary::square_root:
-        return real(x, [](auto r) { return std::sqrt(r); });
-      case unary::exponential:
-        return real(x, [](auto r) { return std::exp(r); });
-      case unary::logarithm:
-        return real(x, [](auto r) { return std::log(r); });
-      case unary::sigmoid:
-        return real(x, [](auto r) { return 1 / (1 + std::exp(-r)); });
-      case unary::hyperbolic_tangent:
-        return real(x, [](auto r) { return std::tanh(r); });
-      case unary::relu:
-        return maximum(x, A(0));
-      case unary::sign:
-        return x != x ? x : static_cast<A>((x > 0) - (x < 0));
-      case unary::floor:
-        return real(x, [](auto r) { return std::floor(r); });
-      case unary::ceiling:
-        return real(x, [](auto r) { return std::ceil(r); });
-      case unary::round:
-        return real(x, [](auto r) { return std::round(r); });
-      case unary::logical_not:
-        return A(x == 0);
-      case unary::one:
-        return A(1);
-    }
-    return x;
-  }
-}
-
 template <class A>
 void run_unary(const element_block& b) {
   A x[most], z[most];
   gather(*b.x_of, b.x, b.count, x);
-  for (int k = 0; k < b.count; ++k) z[k] = compute(static_cast<unary>(b.code), x[k]);
+  for (int k = 0; k < b.count; ++k) z[k] = apply_unary(static_cast<unary>(b.code), x[k]);
   store(b, z);
-}
-
-/// The selection as a comparison of a value with y, from `equal` on.
-constexpr binary comparison_of(selection how) {
-  return static_cast<binary>(static_cast<int>(how) - static_cast<int>(selection::equal) +
-                             static_cast<int>(binary::equal));
-}
-static_assert(comparison_of(selection::greater_equal) == binary::greater_equal);
-
-bool is_selected(selection how, int64 i, int64 j, int64 y) {
-  switch (how) {
-    case selection::lower:
-      return j <= i + y;
-    case selection::upper:
-      return j >= i + y;
-    case selection::diagonal:
-      return j == i + y;
-    case selection::off_diagonal:
-      return j != i + y;
-    case selection::row_at_most:
-      return i <= y;
-    case selection::row_above:
-      return i > y;
-    case selection::column_at_most:
-      return j <= y;
-    default:
-      return j > y;
-  }
 }
 
 template <class A>
