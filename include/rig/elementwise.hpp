@@ -10,6 +10,10 @@ namespace rig {
 
 /// @cond internal
 
+/// The text of a semiring, a monoid or an operator.
+template <class S>
+inline constexpr definition definition_of = {rig_type_key::of<S>(), is_of_rig<S>(), source_of<S>()};
+
 /// The operators of semirings as records.
 template <class S>
 void join_by_add(const element_block& b) {
@@ -23,12 +27,23 @@ void join_by_multiply(const element_block& b) {
       b, [](const auto& x, const auto& y) { return S::multiply(x, y); });
 }
 template <class S>
-inline constexpr operator_info add_of = {name_of<S>(), type_of<typename S::accum>,
-                                         sizeof(typename S::accum), false, &join_by_add<S>};
+inline constexpr operator_info add_of = {name_of<S>(),
+                                         type_of<typename S::accum>,
+                                         sizeof(typename S::accum),
+                                         false,
+                                         &join_by_add<S>,
+                                         operator_kind::add,
+                                         type::other,
+                                         definition_of<S>};
 template <class S>
-inline constexpr operator_info multiply_of = {name_of<S>(), type_of<typename S::accum>,
-                                              sizeof(typename S::accum), false,
-                                              &join_by_multiply<S>};
+inline constexpr operator_info multiply_of = {name_of<S>(),
+                                              type_of<typename S::accum>,
+                                              sizeof(typename S::accum),
+                                              false,
+                                              &join_by_multiply<S>,
+                                              operator_kind::multiply,
+                                              type::other,
+                                              definition_of<S>};
 
 /// What joins two elements: a builtin operator, a monoid or a semiring.
 template <class Op>
@@ -170,6 +185,13 @@ struct scalar_call {
   Y y;
 };
 
+/// The operation reads the number where the call has it.
+template <class Natural, class Y>
+void point_at_scalar(scalar_call<Natural, Y>& of) {
+  of.made.o.scalar = &of.y;
+  of.made.o.scalar_bytes = sizeof(Y);
+}
+
 template <class Natural, container X>
 call<Natural> map_call(const char* name, operation::kind what, const X& x,
                        const operator_info& info, int code) {
@@ -227,8 +249,14 @@ void run_element_operator(const element_block& b) {
 }
 template <class F, class T, class Y>
 inline constexpr operator_info element_operator_of = {
-    name_of<F>(), type_of<decltype(F::apply(T(), index(), index(), Y()))>,
-    sizeof(decltype(F::apply(T(), index(), index(), Y()))), true, &run_element_operator<F, T, Y>};
+    name_of<F>(),
+    type_of<decltype(F::apply(T(), index(), index(), Y()))>,
+    sizeof(decltype(F::apply(T(), index(), index(), Y()))),
+    true,
+    &run_element_operator<F, T, Y>,
+    operator_kind::apply,
+    type_of<T>,
+    {rig_type_key::of<F>(), false, source_of<F>()}};
 
 template <container X, class F, class Y>
 requires element_operator<F, X, Y>
@@ -236,8 +264,10 @@ auto apply_call(const X& x, F, Y y) {
   using T = algebra<typename X::value_type>;
   using natural = element_result<F, X, Y>;
   static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
-  return scalar_call<natural, Y>{
+  scalar_call<natural, Y> out{
       map_call<natural>("apply", operation::kind::map, x, element_operator_of<F, T, Y>, 0), y};
+  out.made.o.scalar_type = type_of<Y>;
+  return out;
 }
 
 /// The call of apply(a, op, y): one of a and y is a container.
@@ -304,7 +334,7 @@ template <class Named = void, class A, class Op, class Y, mask_like Mask>
 requires applies<A, Op, Y>
 auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& desc = {}) {
   auto made = apply_call_of(a, op, y);
-  made.made.o.scalar = &made.y;
+  point_at_scalar(made);
   return run_fresh<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
 }
 /// The same without a mask.
@@ -319,7 +349,7 @@ requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
 void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Mask& mask,
            const descriptor& desc = {}) {
   auto made = apply_call_of(a, op, y);
-  made.made.o.scalar = &made.y;
+  point_at_scalar(made);
   run_into(c, accum, std::move(made.made), mask, desc);
 }
 /// Into C.
@@ -358,10 +388,12 @@ requires element_operator<P, X, Y>
 auto select_call(const X& x, P, Y y) {
   using T = algebra<typename X::value_type>;
   static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
-  return scalar_call<typename X::value_type, Y>{
+  scalar_call<typename X::value_type, Y> out{
       map_call<typename X::value_type>("select", operation::kind::select, x,
                                        element_operator_of<P, T, Y>, 0),
       y};
+  out.made.o.scalar_type = type_of<Y>;
+  return out;
 }
 template <class P, class X, class Y>
 concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_operator<P, X, Y>);
@@ -381,7 +413,7 @@ template <class Named = void, class X, class P, class Y, mask_like Mask>
 requires selects<P, X, Y>
 auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& desc = {}) {
   auto made = select_call(a, how, y);
-  made.made.o.scalar = &made.y;
+  point_at_scalar(made);
   return run_fresh<X, Named>(std::move(made.made), mask, desc);
 }
 /// The same without a mask.
@@ -396,7 +428,7 @@ requires selects<P, X, Y> && alike<C, X>
 void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Mask& mask,
             const descriptor& desc = {}) {
   auto made = select_call(a, how, y);
-  made.made.o.scalar = &made.y;
+  point_at_scalar(made);
   run_into(c, accum, std::move(made.made), mask, desc);
 }
 /// Into C.

@@ -155,10 +155,15 @@ constexpr std::uint64_t hash_of_semiring() {
     return of_name;
 }
 
-/// Whether the semiring and its types are rig's.
+/// Whether a semiring or monoid, and its types, are rig's.
 template <class S>
 constexpr bool is_of_rig() {
-  return is_storage<typename S::left> && is_storage<typename S::right> &&
+  bool has_rigs_types = true;
+  if constexpr (requires { typename S::left; })
+    has_rigs_types = is_storage<typename S::left> && is_storage<typename S::right>;
+  else
+    has_rigs_types = is_storage<typename S::accum>;
+  return has_rigs_types &&
          std::string_view(rig_type_key::of<S>()).find("S = rig::") != std::string_view::npos;
 }
 

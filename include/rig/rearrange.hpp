@@ -42,14 +42,19 @@ class indices : public index_list {
     list = std::ranges::data(of);
     count = static_cast<int64>(std::ranges::size(of));
   }
-  /// An n×1 dense on the CPU with packed rows.
+  /// An n×1 dense with packed rows, on the CPU or where the operands are.
   indices(const dense<index>& of) {
     if (of.columns() != 1)
       fail(errc::shape,
            {"indices: a dense of ", of.rows(), "x", of.columns(), " is no list; give one column"});
+    if (of.rows() > 1 && of.stride() != 1)
+      fail(errc::shape,
+           {"indices: a dense with rows ", of.stride(), " elements apart is no list; pack it"});
     what = kind::list;
-    list = of.span().data();
+    list = of.data();
     count = of.rows();
+    where = of.where();
+    stream = of.stream();
   }
 };
 
@@ -189,6 +194,7 @@ template <class T>
 auto assign_scalar_call(const T& x, const index_list& rows, const index_list& columns) {
   call<T> made{{"assign", operation::kind::assign}};
   made.o.scalar = &x;
+  made.o.scalar_bytes = sizeof(T);
   made.o.rows = rows;
   made.o.columns = columns;
   return made;

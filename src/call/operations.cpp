@@ -2,11 +2,13 @@
 // the previous content of C.
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "call/steps.hpp"
+#include "cuda/runtime/device.hpp"
 
 namespace rig {
 
@@ -26,6 +28,11 @@ int64 index_list::size(index of_all) const {
 namespace {
 
 using kind = operation::kind;
+
+/// The steps where an operation's operands are.
+const operation_steps& steps_of(const operation& o) {
+  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
+}
 
 bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
 
@@ -74,13 +81,19 @@ result_shape shape_of_result(const operation& o) {
 }
 
 void check_list(const operation& o, const char* what, const index_list& given, index limit) {
+  if (given.what == index_list::kind::all) return;
   const int64 count = given.size(limit);
-  for (int64 k = 0; k < count; ++k) {
-    // A range is monotone, so its ends are enough.
-    if (given.what == index_list::kind::range && k > 0 && k < count - 1) k = count - 1;
-    if (given.what != index_list::kind::all && (given[k] < 0 || given[k] >= limit))
-      fail(errc::range, {o.name, ": ", what, " ", given[k], ", number ", k,
+  const auto expect_inside = [&](int64 number, index given_here) {
+    if (given_here < 0 || given_here >= limit)
+      fail(errc::range, {o.name, ": ", what, " ", given_here, ", number ", number,
                          " of the list, is outside 0 … ", limit - 1});
+  };
+  if (given.what == index_list::kind::list) {
+    const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
+    if (wrong.number < count) expect_inside(wrong.number, wrong.value);
+  } else if (count > 0) {  // a range is monotone
+    expect_inside(0, given[0]);
+    expect_inside(count - 1, given[count - 1]);
   }
 }
 
@@ -119,7 +132,7 @@ void check_shapes(const operation& o) {
 
 void check_places(const operation& o) {
   const bool has_x = o.x.what != operand::kind::absent;
-  const place first = has_x ? o.x.where() : o.c.where();
+  const place first = o.where();
   const auto expect = [&](const char* what, place where) {
     if (where != first)
       fail(errc::place,
@@ -130,9 +143,12 @@ void check_places(const operation& o) {
   if (o.mask.over == mask_operand::kind::matrix) expect("the mask", o.mask.sparse.where);
   if (o.mask.over == mask_operand::kind::dense) expect("the mask", o.mask.full.where);
   if (!o.creates_result) expect("C", o.c.where());
-  if (first != cpu())
-    fail(errc::cannot, {o.name, ": the operands are on ", to_string(first),
-                        ", where this operation does not run; copy them with .to(rig::cpu())"});
+  const auto expect_list = [&](const char* what, const index_list& list) {
+    // A list in the host's memory serves every place.
+    if (list.what == index_list::kind::list && list.where != cpu()) expect(what, list.where);
+  };
+  expect_list("the list of rows", o.rows);
+  expect_list("the list of columns", o.columns);
 }
 
 void check_descriptor(const operation& o) {
@@ -151,12 +167,38 @@ void check_descriptor(const operation& o) {
           "', but this operation has no kernels to choose from; leave it unset"});
 }
 
-void check(const operation& o) {
-  check_descriptor(o);
-  check_indices(o);
-  check_shapes(o);
-  check_places(o);
-}
+/// Memory that the steps of one operation pass on. It outlives the order of streams, so that it is
+/// freed after the work that reads it.
+struct intermediates {
+  buffer mask, keep;
+  assigned_region region;
+  sparse_result t;
+};
+
+/// Orders the streams of a device's operation; does nothing on the CPU.
+class in_order {
+ public:
+  explicit in_order(const operation& o) {
+    if (o.where() == cpu()) return;
+    order_.emplace(
+        o.where().device, o.desc->stream, o.name,
+        std::initializer_list<void*>{o.x.sparse.stream, o.x.sparse.values_stream, o.x.full.stream,
+                                     o.y.sparse.stream, o.y.sparse.values_stream, o.y.full.stream,
+                                     o.c.sparse.stream, o.c.sparse.values_stream, o.c.full.stream,
+                                     o.mask.sparse.stream, o.mask.sparse.values_stream,
+                                     o.mask.full.stream, o.rows.stream, o.columns.stream});
+  }
+  /// Throws for a captured call that waits for the device.
+  void refuse_capture(const operation& o) const {
+    if (order_ && order_->is_captured())
+      fail(errc::cannot, {o.name,
+                          ": the call waits for the device, so its stream cannot be "
+                          "captured in a CUDA graph; call it outside the capture"});
+  }
+
+ private:
+  std::optional<on_cuda::stream_order> order_;
+};
 
 void transpose(const operation& o, operand& x) {
   if (x.is_vector)
@@ -177,11 +219,12 @@ void transpose(const operation& o, operand& x) {
 void turn_mask(operation& o, buffer& kept) {
   dense_operand& m = o.mask.full;
   if (!o.yields_vector || o.mask.over != mask_operand::kind::dense || m.columns != 1) return;
-  if (m.stride != 1 && m.rows > 1 && m.where == cpu()) {
-    kept = buffer::allocate(static_cast<std::size_t>(m.rows) * m.value_bytes);
+  if (m.stride != 1 && m.rows > 1) {
+    kept =
+        buffer::allocate(static_cast<std::size_t>(m.rows) * m.value_bytes, m.where, o.desc->stream);
     copy_rows(kept.data(), m.value_bytes, m.data,
               static_cast<std::size_t>(m.stride) * m.value_bytes, m.value_bytes, m.rows, m.where,
-              nullptr);
+              o.desc->stream);
     m.data = kept.data();
   }
   std::swap(m.rows, m.columns);
@@ -225,11 +268,6 @@ constexpr merge_rules only_x =
 merge_step merge_of(const operation& o, const sparse_operand* x, const sparse_operand* y,
                     const merge_rules& rules, const operator_info* op, unsigned char code = 0) {
   return {o, x, y, rules, op, code};
-}
-
-/// The steps where an operation's operands are.
-const operation_steps& steps_of(const operation& o) {
-  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
 }
 
 sparse_result merged(const operation& o) {
@@ -290,11 +328,11 @@ void convert_iso(const operation& o, sparse_result& out) {
   set_iso(out, m);
 }
 
-sparse_result selected(const operation& o) {
-  const buffer keep = steps_of(o).map(map_of(o, o.x.sparse, type::boolean, 1));
+sparse_result selected(const operation& o, intermediates& kept) {
+  kept.keep = steps_of(o).map(map_of(o, o.x.sparse, type::boolean, 1));
   const bool is_iso = o.x.sparse.values == nullptr;
   merge_step m = merge_of(o, &o.x.sparse, nullptr, only_x, is_iso ? nullptr : &converting(o));
-  m.keep = keep.data<bool>();
+  m.keep = kept.keep.data<bool>();
   sparse_result out = steps_of(o).merge(m);
   if (is_iso) convert_iso(o, out);
   return out;
@@ -316,8 +354,7 @@ sparse_result moved(const operation& o) {
 }
 
 /// The entries of T that the mask allows.
-sparse_result restricted(const operation& o, sparse_result t) {
-  if (!has_mask(o)) return t;
+sparse_result restricted(const operation& o, const sparse_result& t) {
   const sparse_operand x = view_of(t, o);
   sparse_result out =
       steps_of(o).merge(merge_of(o, &x, nullptr, only_x, t.is_iso ? nullptr : &copying()));
@@ -340,27 +377,28 @@ sparse_result joined(const operation& o, const sparse_result& t, const assigned_
   return steps_of(o).merge(m);
 }
 
-sparse_result assigned(const operation& o) {
+sparse_result assigned(const operation& o, intermediates& kept) {
   const operation_steps& by = steps_of(o);
-  const assigned_region region = by.region(o);
-  if (o.x.what != operand::kind::absent) return joined(o, by.placed(o), region);
-  sparse_result scalar;
-  scalar.structure = by.fill_region(o, region);
-  scalar.is_iso = true;
-  __builtin_memcpy(scalar.iso, o.scalar, o.out_bytes);
-  return joined(o, scalar, region);
+  kept.region = by.region(o);
+  if (o.x.what != operand::kind::absent) {
+    kept.t = by.placed(o);
+  } else {
+    kept.t.structure = by.fill_region(o, kept.region);
+    kept.t.is_iso = true;
+    __builtin_memcpy(kept.t.iso, o.scalar, o.out_bytes);
+  }
+  return joined(o, kept.t, kept.region);
 }
 
-/// T, and whether the mask is in it already.
-sparse_result compute(const operation& o, bool& is_masked) {
-  is_masked = o.what == kind::merge || o.what == kind::select;
+/// T, before the mask except in merges.
+sparse_result compute(const operation& o, intermediates& kept) {
   switch (o.what) {
     case kind::merge:
       return merged(o);
     case kind::map:
       return mapped(o);
     case kind::select:
-      return selected(o);
+      return selected(o, kept);
     case kind::reduce_rows:
       return steps_of(o).reduce_rows(o);
     default:
@@ -379,11 +417,11 @@ bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
   return !is_apart && !is_same;
 }
 
-void copy(const dense_operand& from, const dense_operand& to) {
+void copy(const dense_operand& from, const dense_operand& to, void* stream) {
   copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
             static_cast<std::size_t>(from.stride) * from.value_bytes,
             static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
-            nullptr);
+            stream);
 }
 
 void transpose_operands(operation& o) {
@@ -396,44 +434,55 @@ void transpose_operands(operation& o) {
 sparse_result run_sparse(operation& o) {
   if (o.desc->fill.has_value())
     fail(errc::cannot, {o.name, ": a sparse result has no fill; leave fill unset"});
-  buffer kept;  // outlives the call
-  turn_mask(o, kept);
+  check_descriptor(o);
+  check_places(o);
+  intermediates kept;
+  const in_order order(o);
+  order.refuse_capture(o);
+  turn_mask(o, kept.mask);
   transpose_operands(o);
-  check(o);
-  if (o.what == kind::assign) return assigned(o);
-  bool is_masked = false;
-  sparse_result t = compute(o, is_masked);
-  if (o.creates_result) return is_masked ? t : restricted(o, std::move(t));
-  if (!has_mask(o) && o.accum == accumulator::none) return t;
-  return joined(o, t, {});
+  check_indices(o);
+  check_shapes(o);
+  if (o.what == kind::assign) return assigned(o, kept);
+  sparse_result t = compute(o, kept);
+  const bool is_masked = !has_mask(o) || o.what == kind::merge || o.what == kind::select;
+  if (is_masked && (o.creates_result || (!has_mask(o) && o.accum == accumulator::none))) return t;
+  kept.t = std::move(t);
+  return o.creates_result ? restricted(o, kept.t) : joined(o, kept.t, {});
 }
 
 void run_reduce(operation& o, void* out) {
-  transpose_operands(o);
   check_descriptor(o);
   check_places(o);
+  const in_order order(o);
+  order.refuse_capture(o);
+  transpose_operands(o);
   steps_of(o).reduce(o, out);
 }
 
 void check_dense(operation& o) {
   if (o.desc->transpose_a || o.desc->transpose_b)
     fail(errc::cannot, {o.name, ": operands are dense, which this operation does not transpose"});
-  check(o);
+  check_descriptor(o);
+  check_shapes(o);
+  check_places(o);
 }
 
 void run_dense(const operation& o) {
   const dense_operand& c = o.c.full;
   if (c.rows == 0 || c.columns == 0) return;
+  buffer kept;
+  const in_order order(o);
   if (!overlaps_askew(c, o.x.full) && !overlaps_askew(c, o.y.full) &&
       !overlaps_askew(c, o.mask.full))
     return steps_of(o).dense(o);
   operation apart = o;
   apart.c.full.stride = c.columns;
-  const buffer kept = buffer::allocate(apart.c.full.extent());
+  kept = buffer::allocate(apart.c.full.extent(), c.where, o.desc->stream);
   apart.c.full.data = kept.data();
-  copy(c, apart.c.full);
+  copy(c, apart.c.full, o.desc->stream);
   steps_of(o).dense(apart);
-  copy(apart.c.full, c);
+  copy(apart.c.full, c, o.desc->stream);
 }
 
 }  // namespace rig

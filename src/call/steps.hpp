@@ -48,6 +48,12 @@ struct assigned_region {
   buffer rows, columns;
 };
 
+/// The first index of a list that is out of range, and its number in the list.
+struct wrong_index {
+  int64 number;  ///< the length of the list if all are in range
+  index value;
+};
+
 struct operation_steps {
   sparse_result (*merge)(const merge_step&);
   buffer (*map)(const map_step&);
@@ -59,6 +65,8 @@ struct operation_steps {
   rearranged (*from_diagonal)(const operation&);
   /// Values of a rearranged structure, by an operator.
   buffer (*values)(const operation&, const rearranged&, const operator_info&);
+  /// Looks for an index outside 0 … limit − 1.
+  wrong_index (*find_outside)(const operation&, const index_list&, index limit);
   assigned_region (*region)(const operation&);
   /// Every place of the region of `assign`.
   std::shared_ptr<const pattern> (*fill_region)(const operation&, const assigned_region&);

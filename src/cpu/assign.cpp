@@ -57,6 +57,13 @@ void accumulate_groups(const operation& o, const sorted_tuples& sorted, const bu
 
 }  // namespace
 
+wrong_index find_outside(const operation&, const index_list& list, index limit) {
+  const int64 count = list.size(limit);
+  for (int64 k = 0; k < count; ++k)
+    if (list[k] < 0 || list[k] >= limit) return {k, list[k]};
+  return {count, 0};
+}
+
 assigned_region region(const operation& o) {
   return {flags_of(o.rows, o.c.rows()), flags_of(o.columns, o.c.columns())};
 }

@@ -91,15 +91,18 @@ void run_copy(const element_block& b) {
 }
 
 template <class A>
-constexpr operator_info binary_info = {"binary", type_of<A>, sizeof(A), false, run_binary<A>};
+constexpr operator_info binary_info = {"binary",      type_of<A>,          sizeof(A), false,
+                                       run_binary<A>, operator_kind::join, type_of<A>};
 template <class A>
-constexpr operator_info comparison_info = {"comparison", type::boolean, 1, false,
-                                           run_comparison<A>};
+constexpr operator_info comparison_info = {"comparison",      type::boolean,       1,         false,
+                                           run_comparison<A>, operator_kind::join, type_of<A>};
 template <class A>
-constexpr operator_info unary_info = {"unary", type_of<A>, sizeof(A), false, run_unary<A>};
+constexpr operator_info unary_info = {"unary",      type_of<A>,         sizeof(A), false,
+                                      run_unary<A>, operator_kind::map, type_of<A>};
 template <class A>
-constexpr operator_info selection_info = {"selection", type::boolean, 1, true, run_selection<A>};
-constexpr operator_info copy_info = {"copy", type::other, 0, false, run_copy};
+constexpr operator_info selection_info = {"selection",      type::boolean,         1,         true,
+                                          run_selection<A>, operator_kind::select, type_of<A>};
+constexpr operator_info copy_info = {"copy", type::other, 0, false, run_copy, operator_kind::copy};
 
 }  // namespace
 

@@ -2,8 +2,19 @@
 
 namespace rig::on_cpu {
 
-const operation_steps steps = {&run,      &run,           &run_dense, &extract, &kronecker,
-                               &diagonal, &from_diagonal, &values,    &region,  &fill_region,
-                               &placed,   &reduce_rows,   &reduce};
+const operation_steps steps = {.merge = &run,
+                               .map = &run,
+                               .dense = &run_dense,
+                               .extract = &extract,
+                               .kronecker = &kronecker,
+                               .diagonal = &diagonal,
+                               .from_diagonal = &from_diagonal,
+                               .values = &values,
+                               .find_outside = &find_outside,
+                               .region = &region,
+                               .fill_region = &fill_region,
+                               .placed = &placed,
+                               .reduce_rows = &reduce_rows,
+                               .reduce = &reduce};
 
 }  // namespace rig::on_cpu

@@ -14,6 +14,7 @@ rearranged kronecker(const operation& o);
 rearranged diagonal(const operation& o);
 rearranged from_diagonal(const operation& o);
 buffer values(const operation& o, const rearranged& r, const operator_info& op);
+wrong_index find_outside(const operation& o, const index_list& list, index limit);
 assigned_region region(const operation& o);
 std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_region& region);
 sparse_result placed(const operation& o);

@@ -53,6 +53,8 @@ device_scope::~device_scope() = default;
 
 stream_order::stream_order(const problem& p)
     : device_(p.a.where.device), current_(device_), stream_(nullptr) {}
+stream_order::stream_order(int device, void*, const char*, std::initializer_list<void*>)
+    : device_(device), current_(device_), stream_(nullptr) {}
 stream_order::~stream_order() = default;
 
 }  // namespace on_cuda

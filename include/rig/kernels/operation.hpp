@@ -34,6 +34,16 @@ struct element_block {
   int count;
 };
 
+/// What an operator is: a builtin one, or part of a type.
+enum class operator_kind : unsigned char { join, map, select, copy, add, multiply, apply };
+
+/// The text of a type, for the run-time compiler.
+struct definition {
+  const char* key = nullptr;  ///< contains the type's full name
+  bool is_rigs = false;       ///< the type is rig's: the library has the text
+  const source_text* source = nullptr;
+};
+
 /// An operator without its type. `run_cpu` writes out[k] in `out_type`; where one of two operands
 /// is absent, the other converted.
 struct operator_info {
@@ -42,6 +52,9 @@ struct operator_info {
   std::size_t result_bytes;
   bool reads_positions;
   void (*run_cpu)(const element_block&);
+  operator_kind kind;
+  type algebra = type::other;  ///< of a builtin operator, or of x in an operator of the caller
+  definition text = {};        ///< of a semiring, a monoid or an operator of the caller
 };
 
 /// The builtin operators on an algebra type: bool, int32, int64, float or double.
@@ -77,6 +90,8 @@ struct index_list {
   index first = 0, last = 0, step = 1;
   const index* list = nullptr;
   int64 count = 0;  ///< of `list`
+  place where = cpu();
+  void* stream = nullptr;  ///< of a list on a device
 
   int64 size(index of_all) const;
   index operator[](int64 k) const {
@@ -127,6 +142,7 @@ struct operation {
   bool yields_vector = false;    ///< an n×1 dense masks it as 1×n
   const void* scalar = nullptr;  ///< y of `apply` and `select`
   type scalar_type = type::other;
+  std::size_t scalar_bytes = 0;
   bool scalar_first = false;          ///< map: y is the operator's first operand
   bool is_union = false;              ///< merge: places of either operand; else of both
   const monoid_info* sums = nullptr;  ///< reductions

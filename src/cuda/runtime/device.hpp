@@ -3,6 +3,7 @@
 // The CUDA functions that the rest of the library calls, without a CUDA header. In a build without
 // CUDA they throw error(place), and no device is listed.
 
+#include <initializer_list>
 #include <memory>
 #include <vector>
 
@@ -89,6 +90,9 @@ class device_scope {
 class stream_order {
  public:
   explicit stream_order(const problem& p);
+  /// A call on `stream` whose buffers belong to `others`; null stands for none.
+  stream_order(int device, void* stream, const char* operation,
+               std::initializer_list<void*> others);
   ~stream_order();
   stream_order(const stream_order&) = delete;
   /// Returns whether the call's stream is recording a graph.
@@ -96,12 +100,11 @@ class stream_order {
 
  private:
   bool add(void* stream, const char* operation);
-  void follow(void* stream, const char* operation);
   bool captured_ = false;
   int device_;
   device_scope current_;
   void* stream_;
-  void* others_[13];
+  void* others_[15];
   int count_ = 0;
 };
 

@@ -69,21 +69,26 @@ void synchronise(int device) {
   free_waiting(context_of(device));
 }
 
-stream_order::stream_order(const problem& p)
-    : device_(p.a.where.device), current_(device_), stream_(stream_for(device_, p.desc->stream)) {
+stream_order::stream_order(int device, void* stream, const char* operation,
+                           std::initializer_list<void*> others)
+    : device_(device), current_(device_), stream_(stream_for(device_, stream)) {
   // A captured call cannot wait for work outside its graph: its operands must be ready when the
   // graph replays.
   captured_ = is_capturing(stream_);
   if (captured_) return;
-  // An operand that is absent has no stream.
-  for (const sparse_operand* of : {&p.a, &p.mask.sparse})
-    for (void* stream : {of->stream, of->values_stream}) follow(stream, p.operation);
-  for (const dense_operand* of : {&p.b, &p.c, &p.indices, &p.mask.full})
-    for (void* stream : {of->stream, of->beside_stream}) follow(stream, p.operation);
+  for (void* const other : others)
+    if (other != nullptr && add(other, operation)) order(other, device_, stream_, device_);
   // The call does not wait for rig's own stream. That stream waits for every call, because
   // `synchronise` waits for it alone.
-  add(stream_for(device_, nullptr), p.operation);
+  add(stream_for(device_, nullptr), operation);
 }
+
+stream_order::stream_order(const problem& p)
+    : stream_order(
+          p.a.where.device, p.desc->stream, p.operation,
+          {p.a.stream, p.a.values_stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
+           p.b.stream, p.b.beside_stream, p.c.stream, p.c.beside_stream, p.indices.stream,
+           p.indices.beside_stream, p.mask.full.stream, p.mask.full.beside_stream}) {}
 
 bool stream_order::add(void* stream, const char* operation) {
   if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)
@@ -96,10 +101,6 @@ bool stream_order::add(void* stream, const char* operation) {
                         "stream; call on the captured stream, or after the capture"});
   others_[count_++] = stream;
   return true;
-}
-
-void stream_order::follow(void* stream, const char* operation) {
-  if (stream != nullptr && add(stream, operation)) order(stream, device_, stream_, device_);
 }
 
 stream_order::~stream_order() {
