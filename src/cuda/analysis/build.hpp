@@ -1,7 +1,6 @@
 #pragma once
 
-// What the builders of derived structures share: launches, memory and copies in the order of the
-// pattern's stream.
+// What the builders of structures share: launches, memory and copies in the order of a stream.
 
 #include "cuda/runtime/runtime.hpp"
 #include "rig/pattern.hpp"
@@ -17,10 +16,11 @@ inline unsigned blocks_for(int64 count) {
   return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
 }
 
-/// Where a derived structure is built, in which order, and its name in messages.
+/// Where a structure is built, in which order, and its name in messages.
 struct build {
-  build(const pattern& of, const char* structure)
-      : where(of.where()), stream(static_cast<cudaStream_t>(of.stream())), name(structure) {}
+  build(const pattern& of, const char* structure) : build(of.where(), of.stream(), structure) {}
+  build(place device, void* in_order, const char* what)
+      : where(device), stream(static_cast<cudaStream_t>(in_order)), name(what) {}
 
   buffer room(int64 count, std::size_t bytes) const {
     return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);

@@ -20,55 +20,10 @@ void copy_bits(any_value& to, const void* from, std::size_t bytes) {
   std::memcpy(to.bytes, from, bytes);
 }
 
-mask_arguments mask_arguments_of(const mask_operand& mask) {
-  mask_arguments out;
-  out.structural = mask.structural;
-  out.complemented = mask.complemented;
-  if (mask.over == mask_operand::kind::matrix) {
-    out.over = mask_arguments::matrix;
-    out.offsets_64 = mask.sparse.offsets_64;
-    out.stored = mask.sparse.value_type;
-    out.offsets = mask.sparse.offsets;
-    out.entries = mask.sparse.entries;
-    out.values = mask.sparse.values;
-    copy_bits(out.iso, mask.sparse.iso, sizeof(mask.sparse.iso));
-  } else if (mask.over == mask_operand::kind::dense) {
-    out.over = mask_arguments::dense;
-    out.stored = mask.full.value_type;
-    out.values = mask.full.data;
-    out.stride = mask.full.stride;
-  }
-  return out;
-}
-
 /// The type that a semiring's key names.
 std::string_view type_of_key(std::string_view key) {
   const std::size_t begin = key.find("S = ") + 4;
   return key.substr(begin, key.rfind(']') - begin);
-}
-
-const char* element_name(type stored, bool per_column) {
-  switch (stored) {
-    case type::boolean:
-      return "bool";
-    case type::int32:
-      return "rig::int32";
-    case type::int64:
-      return "rig::int64";
-    case type::float32:
-      return "float";
-    case type::float64:
-      return "double";
-    case type::half:
-      return "rig::half";
-    case type::bfloat16:
-      return "rig::bfloat16";
-    case type::code:
-      return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
-    case type::other:
-      return nullptr;
-  }
-  return nullptr;
 }
 
 /// The type that a kernel is compiled for: of B, or any if B is not read.
@@ -84,8 +39,8 @@ struct aot_pair {
 const std::vector<aot_pair>& aot_pairs() {
   // Never destroyed, because a product may run while the process ends.
   static const auto& all = *new const std::vector<aot_pair>{
-#define RIG_BUILTIN(semiring, type)    \
-  {type_name(info_of<semiring<type>>), \
+#define RIG_BUILTIN(semiring, type)        \
+  {type_name(info_of<semiring<type>>.key), \
    {row_kernels_aot<semiring<type>>(), spmv_kernels_aot<semiring<type>>()}},
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
@@ -97,7 +52,7 @@ const void* find_aot(const problem& p, const kernel_request& wanted) {
   if (p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
-  const std::string semiring = type_name(*p.algebra);
+  const std::string semiring = type_name(p.algebra->key);
   for (const aot_pair& pair : aot_pairs()) {
     if (pair.semiring != semiring) continue;
     for (const std::span<const aot_kernel> family : pair.families)
@@ -218,6 +173,51 @@ bool launch_as_graph(int device, CUstream stream, const CUDA_KERNEL_NODE_PARAMS&
 
 }  // namespace
 
+mask_arguments mask_arguments_of(const mask_operand& mask) {
+  mask_arguments out;
+  out.structural = mask.structural;
+  out.complemented = mask.complemented;
+  if (mask.over == mask_operand::kind::matrix) {
+    out.over = mask_arguments::matrix;
+    out.offsets_64 = mask.sparse.offsets_64;
+    out.stored = mask.sparse.value_type;
+    out.offsets = mask.sparse.offsets;
+    out.entries = mask.sparse.entries;
+    out.values = mask.sparse.values;
+    copy_bits(out.iso, mask.sparse.iso, sizeof(mask.sparse.iso));
+  } else if (mask.over == mask_operand::kind::dense) {
+    out.over = mask_arguments::dense;
+    out.stored = mask.full.value_type;
+    out.values = mask.full.data;
+    out.stride = mask.full.stride;
+  }
+  return out;
+}
+
+const char* element_name(type stored, bool per_column) {
+  switch (stored) {
+    case type::boolean:
+      return "bool";
+    case type::int32:
+      return "rig::int32";
+    case type::int64:
+      return "rig::int64";
+    case type::float32:
+      return "float";
+    case type::float64:
+      return "double";
+    case type::half:
+      return "rig::half";
+    case type::bfloat16:
+      return "rig::bfloat16";
+    case type::code:
+      return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
+    case type::other:
+      return nullptr;
+  }
+  return nullptr;
+}
+
 arguments arguments_of(const problem& p) {
   arguments out;
   out.rows = p.a.rows;
@@ -270,7 +270,7 @@ double estimate(const problem& p) {
                                                table[constant::gather_bytes_per_second];
 }
 
-std::string type_name(const semiring_info& s) { return std::string(type_of_key(s.key)); }
+std::string type_name(const char* key) { return std::string(type_of_key(key)); }
 
 const char* no_kernel_because(const semiring_info& s) {
   if (s.result_bytes > sizeof(arguments::fill))
@@ -313,7 +313,7 @@ std::string expression_of(const kernel_request& wanted, const std::string& semir
 kernel_source source_of(const problem& p, const kernel_request& wanted) {
   const source_text* const user = p.algebra->source;
   const std::string semiring =
-      user != nullptr ? "rig_user::" + std::string(user->name) : type_name(*p.algebra);
+      user != nullptr ? "rig_user::" + std::string(user->name) : type_name(p.algebra->key);
   const char* const element = element_name(type_read(p), p.b.per_column);
   const std::string b_type = element != nullptr ? element : "typename " + semiring + "::right";
   return {wanted.file, expression_of(wanted, semiring, b_type), user};

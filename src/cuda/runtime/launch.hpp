@@ -79,8 +79,13 @@ inline bool cannot(answer& out, const problem& p, const char* why) {
 /// Estimated seconds of a product that reads A once and gathers a row of B per entry.
 double estimate(const problem& p);
 
-/// The full name of a semiring's type, from its key.
-std::string type_name(const semiring_info& s);
+/// The full name of a type, from its key.
+std::string type_name(const char* key);
+/// A storage type as the compiler names it, or null.
+const char* element_name(type stored, bool per_column = false);
+
+/// A mask as an argument of kernels.
+mask_arguments mask_arguments_of(const mask_operand& mask);
 
 /// Returns whether a CUDA graph is kept for launches on the stream.
 bool has_launch_graph(int device, void* stream);

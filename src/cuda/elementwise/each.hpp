@@ -1,0 +1,63 @@
+#pragma once
+
+// Loops, running sums and sorts of one call, for files that nvcc compiles.
+
+#include <cub/device/device_radix_sort.cuh>
+#include <cub/device/device_scan.cuh>
+
+#include "cuda/elementwise/work.hpp"
+
+namespace rig::on_cuda {
+
+template <class F>
+__global__ void __launch_bounds__(element_threads) call_each(int64 count, F f) {
+  for (int64 k = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x; k < count;
+       k += static_cast<int64>(gridDim.x) * element_threads)
+    f(k);
+}
+
+template <class F>
+void work::each(int64 count, F f) const {
+  if (count == 0) return;
+  call_each<<<blocks_for(count), element_threads, 0, stream>>>(count, f);
+  check_launch();
+}
+
+/// out[k] = the sum of counts[0 … k), for k to `count` inclusive; counts[count] is not read.
+inline void running_sum(const work& by, const int64* counts, int64* out, int64 count) {
+  by.with_scratch([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, out, count + 1, by.stream);
+  });
+}
+
+/// Sorts keys with their numbers; stable. Only the lowest `bits` bits of keys are compared.
+inline void sort_keys(const work& by, const std::uint64_t* keys, std::uint64_t* sorted,
+                      const int64* numbers, int64* order, int64 count, int bits) {
+  by.with_scratch([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted, numbers, order, count, 0,
+                                           bits, by.stream);
+  });
+}
+
+/// The number of bits of numbers below `limit`.
+inline int bits_below(int64 limit) {
+  int bits = 1;
+  while (bits < 63 && (int64{1} << bits) < limit) ++bits;
+  return bits;
+}
+
+/// Offsets of rows as a pattern holds them: int32 if they fit.
+inline buffer pack(const work& by, const int64* offsets, index rows, int64 nnz, bool& offsets_64) {
+  offsets_64 = nnz > highest<int32>();
+  const buffer out = by.result(int64{rows} + 1, offsets_64 ? sizeof(int64) : sizeof(int32));
+  if (offsets_64) {
+    auto* const to = out.data<int64>();
+    by.each(int64{rows} + 1, [=] __device__(int64 r) { to[r] = offsets[r]; });
+  } else {
+    auto* const to = out.data<int32>();
+    by.each(int64{rows} + 1, [=] __device__(int64 r) { to[r] = static_cast<int32>(offsets[r]); });
+  }
+  return out;
+}
+
+}  // namespace rig::on_cuda

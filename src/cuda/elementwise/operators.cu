@@ -1,0 +1,84 @@
+// Operators as arguments of kernels, and the kernels of those that are not builtin.
+
+#include <cstring>
+
+#include "cuda/elementwise/work.hpp"
+#include "cuda/runtime/compile.hpp"
+#include "cuda/runtime/launch.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// The bytes of one element: by its type, unless that is not rig's.
+std::size_t bytes_of(type stored, std::size_t otherwise) {
+  switch (stored) {
+    case type::boolean:
+      return sizeof(bool);
+    case type::half:
+    case type::bfloat16:
+      return sizeof(half);
+    case type::int32:
+    case type::float32:
+      return sizeof(int32);
+    case type::int64:
+    case type::float64:
+      return sizeof(int64);
+    default:
+      return otherwise;
+  }
+}
+
+/// The operator as the compiler names it: "rig::on_cuda::adding<rig::min_plus<float>>".
+std::string operator_type(const operation& o, const operator_info& op) {
+  const std::string of = op.text.source != nullptr
+                             ? "rig_user::" + std::string(op.text.source->name)
+                             : type_name(op.text.key);
+  if (op.kind == operator_kind::add) return "rig::on_cuda::adding<" + of + ">";
+  if (op.kind == operator_kind::multiply) return "rig::on_cuda::multiplying<" + of + ">";
+  const char* const x = element_name(op.algebra);
+  const char* const y = element_name(o.scalar_type);
+  if (x == nullptr || y == nullptr)
+    fail(errc::cannot,
+         {o.name, ": operator ", op.name, " takes ", x == nullptr ? "elements" : "a y",
+          " of a type that the GPU compiler cannot see; pass one of rig's types"});
+  return "rig::on_cuda::applying<" + of + ", " + x + ", " + y + ">";
+}
+
+}  // namespace
+
+element_array array_of(const element_source& from) {
+  element_array out;
+  out.values = from.values;
+  out.permutation = from.permutation;
+  out.permutation_64 = from.permutation_64;
+  out.stored = from.stored;
+  out.bytes = static_cast<unsigned>(bytes_of(from.stored, from.bytes));
+  if (from.iso != nullptr) std::memcpy(out.iso.bytes, from.iso, out.bytes);
+  return out;
+}
+
+element_arguments arguments_of(const operation& o, const operator_info& op, unsigned char code) {
+  element_arguments out;
+  out.code = code;
+  out.selects = op.kind == operator_kind::select;
+  out.out_type = o.out_type;
+  out.out_bytes = static_cast<unsigned>(o.out_bytes);
+  if (o.scalar_bytes > sizeof(out.scalar))
+    fail(errc::cannot, {o.name, ": y has ", o.scalar_bytes,
+                        " bytes, and operators on CUDA take at most ", sizeof(out.scalar)});
+  if (o.scalar != nullptr) std::memcpy(out.scalar.bytes, o.scalar, o.scalar_bytes);
+  return out;
+}
+
+const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
+                            const char* file) {
+  if (op.text.source == nullptr && !op.text.is_rigs)
+    fail(errc::cannot,
+         {o.name, ": the GPU compiler cannot see the text of ", op.name, ": define it by ",
+          op.kind == operator_kind::apply ? "RIG_OPERATOR" : "RIG_SEMIRING"});
+  return compile({file, std::string("rig::on_cuda::") + kernel + "<" + operator_type(o, op) + ">",
+                  op.text.source},
+                 o.where().device);
+}
+
+}  // namespace rig::on_cuda

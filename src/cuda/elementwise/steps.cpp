@@ -1,0 +1,20 @@
+#include "cuda/elementwise/steps.hpp"
+
+namespace rig::on_cuda {
+
+const operation_steps steps = {.merge = &run,
+                               .map = &run,
+                               .dense = &run_dense,
+                               .extract = &extract,
+                               .kronecker = &kronecker,
+                               .diagonal = &diagonal,
+                               .from_diagonal = &from_diagonal,
+                               .values = &values,
+                               .find_outside = &find_outside,
+                               .region = &region,
+                               .fill_region = &fill_region,
+                               .placed = &placed,
+                               .reduce_rows = &reduce_rows,
+                               .reduce = &reduce};
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,31 @@
+#pragma once
+
+// The steps of operations on a device; `on_cuda::steps` lists them.
+
+#include "call/steps.hpp"
+
+namespace rig::on_cuda {
+
+class work;
+
+sparse_result run(const merge_step& m);
+buffer run(const map_step& m);
+void run_dense(const operation& o);
+rearranged extract(const operation& o);
+rearranged kronecker(const operation& o);
+rearranged diagonal(const operation& o);
+rearranged from_diagonal(const operation& o);
+buffer values(const operation& o, const rearranged& r, const operator_info& op);
+wrong_index find_outside(const operation& o, const index_list& list, index limit);
+assigned_region region(const operation& o);
+std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_region& region);
+sparse_result placed(const operation& o);
+sparse_result reduce_rows(const operation& o);
+void reduce(const operation& o, void* out);
+
+/// Joins entries of X that meet at one place to `out`, which has the first of each group: members
+/// starts[g] … starts[g + 1] of group g are numbers of entries.
+void accumulate_groups(const work& by, const operation& o, int64 groups, const int64* starts,
+                       const int64* members, const buffer& out);
+
+}  // namespace rig::on_cuda

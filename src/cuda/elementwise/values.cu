@@ -1,0 +1,154 @@
+// Values of entries, and element-wise operations on dense operands.
+
+#include "cuda/elementwise/steps.hpp"
+#include "cuda/elementwise/values.cuh"
+#include "cuda/elementwise/work.hpp"
+#include "cuda/runtime/launch.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+constexpr const char* file = "cuda/elementwise/values.cuh";
+
+const void* kernel_of_entries(const operation& o, const operator_info& op, type stored) {
+  const void* const builtin = with_builtin(op, stored, [](auto of) {
+    using Op = typename decltype(of)::type;
+    return reinterpret_cast<const void*>(&entry_values<Op>);
+  });
+  return builtin != nullptr ? builtin : compiled_kernel(o, op, "entry_values", file);
+}
+
+const void* kernel_of_dense(const operation& o, const operator_info& op) {
+  const void* const builtin = with_builtin(op, o.out_type, [](auto of) {
+    using Op = typename decltype(of)::type;
+    return reinterpret_cast<const void*>(&dense_values<Op>);
+  });
+  return builtin != nullptr ? builtin : compiled_kernel(o, op, "dense_values", file);
+}
+
+/// C = X op Y under the mask; `masked` and `fills` as the call says.
+struct dense_step {
+  const operator_info* op;
+  unsigned char code;
+  const dense_operand* c;
+  element_array x, y;
+  int64 x_stride, y_stride;
+  bool has_y, masked, fills;
+};
+
+void run(const work& by, const operation& o, const dense_step& step) {
+  const dense_operand& c = *step.c;
+  dense_arguments args;
+  args.elements = arguments_of(o, *step.op, step.code);
+  args.elements.x = step.x;
+  args.elements.y = step.y;
+  args.elements.out = c.data;
+  args.has_y = step.has_y;
+  if (step.masked) args.mask = mask_arguments_of(o.mask);
+  args.outside_fills = step.fills;
+  __builtin_memcpy(args.fill.bytes, o.fill, sizeof(o.fill));
+  const bool is_packed =
+      (c.stride == c.columns && (step.x_stride == c.columns || step.x_stride == 0) &&
+       (step.y_stride == c.columns || step.y_stride == 0)) ||
+      c.rows == 1;
+  const bool is_flat =
+      is_packed && args.mask.over == mask_arguments::absent && !step.op->reads_positions;
+  args.rows = is_flat ? 1 : c.rows;
+  args.columns = is_flat ? int64{c.rows} * c.columns : c.columns;
+  args.c_stride = c.stride;
+  args.x_stride = step.x_stride;
+  args.y_stride = step.y_stride;
+  by.launch(kernel_of_dense(o, *step.op), "dense_values", element_blocks(args.rows * args.columns),
+            args);
+}
+
+}  // namespace
+
+buffer run(const map_step& m) {
+  const work by(m.of);
+  const sparse_operand& x = *m.x;
+  buffer out = by.result(x.nnz, m.out_bytes);
+  value_arguments args;
+  args.elements = arguments_of(m.of, *m.op, m.code);
+  args.elements.out_type = m.out_type;
+  args.elements.out_bytes = static_cast<unsigned>(m.out_bytes);
+  args.elements.out = out.data();
+  args.elements.x = array_of(m.y_first ? m.y : source_of(x));
+  args.elements.y = array_of(m.y_first ? source_of(x) : m.y);
+  args.has_y = m.op->kind == operator_kind::join;
+  args.count = x.nnz;
+  if (m.op->reads_positions) {
+    args.offsets = x.offsets;
+    args.offsets_64 = x.offsets_64;
+    args.rows = x.rows;
+    args.columns = x.entries;
+  }
+  by.launch(kernel_of_entries(m.of, *m.op, m.out_type), "entry_values", element_blocks(x.nnz),
+            args);
+  return out;
+}
+
+buffer values(const operation& o, const rearranged& r, const operator_info& op) {
+  const work by(o);
+  const int64 nnz = r.structure->nnz();
+  buffer out = by.result(nnz, o.out_bytes);
+  value_arguments args;
+  args.elements = arguments_of(o, op, o.code);
+  args.elements.out = out.data();
+  args.elements.x = array_of(source_of(o.x.sparse));
+  args.elements.y = array_of(source_of(o.y.sparse));
+  args.count = nnz;
+  args.x = r.x.data<int64>();
+  args.has_y = r.y.bytes() > 0;
+  args.y = r.y.data<int64>();
+  by.launch(kernel_of_entries(o, op, o.out_type), "entry_values", element_blocks(nnz), args);
+  return out;
+}
+
+void run_dense(const operation& o) {
+  const work by(o);
+  const dense_operand& c = o.c.full;
+  const element_source number = {
+      nullptr, static_cast<const unsigned char*>(o.scalar), nullptr, false, o.scalar_type, 0};
+  const element_array x = array_of(source_of(o.x.full));
+  const bool has_y = o.op->kind == operator_kind::join || o.y.what == operand::kind::dense;
+  const element_array y =
+      o.y.what == operand::kind::dense ? array_of(source_of(o.y.full)) : array_of(number);
+  const bool replaces = o.creates_result || o.desc->replace;
+  const bool accumulates = o.accum != accumulator::none;
+  buffer room;  // for T, if it joins C
+  dense_operand t = c;
+  if (accumulates) {
+    t.stride = c.columns;
+    room = by.room(int64{c.rows} * c.columns, o.out_bytes);
+    t.data = room.data();
+  }
+  run(by, o,
+      {o.op, o.code, &t, o.scalar_first ? y : x, o.scalar_first ? x : y,
+       o.scalar_first ? 0 : o.x.full.stride, o.scalar_first ? o.x.full.stride : o.y.full.stride,
+       has_y, !accumulates, replaces});
+  if (accumulates)
+    run(by, o,
+        {o.accumulates, o.accumulates_code, &c, array_of(source_of(c)), array_of(source_of(t)),
+         c.stride, t.stride, true, true, replaces});
+}
+
+void accumulate_groups(const work& by, const operation& o, int64 groups, const int64* starts,
+                       const int64* members, const buffer& out) {
+  group_arguments args;
+  args.elements = arguments_of(o, *o.accumulates, o.accumulates_code);
+  args.elements.out = out.data();
+  args.elements.x = array_of({out.data(), nullptr, nullptr, false, o.out_type, o.out_bytes});
+  args.elements.y = array_of(source_of(o.x.sparse));
+  args.groups = groups;
+  args.starts = starts;
+  args.members = members;
+  const void* kernel = with_builtin(*o.accumulates, o.out_type, [](auto of) {
+    using Op = typename decltype(of)::type;
+    return reinterpret_cast<const void*>(&join_groups<Op>);
+  });
+  if (kernel == nullptr) kernel = compiled_kernel(o, *o.accumulates, "join_groups", file);
+  by.launch(kernel, "join_groups", blocks_for(groups), args);
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,119 @@
+#pragma once
+
+// What the element-wise operations share: the work of one call, and the kernels of operators.
+
+#include "call/steps.hpp"
+#include "cuda/analysis/build.hpp"
+#include "cuda/device/element.cuh"
+#include "cuda/runtime/context.hpp"
+
+namespace rig::on_cuda {
+
+/// The work of one operation. Scratch is in the order of the call's stream; results belong to the
+/// stream that outlives it.
+class work : public build {
+ public:
+  explicit work(const operation& o)
+      : build(o.where(), stream_for(o.where().device, o.desc->stream), o.name),
+        owner_(owner_for(o.where().device, o.desc->stream)) {}
+
+  /// Memory of a result, which this call may write to.
+  buffer result(int64 count, std::size_t bytes) const {
+    buffer out = buffer::allocate(static_cast<std::size_t>(count) * bytes, where, owner_);
+    if (owner_ != stream) order(owner_, where.device, stream, where.device);
+    return out;
+  }
+
+  /// Calls f(k) for 0 … count − 1, in parallel; each.hpp.
+  template <class F>
+  void each(int64 count, F f) const;
+
+  /// Waits, and returns the number at `from`.
+  int64 read(const int64* from) const {
+    int64 out = 0;
+    to_host(&out, from, sizeof(out));
+    wait();
+    return out;
+  }
+
+  template <class Arguments>
+  void launch(const void* kernel, const char* kernel_name, int64 blocks,
+              const Arguments& arguments) const {
+    if (blocks == 0) return;
+    void* parameters[] = {const_cast<Arguments*>(&arguments)};
+    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(element_threads),
+                           parameters, 0, stream),
+          kernel_name);
+    launched(where.device, kernel_name);
+  }
+
+ private:
+  void* owner_;
+};
+
+/// Blocks of a kernel whose threads compute `elements_in_flight` elements in turn.
+inline int64 element_blocks(int64 count) {
+  constexpr int64 each = element_threads * elements_in_flight, most = 1 << 20;
+  const int64 wanted = (count + each - 1) / each;
+  return wanted < most ? wanted : most;
+}
+
+element_array array_of(const element_source& from);
+element_arguments arguments_of(const operation& o, const operator_info& op, unsigned char code);
+
+/// A kernel of an operator that is not builtin: compiled at run time. Throws error(cannot) if the
+/// compiler has no text of it.
+const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
+                            const char* file);
+
+/// An operator as an argument.
+template <class Op>
+struct operator_tag {
+  using type = Op;
+};
+
+/// Returns work(operator_tag<Op>()) for a builtin operator, else null.
+template <class Work>
+const void* with_builtin(const operator_info& op, type stored, Work work) {
+  const auto by_algebra = [&]<template <class> class Op>() -> const void* {
+    switch (op.algebra) {
+      case type::boolean:
+        return work(operator_tag<Op<bool>>());
+      case type::int32:
+        return work(operator_tag<Op<int32>>());
+      case type::int64:
+        return work(operator_tag<Op<int64>>());
+      case type::float64:
+        return work(operator_tag<Op<double>>());
+      default:
+        return work(operator_tag<Op<float>>());
+    }
+  };
+  switch (op.kind) {
+    case operator_kind::join:
+      return by_algebra.template operator()<builtin_join>();
+    case operator_kind::map:
+    case operator_kind::select:
+      return by_algebra.template operator()<builtin_map>();
+    case operator_kind::copy:
+      switch (stored) {
+        case type::boolean:
+          return work(operator_tag<copying<unsigned char>>());
+        case type::half:
+        case type::bfloat16:
+          return work(operator_tag<copying<unsigned short>>());
+        case type::int32:
+        case type::float32:
+          return work(operator_tag<copying<unsigned>>());
+        case type::int64:
+        case type::float64:
+          return work(operator_tag<copying<unsigned long>>());
+        default:
+          return work(operator_tag<copying<raw_element>>());
+      }
+    default:
+      return nullptr;
+  }
+}
+
+}  // namespace rig::on_cuda
