@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Semirings of the caller: `RIG_SEMIRING`.
+/// Semirings and operators of the caller: `RIG_SEMIRING` and `RIG_OPERATOR`.
 
 #include "rig/kernels/problem.hpp"
 
@@ -27,3 +27,14 @@
     [[maybe_unused]] static constexpr ::rig::source_text rig_source = {#name_, #__VA_ARGS__, \
                                                                        __FILE__, __LINE__};  \
   }
+
+/// Defines an operator of `apply` and `select` that runs on the CPU and, without nvcc, on CUDA: a
+/// struct `name` with the given members, one of which is `apply(x, i, j, y)`. The body is as that
+/// of `RIG_SEMIRING`. On CUDA x and y have storage types.
+/// @code
+/// RIG_OPERATOR(decayed,
+///   static constexpr float apply(float x, rig::index i, rig::index j, float rate) {
+///     return i == j ? x : rate * x;
+///   });
+/// @endcode
+#define RIG_OPERATOR(name_, ...) RIG_SEMIRING(name_, __VA_ARGS__)

@@ -15,6 +15,7 @@
 #include "cuda/runtime/launch.hpp"
 #include "rig/error.hpp"
 #include "rig/semirings.hpp"
+#include "rig/user_semiring.hpp"
 
 namespace {
 
@@ -80,6 +81,13 @@ void check_every_kernel(const std::string& semiring, int architecture) {
            "cuda/maxk/maxk_panels.cuh");
   compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32>", "cuda/maxk/maxk_panels.cuh");
   compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8>", "cuda/maxk/maxk_panels.cuh");
+  for (const char* kernel : {"entry_values", "dense_values", "join_groups"})
+    compiles(std::string("rig::on_cuda::") + kernel + "<rig::on_cuda::adding<" + semiring + ">>",
+             "cuda/elementwise/values.cuh");
+  compiles("rig::on_cuda::merge_tiles<rig::on_cuda::adding<" + semiring + ">>",
+           "cuda/elementwise/merge.cuh");
+  compiles("rig::on_cuda::fold_segments<rig::on_cuda::adding<" + semiring + ">>",
+           "cuda/elementwise/fold.cuh");
 }
 
 TEST_CASE("every kernel file compiles from its text") {
@@ -88,7 +96,7 @@ TEST_CASE("every kernel file compiles from its text") {
     if (const std::string_view name = text.name;
         name.starts_with("cuda/") && !name.starts_with("cuda/device/"))
       ++files;
-  CHECK(files == 6);
+  CHECK(files == 9);
   for (const char* semiring : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                                "rig::arg_second<double, true>", "rig::lor_land<bool>"})
     check_every_kernel(semiring, 90);
@@ -97,6 +105,20 @@ TEST_CASE("every kernel file compiles from its text") {
 TEST_CASE("every kernel compiles for GPUs without machine code in the default build") {
   for (const int architecture : {80, 86, 100})
     check_every_kernel("rig::plus_times<float>", architecture);
+}
+
+RIG_OPERATOR(
+    shifted, static constexpr float apply(float x, rig::index i, rig::index j, double y) {
+      return x + static_cast<float>(y) * (i - j);
+    });
+
+TEST_CASE("operators of the caller compile from their text") {
+  for (const char* kernel : {"entry_values", "dense_values"})
+    check_compiles(std::string("rig::on_cuda::") + kernel +
+                       "<rig::on_cuda::applying<rig_user::shifted, float, double>>",
+                   &shifted::rig_source, "cuda/elementwise/values.cuh");
+  check_compiles("rig::on_cuda::merge_tiles<rig::on_cuda::multiplying<rig::plus_times<float>>>",
+                 nullptr, "cuda/elementwise/merge.cuh");
 }
 
 TEST_CASE("machine code runs within its major number, from its minor number on") {

@@ -220,8 +220,8 @@ template <class Op, int N>
 __device__ __forceinline__ void compute(const element_arguments& args, const int64 (&x)[N],
                                         const int64 (&y)[N], const index (&rows)[N],
                                         const index (&columns)[N], typename Op::result (&z)[N]) {
-  typename Op::left of_x[N];
-  typename Op::right of_y[N];
+  typename Op::left of_x[N] = {};
+  typename Op::right of_y[N] = {};
   gather(args.x, x, of_x);
   if constexpr (Op::has_right) gather(args.y, y, of_y);
   for (int k = 0; k < N; ++k)

@@ -43,7 +43,7 @@ __global__ void __launch_bounds__(element_threads) fold_segments(fold_arguments 
     end = begin + args.length < args.total ? begin + args.length : args.total;
   }
   const element_place both = {true, true, 0, 0};
-  T sum;
+  T sum = T();
   for (int64 first = begin + lane; first < end; first += n * args.lanes) {
     int64 at[n];
     T x[n];

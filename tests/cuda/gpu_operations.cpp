@@ -1,0 +1,348 @@
+// Operations other than products on a GPU: each gives what it gives on the CPU, bit by bit where
+// the arithmetic is exact.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gpu.hpp"
+#include "provoked.hpp"
+#include "rig/generate.hpp"
+#include "rig/rig.hpp"
+
+RIG_SEMIRING(
+    scaled_plus, using left = float; using right = float; using accum = float;
+    static constexpr float zero() { return 0; } static constexpr float add(float x, float y) {
+      return x + y;
+    } static constexpr float multiply(float a, float b) { return 2 * a * b; });
+RIG_OPERATOR(
+    place_of,
+    static constexpr rig::int64 apply(float x, rig::index i, rig::index j, rig::int64 width) {
+      return i * width + j + (x > 0 ? 1000000 : 0);
+    });
+RIG_OPERATOR(
+    is_odd, static constexpr bool apply(float, rig::index i, rig::index j, int y) {
+      return (i + j) % 2 == y;
+    });
+
+namespace {
+
+using rig::binary;
+using rig::index;
+
+template <class T>
+bool are_near(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x == y || (x != x && y != y) ||
+           std::abs(x - y) <= T(1e-5) * std::max(std::abs(x), std::abs(y));
+  else if constexpr (rig::is_small_float<T>)
+    return are_near(float(x), float(y));
+  else
+    return x == y;
+}
+
+template <class T>
+bool are_equal(const rig::matrix<T>& x, const rig::matrix<T>& y) {
+  if (x.rows() != y.rows() || x.columns() != y.columns() || x.nnz() != y.nnz()) return false;
+  const auto s = rig::to_tuples(x), t = rig::to_tuples(y);
+  for (index p = 0; p < s.rows.rows(); ++p)
+    if (s.rows(p, 0) != t.rows(p, 0) || s.columns(p, 0) != t.columns(p, 0) ||
+        !are_near(s.values(p, 0), t.values(p, 0)))
+      return false;
+  return true;
+}
+template <class T>
+bool are_equal(const rig::vector<T>& x, const rig::vector<T>& y) {
+  return are_equal(x.as_row(), y.as_row());
+}
+template <class T>
+bool are_equal(const rig::dense<T>& x, const rig::dense<T>& y) {
+  for (index i = 0; i < x.rows(); ++i)
+    for (index j = 0; j < x.columns(); ++j)
+      if (!are_near(x(i, j), y(i, j))) return false;
+  return x.rows() == y.rows() && x.columns() == y.columns();
+}
+
+/// Runs work(copy to a place) in both places and compares the results.
+template <class Work>
+void same(const std::string& what, Work work) {
+  INFO(what);
+  const auto here = work([](const auto& x) { return x; });
+  const auto there = work([](const auto& x) { return x.to(gpu); });
+  CHECK(there.where() == gpu);
+  CHECK(are_equal(here, there.to(rig::cpu())));
+}
+
+template <class T>
+rig::matrix<T> numbers(const rig::matrix<float>& a) {
+  return rig::apply<T>(rig::apply(a, binary::times, 16.0f), rig::unary::round);
+}
+
+/// Tiles of a merge hold 2 048 rows and entries: smaller, as large, larger; skewed, long, empty.
+std::vector<std::pair<std::string, rig::matrix<float>>> graphs() {
+  std::vector<std::pair<std::string, rig::matrix<float>>> out;
+  const auto add = [&](const std::string& name, const rig::matrix<float>& pattern) {
+    out.emplace_back(name, rig::generate::random_values(pattern, 3));
+  };
+  for (const char* text : {"karate", "rmat:8:8", "rmat:12:16", "uniform:4096:3", "uniform:700:3"})
+    add(text, rig::generate::from_text(text));
+  add("empty", rig::matrix<float>(5000, 17));
+  add("0x0", rig::matrix<float>(0, 0));
+  std::vector<int> rows, columns;
+  for (int j = 0; j < 9000; j += 2) rows.push_back(3), columns.push_back(j);
+  rows.push_back(9000), columns.push_back(5);
+  add("one long row", rig::matrix<float>::from_positions(9001, 9001, rows, columns));
+  return out;
+}
+
+/// The same shape with other places.
+rig::matrix<float> partner(const rig::matrix<float>& a) {
+  std::vector<index> reversed;
+  for (index k = a.rows(); k-- > 0;) reversed.push_back(k);
+  return rig::extract(a, reversed, rig::all);
+}
+
+template <class T>
+void merges(const std::string& name, const rig::matrix<float>& graph) {
+  const auto a = numbers<T>(graph), b = numbers<T>(partner(graph));
+  const auto mask = rig::select(partner(graph), rig::selection::upper, 1);
+  for (const binary op : {binary::plus, binary::minimum, binary::second, binary::less}) {
+    const std::string what = name + ", operator " + std::to_string(static_cast<int>(op));
+    same(what, [&](auto to) { return rig::ewise_add(to(a), to(b), op); });
+    same(what, [&](auto to) { return rig::ewise_mult(to(a), to(b), op); });
+    same(what + ", structure", [&](auto to) {
+      const auto m = to(mask);
+      return rig::ewise_add(to(a), to(b), op, rig::structure(m));
+    });
+    same(what + ", complement of values, accumulated", [&](auto to) {
+      const auto m = to(mask);
+      auto c = to(b);
+      rig::ewise_mult(c, rig::accumulator::plus, to(a), to(b), op, rig::complement(rig::values(m)));
+      return c;
+    });
+    same(what + ", replaced", [&](auto to) {
+      const auto m = to(mask);
+      auto c = to(b);
+      rig::ewise_add(c, rig::none, to(a), to(a), op, rig::structure(m), {.replace = true});
+      return c;
+    });
+  }
+}
+
+TEST_CASE("merges") {
+  for (const auto& [name, graph] : graphs()) {
+    merges<float>(name, graph);
+    merges<rig::int64>(name, graph);
+    merges<bool>(name, graph);
+    merges<rig::half>(name, graph);
+  }
+}
+
+TEST_CASE("one long row is cut between tiles") {
+  constexpr index n = 300000;
+  std::vector<index> even, third;
+  for (index k = 0; k < n; ++k) {
+    if (k % 2 == 0) even.push_back(k);
+    if (k % 3 == 0) third.push_back(k);
+  }
+  const auto v = rig::vector<int>::from_indices(n, even, 2),
+             w = rig::vector<int>::from_indices(n, third, 3);
+  same("union", [&](auto to) { return rig::ewise_add(to(v), to(w), binary::plus); });
+  same("intersection", [&](auto to) { return rig::ewise_mult(to(v), to(w), binary::plus); });
+  rig::dense<bool> marks(n, 2, false);
+  for (index k = 0; k < n; k += 7) marks(k, 1) = true;
+  same("masked by a column of a dense", [&](auto to) {
+    const auto on = to(marks);
+    const auto column = rig::dense<bool>::view(on.data() + 1, n, 1, 2, on.where());
+    return rig::ewise_add(to(v), to(w), binary::plus, rig::values(column));
+  });
+}
+
+TEST_CASE("apply and select") {
+  for (const auto& [name, graph] : graphs()) {
+    const auto b = numbers<int>(graph);
+    for (int op = 0; op <= static_cast<int>(rig::unary::one); ++op) {
+      const auto f = static_cast<rig::unary>(op);
+      const std::string what = name + ", unary " + std::to_string(op);
+      same(what, [&, &a = graph](auto to) { return rig::apply(to(a), f); });
+      same(what + ", int", [&](auto to) { return rig::apply(to(b), f); });
+    }
+    same(name + ", transposed, minus a number", [&, &a = graph](auto to) {
+      return rig::apply<double>(to(a), binary::minus, 0.5f, {.transpose_a = true});
+    });
+    same(name + ", a number minus", [&, &a = graph](auto to) {
+      return rig::apply<rig::bfloat16>(0.5f, binary::minus, to(a));
+    });
+    for (int how = 0; how <= static_cast<int>(rig::selection::greater_equal); ++how)
+      same(name + ", selection " + std::to_string(how), [&, &a = graph](auto to) {
+        return rig::select(to(a), static_cast<rig::selection>(how), 0.25f);
+      });
+    const auto iso = rig::matrix<int>(graph.shared_structure(), 3);
+    same(name + ", iso", [&](auto to) { return rig::select(to(iso), rig::selection::upper, 1); });
+    same(name + ", iso, masked", [&](auto to) {
+      const auto m = to(iso);
+      return rig::apply(m, rig::unary::square, rig::complement(rig::structure(m)));
+    });
+  }
+}
+
+TEST_CASE("sums") {
+  for (const auto& [name, graph] : graphs()) {
+    const auto b = numbers<int>(graph);
+    for (const binary by : {binary::plus, binary::maximum, binary::times, binary::logical_or}) {
+      same(name, [&](auto to) { return rig::reduce_rows(to(b), by); });
+      same(name, [&](auto to) { return rig::reduce_columns(to(b), by); });
+      CHECK(rig::reduce(b.to(gpu), by) == rig::reduce(b, by));
+    }
+    same(name + ", half, accumulated", [&, &a = graph](auto to) {
+      auto w = to(rig::vector<rig::half>::from_indices(a.rows(), std::vector<int>{}));
+      rig::reduce_rows(w, rig::accumulator::plus, to(a), binary::maximum);
+      return w;
+    });
+    CHECK(are_near(rig::reduce(graph.to(gpu), binary::plus), rig::reduce(graph, binary::plus)));
+    const float once = rig::reduce(graph.to(gpu), binary::plus);
+    CHECK(rig::reduce(graph.to(gpu), binary::plus) == once);
+  }
+  rig::dense<int> d(1000, 70, 0);
+  for (index i = 0; i < 1000; ++i)
+    for (index j = 0; j < 70; ++j) d(i, j) = (i * 31 + j * 17) % 101 - 50;
+  const auto on = d.to(gpu);
+  CHECK(rig::reduce(on, binary::plus) == rig::reduce(d, binary::plus));
+  const auto part = rig::dense<int>::view(on.data() + 3, 900, 13, 70, gpu);
+  const auto part_here = rig::dense<int>::view(d.data() + 3, 900, 13, 70);
+  CHECK(rig::reduce(part, binary::minimum) == rig::reduce(part_here, binary::minimum));
+  CHECK(rig::reduce(part, binary::plus) == rig::reduce(part_here, binary::plus));
+}
+
+TEST_CASE("entries at other places") {
+  for (const auto& [name, a] : graphs()) {
+    const index m = a.rows(), n = a.columns();
+    std::vector<index> shuffled, some;
+    for (index k = 0; k < m; ++k) shuffled.push_back((k * 7919 + 3) % m);
+    for (index k = 0; k < n; k += 3) some.push_back(n - 1 - k / 2);
+    same(name + ", rows", [&, &a = a](auto to) { return rig::extract(to(a), shuffled, rig::all); });
+    same(name + ", block", [&, &a = a](auto to) {
+      return rig::extract(to(a), rig::range{m / 4, m / 2}, rig::range{n / 8, n, 3});
+    });
+    same(name + ", repeated columns",
+         [&, &a = a](auto to) { return rig::extract(to(a), shuffled, some); });
+    same(name + ", transpose", [&, &a = a](auto to) { return rig::transpose<double>(to(a)); });
+    same(name + ", diagonal", [&, &a = a](auto to) { return rig::diag(to(a), 1); });
+    same(name + ", sums on a diagonal",
+         [&, &a = a](auto to) { return rig::diag(rig::reduce_rows(to(a), binary::plus), -2); });
+    for (const auto accum : {rig::none, rig::accumulator::minus}) {
+      // Rows repeat, so entries meet.
+      std::vector<index> rows;
+      for (index k = 0; k < m; ++k) rows.push_back(k / 2);
+      same(name + ", assign", [&, &a = a](auto to) {
+        auto c = to(partner(a));
+        rig::assign(c, accum, to(a), rows, rig::all);
+        return c;
+      });
+      same(name + ", assign a number", [&, &a = a](auto to) {
+        auto c = to(a);
+        rig::assign(c, accum, 2.5f, rig::range{0, m, 100}, some);
+        return c;
+      });
+    }
+  }
+  const auto a = graphs().front().second;
+  same("kronecker", [&](auto to) { return rig::kronecker(to(a), to(a), binary::times); });
+  same("extract by a list on the device", [&](auto to) {
+    rig::dense<index> list(5, 1, 0);
+    for (index k = 0; k < 5; ++k) list(k, 0) = 3 * k;
+    const auto rows = to(list);
+    return rig::extract(to(a), rows, rig::all);
+  });
+}
+
+rig::dense<float> features(index rows, index columns) {
+  rig::dense<float> out(rows, columns, 0);
+  for (index i = 0; i < rows; ++i)
+    for (index j = 0; j < columns; ++j)
+      out(i, j) = static_cast<float>((i * 37 + j * 11) % 64 - 32) / 8;
+  return out;
+}
+
+TEST_CASE("dense operands") {
+  for (const auto& [rows, columns] :
+       {std::pair<index, index>{1, 1}, {1000, 1}, {333, 65}, {7, 4099}}) {
+    const auto x = features(rows, columns), y = rig::apply(x, binary::plus, 1.0f);
+    const auto marks = rig::apply<bool>(x, binary::greater, 0.0f);
+    const std::string what = std::to_string(rows) + "x" + std::to_string(columns);
+    same(what, [&](auto to) { return rig::ewise_add(to(x), to(y), binary::times); });
+    same(what + ", relu", [&](auto to) { return rig::apply(to(x), rig::unary::relu); });
+    same(what + ", converted",
+         [&](auto to) { return rig::apply<rig::half>(to(x), rig::unary::sigmoid); });
+    same(what + ", masked, accumulated", [&](auto to) {
+      auto c = to(y);
+      const auto m = to(marks);
+      rig::ewise_mult(c, rig::accumulator::minus, to(x), to(y), binary::plus, rig::values(m));
+      return c;
+    });
+    same(what + ", fill", [&](auto to) {
+      const auto m = to(marks);
+      return rig::apply(to(x), binary::divide, 3.0f, rig::complement(rig::values(m)), {.fill = -1});
+    });
+    same(what + ", into itself", [&](auto to) {
+      auto c = to(x);
+      rig::apply(c, rig::none, c, rig::unary::square);
+      return c;
+    });
+    same(what + ", operator of the caller",
+         [&](auto to) { return rig::apply(to(x), place_of(), rig::int64{columns}); });
+  }
+}
+
+TEST_CASE("operators of the caller, and types of the caller") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("rmat:10:8"), 5);
+  const auto b = partner(a);
+  same("apply", [&](auto to) { return rig::apply(to(a), place_of(), rig::int64{2048}); });
+  same("select", [&](auto to) { return rig::select(to(a), is_odd(), 1); });
+  same("add", [&](auto to) { return rig::ewise_add(to(a), to(b), scaled_plus()); });
+  same("multiply", [&](auto to) { return rig::ewise_mult(to(a), to(b), scaled_plus()); });
+  same("sum", [&](auto to) { return rig::reduce_rows(to(a), scaled_plus()); });
+  same("builtin", [&](auto to) { return rig::ewise_mult(to(a), to(b), rig::min_plus<float>()); });
+  same("builtin sum", [&](auto to) { return rig::reduce_rows(to(a), rig::max_plus<float>()); });
+  same("own accumulator", [&](auto to) {
+    auto c = to(a);
+    rig::ewise_mult(c, rig::accumulator::own, to(a), to(b), rig::min_plus<float>());
+    return c;
+  });
+  struct pair {
+    float sum;
+    int count, more;
+    bool operator==(const pair&) const = default;
+  };
+  std::vector<pair> pairs(static_cast<std::size_t>(a.nnz()));
+  for (std::size_t p = 0; p < pairs.size(); ++p) pairs[p] = {static_cast<float>(p), 1, 2};
+  const rig::matrix<pair> own(a.shared_structure(),
+                              rig::buffer::borrow(pairs.data(), pairs.size() * sizeof(pair)));
+  same("a type of the caller", [&](auto to) {
+    return rig::extract(to(own), rig::range{5, 900}, rig::all);
+  });
+  struct hidden {
+    static float apply(float x, index, index, float y) { return x + y; }
+  };
+  check_error(rig::errc::cannot, {"apply", "RIG_OPERATOR"},
+              [&] { rig::apply(a.to(gpu), hidden(), 1.0f); });
+}
+
+TEST_CASE("errors name the values and change nothing") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("karate"), 5);
+  auto c = a.to(gpu);
+  check_error(rig::errc::place, {"cuda:0", "cpu", ".to()"},
+              [&] { rig::ewise_add(c, rig::none, a.to(gpu), a, binary::plus); });
+  rig::dense<index> list(3, 1, 0);
+  list(2, 0) = 77;
+  const auto rows = list.to(gpu);
+  check_error(rig::errc::range, {"77", "number 2", "33"},
+              [&] { rig::extract(c, rig::none, a.to(gpu), rows, rig::all); });
+  check_error(rig::errc::place, {"the list of rows", "cuda:0", "cpu"},
+              [&] { rig::extract(a, rows, rig::all); });
+  CHECK(are_equal(c.to(rig::cpu()), a));
+}
+
+}  // namespace
