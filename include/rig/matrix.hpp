@@ -119,8 +119,10 @@ class matrix {
     check_length(*structure, values.size());
     buffer kept = buffer::allocate(values.size_bytes());
     T* out = kept.template data<T>();
-    for (std::size_t p = 0; p < values.size(); ++p)
-      out[p] = values[order.empty() ? p : static_cast<std::size_t>(order[p])];
+    if (!order.empty())
+      take_elements(values.data(), sizeof(T), order, out);
+    else if (!values.empty())
+      __builtin_memcpy(out, values.data(), values.size_bytes());
     return matrix(std::move(structure), std::move(kept));
   }
   /// The same without values: an iso matrix.
@@ -258,13 +260,16 @@ class matrix {
     const auto count = static_cast<std::size_t>(sorted.structure->nnz());
     buffer values = buffer::allocate(count * sizeof(T));
     T* out = values.template data<T>();
-    for (std::size_t p = 0; p < count; ++p) {
-      auto q = static_cast<std::size_t>(sorted.groups[p]);
-      const auto end = static_cast<std::size_t>(sorted.groups[p + 1]);
-      T value = v[static_cast<std::size_t>(sorted.order[q])];
-      while (++q < end) value = combine(value, v[static_cast<std::size_t>(sorted.order[q])]);
-      out[p] = value;
-    }
+    if (count == v.size())
+      take_elements(v.data(), sizeof(T), sorted.order, out);
+    else
+      for (std::size_t p = 0; p < count; ++p) {
+        auto q = static_cast<std::size_t>(sorted.groups[p]);
+        const auto end = static_cast<std::size_t>(sorted.groups[p + 1]);
+        T value = v[static_cast<std::size_t>(sorted.order[q])];
+        while (++q < end) value = combine(value, v[static_cast<std::size_t>(sorted.order[q])]);
+        out[p] = value;
+      }
     return matrix(std::move(sorted.structure), std::move(values));
   }
 

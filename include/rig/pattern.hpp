@@ -182,6 +182,10 @@ struct sorted_tuples {
 sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
                           bool duplicates_allowed);
 
+/// to[p] = from[order[p]], elements of so many bytes each; `to` may not overlap.
+void take_elements(const void* from, std::size_t bytes_each, const std::vector<int64>& order,
+                   void* to);
+
 /// Packs `count + 1` offsets as a pattern stores them: int32 if nnz fits, else int64.
 buffer pack_offsets(const integers& offsets, bool& offsets_64);
 /// @endcond

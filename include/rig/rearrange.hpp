@@ -364,11 +364,15 @@ tuples<T> to_tuples(const matrix<T>& a) {
     const auto n = static_cast<index>(a.nnz());
     tuples<T> out{dense<index>::uninitialised(n, 1), dense<index>::uninitialised(n, 1),
                   dense<T>::uninitialised(n, 1)};
+    index *const rows = out.rows.data(), *const columns = out.columns.data();
+    T* const values = out.values.data();
+    const int threads = on_cpu::threads_for(static_cast<double>(a.nnz()) + a.rows());
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 512)
     for (index i = 0; i < a.rows(); ++i)
       for (int64 p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p) {
-        out.rows.data()[p] = i;
-        out.columns.data()[p] = a.structure().column_indices()[p];
-        out.values.data()[p] = a.value(p);
+        rows[p] = i;
+        columns[p] = a.structure().column_indices()[p];
+        values[p] = a.value(p);
       }
     return out;
   });

@@ -8,48 +8,11 @@
 #include <tuple>
 
 #include "cuda/runtime/device.hpp"
+#include "storage/integers.hpp"
+#include "storage/sort.hpp"
 
 namespace rig {
 namespace {
-
-std::size_t size(int64 count) { return static_cast<std::size_t>(count); }
-
-void check_shape(index rows, index columns) {
-  if (rows < 0 || columns < 0)
-    fail(errc::shape,
-         {"matrix: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
-}
-
-/// The caller's array, read bytewise: a program may use either of two types of one size and sign,
-/// such as long and long long.
-template <class Number>
-struct numbers {
-  const unsigned char* bytes;
-  std::size_t size;
-  auto operator[](std::size_t p) const {
-    Number x;
-    std::memcpy(&x, bytes + p * sizeof(Number), sizeof(Number));
-    return +x;  // promotes character types, which would print as text
-  }
-};
-
-/// Calls work(numbers) with their type.
-template <class Work>
-void with_type(const integers& of, Work work) {
-  const auto as = [&]<class Signed, class Unsigned>(Signed, Unsigned) {
-    const auto* const bytes = static_cast<const unsigned char*>(of.data());
-    of.is_signed() ? work(numbers<Signed>{bytes, of.size()})
-                   : work(numbers<Unsigned>{bytes, of.size()});
-  };
-  if (of.bytes_each() == 1) return as(std::int8_t(), std::uint8_t());
-  if (of.bytes_each() == 2) return as(std::int16_t(), std::uint16_t());
-  if (of.bytes_each() == 4) return as(std::int32_t(), std::uint32_t());
-  as(std::int64_t(), std::uint64_t());
-}
-
-bool are_indices(const integers& given) {
-  return given.is_signed() && given.bytes_each() == sizeof(index);
-}
 
 void check_offsets(index rows, index columns, const integers& given, std::size_t entries) {
   check_shape(rows, columns);
@@ -65,21 +28,6 @@ void check_offsets(index rows, index columns, const integers& given, std::size_t
     if (const auto last = offsets[offsets.size - 1]; static_cast<std::size_t>(last) != entries)
       fail(errc::shape,
            {"matrix: the last offset is ", last, ", but there are ", entries, " entries"});
-  });
-}
-
-/// Calls take(p, number p as an index); throws if a number is outside 0 … limit − 1. `what` and
-/// `whose` name it in the message: "column" and "entry", for example.
-template <class Take>
-void narrow(const integers& given, index limit, const char* what, const char* whose, Take take) {
-  with_type(given, [&](const auto& all) {
-    for (std::size_t p = 0; p < all.size; ++p) {
-      const auto number = all[p];
-      if (number < 0 || static_cast<std::uint64_t>(number) >= static_cast<std::uint64_t>(limit))
-        fail(errc::range,
-             {"matrix: ", what, " ", number, " of ", whose, " ", p, " is outside 0..", limit - 1});
-      take(p, static_cast<index>(number));
-    }
   });
 }
 
@@ -188,37 +136,6 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, const integer
   return made;
 }
 
-/// The ends of `rows` rows; entry p is in row row_of[p]. Filling the rows from their ends by
-/// `--end[row]` turns the ends into offsets.
-template <class Offset>
-buffer ends_of_rows(index rows, std::span<const index> row_of) {
-  buffer out = buffer::allocate((size(rows) + 1) * sizeof(Offset));
-  auto* const end = out.data<Offset>();
-  std::fill_n(end, size(rows) + 1, Offset(0));
-  for (const index row : row_of) ++end[row];
-  std::partial_sum(end, end + rows + 1, end);
-  return out;
-}
-
-template <class Offset>
-std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation) {
-  const std::span<const index> row_of(original.column_indices(), size(original.nnz()));
-  buffer offsets = ends_of_rows<Offset>(original.columns(), row_of);
-  buffer entries = buffer::allocate(row_of.size_bytes());
-  permutation = buffer::allocate(row_of.size() * sizeof(Offset));
-  auto* const end = offsets.data<Offset>();
-  auto* const from = permutation.data<Offset>();
-  for (index i = original.rows(); i-- > 0;)
-    for (int64 p = original.offset(i + 1); p-- > original.offset(i);) {
-      const Offset q = --end[row_of[size(p)]];
-      entries.data<index>()[q] = i;
-      from[q] = static_cast<Offset>(p);
-    }
-  return std::make_shared<const pattern>(original.columns(), original.rows(), original.nnz(),
-                                         std::move(offsets), sizeof(Offset) == sizeof(int64),
-                                         std::move(entries));
-}
-
 }  // namespace
 
 pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
@@ -284,12 +201,7 @@ transposed::transposed(const pattern& original) {
     structure = on_cuda::transpose(original, permutation);
     return;
   }
-  if (original.nnz() == 0)
-    structure = pattern_without_entries(original.columns(), original.rows());
-  else if (original.nnz() > highest<int32>())
-    structure = transpose<int64>(original, permutation);
-  else
-    structure = transpose<int32>(original, permutation);
+  structure = transpose(original, permutation);
 }
 
 void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
@@ -345,95 +257,6 @@ std::shared_ptr<const pattern> pattern_view(index rows, index columns, const int
                                             void* stream) {
   return or_out_of_memory(
       "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
-}
-
-namespace {
-
-/// The positions as indices: the array itself if it has the right type, else a narrowed copy in
-/// `room`.
-std::span<const index> as_indices(const integers& given, index limit, const char* what,
-                                  std::vector<index>& room) {
-  if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
-  room.resize(given.size());
-  narrow(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
-  return room;
-}
-
-void check_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j) {
-  check_shape(rows, columns);
-  if (i.size() != j.size())
-    fail(errc::shape, {"matrix: there are ", i.size(), " row indices but ", j.size(),
-                       " column indices; give one of each per entry"});
-  for (std::size_t p = 0; p < i.size(); ++p)
-    if (i[p] < 0 || i[p] >= rows || j[p] < 0 || j[p] >= columns)
-      fail(errc::range,
-           {"matrix: tuple ", p, " at (", i[p], ", ", j[p], ") is outside ", rows, "x", columns});
-}
-
-/// Sorts by row, then by (column, input order) within a row; stable, so duplicates keep their
-/// order. Returns the offsets of the rows in `order`.
-template <class Offset>
-buffer order_by_row(index rows, std::span<const index> i, std::span<const index> j,
-                    std::vector<int64>& order) {
-  buffer out = ends_of_rows<Offset>(rows, i);
-  auto* const offsets = out.data<Offset>();
-  order.resize(i.size());
-  for (std::size_t p = i.size(); p-- > 0;) order[size(--offsets[i[p]])] = static_cast<int64>(p);
-  for (index row = 0; row < rows; ++row) {
-    const auto first = order.begin() + offsets[row], last = order.begin() + offsets[row + 1];
-    const auto before = [&](int64 p, int64 q) { return j[size(p)] < j[size(q)]; };
-    if (!std::is_sorted(first, last, before)) std::stable_sort(first, last, before);
-  }
-  return out;
-}
-
-template <class Offset>
-sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
-                           std::span<const index> j, bool duplicates_allowed) {
-  sorted_tuples out;
-  buffer packed = order_by_row<Offset>(rows, i, j, out.order);
-  auto* const offsets = packed.data<Offset>();
-  std::vector<index> entries;
-  entries.reserve(i.size());
-  out.groups.reserve(i.size() + 1);
-  // Removes repeated positions, so the offsets count the remaining entries.
-  for (index row = 0; row < rows; ++row) {
-    const auto begin = static_cast<int64>(offsets[row]);
-    offsets[row] = static_cast<Offset>(entries.size());
-    for (int64 q = begin; q < static_cast<int64>(offsets[row + 1]); ++q) {
-      const index column = j[size(out.order[size(q)])];
-      const bool repeated = q > begin && entries.back() == column;
-      if (repeated && !duplicates_allowed)
-        fail(errc::duplicate,
-             {"matrix: tuples ", out.order[size(q) - 1], " and ", out.order[size(q)],
-              " are both at (", row, ", ", column, "); give a combiner to fold them"});
-      if (repeated) continue;
-      out.groups.push_back(q);
-      entries.push_back(column);
-    }
-  }
-  offsets[rows] = static_cast<Offset>(entries.size());
-  out.groups.push_back(static_cast<int64>(i.size()));
-  out.structure = std::make_shared<const pattern>(
-      rows, columns, static_cast<int64>(entries.size()), std::move(packed),
-      sizeof(Offset) == sizeof(int64), copy_columns(entries, columns));
-  return out;
-}
-
-}  // namespace
-
-sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
-                          bool duplicates_allowed) {
-  return or_out_of_memory("matrix", [&] {
-    std::vector<index> narrow_i, narrow_j;
-    const auto of_row = as_indices(i, rows, "row", narrow_i);
-    const auto of_column = as_indices(j, columns, "column", narrow_j);
-    check_tuples(rows, columns, of_row, of_column);
-    if (of_row.empty()) return sorted_tuples{pattern_without_entries(rows, columns), {}, {0}};
-    return of_row.size() > size(highest<int32>())
-               ? sort_checked<int64>(rows, columns, of_row, of_column, duplicates_allowed)
-               : sort_checked<int32>(rows, columns, of_row, of_column, duplicates_allowed);
-  });
 }
 
 }  // namespace rig

@@ -3,7 +3,7 @@
 #   awk -f examples.awk include/rig/*.hpp
 #
 # Each example is a function of its own, and may use the names that are declared below. One that begins
-# with RIG_SEMIRING or static_assert stands in a namespace. One that names rig::cuda runs only if there is
+# with RIG_SEMIRING, RIG_OPERATOR or static_assert stands in a namespace. One that names rig::cuda runs only if there is
 # a CUDA device. #line makes errors name the header. A comment of more than 12 lines without its example
 # is an error too, except that of a file.
 
@@ -52,7 +52,7 @@ BEGIN {
   inside = 0
   ++count
   name = "example_" count
-  if (first ~ /^(RIG_SEMIRING|static_assert)/) {
+  if (first ~ /^(RIG_SEMIRING|RIG_OPERATOR|static_assert)/) {
     print "namespace " name " {\n" body "}"
     next
   }

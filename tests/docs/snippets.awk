@@ -39,7 +39,7 @@ function is_file_scope(first) {
   if (info ~ / file/) return 1
   if (info ~ / cuda/) return 0
   if (first ~ /^constexpr / && first ~ /\).*\{/) return 1
-  return first ~ /^(struct|template|RIG_SEMIRING|namespace|static)[ <(]/
+  return first ~ /^(struct|template|RIG_SEMIRING|RIG_OPERATOR|namespace|static)[ <(]/
 }
 
 function line_of(i) { return "#line " (begin + i) " \"" page "\"\n" }
