@@ -29,11 +29,9 @@ void fold_elements(const monoid_info&, const element_source& of, int64 begin, in
   using T = typename M::accum;
   constexpr int most = on_cpu::elements_at_once<T>;
   T x[most], sum = M::zero();
-  int64 at[most];
   for (int64 first = begin; first < end; first += most) {
     const int count = static_cast<int>(end - first < most ? end - first : most);
-    for (int k = 0; k < count; ++k) at[k] = first + k;
-    on_cpu::gather(of, at, count, x);
+    on_cpu::gather(of, {nullptr, first}, count, x);
     for (int k = 0; k < count; ++k) sum = M::add(sum, x[k]);
   }
   __builtin_memcpy(out, &sum, sizeof(T));

@@ -49,9 +49,18 @@ void accumulate_groups(const operation& o, const sorted_tuples& sorted, const bu
   for (std::size_t p = 0; p + 1 < sorted.groups.size(); ++p)
     for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
       const auto to = static_cast<int64>(p);
-      o.accumulates->run_cpu({&of, &from, &to, &sorted.order[static_cast<std::size_t>(q)], nullptr,
-                              nullptr, nullptr, o.accumulates_code, o.out_type, o.out_bytes,
-                              values.data<unsigned char>() + p * o.out_bytes, 1});
+      o.accumulates->run_cpu({&of,
+                              &from,
+                              {&to},
+                              {&sorted.order[static_cast<std::size_t>(q)]},
+                              nullptr,
+                              nullptr,
+                              nullptr,
+                              o.accumulates_code,
+                              o.out_type,
+                              o.out_bytes,
+                              values.data<unsigned char>() + p * o.out_bytes,
+                              1});
     }
 }
 

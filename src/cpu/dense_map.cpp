@@ -10,9 +10,12 @@
 namespace rig::on_cpu {
 namespace {
 
-/// Blocks of one row at a time: T of the block is computed, then written under the mask.
+/// Blocks of one row: T of the block is computed, then written under the mask. Packed operands are
+/// one row.
 class row_runner {
  public:
+  static constexpr int most = 128;  ///< elements of a block
+
   explicit row_runner(const operation& o)
       : o_(o),
         x_of_(source_of(o.x.full)),
@@ -23,54 +26,62 @@ class row_runner {
         c_of_(source_of(o.c.full)),
         is_direct_(o.mask.over == mask_operand::kind::absent && o.accum == accumulator::none) {}
 
-  void run(index row) {
+  /// Elements first … end of a row.
+  void run(index row, int64 first, int64 end) {
     mask_row mask(o_.mask, row);
-    for (index first = 0; first < o_.c.full.columns; first += most) {
-      const int count = std::min<index>(most, o_.c.full.columns - first);
+    for (; first < end; first += most) {
+      const int count = static_cast<int>(std::min<int64>(most, end - first));
       unsigned char* const c = element_of_c(row, first);
-      const bool reads_rows = o_.op->reads_positions;
-      for (int k = 0; k < count; ++k) {
-        x_[k] = row * o_.x.full.stride + first + k;
-        y_[k] = o_.y.what == operand::kind::dense ? row * o_.y.full.stride + first + k : 0;
-        if (reads_rows) rows_[k] = row;
-        if (reads_rows) columns_[k] = first + k;
-      }
-      compute(is_direct_ ? c : t_, count);
+      if (o_.op->reads_positions)
+        for (int k = 0; k < count; ++k) {
+          rows_[k] = row;
+          columns_[k] = static_cast<index>(first) + k;
+        }
+      compute(row, first, is_direct_ ? c : t_, count);
       if (!is_direct_) write(mask, row, first, count, c);
     }
   }
 
  private:
-  static constexpr int most = 128;
   static_assert(most <= element_block::most && most <= widest_tile);
 
-  unsigned char* element_of_c(index row, index column) const {
+  unsigned char* element_of_c(index row, int64 column) const {
     return static_cast<unsigned char*>(o_.c.full.data) +
            static_cast<std::size_t>(row * o_.c.full.stride + column) * o_.out_bytes;
   }
 
-  void compute(void* out, int count) {
+  static element_positions positions(const dense_operand& of, index row, int64 first) {
+    return {nullptr, row * of.stride + first};
+  }
+
+  void compute(index row, int64 first, void* out, int count) {
     const bool flips = o_.scalar_first;
-    o_.op->run_cpu({flips ? &y_of_ : &x_of_, flips ? &x_of_ : &y_of_, flips ? y_ : x_,
-                    flips ? x_ : y_, rows_, columns_, o_.scalar, o_.code, o_.out_type, o_.out_bytes,
-                    out, count});
+    const element_positions x = positions(o_.x.full, row, first),
+                            y = positions(o_.y.full, row, first);
+    o_.op->run_cpu({flips ? &y_of_ : &x_of_, flips ? &x_of_ : &y_of_, flips ? y : x, flips ? x : y,
+                    rows_, columns_, o_.scalar, o_.code, o_.out_type, o_.out_bytes, out, count});
   }
 
   /// C⟨mask, replace⟩ = C ⊙ t
-  void write(mask_row& mask, index row, index first, int count, unsigned char* c) {
+  void write(mask_row& mask, index row, int64 first, int count, unsigned char* c) {
     bool allowed[most];
     std::memset(allowed, 1, sizeof(allowed));
     mask.read(first, count, allowed);
     const unsigned char* from = t_;
     if (o_.accum != accumulator::none) {
       const element_source t_of{t_, nullptr, nullptr, false, o_.out_type, o_.out_bytes};
-      int64 at[most];
-      for (int k = 0; k < count; ++k) {
-        x_[k] = row * o_.c.full.stride + first + k;
-        at[k] = k;
-      }
-      o_.accumulates->run_cpu({&c_of_, &t_of, x_, at, nullptr, nullptr, nullptr,
-                               o_.accumulates_code, o_.out_type, o_.out_bytes, joined_, count});
+      o_.accumulates->run_cpu({&c_of_,
+                               &t_of,
+                               positions(o_.c.full, row, first),
+                               {},
+                               nullptr,
+                               nullptr,
+                               nullptr,
+                               o_.accumulates_code,
+                               o_.out_type,
+                               o_.out_bytes,
+                               joined_,
+                               count});
       from = joined_;
     }
     const bool replaces = o_.creates_result || o_.desc->replace;
@@ -86,21 +97,37 @@ class row_runner {
   const operation& o_;
   const element_source x_of_, y_of_, c_of_;
   const bool is_direct_;
-  int64 x_[most], y_[most];
   index rows_[most], columns_[most];
   alignas(16) unsigned char t_[most * 16], joined_[most * 16];
 };
 
+/// Whether elements of the operands follow each other without gaps, and no place matters.
+bool is_flat(const operation& o) {
+  const auto is_packed = [](const dense_operand& of) {
+    return of.data == nullptr || of.stride == of.columns || of.rows == 1;
+  };
+  return o.mask.over != mask_operand::kind::matrix && !o.op->reads_positions &&
+         is_packed(o.c.full) && is_packed(o.x.full) && is_packed(o.y.full) &&
+         is_packed(o.mask.full);
+}
+
 }  // namespace
 
 void run_dense(const operation& o) {
-  const double work = static_cast<double>(o.c.full.rows) * o.c.full.columns;
-  const int threads = threads_for(work, o.desc->threads);
+  const int64 rows = is_flat(o) ? 1 : o.c.full.rows,
+              columns = is_flat(o) ? int64{o.c.full.rows} * o.c.full.columns : o.c.full.columns;
+  // A sparse mask is walked from the start of its row.
+  const bool is_cut = o.mask.over != mask_operand::kind::matrix;
+  const int64 step = is_cut ? 64 * row_runner::most : columns;
+  const int64 steps = (columns + step - 1) / step;
+  const int threads = threads_for(static_cast<double>(rows * columns), o.desc->threads);
 #pragma omp parallel num_threads(threads)
   {
     row_runner runner(o);
-#pragma omp for schedule(static)
-    for (index row = 0; row < o.c.full.rows; ++row) runner.run(row);
+#pragma omp for schedule(static) collapse(2)
+    for (int64 row = 0; row < rows; ++row)
+      for (int64 k = 0; k < steps; ++k)
+        runner.run(static_cast<index>(row), k * step, std::min(columns, (k + 1) * step));
   }
 }
 

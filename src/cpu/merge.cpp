@@ -201,8 +201,18 @@ class block_writer {
   void flush() {
     if (count_ == 0) return;
     if (m_.op != nullptr) {
-      m_.op->run_cpu({&x_of_, &y_of_, x_, y_, rows_, columns_, m_.of.scalar, m_.code,
-                      m_.of.out_type, m_.of.out_bytes, values_, count_});
+      m_.op->run_cpu({&x_of_,
+                      &y_of_,
+                      {x_},
+                      {y_},
+                      rows_,
+                      columns_,
+                      m_.of.scalar,
+                      m_.code,
+                      m_.of.out_type,
+                      m_.of.out_bytes,
+                      values_,
+                      count_});
       values_ += static_cast<std::size_t>(count_) * m_.of.out_bytes;
     }
     columns_ += count_;
@@ -292,15 +302,15 @@ buffer run(const map_step& m) {
   const int threads = threads_for(static_cast<double>(nnz), m.of.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64 first = 0; first < nnz; first += step) {
-    int64 x[element_block::most], y[element_block::most] = {};
     index rows[element_block::most];
     const int count = static_cast<int>(std::min(step, nnz - first));
-    for (int k = 0; k < count; ++k) x[k] = first + k;
+    const element_positions x = {nullptr, first}, constant = {};
     if (m.op->reads_positions) rows_of(*m.x, first, count, rows);
-    m.op->run_cpu(
-        {m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x, m.y_first ? x : y,
-         rows, m.x->entries + first, m.of.scalar, m.code, m.out_type, m.out_bytes,
-         out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes, count});
+    m.op->run_cpu({m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? constant : x,
+                   m.y_first ? x : constant, rows, m.x->entries + first, m.of.scalar, m.code,
+                   m.out_type, m.out_bytes,
+                   out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes,
+                   count});
   }
   return out;
 }

@@ -1,6 +1,7 @@
 // The builtin operators on blocks of elements.
 
 #include <cstring>
+#include <type_traits>
 
 #include "rig/kernels/cpu/element.hpp"
 
@@ -23,6 +24,7 @@ void with_operands(const element_block& b, Work work) {
 /// z[k] = x[k] where y is absent, y[k] where x is absent.
 template <class A, class O>
 void fill_single(const element_block& b, const A* x, const A* y, O* z) {
+  if (b.x.are_adjacent() && b.y.are_adjacent()) return;
   for (int k = 0; k < b.count; ++k) {
     if (b.x[k] < 0) z[k] = convert<O>(y[k]);
     if (b.y[k] < 0) z[k] = convert<O>(x[k]);
@@ -40,12 +42,27 @@ void run_binary(const element_block& b) {
   });
 }
 
+/// Calls work(constant) for the one of All that equals `given`, so that the compiler knows the
+/// operator in its loop.
+template <auto... All, class Given, class Work>
+void with_constant(Given given, Work work) {
+  const auto one = [&]<Given Constant>(std::integral_constant<Given, Constant> constant) {
+    if (given == Constant) work(constant);
+    return given == Constant;
+  };
+  static_cast<void>((one(std::integral_constant<Given, All>()) || ...));
+}
+
 template <class A>
 void run_comparison(const element_block& b) {
   with_operands<A>(b, [&](A* x, A* y) {
     bool z[most];
-    const auto op = static_cast<binary>(b.code);
-    for (int k = 0; k < b.count; ++k) z[k] = compare(op, x[k], y[k]);
+    with_constant<binary::equal, binary::not_equal, binary::less, binary::less_equal,
+                  binary::greater, binary::greater_equal>(static_cast<binary>(b.code),
+                                                          [&](auto op) {
+                                                            for (int k = 0; k < b.count; ++k)
+                                                              z[k] = compare(op(), x[k], y[k]);
+                                                          });
     fill_single(b, x, y, z);
     store(b, z);
   });
@@ -55,7 +72,12 @@ template <class A>
 void run_unary(const element_block& b) {
   A x[most], z[most];
   gather(*b.x_of, b.x, b.count, x);
-  for (int k = 0; k < b.count; ++k) z[k] = apply_unary(static_cast<unary>(b.code), x[k]);
+  using enum unary;
+  with_constant<identity, negate, absolute, reciprocal, square, square_root, exponential, logarithm,
+                sigmoid, hyperbolic_tangent, relu, sign, floor, ceiling, round, logical_not, one>(
+      static_cast<unary>(b.code), [&](auto op) {
+        for (int k = 0; k < b.count; ++k) z[k] = apply_unary(op(), x[k]);
+      });
   store(b, z);
 }
 
@@ -79,7 +101,7 @@ void run_selection(const element_block& b) {
 void run_copy(const element_block& b) {
   auto* out = static_cast<unsigned char*>(b.out);
   for (int k = 0; k < b.count; ++k, out += b.out_bytes) {
-    const bool from_y = b.y != nullptr && b.y[k] >= 0;
+    const bool from_y = b.y[k] >= 0;
     const element_source& of = from_y ? *b.y_of : *b.x_of;
     const int64 at = value_at(of, from_y ? b.y[k] : b.x[k]);
     std::memcpy(out,

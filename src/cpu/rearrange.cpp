@@ -217,10 +217,18 @@ buffer values(const operation& o, const rearranged& r, const operator_info& op) 
   const int threads = threads_for(static_cast<double>(nnz), o.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64 first = 0; first < nnz; first += step) {
-    int64 absent[element_block::most];
-    std::fill_n(absent, step, int64{-1});
-    op.run_cpu({&x_of, y != nullptr ? &y_of : &x_of, x + first, y != nullptr ? y + first : absent,
-                nullptr, nullptr, nullptr, o.code, o.out_type, o.out_bytes,
+    const element_positions of_y =
+        y != nullptr ? element_positions{y + first} : element_block::absent;
+    op.run_cpu({&x_of,
+                y != nullptr ? &y_of : &x_of,
+                {x + first},
+                of_y,
+                nullptr,
+                nullptr,
+                nullptr,
+                o.code,
+                o.out_type,
+                o.out_bytes,
                 out.data<unsigned char>() + size(first) * o.out_bytes,
                 static_cast<int>(std::min(step, nnz - first))});
   }

@@ -20,13 +20,11 @@ constexpr int64 chunk = 16384;
 template <class A, class F>
 A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
   constexpr int lanes = 16, most = element_block::most;
-  int64 at[most];
   A x[most], sums[lanes] = {};
   int used = 0;
   for (int64 first = begin; first < end; first += most) {
     const int count = static_cast<int>(std::min<int64>(most, end - first));
-    for (int k = 0; k < count; ++k) at[k] = first + k;
-    gather(of, at, count, x);
+    gather(of, {nullptr, first}, count, x);
     int k = 0;
     for (; used < lanes && k < count; ++k) sums[used++] = x[k];
     for (; k + lanes <= count; k += lanes)
@@ -112,9 +110,18 @@ struct segment {
 void join_sums(const monoid_info& m, unsigned char* sums, int64 count) {
   const element_source of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
   for (int64 k = 1; k < count; ++k) {
-    const int64 first = 0;
-    m.add->run_cpu({&of, &of, &first, &k, nullptr, nullptr, nullptr, m.code, m.result,
-                    m.result_bytes, sums, 1});
+    m.add->run_cpu({&of,
+                    &of,
+                    {},
+                    {nullptr, k},
+                    nullptr,
+                    nullptr,
+                    nullptr,
+                    m.code,
+                    m.result,
+                    m.result_bytes,
+                    sums,
+                    1});
   }
 }
 
@@ -172,11 +179,21 @@ sparse_result reduce_rows(const operation& o) {
   out.values = buffer::allocate(rows.size() * o.out_bytes);
   const element_source of{sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto at = static_cast<int64>(first_of[k]), absent = int64{-1};
+    const auto at = static_cast<int64>(first_of[k]);
     join_sums(m, sums.data<unsigned char>() + first_of[k] * m.result_bytes,
               static_cast<int64>(first_of[k + 1]) - at);
-    converting(o).run_cpu({&of, &of, &at, &absent, nullptr, nullptr, nullptr, 0, o.out_type,
-                           o.out_bytes, out.values.data<unsigned char>() + k * o.out_bytes, 1});
+    converting(o).run_cpu({&of,
+                           &of,
+                           {nullptr, at},
+                           element_block::absent,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           0,
+                           o.out_type,
+                           o.out_bytes,
+                           out.values.data<unsigned char>() + k * o.out_bytes,
+                           1});
   }
   return out;
 }

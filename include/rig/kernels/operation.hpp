@@ -19,12 +19,21 @@ struct element_source {
   std::size_t bytes = 0;
 };
 
+/// The positions of a block's elements in an operand; negative: absent.
+struct element_positions {
+  const int64* list = nullptr;  ///< null: first, first + 1, …
+  int64 first = 0;
+
+  int64 operator[](int k) const { return list != nullptr ? list[k] : first + k; }
+  bool are_adjacent() const { return list == nullptr && first >= 0; }
+};
+
 /// Up to `most` elements for an operator on the CPU: element k joins x at position x[k] with y at
 /// position y[k].
 struct element_block {
   static constexpr int most = 256;
   const element_source *x_of, *y_of;
-  const int64 *x, *y;           ///< −1: absent; a null y: the operator has one operand
+  element_positions x, y;
   const index *rows, *columns;  ///< null unless the operator reads positions
   const void* scalar;           ///< the operator's y, in its type
   unsigned char code;           ///< which builtin operator; others have their own function
@@ -32,6 +41,8 @@ struct element_block {
   std::size_t out_bytes;
   void* out;
   int count;
+
+  static constexpr element_positions absent = {nullptr, -most};
 };
 
 /// What an operator is: a builtin one, or part of a type.

@@ -14,9 +14,9 @@ inline int64 value_at(const element_source& from, int64 position) {
                              : static_cast<const int32*>(from.permutation)[position];
 }
 
-/// to[k] = the element at position at[k], converted; undefined where at[k] is −1.
+/// to[k] = the element at position at[k], converted; undefined where at[k] is negative.
 template <class T>
-void gather(const element_source& from, const int64* at, int count, T* to) {
+void gather(const element_source& from, const element_positions& at, int count, T* to) {
   dense_operand stored;
   stored.data = const_cast<void*>(from.values);
   if (from.values == nullptr) stored.data = const_cast<unsigned char*>(from.iso);
@@ -24,6 +24,11 @@ void gather(const element_source& from, const int64* at, int count, T* to) {
   with_stored<T>(stored, [&](const auto* typed) {
     if (from.values == nullptr)
       return static_cast<void>(std::fill_n(to, count, convert<T>(*typed)));
+    if (at.are_adjacent() && from.permutation == nullptr) {
+      const auto* const first = typed + at.first;
+      for (int k = 0; k < count; ++k) to[k] = convert<T>(first[k]);
+      return;
+    }
     for (int k = 0; k < count; ++k)
       if (at[k] >= 0) to[k] = convert<T>(typed[value_at(from, at[k])]);
   });
@@ -63,8 +68,8 @@ void in_parts(const element_block& all, int most, Work work) {
   for (int first = 0; first < all.count; first += most) {
     const auto from = [&](auto* array) { return array == nullptr ? nullptr : array + first; };
     b.count = all.count - first < most ? all.count - first : most;
-    b.x = from(all.x);
-    b.y = from(all.y);
+    b.x = {from(all.x.list), all.x.first + first};
+    b.y = {from(all.y.list), all.y.first + first};
     b.rows = from(all.rows);
     b.columns = from(all.columns);
     b.out = static_cast<unsigned char*>(all.out) + static_cast<std::size_t>(first) * all.out_bytes;
