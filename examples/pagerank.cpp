@@ -1,4 +1,5 @@
-// PageRank by power iteration: each step is one product of the transposed graph with the ranks.
+// PageRank by power iteration: each step is one product of the transposed graph with the ranks, and
+// a few operations on vectors, all where the graph lies.
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include "options.hpp"
 #include "report.hpp"
 #include "rig/mxm.hpp"
+#include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
@@ -18,34 +20,29 @@ struct settings {
   double damping, tolerance;
 };
 
+/// The vectors of the iteration, in the graph's place.
 struct ranks {
   rig::dense<double> rank;
-  rig::dense<double> sent;    ///< what a node sends along each of its arcs
-  std::vector<double> share;  ///< 1 / number of arcs, 0 without arcs
-  double dangling = 0;        ///< rank of the nodes without arcs
-  double change = 0;          ///< L1 distance to the ranks before
+  rig::dense<double> sent;      ///< what a node sends along each of its arcs
+  rig::dense<double> share;     ///< damping / number of arcs, 0 without arcs
+  rig::dense<double> received;  ///< what a node gets from others
 };
 
-/// The ranks after one step, rank = damping · received + base, in one pass. Blocks have a fixed
-/// size and their sums are added in order, so that any number of threads gives the same bits.
-void step(ranks& all, const rig::dense<double>& received, double damping, double base) {
-  constexpr rig::index block = 8192;
-  const rig::index n = received.rows();
-  std::vector<double> dangling(static_cast<std::size_t>(n / block + 1)), change(dangling.size());
-#pragma omp parallel for schedule(static) if (change.size() > 1)
-  for (std::size_t b = 0; b < change.size(); ++b) {
-    const auto begin = static_cast<rig::index>(b) * block, end = std::min(n - begin, block) + begin;
-    for (rig::index i = begin; i < end; ++i) {
-      const double fresh = damping * received(i, 0) + base;
-      const double share = all.share[static_cast<std::size_t>(i)];
-      change[b] += std::abs(fresh - all.rank(i, 0));
-      if (share == 0) dangling[b] += fresh;
-      all.rank(i, 0) = fresh;
-      all.sent(i, 0) = fresh * share;
-    }
-  }
-  all.dangling = std::accumulate(dangling.begin(), dangling.end(), 0.0);
-  all.change = std::accumulate(change.begin(), change.end(), 0.0);
+/// One step of the iteration. Returns the L1 distance to the ranks before.
+double step(ranks& v, const rig::matrix<float>& a, const rig::descriptor& product,
+            const rig::descriptor& other) {
+  using enum rig::binary;
+  // An arc i → j brings j what i sends: received = Aᵀ · sent over "add up the second operand".
+  rig::mxm(v.received, rig::none, a, v.sent, rig::plus_second<double>(), product);
+  // The rest of the ranks, which sum to 1, goes to all nodes alike.
+  const double base = (1 - rig::reduce(v.received, plus, other)) / a.rows();
+  rig::apply(v.received, rig::none, v.received, plus, base, other);
+  rig::ewise_add(v.rank, rig::none, v.rank, v.received, minus, other);
+  rig::apply(v.rank, rig::none, v.rank, rig::unary::absolute, other);
+  const double change = rig::reduce(v.rank, plus, other);
+  std::swap(v.rank, v.received);
+  rig::ewise_mult(v.sent, rig::none, v.rank, v.share, times, other);
+  return change;
 }
 
 /// Ranks that agree to eleven digits are a tie: below that, they tell in which order a sum was
@@ -64,39 +61,34 @@ void pagerank(const example::options& given, const settings& my) {
               {given.source(), ": a graph has as many rows as columns, and nodes; this one is ", n,
                "x", graph.columns()});
 
-  // An arc i → j brings j what i sends: received = Aᵀ · sent over "add up the second operand".
-  const rig::plus_second<double> add_up;
   const auto a = graph.to(given.where());
   auto desc = given.describe();
   desc.transpose_a = true;
   a.prepare(desc);
+  const rig::descriptor other{.threads = desc.threads};
 
-  rig::dense<double> received(n, 1);
-  ranks all{rig::dense<double>(n, 1), rig::dense<double>(n, 1),
-            std::vector<double>(static_cast<std::size_t>(n))};
+  rig::dense<double> share(n, 1), even(n, 1, 1.0 / n);
   for (rig::index i = 0; i < n; ++i) {
     const auto arcs = graph.structure().offset(i + 1) - graph.structure().offset(i);
-    if (arcs > 0) all.share[static_cast<std::size_t>(i)] = 1.0 / static_cast<double>(arcs);
+    if (arcs > 0) share(i, 0) = my.damping / static_cast<double>(arcs);
   }
-  step(all, received, 0, 1.0 / n);  // nothing was received: every node starts with 1 / n
-  const auto why = rig::explain(a, all.sent.to(a.where()), add_up, desc);
+  const auto there = [&](const rig::dense<double>& x) { return x.to(a.where()); };
+  ranks v{there(even), there(even), there(share), there(even)};
+  rig::ewise_mult(v.sent, rig::none, v.rank, v.share, rig::binary::times, other);
+  const auto why = rig::explain(a, v.sent, rig::plus_second<double>(), desc);
   given.show(why);
 
   const example::stopwatch watch;
   int iterations = 0;
+  double change = 0;
   do {
-    if (a.where() == rig::cpu())
-      rig::mxm(received, rig::none, a, all.sent, add_up, desc);
-    else
-      received = rig::mxm(a, all.sent.to(a.where()), add_up, desc).to(rig::cpu());
-    step(all, received, my.damping, (1 - my.damping + my.damping * all.dangling) / n);
-  } while (++iterations < most_iterations && all.change >= my.tolerance);
+    change = step(v, a, desc, other);
+  } while (++iterations < most_iterations && change >= my.tolerance);
   const double ms = watch.ms();
 
-  auto& rank = all.rank;
-  const double sum = example::sums_of(rank).total;
-  for (rig::index i = 0; i < n; ++i) rank(i, 0) /= sum;
-  const example::sums sums = example::sums_of(rank);
+  rig::apply(v.rank, rig::none, v.rank, rig::binary::divide,
+             rig::reduce(v.rank, rig::binary::plus, other), other);
+  const auto rank = v.rank.to(rig::cpu());
 
   std::vector<rig::index> order(static_cast<std::size_t>(n));
   std::iota(order.begin(), order.end(), 0);
@@ -120,8 +112,8 @@ void pagerank(const example::options& given, const settings& my) {
   out.note("kernel", why.chosen + " on " + rig::to_string(a.where()) + ": " + why.reason);
   out.add_hidden("n", n);
   out.add("iterations", iterations);
-  out.add_hidden("sum", sums.total);
-  out.add_hidden("norm2", sums.fro);
+  out.add_hidden("sum", rig::reduce(rank, rig::binary::plus));
+  out.add_hidden("norm2", example::sums_of(rank).fro);
   out.add_json("top", example::json_list(top), first);
   out.add("ms", ms);
   out.print(given.json);
