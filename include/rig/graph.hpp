@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Graphs from graphs: both directions, self loops, scaling and normalisation.
+/// Graphs from graphs: both directions, self loops, scaling, normalisation and softmax.
 
 #include <span>
 #include <type_traits>
@@ -85,5 +85,19 @@ matrix<T> gcn_normalise(const matrix<T>& a);
 /// @endcode
 template <class T>
 matrix<T> mean_normalise(const matrix<T>& a);
+
+/// The weights of attention: the softmax of each row's entries.
+///
+///   C(i,j) = e^(A(i,j) − g_i) / Σ_k e^(A(i,k) − g_i),  g_i = the greatest A(i,k)
+///
+/// Shapes: as A. The result shares A's pattern and derived structures. Half and bfloat16 are
+/// computed as floats. A row with NaN or +∞, or with −∞ alone, gives NaN. Deterministic. Places:
+/// cpu. Cost: O(rows + nnz). T: float, double, half, bfloat16. Throws error: out_of_memory.
+/// @code
+/// const auto attention = rig::edge_softmax(A);
+/// const auto messages = rig::mxm(attention, B, rig::plus_times<float>{});
+/// @endcode
+template <class T>
+matrix<T> edge_softmax(const matrix<T>& a);
 
 }  // namespace rig

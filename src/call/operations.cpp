@@ -280,15 +280,19 @@ sparse_result merged(const operation& o) {
 
 /// The map of entries by the operation's operator.
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
-  const auto* const scalar = static_cast<const unsigned char*>(o.scalar);
-  return {o,
-          &x,
-          o.op,
-          o.code,
-          {nullptr, scalar, nullptr, false, o.scalar_type, 0},
-          o.scalar_first,
-          out_type,
-          out_bytes};
+  map_step m{o, &x, o.op, o.code};
+  m.y_by = o.y_by;
+  if (o.y_by == broadcast::none) {
+    m.y.iso = static_cast<const unsigned char*>(o.scalar);
+    m.y.stored = o.scalar_type;
+  } else {
+    m.y = source_of(o.y.full);
+    m.y_stride = o.y.full.stride;
+  }
+  m.y_first = o.scalar_first;
+  m.out_type = out_type;
+  m.out_bytes = out_bytes;
+  return m;
 }
 
 /// An iso operand with one entry, whose value is in the host's memory.
@@ -309,7 +313,7 @@ sparse_result mapped(const operation& o) {
   const sparse_operand& x = o.x.sparse;
   sparse_result out;
   out.structure = o.x.structure;
-  if (x.values == nullptr && !o.op->reads_positions) {
+  if (x.values == nullptr && !o.op->reads_positions && o.y_by == broadcast::none) {
     const sparse_operand one = one_entry(x);
     set_iso(out, map_of(o, one, o.out_type, o.out_bytes));
   } else {

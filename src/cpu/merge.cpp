@@ -304,13 +304,19 @@ buffer run(const map_step& m) {
   for (int64 first = 0; first < nnz; first += step) {
     index rows[element_block::most];
     const int count = static_cast<int>(std::min(step, nnz - first));
-    const element_positions x = {nullptr, first}, constant = {};
-    if (m.op->reads_positions) rows_of(*m.x, first, count, rows);
-    m.op->run_cpu({m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? constant : x,
-                   m.y_first ? x : constant, rows, m.x->entries + first, m.of.scalar, m.code,
-                   m.out_type, m.out_bytes,
-                   out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes,
-                   count});
+    const element_positions x = {nullptr, first};
+    element_positions y = {};  // a constant
+    if (m.op->reads_positions || m.y_by == broadcast::rows) rows_of(*m.x, first, count, rows);
+    int64 of_y[element_block::most];
+    if (m.y_by != broadcast::none) {
+      const index* const by = m.y_by == broadcast::rows ? rows : m.x->entries + first;
+      for (int k = 0; k < count; ++k) of_y[k] = by[k] * m.y_stride;
+      y.list = of_y;
+    }
+    m.op->run_cpu(
+        {m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x, m.y_first ? x : y,
+         rows, m.x->entries + first, m.of.scalar, m.code, m.out_type, m.out_bytes,
+         out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes, count});
   }
   return out;
 }

@@ -2,25 +2,26 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
+#include "rig/elementwise.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/reduce.hpp"
 
 namespace rig {
 namespace {
 
 template <class T>
-void require_host(const char* operation, const matrix<T>& a) {
-  if (a.where() != cpu())
-    fail(errc::place,
-         {operation, ": A is on ", to_string(a.where()), ", not on cpu; copy it with .to()"});
+void require_square(const char* operation, const matrix<T>& a) {
+  if (a.rows() != a.columns())
+    fail(errc::shape, {operation, ": A is ", a.rows(), "x", a.columns(), ", not square"});
 }
 
 template <class T>
-void require_square(const char* operation, const matrix<T>& a) {
-  require_host(operation, a);
-  if (a.rows() != a.columns())
-    fail(errc::shape, {operation, ": A is ", a.rows(), "x", a.columns(), ", not square"});
+bool is_on_host(const matrix<T>& a) {
+  return a.where() == cpu();
 }
 
 /// Threads for a pass over the rows and entries of a matrix.
@@ -86,12 +87,81 @@ void walk_union(const pattern& forth, const pattern& back, index i, Visit visit)
   }
 }
 
+/// a(i,j) ⊙ y(i), or y(j), with a dense of one column.
+template <class Out, class T, class Y>
+matrix<Out> join_by(const char* operation, const matrix<T>& a, binary op, const dense<Y>& y,
+                    broadcast by) {
+  auto made = merge_call<false>(operation, a, y, op);
+  made.o.what = operation::kind::map;
+  made.o.y_by = by;
+  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), {});
+}
+
+/// The diagonal matrix of A's shape and place.
+template <class T>
+matrix<T> identity(const matrix<T>& a, T value) {
+  std::vector<index> offsets(static_cast<std::size_t>(a.rows()) + 1);
+  std::iota(offsets.begin(), offsets.end(), 0);
+  return matrix<T>::from_csr(a.rows(), a.columns(), offsets,
+                             std::span<const index>(offsets).first(offsets.size() - 1),
+                             input::trusted, value)
+      .to(a.where());
+}
+
+/// A vector as a dense of one column, where it lies.
+template <class T>
+struct spread {
+  vector<T> all;
+  dense<T> column;
+
+  spread(const vector<T>& v, T absent) {
+    if (v.where() == cpu()) {
+      column = v.to_dense(absent);
+      return;
+    }
+    std::vector<index> places(static_cast<std::size_t>(v.size()));
+    std::iota(places.begin(), places.end(), 0);
+    all = ewise_add<T>(v, vector<T>::from_indices(v.size(), places, absent).to(v.where()),
+                       binary::first);
+    column = dense<T>::view(all.values(), v.size(), 1, 1, v.where());
+  }
+};
+
+/// Numbers as a dense of one column, in a place.
+template <class T>
+dense<T> column_of(std::span<const T> numbers, place where) {
+  return dense<T>::view(numbers.data(), static_cast<index>(numbers.size()), 1).to(where);
+}
+
+/// The factor of a row with this sum.
+double gcn_factor(double sum) { return sum <= 0 ? 0 : 1 / std::sqrt(sum); }  // NaN stays NaN
+
+/// D^-½ A D^-½ on a device.
+template <class T>
+matrix<T> normalise_there(const matrix<T>& a) {
+  const auto sums = reduce_rows(apply<double>(a, unary::identity), binary::plus).to(cpu());
+  std::vector<double> factors(static_cast<std::size_t>(a.rows()), 0);
+  for (int64 p = 0; p < sums.nnz(); ++p)
+    factors[static_cast<std::size_t>(sums.indices()[p])] = gcn_factor(sums.value(p));
+  const auto column = column_of(std::span<const double>(factors), a.where());
+  // The product of the factors comes first because it does not depend on the direction of the edge.
+  const auto of_rows =
+      join_by<double>("gcn_normalise", a.with_value(1.0), binary::times, column, broadcast::rows);
+  const auto of_both =
+      join_by<double>("gcn_normalise", of_rows, binary::times, column, broadcast::columns);
+  return ewise_mult<T>(of_both, a, binary::times);
+}
+
 }  // namespace
 
 template <class T>
 matrix<T> symmetrise(const matrix<T>& a) {
   require_square("symmetrise", a);
   return or_out_of_memory("symmetrise", [&] {
+    if (!is_on_host(a)) {
+      const matrix<T> both = ewise_add<T>(a, a, binary::first, {.transpose_b = true});
+      return a.iso() ? matrix<T>(both.shared_structure(), a.iso_value()) : both;
+    }
     const pattern& forth = a.structure();
     const transposed transpose(forth);
     const pattern& back = *transpose.structure;
@@ -119,6 +189,12 @@ template <class T>
 matrix<T> add_self_loops(const matrix<T>& a, T value) {
   require_square("add_self_loops", a);
   return or_out_of_memory("add_self_loops", [&] {
+    if (!is_on_host(a)) {
+      const matrix<T> looped = ewise_add<T>(a, identity(a, value), binary::first);
+      if (looped.nnz() == a.nnz()) return a;
+      const bool is_iso = a.iso() && a.iso_value() == value;
+      return is_iso ? matrix<T>(looped.shared_structure(), value) : looped;
+    }
     const pattern& structure = a.structure();
     const index* entries = structure.column_indices();
     // The place of the diagonal entry of row i, or its place of insertion.
@@ -158,20 +234,24 @@ matrix<T> add_self_loops(const matrix<T>& a, T value) {
 
 template <class T>
 matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
-  require_host("scale_rows", a);
   if (factors.size() != static_cast<std::size_t>(a.rows()))
     fail(errc::shape, {"scale_rows: A is ", a.rows(), "x", a.columns(), ", but there are ",
                        factors.size(), " factors; give one per row"});
+  if (!is_on_host(a))
+    return join_by<T>("scale_rows", a, binary::times, column_of(factors, a.where()),
+                      broadcast::rows);
   return with_computed_values(
       a, [&](index i, int64 p) { return times(factors[static_cast<std::size_t>(i)], a.value(p)); });
 }
 
 template <class T>
 matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors) {
-  require_host("scale_columns", a);
   if (factors.size() != static_cast<std::size_t>(a.columns()))
     fail(errc::shape, {"scale_columns: A is ", a.rows(), "x", a.columns(), ", but there are ",
                        factors.size(), " factors; give one per column"});
+  if (!is_on_host(a))
+    return join_by<T>("scale_columns", a, binary::times, column_of(factors, a.where()),
+                      broadcast::columns);
   const index* entries = a.structure().column_indices();
   return with_computed_values(a, [&](index, int64 p) {
     return times(a.value(p), factors[static_cast<std::size_t>(entries[p])]);
@@ -183,6 +263,7 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
   require_square("gcn_normalise", a);
   return or_out_of_memory("gcn_normalise", [&] {
     const matrix<T> looped = add_self_loops(a);
+    if (!is_on_host(a)) return normalise_there(looped);
     const pattern& structure = looped.structure();
     std::vector<double> factors(static_cast<std::size_t>(a.rows()));
     const int threads = threads_for(looped);
@@ -190,7 +271,7 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
     for (index i = 0; i < a.rows(); ++i) {
       double sum = 0;
       for (int64 p = structure.offset(i); p < structure.offset(i + 1); ++p) sum += looped.value(p);
-      factors[static_cast<std::size_t>(i)] = sum <= 0 ? 0 : 1 / std::sqrt(sum);  // NaN stays NaN
+      factors[static_cast<std::size_t>(i)] = gcn_factor(sum);
     }
     return with_computed_values(looped, [&](index i, int64 p) {
       const auto j = static_cast<std::size_t>(structure.column_indices()[p]);
@@ -203,12 +284,28 @@ matrix<T> gcn_normalise(const matrix<T>& a) {
 
 template <class T>
 matrix<T> mean_normalise(const matrix<T>& a) {
-  require_host("mean_normalise", a);
   return or_out_of_memory("mean_normalise", [&] {
+    if (!is_on_host(a)) {
+      const spread lengths(reduce_rows(a.with_value(T(1)), binary::plus), T(1));
+      return join_by<T>("mean_normalise", a, binary::divide, lengths.column, broadcast::rows);
+    }
     const pattern& structure = a.structure();
     return with_computed_values(a, [&](index i, int64 p) {
       return a.value(p) / static_cast<T>(structure.offset(i + 1) - structure.offset(i));
     });
+  });
+}
+
+template <class T>
+matrix<T> edge_softmax(const matrix<T>& a) {
+  return or_out_of_memory("edge_softmax", [&] {
+    using A = algebra<T>;
+    const char* const name = "edge_softmax";
+    const spread greatest(reduce_rows<A>(a, binary::maximum), A(0));
+    const auto below = join_by<A>(name, a, binary::minus, greatest.column, broadcast::rows);
+    const auto raised = apply(below, unary::exponential);
+    const spread sums(reduce_rows(raised, binary::plus), A(1));
+    return join_by<T>(name, raised, binary::divide, sums.column, broadcast::rows);
   });
 }
 
@@ -232,5 +329,10 @@ template matrix<float> gcn_normalise(const matrix<float>&);
 template matrix<double> gcn_normalise(const matrix<double>&);
 template matrix<float> mean_normalise(const matrix<float>&);
 template matrix<double> mean_normalise(const matrix<double>&);
+
+template matrix<float> edge_softmax(const matrix<float>&);
+template matrix<double> edge_softmax(const matrix<double>&);
+template matrix<half> edge_softmax(const matrix<half>&);
+template matrix<bfloat16> edge_softmax(const matrix<bfloat16>&);
 
 }  // namespace rig

@@ -296,6 +296,29 @@ TEST_CASE("dense operands") {
   }
 }
 
+TEST_CASE("graphs from graphs") {
+  for (const auto& [name, a] : graphs()) {
+    const std::vector<float> factors(static_cast<std::size_t>(a.rows()), 0.75f),
+        of_columns(static_cast<std::size_t>(a.columns()), 3);
+    same(name + ", rows", [&, &a = a](auto to) { return rig::scale_rows(to(a), factors); });
+    same(name + ", columns",
+         [&, &a = a](auto to) { return rig::scale_columns(to(a), of_columns); });
+    same(name + ", mean", [&, &a = a](auto to) { return rig::mean_normalise(to(a)); });
+    same(name + ", softmax", [&, &a = a](auto to) { return rig::edge_softmax(to(a)); });
+    if (a.rows() != a.columns()) continue;
+    const auto iso = rig::matrix<int>(a.shared_structure(), 3);
+    same(name + ", symmetric", [&, &a = a](auto to) { return rig::symmetrise(to(a)); });
+    same(name + ", symmetric, iso", [&](auto to) { return rig::symmetrise(to(iso)); });
+    same(name + ", loops", [&, &a = a](auto to) { return rig::add_self_loops(to(a), 2.0f); });
+    same(name + ", loops, iso", [&](auto to) { return rig::add_self_loops(to(iso), 3); });
+    same(name + ", convolution", [&, &a = a](auto to) { return rig::gcn_normalise(to(a)); });
+    CHECK(rig::symmetrise(iso.to(gpu)).iso());
+    CHECK(rig::add_self_loops(iso.to(gpu), 3).iso());
+    const auto looped = rig::add_self_loops(a.to(gpu));
+    CHECK(rig::add_self_loops(looped).shared_structure() == looped.shared_structure());
+  }
+}
+
 TEST_CASE("operators of the caller, and types of the caller") {
   const auto a = rig::generate::random_values(rig::generate::from_text("rmat:10:8"), 5);
   const auto b = partner(a);

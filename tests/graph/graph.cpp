@@ -18,6 +18,7 @@
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
+#include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
@@ -210,6 +211,28 @@ TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   CHECK(columns == entries<float>{{{0, 1}, 10}});
   CHECK(gcn.size() == 3);
   CHECK(mean == entries<float>{{{0, 1}, 2}});
+}
+
+TEST_CASE("edge_softmax: rows sum to 1, large values do not overflow, empty rows stay empty") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("rmat:9:6"), 3);
+  const auto large = rig::apply(a, rig::binary::plus, 1000.0f);
+  const auto c = rig::edge_softmax(large);
+  CHECK(c.shared_structure() == a.shared_structure());
+  double worst = 0;
+  for (rig::index i = 0; i < a.rows(); ++i) {
+    double sum = 0;
+    const auto begin = a.structure().offset(i), end = a.structure().offset(i + 1);
+    for (auto p = begin; p < end; ++p) sum += std::exp(double(large.value(p)) - 1000);
+    for (auto p = begin; p < end; ++p)
+      worst = std::max(worst, std::abs(c.value(p) - std::exp(double(large.value(p)) - 1000) / sum));
+  }
+  CHECK(worst < 1e-6);
+  const auto narrow = rig::edge_softmax(rig::apply<rig::half>(a, rig::unary::identity));
+  const auto sums = rig::reduce_rows<float>(narrow, rig::binary::plus);
+  for (rig::int64 p = 0; p < sums.nnz(); ++p) CHECK(std::abs(sums.value(p) - 1) < 0.01);
+  const auto equal = rig::edge_softmax(matrix<double>(a.shared_structure(), -5.0));
+  CHECK(equal.value(0) == doctest::Approx(1.0 / double(a.structure().offset(1))));
+  CHECK(rig::edge_softmax(matrix<float>(3, 0)).nnz() == 0);
 }
 
 TEST_CASE("errors name the values") {

@@ -132,6 +132,9 @@ struct sparse_result {
   alignas(16) unsigned char iso[16] = {};
 };
 
+/// Which element of a dense y meets an entry (i, j) of X in a map: y(i) or y(j).
+enum class broadcast : unsigned char { none, rows, columns };
+
 /// One operation with its types erased. T is its result before it joins C.
 struct operation {
   enum class kind : unsigned char {
@@ -155,6 +158,7 @@ struct operation {
   type scalar_type = type::other;
   std::size_t scalar_bytes = 0;
   bool scalar_first = false;          ///< map: y is the operator's first operand
+  broadcast y_by = broadcast::none;   ///< map with a dense y of one column
   bool is_union = false;              ///< merge: places of either operand; else of both
   const monoid_info* sums = nullptr;  ///< reductions
   index_list rows = {}, columns = {};

@@ -77,7 +77,10 @@ buffer run(const map_step& m) {
   args.elements.y = array_of(m.y_first ? source_of(x) : m.y);
   args.has_y = m.op->kind == operator_kind::join;
   args.count = x.nnz;
-  if (m.op->reads_positions) {
+  args.y_by_row = m.y_by == broadcast::rows;
+  args.y_by_column = m.y_by == broadcast::columns;
+  args.y_stride = m.y_stride;
+  if (m.op->reads_positions || m.y_by != broadcast::none) {
     args.offsets = x.offsets;
     args.offsets_64 = x.offsets_64;
     args.rows = x.rows;

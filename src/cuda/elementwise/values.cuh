@@ -13,7 +13,9 @@ struct value_arguments {
   int64 count = 0;
   const int64 *x = nullptr, *y = nullptr;
   bool has_y = false;
-  // The places of entries, if the operator reads them: `columns` is null if not
+  bool y_by_row = false, y_by_column = false;  ///< y at (row or column) · y_stride instead
+  int64 y_stride = 0;
+  // The places of entries, if they are read: `columns` is null if not
   const void* offsets = nullptr;
   bool offsets_64 = false;
   index rows = 0;
@@ -50,6 +52,8 @@ __global__ void __launch_bounds__(element_threads) entry_values(value_arguments 
       if (at[k] < 0 || args.columns == nullptr) continue;
       rows[k] = row_of_entry(args.offsets, args.offsets_64, args.rows, p);
       columns[k] = args.columns[p];
+      if (args.y_by_row) y[k] = rows[k] * args.y_stride;
+      if (args.y_by_column) y[k] = columns[k] * args.y_stride;
     }
     typename Op::result z[n];
     compute<Op>(args.elements, x, y, rows, columns, z);
