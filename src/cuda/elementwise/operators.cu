@@ -74,8 +74,8 @@ const void* compiled_kernel(const operation& o, const operator_info& op, const c
                             const char* file) {
   if (op.text.source == nullptr && !op.text.is_rigs)
     fail(errc::cannot,
-         {o.name, ": the GPU compiler cannot see the text of ", op.name, ": define it by ",
-          op.kind == operator_kind::apply ? "RIG_OPERATOR" : "RIG_SEMIRING"});
+         {o.name, ": the GPU compiler cannot see the text of ", op.name, ": define it",
+          op.kind == operator_kind::apply ? " by RIG_OPERATOR" : " by RIG_SEMIRING"});
   return compile({file, std::string("rig::on_cuda::") + kernel + "<" + operator_type(o, op) + ">",
                   op.text.source},
                  o.where().device);
