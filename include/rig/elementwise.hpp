@@ -84,6 +84,16 @@ auto merge_call(const char* name, const X& x, const Y& y, Op op) {
   }
 }
 
+/// a(i,j) ⊙ y(i), or y(j), with a dense y of one column.
+template <class Out, class T, class Y>
+matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense<Y>& y,
+                    broadcast by) {
+  auto made = merge_call<false>(name, a, y, op);
+  made.o.what = operation::kind::map;
+  made.o.y_by = by;
+  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), descriptor());
+}
+
 /// @endcond
 
 /// The union of two containers: x ⊙ y where both have an entry, otherwise the entry that is there,

@@ -345,10 +345,30 @@ struct tuples {
   dense<T> values;       ///< the value of each entry
 };
 
-/// The entries of a matrix on the CPU as tuples, ascending by row and column.
+/// @cond internal
+
+/// The entries of a matrix on a device as tuples.
+template <class T>
+tuples<T> tuples_there(const matrix<T>& a) {
+  const auto n = static_cast<index>(a.nnz());
+  const place where = a.where();
+  dense<index> numbers(a.rows(), 1);
+  for (index i = 0; i < a.rows(); ++i) numbers(i, 0) = i;
+  const auto rows = join_by<index>("to_tuples", a.with_value(index(0)), binary::second,
+                                   numbers.to(where), broadcast::rows);
+  const auto copy = [&]<class U>(const U* from) {
+    return dense<U>::view(from, n, 1, 1, where).to(where);
+  };
+  return {copy(rows.values()), copy(a.structure().column_indices()),
+          a.iso() ? dense<T>(n, 1, a.iso_value()).to(where) : copy(a.values())};
+}
+
+/// @endcond
+
+/// The entries of a matrix as tuples in its place, ascending by row and column.
 ///
 /// from_tuples(m, n, t.rows, t.columns, t.values) gives the matrix again. Cost: O(entries + rows).
-/// Throws error: place, range (2^31 entries or more do not fit a dense), out_of_memory.
+/// Throws error: range (2^31 entries or more do not fit a dense), out_of_memory.
 /// @code
 /// const auto t = rig::to_tuples(A);
 /// std::printf("%d %d %g\n", t.rows(0, 0), t.columns(0, 0), t.values(0, 0));
@@ -356,11 +376,9 @@ struct tuples {
 template <class T>
 tuples<T> to_tuples(const matrix<T>& a) {
   return or_out_of_memory("to_tuples", [&] {
-    if (a.where() != cpu())
-      fail(errc::place, {"to_tuples: the matrix is on ", to_string(a.where()),
-                         "; copy it with .to(rig::cpu())"});
     if (a.nnz() > highest<index>())
       fail(errc::range, {"to_tuples: ", a.nnz(), " entries; a dense has at most 2147483647 rows"});
+    if (a.where() != cpu()) return tuples_there(a);
     const auto n = static_cast<index>(a.nnz());
     tuples<T> out{dense<index>::uninitialised(n, 1), dense<index>::uninitialised(n, 1),
                   dense<T>::uninitialised(n, 1)};
@@ -378,8 +396,8 @@ tuples<T> to_tuples(const matrix<T>& a) {
   });
 }
 
-/// The element at (i, j) of a matrix on the CPU, if it is an entry. Cost: O(log of the row).
-/// Throws error: place, range.
+/// The element at (i, j) of a matrix, if it is an entry. Cost: O(log of the row); on a device a few
+/// kernels, for whose result it waits. Throws error: range.
 /// @code
 /// if (const auto weight = rig::at(A, 0, 1)) std::printf("%g\n", *weight);
 /// const float or_zero = rig::at(A, 2, 2).value_or(0);
@@ -388,9 +406,10 @@ template <class T>
 std::optional<T> at(const matrix<T>& a, index i, index j) {
   if (i < 0 || i >= a.rows() || j < 0 || j >= a.columns())
     fail(errc::range, {"at: (", i, ", ", j, ") is outside ", a.rows(), "x", a.columns()});
-  if (a.where() != cpu())
-    fail(errc::place,
-         {"at: the matrix is on ", to_string(a.where()), "; copy it with .to(rig::cpu())"});
+  if (a.where() != cpu()) {
+    const matrix<T> one = extract(a, std::span(&i, 1), std::span(&j, 1)).to(cpu());
+    return one.nnz() == 0 ? std::nullopt : std::optional<T>(one.value(0));
+  }
   int64 low = a.structure().offset(i), high = a.structure().offset(i + 1);
   const int64 end = high;
   while (low < high) {
@@ -403,7 +422,7 @@ std::optional<T> at(const matrix<T>& a, index i, index j) {
   if (low == end || a.structure().column_indices()[low] != j) return std::nullopt;
   return a.value(low);
 }
-/// The element at index i of a vector on the CPU, if it is an entry.
+/// The element at index i of a vector, if it is an entry.
 template <class T>
 std::optional<T> at(const vector<T>& v, index i) {
   return at(v.as_row(), 0, i);

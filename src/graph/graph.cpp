@@ -87,16 +87,6 @@ void walk_union(const pattern& forth, const pattern& back, index i, Visit visit)
   }
 }
 
-/// a(i,j) ⊙ y(i), or y(j), with a dense of one column.
-template <class Out, class T, class Y>
-matrix<Out> join_by(const char* operation, const matrix<T>& a, binary op, const dense<Y>& y,
-                    broadcast by) {
-  auto made = merge_call<false>(operation, a, y, op);
-  made.o.what = operation::kind::map;
-  made.o.y_by = by;
-  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), {});
-}
-
 /// The diagonal matrix of A's shape and place.
 template <class T>
 matrix<T> identity(const matrix<T>& a, T value) {

@@ -319,6 +319,22 @@ TEST_CASE("graphs from graphs") {
   }
 }
 
+TEST_CASE("tuples and single elements") {
+  for (const auto& [name, a] : graphs()) {
+    INFO(name);
+    const auto b = rig::matrix<rig::half>(a.shared_structure(), rig::half(3.0f));
+    const auto here = rig::to_tuples(a), there = rig::to_tuples(a.to(gpu));
+    CHECK(are_equal(there.rows.to(rig::cpu()), here.rows));
+    CHECK(are_equal(there.columns.to(rig::cpu()), here.columns));
+    CHECK(are_equal(there.values.to(rig::cpu()), here.values));
+    CHECK(are_equal(rig::to_tuples(b.to(gpu)).values.to(rig::cpu()), rig::to_tuples(b).values));
+    if (a.nnz() == 0) continue;
+    const index i = here.rows(0, 0), j = here.columns(0, 0);
+    CHECK(rig::at(a.to(gpu), i, j) == rig::at(a, i, j));
+    CHECK(rig::at(a.to(gpu), a.rows() - 1, 0) == rig::at(a, a.rows() - 1, 0));
+  }
+}
+
 TEST_CASE("operators of the caller, and types of the caller") {
   const auto a = rig::generate::random_values(rig::generate::from_text("rmat:10:8"), 5);
   const auto b = partner(a);
