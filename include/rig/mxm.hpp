@@ -59,29 +59,10 @@ void write_stored(const problem& p, const scalar& fill, void* out) {
   const auto in_type = [&](auto value) {
     using value_type = decltype(value);
     if constexpr (is_storage<value_type>) {
-      const auto as = [&]<class To>(To) {
+      on_cpu::with_stored<value_type>(p.c, [&]<class To>(const To*) {
         const To filled = fill.has_value() ? fill.as<To>() : convert<To>(value);
         __builtin_memcpy(out, &filled, sizeof(To));
-      };
-      switch (p.c.value_type) {
-        case type::boolean:
-          return as(bool());
-        case type::int32:
-          return as(int32());
-        case type::int64:
-          return as(int64());
-        case type::float32:
-          return as(float());
-        case type::float64:
-          return as(double());
-        case type::half:
-          return as(half());
-        case type::bfloat16:
-          return as(bfloat16());
-        case type::code:
-        case type::other:
-          return;
-      }
+      });
     } else if constexpr (sizeof(value) <= 16) {
       __builtin_memcpy(out, &value, sizeof(value));
     }

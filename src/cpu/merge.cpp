@@ -298,7 +298,7 @@ sparse_result run(const merge_step& m) {
 buffer run(const map_step& m) {
   const element_source x_of = source_of(*m.x);
   const int64 nnz = m.x->nnz, step = element_block::most;
-  const buffer out = buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
+  buffer out = buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
   const int threads = threads_for(static_cast<double>(nnz), m.of.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64 first = 0; first < nnz; first += step) {

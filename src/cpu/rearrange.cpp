@@ -211,7 +211,7 @@ rearranged from_diagonal(const operation& o) {
 buffer values(const operation& o, const rearranged& r, const operator_info& op) {
   const element_source x_of = source_of(o.x.sparse), y_of = source_of(o.y.sparse);
   const int64 nnz = r.structure->nnz(), step = element_block::most;
-  const buffer out = buffer::allocate(size(nnz) * o.out_bytes);
+  buffer out = buffer::allocate(size(nnz) * o.out_bytes);
   const int64* const x = r.x.data<int64>();
   const int64* const y = r.y.bytes() > 0 ? r.y.data<int64>() : nullptr;
   const int threads = threads_for(static_cast<double>(nnz), o.desc->threads);

@@ -98,6 +98,17 @@ matrix<T> identity(const matrix<T>& a, T value) {
       .to(a.where());
 }
 
+/// `add_self_loops` on a device.
+template <class T>
+matrix<T> add_loops_there(const matrix<T>& a, T value) {
+  return or_out_of_memory("add_self_loops", [&] {
+    const matrix<T> looped = ewise_add<T>(a, identity(a, value), binary::first);
+    if (looped.nnz() == a.nnz()) return a;
+    const bool is_iso = a.iso() && a.iso_value() == value;
+    return is_iso ? matrix<T>(looped.shared_structure(), value) : looped;
+  });
+}
+
 /// A vector as a dense of one column, where it lies.
 template <class T>
 struct spread {
@@ -178,13 +189,8 @@ matrix<T> symmetrise(const matrix<T>& a) {
 template <class T>
 matrix<T> add_self_loops(const matrix<T>& a, T value) {
   require_square("add_self_loops", a);
+  if (!is_on_host(a)) return add_loops_there(a, value);
   return or_out_of_memory("add_self_loops", [&] {
-    if (!is_on_host(a)) {
-      const matrix<T> looped = ewise_add<T>(a, identity(a, value), binary::first);
-      if (looped.nnz() == a.nnz()) return a;
-      const bool is_iso = a.iso() && a.iso_value() == value;
-      return is_iso ? matrix<T>(looped.shared_structure(), value) : looped;
-    }
     const pattern& structure = a.structure();
     const index* entries = structure.column_indices();
     // The place of the diagonal entry of row i, or its place of insertion.
