@@ -31,7 +31,7 @@ struct map_step {
   const sparse_operand* x;
   const operator_info* op;
   unsigned char code = 0;
-  element_source y = {};  ///< the other operand of a binary operator
+  element_source y = {};             ///< the other operand of a binary operator
   broadcast y_by = broadcast::none;  ///< none: y is a constant
   int64 y_stride = 0;
   bool y_first = false;
