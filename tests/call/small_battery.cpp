@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "operation_cases.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
 #include "table.hpp"
@@ -49,6 +50,19 @@ TEST_CASE("small battery") {
   sweep_small<rig::mean_times<double>, rig::bfloat16, double, int>(shapes, 3);
   sweep_small<rig::arg_max_second<float>, float, float, float>(shapes, 4);
   sweep_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5);
+}
+
+TEST_CASE("every operation, in two threads at once") {
+  std::vector<each_operation::outcome> of[2];
+  std::thread other([&] { of[0] = each_operation(rig::cpu()).outcomes; });
+  of[1] = each_operation(rig::cpu()).outcomes;
+  other.join();
+  REQUIRE(of[0].size() == of[1].size());
+  for (std::size_t k = 0; k < of[0].size(); ++k) {
+    CAPTURE(of[0][k].name);
+    CHECK(of[0][k].entries == of[1][k].entries);
+    CHECK(of[0][k].sum == of[1][k].sum);
+  }
 }
 
 TEST_CASE("int8 codes") {

@@ -3,6 +3,7 @@
 
 #include "gpu.hpp"
 #include "maxk_cases.hpp"
+#include "operation_cases.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
 #include "table.hpp"
@@ -37,6 +38,16 @@ TEST_CASE("small battery") {
   sweep_small<rig::plus_times<double>, float, double, int>(shapes, 3, met);
   sweep_small<rig::arg_max_second<float>, float, float, float>(shapes, 4, met);
   sweep_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5, met);
+}
+
+TEST_CASE("every operation") {
+  const auto here = each_operation(rig::cpu()).outcomes, there = each_operation(gpu).outcomes;
+  REQUIRE(here.size() == there.size());
+  for (std::size_t k = 0; k < here.size(); ++k) {
+    CAPTURE(here[k].name);
+    CHECK(here[k].entries == there[k].entries);
+    CHECK(here[k].sum == doctest::Approx(there[k].sum));
+  }
 }
 
 TEST_CASE("rows that are split") {
