@@ -356,11 +356,12 @@ tuples<T> tuples_there(const matrix<T>& a) {
   for (index i = 0; i < a.rows(); ++i) numbers(i, 0) = i;
   const auto rows = join_by<index>("to_tuples", a.with_value(index(0)), binary::second,
                                    numbers.to(where), broadcast::rows);
-  const auto copy = [&]<class U>(const U* from) {
-    return dense<U>::view(from, n, 1, 1, where).to(where);
+  const auto copy = [&]<class U>(const U* from, void* stream) {
+    return dense<U>::view(from, n, 1, 1, where, stream).to(where);
   };
-  return {copy(rows.values()), copy(a.structure().column_indices()),
-          a.iso() ? dense<T>(n, 1, a.iso_value()).to(where) : copy(a.values())};
+  return {copy(rows.values(), rows.values_stream()),
+          copy(a.structure().column_indices(), a.structure().stream()),
+          a.iso() ? dense<T>(n, 1, a.iso_value()).to(where) : copy(a.values(), a.values_stream())};
 }
 
 /// @endcond

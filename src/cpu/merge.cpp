@@ -138,7 +138,7 @@ cut cut_at(const merge_step& m, int64 work) {
   };
   index low = 0, high = m.x->rows;  // the last row with at most `work` before it
   while (low < high) {
-    const index middle = low + (high - low + 1) / 2;
+    const index middle = high - (high - low) / 2;
     if (before_row(middle) <= work)
       low = middle;
     else
@@ -155,7 +155,7 @@ cut cut_at(const merge_step& m, int64 work) {
   };
   index left = 0, right = m.x->columns;  // the last column with at most `rest` before it
   while (left < right) {
-    const index middle = left + (right - left + 1) / 2;
+    const index middle = right - (right - left) / 2;
     if (before_column(middle) <= rest)
       left = middle;
     else
@@ -169,7 +169,7 @@ void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
   const int64 base = x.offset(0);
   index low = 0, high = x.rows - 1;  // the last row that begins at or before `first`
   while (low < high) {
-    const index middle = low + (high - low + 1) / 2;
+    const index middle = high - (high - low) / 2;
     if (x.offset(middle) - base <= first)
       low = middle;
     else

@@ -188,13 +188,13 @@ rearranged diagonal(const operation& o) {
 
 rearranged from_diagonal(const operation& o) {
   const sparse_operand& a = o.x.sparse;
-  const index down = std::max(-o.diagonal, 0), right = std::max(o.diagonal, 0);
-  const index n = std::max(0, std::min(a.rows - down, a.columns - right));
+  const int64 down = std::max(-int64{o.diagonal}, int64{0}), right = std::max(o.diagonal, 0);
+  const auto n = static_cast<index>(std::max(int64{0}, std::min(a.rows - down, a.columns - right)));
   std::vector<index> entries;
   std::vector<int64> from;
   for (index i = 0; i < n; ++i) {
-    const index* const begin = a.entries + a.offset(i + down);
-    const index* const end = a.entries + a.offset(i + down + 1);
+    const index* const begin = a.entries + a.offset(static_cast<index>(i + down));
+    const index* const end = a.entries + a.offset(static_cast<index>(i + down + 1));
     const index* const at = std::lower_bound(begin, end, i + right);
     if (at == end || *at != i + right) continue;
     entries.push_back(i);

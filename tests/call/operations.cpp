@@ -73,6 +73,23 @@ TEST_CASE("one long row, as of a vector, is cut between threads") {
   CHECK(rig::reduce(any, rig::binary::plus) == 2 * v.nnz() + 3 * w.nnz());
 }
 
+TEST_CASE("the largest vector, and the farthest diagonals") {
+  constexpr rig::index n = 2147483647;
+  std::vector<rig::index> low, high;
+  for (rig::index k = 0; k < 200000; ++k) {
+    low.push_back(3 * k);
+    high.push_back(n - 1 - 2 * k);
+  }
+  const auto v = rig::vector<int>::from_indices(n, low, 2),
+             w = rig::vector<int>::from_indices(n, high, 3);
+  const auto any = rig::ewise_add(v, w, rig::binary::plus, {.threads = 8});
+  CHECK(any.nnz() == 400000);
+  CHECK(rig::reduce(any, rig::binary::plus) == 1000000);
+  const auto a = weighted("karate");
+  CHECK(rig::diag(a, -n - 1).size() == 0);
+  CHECK(rig::diag(a, n).size() == 0);
+}
+
 TEST_CASE("sparse vectors") {
   using rig::vector;
   const auto v = vector<float>::from_tuples(5, std::vector{4, 1, 4}, std::vector<float>{1, 2, 3},

@@ -5,6 +5,7 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include "cuda/runtime/context.hpp"
 #include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
@@ -62,10 +63,16 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const auto count = static_cast<std::size_t>(nnz);
   const auto rows = static_cast<std::size_t>(original.columns());
   const auto room = [&](std::size_t bytes) { return buffer::allocate(bytes, where, stream); };
+  // A transpose can be a result, which outlives the caller's streams.
+  const auto own = static_cast<cudaStream_t>(stream_for(where.device, nullptr));
+  const auto result = [&](std::size_t bytes) { return buffer::allocate(bytes, where, own); };
 
   // Offsets: the running sum of the entries per column.
   const buffer counts = room((rows + 1) * sizeof(unsigned long long));
-  buffer offsets = room((rows + 1) * sizeof(Offset));
+  buffer offsets = result((rows + 1) * sizeof(Offset));
+  permutation = result(count * sizeof(Offset));
+  buffer rows_of = result(count * sizeof(index));
+  if (own != stream) order(own, where.device, stream, where.device);
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
   count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.column_indices(), nnz,
                                                        counts.data<unsigned long long>());
@@ -84,8 +91,6 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   // Entries: a stable sort by column keeps the rows of a column ascending.
   const buffer sorted_columns = room(count * sizeof(index));
   const buffer numbers = room(count * sizeof(Offset));
-  permutation = room(count * sizeof(Offset));
-  buffer rows_of = room(count * sizeof(index));
   if (nnz > 0) {
     number<<<blocks_for(nnz), block, 0, stream>>>(numbers.data<Offset>(), nnz);
     check(cudaGetLastError(), "transpose");

@@ -19,8 +19,11 @@ __global__ void __launch_bounds__(element_threads) call_each(int64 count, F f) {
 template <class F>
 void work::each(int64 count, F f) const {
   if (count == 0) return;
-  call_each<<<blocks_for(count), element_threads, 0, stream>>>(count, f);
-  check_launch();
+  void* parameters[] = {&count, &f};
+  check(cudaLaunchKernel(reinterpret_cast<const void*>(&call_each<F>), dim3(blocks_for(count)),
+                         dim3(element_threads), parameters, 0, stream),
+        name);
+  launched(where.device, name);
 }
 
 /// out[k] = the sum of counts[0 … k), for k to `count` inclusive; counts[count] is not read.

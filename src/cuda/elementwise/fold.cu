@@ -106,8 +106,9 @@ sparse_result reduce_rows(const operation& o) {
     for (int64 s = first[r], at = begin; at < end; ++s, at += most_in_segment)
       to[s] = {at, at + most_in_segment < end ? at + most_in_segment : end};
   });
-  const int32 both_ends[] = {0, static_cast<int32>(rows.rows)};
-  by.to_device(ends.data(), both_ends, sizeof(both_ends));
+  by.each(2, [=, to = ends.data<int32>(), nnz = static_cast<int32>(rows.rows)] __device__(int64 k) {
+    to[k] = k == 0 ? 0 : nnz;
+  });
 
   fold_arguments args;
   args.segments = segments.data<fold_segment>();

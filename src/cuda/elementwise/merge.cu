@@ -19,7 +19,7 @@ __device__ merge_cut cut_at(const merge_operand& x, const merge_operand& y, inde
   };
   index low = 0, high = rows;  // the last row with at most `work` before it
   while (low < high) {
-    const index middle = low + (high - low + 1) / 2;
+    const index middle = high - (high - low) / 2;
     if (before_row(middle) <= work)
       low = middle;
     else
@@ -32,7 +32,7 @@ __device__ merge_cut cut_at(const merge_operand& x, const merge_operand& y, inde
   };
   index left = 0, right = columns;  // the last column with at most `rest` before it
   while (left < right) {
-    const index middle = left + (right - left + 1) / 2;
+    const index middle = right - (right - left) / 2;
     if (before_column(middle) <= rest)
       left = middle;
     else

@@ -259,8 +259,9 @@ rearranged diagonal(const operation& o) {
 rearranged from_diagonal(const operation& o) {
   const work by(o);
   const rows_and_columns a(o.x.sparse);
-  const index down = std::max(-o.diagonal, 0), right = std::max(o.diagonal, 0);
-  const index n = std::max(0, std::min(o.x.sparse.rows - down, o.x.sparse.columns - right));
+  const int64 down = std::max(-int64{o.diagonal}, int64{0}), right = std::max(o.diagonal, 0);
+  const auto n = static_cast<index>(
+      std::max(int64{0}, std::min(o.x.sparse.rows - down, o.x.sparse.columns - right)));
   const auto find = [=] __device__(int64 i) -> int64 {  // the entry's number, or −1
     const int64 begin = a.offset(i + down), length = a.length(i + down);
     const auto column = static_cast<index>(i + right);

@@ -2,6 +2,9 @@
 
 // What the element-wise operations share: the work of one call, and the kernels of operators.
 
+#include <exception>
+#include <vector>
+
 #include "call/steps.hpp"
 #include "cuda/analysis/build.hpp"
 #include "cuda/device/element.cuh"
@@ -17,10 +20,23 @@ class work : public build {
       : build(o.where(), stream_for(o.where().device, o.desc->stream), o.name),
         owner_(owner_for(o.where().device, o.desc->stream)) {}
 
+  work(const work&) = delete;
+  /// If an exception drops results, their stream frees them after the work so far.
+  ~work() {
+    if (results_.empty() || std::uncaught_exceptions() == 0) return;
+    try {
+      order(stream, where.device, owner_, where.device);
+    } catch (...) {
+      static_cast<void>(cudaStreamSynchronize(stream));
+    }
+  }
+
   /// Memory of a result, which this call may write to.
   buffer result(int64 count, std::size_t bytes) const {
     buffer out = buffer::allocate(static_cast<std::size_t>(count) * bytes, where, owner_);
-    if (owner_ != stream) order(owner_, where.device, stream, where.device);
+    if (owner_ == stream) return out;
+    order(owner_, where.device, stream, where.device);
+    results_.push_back(out);
     return out;
   }
 
@@ -49,6 +65,7 @@ class work : public build {
 
  private:
   void* owner_;
+  mutable std::vector<buffer> results_;  ///< kept until the destructor has ordered the streams
 };
 
 /// Blocks of a kernel whose threads compute `elements_in_flight` elements in turn.
