@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "call/steps.hpp"
 #include "cuda/runtime/device.hpp"

@@ -5,6 +5,7 @@
 
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/steps.hpp"
+#include "cuda/elementwise/values.cuh"
 
 namespace rig::on_cuda {
 namespace {
@@ -355,15 +356,8 @@ sparse_result placed(const operation& o) {
   by.each(nnz,
           [=, row_at = row_list.at, column_at = column_list.at, key = keys.data<std::uint64_t>(),
            number = numbers.data<int64>()] __device__(int64 p) {
-            index low = 0, high = a.rows;
-            while (high - low > 1) {
-              const index middle = low + (high - low) / 2;
-              if (a.offset(middle) <= p)
-                low = middle;
-              else
-                high = middle;
-            }
-            key[p] = static_cast<std::uint64_t>(row_at(low)) << column_bits |
+            const index row = row_of_entry(a.offsets, a.offsets_64, a.rows, p);
+            key[p] = static_cast<std::uint64_t>(row_at(row)) << column_bits |
                      static_cast<std::uint64_t>(column_at(a.entries[p]));
             number[p] = p;
           });
