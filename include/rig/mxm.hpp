@@ -110,17 +110,17 @@ concept has_source = requires {
   requires is_same<typename S::rig_defined, S>;
 };
 
+/// A semiring of rig around another one, whose text counts.
 template <class S>
-constexpr const char* name_of() {
-  if constexpr (requires { S::name; })
-    return S::name;
-  else
-    return "a semiring of the caller";
-}
+concept is_wrapper = requires {
+  typename S::rig_wraps;
+};
 
 template <class S>
 constexpr const source_text* source_of() {
-  if constexpr (has_source<S>)
+  if constexpr (is_wrapper<S>)
+    return source_of<typename S::rig_wraps>();
+  else if constexpr (has_source<S>)
     return &S::rig_source;
   else
     return nullptr;
@@ -130,17 +130,17 @@ constexpr const source_text* source_of() {
 template <class S>
 constexpr std::uint64_t hash_of_semiring() {
   const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
-  if constexpr (has_source<S>)
-    return hash_of(S::rig_source.body, of_name);
-  else
-    return of_name;
+  const source_text* const source = source_of<S>();
+  return source != nullptr ? hash_of(source->body, of_name) : of_name;
 }
 
 /// Whether a semiring or monoid, and its types, are rig's.
 template <class S>
 constexpr bool is_of_rig() {
   bool has_rigs_types = true;
-  if constexpr (requires { typename S::left; })
+  if constexpr (is_wrapper<S>)
+    return is_of_rig<typename S::rig_wraps>();
+  else if constexpr (requires { typename S::left; })
     has_rigs_types = is_storage<typename S::left> && is_storage<typename S::right>;
   else
     has_rigs_types = is_storage<typename S::accum>;

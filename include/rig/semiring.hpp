@@ -43,7 +43,7 @@ concept monoid = requires(typename S::accum x) {
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
-/// annihilates, linear, logical, samples_as, name.
+/// annihilates, commutes, linear, logical, samples_as, name.
 ///
 /// C(i,j) of `mxm` is finish(⊕_k A(i,k) ⊗ B(k,j), n_i), with ⊕ = add and ⊗ = multiply. A type that
 /// is no semiring does not compile, and the message names the member. `check_semiring` checks the
@@ -96,6 +96,13 @@ concept is_ignoring_right = requires {
 template <class S>
 concept is_annihilating = requires {
   requires S::annihilates;
+};
+
+/// multiply(a, b) = multiply(b, a), so that `vxm` runs the kernels of `mxm`.
+template <class S>
+concept is_commutative = requires {
+  requires S::commutes;
+  requires is_same<typename S::left, typename S::right>;
 };
 
 /// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y). So kernels may sum codes and dequantise the sum
@@ -237,6 +244,73 @@ constexpr bool require_semiring() {
     return true;
   return false;
 }
+
+template <class S>
+constexpr const char* name_of() {
+  if constexpr (requires { S::name; })
+    return S::name;
+  else
+    return "a semiring of the caller";
+}
+
+/// The optional members of S, for a semiring around it.
+template <class S>
+struct finish_of {};
+template <has_finish S>
+struct finish_of<S> {
+  static constexpr auto finish(typename S::accum x, int64 n) { return S::finish(x, n); }
+};
+template <class S>
+struct terminal_of {};
+template <has_terminal S>
+struct terminal_of<S> {
+  static constexpr typename S::accum terminal() { return S::terminal(); }
+};
+template <class S>
+struct replaces_of {};
+template <has_replaces S>
+struct replaces_of<S> {
+  static constexpr bool replaces(typename S::accum sum, typename S::accum x) {
+    return S::replaces(sum, x);
+  }
+};
+template <class S>
+struct sums_of : finish_of<S>, terminal_of<S>, replaces_of<S> {
+  using rig_wraps = S;
+  using accum = typename S::accum;
+  static constexpr const char* name = name_of<S>();
+  static constexpr accum zero() { return S::zero(); }
+  static constexpr accum add(accum x, accum y) { return S::add(x, y); }
+};
+
+/// S with exchanged operands: vxm is mxm of the transpose over it. C has one row.
+template <class S>
+struct flipped : sums_of<S> {
+  using left = typename S::right;
+  using right = typename S::left;
+  using accum = typename S::accum;
+  static constexpr bool ignores_left = is_ignoring_right<S>;
+  static constexpr bool ignores_right = is_ignoring_left<S>;
+  static constexpr bool annihilates = is_annihilating<S>;
+  static constexpr bool logical = is_logical<S>;
+  static constexpr reduction samples_as = rig::samples_as<S>;
+  static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
+    return S::multiply(b, a);
+  }
+  static constexpr accum multiply(left a, right b, position at) requires positional<S> {
+    return S::multiply(b, a, {0, at.inner});
+  }
+};
+
+/// The sum of A's entries with their columns, over an add of `indexed`; B is not read.
+template <class M>
+struct of_entries : sums_of<M> {
+  using accum = typename M::accum;
+  using left = decltype(accum::value);
+  using right = bool;
+  static constexpr bool ignores_right = true;
+  static constexpr accum multiply(left a, right, position at) { return {a, at.inner}; }
+};
 /// @endcond
 
 }  // namespace rig

@@ -272,6 +272,15 @@ double estimate(const problem& p) {
 
 std::string type_name(const char* key) { return std::string(type_of_key(key)); }
 
+std::string type_name(const char* key, const source_text* source) {
+  const std::string name = type_name(key);
+  if (source == nullptr) return name;
+  const std::string user = "rig_user::" + std::string(source->name);
+  for (const char* const wrapper : {"rig::flipped<", "rig::of_entries<"})
+    if (name.starts_with(wrapper)) return wrapper + user + ">";
+  return user;
+}
+
 const char* no_kernel_because(const semiring_info& s) {
   if (s.result_bytes > sizeof(arguments::fill))
     return "its results have more than 16 bytes each, which CUDA kernels do not store";
@@ -312,8 +321,7 @@ std::string expression_of(const kernel_request& wanted, const std::string& semir
 
 kernel_source source_of(const problem& p, const kernel_request& wanted) {
   const source_text* const user = p.algebra->source;
-  const std::string semiring =
-      user != nullptr ? "rig_user::" + std::string(user->name) : type_name(p.algebra->key);
+  const std::string semiring = type_name(p.algebra->key, user);
   const char* const element = element_name(type_read(p), p.b.per_column);
   const std::string b_type = element != nullptr ? element : "typename " + semiring + "::right";
   return {wanted.file, expression_of(wanted, semiring, b_type), user};

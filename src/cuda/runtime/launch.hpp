@@ -81,6 +81,8 @@ double estimate(const problem& p);
 
 /// The full name of a type, from its key.
 std::string type_name(const char* key);
+/// The same as the run-time compiler names it, whose text of a type of the caller is `source`.
+std::string type_name(const char* key, const source_text* source);
 /// A storage type as the compiler names it, or null.
 const char* element_name(type stored, bool per_column = false);
 

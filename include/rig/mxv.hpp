@@ -1,0 +1,108 @@
+#pragma once
+
+/// @file
+/// Products of a matrix with one column: `mxv` and `vxm`.
+
+#include <utility>
+
+#include "rig/mxm.hpp"
+#include "rig/vector.hpp"
+
+namespace rig {
+
+/// @cond internal
+/// The semiring of vxm over S, as a product of Aᵀ with the column.
+template <class S>
+using over_column = std::conditional_t<is_commutative<S>, S, flipped<S>>;
+
+template <class T>
+void require_column(const char* operation, const dense<T>& u) {
+  if (u.columns() != 1)
+    fail(errc::shape, {operation, ": u is ", u.rows(), "x", u.columns(), "; give one column"});
+}
+/// The descriptor of that product. A is the second operand of vxm, and the first of the product.
+inline descriptor of_column(descriptor desc) {
+  if (desc.transpose_a)
+    fail(errc::cannot, {"vxm: u is a dense, which is not transposed; leave transpose_a unset"});
+  desc.transpose_a = !desc.transpose_b;
+  desc.transpose_b = false;
+  return desc;
+}
+/// @endcond
+
+/// Matrix × column: w = A ⊕.⊗ u, the product `mxm` with one column.
+///
+///   w(i) = ⊕_k A(i,k) ⊗ u(k)
+///
+/// Shapes: op(A) m×n, u n×1, w m×1; a sparse vector of size m masks w. Everything else is as for
+/// `mxm`.
+/// @code
+/// const auto u = rig::dense<float>(A.columns(), 1, 1.0f);
+/// const auto w = rig::mxv(A, u, rig::plus_times<float>{});
+/// @endcode
+template <class Element = void, class TA, class TU, class S, class Mask>
+auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const mask<Mask>& mask,
+         const descriptor& desc = {}) {
+  require_column("mxv", u);
+  return mxm_fresh<Element, S>(a, u, mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class TA, class TU, class S>
+auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const descriptor& desc = {}) {
+  require_column("mxv", u);
+  return mxm_fresh<Element, S>(a, u, no_mask(), desc);
+}
+/// Into w, under a mask.
+template <class W, class TA, class TU, class S, class Mask>
+void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
+         const mask<Mask>& mask, const descriptor& desc = {}) {
+  require_column("mxv", u);
+  mxm_into<S>(w, accum, a, u, mask, desc);
+}
+/// Into w.
+template <class W, class TA, class TU, class S>
+void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
+         const descriptor& desc = {}) {
+  require_column("mxv", u);
+  mxm_into<S>(w, accum, a, u, no_mask(), desc);
+}
+
+/// Row × matrix: wᵀ = uᵀ ⊕.⊗ A. Both u and w are dense with one column.
+///
+///   w(j) = ⊕_i u(i) ⊗ A(i,j)
+///
+/// u is the left operand of ⊗: the semiring's `left` is u's side. Shapes: A m×n, or n×m with
+/// transpose_b; u m×1, w n×1. Reads the transpose of A, which A keeps. Everything else is as for
+/// `mxm`.
+/// @code
+/// const auto u = rig::dense<float>(A.rows(), 1, 1.0f);
+/// const auto w = rig::vxm(u, A, rig::plus_first<float>{});
+/// @endcode
+template <class Element = void, class TU, class TA, class S, class Mask>
+auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const mask<Mask>& mask,
+         const descriptor& desc = {}) {
+  require_column("vxm", u);
+  return mxm_fresh<Element, over_column<S>>(a, u, mask, of_column(desc));
+}
+/// The same without a mask.
+template <class Element = void, class TU, class TA, class S>
+auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
+  require_column("vxm", u);
+  return mxm_fresh<Element, over_column<S>>(a, u, no_mask(), of_column(desc));
+}
+/// Into w, under a mask.
+template <class W, class TU, class TA, class S, class Mask>
+void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
+         const mask<Mask>& mask, const descriptor& desc = {}) {
+  require_column("vxm", u);
+  mxm_into<over_column<S>>(w, accum, a, u, mask, of_column(desc));
+}
+/// Into w.
+template <class W, class TU, class TA, class S>
+void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
+         const descriptor& desc = {}) {
+  require_column("vxm", u);
+  mxm_into<over_column<S>>(w, accum, a, u, no_mask(), of_column(desc));
+}
+
+}  // namespace rig
