@@ -84,14 +84,42 @@ auto merge_call(const char* name, const X& x, const Y& y, Op op) {
   }
 }
 
+/// Of two containers, one sparse and one dense: the result of a union is dense, of an intersection
+/// sparse.
+template <class X, class Y>
+concept mixed =
+    container<X> && container<Y> && container_of<X>::is_sparse != container_of<Y>::is_sparse;
+template <bool Union, class X, class Y>
+using merged_like = std::conditional_t<mixed<X, Y> && container_of<X>::is_sparse == Union, Y, X>;
+/// What ewise_add and ewise_mult take.
+template <class X, class Y>
+concept joinable = alike<X, Y> || mixed<X, Y>;
+template <bool Union, class C, class X, class Y>
+concept joinable_into = joinable<X, Y> && alike<C, merged_like<Union, X, Y>>;
+
+/// A call that joins X and Y where the operation visits them: the entries of the sparse one.
+template <bool Union, class X, class Y, joins Op>
+auto join_call(const char* name, const X& x, const Y& y, Op op) {
+  auto made = merge_call<Union>(name, x, y, op);
+  if constexpr (mixed<X, Y>) {
+    made.o.what = Union ? operation::kind::spread : operation::kind::map;
+    if constexpr (!container_of<X>::is_sparse) {
+      std::swap(made.o.x, made.o.y);
+      made.o.scalar_first = true;
+    }
+    made.o.y_by = made.o.x.is_vector ? broadcast::columns : broadcast::places;
+  }
+  return made;
+}
+
 /// a(i,j) ⊙ y(i), or y(j), with a dense y of one column.
 template <class Out, class T, class Y>
 matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense<Y>& y,
-                    broadcast by) {
+                    broadcast by, const descriptor& desc = {}) {
   auto made = merge_call<false>(name, a, y, op);
   made.o.what = operation::kind::map;
   made.o.y_by = by;
-  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), descriptor());
+  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), desc);
 }
 
 /// @endcond
@@ -100,8 +128,8 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// converted. A dense has every entry.
 ///
 /// `op` is a `binary`, or a monoid or semiring, whose add is ⊙. Shapes: A, B, mask and C are alike
-/// after the transposes of the descriptor; all are matrices, vectors or
-/// dense. Elements of the
+/// after the transposes of the descriptor; all are matrices, vectors or dense. Beside a dense, A or
+/// B may be a matrix, or a vector for a dense of one column; then C is dense. Elements of the
 /// result have the common type of A and B (the later of bool, int32, int64, float, double), a
 /// monoid's accum, or the named type: ewise_add<double>(A, B, op). A comparison yields 0 or 1.
 /// Deterministic. Places: cpu. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
@@ -112,26 +140,27 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// rig::ewise_add(P, rig::accumulator::minimum, A, A, rig::plus_times<float>{});
 /// @endcode
 template <class Named = void, class X, class Y, joins Op, mask_like Mask>
-requires alike<X, Y>
+requires joinable<X, Y>
 auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<X, Named>(merge_call<true>("ewise_add", a, b, op), mask, desc);
+  return run_fresh<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
+                                                   desc);
 }
 /// The same without a mask.
 template <class Named = void, class X, class Y, joins Op>
-requires alike<X, Y>
+requires joinable<X, Y>
 auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_add<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
 template <class C, class X, class Y, joins Op, mask_like Mask>
-requires alike<C, X, Y>
+requires joinable_into<true, C, X, Y>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
-  run_into(c, accum, merge_call<true>("ewise_add", a, b, op), mask, desc);
+  run_into(c, accum, join_call<true>("ewise_add", a, b, op), mask, desc);
 }
 /// Into C.
 template <class C, class X, class Y, joins Op>
-requires alike<C, X, Y>
+requires joinable_into<true, C, X, Y>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
                const descriptor& desc = {}) {
   ewise_add(c, accum, a, b, op, no_mask(), desc);
@@ -140,32 +169,33 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
 /// The intersection of two containers: x ⊙ y where both have an entry.
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊙; a semiring's left and right may differ.
-/// Everything else is as for `ewise_add`.
+/// Of a sparse and a dense operand the result is sparse. Everything else is as for `ewise_add`.
 /// @code
 /// const auto squares = rig::ewise_mult(A, A, rig::binary::times);
 /// const auto less = rig::ewise_mult<bool>(A, rig::transpose(A), rig::binary::less);
 /// @endcode
 template <class Named = void, class X, class Y, joins Op, mask_like Mask>
-requires alike<X, Y>
+requires joinable<X, Y>
 auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<X, Named>(merge_call<false>("ewise_mult", a, b, op), mask, desc);
+  return run_fresh<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op), mask,
+                                                    desc);
 }
 /// The same without a mask.
 template <class Named = void, class X, class Y, joins Op>
-requires alike<X, Y>
+requires joinable<X, Y>
 auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_mult<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
 template <class C, class X, class Y, joins Op, mask_like Mask>
-requires alike<C, X, Y>
+requires joinable_into<false, C, X, Y>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                 const descriptor& desc = {}) {
-  run_into(c, accum, merge_call<false>("ewise_mult", a, b, op), mask, desc);
+  run_into(c, accum, join_call<false>("ewise_mult", a, b, op), mask, desc);
 }
 /// Into C.
 template <class C, class X, class Y, joins Op>
-requires alike<C, X, Y>
+requires joinable_into<false, C, X, Y>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
                 const descriptor& desc = {}) {
   ewise_mult(c, accum, a, b, op, no_mask(), desc);

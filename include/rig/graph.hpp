@@ -6,7 +6,7 @@
 #include <span>
 #include <type_traits>
 
-#include "rig/matrix.hpp"
+#include "rig/elementwise.hpp"
 
 namespace rig {
 
@@ -86,18 +86,43 @@ matrix<T> gcn_normalise(const matrix<T>& a);
 template <class T>
 matrix<T> mean_normalise(const matrix<T>& a);
 
+/// @cond internal
+inline descriptor untransposed(descriptor desc) {
+  desc.transpose_a = false;
+  return desc;
+}
+/// @endcond
+
 /// The weights of attention: the softmax of each row's entries.
 ///
 ///   C(i,j) = e^(A(i,j) − g_i) / Σ_k e^(A(i,k) − g_i),  g_i = the greatest A(i,k)
 ///
 /// Shapes: as A. The result shares A's pattern and derived structures. Half and bfloat16 are
 /// computed as floats. A row with NaN or +∞, or with −∞ alone, gives NaN. Deterministic. Places:
-/// cpu. Cost: O(rows + nnz). T: float, double, half, bfloat16. Throws error: out_of_memory.
+/// all. Cost: O(rows + nnz). T: float, double, half, bfloat16. Throws error: shape, place,
+/// out_of_memory.
 /// @code
 /// const auto attention = rig::edge_softmax(A);
 /// const auto messages = rig::mxm(attention, B, rig::plus_times<float>{});
 /// @endcode
 template <class T>
-matrix<T> edge_softmax(const matrix<T>& a);
+matrix<T> edge_softmax(const matrix<T>& a, const descriptor& desc = {});
+/// The same under a mask, which selects entries of the result.
+template <class T, mask_like Mask>
+matrix<T> edge_softmax(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
+  return apply(edge_softmax(a, desc), unary::identity, mask, untransposed(desc));
+}
+/// Into C, under a mask.
+template <class C, class T, mask_like Mask>
+void edge_softmax(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
+                  const descriptor& desc = {}) {
+  apply(c, accum, edge_softmax(a, desc), unary::identity, mask, untransposed(desc));
+}
+/// Into C.
+template <class C, class T>
+void edge_softmax(matrix<C>& c, accumulator accum, const matrix<T>& a,
+                  const descriptor& desc = {}) {
+  edge_softmax(c, accum, a, no_mask(), desc);
+}
 
 }  // namespace rig

@@ -170,6 +170,34 @@ void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices&
   extract(w, accum, v, places, no_mask(), desc);
 }
 
+/// The part of a dense: T(i,j) = X(rows[i], columns[j]). Otherwise as for a matrix.
+///
+///   auto batch = rig::extract(X, nodes, rig::all);
+///   rig::extract(batch, rig::accumulator::plus, X, nodes, rig::all);
+template <class Named = void, class T, mask_like Mask>
+auto extract(const dense<T>& x, const indices& rows, const indices& columns, const Mask& mask,
+             const descriptor& desc = {}) {
+  return run_fresh<dense<T>, Named>(extract_call(x, rows, columns), mask, desc);
+}
+/// The same without a mask.
+template <class Named = void, class T>
+auto extract(const dense<T>& x, const indices& rows, const indices& columns,
+             const descriptor& desc = {}) {
+  return extract<Named>(x, rows, columns, no_mask(), desc);
+}
+/// Into C, under a mask.
+template <class C, class T, mask_like Mask>
+void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
+             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, extract_call(x, rows, columns), mask, desc);
+}
+/// Into C.
+template <class C, class T>
+void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
+             const indices& columns, const descriptor& desc = {}) {
+  extract(c, accum, x, rows, columns, no_mask(), desc);
+}
+
 /// A row of a matrix as a vector; with transpose_a a column. Cost: O(entries of the row), or a
 /// transpose that A keeps.
 /// @code
@@ -195,6 +223,7 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
   call<T> made{{"assign", operation::kind::assign}};
   made.o.scalar = &x;
   made.o.scalar_bytes = sizeof(T);
+  made.o.scalar_type = type_of<T>;
   made.o.rows = rows;
   made.o.columns = columns;
   return made;
@@ -238,6 +267,19 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
   assign(w, accum, v, places, no_mask(), desc);
 }
 
+/// Into a part of a dense. The mask may be a vector if C has one column.
+template <class C, class T, mask_like Mask>
+void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
+            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, assign_call<C>(x, rows, columns), mask, desc);
+}
+/// The same without a mask.
+template <class C, class T>
+void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
+            const indices& columns, const descriptor& desc = {}) {
+  assign(c, accum, x, rows, columns, no_mask(), desc);
+}
+
 /// Writes one value to every place of a part of C, entries or not. A place that the lists name
 /// twice counts once.
 /// @code
@@ -255,7 +297,19 @@ void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, c
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
-/// Into C, under a mask.
+/// Into a dense, under a mask.
+template <class C, mask_like Mask>
+void assign(dense<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
+}
+/// Into a dense.
+template <class C>
+void assign(dense<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+            const indices& columns, const descriptor& desc = {}) {
+  assign(c, accum, x, rows, columns, no_mask(), desc);
+}
+/// Into a vector, under a mask.
 template <class W, mask_like Mask>
 void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
             const indices& places, const Mask& mask, const descriptor& desc = {}) {
@@ -335,6 +389,68 @@ vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
   made.o.diagonal = k;
   return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
+}
+
+/// @cond internal
+
+/// Row 0, for each tuple.
+inline indices first_row() { return range{0, 0, 0}; }
+
+template <class T>
+auto build_call(index rows, index columns, const index_list& i, const index_list& j,
+                const dense<T>& v) {
+  if (rows < 0 || columns < 0)
+    fail(errc::shape, {"build: ", rows, "x", columns, " is not a shape"});
+  if (v.columns() != 1)
+    fail(errc::shape,
+         {"build: v is ", v.rows(), "x", v.columns(), "; give one column, a value per tuple"});
+  auto made = rearrange_call("build", operation::kind::build, v);
+  made.o.rows = i;
+  made.o.columns = j;
+  made.o.c.sparse.rows = rows;
+  made.o.c.sparse.columns = columns;
+  if (v.stride() != 1 && v.rows() > 1)
+    fail(errc::shape, {"build: the values lie ", v.stride(), " elements apart; copy them"});
+  return made;
+}
+/// @endcond
+
+/// A matrix from tuples (i[p], j[p], v[p]) in any order, where v lies: on a device too.
+///
+/// i and j are lists, on the CPU or where v lies, or ranges. Duplicates are folded by `combine` in
+/// the order of the tuples, or are an error. Shapes: v n×1, i and j n indices. Places: all. Cost:
+/// O(n log n). Throws error: shape, place, range, duplicate, out_of_memory.
+/// @code
+/// const auto t = rig::to_tuples(A);
+/// const auto sums = rig::build(3, 3, t.columns, t.columns, t.values, rig::binary::plus);
+/// @endcode
+template <class T>
+matrix<T> build(index rows, index columns, const indices& i, const indices& j, const dense<T>& v,
+                binary combine, const descriptor& desc = {}) {
+  static_assert(is_storage<T>, "a builtin operator folds numbers");
+  check_enum("build", "combine", combine, binary::logical_and);
+  auto made = build_call(rows, columns, i, j, v);
+  made.o.accum = accumulator::own;
+  made.o.accumulates = &builtin_binary(type_of<algebra<T>>);
+  made.o.accumulates_code = static_cast<unsigned char>(combine);
+  return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
+}
+/// The same, except that duplicates are error(duplicate).
+template <class T>
+matrix<T> build(index rows, index columns, const indices& i, const indices& j, const dense<T>& v,
+                const descriptor& desc = {}) {
+  return run_fresh<matrix<T>, T>(build_call(rows, columns, i, j, v), no_mask(), desc);
+}
+/// A vector from tuples (i[p], v[p]).
+template <class T>
+vector<T> build(index size, const indices& i, const dense<T>& v, binary combine,
+                const descriptor& desc = {}) {
+  return vector<T>(build(1, size, first_row(), i, v, combine, desc));
+}
+/// The same, except that duplicates are error(duplicate).
+template <class T>
+vector<T> build(index size, const indices& i, const dense<T>& v, const descriptor& desc = {}) {
+  return vector<T>(build(1, size, first_row(), i, v, desc));
 }
 
 /// The entries of a matrix, row by row, as three n×1 arrays in its place.

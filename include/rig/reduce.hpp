@@ -59,78 +59,162 @@ auto reduce_call(const char* name, const X& x, const monoid_info& by, M) {
   return made;
 }
 
-/// @endcond
-
-/// The sum of each row that has entries: a sparse vector.
-///
-///   w(i) = ⊕_j A(i,j)
-///
-/// `by` is a monoid, or one of plus, times, minimum, maximum, logical_or and logical_and. Shapes: A
-/// m×n, w and mask m; transpose_a sums columns, as `reduce_columns` does. Elements are a monoid's
-/// accum, or A's type, or named. Order: fixed by the number of entries, so the bits do not depend
-/// on threads. accumulator::own is `by`. Places: cpu. Cost: O(entries + rows). Throws error: shape,
-/// place, cannot, out_of_memory; w is unchanged then.
-/// @code
-/// const auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
-/// const auto least = rig::reduce_rows(A, rig::min_plus<float>{});
-/// @endcode
-template <class Named = void, class T, sums M, mask_like Mask>
-auto reduce_rows(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
-  const monoid_info info = monoid_of<T>("reduce_rows", by);
-  return run_fresh<vector<T>, Named>(reduce_call<T>("reduce_rows", a, info, by), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, class T, sums M>
-auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
-  return reduce_rows<Named>(a, by, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class W, class T, sums M, mask_like Mask>
-void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
-                 const descriptor& desc = {}) {
-  const monoid_info info = monoid_of<T>("reduce_rows", by);
-  run_into(w, accum, reduce_call<T>("reduce_rows", a, info, by), mask, desc);
-}
-/// Into C.
-template <class W, class T, sums M>
-void reduce_rows(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
-                 const descriptor& desc = {}) {
-  reduce_rows(w, accum, a, by, no_mask(), desc);
-}
-
-/// @cond internal
-
 /// A descriptor with the other orientation of A.
 inline descriptor transposed_a(descriptor desc) {
   desc.transpose_a = !desc.transpose_a;
   return desc;
 }
 
+/// What sums elements with the indices that they come from: arg-max, arg-min.
+template <class M>
+concept indexed_sums = monoid<M> && is_indexed<typename M::accum>;
+
+/// What the rows of X are summed into: a vector, or a dense of one column if X is dense.
+template <class X>
+struct sums_of_rows {};
+template <class T>
+struct sums_of_rows<matrix<T>> {
+  using type = vector<T>;
+};
+template <class T>
+struct sums_of_rows<dense<T>> {
+  using type = dense<T>;
+};
+template <class X>
+using row_sums = typename sums_of_rows<X>::type;
+template <class X, class M>
+concept sums_rows = sums<M> && !indexed_sums<M> && requires {
+  typename row_sums<X>;
+};
+
+/// The identity of a monoid, in the type that it sums in.
+template <class T, sums M>
+auto identity_of(M by) {
+  typename sum_of<M, algebra<T>>::type zero{};
+  if constexpr (std::is_same_v<M, binary>)
+    write_identity(by, type_of<decltype(zero)>, &zero);
+  else
+    zero = M::zero();
+  return zero;
+}
+
+/// Calls run(call) with the sums of the rows of X.
+template <class X, sums M, class Run>
+auto with_row_sums(const char* name, const X& x, M by, Run run) {
+  using T = typename X::value_type;
+  const monoid_info info = monoid_of<T>(name, by);
+  auto made = reduce_call<T>(name, x, info, by);
+  const auto zero = identity_of<T>(by);  // the sum of a row of a dense without columns
+  made.o.scalar = &zero;
+  made.o.scalar_bytes = sizeof(zero);
+  made.o.scalar_type = info.result;
+  return run(std::move(made));
+}
+
+/// A column that products over `of_entries` do not read.
+template <class T>
+dense<bool> unread_column(const matrix<T>& a, const descriptor& desc) {
+  return dense<bool>::uninitialised(desc.transpose_a ? a.rows() : a.columns(), 1, a.where(),
+                                    owner_for(a.where(), desc.stream));
+}
+
 /// @endcond
 
-/// The sum of each column that has entries: `reduce_rows` of the transpose, which A keeps.
+/// The sum of each row: of a matrix a sparse vector of the rows that have entries, of a dense a
+/// dense of one column.
+///
+///   w(i) = ⊕_j A(i,j)
+///
+/// `by` is a monoid, or one of plus, times, minimum, maximum, logical_or and logical_and. Shapes: A
+/// m×n, w and mask m; transpose_a sums columns, as `reduce_columns` does. Elements are a monoid's
+/// accum, or A's type, or named. Order: fixed by the number of entries, so the bits do not depend
+/// on threads. accumulator::own is `by`. Places: all. Cost: O(entries + rows). Throws error: shape,
+/// place, cannot, out_of_memory; w is unchanged then.
+/// @code
+/// const auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
+/// const auto least = rig::reduce_rows(A, rig::min_plus<float>{});
+/// @endcode
+template <class Named = void, class X, sums M, mask_like Mask>
+requires sums_rows<X, M>
+auto reduce_rows(const X& a, M by, const Mask& mask, const descriptor& desc = {}) {
+  return with_row_sums("reduce_rows", a, by, [&](auto made) {
+    return run_fresh<row_sums<X>, Named>(std::move(made), mask, desc);
+  });
+}
+/// The same without a mask.
+template <class Named = void, class X, sums M>
+requires sums_rows<X, M>
+auto reduce_rows(const X& a, M by, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, no_mask(), desc);
+}
+/// Into C, under a mask.
+template <class W, class X, sums M, mask_like Mask>
+requires sums_rows<X, M> && alike<W, row_sums<X>>
+void reduce_rows(W& w, accumulator accum, const X& a, M by, const Mask& mask,
+                 const descriptor& desc = {}) {
+  with_row_sums("reduce_rows", a, by,
+                [&](auto made) { run_into(w, accum, std::move(made), mask, desc); });
+}
+/// Into C.
+template <class W, class X, sums M>
+requires sums_rows<X, M> && alike<W, row_sums<X>>
+void reduce_rows(W& w, accumulator accum, const X& a, M by, const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, no_mask(), desc);
+}
+
+/// The greatest, or least, entry of each row with its column, for `by` an arg_max_second or
+/// arg_min_second: a column of values and one of indices.
+///
+/// A row without entries has the fill, by default the monoid's identity, and index −1. Everything
+/// else is as above; accumulator::own alone accumulates.
+/// @code
+/// const auto greatest = rig::reduce_rows(A, rig::arg_max_second<float>{});
+/// std::printf("%g in column %d\n", greatest.values(0, 0), greatest.indices(0, 0));
+/// @endcode
+template <class Named = void, class T, indexed_sums M, mask_like Mask>
+auto reduce_rows(const matrix<T>& a, M, const Mask& mask, const descriptor& desc = {}) {
+  return mxm_fresh<Named, of_entries<M>>(a, unread_column(a, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Named = void, class T, indexed_sums M>
+auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, no_mask(), desc);
+}
+/// Into C, under a mask.
+template <class W, class T, indexed_sums M, mask_like Mask>
+void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M, const Mask& mask,
+                 const descriptor& desc = {}) {
+  mxm_into<of_entries<M>>(w, accum, a, unread_column(a, desc), mask, desc);
+}
+/// Into C.
+template <class W, class T, indexed_sums M>
+void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M by,
+                 const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, no_mask(), desc);
+}
+
+/// The sum of each column: `reduce_rows` of the transpose, which a matrix keeps.
 ///
 ///   auto in_degrees = rig::reduce_columns(A.with_value(1L), rig::binary::plus);
 ///   rig::reduce_columns(w, rig::none, A, rig::binary::maximum, rig::structure(seen));
-template <class Named = void, class T, sums M, mask_like Mask>
-auto reduce_columns(const matrix<T>& a, M by, const Mask& mask, const descriptor& desc = {}) {
+template <class Named = void, class X, sums M, mask_like Mask>
+auto reduce_columns(const X& a, M by, const Mask& mask, const descriptor& desc = {}) {
   return reduce_rows<Named>(a, by, mask, transposed_a(desc));
 }
 /// The same without a mask.
-template <class Named = void, class T, sums M>
-auto reduce_columns(const matrix<T>& a, M by, const descriptor& desc = {}) {
+template <class Named = void, class X, sums M>
+auto reduce_columns(const X& a, M by, const descriptor& desc = {}) {
   return reduce_rows<Named>(a, by, no_mask(), transposed_a(desc));
 }
 /// Into C, under a mask.
-template <class W, class T, sums M, mask_like Mask>
-void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by, const Mask& mask,
+template <class W, class X, sums M, mask_like Mask>
+void reduce_columns(W& w, accumulator accum, const X& a, M by, const Mask& mask,
                     const descriptor& desc = {}) {
   reduce_rows(w, accum, a, by, mask, transposed_a(desc));
 }
 /// Into C.
-template <class W, class T, sums M>
-void reduce_columns(vector<W>& w, accumulator accum, const matrix<T>& a, M by,
-                    const descriptor& desc = {}) {
+template <class W, class X, sums M>
+void reduce_columns(W& w, accumulator accum, const X& a, M by, const descriptor& desc = {}) {
   reduce_rows(w, accum, a, by, no_mask(), transposed_a(desc));
 }
 
@@ -153,11 +237,7 @@ auto reduce(const X& x, M by, const descriptor& desc = {}) {
     const monoid_info info = monoid_of<T>("reduce", by);
     auto made = reduce_call<T>("reduce", x, info, by);
     made.o.desc = &desc;
-    in sum{};
-    if constexpr (std::is_same_v<M, binary>)
-      write_identity(by, type_of<in>, &sum);
-    else
-      sum = M::zero();
+    in sum = identity_of<T>(by);
     run_reduce(made.o, &sum);
     if constexpr (std::is_same_v<in, out>)
       return sum;

@@ -13,6 +13,7 @@
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
+#include "rig/mxv.hpp"
 #include "rig/place.hpp"
 #include "rig/quantized.hpp"
 #include "rig/rearrange.hpp"

@@ -5,9 +5,7 @@
 
 #include <optional>
 
-#include "rig/dense.hpp"
-#include "rig/mask.hpp"
-#include "rig/matrix.hpp"
+#include "rig/kernels/operation.hpp"
 
 namespace rig {
 
@@ -60,26 +58,21 @@ class vector {
       return vector(matrix<T>::from_tuples(1, size, rows, indices, values, combine));
     });
   }
-  /// A vector with every entry: the elements of an n×1 dense on the CPU, copied. Throws error:
-  /// shape, place.
+  /// A vector with every entry: the elements of an n×1 dense, copied in its place. Throws error:
+  /// shape, out_of_memory.
   static vector from(const dense<T>& elements) {
     if (elements.columns() != 1)
       fail(errc::shape,
            {"vector: a dense of ", elements.rows(), "x", elements.columns(), " is not one column"});
-    if (elements.where() != cpu())
-      fail(errc::place, {"vector: the dense is on ", to_string(elements.where()),
-                         ", not on cpu; copy it with .to()"});
     return or_out_of_memory("vector", [&] {
-      std::vector<index> indices(static_cast<std::size_t>(elements.rows()));
-      buffer values = buffer::allocate(indices.size() * sizeof(T));
-      for (index i = 0; i < elements.rows(); ++i) {
-        indices[static_cast<std::size_t>(i)] = i;
-        values.template data<T>()[i] = elements(i, 0);
-      }
-      const int64 offsets[] = {0, elements.rows()};
-      return vector(
-          matrix<T>(pattern_from_csr(1, elements.rows(), offsets, indices, input::trusted),
-                    std::move(values)));
+      const index n = elements.rows();
+      const place where = elements.where();
+      void* const stream = owner_for(where, elements.stream());
+      buffer values = buffer::allocate(static_cast<std::size_t>(n) * sizeof(T), where, stream);
+      copy_rows(values.data(), sizeof(T), elements.data(),
+                static_cast<std::size_t>(elements.stride()) * sizeof(T), sizeof(T), n, where,
+                stream, elements.stream());
+      return vector(matrix<T>(full_row(n, where), std::move(values)));
     });
   }
   /// A view of ascending indices (of 4 bytes) and values without a copy; the caller keeps them
@@ -121,30 +114,52 @@ class vector {
 
   /// The same vector in another place; shares everything if it is already there.
   vector to(place target) const { return vector(row_.to(target)); }
-  /// An n×1 dense on the CPU: `absent` where the vector has no entry. Throws error(place) for a
-  /// vector on a device.
+  /// An n×1 dense in the vector's place: `absent` where the vector has no entry. Throws
+  /// error(out_of_memory).
   dense<T> to_dense(T absent = T()) const {
-    if (where() != cpu())
-      fail(errc::place, {"vector: to_dense of a vector on ", to_string(where()),
-                         "; copy it with .to(cpu()) first"});
-    dense<T> out(size(), 1, absent);
-    for (int64 p = 0; p < nnz(); ++p) out(indices()[p], 0) = value(p);
-    return out;
+    return or_out_of_memory("to_dense", [&] {
+      const descriptor plain;
+      auto out = dense<T>::uninitialised(size(), 1, where());
+      operation o{"to_dense", operation::kind::spread};
+      o.x.what = operand::kind::sparse;
+      o.x.is_vector = true;
+      fill_in(o.x.sparse, row_);
+      o.c.what = operand::kind::dense;
+      fill_in(o.c.full, out);
+      o.scalar = &absent;
+      o.scalar_type = o.out_type = type_of<T>;
+      o.scalar_bytes = o.out_bytes = sizeof(T);
+      o.desc = &plain;
+      o.op = &unchanged(o);
+      check_dense(o);
+      run_dense(o);
+      return out;
+    });
   }
 
  private:
   matrix<T> row_{1, 0};
 };
 
-/// True at the vector's entries.
+/// True at the vector's entries. It masks vectors, and as a column a dense of one column.
 template <class T>
-mask<matrix<T>> structure(const vector<T>& container) {
-  return {container.as_row(), true, false};
+mask<vector<T>> structure(const vector<T>& container) {
+  return {container, true, false};
 }
 /// True at the vector's entries that are not 0.
 template <class T>
-mask<matrix<T>> values(const vector<T>& container) {
-  return {container.as_row(), false, false};
+mask<vector<T>> values(const vector<T>& container) {
+  return {container, false, false};
 }
+
+/// @cond internal
+template <class T>
+void fill_in(mask_operand& out, const mask<vector<T>>& from) {
+  const matrix<T>& row = from.container.as_row();
+  fill_in(out, mask<matrix<T>>{row, from.structural, from.complemented});
+  out.is_vector = true;
+  out.structure = row.shared_structure();
+}
+/// @endcond
 
 }  // namespace rig

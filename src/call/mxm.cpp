@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "call/vector_mask.hpp"
 #include "cuda/runtime/device.hpp"
 #include "rig/kernels/cpu/isa.hpp"
 #include "rig/kernels/list.hpp"
@@ -420,6 +421,8 @@ void check(problem& p) {
   // Checks shapes first, on the operands as the product sees them; transposes only if they fit.
   if (p.desc->transpose_a) std::swap(p.a.rows, p.a.columns);
   if (p.desc->transpose_b) std::swap(p.b.rows, p.b.columns);
+  const bool turns_mask = p.mask.is_vector && p.b.columns == 1;
+  if (turns_mask) std::swap(p.mask.sparse.rows, p.mask.sparse.columns);
   check_shapes(p);
   check_places(p);
   check_accumulator(p);
@@ -428,6 +431,7 @@ void check(problem& p) {
   check_cbsr(p);
   if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);
+  if (turns_mask) as_column(p.mask);
 }
 
 void run(problem& p) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "call/steps.hpp"
+#include "call/vector_mask.hpp"
 #include "cuda/runtime/device.hpp"
 
 namespace rig {
@@ -39,10 +40,6 @@ std::string shape(index rows, index columns) {
   return std::to_string(rows) + "x" + std::to_string(columns);
 }
 
-struct result_shape {
-  index rows, columns;
-};
-
 /// Throws error(range) if a product of lengths is no number of rows or columns.
 index length(const operation& o, const char* what, int64 n) {
   if (n > highest<index>())
@@ -55,13 +52,20 @@ result_shape shape_of_result(const operation& o) {
   const index rows = o.x.rows(), columns = o.x.columns();
   switch (o.what) {
     case kind::merge:
-    case kind::map:
     case kind::select:
       break;
+    case kind::map:
+      if (o.x.what == operand::kind::absent) return {o.c.rows(), o.c.columns()};
+      break;
+    case kind::spread:
+      if (o.x.is_vector) return {columns, 1};
+      break;
     case kind::reduce_rows:
+      if (o.x.what == operand::kind::dense) return {o.desc->transpose_a ? columns : rows, 1};
       return {1, rows};
     case kind::extract:
       return {length(o, "rows", o.rows.size(rows)), length(o, "columns", o.columns.size(columns))};
+    case kind::build:
     case kind::assign:
       return {o.c.rows(), o.c.columns()};
     case kind::kronecker:
@@ -78,6 +82,8 @@ result_shape shape_of_result(const operation& o) {
   }
   return {rows, columns};
 }
+
+const char* plural(int64 count) { return count == 1 ? "" : "s"; }
 
 void check_list(const operation& o, const char* what, const index_list& given, index limit) {
   if (given.what == index_list::kind::all) return;
@@ -97,25 +103,39 @@ void check_list(const operation& o, const char* what, const index_list& given, i
 }
 
 void check_indices(const operation& o) {
-  if (o.what != kind::extract && o.what != kind::assign) return;
+  if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
   const operand& indexed = o.what == kind::extract ? o.x : o.c;
+  const bool builds_row = o.what == kind::build && o.rows.step == 0;
   for (const index_list* list : {&o.rows, &o.columns})
-    if (list->what == index_list::kind::range && list->step == 0)
+    if (list->what == index_list::kind::range && list->step == 0 &&
+        !(builds_row && list == &o.rows))
       fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
                          " has step 0; give another step"});
   check_list(o, "row", o.rows, indexed.rows());
   check_list(o, "column", o.columns, indexed.columns());
   if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
   const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
+  if (o.what == kind::build) {
+    if ((rows != o.x.rows() && !builds_row) || columns != o.x.rows())
+      fail(errc::shape, {o.name, ": there are ", o.x.rows(), " value", plural(o.x.rows()), ", ",
+                         rows, " row", plural(rows), " and ", columns, " column", plural(columns),
+                         "; give one of each per tuple"});
+    return;
+  }
   if (rows != o.x.rows() || columns != o.x.columns())
     fail(errc::shape, {o.name, ": the lists name ", rows, " rows and ", columns,
                        " columns, but the operand is ", shape(o.x.rows(), o.x.columns())});
 }
 
 void check_shapes(const operation& o) {
-  if (o.what == kind::merge && (o.y.rows() != o.x.rows() || o.y.columns() != o.x.columns()))
-    fail(errc::shape, {o.name, ": the first operand is ", shape(o.x.rows(), o.x.columns()),
-                       ", the second ", shape(o.y.rows(), o.y.columns())});
+  const bool is_column = o.x.is_vector && o.y.what == operand::kind::dense;
+  const index rows = is_column ? o.x.columns() : o.x.rows(),
+              columns = is_column ? 1 : o.x.columns();
+  const bool has_pair = o.what == kind::merge || o.y_by == broadcast::places || is_column;
+  if (has_pair && o.y.what != operand::kind::absent &&
+      (o.y.rows() != rows || o.y.columns() != columns))
+    fail(errc::shape, {o.name, ": the first operand is ", shape(rows, columns), ", the second ",
+                       shape(o.y.rows(), o.y.columns())});
   const result_shape result = shape_of_result(o);
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)
@@ -166,12 +186,19 @@ void check_descriptor(const operation& o) {
           "', but this operation has no kernels to choose from; leave it unset"});
 }
 
+/// Memory of C's shape, with packed rows.
+struct dense_room {
+  buffer memory;
+  dense_operand full;
+};
+
 /// Memory that the steps of one operation pass on. It outlives the order of streams, so that it is
 /// freed after the work that reads it.
 struct intermediates {
   buffer mask, keep;
   assigned_region region;
   sparse_result t;
+  dense_room t_dense, apart;
 };
 
 /// Orders the streams of a device's operation; does nothing on the CPU.
@@ -281,13 +308,8 @@ sparse_result merged(const operation& o) {
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
   map_step m{o, &x, o.op, o.code};
   m.y_by = o.y_by;
-  if (o.y_by == broadcast::none) {
-    m.y.iso = static_cast<const unsigned char*>(o.scalar);
-    m.y.stored = o.scalar_type;
-  } else {
-    m.y = source_of(o.y.full);
-    m.y_stride = o.y.full.stride;
-  }
+  m.y = o.y_by == broadcast::none ? scalar_of(o) : source_of(o.y.full);
+  m.y_stride = o.y.full.stride;
   m.y_first = o.scalar_first;
   m.out_type = out_type;
   m.out_bytes = out_bytes;
@@ -404,20 +426,25 @@ sparse_result compute(const operation& o, intermediates& kept) {
       return selected(o, kept);
     case kind::reduce_rows:
       return steps_of(o).reduce_rows(o);
+    case kind::build:
+      return steps_of(o).placed(o);
     default:
       return moved(o);
   }
 }
 
-/// Whether two dense operands share memory other than element by element.
-bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
+/// Whether two dense operands share memory.
+bool overlaps(const dense_operand& c, const dense_operand& other) {
   if (other.data == nullptr || c.data == nullptr) return false;
   const auto* const c_begin = static_cast<const char*>(c.data);
   const auto* const begin = static_cast<const char*>(other.data);
-  const bool is_apart = c_begin + c.extent() <= begin || begin + other.extent() <= c_begin;
+  return c_begin + c.extent() > begin && begin + other.extent() > c_begin;
+}
+/// The same, other than element by element.
+bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
   const bool is_same =
-      c_begin == begin && c.stride == other.stride && c.value_bytes == other.value_bytes;
-  return !is_apart && !is_same;
+      c.data == other.data && c.stride == other.stride && c.value_bytes == other.value_bytes;
+  return !is_same && overlaps(c, other);
 }
 
 void copy(const dense_operand& from, const dense_operand& to, void* stream) {
@@ -427,12 +454,101 @@ void copy(const dense_operand& from, const dense_operand& to, void* stream) {
             stream);
 }
 
+dense_room room_like_c(const operation& o) {
+  dense_room out{{}, o.c.full};
+  out.full.stride = o.c.full.columns;
+  out.memory = buffer::allocate(out.full.extent(), out.full.where, o.desc->stream);
+  out.full.data = out.memory.data();
+  return out;
+}
+
+/// T = Y, or the scalar everywhere.
+void fill(const operation& o, const dense_operand& t) {
+  operation base = o;
+  base.what = kind::map;
+  base.x = o.y;
+  base.y = {};
+  base.op = &unchanged(o);
+  base.code = static_cast<unsigned char>(unary::identity);
+  base.scalar_first = false;
+  base.creates_result = true;
+  base.accum = accumulator::none;
+  base.mask = {};
+  base.c.full = t;
+  steps_of(o).dense(base);
+}
+
+/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
+void spread(const operation& o, const dense_operand& t) {
+  fill(o, t);
+  map_step m = map_of(o, o.x.sparse, o.out_type, o.out_bytes);
+  m.into = &t;
+  m.into_by = o.x.is_vector ? broadcast::columns : broadcast::places;
+  steps_of(o).map(m);
+}
+
+/// T of an operation that is not element by element.
+void compute_dense(const operation& o, const dense_operand& t) {
+  switch (o.what) {
+    case kind::reduce_rows:
+      if ((o.desc->transpose_a ? o.x.rows() : o.x.columns()) == 0) return fill(o, t);
+      return steps_of(o).fold_dense(o, t);
+    case kind::extract:
+      return steps_of(o).extract_dense(o, t);
+    case kind::assign:
+      return steps_of(o).placed_dense(o, t);
+    default:
+      return spread(o, t);
+  }
+}
+
+/// Whether T can be computed in C's memory.
+bool fits_in_c(const operation& o) {
+  return o.what != kind::assign && !has_mask(o) && o.accum == accumulator::none &&
+         !overlaps(o.c.full, o.x.full) && !overlaps(o.c.full, o.y.full);
+}
+
+/// Computes T, and makes the operation the one that joins it with C.
+void set_t(operation& o, intermediates& kept) {
+  if (o.what == kind::assign) {
+    kept.region = steps_of(o).region(o);
+    o.region_rows = kept.region.rows.data<bool>();
+    o.region_columns = kept.region.columns.data<bool>();
+  }
+  if (o.what != kind::assign || o.x.what != operand::kind::absent) {
+    kept.t_dense = room_like_c(o);
+    compute_dense(o, kept.t_dense.full);
+    o.x = {};
+    o.x.what = operand::kind::dense;
+    o.x.full = kept.t_dense.full;
+  }
+  o.what = kind::map;
+  o.y = {};
+  o.op = &unchanged(o);
+  o.code = static_cast<unsigned char>(unary::identity);
+  o.scalar_first = false;
+}
+
 void transpose_operands(operation& o) {
   if (o.desc->transpose_a && o.x.what == operand::kind::sparse) transpose(o, o.x);
   if (o.desc->transpose_b && o.y.what == operand::kind::sparse) transpose(o, o.y);
 }
 
 }  // namespace
+
+const operator_info& unchanged(const operation& o) {
+  return o.out_type == type::other ? copying() : builtin_unary(o.out_type);
+}
+
+std::shared_ptr<const pattern> full_row(index columns, place where) {
+  const descriptor plain;
+  operation o{"vector", kind::assign};
+  o.c.sparse.rows = 1;
+  o.c.sparse.columns = columns;
+  o.c.sparse.where = where;
+  o.desc = &plain;
+  return steps_of(o).fill_region(o, {});
+}
 
 sparse_result run_sparse(operation& o) {
   if (o.desc->fill.has_value())
@@ -463,29 +579,40 @@ void run_reduce(operation& o, void* out) {
   steps_of(o).reduce(o, out);
 }
 
-void check_dense(operation& o) {
-  if (o.desc->transpose_a || o.desc->transpose_b)
-    fail(errc::cannot, {o.name, ": operands are dense, which this operation does not transpose"});
+result_shape check_dense(operation& o) {
+  if ((o.desc->transpose_a && o.what != kind::reduce_rows) || o.desc->transpose_b)
+    fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
   check_descriptor(o);
-  check_shapes(o);
   check_places(o);
+  if (o.mask.is_vector && shape_of_result(o).columns == 1) as_column(o.mask);
+  std::optional<in_order> order;
+  if (o.rows.what == index_list::kind::list || o.columns.what == index_list::kind::list) {
+    order.emplace(o);
+    order->refuse_capture(o);
+  }
+  check_indices(o);
+  check_shapes(o);
+  return shape_of_result(o);
 }
 
 void run_dense(const operation& o) {
-  const dense_operand& c = o.c.full;
-  if (c.rows == 0 || c.columns == 0) return;
-  buffer kept;
+  if (o.c.full.rows == 0 || o.c.full.columns == 0) return;
+  intermediates kept;
   const in_order order(o);
-  if (!overlaps_askew(c, o.x.full) && !overlaps_askew(c, o.y.full) &&
-      !overlaps_askew(c, o.mask.full))
-    return steps_of(o).dense(o);
-  operation apart = o;
-  apart.c.full.stride = c.columns;
-  kept = buffer::allocate(apart.c.full.extent(), c.where, o.desc->stream);
-  apart.c.full.data = kept.data();
-  copy(c, apart.c.full, o.desc->stream);
-  steps_of(o).dense(apart);
-  copy(apart.c.full, c, o.desc->stream);
+  const bool is_given = o.what == kind::merge || o.what == kind::map;
+  if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);
+  if (!is_given && fits_in_c(o)) return compute_dense(o, o.c.full);
+  operation joined = o;
+  if (!is_given) set_t(joined, kept);
+  dense_operand& c = joined.c.full;
+  if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
+      !overlaps_askew(c, joined.mask.full))
+    return steps_of(o).dense(joined);
+  kept.apart = room_like_c(o);
+  c = kept.apart.full;
+  copy(o.c.full, c, o.desc->stream);
+  steps_of(o).dense(joined);
+  copy(c, o.c.full, o.desc->stream);
 }
 
 }  // namespace rig

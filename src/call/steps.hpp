@@ -37,6 +37,8 @@ struct map_step {
   bool y_first = false;
   type out_type = type::other;
   std::size_t out_bytes = 0;
+  const dense_operand* into = nullptr;  ///< receives results where y would meet entries
+  broadcast into_by = broadcast::none;
 };
 
 /// A structure whose entries come from entries x[p] of X, and y[p] of Y unless y is empty.
@@ -58,9 +60,16 @@ struct wrong_index {
 
 struct operation_steps {
   sparse_result (*merge)(const merge_step&);
+  /// No buffer if the results go `into` a dense.
   buffer (*map)(const map_step&);
-  /// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; Y may be absent or a constant.
+  /// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; X or Y may be absent or the scalar.
   void (*dense)(const operation&);
+  /// T of dense operands, at `t`: the sums of rows, or of columns if A is transposed; elements at
+  /// other places; and the elements of X at their places in C, where entries that meet are joined
+  /// as in `placed`.
+  void (*fold_dense)(const operation&, const dense_operand& t);
+  void (*extract_dense)(const operation&, const dense_operand& t);
+  void (*placed_dense)(const operation&, const dense_operand& t);
   rearranged (*extract)(const operation&);
   rearranged (*kronecker)(const operation&);
   rearranged (*diagonal)(const operation&);
@@ -73,7 +82,8 @@ struct operation_steps {
   /// Every place of the region of `assign`.
   std::shared_ptr<const pattern> (*fill_region)(const operation&, const assigned_region&);
   /// The entries of X at their places in C, in the type of C. Entries that meet are joined by the
-  /// accumulator, in the order of X; without one the last stays.
+  /// accumulator, in the order of X; without one the last stays, or `build` throws
+  /// error(duplicate).
   sparse_result (*placed)(const operation&);
   /// The row sums of X in a vector, in the type of the result.
   sparse_result (*reduce_rows)(const operation&);
@@ -93,6 +103,21 @@ inline element_source source_of(const sparse_operand& of) {
 }
 inline element_source source_of(const dense_operand& of) {
   return {of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
+}
+inline element_source source_of(const operand& of) {
+  return of.what == operand::kind::dense ? source_of(of.full) : source_of(of.sparse);
+}
+/// The scalar of an operation, as an operand.
+inline element_source scalar_of(const operation& o) {
+  return {nullptr,       static_cast<const unsigned char*>(o.scalar), nullptr, false, o.scalar_type,
+          o.scalar_bytes};
+}
+/// The position in a dense that meets the entry (i, j).
+constexpr int64 met_position(broadcast by, index i, index j, int64 stride) {
+  return by == broadcast::rows      ? i * stride
+         : by == broadcast::columns ? j * stride
+         : by == broadcast::places  ? i * stride + j
+                                    : 0;
 }
 
 /// Converts elements to the type of the result; they are its type already if it is not rig's.

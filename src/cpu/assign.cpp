@@ -25,27 +25,33 @@ std::vector<index> members(const buffer& flags, index limit) {
   return out;
 }
 
-/// The tuples of X, at their places in C.
+/// The places in C of the entries of X, or of the tuples of `build`.
 struct places_in_c {
   std::vector<index> rows, columns;
 
   explicit places_in_c(const operation& o) {
+    if (o.what == operation::kind::build) {
+      for (index p = 0; p < o.x.rows(); ++p) add(o.rows[p], o.columns[p]);
+      return;
+    }
     const sparse_operand& a = o.x.sparse;
     rows.reserve(static_cast<std::size_t>(a.nnz));
     columns.reserve(static_cast<std::size_t>(a.nnz));
     for (index i = 0; i < a.rows; ++i)
-      for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) {
-        rows.push_back(o.rows.what == index_list::kind::all ? i : o.rows[i]);
-        columns.push_back(o.columns.what == index_list::kind::all ? a.entries[p]
-                                                                  : o.columns[a.entries[p]]);
-      }
+      for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) add(o.rows[i], o.columns[a.entries[p]]);
+  }
+
+ private:
+  void add(index row, index column) {
+    rows.push_back(row);
+    columns.push_back(column);
   }
 };
 
 /// Joins the entries that meet, from the second on, in the order of X.
 void accumulate_groups(const operation& o, const sorted_tuples& sorted, const buffer& values) {
   const element_source of{values.data(), nullptr, nullptr, false, o.out_type, o.out_bytes};
-  const element_source from = source_of(o.x.sparse);
+  const element_source from = source_of(o.x);
   for (std::size_t p = 0; p + 1 < sorted.groups.size(); ++p)
     for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
       const auto to = static_cast<int64>(p);
@@ -93,12 +99,14 @@ std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_re
 
 sparse_result placed(const operation& o) {
   const places_in_c at(o);
-  const sorted_tuples sorted = sort_tuples(o.c.rows(), o.c.columns(), at.rows, at.columns, true);
+  const bool accumulates = o.accum != accumulator::none;
+  const bool may_repeat = accumulates || o.what != operation::kind::build;
+  const sorted_tuples sorted =
+      sort_tuples(o.c.rows(), o.c.columns(), at.rows, at.columns, may_repeat);
   rearranged in_order;
   in_order.structure = sorted.structure;
-  const std::size_t count = sorted.groups.size() - 1;
+  const auto count = static_cast<std::size_t>(sorted.structure->nnz());
   in_order.x = buffer::allocate(count * sizeof(int64));
-  const bool accumulates = o.accum != accumulator::none;
   for (std::size_t p = 0; p < count; ++p)
     in_order.x.data<int64>()[p] = sorted.order[static_cast<std::size_t>(
         accumulates ? sorted.groups[p] : sorted.groups[p + 1] - 1)];

@@ -18,13 +18,11 @@ class row_runner {
 
   explicit row_runner(const operation& o)
       : o_(o),
-        x_of_(source_of(o.x.full)),
-        y_of_(o.y.what == operand::kind::dense
-                  ? source_of(o.y.full)
-                  : element_source{nullptr, static_cast<const unsigned char*>(o.scalar), nullptr,
-                                   false, o.scalar_type, 0}),
+        x_of_(source_or_scalar(o.x)),
+        y_of_(source_or_scalar(o.y)),
         c_of_(source_of(o.c.full)),
-        is_direct_(o.mask.over == mask_operand::kind::absent && o.accum == accumulator::none) {}
+        is_direct_(o.mask.over == mask_operand::kind::absent && o.accum == accumulator::none &&
+                   o.region_rows == nullptr && o.region_columns == nullptr) {}
 
   /// Elements first … end of a row.
   void run(index row, int64 first, int64 end) {
@@ -45,6 +43,10 @@ class row_runner {
  private:
   static_assert(most <= element_block::most && most <= widest_tile);
 
+  element_source source_or_scalar(const operand& of) const {
+    return of.what == operand::kind::dense ? source_of(of.full) : scalar_of(o_);
+  }
+
   unsigned char* element_of_c(index row, int64 column) const {
     return static_cast<unsigned char*>(o_.c.full.data) +
            static_cast<std::size_t>(row * o_.c.full.stride + column) * o_.out_bytes;
@@ -57,7 +59,9 @@ class row_runner {
   void compute(index row, int64 first, void* out, int count) {
     const bool flips = o_.scalar_first;
     const element_positions x = positions(o_.x.full, row, first),
-                            y = positions(o_.y.full, row, first);
+                            y = o_.op->kind == operator_kind::copy
+                                    ? element_block::absent
+                                    : positions(o_.y.full, row, first);
     o_.op->run_cpu({flips ? &y_of_ : &x_of_, flips ? &x_of_ : &y_of_, flips ? y : x, flips ? x : y,
                     rows_, columns_, o_.scalar, o_.code, o_.out_type, o_.out_bytes, out, count});
   }
@@ -85,8 +89,11 @@ class row_runner {
       from = joined_;
     }
     const bool replaces = o_.creates_result || o_.desc->replace;
+    const bool in_row = o_.region_rows == nullptr || o_.region_rows[row];
     for (int k = 0; k < count; ++k) {
       const std::size_t at = static_cast<std::size_t>(k) * o_.out_bytes;
+      if (allowed[k] && !(in_row && (o_.region_columns == nullptr || o_.region_columns[first + k])))
+        continue;
       if (allowed[k])
         std::memcpy(c + at, from + at, o_.out_bytes);
       else if (replaces)
@@ -107,8 +114,8 @@ bool is_flat(const operation& o) {
     return of.data == nullptr || of.stride == of.columns || of.rows == 1;
   };
   return o.mask.over != mask_operand::kind::matrix && !o.op->reads_positions &&
-         is_packed(o.c.full) && is_packed(o.x.full) && is_packed(o.y.full) &&
-         is_packed(o.mask.full);
+         o.region_rows == nullptr && o.region_columns == nullptr && is_packed(o.c.full) &&
+         is_packed(o.x.full) && is_packed(o.y.full) && is_packed(o.mask.full);
 }
 
 }  // namespace

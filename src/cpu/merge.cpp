@@ -7,6 +7,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <cstring>
 #include <exception>
 #include <limits>
 #include <vector>
@@ -295,28 +296,47 @@ sparse_result run(const merge_step& m) {
   return made;
 }
 
+namespace {
+bool needs_rows(broadcast by) { return by == broadcast::rows || by == broadcast::places; }
+}  // namespace
+
 buffer run(const map_step& m) {
   const element_source x_of = source_of(*m.x);
   const int64 nnz = m.x->nnz, step = element_block::most;
-  buffer out = buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
+  buffer out =
+      m.into != nullptr ? buffer() : buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
+  const bool reads_rows = m.op->reads_positions || needs_rows(m.y_by) || needs_rows(m.into_by);
   const int threads = threads_for(static_cast<double>(nnz), m.of.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(static)
   for (int64 first = 0; first < nnz; first += step) {
     index rows[element_block::most];
     const int count = static_cast<int>(std::min(step, nnz - first));
     const element_positions x = {nullptr, first};
-    element_positions y = {};  // a constant
-    if (m.op->reads_positions || m.y_by == broadcast::rows) rows_of(*m.x, first, count, rows);
+    element_positions y = m.op->kind == operator_kind::copy ? element_block::absent
+                                                            : element_positions();  // a constant
+    if (reads_rows) rows_of(*m.x, first, count, rows);
+    const index* const columns = m.x->entries + first;
     int64 of_y[element_block::most];
     if (m.y_by != broadcast::none) {
-      const index* const by = m.y_by == broadcast::rows ? rows : m.x->entries + first;
-      for (int k = 0; k < count; ++k) of_y[k] = by[k] * m.y_stride;
+      for (int k = 0; k < count; ++k)
+        of_y[k] = met_position(m.y_by, reads_rows ? rows[k] : 0, columns[k], m.y_stride);
       y.list = of_y;
     }
-    m.op->run_cpu(
-        {m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x, m.y_first ? x : y,
-         rows, m.x->entries + first, m.of.scalar, m.code, m.out_type, m.out_bytes,
-         out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes, count});
+    alignas(16) unsigned char made[element_block::most * 16];
+    unsigned char* const to = m.into != nullptr ? made
+                                                : out.data<unsigned char>() +
+                                                      static_cast<std::size_t>(first) * m.out_bytes;
+    m.op->run_cpu({m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x,
+                   m.y_first ? x : y, rows, columns, m.of.scalar, m.code, m.out_type, m.out_bytes,
+                   to, count});
+    if (m.into == nullptr) continue;
+    for (int k = 0; k < count; ++k) {
+      const int64 at =
+          met_position(m.into_by, reads_rows ? rows[k] : 0, columns[k], m.into->stride);
+      std::memcpy(
+          static_cast<unsigned char*>(m.into->data) + static_cast<std::size_t>(at) * m.out_bytes,
+          made + static_cast<std::size_t>(k) * m.out_bytes, m.out_bytes);
+    }
   }
   return out;
 }

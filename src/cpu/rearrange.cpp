@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "cpu/index_targets.hpp"
 #include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
@@ -47,31 +48,6 @@ class rows_to_fill {
  private:
   index columns_;
   std::vector<int64> offsets_;
-};
-
-/// For each column of X, the columns of the result that it becomes, ascending.
-class column_targets {
- public:
-  column_targets(const index_list& columns, index of_all) : begin_(size(of_all) + 1, 0) {
-    const int64 count = columns.size(of_all);
-    for (int64 j = 0; j < count; ++j) ++begin_[size(columns[j]) + 1];
-    std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    targets_.resize(size(count));
-    std::vector<int64> next(begin_.begin(), begin_.end() - 1);
-    for (int64 j = 0; j < count; ++j) {
-      is_ascending_ = is_ascending_ && (j == 0 || columns[j - 1] < columns[j]);
-      targets_[size(next[size(columns[j])]++)] = static_cast<index>(j);
-    }
-  }
-  int64 count(index column) const { return begin_[size(column) + 1] - begin_[size(column)]; }
-  const index* begin(index column) const { return targets_.data() + begin_[size(column)]; }
-  /// Whether ascending columns of X become ascending columns of the result.
-  bool is_ascending() const { return is_ascending_; }
-
- private:
-  std::vector<int64> begin_;
-  std::vector<index> targets_;
-  bool is_ascending_ = true;
 };
 
 /// Calls visit(row of the result, row of X) in parallel.
@@ -124,7 +100,7 @@ rearranged extract(const operation& o) {
   const sparse_operand& a = o.x.sparse;
   const auto rows = static_cast<index>(o.rows.size(a.rows));
   if (o.columns.what == index_list::kind::all) return extract_rows(o, rows);
-  const column_targets targets(o.columns, a.columns);
+  const index_targets targets(o.columns, a.columns);
   rows_to_fill out(rows, static_cast<index>(o.columns.size(a.columns)));
   for_rows(o, rows, [&](index i, index from) {
     int64 count = 0;
@@ -209,7 +185,7 @@ rearranged from_diagonal(const operation& o) {
 }
 
 buffer values(const operation& o, const rearranged& r, const operator_info& op) {
-  const element_source x_of = source_of(o.x.sparse), y_of = source_of(o.y.sparse);
+  const element_source x_of = source_of(o.x), y_of = source_of(o.y.sparse);
   const int64 nnz = r.structure->nnz(), step = element_block::most;
   buffer out = buffer::allocate(size(nnz) * o.out_bytes);
   const int64* const x = r.x.data<int64>();

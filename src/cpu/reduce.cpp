@@ -142,15 +142,37 @@ void append(std::vector<segment>& to, int64 begin, int64 end) {
   for (; begin < end; begin += chunk) to.push_back({begin, std::min(begin + chunk, end)});
 }
 
-element_source elements_of(const operand& x) {
-  return x.what == operand::kind::dense ? source_of(x.full) : source_of(x.sparse);
+/// The positions of the elements of a row.
+segment row_of(const dense_operand& x, index row) {
+  const int64 begin = row * x.stride;
+  return {begin, begin + x.columns};
 }
 
-/// The positions of a row's elements.
-segment row_of(const operand& x, index row) {
-  if (x.what == operand::kind::sparse) return {x.sparse.offset(row), x.sparse.offset(row + 1)};
-  const int64 begin = row * x.full.stride;
-  return {begin, begin + x.full.columns};
+/// The first element of a row.
+void* element_of(const dense_operand& of, index row) {
+  return static_cast<unsigned char*>(of.data) +
+         static_cast<std::size_t>(row * of.stride) * of.value_bytes;
+}
+
+/// Sums as a monoid stores them.
+element_source sums_in(const buffer& sums, const monoid_info& m) {
+  return {sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
+}
+
+/// out = sum `at`, converted to the type of the result.
+void store_sum(const operation& o, const element_source& sums, int64 at, void* out) {
+  converting(o).run_cpu({&sums,
+                         &sums,
+                         {nullptr, at},
+                         element_block::absent,
+                         nullptr,
+                         nullptr,
+                         nullptr,
+                         0,
+                         o.out_type,
+                         o.out_bytes,
+                         out,
+                         1});
 }
 
 }  // namespace
@@ -162,7 +184,7 @@ sparse_result reduce_rows(const operation& o) {
   std::vector<std::size_t> first_of;  // their first segment
   int64 elements = 0;
   for (index i = 0; i < o.x.rows(); ++i) {
-    const segment row = row_of(o.x, i);
+    const segment row = {o.x.sparse.offset(i), o.x.sparse.offset(i + 1)};
     if (row.begin == row.end) continue;
     rows.push_back(i);
     first_of.push_back(segments.size());
@@ -171,31 +193,95 @@ sparse_result reduce_rows(const operation& o) {
   }
   first_of.push_back(segments.size());
   const buffer sums = buffer::allocate(segments.size() * m.result_bytes);
-  fold_all(o, elements_of(o.x), segments, elements, sums.data<unsigned char>());
+  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
 
   sparse_result out;
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};
   out.structure = pattern_from_csr(1, o.x.rows(), offsets, rows, input::trusted);
   out.values = buffer::allocate(rows.size() * o.out_bytes);
-  const element_source of{sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
   for (std::size_t k = 0; k < rows.size(); ++k) {
     const auto at = static_cast<int64>(first_of[k]);
     join_sums(m, sums.data<unsigned char>() + first_of[k] * m.result_bytes,
               static_cast<int64>(first_of[k + 1]) - at);
-    converting(o).run_cpu({&of,
-                           &of,
-                           {nullptr, at},
-                           element_block::absent,
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           0,
-                           o.out_type,
-                           o.out_bytes,
-                           out.values.data<unsigned char>() + k * o.out_bytes,
-                           1});
+    store_sum(o, sums_in(sums, m), at, out.values.data<unsigned char>() + k * o.out_bytes);
   }
   return out;
+}
+
+namespace {
+
+/// sums[j] = sums[j] op the element at position `first` + j of x, for `count` elements.
+void add_row(const monoid_info& m, const element_source& x, int64 first, index count,
+             unsigned char* sums) {
+  const element_source sums_of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
+  for (index j = 0; j < count; j += element_block::most)
+    m.add->run_cpu({&sums_of,
+                    &x,
+                    {nullptr, j},
+                    {nullptr, first + j},
+                    nullptr,
+                    nullptr,
+                    nullptr,
+                    m.code,
+                    m.result,
+                    m.result_bytes,
+                    sums + static_cast<std::size_t>(j) * m.result_bytes,
+                    std::min<int>(element_block::most, count - j)});
+}
+
+/// The sums of columns: of chunks of rows, then of the chunks in order.
+void fold_columns(const operation& o, const dense_operand& t) {
+  constexpr index rows_of_chunk = 1024;
+  const monoid_info& m = *o.sums;
+  const dense_operand& x = o.x.full;
+  const element_source x_of = source_of(x);
+  const index chunks = (x.rows - 1) / rows_of_chunk + 1;
+  const std::size_t row_bytes = static_cast<std::size_t>(x.columns) * m.result_bytes;
+  const buffer sums = buffer::allocate(static_cast<std::size_t>(chunks) * row_bytes);
+  auto* const first = sums.data<unsigned char>();
+  const int threads = threads_for(static_cast<double>(x.rows) * x.columns, o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (index c = 0; c < chunks; ++c) {
+    unsigned char* const row = first + static_cast<std::size_t>(c) * row_bytes;
+    const index begin = c * rows_of_chunk, end = std::min(x.rows, begin + rows_of_chunk);
+    for (index j = 0; j < x.columns; ++j) {
+      const int64 at = begin * x.stride + j;
+      m.fold(m, x_of, at, at + 1, row + static_cast<std::size_t>(j) * m.result_bytes);
+    }
+    for (index i = begin + 1; i < end; ++i) add_row(m, x_of, i * x.stride, x.columns, row);
+  }
+  const element_source sums_of = sums_in(sums, m);
+  for (index c = 1; c < chunks; ++c) add_row(m, sums_of, int64{c} * x.columns, x.columns, first);
+  for (index j = 0; j < x.columns; ++j) store_sum(o, sums_of, j, element_of(t, j));
+}
+
+/// The sums of rows whose elements lie side by side.
+void fold_rows(const operation& o, const dense_operand& x, const dense_operand& t) {
+  const monoid_info& m = *o.sums;
+  std::vector<segment> segments;
+  for (index i = 0; i < x.rows; ++i) {
+    const segment row = row_of(x, i);
+    append(segments, row.begin, row.end);
+  }
+  const buffer sums = buffer::allocate(segments.size() * m.result_bytes);
+  fold_all(o, source_of(x), segments, int64{x.rows} * x.columns, sums.data<unsigned char>());
+  const int64 each = (int64{x.columns} + chunk - 1) / chunk;
+  for (index i = 0; i < x.rows; ++i) {
+    const int64 at = i * each;
+    join_sums(m, sums.data<unsigned char>() + static_cast<std::size_t>(at) * m.result_bytes, each);
+    store_sum(o, sums_in(sums, m), at, element_of(t, i));
+  }
+}
+
+}  // namespace
+
+void fold_dense(const operation& o, const dense_operand& t) {
+  dense_operand x = o.x.full;
+  if (!o.desc->transpose_a) return fold_rows(o, x, t);
+  if (x.columns > 1 || x.stride > 1) return fold_columns(o, t);
+  std::swap(x.rows, x.columns);  // one packed column
+  x.stride = x.columns;
+  fold_rows(o, x, t);
 }
 
 void reduce(const operation& o, void* out) {
@@ -209,14 +295,14 @@ void reduce(const operation& o, void* out) {
     elements = static_cast<int64>(o.x.full.rows) * o.x.full.columns;
     if (is_packed) append(segments, 0, elements);
     for (index i = 0; !is_packed && i < o.x.full.rows; ++i) {
-      const segment row = row_of(o.x, i);
+      const segment row = row_of(o.x.full, i);
       append(segments, row.begin, row.end);
     }
   }
   if (segments.empty()) return;
   const std::size_t bytes = o.sums->result_bytes;
   const buffer sums = buffer::allocate(segments.size() * bytes);
-  fold_all(o, elements_of(o.x), segments, elements, sums.data<unsigned char>());
+  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
   join_sums(*o.sums, sums.data<unsigned char>(), static_cast<int64>(segments.size()));
   std::memcpy(out, sums.data(), bytes);
 }

@@ -9,6 +9,9 @@ namespace rig::on_cpu {
 sparse_result run(const merge_step& m);
 buffer run(const map_step& m);
 void run_dense(const operation& o);
+void fold_dense(const operation& o, const dense_operand& t);
+void extract_dense(const operation& o, const dense_operand& t);
+void placed_dense(const operation& o, const dense_operand& t);
 rearranged extract(const operation& o);
 rearranged kronecker(const operation& o);
 rearranged diagonal(const operation& o);

@@ -109,25 +109,6 @@ matrix<T> add_loops_there(const matrix<T>& a, T value) {
   });
 }
 
-/// A vector as a dense of one column, where it lies.
-template <class T>
-struct spread {
-  vector<T> all;
-  dense<T> column;
-
-  spread(const vector<T>& v, T absent) {
-    if (v.where() == cpu()) {
-      column = v.to_dense(absent);
-      return;
-    }
-    std::vector<index> places(static_cast<std::size_t>(v.size()));
-    std::iota(places.begin(), places.end(), 0);
-    all = ewise_add<T>(v, vector<T>::from_indices(v.size(), places, absent).to(v.where()),
-                       binary::first);
-    column = dense<T>::view(all.values(), v.size(), 1, 1, v.where());
-  }
-};
-
 /// Numbers as a dense of one column, in a place.
 template <class T>
 dense<T> column_of(std::span<const T> numbers, place where) {
@@ -282,8 +263,8 @@ template <class T>
 matrix<T> mean_normalise(const matrix<T>& a) {
   return or_out_of_memory("mean_normalise", [&] {
     if (!is_on_host(a)) {
-      const spread lengths(reduce_rows(a.with_value(T(1)), binary::plus), T(1));
-      return join_by<T>("mean_normalise", a, binary::divide, lengths.column, broadcast::rows);
+      const auto lengths = reduce_rows(a.with_value(T(1)), binary::plus).to_dense(T(1));
+      return join_by<T>("mean_normalise", a, binary::divide, lengths, broadcast::rows);
     }
     const pattern& structure = a.structure();
     return with_computed_values(a, [&](index i, int64 p) {
@@ -293,15 +274,16 @@ matrix<T> mean_normalise(const matrix<T>& a) {
 }
 
 template <class T>
-matrix<T> edge_softmax(const matrix<T>& a) {
+matrix<T> edge_softmax(const matrix<T>& a, const descriptor& desc) {
   return or_out_of_memory("edge_softmax", [&] {
     using A = algebra<T>;
     const char* const name = "edge_softmax";
-    const spread greatest(reduce_rows<A>(a, binary::maximum), A(0));
-    const auto below = join_by<A>(name, a, binary::minus, greatest.column, broadcast::rows);
-    const auto raised = apply(below, unary::exponential);
-    const spread sums(reduce_rows(raised, binary::plus), A(1));
-    return join_by<T>(name, raised, binary::divide, sums.column, broadcast::rows);
+    const descriptor plain = untransposed(desc);
+    const auto greatest = reduce_rows<A>(a, binary::maximum, desc).to_dense(A(0));
+    const auto below = join_by<A>(name, a, binary::minus, greatest, broadcast::rows, desc);
+    const auto raised = apply(below, unary::exponential, plain);
+    const auto sums = reduce_rows(raised, binary::plus, plain).to_dense(A(1));
+    return join_by<T>(name, raised, binary::divide, sums, broadcast::rows, plain);
   });
 }
 
@@ -326,9 +308,9 @@ template matrix<double> gcn_normalise(const matrix<double>&);
 template matrix<float> mean_normalise(const matrix<float>&);
 template matrix<double> mean_normalise(const matrix<double>&);
 
-template matrix<float> edge_softmax(const matrix<float>&);
-template matrix<double> edge_softmax(const matrix<double>&);
-template matrix<half> edge_softmax(const matrix<half>&);
-template matrix<bfloat16> edge_softmax(const matrix<bfloat16>&);
+template matrix<float> edge_softmax(const matrix<float>&, const descriptor&);
+template matrix<double> edge_softmax(const matrix<double>&, const descriptor&);
+template matrix<half> edge_softmax(const matrix<half>&, const descriptor&);
+template matrix<bfloat16> edge_softmax(const matrix<bfloat16>&, const descriptor&);
 
 }  // namespace rig

@@ -126,9 +126,9 @@ auto run_fresh(call<Natural> made, const Mask& mask, const descriptor& desc) {
     if constexpr (sparse_like<Out>) {
       return typed<Out>(run_sparse(o));
     } else {
-      check_dense(o);
-      Out c = Out::uninitialised(o.x.rows(), o.x.columns(), o.x.where(),
-                                 owner_for(o.x.where(), desc.stream));
+      const result_shape shape = check_dense(o);
+      Out c = Out::uninitialised(shape.rows, shape.columns, o.where(),
+                                 owner_for(o.where(), desc.stream));
       fill_in(o.c, c);
       run_dense(o);
       return c;

@@ -98,7 +98,7 @@ void write_identity(binary op, type algebra, void* out);
 struct index_list {
   enum class kind : unsigned char { all, range, list };
   kind what = kind::all;
-  index first = 0, last = 0, step = 1;
+  index first = 0, last = 0, step = 1;  ///< step 0, of `build`: `first` for each tuple
   const index* list = nullptr;
   int64 count = 0;  ///< of `list`
   place where = cpu();
@@ -132,20 +132,22 @@ struct sparse_result {
   alignas(16) unsigned char iso[16] = {};
 };
 
-/// Which element of a dense y meets an entry (i, j) of X in a map: y(i) or y(j).
-enum class broadcast : unsigned char { none, rows, columns };
+/// Which element of a dense meets an entry (i, j) of X in a map: (i, 0), (j, 0) or (i, j).
+enum class broadcast : unsigned char { none, rows, columns, places };
 
 /// One operation with its types erased. T is its result before it joins C.
 struct operation {
   enum class kind : unsigned char {
-    merge,          ///< T joins X and Y: at places of either, or of both
-    map,            ///< T has X's places
-    select,         ///< T has those places of X at which `op` yields true
-    reduce_rows,    ///< T is a vector: the sum of each row of X that has entries
-    extract,        ///< T(i,j) = X(rows[i], columns[j])
-    assign,         ///< C(rows[i], columns[j]) = X(i,j), or the scalar
-    kronecker,      ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
-    diagonal,       ///< T is the matrix with the vector X on a diagonal
+    merge,        ///< T joins X and Y: at places of either, or of both
+    map,          ///< T has X's places; without X, T is the scalar everywhere
+    spread,       ///< T is dense: Y or the scalar, joined with X at the entries of X
+    select,       ///< T has those places of X at which `op` yields true
+    reduce_rows,  ///< T is a vector: the sum of each row of X that has entries; of a dense, a dense
+    build,        ///< T(rows[p], columns[p]) = X(p, 0), a dense
+    extract,      ///< T(i,j) = X(rows[i], columns[j])
+    assign,       ///< C(rows[i], columns[j]) = X(i,j), or the scalar
+    kronecker,    ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
+    diagonal,     ///< T is the matrix with the vector X on a diagonal
     from_diagonal,  ///< T is the vector of the entries on a diagonal of X
   };
   const char* name;
@@ -164,12 +166,14 @@ struct operation {
   index_list rows = {}, columns = {};
   index diagonal = 0;  ///< 0 is the main one, 1 the one above it
   mask_operand mask = {};
+  /// Of a dense C: the rows and columns that may change; null: all of them.
+  const bool *region_rows = nullptr, *region_columns = nullptr;
 
   type out_type = type::other;  ///< storage type of the result
   std::size_t out_bytes = 0;
 
   bool creates_result = true;
-  operand c = {};  ///< the previous content, unless the result is created
+  operand c = {};  ///< the previous content; of a created result only the place and the shape
   accumulator accum = accumulator::none;
   alignas(16) unsigned char fill[16] = {};     ///< dense C outside a replacing mask, as C stores it
   const operator_info* accumulates = nullptr;  ///< C ⊙ T; null: no operator joins such elements
@@ -188,9 +192,20 @@ sparse_result run_sparse(operation& o);
 /// if there is none. Waits for the result.
 void run_reduce(operation& o, void* out);
 
-/// Hop 1 of an operation whose operands and result are dense. Throws before it writes anything; the
-/// caller allocates a new result between the two.
-void check_dense(operation& o);
+/// The pattern of one row with every entry, in a place.
+std::shared_ptr<const pattern> full_row(index columns, place where);
+
+/// The operator that yields elements of the type of the result as they are.
+const operator_info& unchanged(const operation& o);
+
+/// Rows and columns of a result.
+struct result_shape {
+  index rows, columns;
+};
+
+/// Hop 1 of an operation whose result is dense. Throws before it writes anything; the caller
+/// allocates a new result of this shape between the two.
+result_shape check_dense(operation& o);
 void run_dense(const operation& o);
 
 }  // namespace rig

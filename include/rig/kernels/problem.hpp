@@ -111,6 +111,8 @@ struct mask_operand {
   enum class kind : unsigned char { absent, matrix, dense, cbsr };
   kind over = kind::absent;
   bool structural = false, complemented = false;
+  bool is_vector = false;  ///< of a sparse vector: a row, which masks an n×1 dense as a column
+  std::shared_ptr<const pattern> structure;  ///< of a vector
   sparse_operand sparse;
   dense_operand full;
 };

@@ -11,6 +11,8 @@ namespace {
 
 /// The most elements of a segment: longer rows, and everything, are summed in several steps.
 constexpr int64 most_in_segment = 4096;
+/// The most elements of a column that one thread sums.
+constexpr int64 most_in_column_segment = 256;
 
 const void* kernel_of(const operation& o) {
   const operator_info& add = *o.sums->add;
@@ -130,30 +132,81 @@ sparse_result reduce_rows(const operation& o) {
   return out;
 }
 
+namespace {
+
+/// Lines of a dense operand, or of sums.
+struct lines_of {
+  element_source from;
+  int64 lines, total, line_stride, stride;
+};
+
+/// Sums lines in steps, until one sum per line is left for `last`, the step that may convert.
+template <class Last>
+void fold_lines(const work& by, const operation& o, lines_of of, Last last) {
+  const monoid_info& m = *o.sums;
+  buffer sums;
+  for (;;) {
+    fold_arguments args;
+    // The lanes of a warp read one line, or neighbouring lines if those lie side by side.
+    const bool is_across = of.stride > 1 && of.line_stride == 1;
+    args.length = is_across ? most_in_column_segment : most_in_segment;
+    args.lanes = is_across ? 1 : lanes_for(of.lines * of.total, of.lines);
+    args.lines = of.lines;
+    args.total = of.total;
+    args.line_stride = of.line_stride;
+    args.stride = of.stride;
+    const int64 chunks = (of.total + args.length - 1) / args.length;
+    args.count = of.lines * chunks;
+    if (chunks == 1) return last(args, of.from);
+    const buffer next = by.room(args.count, m.result_bytes);
+    fold(by, o, args, of.from, next.data(), m.result, m.result_bytes);
+    sums = next;
+    of = {sums_in(sums, m), of.lines, chunks, 1, of.lines};
+  }
+}
+
+/// The rows of a dense operand as lines; one line if all is packed and `joined`.
+lines_of rows_of(const dense_operand& x, bool joined) {
+  const bool is_packed = x.stride == x.columns || x.rows == 1;
+  if (joined && is_packed) return {source_of(x), 1, int64{x.rows} * x.columns, 0, 1};
+  return {source_of(x), x.rows, x.columns, x.stride, 1};
+}
+
+}  // namespace
+
+void fold_dense(const operation& o, const dense_operand& t) {
+  const work by(o);
+  const dense_operand& x = o.x.full;
+  const bool needs_room = t.stride != 1 && t.rows > 1;
+  const buffer room = needs_room ? by.room(t.rows, o.out_bytes) : buffer();
+  void* const out = needs_room ? room.data() : t.data;
+  const lines_of of = o.desc->transpose_a ? lines_of{source_of(x), x.columns, x.rows, 1, x.stride}
+                                          : rows_of(x, false);
+  fold_lines(by, o, of, [&](const fold_arguments& args, const element_source& from) {
+    fold(by, o, args, from, out, o.out_type, o.out_bytes);
+  });
+  if (needs_room)
+    copy_rows(t.data, static_cast<std::size_t>(t.stride) * o.out_bytes, out, o.out_bytes,
+              o.out_bytes, t.rows, t.where, by.stream);
+}
+
 void reduce(const operation& o, void* out) {
   const work by(o);
   const monoid_info& m = *o.sums;
   const bool is_dense = o.x.what == operand::kind::dense;
-  const dense_operand& full = o.x.full;
-  fold_arguments args;
-  args.length = most_in_segment;
-  args.total = is_dense ? int64{full.rows} * full.columns : o.x.sparse.nnz;
-  if (args.total == 0) return;
-  if (is_dense && full.stride != full.columns && full.rows > 1) {
-    args.columns = full.columns;
-    args.stride = full.stride;
-  }
+  lines_of of =
+      is_dense ? rows_of(o.x.full, true) : lines_of{source_of(o.x.sparse), 1, o.x.sparse.nnz, 0, 1};
+  if (of.lines * of.total == 0) return;
   buffer sums;
-  element_source from = is_dense ? source_of(full) : source_of(o.x.sparse);
-  do {
-    args.count = (args.total + args.length - 1) / args.length;
-    const buffer next = by.room(args.count, m.result_bytes);
-    fold(by, o, args, from, next.data(), m.result, m.result_bytes);
+  for (;;) {
+    const buffer next = by.room(of.lines, m.result_bytes);
+    fold_lines(by, o, of, [&](const fold_arguments& args, const element_source& from) {
+      fold(by, o, args, from, next.data(), m.result, m.result_bytes);
+    });
     sums = next;
-    from = sums_in(sums, m);
-    args.total = args.count;
-    args.columns = args.stride = 0;
-  } while (args.count > 1);
+    if (of.lines == 1) break;
+    of = {sums_in(sums, m), 1, of.lines, 0, 1};
+  }
   by.to_host(out, sums.data(), m.result_bytes);
   by.wait();
 }

@@ -16,15 +16,10 @@ struct fold_arguments {
   element_arguments elements;  ///< x is what is summed
   int64 count = 0;             ///< of the segments
   const fold_segment* segments = nullptr;
-  /// Without `segments`: segment k is elements k · length …, of `total`.
-  int64 length = 0, total = 0;
+  /// Without `segments`: segment k is elements k / lines · length … of line k % lines. A line has
+  /// `total` elements, and element e of line l is at l · line_stride + e · stride.
+  int64 lines = 1, length = 0, total = 0, line_stride = 0, stride = 1;
   int lanes = 32;  ///< per segment, a power of two
-  /// Element e of a dense is at e / columns · stride + e % columns; 0: at e.
-  int64 columns = 0, stride = 0;
-
-  constexpr int64 position(int64 e) const {
-    return columns == 0 ? e : e / columns * stride + e % columns;
-  }
 };
 
 template <class Op>
@@ -34,13 +29,14 @@ __global__ void __launch_bounds__(element_threads) fold_segments(fold_arguments 
   const auto thread = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x;
   const int64 k = thread / args.lanes;
   const int lane = static_cast<int>(thread % args.lanes);
-  int64 begin = 0, end = 0;
+  int64 begin = 0, end = 0, base = 0;
   if (k < args.count && args.segments != nullptr) {
     begin = args.segments[k].begin;
     end = args.segments[k].end;
   } else if (k < args.count) {
-    begin = k * args.length;
+    begin = k / args.lines * args.length;
     end = begin + args.length < args.total ? begin + args.length : args.total;
+    base = k % args.lines * args.line_stride;
   }
   const element_place both = {true, true, 0, 0};
   T sum = T();
@@ -49,7 +45,7 @@ __global__ void __launch_bounds__(element_threads) fold_segments(fold_arguments 
     T x[n];
     for (int u = 0; u < n; ++u) {
       const int64 e = first + u * args.lanes;
-      at[u] = e < end ? args.position(e) : -1;
+      at[u] = e < end ? base + e * args.stride : -1;
     }
     gather(args.elements.x, at, x);
     for (int u = 0; u < n; ++u) {

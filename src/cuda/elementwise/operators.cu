@@ -30,9 +30,7 @@ std::size_t bytes_of(type stored, std::size_t otherwise) {
 
 /// The operator as the compiler names it: "rig::on_cuda::adding<rig::min_plus<float>>".
 std::string operator_type(const operation& o, const operator_info& op) {
-  const std::string of = op.text.source != nullptr
-                             ? "rig_user::" + std::string(op.text.source->name)
-                             : type_name(op.text.key);
+  const std::string of = type_name(op.text.key, op.text.source);
   if (op.kind == operator_kind::add) return "rig::on_cuda::adding<" + of + ">";
   if (op.kind == operator_kind::multiply) return "rig::on_cuda::multiplying<" + of + ">";
   const char* const x = element_name(op.algebra);

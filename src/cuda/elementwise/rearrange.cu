@@ -341,13 +341,91 @@ std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_re
   return finish(by, rows, columns, offsets, std::move(entries), {}).structure;
 }
 
+namespace {
+
+/// Throws error(duplicate) with the first key that repeats.
+void refuse_duplicate(const work& by, const std::uint64_t* keys, int64 count, int column_bits) {
+  const buffer first = by.room(1, sizeof(int64));
+  by.to_device(first.data(), &count, sizeof(int64));
+  by.each(count, [=, to = first.data<unsigned long long>()] __device__(int64 k) {
+    if (k > 0 && keys[k] == keys[k - 1]) atomicMin(to, static_cast<unsigned long long>(k));
+  });
+  std::uint64_t key = 0;
+  by.to_host(&key, keys + by.read(first.data<int64>()), sizeof(key));
+  by.wait();
+  fail(errc::duplicate, {by.name, ": there are two entries at (", key >> column_bits, ", ",
+                         key & ((std::uint64_t{1} << column_bits) - 1), "); give a combiner"});
+}
+
+/// The kernel of the builtin operator, or else the one that is compiled.
+template <class Kernel>
+const void* kernel_of(const operation& o, const operator_info& op, const char* name,
+                      Kernel builtin) {
+  const void* const found = with_builtin(op, o.out_type, builtin);
+  return found != nullptr ? found : compiled_kernel(o, op, name, "cuda/elementwise/values.cuh");
+}
+
+dense_list list_of(const device_list& from) {
+  const bool is_list = from.at.what == index_list::kind::list;
+  return {is_list ? from.at.list : nullptr, from.at.first, from.at.step};
+}
+
+}  // namespace
+
+void extract_dense(const operation& o, const dense_operand& t) {
+  const work by(o);
+  const device_list rows(by, o.rows), columns(by, o.columns);
+  const operator_info& op = unchanged(o);
+  extract_arguments args;
+  args.elements = arguments_of(o, op, static_cast<unsigned char>(unary::identity));
+  args.elements.x = array_of(source_of(o.x.full));
+  args.elements.out = t.data;
+  args.rows = t.rows;
+  args.columns = t.columns;
+  args.x_stride = o.x.full.stride;
+  args.t_stride = t.stride;
+  args.row_list = list_of(rows);
+  args.column_list = list_of(columns);
+  const void* const kernel = kernel_of(o, op, "extract_elements", [](auto of) {
+    return reinterpret_cast<const void*>(&extract_elements<typename decltype(of)::type>);
+  });
+  by.launch(kernel, "extract_elements", element_blocks(args.rows * args.columns), args);
+}
+
+void placed_dense(const operation& o, const dense_operand& t) {
+  const work by(o);
+  const device_list rows(by, o.rows), columns(by, o.columns);
+  const column_targets of_rows = targets_of(by, rows, o.x.rows(), t.rows),
+                       of_columns = targets_of(by, columns, o.x.columns(), t.columns);
+  const bool joins = o.accum != accumulator::none;
+  const operator_info& op = joins ? *o.accumulates : converting(o);
+  place_arguments args;
+  args.elements =
+      arguments_of(o, op, joins ? o.accumulates_code : static_cast<unsigned char>(binary::first));
+  args.elements.x = array_of(source_of(t));
+  args.elements.y = array_of(source_of(o.x.full));
+  args.elements.out = t.data;
+  args.rows = t.rows;
+  args.columns = t.columns;
+  args.x_stride = o.x.full.stride;
+  args.t_stride = t.stride;
+  args.row_list = {of_rows.begins.data<int64>(), of_rows.targets.data<int64>()};
+  args.column_list = {of_columns.begins.data<int64>(), of_columns.targets.data<int64>()};
+  args.joins = joins;
+  const void* const kernel = kernel_of(o, op, "place_elements", [](auto of) {
+    return reinterpret_cast<const void*>(&place_elements<typename decltype(of)::type>);
+  });
+  by.launch(kernel, "place_elements", blocks_for(args.rows * args.columns), args);
+}
+
 sparse_result placed(const operation& o) {
   const work by(o);
   const sparse_operand& x = o.x.sparse;
   const rows_and_columns a(x);
   const index rows = o.c.rows(), columns = o.c.columns();
   const int column_bits = bits_below(columns);
-  const int64 nnz = x.nnz;
+  const bool is_build = o.what == operation::kind::build;
+  const int64 nnz = is_build ? o.x.rows() : x.nnz;
   const device_list row_list(by, o.rows), column_list(by, o.columns);
   // By place in C, then by number.
   const buffer keys = by.room(nnz, sizeof(std::uint64_t)),
@@ -356,9 +434,10 @@ sparse_result placed(const operation& o) {
   by.each(nnz,
           [=, row_at = row_list.at, column_at = column_list.at, key = keys.data<std::uint64_t>(),
            number = numbers.data<int64>()] __device__(int64 p) {
-            const index row = row_of_entry(a.offsets, a.offsets_64, a.rows, p);
+            const int64 row = is_build ? p : row_of_entry(a.offsets, a.offsets_64, a.rows, p);
+            const int64 column = is_build ? p : a.entries[p];
             key[p] = static_cast<std::uint64_t>(row_at(row)) << column_bits |
-                     static_cast<std::uint64_t>(column_at(a.entries[p]));
+                     static_cast<std::uint64_t>(column_at(column));
             number[p] = p;
           });
   sort_keys(by, keys.data<std::uint64_t>(), sorted.data<std::uint64_t>(), numbers.data<int64>(),
@@ -370,6 +449,9 @@ sparse_result placed(const operation& o) {
   };
   const summed group = sum_of(by, nnz, [=] __device__(int64 q) -> int64 { return begins(q); });
   const int64 groups = group.total;
+  const bool accumulates = o.accum != accumulator::none;
+  if (is_build && !accumulates && groups < nnz)
+    refuse_duplicate(by, sorted.data<std::uint64_t>(), nnz, column_bits);
   const buffer starts = by.room(groups + 1, sizeof(int64)),
                places = by.room(groups, sizeof(std::uint64_t));
   buffer entries = by.result(groups, sizeof(index));
@@ -390,7 +472,6 @@ sparse_result placed(const operation& o) {
         return first_at_least(place, groups, (row + 1) << column_bits) -
                first_at_least(place, groups, row << column_bits);
       });
-  const bool accumulates = o.accum != accumulator::none;
   buffer from = by.room(groups, sizeof(int64));
   by.each(groups, [=, start = starts.data<int64>(), number = order.data<int64>(),
                    to = from.data<int64>()] __device__(int64 g) {

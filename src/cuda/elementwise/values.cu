@@ -45,14 +45,17 @@ void run(const work& by, const operation& o, const dense_step& step) {
   args.elements.out = c.data;
   args.has_y = step.has_y;
   if (step.masked) args.mask = mask_arguments_of(o.mask);
+  if (step.masked) args.region_rows = o.region_rows;
+  if (step.masked) args.region_columns = o.region_columns;
   args.outside_fills = step.fills;
   __builtin_memcpy(args.fill.bytes, o.fill, sizeof(o.fill));
   const bool is_packed =
       (c.stride == c.columns && (step.x_stride == c.columns || step.x_stride == 0) &&
        (step.y_stride == c.columns || step.y_stride == 0)) ||
       c.rows == 1;
-  const bool is_flat =
-      is_packed && args.mask.over == mask_arguments::absent && !step.op->reads_positions;
+  const bool is_flat = is_packed && args.mask.over == mask_arguments::absent &&
+                       args.region_rows == nullptr && args.region_columns == nullptr &&
+                       !step.op->reads_positions;
   args.rows = is_flat ? 1 : c.rows;
   args.columns = is_flat ? int64{c.rows} * c.columns : c.columns;
   args.c_stride = c.stride;
@@ -64,23 +67,41 @@ void run(const work& by, const operation& o, const dense_step& step) {
 
 }  // namespace
 
+namespace {
+
+met_element met_by(broadcast by, int64 stride) {
+  switch (by) {
+    case broadcast::rows:
+      return {stride, 0, true};
+    case broadcast::columns:
+      return {0, stride, true};
+    case broadcast::places:
+      return {stride, 1, true};
+    case broadcast::none:
+      break;
+  }
+  return {};
+}
+
+}  // namespace
+
 buffer run(const map_step& m) {
   const work by(m.of);
   const sparse_operand& x = *m.x;
-  buffer out = by.result(x.nnz, m.out_bytes);
+  buffer out = m.into != nullptr ? buffer() : by.result(x.nnz, m.out_bytes);
   value_arguments args;
   args.elements = arguments_of(m.of, *m.op, m.code);
   args.elements.out_type = m.out_type;
   args.elements.out_bytes = static_cast<unsigned>(m.out_bytes);
-  args.elements.out = out.data();
+  args.elements.out = m.into != nullptr ? m.into->data : out.data();
   args.elements.x = array_of(m.y_first ? m.y : source_of(x));
   args.elements.y = array_of(m.y_first ? source_of(x) : m.y);
-  args.has_y = m.op->kind == operator_kind::join;
+  args.has_y = m.op->kind == operator_kind::join || m.y_by != broadcast::none;
   args.count = x.nnz;
-  args.y_by_row = m.y_by == broadcast::rows;
-  args.y_by_column = m.y_by == broadcast::columns;
-  args.y_stride = m.y_stride;
-  if (m.op->reads_positions || m.y_by != broadcast::none) {
+  args.swaps = m.y_first;
+  args.y_at = met_by(m.y_by, m.y_stride);
+  if (m.into != nullptr) args.into = met_by(m.into_by, m.into->stride);
+  if (m.op->reads_positions || args.y_at.is_used || args.into.is_used) {
     args.offsets = x.offsets;
     args.offsets_64 = x.offsets_64;
     args.rows = x.rows;
@@ -98,8 +119,8 @@ buffer values(const operation& o, const rearranged& r, const operator_info& op) 
   value_arguments args;
   args.elements = arguments_of(o, op, o.code);
   args.elements.out = out.data();
-  args.elements.x = array_of(source_of(o.x.sparse));
-  args.elements.y = array_of(source_of(o.y.sparse));
+  args.elements.x = array_of(source_of(o.x));
+  args.elements.y = array_of(source_of(o.y));
   args.count = nnz;
   args.x = r.x.data<int64>();
   args.has_y = r.y.bytes() > 0;
@@ -111,12 +132,11 @@ buffer values(const operation& o, const rearranged& r, const operator_info& op) 
 void run_dense(const operation& o) {
   const work by(o);
   const dense_operand& c = o.c.full;
-  const element_source number = {
-      nullptr, static_cast<const unsigned char*>(o.scalar), nullptr, false, o.scalar_type, 0};
-  const element_array x = array_of(source_of(o.x.full));
+  const auto array = [&](const operand& of) {
+    return array_of(of.what == operand::kind::dense ? source_of(of.full) : scalar_of(o));
+  };
+  const element_array x = array(o.x), y = array(o.y);
   const bool has_y = o.op->kind == operator_kind::join || o.y.what == operand::kind::dense;
-  const element_array y =
-      o.y.what == operand::kind::dense ? array_of(source_of(o.y.full)) : array_of(number);
   const bool replaces = o.creates_result || o.desc->replace;
   const bool accumulates = o.accum != accumulator::none;
   buffer room;  // for T, if it joins C
@@ -142,7 +162,7 @@ void accumulate_groups(const work& by, const operation& o, int64 groups, const i
   args.elements = arguments_of(o, *o.accumulates, o.accumulates_code);
   args.elements.out = out.data();
   args.elements.x = array_of({out.data(), nullptr, nullptr, false, o.out_type, o.out_bytes});
-  args.elements.y = array_of(source_of(o.x.sparse));
+  args.elements.y = array_of(source_of(o.x));
   args.groups = groups;
   args.starts = starts;
   args.members = members;

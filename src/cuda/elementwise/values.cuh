@@ -7,14 +7,22 @@
 
 namespace rig::on_cuda {
 
-/// Element k takes x at position x[k], or k; and y at position y[k], or k.
+/// The element of a dense that meets the entry (i, j): at i · by_row + j · by_column.
+struct met_element {
+  int64 by_row = 0, by_column = 0;
+  bool is_used = false;
+
+  constexpr int64 position(int64 i, int64 j) const { return i * by_row + j * by_column; }
+};
+
+/// Element k takes x at position x[k], or k; and y at position y[k], or k. It goes to position k.
 struct value_arguments {
   element_arguments elements;
   int64 count = 0;
   const int64 *x = nullptr, *y = nullptr;
   bool has_y = false;
-  bool y_by_row = false, y_by_column = false;  ///< y at (row or column) · y_stride instead
-  int64 y_stride = 0;
+  bool swaps = false;      ///< the operator's first operand is y
+  met_element y_at, into;  ///< y is there instead; results go there instead
   // The places of entries, if they are read: `columns` is null if not
   const void* offsets = nullptr;
   bool offsets_64 = false;
@@ -52,12 +60,97 @@ __global__ void __launch_bounds__(element_threads) entry_values(value_arguments 
       if (at[k] < 0 || args.columns == nullptr) continue;
       rows[k] = row_of_entry(args.offsets, args.offsets_64, args.rows, p);
       columns[k] = args.columns[p];
-      if (args.y_by_row) y[k] = rows[k] * args.y_stride;
-      if (args.y_by_column) y[k] = columns[k] * args.y_stride;
+      if (args.y_at.is_used) y[k] = args.y_at.position(rows[k], columns[k]);
+      if (args.into.is_used) at[k] = args.into.position(rows[k], columns[k]);
     }
     typename Op::result z[n];
-    compute<Op>(args.elements, x, y, rows, columns, z);
+    if (args.swaps)
+      compute<Op>(args.elements, y, x, rows, columns, z);
+    else
+      compute<Op>(args.elements, x, y, rows, columns, z);
     scatter(args.elements, at, z);
+  }
+}
+
+/// T(i, j) = X(rows[i], columns[j]), all dense.
+struct dense_list {
+  const index* list = nullptr;  ///< null: first + k · step
+  index first = 0, step = 1;
+
+  constexpr index operator[](int64 k) const {
+    return list != nullptr ? list[k] : static_cast<index>(first + k * step);
+  }
+};
+struct extract_arguments {
+  element_arguments elements;
+  int64 rows = 0, columns = 0, x_stride = 0, t_stride = 0;
+  dense_list row_list, column_list;
+};
+
+template <class Op>
+__global__ void __launch_bounds__(element_threads) extract_elements(extract_arguments args) {
+  constexpr int n = elements_in_flight, block = element_threads * n;
+  const int64 count = args.rows * args.columns;
+  for (int64 first = static_cast<int64>(blockIdx.x) * block + threadIdx.x; first < count;
+       first += static_cast<int64>(gridDim.x) * block) {
+    int64 at[n], x[n];
+    const int64 y[n] = {-1, -1, -1, -1};
+    const index unread[n] = {};
+    static_assert(n == 4);
+    for (int k = 0; k < n; ++k) {
+      const int64 e = first + k * element_threads;
+      at[k] = x[k] = -1;
+      if (e >= count) continue;
+      const int64 i = e / args.columns, j = e - i * args.columns;
+      at[k] = i * args.t_stride + j;
+      x[k] = args.row_list[i] * args.x_stride + args.column_list[j];
+    }
+    typename Op::result z[n];
+    compute<Op>(args.elements, x, y, unread, unread, z);
+    scatter(args.elements, at, z);
+  }
+}
+
+/// The numbers in a list of each index: targets[begins[k]] … targets[begins[k + 1]].
+struct inverse_list {
+  const int64 *begins, *targets;
+
+  constexpr int64 count(int64 k) const { return begins[k + 1] - begins[k]; }
+  constexpr int64 number(int64 k, int64 q) const { return targets[begins[k] + q]; }
+};
+
+/// The elements of X that meet at each place of T, joined in order; or the last of them. Places
+/// that none meets are left. y is X, and x is T.
+struct place_arguments {
+  element_arguments elements;
+  int64 rows = 0, columns = 0, x_stride = 0, t_stride = 0;
+  inverse_list row_list, column_list;
+  bool joins = false;
+};
+
+/// Element q of those that meet at (r, c).
+__device__ __forceinline__ int64 met_at(const place_arguments& args, int64 r, int64 c, int64 q) {
+  const int64 width = args.column_list.count(c);
+  return args.row_list.number(r, q / width) * args.x_stride + args.column_list.number(c, q % width);
+}
+
+template <class Op>
+__global__ void __launch_bounds__(element_threads) place_elements(place_arguments args) {
+  for (int64 e = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x;
+       e < args.rows * args.columns; e += static_cast<int64>(gridDim.x) * element_threads) {
+    const int64 r = e / args.columns, c = e - r * args.columns;
+    const int64 meet = args.row_list.count(r) * args.column_list.count(c);
+    if (meet == 0) continue;
+    const int64 at[1] = {r * args.t_stride + c}, absent[1] = {-1};
+    const index unread[1] = {0};
+    typename Op::result z[1];
+    // One that has no partner is copied; the others go through the stored type, as on the CPU.
+    for (int64 q = args.joins ? 0 : meet - 1; q < meet; ++q) {
+      const int64 y[1] = {met_at(args, r, c, q)};
+      const bool is_first = q == 0 || !args.joins;
+      compute<Op>(args.elements, is_first ? absent : at, y, unread, unread, z);
+      scatter(args.elements, at, z);
+    }
   }
 }
 
@@ -68,6 +161,7 @@ struct dense_arguments {
   int64 x_stride = 0, y_stride = 0, c_stride = 0;
   bool has_y = false;
   mask_arguments mask;
+  const bool *region_rows = nullptr, *region_columns = nullptr;  ///< null: all of them
   bool outside_fills = false;
   any_value fill = {};  ///< in C's storage type
 };
@@ -90,6 +184,9 @@ __global__ void __launch_bounds__(element_threads) dense_values(dense_arguments 
       columns[k] = static_cast<index>(j);
       const int64 c = i * args.c_stride + j;
       if (allows(args.mask, rows[k], columns[k])) {
+        if ((args.region_rows != nullptr && !args.region_rows[i]) ||
+            (args.region_columns != nullptr && !args.region_columns[j]))
+          continue;
         at[k] = c;
         x[k] = i * args.x_stride + j;
         if (args.has_y) y[k] = i * args.y_stride + j;
