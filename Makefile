@@ -4,7 +4,7 @@ JOBS ?= $(shell nproc)
 RECORD ?= build/cpu.json
 MAKEFLAGS += --no-print-directory
 
-build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev
+build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev
 bench_packages := $(build_packages) nlohmann-json3-dev libgraphblas-dev
 test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen
 

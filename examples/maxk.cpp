@@ -1,13 +1,16 @@
-// MaxK before an aggregation: the product, its gradient, and a check of one by the other.
+// MaxK before an aggregation: the product, its gradient, and a check of one by the other. Products
+// and sums run where the graph lies.
 
+#include <algorithm>
 #include <cmath>
-#include <cstring>
 
 #include "options.hpp"
 #include "report.hpp"
 #include "rig/cbsr.hpp"
+#include "rig/elementwise.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
+#include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
@@ -27,15 +30,10 @@ rig::dense<T> waves(rig::index rows, rig::index columns, double p, double q) {
   return x;
 }
 
-/// Σ x ∘ y, row by row.
+/// Σ x ∘ y.
 double inner(const rig::dense<double>& x, const rig::dense<double>& y) {
-  double all = 0;
-  for (rig::index i = 0; i < x.rows(); ++i) {
-    double row = 0;
-    for (rig::index j = 0; j < x.columns(); ++j) row += x(i, j) * y(i, j);
-    all += row;
-  }
-  return all;
+  using enum rig::binary;
+  return rig::reduce(rig::ewise_mult(x, y, times), plus);
 }
 
 /// How fast L(X) = Σ W ∘ (A · maxk(X)) grows along a direction: as the gradient says, and as the
@@ -45,35 +43,44 @@ struct slopes {
   rig::index rows_left_out = 0;  ///< where a step along the direction changes what is kept
 };
 
+/// Sets a direction to 0 in the rows where X, X + direction and X − direction keep other places.
+/// Returns the number of these rows.
+rig::index leave_out(rig::dense<double>& direction, const rig::cbsr<double>& at_x,
+                     const rig::cbsr<double>& above, const rig::cbsr<double>& below) {
+  const auto places = at_x.structure().to(rig::cpu()), after = above.structure().to(rig::cpu()),
+             before = below.structure().to(rig::cpu());
+  const auto same = [&](const rig::cbsr_pattern& other, rig::index i) {
+    for (int p = 0; p < places.k(); ++p)
+      if (other.column(i, p) != places.column(i, p)) return false;
+    return true;
+  };
+  rig::index left_out = 0;
+  for (rig::index i = 0; i < direction.rows(); ++i) {
+    if (same(after, i) && same(before, i)) continue;
+    ++left_out;
+    std::ranges::fill(direction.row(i), 0.0);
+  }
+  return left_out;
+}
+
 slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
+  using enum rig::binary;
   const rig::plus_times<double> sum;
   const rig::index n = a.columns();
-  const auto x = waves<double>(n, features, 0.37, 1.13),
-             w = waves<double>(a.rows(), features, 1, 2);
+  const rig::place where = a.where();
+  const auto x = waves<double>(n, features, 0.37, 1.13).to(where),
+             w = waves<double>(a.rows(), features, 1, 2).to(where);
   auto direction = waves<double>(n, features, 0.71, 0.53);
   const double step = 1e-6;
-  const auto moved = [&](double by) {
-    rig::dense<double> at = x;
-    for (rig::index i = 0; i < n; ++i)
-      for (rig::index j = 0; j < features; ++j) at(i, j) += by * direction(i, j);
-    return at;
+  const auto kept_at = [&](double by) {
+    const auto move = rig::apply(direction.to(where), times, by);
+    return rig::maxk(rig::ewise_add(x, move, plus), k);
   };
 
   // L is linear as long as the same places are kept.
   slopes found{};
-  const auto kept = rig::maxk(x, k), above = rig::maxk(moved(step), k),
-             below = rig::maxk(moved(-step), k);
-  const std::size_t row_bytes = static_cast<std::size_t>(k * kept.index_bytes());
-  const auto same = [&](const rig::cbsr<double>& other, rig::index i) {
-    const std::size_t at = row_bytes * static_cast<std::size_t>(i);
-    return std::memcmp(static_cast<const char*>(other.indices()) + at,
-                       static_cast<const char*>(kept.indices()) + at, row_bytes) == 0;
-  };
-  for (rig::index i = 0; i < n; ++i) {
-    if (same(above, i) && same(below, i)) continue;
-    ++found.rows_left_out;
-    std::ranges::fill(direction.row(i), 0.0);
-  }
+  const auto kept = rig::maxk(x, k);
+  found.rows_left_out = leave_out(direction, kept, kept_at(step), kept_at(-step));
   if (n > 0 && found.rows_left_out == n)
     throw std::runtime_error("no gradient to check: a step of 1e-6 changes which " +
                              std::to_string(k) + " of " + std::to_string(features) +
@@ -81,24 +88,23 @@ slopes check_gradient(const rig::matrix<double>& a, int features, int k) {
 
   const auto gradient =
       rig::to_dense(rig::mxm(a, w, sum, rig::structure(kept), {.transpose_a = true}));
-  const auto loss = [&](double by) { return inner(w, rig::mxm(a, rig::maxk(moved(by), k), sum)); };
-  found.by_gradient = inner(gradient, direction);
+  const auto loss = [&](double by) { return inner(w, rig::mxm(a, kept_at(by), sum)); };
+  const auto terms = rig::ewise_mult(gradient, direction.to(where), times);
+  found.by_gradient = rig::reduce(terms, plus);
   found.by_difference = (loss(step) - loss(-step)) / (2 * step);
   // Of the sum of its terms, which may cancel.
-  double terms = 0;
-  for (rig::index i = 0; i < n; ++i)
-    for (rig::index j = 0; j < features; ++j) terms += std::abs(gradient(i, j) * direction(i, j));
-  found.error = std::abs(found.by_gradient - found.by_difference) / (terms > 0 ? terms : 1);
+  const double scale = rig::reduce(rig::apply(terms, rig::unary::absolute), plus);
+  found.error = std::abs(found.by_gradient - found.by_difference) / (scale > 0 ? scale : 1);
   return found;
 }
 
 void maxk(const example::options& given, const settings& my) {
   const rig::place where = given.where();
   const auto operand = [&]<class T>(T) {
-    const auto graph = given.load<T>();
+    const auto graph = given.load<T>().to(where);
     return my.aggregate == "mean" ? rig::mean_normalise(graph) : graph;
   };
-  const auto a = operand(float()).to(where);
+  const auto a = operand(float());
   const auto x = waves<float>(a.columns(), my.features, 0.37, 1.13).to(where),
              grown = waves<float>(a.rows(), my.features, 1, 2).to(where);
   const rig::plus_times<float> sum;
@@ -111,20 +117,13 @@ void maxk(const example::options& given, const settings& my) {
   a.prepare(transposed);
   const auto dense = rig::explain(a, x, sum, whole);  // throws where the named kernel cannot
 
-  std::vector<std::pair<std::string, double>> stages;
-  const auto timed = [&](const char* stage, auto work) {
-    work();  // the first call finds memory
-    const example::stopwatch watch;
-    auto made = work();
-    rig::synchronise(where);
-    stages.emplace_back(stage, watch.ms());
-    return made;
-  };
-  const auto y = timed("maxk", [&] { return rig::maxk(x, my.k, plain); });
-  const auto c = timed("forward", [&] { return rig::mxm(a, y, sum, plain); });
-  const auto dy =
-      timed("backward", [&] { return rig::mxm(a, grown, sum, rig::structure(y), transposed); });
-  timed("dense", [&] { return rig::mxm(a, x, sum, whole); });
+  rig::cbsr<float> y, dy;
+  rig::dense<float> c;
+  example::stages stages(where);
+  stages.time("maxk", [&] { y = rig::maxk(x, my.k, plain); });
+  stages.time("forward", [&] { c = rig::mxm(a, y, sum, plain); });
+  stages.time("backward", [&] { dy = rig::mxm(a, grown, sum, rig::structure(y), transposed); });
+  stages.time("dense", [&] { rig::mxm(a, x, sum, whole); });
   const auto forward = rig::explain(a, y, sum, plain),
              backward = rig::explain(a, grown, sum, rig::structure(y), transposed);
   given.show(forward);

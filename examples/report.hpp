@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rig/dense.hpp"
+#include "rig/place.hpp"
 
 // The results of an example: one JSON object for programs, or lines for people.
 
@@ -53,6 +54,40 @@ inline std::string brief(double number) {
       std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 4).ptr};
 }
 
+/// Milliseconds since it was made.
+class stopwatch {
+ public:
+  double ms() const {
+    return std::chrono::duration<double, std::milli>(clock::now() - start_).count();
+  }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  clock::time_point start_ = clock::now();
+};
+
+/// The stages of a program in one place, each with its milliseconds.
+class stages {
+ public:
+  explicit stages(rig::place where) : where_(where) {}
+
+  /// Does `work` twice and times the second call, because the first one finds memory and kernels.
+  template <class Work>
+  void time(const std::string& stage, Work work) {
+    work();
+    rig::synchronise(where_);
+    const stopwatch watch;
+    work();
+    rig::synchronise(where_);
+    all_.emplace_back(stage, watch.ms());
+  }
+  const std::vector<std::pair<std::string, double>>& all() const { return all_; }
+
+ private:
+  rig::place where_;
+  std::vector<std::pair<std::string, double>> all_;
+};
+
 /// Keys with values, in order. Programs get all digits, people get four.
 class report {
  public:
@@ -75,11 +110,10 @@ class report {
   void add_hidden(const std::string& key, const Value& value) {
     add_json(key, json(value), "");
   }
-  /// Milliseconds of the stages of a program.
-  void add_times(const std::vector<std::pair<std::string, double>>& stages) {
+  void add_times(const stages& timed) {
     std::vector<std::pair<std::string, std::string>> members;
     std::string text;
-    for (const auto& [stage, ms] : stages) {
+    for (const auto& [stage, ms] : timed.all()) {
       members.emplace_back(stage, json(ms));
       text += (text.empty() ? "" : ", ") + stage + " " + brief(ms);
     }
@@ -97,18 +131,6 @@ class report {
  private:
   std::vector<std::pair<std::string, std::string>> members_;
   std::string lines_;
-};
-
-/// Milliseconds since it was made.
-class stopwatch {
- public:
-  double ms() const {
-    return std::chrono::duration<double, std::milli>(clock::now() - start_).count();
-  }
-
- private:
-  using clock = std::chrono::steady_clock;
-  clock::time_point start_ = clock::now();
 };
 
 /// Frobenius norm and sum of all elements, added in double, row by row.

@@ -1,13 +1,14 @@
 // One layer of GraphSAGE or GCN: rig gathers from the neighbours what a dense product has
-// transformed.
+// transformed. Every stage runs where the graph lies.
 
-#include <algorithm>
 #include <cmath>
 #include <random>
 #include <variant>
 
+#include "gemm.hpp"
 #include "options.hpp"
 #include "report.hpp"
+#include "rig/elementwise.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -38,23 +39,24 @@ dense glorot(rig::index inputs, rig::index outputs, std::mt19937_64& random) {
   return random_dense(inputs, outputs, std::sqrt(6.0 / (inputs + outputs)), random);
 }
 
-/// C += X·W, dense. rig is a sparse library: a serious program calls its BLAS here.
-void add_product(dense& c, const dense& x, const dense& w) {
-#pragma omp parallel for
-  for (rig::index i = 0; i < x.rows(); ++i)
-    for (rig::index k = 0; k < x.columns(); ++k) {
-      const float factor = x(i, k);
-#pragma omp simd
-      for (rig::index j = 0; j < w.columns(); ++j) c(i, j) += factor * w(k, j);
-    }
+/// C = X·W, or C += X·W with accumulator `plus`.
+void multiply(dense& c, rig::accumulator accum, const feature_table& x, const dense& w) {
+  if (const auto* full = std::get_if<dense>(&x))
+    example::gemm(c, accum, *full, w);
+  else  // sparse features, word counts say
+    rig::mxm(c, accum, std::get<matrix>(x), w, rig::plus_times<float>{});
 }
-/// Of sparse features, word counts say, it is a product as any other.
-void add_product(dense& c, const matrix& x, const dense& w) {
-  rig::mxm(c, rig::accumulator::plus, x, w, rig::plus_times<float>{});
-}
-void add_product(dense& c, const feature_table& x, const dense& w) {
-  std::visit([&](const auto& stored) { add_product(c, stored, w); }, x);
-}
+
+/// What a layer reads and writes, all where the layer is computed.
+struct layer {
+  matrix graph;
+  feature_table x;
+  dense w, w_self, bias, w_neighbour;
+  dense h, gathered, out;  ///< transformed features, their aggregates, the result
+  rig::descriptor desc;    ///< of the aggregation
+  rig::explanation why;
+  example::stages stages;
+};
 
 feature_table load_features(const settings& my, rig::index n, std::mt19937_64& random) {
   if (my.features.empty()) return random_dense(n, 64, 1, random);
@@ -62,7 +64,7 @@ feature_table load_features(const settings& my, rig::index n, std::mt19937_64& r
   return rig::read_matrix<float>(my.features);
 }
 
-void sage(const example::options& given, const settings& my) {
+layer load(const example::options& given, const settings& my) {
   std::mt19937_64 random(my.seed);
   const auto graph = given.load<float>();
   const rig::index n = graph.rows(), hidden = my.hidden;
@@ -73,77 +75,101 @@ void sage(const example::options& given, const settings& my) {
     rig::fail(rig::errc::shape, {given.source(), ": the graph is ", n, "x", graph.columns(),
                                  ", the features are ", rows, "x", inputs});
 
-  std::vector<std::pair<std::string, double>> stages;
-  const auto timed = [&](const char* stage, auto work) {
-    const example::stopwatch watch;
-    work();
-    stages.emplace_back(stage, watch.ms());
-  };
+  const rig::place where = given.where();
+  const auto there = [&](const auto& stored) -> feature_table { return stored.to(where); };
+  const auto drawn = [&](rig::index from) { return glorot(from, hidden, random).to(where); };
+  const auto room = [&] { return dense::uninitialised(n, hidden, where); };
   auto desc = given.describe();
   desc.fill = 0;  // the maximum of no neighbours
-  rig::explanation why;
-  const auto gather = [&](const matrix& from, const dense& h, auto algebra) {
-    const auto a = from.to(given.where());
-    const auto b = h.to(given.where());
-    // An existing result, because the first use of fresh memory can take longer than the product.
-    auto gathered = dense(n, hidden).to(given.where());
-    a.prepare(desc);
-    why = rig::explain(a, b, algebra, desc);
-    rig::synchronise(given.where());
-    timed("aggregate", [&] {
-      rig::mxm(gathered, rig::none, a, b, algebra, desc);
-      rig::synchronise(given.where());
-    });
-    return gathered.to(rig::cpu());
-  };
+  // The initialisers draw from `random` in this order.
+  return {.graph = graph.to(where),
+          .x = std::visit(there, x),
+          .w = drawn(inputs),
+          .w_self = drawn(inputs),
+          .bias = drawn(1),
+          .w_neighbour = drawn(hidden),
+          .h = room(),
+          .gathered = room(),
+          .out = room(),
+          .desc = desc,
+          .why = {},
+          .stages = example::stages(where)};
+}
 
-  dense h(n, hidden), out(n, hidden);
-  const dense w = glorot(inputs, hidden, random), w_self = glorot(inputs, hidden, random);
-  if (my.aggregate == "pool") {
-    // X·W_self + P·W_neighbour, P the maximum over the neighbours of ReLU(X·W + bias)
-    const dense bias = glorot(1, hidden, random), w_neighbour = glorot(hidden, hidden, random);
-    timed("transform", [&] {
-      for (rig::index i = 0; i < n; ++i) std::copy_n(bias.data(), hidden, h.row(i).begin());
-      add_product(h, x, w);
-#pragma omp parallel for
-      for (rig::index i = 0; i < n; ++i)
-        for (rig::index j = 0; j < hidden; ++j) h(i, j) = std::max(0.0f, h(i, j));
-    });
-    const dense pooled = gather(graph, h, rig::max_second<float>{});
-    timed("combine", [&] {
-      add_product(out, x, w_self);
-      add_product(out, pooled, w_neighbour);
-    });
-  } else if (my.aggregate == "mean") {
-    // X·W_self + the mean over the neighbours of X·W, which is (their mean)·W but has fewer columns
-    // to gather
-    timed("transform", [&] { add_product(h, x, w); });
-    out = gather(graph, h, rig::mean_second<float>{});
-    timed("combine", [&] { add_product(out, x, w_self); });
-  } else {
-    // D^-½ (A + I) D^-½ · X·W
-    matrix normal;
-    timed("normalise", [&] { normal = rig::gcn_normalise(graph); });
-    timed("transform", [&] { add_product(h, x, w); });
-    out = gather(normal, h, rig::plus_times<float>{});
-  }
-  given.show(why);
+/// H = X·W, the first stage of two layers.
+void transform(layer& l) {
+  l.stages.time("transform", [&] { multiply(l.h, rig::none, l.x, l.w); });
+}
 
-  const example::sums sums = example::sums_of(out);
+template <class Semiring>
+void aggregate(layer& l, const matrix& a, Semiring algebra) {
+  a.prepare(l.desc);
+  l.why = rig::explain(a, l.h, algebra, l.desc);
+  l.stages.time("aggregate", [&] { rig::mxm(l.gathered, rig::none, a, l.h, algebra, l.desc); });
+}
+
+/// X·W_self + P·W_neighbour, where P is the maximum over the neighbours of ReLU(X·W + bias).
+void pool(layer& l) {
+  // A column of ones times the bias is the bias in every row.
+  const dense ones = dense(l.graph.rows(), 1, 1).to(l.graph.where());
+  l.stages.time("transform", [&] {
+    example::gemm(l.h, rig::none, ones, l.bias);
+    multiply(l.h, rig::accumulator::plus, l.x, l.w);
+    rig::apply(l.h, rig::none, l.h, rig::unary::relu);
+  });
+  aggregate(l, l.graph, rig::max_second<float>{});
+  l.stages.time("combine", [&] {
+    multiply(l.out, rig::none, l.x, l.w_self);
+    example::gemm(l.out, rig::accumulator::plus, l.gathered, l.w_neighbour);
+  });
+}
+
+/// X·W_self + the mean over the neighbours of X·W, which is (their mean)·W but has fewer columns
+/// to gather.
+void mean(layer& l) {
+  transform(l);
+  aggregate(l, l.graph, rig::mean_second<float>{});
+  l.stages.time("combine", [&] {
+    multiply(l.out, rig::none, l.x, l.w_self);
+    rig::ewise_add(l.out, rig::none, l.out, l.gathered, rig::binary::plus);
+  });
+}
+
+/// D^-½ (A + I) D^-½ · X·W.
+void gcn(layer& l) {
+  matrix normal;
+  l.stages.time("normalise", [&] { normal = rig::gcn_normalise(l.graph); });
+  transform(l);
+  aggregate(l, normal, rig::plus_times<float>{});
+  l.out = std::move(l.gathered);
+}
+
+void sage(const example::options& given, const settings& my) {
+  layer l = load(given, my);
+  if (my.aggregate == "pool")
+    pool(l);
+  else if (my.aggregate == "mean")
+    mean(l);
+  else
+    gcn(l);
+  given.show(l.why);
+
+  const rig::index n = l.graph.rows(), inputs = l.w.rows(), hidden = my.hidden;
+  const example::sums sums = example::sums_of(l.out.to(rig::cpu()));
   example::report found;
   found.note("layer", my.aggregate + ", " + std::to_string(inputs) + " features to " +
                           std::to_string(hidden));
   found.note("graph", given.source() + ": " + std::to_string(n) + " nodes, " +
-                          std::to_string(graph.nnz()) + " arcs");
+                          std::to_string(l.graph.nnz()) + " arcs");
   found.add_hidden("n", n);
   found.add_hidden("features", inputs);
   found.add_hidden("aggregate", my.aggregate);
-  found.add_json("kernel", example::json(why.chosen),
-                 why.chosen + " on " + rig::to_string(given.where()) + ": " + why.reason);
-  found.add_times(stages);
+  found.add_json("kernel", example::json(l.why.chosen),
+                 l.why.chosen + " on " + rig::to_string(given.where()) + ": " + l.why.reason);
+  found.add_times(l.stages);
   found.add_hidden("fro", sums.fro);
   found.add_hidden("total", sums.total);
-  found.note("result", std::to_string(n) + "x" + std::to_string(out.columns()) + ", norm " +
+  found.note("result", std::to_string(n) + "x" + std::to_string(hidden) + ", norm " +
                            example::brief(sums.fro) + ", sum " + example::brief(sums.total));
   found.print(given.json);
 }

@@ -325,7 +325,7 @@ TEST_CASE("maxk: the product equals spmm's, and the gradient equals the slope") 
   }
 }
 
-TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are stored") {
+TEST_CASE("sage: a layer does not depend on place, threads, kernel, or how features are stored") {
   const auto agree = [](const ordered_json& x, const ordered_json& y, double tolerance) {
     CHECK(close(x["fro"], y["fro"], tolerance));
     CHECK(std::abs(x["total"].get<double>() - y["total"].get<double>()) <=
@@ -343,6 +343,7 @@ TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are
     CHECK(one["fro"] == three["fro"]);
     CHECK(one["total"] == three["total"]);
     agree(one, answer(command + " --generate rmat:10:8 --kernel split"), 1e-6);
+    agree(one, answer(command + " --generate rmat:10:8 --device cpu"), 1e-5);
     CHECK(one["fro"] != answer(command + " --generate rmat:10:8 --seed 2")["fro"]);
 
     const fs::path features = data() / "cora" / "features.mtx.gz",
@@ -361,6 +362,38 @@ TEST_CASE("sage: a layer does not depend on threads, kernel, or how features are
           1e-5);
     check_fails(command + " --generate karate --features " + features.string(), 1, "2708x1433");
   }
+}
+
+TEST_CASE("operations: each call with its operands and its result") {
+  const auto all = answer("operations --generate karate")["results"];
+  CHECK(keys_of(all) ==
+        std::vector<std::string>{"extract",      "apply_own",    "select",         "select_own",
+                                 "ewise_add",    "ewise_mult",   "apply",          "apply_number",
+                                 "edge_softmax", "reduce_rows",  "reduce_columns", "reduce",
+                                 "transpose",    "extract_rows", "extract_row",    "assign",
+                                 "at",           "kronecker",    "diag",           "diag_matrix",
+                                 "from_tuples",  "to_tuples",    "accumulator",    "mask",
+                                 "replace",      "vector_add",   "vector_select",  "vector_assign",
+                                 "dense_apply",  "mxm"});
+  CHECK(all["select"] == json::parse("[[1,0,10],[2,0,20],[2,1,21],[3,0,30],[3,1,31],[3,2,32],"
+                                     "[4,0,40]]"));
+  CHECK(all["ewise_mult"] == json::parse("[[1,0,100],[2,0,400],[3,0,900],[3,2,1024],[4,0,1600]]"));
+  CHECK(all["reduce"] == 242);
+  CHECK(all["reduce_rows"] == json::parse("[[0,1,10],[0,2,41],[0,3,93],[0,4,40]]"));
+  CHECK(all["from_tuples"] == json::parse("[[0,2,5],[2,1,4]]"));
+  CHECK(all["at"] == 32);
+  CHECK(all["vector_assign"] == json::parse("[[0,0,1],[0,3,5],[0,4,5]]"));
+  CHECK(all["mxm"] == json::parse("[[40,41],[30,31],[30,31],[20,21],[0,1]]"));
+
+  const outcome shown = run("operations --generate karate --device cpu --explain");
+  CHECK(shown.status == 0);
+  for (const char* part :
+       {"chosen: ", "karate on cpu\n",
+        "\nreduce: the sum of all entries\n  rig::reduce(A, rig::binary::plus)\n"
+        "    A                 result\n     .  1  2  3  4    242\n    10  . 12 13  .\n"})
+    CHECK(shown.out.find(part) != std::string::npos);
+  const scratch edges("few.txt", "0 1\n1 2\n");
+  check_fails("operations --graph " + edges.path.string(), 1, "3x3");
 }
 
 TEST_CASE("printed text: sizes, kernel, reason, time; --explain; --help") {
@@ -383,7 +416,7 @@ TEST_CASE("printed text: sizes, kernel, reason, time; --explain; --help") {
 TEST_CASE("run-time errors: status 1, and one line that names the file") {
   const scratch broken("broken.mtx",
                        "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n");
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"}) {
     check_fails(program + " --graph /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
     check_fails(program + " --graph " + broken.path.string(), 1, broken.path.string());
     check_fails(program + " --graph " + fs::temp_directory_path().string(), 1,
@@ -399,7 +432,7 @@ TEST_CASE("an answer that cannot be written: status 1") {
     MESSAGE("SKIPPED: no /dev/full");
     return;
   }
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"})
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"})
     for (const std::string more : {"", " --json", " --explain", " --help"})
       check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
 }
@@ -414,7 +447,7 @@ TEST_CASE("an instruction set that no machine has: status 1") {
 }
 
 TEST_CASE("invalid command lines: status 2") {
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"}) {
     check_fails(program, 2, "--graph");
     check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");
     for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
