@@ -139,6 +139,18 @@ void cpu(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
 
+/// $RIG_DATA, or else the folder beside the repository.
+std::string data_folder();
+
+/// The data sets that have a graph, in alphabetical order.
+std::vector<std::string> data_sets();
+
+/// The graph of the data set with this name, or else a generated one.
+rig::matrix<float> graph_of(const std::string& name);
+
+/// Whether no generator makes the graph of this name; karate, which is both, is real.
+bool is_real(const std::string& name);
+
 struct plot {
   std::string name;
   std::string alternative;  ///< the plot in words
