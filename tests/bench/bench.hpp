@@ -63,6 +63,8 @@ struct row {
   std::optional<double> kept_share;  ///< the kept share of A's entries, with repetitions
   std::optional<double> exact_ms;    ///< rig's exact kernel, with B in the same type
   std::optional<double> control_ms;  ///< the exact kernel on a matrix of the kept entries
+  std::optional<double> error;       ///< Frobenius norm of C's difference to the exact product in
+                                     ///< fp32, over the norm of that product
   std::optional<double> load_share;  ///< the share of `ms` that loading takes
   std::optional<double> published;   ///< the ratio of the published kernel
   double ms = 0;
