@@ -63,6 +63,8 @@ struct row {
   std::optional<double> kept_share;  ///< the kept share of A's entries, with repetitions
   std::optional<double> exact_ms;    ///< rig's exact kernel, with B in the same type
   std::optional<double> control_ms;  ///< the exact kernel on a matrix of the kept entries
+  std::optional<double> error;       ///< Frobenius norm of C's difference to the exact product in
+                                     ///< fp32, over the norm of that product
   std::optional<double> load_share;  ///< the share of `ms` that loading takes
   std::optional<double> published;   ///< the ratio of the published kernel
   double ms = 0;
@@ -138,6 +140,18 @@ std::span<const suite> suites();
 void cpu(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
+
+/// $RIG_DATA, or else the folder beside the repository.
+std::string data_folder();
+
+/// The data sets that have a graph, in alphabetical order.
+std::vector<std::string> data_sets();
+
+/// The graph of the data set with this name, or else a generated one.
+rig::matrix<float> graph_of(const std::string& name);
+
+/// Whether no generator makes the graph of this name; karate, which is both, is real.
+bool is_real(const std::string& name);
 
 struct plot {
   std::string name;

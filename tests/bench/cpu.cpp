@@ -5,12 +5,10 @@
 #include <array>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <random>
 
 #include "bench.hpp"
 #include "graphblas.hpp"
-#include "rig/io.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
@@ -136,16 +134,6 @@ void products(const std::string& name, const rig::matrix<float>& a, int features
   const double ratio = best / ms[0];
   (features == 1 ? over_graphblas.vectors : over_graphblas.products).push_back(ratio);
   if (name == "rmat:16:16" && features == 64) out.summarise("spmm_64_over_graphblas", ratio, 1.3);
-}
-
-/// A graph of the data sets with this name, or else a generated one.
-rig::matrix<float> graph_of(const std::string& name) {
-  const char* const given = std::getenv("RIG_DATA");
-  const std::filesystem::path data = given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
-  for (const char* const file : {"graph.mtx.gz", "graph.mtx"})
-    if (std::filesystem::exists(data / name / file))
-      return rig::read_matrix<float>(data / name / file);
-  return rig::generate::from_text(name);
 }
 
 /// The loop that a user writes for one column without a library: calls to(row, sum) for the rows

@@ -52,6 +52,23 @@ extern "C" __global__ void round_to(const float* from, unsigned short* to, long 
     else asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to[i]) : "f"(from[i]));
 }
 
+extern "C" __global__ void add_squares(const float* x, const float* y, long count, double* sums) {
+  const long step = static_cast<long>(gridDim.x) * blockDim.x;
+  double apart = 0, whole = 0;
+  for (long i = blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x; i < count; i += step) {
+    const double difference = static_cast<double>(x[i]) - y[i];
+    apart += difference * difference;
+    whole += static_cast<double>(y[i]) * y[i];
+  }
+  for (int lanes = 16; lanes > 0; lanes /= 2) {
+    apart += __shfl_down_sync(~0u, apart, lanes);
+    whole += __shfl_down_sync(~0u, whole, lanes);
+  }
+  if (threadIdx.x % 32 != 0) return;
+  atomicAdd(sums, apart);
+  atomicAdd(sums + 1, whole);
+}
+
 extern "C" __global__ void gather(const float4* table, const unsigned* rows, long count, float* out) {
   const long warps = gridDim.x * static_cast<long>(blockDim.x) / 32;
   const long warp = (blockIdx.x * static_cast<long>(blockDim.x) + threadIdx.x) / 32;
@@ -324,6 +341,17 @@ void fill_random(float* out, rig::int64 count, unsigned seed) {
 
 void round_to(rig::type stored, const float* from, void* to, rig::int64 count) {
   launch("round_to", enough_blocks(), 256, from, to, count, stored == rig::type::half ? 1 : 0);
+}
+
+double relative_error(const float* x, const float* exact, rig::int64 count) {
+  const rig::buffer sums = rig::buffer::allocate(2 * sizeof(double), rig::cuda());
+  check(cudaMemsetAsync(sums.data(), 0, sums.bytes(), stream()), "cudaMemsetAsync");
+  launch("add_squares", enough_blocks(), 256, x, exact, count, sums.data<double>());
+  double apart_and_whole[2];
+  synchronise();
+  check(cudaMemcpy(apart_and_whole, sums.data(), sizeof apart_and_whole, cudaMemcpyDeviceToHost),
+        "cudaMemcpy");
+  return std::sqrt(apart_and_whole[0] / apart_and_whole[1]);
 }
 
 void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const float* b, int columns,

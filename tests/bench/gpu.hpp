@@ -47,6 +47,9 @@ void fill_random(float* out, rig::int64 count, unsigned seed);
 /// to = from, rounded to the nearest; `to` has the element type `stored`, half or bfloat16.
 void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
 
+/// The Frobenius norm of x - exact over that of `exact`, both packed.
+double relative_error(const float* x, const float* exact, rig::int64 count);
+
 /// C = A·B by the kernel of GE-SpMM: a warp per row, B and C packed by row, `coarsening` columns
 /// (1, 2, 4) per lane. Row caching by coalesced loads is optional. A has 32-bit offsets and its own
 /// values.

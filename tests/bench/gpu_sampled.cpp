@@ -117,6 +117,7 @@ class sampled : public suite {
   void measure(product& of) override {
     const rig::matrix<float>& a = of.graph.weighted;
     const std::optional<double> best = with_.best_cusparse(of);
+    exact_ = rig::mxm(a, of.b, sum);
     auto b16 = rig::dense<rig::bfloat16>::uninitialised(a.columns(), of.features, rig::cuda());
     round_to(rig::type::bfloat16, of.b.data(), b16.data(), rig::int64{a.columns()} * of.features);
     const auto b8 = rig::quantized::from(of.b, rig::ranges::matrix, rig::rounding::nearest);
@@ -212,12 +213,13 @@ class sampled : public suite {
     return control;
   }
 
-  /// Adds one of rig's kernels to the field, if it gives the expected result.
+  /// Adds one of rig's kernels to the field, if it gives the expected result; notes its error.
   void enter(const std::string& name, std::function<void()> run, const std::vector<float>& expected,
              product& of, std::vector<contender>& field) {
     std::vector<peer> one = {{name, std::move(run), {}}};
     try {
       verify(one, of.c, expected, of, float_rounding, with_);
+      errors_[name] = relative_error(of.c.data(), exact_.data(), rig::int64{of.n()} * of.features);
     } catch (const rig::error& wrong) {
       one[0].error = wrong.what();
       with_.out.miss(name + " (" + of.graph.name + ", F = " + std::to_string(of.features) +
@@ -308,6 +310,7 @@ class sampled : public suite {
         if (found == ms.end()) continue;
         line.control_ms = b.type == "float" ? std::optional(control_ms) : std::nullopt;
         line.exact_ms = ms.at("exact " + b.type);
+        line.error = errors_.at(found->first);
         add(line, of, b, static_cast<double>(kept.staged), found->second, best);
       }
       if (const auto own = ms.find(name_of(by, "float")); own != ms.end()) {
@@ -402,7 +405,9 @@ class sampled : public suite {
   rig::int64 longest_ = 0;
   rig::buffer values_;                                                  ///< A's, on the host
   std::map<std::pair<std::string, int>, rig::matrix<float>> controls_;  ///< by kernel and width
-  std::map<double, double> ladder_;  ///< gather ceilings by the table's bytes
+  rig::dense<float> exact_;               ///< the product of all entries in fp32
+  std::map<std::string, double> errors_;  ///< of the last results, by contender
+  std::map<double, double> ladder_;       ///< gather ceilings by the table's bytes
   std::vector<double> over_targets_, over_targets_or_ceiling_, int8_over_targets_, over_control_,
       over_exact_, whole_over_exact_, int8_exact_, adaptive_over_fastrand_, adaptive_over_bucket_;
   std::vector<loaded_product> products_;

@@ -79,6 +79,7 @@ std::unique_ptr<suite> make_spmv(setting& with);
 std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
+std::unique_ptr<suite> make_real(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.
 template <class T>
@@ -88,10 +89,15 @@ std::vector<float> sample(const rig::dense<T>& c);
 constexpr double float_rounding = 1e-6;
 
 /// Runs a peer on an emptied C and compares samples. If they differ by more than `rounding` per
-/// term, the peer gets an error instead of a time, and the record misses.
+/// term, the peer gets an error instead of a time, and the record misses. Results below `least`
+/// count as `least`, and so does a NaN, as in a row without entries that a peer does not write.
 template <class T>
 void verify(std::vector<peer>& peers, rig::dense<T>& c, const std::vector<float>& expected,
-            const product& at, double rounding, setting& with);
+            const product& at, double rounding, setting& with, float least = rig::lowest<float>());
+
+/// The least result that cusparseSpMMOp gives: it starts some of its sums with 0 for every
+/// operation, so a negative maximum may become 0.
+constexpr float least_maximum = 0;
 
 std::vector<rig::index> sampled_rows(rig::index rows);
 

@@ -1,10 +1,14 @@
-// Suite graphs: the benchmark graphs have their recorded numbers of entries and degrees.
+// The graphs of all suites. Suite graphs: the benchmark graphs have their recorded numbers of
+// entries and degrees.
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 
 #include "bench.hpp"
+#include "rig/io.hpp"
 
 namespace bench {
 namespace {
@@ -26,7 +30,41 @@ bool is_off(rig::int64 found, rig::int64 known, double share, double count) {
   return difference > std::max(count, share * static_cast<double>(known));
 }
 
+namespace fs = std::filesystem;
+
+/// The file of a data set's graph; empty if there is none.
+fs::path file_of(const fs::path& data_set) {
+  for (const char* const name : {"graph.mtx.gz", "graph.mtx"})
+    if (fs::exists(data_set / name)) return data_set / name;
+  return {};
+}
+
 }  // namespace
+
+std::string data_folder() {
+  const char* const given = std::getenv("RIG_DATA");
+  return given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
+}
+
+std::vector<std::string> data_sets() {
+  std::vector<std::string> names;
+  std::error_code absent;
+  for (const auto& entry : fs::directory_iterator(data_folder(), absent))
+    if (!file_of(entry.path()).empty()) names.push_back(entry.path().filename());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+rig::matrix<float> graph_of(const std::string& name) {
+  const fs::path file = file_of(fs::path(data_folder()) / name);
+  return file.empty() ? rig::generate::from_text(name) : rig::read_matrix<float>(file);
+}
+
+bool is_real(const std::string& name) {
+  const auto all = rig::generate::named_graphs();
+  return name.find(':') == std::string::npos &&
+         std::none_of(all.begin(), all.end(), [&](const auto& of) { return name == of.name; });
+}
 
 void graphs(const options& given, record& out) {
   int off = 0;

@@ -35,6 +35,7 @@ constexpr suite table[] = {
      gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
+    {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
      gpu_suites},
@@ -71,6 +72,8 @@ void list() {
       "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE and grid:ROWS:COLS:\n");
   for (const auto& of : rig::generate::named_graphs())
     std::printf("  %-20s about %ld entries\n", of.name, of.nnz);
+  std::printf("data sets in %s:\n", data_folder().c_str());
+  for (const std::string& name : data_sets()) std::printf("  %s\n", name.c_str());
 }
 
 int run_suite(const std::string& name, const options& given, const std::string& path) {
@@ -104,7 +107,7 @@ int run(int count, char** arguments) {
       "bench SUITE [options], bench report RECORD…, bench performance RECORD…: options", 100),
       hidden;
   auto add = shown.add_options();
-  add("graphs", po::value(&graph_list), "graphs, separated by commas");
+  add("graphs", po::value(&graph_list), "graphs or data sets, separated by commas");
   add("graph", po::value(&given.graph_file), "tune: a file, in place of the named graphs");
   add("table", po::value(&given.table)->default_value("tuning.csv"),
       "tune: the table to write; its rows of this commit are kept");

@@ -24,6 +24,9 @@ constexpr section sections[] = {
      "after which rig has taken less time than cuSPARSE, preparation included."},
     {"max_speedup", "Maxima",
      "The peers are cusparseSpMMOp, which NVIDIA has deprecated, and rig's own sum."},
+    {"real_speedup", "Sums on real graphs",
+     "The peer is the fastest of cuSPARSE's four algorithms."},
+    {"real_max_speedup", "Maxima on real graphs", "The peer is cusparseSpMMOp."},
     {"half_speedup", "Half features", "Both libraries read half, and add in fp32."},
     {"bfloat16_speedup", "bfloat16 features", "Both libraries read bfloat16, and add in fp32."},
     {"spmv_speedup", "One column",
@@ -33,6 +36,11 @@ constexpr section sections[] = {
      "product with all columns."},
     {"maxk_backward", "MaxK, backward",
      "The product at the positions that MaxK kept. The peer is rig's own exact product."},
+    {"sampled_error", "Sampling: time against error",
+     "A sample keeps at most S entries per row; a curve has a point per S. The error is the "
+     "norm of the difference to the exact product over the norm of that product. The features are "
+     "random numbers around 0, so their sums cancel; your data has other errors. The peer is rig's "
+     "own exact product."},
     {"cpu_speedup", "CPU",
      "The peer is SuiteSparse:GraphBLAS, whose fastest way to form the same product counts."},
 };
@@ -88,9 +96,10 @@ std::string table_of_graphs(const std::vector<json>& records) {
   for (const json& record : records)
     for (const json& row : record.at("rows"))
       if (row.at("nnz") != 0)
-        graphs.emplace(row.at("nnz").get<long>(), "| " + row.at("graph").get<std::string>() +
-                                                      " | " + row.at("n").dump() + " | " +
-                                                      row.at("nnz").dump() + " | synthetic |");
+        graphs.emplace(row.at("nnz").get<long>(),
+                       "| " + row.at("graph").get<std::string>() + " | " + row.at("n").dump() +
+                           " | " + row.at("nnz").dump() + " | " +
+                           (is_real(row.at("graph")) ? "real" : "synthetic") + " |");
   std::string out = "| graph | nodes | entries | origin |\n| --- | ---: | ---: | --- |\n";
   for (const auto& [nnz, line] : graphs) out += line + "\n";
   return out;
@@ -119,9 +128,10 @@ std::string performance(std::span<const std::string> paths) {
   out += "\nPeers:\n\n";
   for (const std::string& peer : peers) out += "- " + peer + "\n";
   out +=
-      "\n## Graphs\n\nEvery graph is made by a generator of "
+      "\n## Graphs\n\nA synthetic graph is made by a generator of "
       "[generate.hpp](../include/rig/generate.hpp). Names that end in `-like` have the size and "
-      "the degrees of a published graph, not its edges.\n\n" +
+      "the degrees of a published graph, not its edges. A real graph is a published data set, read "
+      "from a file. Values are random in both.\n\n" +
       table_of_graphs(records);
   for (const section& of : sections) {
     const auto found = plots.find(of.figure);

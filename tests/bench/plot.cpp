@@ -1,5 +1,5 @@
-// Plots of a record as SVG: bars by graph and features. The background is white, because a page
-// shows the file as an image, which does not inherit the page's colours.
+// Plots of a record as SVG: bars by graph and features, and curves of samples. The background is
+// white, because a page shows the file as an image, which does not inherit the page's colours.
 
 #include <algorithm>
 #include <cmath>
@@ -81,6 +81,8 @@ const panel spmv_speedup[] = {{"best cuSPARSE SpMV ms / rig ms", "1: as fast", {
 const panel over_exact_product[] = {
     {"ms of rig's exact product / ms", "1: as fast", {}, over_exact}};
 const panel cpu_speedup[] = {{"best SuiteSparse:GraphBLAS ms / rig ms", "1: as fast", {}, ratio}};
+const panel real_sums[] = {{"best cuSPARSE ms / rig ms", "1: as fast", 1.0, ratio}};
+const panel real_maxima[] = {{"cusparseSpMMOp ms / rig ms", "1: as fast", 1.0, ratio}};
 const panel amortised[] = {{"products", "1: in the first product", {}, products_until_it_pays}};
 const figure figures[] = {
     {"exact_speedup", "exact", "mxm", "plus_times", "float",
@@ -90,6 +92,10 @@ const figure figures[] = {
     {"prepare_pays", "exact", "mxm", "plus_times", "float",
      "Sums in fp32: products until preparing A pays against cuSPARSE", amortised, "less"},
     {"max_speedup", "max", "mxm", "max_second", "float", "Maxima in fp32: speed-up", max_speedup},
+    {"real_speedup", "real", "mxm", "plus_times", "float",
+     "Real graphs, sums in fp32: speed-up over the best cuSPARSE", real_sums},
+    {"real_max_speedup", "real", "mxm", "max_second", "float",
+     "Real graphs, maxima in fp32: speed-up over cusparseSpMMOp", real_maxima},
     {"half_speedup", "types", "mxm", "plus_times", "half",
      "Sums of half features: speed-up over cuSPARSE in half", same_type},
     {"bfloat16_speedup", "types", "mxm", "plus_times", "bfloat16",
@@ -239,18 +245,22 @@ std::string summary_of(const figure& of, const std::vector<bar>& bars) {
   return out;
 }
 
-/// The bars of the first panel that are slower than their peer, worst first.
+/// The lines of a list of losses, worst first.
+std::vector<std::string> in_order(std::vector<std::pair<double, std::string>> slower) {
+  std::sort(slower.begin(), slower.end());
+  std::vector<std::string> out;
+  for (const auto& [value, name] : slower) out.push_back(name + ": " + digits(value, 2));
+  return out;
+}
+
+/// The bars of the first panel that are slower than their peer.
 std::vector<std::string> losses_of(const figure& of, const std::vector<bar>& bars) {
   std::vector<std::pair<double, std::string>> slower;
   if (of.better != std::string("more")) return {};
   for (const bar& one : bars)
     if (one.values[0] && *one.values[0] < 1 && !one.features.empty())
-      slower.emplace_back(*one.values[0],
-                          one.graph + ", F = " + one.features + ": " + digits(*one.values[0], 2));
-  std::sort(slower.begin(), slower.end());
-  std::vector<std::string> out;
-  for (const auto& [value, text] : slower) out.push_back(text);
-  return out;
+      slower.emplace_back(*one.values[0], one.graph + ", F = " + one.features);
+  return in_order(std::move(slower));
 }
 
 /// Draws the graph's name at its first bar, and F at each bar.
@@ -267,33 +277,137 @@ std::string draw_names(const std::vector<bar>& bars, double right) {
   return out;
 }
 
-std::string draw(const figure& of, const std::vector<bar>& bars, const json& record) {
-  std::size_t longest = 0;
-  for (const bar& one : bars) longest = std::max(longest, one.graph.size());
-  const double names = edge + letter * static_cast<double>(longest) + features_column;
-  const double share = (width - edge - names) / static_cast<double>(of.panels.size());
-
+/// The whole picture: its heads above `body`.
+std::string picture(const std::string& title, const std::string& summary, const char* better,
+                    double height, const std::string& body, const json& record) {
   std::string made = "commit " + record.at("commit").get<std::string>() + ", " +
                      record.at("date").get<std::string>().substr(0, 10);
   for (const char* key : {"toolkit", "gpu"})
     if (record.at(key).is_string()) made = record.at(key).get<std::string>() + ", " + made;
 
-  const std::string size[] = {digits(width, 0), digits(bars.back().y + below, 0)};
+  const std::string size[] = {digits(width, 0), digits(height, 0)};
   std::string out = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + size[0] +
                     "\" height=\"" + size[1] + "\" viewBox=\"0 0 " + size[0] + " " + size[1] +
-                    "\" font-family=\"sans-serif\" font-size=\"11\">\n<title>" + escaped(of.title) +
-                    "</title>\n<desc>" + escaped(summary_of(of, bars)) +
+                    "\" font-family=\"sans-serif\" font-size=\"11\">\n<title>" + escaped(title) +
+                    "</title>\n<desc>" + escaped(summary) +
                     "</desc>\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n";
-  out += text_at(edge, 26, of.title, "font-size=\"16\" font-weight=\"bold\"");
+  out += text_at(edge, 26, title, "font-size=\"16\" font-weight=\"bold\"");
   out += text_at(edge, 44,
                  made + "; medians of " + record.at("repeat").dump() +
-                     (*of.better != '\0' ? std::string("; ") + of.better + " is better" : ""));
-  out += draw_names(bars, names - 8);
+                     (*better != '\0' ? std::string("; ") + better + " is better" : ""));
+  return out + body + "</svg>\n";
+}
+
+std::string draw(const figure& of, const std::vector<bar>& bars) {
+  std::size_t longest = 0;
+  for (const bar& one : bars) longest = std::max(longest, one.graph.size());
+  const double names = edge + letter * static_cast<double>(longest) + features_column;
+  const double share = (width - edge - names) / static_cast<double>(of.panels.size());
+  std::string out = draw_names(bars, names - 8);
   for (std::size_t i = 0; i < of.panels.size(); ++i) {
     const double left = names + share * static_cast<double>(i);
     out += draw(of.panels[i], i, bars, left, left + share - value_column);
   }
-  return out + "</svg>\n";
+  return out;
+}
+
+double error_of(const json& row) { return row.at("error").get<double>(); }
+double time_of(const json& row) { return 1 / *over_exact(row); }
+
+/// Sampled products of one graph and F: a curve per kernel, a row of the record per width.
+struct sampled_curves {
+  std::string of;
+  std::map<std::string, std::vector<json>> by_kernel;
+};
+
+/// A graph with a single width has no curve.
+std::vector<sampled_curves> sampled_curves_of(const json& record) {
+  std::vector<sampled_curves> out;
+  for (const json& row : record.at("rows")) {
+    if (row.at("type") != "float" || !row.value("error", json()).is_number()) continue;
+    const std::string of =
+        row.at("graph").get<std::string>() + ", F = " + row.at("features").dump();
+    if (out.empty() || out.back().of != of) out.push_back({of, {}});
+    out.back().by_kernel[row.at("kernel")].push_back(row);
+  }
+  std::erase_if(out, [](const auto& one) { return one.by_kernel.begin()->second.size() < 2; });
+  return out;
+}
+
+constexpr int curves_per_line = 4;
+constexpr double curves_width = 165, curves_height = 120;  ///< the axes of one graph and F
+constexpr double curves_across = 214, curves_down = 176;   ///< from one graph and F to the next
+
+const char* colour_of(const std::string& kernel) {
+  return kernel == "bucket" ? "#1f4e86" : kernel == "fastrand" ? "#b3401e" : "#3c8d3c";
+}
+
+/// Draws the curves above (`left`, `bottom`), where both are 0; both axes end at `greatest`.
+std::string draw(const sampled_curves& of, double left, double bottom, double greatest) {
+  const auto x_of = [&](double error) { return left + error / greatest * curves_width; };
+  const auto y_of = [&](double time) { return bottom - time / greatest * curves_height; };
+  std::string out = text_at(left, y_of(greatest) - 6, of.of, "font-weight=\"bold\"");
+  for (double at = 0; at <= greatest; at += 0.5) {
+    out += upright(x_of(at), bottom, y_of(greatest), "stroke=\"#dddddd\"");
+    out += "<line" + length("x1", left) + length("y1", y_of(at)) + length("x2", x_of(greatest)) +
+           length("y2", y_of(at)) + " stroke=\"" + (at == 1 ? "black" : "#dddddd") + "\"/>\n";
+    out += text_at(x_of(at), bottom + 14, digits(at, 1), middle);
+    out += text_at(left - 4, y_of(at) + 4, digits(at, 1), end);
+  }
+  for (const auto& [kernel, rows] : of.by_kernel) {
+    const std::string colour = std::string("=\"") + colour_of(kernel) + "\"/>\n";
+    std::string corners;
+    for (const json& row : rows) {
+      const double x = x_of(error_of(row)), y = y_of(time_of(row));
+      corners += digits(x, 1) + "," + digits(y, 1) + " ";
+      out += "<circle" + length("cx", x) + length("cy", y) + " r=\"2.5\" fill" + colour;
+    }
+    out += "<polyline points=\"" + corners + "\" fill=\"none\" stroke" + colour;
+  }
+  return out;
+}
+
+/// The plot of time against error, if the record has errors.
+std::optional<plot> sampled_error(const json& record) {
+  const std::vector<sampled_curves> all = sampled_curves_of(record);
+  if (all.empty()) return {};
+  std::vector<double> errors, times;
+  std::vector<std::pair<double, std::string>> slower;
+  std::string body;
+  for (const sampled_curves& of : all)
+    for (const auto& [kernel, rows] : of.by_kernel)
+      for (const json& row : rows) {
+        errors.push_back(error_of(row));
+        times.push_back(time_of(row));
+        // A time that rounds to that of the exact product is no loss.
+        if (times.back() >= 1.005)
+          slower.emplace_back(1 / times.back(),
+                              of.of + ", " + kernel + ", S = " + row.at("width").dump());
+      }
+  const auto [least_error, greatest_error] = std::minmax_element(errors.begin(), errors.end());
+  const auto [least_time, greatest_time] = std::minmax_element(times.begin(), times.end());
+  const double greatest = std::max({1.0, *greatest_error, *greatest_time});
+
+  double x = edge;
+  for (const auto& [kernel, rows] : all.front().by_kernel) {
+    body += text_at(x, 62, kernel, (std::string("fill=\"") + colour_of(kernel) + "\"").c_str());
+    x += 60;
+  }
+  body += text_at(x, 62, "across: error; up: ms / ms of rig's exact product; a point per width");
+  double bottom = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    bottom = top + curves_height + curves_down * static_cast<double>(i / curves_per_line);
+    body += draw(all[i], 2 * edge + curves_across * static_cast<double>(i % curves_per_line),
+                 bottom, greatest);
+  }
+  const std::string title = "Sampled sums in fp32: time over the exact product, against error";
+  const std::string summary = title + ", by graph and F. ms / ms of rig's exact product: least " +
+                              digits(*least_time, 2) + ", greatest " + digits(*greatest_time, 2) +
+                              ". Error: least " + digits(*least_error, 2) + ", greatest " +
+                              digits(*greatest_error, 2) + ".";
+  return plot{"sampled_error", summary,
+              picture(title, summary, "less", bottom + below, body, record),
+              in_order(std::move(slower))};
 }
 
 }  // namespace
@@ -303,8 +417,12 @@ std::vector<plot> plots_of(const json& record) {
   for (const figure& of : figures) {
     const std::vector<bar> bars = bars_of(of, record);
     if (!bars.empty())
-      out.push_back({of.name, summary_of(of, bars), draw(of, bars, record), losses_of(of, bars)});
+      out.push_back({of.name, summary_of(of, bars),
+                     picture(of.title, summary_of(of, bars), of.better, bars.back().y + below,
+                             draw(of, bars), record),
+                     losses_of(of, bars)});
   }
+  if (std::optional<plot> errors = sampled_error(record)) out.push_back(std::move(*errors));
   return out;
 }
 

@@ -66,11 +66,9 @@ json to_json(const row& line, const std::string& suite) {
   if (line.width > 0) out["width"] = line.width;
   if (line.k > 0) out["k"] = line.k;
   const std::pair<const char*, const std::optional<double>&> more[] = {
-      {"kept_share", line.kept_share},
-      {"exact_ms", line.exact_ms},
-      {"control_ms", line.control_ms},
-      {"load_share", line.load_share},
-      {"published", line.published}};
+      {"kept_share", line.kept_share}, {"exact_ms", line.exact_ms},
+      {"control_ms", line.control_ms}, {"error", line.error},
+      {"load_share", line.load_share}, {"published", line.published}};
   for (const auto& [key, number] : more)
     if (number) out[key] = *number;
   return out;

@@ -137,6 +137,7 @@ std::string table_of_samples(const std::vector<json>& rows) {
     if (!row.contains("control_ms")) return nullptr;
     return row.at("ms").get<double>() / row.at("control_ms").get<double>();
   });
+  add("error", [](const json& row) { return row.value("error", json()); });
   add("share of ceiling", [](const json& row) { return row.at("share_of_ceiling"); });
   return table_of(lines, std::move(columns));
 }
