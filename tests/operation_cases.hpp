@@ -9,6 +9,7 @@
 
 #include "rig/generate.hpp"
 #include "rig/graph.hpp"
+#include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -106,6 +107,28 @@ class each_operation {
     add("relu", y);
     rig::ewise_add(y, rig::accumulator::plus, x, x, rig::binary::times, rig::values(x));
     add("dense", y);
+    add("dense rows", rig::reduce_rows(x, rig::binary::plus));
+    add("dense columns", rig::reduce_columns(x, rig::binary::maximum));
+    add("dense part", rig::extract(x, reversed(), rig::range{0, 33, 2}));
+    std::vector<rig::index> pairs;
+    for (rig::index k = 0; k < n; ++k) pairs.push_back(k / 2);
+    rig::assign(y, rig::accumulator::plus, x, pairs, rig::all);
+    add("dense assign", y);
+    rig::assign(y, rig::none, 3.0f, rig::range{0, 9}, rig::all, rig::values(x));
+    add("dense assign a number", y);
+    const auto square =
+        rig::ewise_add(a_, rig::dense<float>(n, n, 2.0f).to(where_), rig::binary::plus);
+    add("sparse and dense", square);
+    add("dense at entries", rig::ewise_mult(a_, square, rig::binary::times));
+    add("spread", v.to_dense(1));
+    add("full vector", rig::vector<float>::from(v.to_dense(1)));
+    const auto t = rig::to_tuples(a_);
+    add("build", rig::build(n, n, t.columns, t.rows, t.values));
+    add("folded", rig::build(n, t.rows, t.values, rig::binary::plus));
+    auto w = rig::vxm(v.to_dense(1), a_, rig::plus_first<float>());
+    rig::mxv(w, rig::none, a_, v.to_dense(1), rig::plus_times<float>(), rig::structure(v));
+    add("products of a column", w);
+    add("greatest entries", rig::reduce_rows(a_, rig::arg_max_second<float>()).values);
   }
 
   rig::place where_;

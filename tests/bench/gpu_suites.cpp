@@ -159,7 +159,7 @@ void gpu_suites(const options& given, record& out) {
       {"exact", make_exact},       {"max", make_max},     {"types", make_types},
       {"sampled", make_sampled},   {"maxk", make_maxk},   {"spmv", make_spmv},
       {"ablation", make_ablation}, {"start", make_start}, {"profile", make_profile},
-      {"real", make_real},
+      {"real", make_real},         {"graph", make_graph},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

@@ -80,6 +80,7 @@ std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
 std::unique_ptr<suite> make_real(setting& with);
+std::unique_ptr<suite> make_graph(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.
 template <class T>

@@ -35,6 +35,7 @@ constexpr suite table[] = {
      gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
+    {"graph", "GPU: operations beside a copy of memory, PageRank beside its products", gpu_suites},
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",

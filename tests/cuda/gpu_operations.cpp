@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -294,6 +295,124 @@ TEST_CASE("dense operands") {
     same(what + ", operator of the caller",
          [&](auto to) { return rig::apply(to(x), place_of(), rig::int64{columns}); });
   }
+}
+
+template <class T>
+bool are_equal(const rig::indexed_dense<T>& x, const rig::indexed_dense<T>& y) {
+  return are_equal(x.values, y.values) && are_equal(x.indices, y.indices);
+}
+template <class T>
+rig::indexed_dense<T> on_host(const rig::indexed_dense<T>& x) {
+  return {x.values.to(rig::cpu()), x.indices.to(rig::cpu())};
+}
+
+TEST_CASE("sums, parts and assignments of dense operands") {
+  for (const auto& [m, n] : {std::pair<index, index>{1, 1},
+                             {1, 40000},
+                             {40000, 1},
+                             {2500, 7},
+                             {7, 2500},
+                             {300, 257},
+                             {5000, 33}}) {
+    const std::string what = std::to_string(m) + "x" + std::to_string(n);
+    const auto x = features(m, n);
+    const auto y = rig::apply<int>(x, binary::times, 8.0f);
+    for (const binary by : {binary::plus, binary::maximum, binary::logical_and}) {
+      same(what + ", rows", [&](auto to) { return rig::reduce_rows(to(y), by); });
+      same(what + ", columns", [&](auto to) { return rig::reduce_columns(to(y), by); });
+    }
+    same(what + ", half",
+         [&](auto to) { return rig::reduce_columns<rig::half>(to(x), rig::max_plus<float>()); });
+    same(what + ", own", [&](auto to) { return rig::reduce_rows(to(x), scaled_plus()); });
+    std::vector<index> some;
+    for (index k = 0; k < m; k += 2) some.push_back(k), some.push_back(m - 1 - k / 2);
+    same(what + ", accumulated under a vector", [&, m = m](auto to) {
+      const auto seen = to(rig::vector<bool>::from_indices(m, some, true, true));
+      auto c = to(rig::apply<int>(features(m, 1), rig::unary::sign));
+      rig::reduce_rows(c, rig::accumulator::plus, to(y), binary::plus,
+                       rig::complement(rig::structure(seen)));
+      return c;
+    });
+    same(what + ", extract", [&, n = n](auto to) {
+      return rig::extract<double>(to(x), some, rig::range{n - 1, -1, -1});
+    });
+    for (const auto accum : {rig::none, rig::accumulator::minus}) {
+      same(what + ", assign", [&, m = m](auto to) {
+        auto c = to(x);
+        const auto rows = static_cast<index>(some.size());
+        rig::assign(c, accum, rig::extract(to(y), some, rig::all), some, rig::all);
+        return rows > 0 ? c : to(x);
+      });
+      same(what + ", assign a number", [&, n = n](auto to) {
+        auto c = to(x);
+        const auto marks = to(rig::apply<bool>(x, binary::greater, 0.0f));
+        rig::assign(c, accum, 2.5f, some, rig::range{0, n, 3}, rig::values(marks),
+                    {.replace = true, .fill = -1});
+        return c;
+      });
+    }
+  }
+  same("no columns",
+       [](auto to) { return rig::reduce_rows(to(rig::dense<float>(3, 0)), binary::maximum); });
+}
+
+TEST_CASE("dense beside sparse, and columns") {
+  for (const auto& [name, a] : graphs()) {
+    if (a.rows() == 0) continue;
+    const index m = a.rows(), n = std::min<index>(a.columns(), 3000);
+    const auto part = rig::extract(a, rig::range{0, std::min<index>(m, 3000)}, rig::range{0, n});
+    const auto d = features(part.rows(), part.columns());
+    same(name + ", union", [&](auto to) { return rig::ewise_add(to(part), to(d), binary::minus); });
+    same(name + ", union, dense first",
+         [&](auto to) { return rig::ewise_add(to(d), to(part), binary::minus); });
+    same(name + ", intersection",
+         [&](auto to) { return rig::ewise_mult(to(part), to(d), binary::minus); });
+    same(name + ", intersection, dense first",
+         [&](auto to) { return rig::ewise_mult(to(d), to(part), scaled_plus()); });
+    same(name + ", into", [&](auto to) {
+      auto c = to(d);
+      const auto mask = to(part);
+      rig::ewise_add(c, rig::accumulator::plus, to(part), to(d), rig::plus_times<float>(),
+                     rig::complement(rig::structure(mask)));
+      return c;
+    });
+    const auto u = features(a.columns(), 1), of_rows = features(m, 1);
+    same(name + ", mxv",
+         [&, &a = a](auto to) { return rig::mxv(to(a), to(u), rig::plus_times<double>()); });
+    same(name + ", vxm",
+         [&, &a = a](auto to) { return rig::vxm(to(of_rows), to(a), rig::plus_first<float>()); });
+    same(name + ", vxm of an own semiring",
+         [&, &a = a](auto to) { return rig::vxm(to(of_rows), to(a), scaled_plus()); });
+    const auto seen = rig::reduce_rows(a, binary::plus);
+    same(name + ", mxv under a vector", [&, &a = a](auto to) {
+      const auto mask = to(seen);
+      auto w = to(of_rows);
+      rig::mxv(w, rig::accumulator::plus, to(a), to(u), rig::plus_times<float>(),
+               rig::complement(rig::values(mask)));
+      return w;
+    });
+    same(name + ", spread", [&](auto to) { return to(seen).to_dense(-3); });
+    same(name + ", vector of a column",
+         [&](auto to) { return rig::vector<float>::from(to(of_rows)); });
+    same(name + ", softmax into", [&, &a = a](auto to) {
+      auto c = to(a);
+      rig::edge_softmax(c, rig::accumulator::plus, to(a));
+      return c;
+    });
+    CHECK(are_equal(on_host(rig::reduce_rows(a.to(gpu), rig::arg_max_second<float>())),
+                    rig::reduce_rows(a, rig::arg_max_second<float>())));
+    CHECK(are_equal(on_host(rig::reduce_columns(a.to(gpu), rig::arg_min_second<float>())),
+                    rig::reduce_columns(a, rig::arg_min_second<float>())));
+    const auto t = rig::to_tuples(a);
+    same(name + ", build", [&, &a = a](auto to) {
+      return rig::build(a.columns(), a.rows(), to(t.columns), to(t.rows), to(t.values));
+    });
+    same(name + ", build a vector",
+         [&](auto to) { return rig::build(m, to(t.rows), to(t.values), binary::minus); });
+  }
+  const std::vector<index> twice{3, 5, 3};
+  check_error(rig::errc::duplicate, {"(3, 3)", "combiner"},
+              [&] { rig::build(9, 9, twice, twice, features(3, 1).to(gpu)); });
 }
 
 TEST_CASE("graphs from graphs") {

@@ -1,0 +1,51 @@
+#pragma once
+
+/// @file
+/// PageRank.
+
+#include <functional>
+
+#include "rig/dense.hpp"
+#include "rig/descriptor.hpp"
+#include "rig/matrix.hpp"
+
+namespace rig {
+
+/// When `pagerank` stops, and how often a walk follows an arc.
+struct pagerank_options {
+  double damping = 0.85;       ///< the chance of following an arc; in [0, 1)
+  double tolerance = 1e-10;    ///< stops when the ranks change by less, in sum
+  int most_iterations = 2000;  ///< stops then in any case
+  /// Called after each iteration with its number, from 1 on, and the change.
+  std::function<void(int, double)> progress = {};
+};
+
+/// What `pagerank` finds.
+struct pagerank_result {
+  dense<double> ranks;  ///< n×1, where the graph lies; their sum is 1
+  int iterations = 0;   ///< how many were made
+  double change = 0;    ///< Σ |r − r_before| of the last one
+};
+
+/// How often a random walk along the arcs meets each node.
+///
+///   r(j) = (1 − d)/n + d · (Σ_i r(i)/arcs(i) over arcs i → j + Σ r(i) over i without arcs, by n)
+///
+/// Shapes: A n×n; entry (i, j) is an arc i → j, and its value is not read. Deterministic. The
+/// descriptor's kernel, threads, stream and reproducible go to the products. Places: all; one wait
+/// per iteration. Cost: O(nnz + n) per iteration, and the transpose, which A keeps. Throws error:
+/// shape, range, out_of_memory. Source: Page et al., 1999.
+/// @code
+/// const auto found = rig::pagerank(A);
+/// std::printf("%d iterations, rank of node 0: %g\n", found.iterations, found.ranks(0, 0));
+/// @endcode
+pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given = {},
+                         const descriptor& desc = {});
+/// The same for other values, which are not read.
+template <class T>
+pagerank_result pagerank(const matrix<T>& a, const pagerank_options& given = {},
+                         const descriptor& desc = {}) {
+  return pagerank(a.with_value(true), given, desc);
+}
+
+}  // namespace rig

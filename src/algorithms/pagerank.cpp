@@ -1,0 +1,82 @@
+#include "rig/algorithms/pagerank.hpp"
+
+#include <utility>
+
+#include "rig/mxv.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+
+namespace rig {
+namespace {
+
+/// The vectors of the iteration, where the graph lies.
+struct walk {
+  vector<double> arcs;           ///< by node, where there are any
+  vector<bool> ends;             ///< nodes without arcs
+  dense<double> rank, received;  ///< of this iteration and of the one before
+  dense<double> share;           ///< damping / arcs, or 0
+  dense<double> sent;            ///< what a node sends along each of its arcs
+  dense<double> change, lost;    ///< sums that the host reads together
+  dense<double> sums;
+
+  walk(const matrix<bool>& a, double damping, const descriptor& desc)
+      : arcs(reduce_rows(a.with_value(1.0), binary::plus, desc)),
+        ends(a.rows()),
+        rank(dense<double>(a.rows(), 1, 1.0 / a.rows()).to(a.where())),
+        received(dense<double>::uninitialised(a.rows(), 1, a.where())),
+        share(apply(damping, binary::divide, arcs, desc).to_dense(0)),
+        sent(ewise_mult(rank, share, binary::times, desc)),
+        sums(dense<double>(2, 1, 0.0).to(a.where())) {
+    ends = ends.to(a.where());
+    assign(ends, none, true, all, complement(structure(arcs)), desc);
+    double* const first = sums.data();
+    change = dense<double>::view(first, 1, 1, 1, a.where());
+    lost = dense<double>::view(first + 1, 1, 1, 1, a.where());
+  }
+};
+
+void check(const matrix<bool>& a, const pagerank_options& given) {
+  if (a.rows() != a.columns())
+    fail(errc::shape, {"pagerank: A is ", a.rows(), "x", a.columns(), ", not square"});
+  if (!(given.damping >= 0 && given.damping < 1))
+    fail(errc::range, {"pagerank: damping is ", given.damping, "; set a number in [0, 1)"});
+}
+
+}  // namespace
+
+pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
+                         const descriptor& desc) {
+  check(a, given);
+  pagerank_result found;
+  const index n = a.rows();
+  if (n == 0) return found;
+  const double d = given.damping;
+  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  descriptor product = desc;
+  product.transpose_a = true;
+
+  walk v(a, d, other);
+  double lost = static_cast<double>(v.ends.nnz()) / n;  // the rank of nodes without arcs
+  do {
+    mxv(v.received, none, a, v.sent, plus_second<double>(), product);
+    apply(v.received, none, v.received, binary::plus, (1 - d + d * lost) / n, other);
+    ewise_add(v.rank, none, v.rank, v.received, binary::minus, other);
+    apply(v.rank, none, v.rank, unary::absolute, other);
+    reduce_columns(v.change, none, v.rank, binary::plus, other);
+    std::swap(v.rank, v.received);
+    ewise_mult(v.sent, none, v.rank, v.share, binary::times, other);
+    mxv(v.lost, none, v.ends.as_row(), v.rank, plus_second<double>(), other);
+    const auto sums = v.sums.to(cpu());
+    found.change = sums(0, 0);
+    lost = sums(1, 0);
+    ++found.iterations;
+    if (given.progress) given.progress(found.iterations, found.change);
+  } while (found.iterations < given.most_iterations && found.change >= given.tolerance);
+  // Rounding of many iterations leaves a sum that is not quite 1.
+  apply(v.rank, none, v.rank, binary::divide, reduce(v.rank, binary::plus, other), other);
+  found.ranks = std::move(v.rank);
+  return found;
+}
+
+}  // namespace rig
