@@ -128,7 +128,7 @@ class each_operation {
     auto w = rig::vxm(v.to_dense(1), a_, rig::plus_first<float>());
     rig::mxv(w, rig::none, a_, v.to_dense(1), rig::plus_times<float>(), rig::structure(v));
     add("products of a column", w);
-    add("greatest entries", rig::reduce_rows(a_, rig::arg_max_second<float>()).values);
+    add("greatest entries", rig::reduce_rows(a_, rig::arg_max_second<float>(), {.fill = 0}).values);
   }
 
   rig::place where_;

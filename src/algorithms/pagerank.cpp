@@ -61,16 +61,19 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
   do {
     mxv(v.received, none, a, v.sent, plus_second<double>(), product);
     apply(v.received, none, v.received, binary::plus, (1 - d + d * lost) / n, other);
-    ewise_add(v.rank, none, v.rank, v.received, binary::minus, other);
-    apply(v.rank, none, v.rank, unary::absolute, other);
-    reduce_columns(v.change, none, v.rank, binary::plus, other);
+    ++found.iterations;
+    const bool is_last = found.iterations >= given.most_iterations;
+    if (is_last || given.tolerance > 0 || given.progress) {
+      ewise_add(v.rank, none, v.rank, v.received, binary::minus, other);
+      apply(v.rank, none, v.rank, unary::absolute, other);
+      reduce_columns(v.change, none, v.rank, binary::plus, other);
+    }
     std::swap(v.rank, v.received);
-    ewise_mult(v.sent, none, v.rank, v.share, binary::times, other);
     mxv(v.lost, none, v.ends.as_row(), v.rank, plus_second<double>(), other);
+    ewise_mult(v.sent, none, v.rank, v.share, binary::times, other);
     const auto sums = v.sums.to(cpu());
     found.change = sums(0, 0);
     lost = sums(1, 0);
-    ++found.iterations;
     if (given.progress) given.progress(found.iterations, found.change);
   } while (found.iterations < given.most_iterations && found.change >= given.tolerance);
   // Rounding of many iterations leaves a sum that is not quite 1.

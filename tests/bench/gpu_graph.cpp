@@ -112,8 +112,8 @@ class graph : public suite {
     add_dense("apply", 2, [&] { rig::apply(z, rig::none, x, rig::unary::relu); });
     add_dense("apply a number", 2, [&] { rig::apply(z, rig::none, x, binary::times, 0.5f); });
     add_dense("ewise_add", 3, [&] { rig::ewise_add(z, rig::none, x, y, binary::plus); });
-    add_dense("ewise_add, values masked", 4,
-              [&] { rig::ewise_add(z, rig::none, x, y, binary::plus, rig::values(x)); });
+    add("", "100000000x1", 0, "ewise_add, values masked", 16e8,
+        [&] { rig::ewise_add(z, rig::none, x, y, binary::plus, rig::values(x)); });
     const auto add_sum = [&](const char* operand, const char* operation,
                              std::function<void()> work) {
       add("reduction", operand, 0, operation, 4e8, std::move(work));

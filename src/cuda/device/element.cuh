@@ -81,6 +81,12 @@ __device__ __forceinline__ int64 value_at(const element_array& from, int64 posit
 template <class To, int N>
 __device__ __forceinline__ void gather(const element_array& from, const int64 (&at)[N],
                                        To (&to)[N]) {
+  if (type_of<To> != type::other && from.stored == type_of<To> && from.permutation == nullptr &&
+      from.values != nullptr) {  // most often
+    for (int k = 0; k < N; ++k)
+      if (at[k] >= 0) to[k] = static_cast<const To*>(from.values)[at[k]];
+    return;
+  }
   int64 value[N];
   for (int k = 0; k < N; ++k) value[k] = at[k] < 0 ? 0 : value_at(from, at[k]);
   with_stored<To>(from.stored, [&]<class T>(T*) {
@@ -118,6 +124,11 @@ __device__ __forceinline__ void store_bytes(const element_arguments& to, int64 a
 template <class From, int N>
 __device__ __forceinline__ void scatter(const element_arguments& to, const int64 (&at)[N],
                                         const From (&z)[N]) {
+  if (type_of<From> != type::other && to.out_type == type_of<From>) {
+    for (int k = 0; k < N; ++k)
+      if (at[k] >= 0) static_cast<From*>(to.out)[at[k]] = z[k];
+    return;
+  }
   with_stored<From>(to.out_type, [&]<class T>(T*) {
     for (int k = 0; k < N; ++k)
       if (at[k] >= 0) static_cast<T*>(to.out)[at[k]] = convert<T>(z[k]);
@@ -130,11 +141,22 @@ __device__ __forceinline__ void scatter(const element_arguments& to, const int64
     if (at[k] >= 0) store_bytes(to, at[k], z[k]);
 }
 
+/// Calls work with the one of these constants that `code` is, so that loops over elements do not
+/// test it.
+template <auto Code, auto... Others, class Work>
+__device__ __forceinline__ void with_code(unsigned char code, Work work) {
+  if (code == static_cast<unsigned char>(Code))
+    work.template operator()<Code>();
+  else if constexpr (sizeof...(Others) > 0)
+    with_code<Others...>(code, work);
+}
+
 /// Builtin binary operators and comparisons in the algebra type A. An element with one operand is
 /// that operand; under a comparison, whether it is not 0.
 template <class A>
 struct builtin_join {
   using folds = A;
+  using packed = A;
   using left = A;
   using right = A;
   using result = A;
@@ -146,11 +168,22 @@ struct builtin_join {
     const A one = at.has_x ? x : y;
     return is_comparison(op) ? A(one != A(0)) : one;
   }
+  /// z[k] = x[k] op y[k]; not for comparisons.
+  template <int N>
+  static __device__ __forceinline__ void compute_all(const element_arguments& args, const A (&x)[N],
+                                                     const A (&y)[N], A (&z)[N]) {
+    using enum binary;
+    with_code<plus, minus, times, divide, minimum, maximum, first, second, logical_or, logical_and>(
+        args.code, [&]<binary Code>() {
+          for (int k = 0; k < N; ++k) z[k] = accumulate(as_accumulator(Code), x[k], y[k]);
+        });
+  }
 };
 
 /// Builtin unary operators and selections; a selection yields 0 or 1.
 template <class A>
 struct builtin_map {
+  using packed = A;
   using left = A;
   using right = A;
   using result = A;
@@ -162,6 +195,17 @@ struct builtin_map {
       return A(
           is_selected(how, at.row, at.column, *reinterpret_cast<const int64*>(args.scalar.bytes)));
     return A(compare(comparison_of(how), x, *reinterpret_cast<const A*>(args.scalar.bytes)));
+  }
+  /// z[k] = op(x[k]); not for selections.
+  template <int N>
+  static __device__ __forceinline__ void compute_all(const element_arguments& args, const A (&x)[N],
+                                                     const A (&)[N], A (&z)[N]) {
+    using enum unary;
+    with_code<identity, negate, absolute, reciprocal, square, square_root, exponential, logarithm,
+              sigmoid, hyperbolic_tangent, relu, sign, floor, ceiling, round, logical_not, one>(
+        args.code, [&]<unary Code>() {
+          for (int k = 0; k < N; ++k) z[k] = apply_unary(Code, x[k]);
+        });
   }
 };
 
@@ -176,6 +220,12 @@ struct copying {
                                  const element_place& at) {
     return at.has_y ? y : x;
   }
+};
+
+/// Whether an operator computes many elements at once.
+template <class Op>
+concept computes_all = requires {
+  typename Op::packed;
 };
 
 /// The add of a semiring or monoid, and the multiply of a semiring.

@@ -26,10 +26,12 @@ void work::each(int64 count, F f) const {
   launched(where.device, name);
 }
 
-/// out[k] = the sum of counts[0 … k), for k to `count` inclusive; counts[count] is not read.
+/// out[k] = the sum of counts[0 … k), for k to `count` inclusive.
 inline void running_sum(const work& by, const int64* counts, int64* out, int64 count) {
+  check(cudaMemsetAsync(out, 0, sizeof(int64), by.stream), by.name);
+  if (count == 0) return;
   by.with_scratch([&](void* scratch, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, out, count + 1, by.stream);
+    return cub::DeviceScan::InclusiveSum(scratch, bytes, counts, out + 1, count, by.stream);
   });
 }
 

@@ -1,5 +1,7 @@
 // Sums of rows, and of everything, by a monoid.
 
+#include <algorithm>
+#include <cstdint>
 #include <cstring>
 
 #include "cuda/elementwise/each.hpp"
@@ -13,6 +15,8 @@ namespace {
 constexpr int64 most_in_segment = 4096;
 /// The most elements of a column that one thread sums.
 constexpr int64 most_in_column_segment = 256;
+/// The segments of one long line, and the elements that each reads in turn.
+constexpr int64 segments_of_line = 2048, part_of_line = 1024;
 
 const void* kernel_of(const operation& o) {
   const operator_info& add = *o.sums->add;
@@ -35,6 +39,8 @@ void fold(const work& by, const operation& o, fold_arguments args, const element
   args.elements.out = out;
   args.elements.out_type = to;
   args.elements.out_bytes = static_cast<unsigned>(to_bytes);
+  args.in_vectors = args.in_vectors && of.values != nullptr && of.permutation == nullptr &&
+                    of.stored == o.sums->result && of.stored != type::other;
   const int64 segments_a_block = element_threads / args.lanes;
   by.launch(kernel_of(o), "fold_segments", (args.count + segments_a_block - 1) / segments_a_block,
             args);
@@ -45,10 +51,10 @@ element_source sums_in(const buffer& sums, const monoid_info& m) {
   return {sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
 }
 
-/// Lanes per segment of so many elements: about eight elements per lane.
+/// Lanes per segment of so many elements: about four elements per lane.
 int lanes_for(int64 elements, int64 segments) {
   int lanes = 1;
-  while (lanes < 32 && lanes * 8 * segments < elements) lanes *= 2;
+  while (lanes < 32 && lanes * 4 * segments < elements) lanes *= 2;
   return lanes;
 }
 
@@ -61,26 +67,28 @@ struct row_offsets {
   }
 };
 
-/// The segments of rows: row r has segments first[r] … first[r + 1], and is number number[r] of the
-/// rows with entries.
+/// The segments of rows: before row r there are the sum of segments and of rows with entries, in
+/// one number each.
 struct row_segments {
-  buffer first, number;
+  buffer before;
   int64 count, rows;
+
+  static constexpr int bits = 31;  ///< of the number of rows
+  static __device__ __host__ int64 segments(int64 both) { return both >> bits; }
+  static __device__ __host__ int64 row(int64 both) { return both & ((int64{1} << bits) - 1); }
 };
 
 row_segments segments_of(const work& by, const row_offsets& offsets, index rows) {
-  row_segments out{by.room(int64{rows} + 1, sizeof(int64)), by.room(int64{rows} + 1, sizeof(int64)),
-                   0, 0};
-  const buffer counts = by.room(int64{rows} + 1, sizeof(int64));
-  auto* const to = counts.data<int64>();
-  by.each(rows, [=] __device__(int64 r) {
-    to[r] = (offsets(r + 1) - offsets(r) + most_in_segment - 1) / most_in_segment;
+  const buffer counts = by.room(rows, sizeof(int64));
+  by.each(rows, [=, to = counts.data<int64>()] __device__(int64 r) {
+    const int64 segments = (offsets(r + 1) - offsets(r) + most_in_segment - 1) / most_in_segment;
+    to[r] = segments << row_segments::bits | (segments > 0);
   });
-  running_sum(by, to, out.first.data<int64>(), rows);
-  by.each(rows, [=] __device__(int64 r) { to[r] = to[r] > 0; });
-  running_sum(by, to, out.number.data<int64>(), rows);
-  by.to_host(&out.count, out.first.data<int64>() + rows, sizeof(out.count));
-  out.rows = by.read(out.number.data<int64>() + rows);
+  row_segments out{by.room(int64{rows} + 1, sizeof(int64)), 0, 0};
+  running_sum(by, counts.data<int64>(), out.before.data<int64>(), rows);
+  const int64 both = by.read(out.before.data<int64>() + rows);
+  out.count = row_segments::segments(both);
+  out.rows = row_segments::row(both);
   return out;
 }
 
@@ -98,14 +106,15 @@ sparse_result reduce_rows(const operation& o) {
   buffer entries = by.result(rows.rows, sizeof(index)), ends = by.result(2, sizeof(int32));
   const buffer segments = by.room(rows.count, sizeof(fold_segment)),
                of_rows = by.room(rows.rows, sizeof(fold_segment));
-  by.each(a.rows, [=, first = rows.first.data<int64>(), number = rows.number.data<int64>(),
-                   to = segments.data<fold_segment>(), row_to = of_rows.data<fold_segment>(),
+  by.each(a.rows, [=, before = rows.before.data<int64>(), to = segments.data<fold_segment>(),
+                   row_to = of_rows.data<fold_segment>(),
                    columns = entries.data<index>()] __device__(int64 r) {
     const int64 begin = offsets(r), end = offsets(r + 1);
     if (begin == end) return;
-    columns[number[r]] = static_cast<index>(r);
-    row_to[number[r]] = {first[r], first[r + 1]};
-    for (int64 s = first[r], at = begin; at < end; ++s, at += most_in_segment)
+    const int64 number = row_segments::row(before[r]), first = row_segments::segments(before[r]);
+    columns[number] = static_cast<index>(r);
+    row_to[number] = {first, row_segments::segments(before[r + 1])};
+    for (int64 s = first, at = begin; at < end; ++s, at += most_in_segment)
       to[s] = {at, at + most_in_segment < end ? at + most_in_segment : end};
   });
   by.each(2, [=, to = ends.data<int32>(), nnz = static_cast<int32>(rows.rows)] __device__(int64 k) {
@@ -140,6 +149,13 @@ struct lines_of {
   int64 lines, total, line_stride, stride;
 };
 
+/// Whether each segment of a line begins on 16 bytes.
+bool can_read_vectors(const lines_of& of, int64 width) {
+  return of.stride == 1 && width > 0 && most_in_segment % width == 0 &&
+         (of.lines == 1 || of.line_stride % width == 0) &&
+         reinterpret_cast<std::uintptr_t>(of.from.values) % 16 == 0;
+}
+
 /// Sums lines in steps, until one sum per line is left for `last`, the step that may convert.
 template <class Last>
 void fold_lines(const work& by, const operation& o, lines_of of, Last last) {
@@ -149,13 +165,22 @@ void fold_lines(const work& by, const operation& o, lines_of of, Last last) {
     fold_arguments args;
     // The lanes of a warp read one line, or neighbouring lines if those lie side by side.
     const bool is_across = of.stride > 1 && of.line_stride == 1;
+    const int64 width = 16 / static_cast<int64>(std::max<std::size_t>(m.result_bytes, 1));
+    args.in_vectors = can_read_vectors(of, width);
     args.length = is_across ? most_in_column_segment : most_in_segment;
-    args.lanes = is_across ? 1 : lanes_for(of.lines * of.total, of.lines);
+    args.lanes =
+        is_across ? 1 : lanes_for(of.lines * of.total / (args.in_vectors ? width : 1), of.lines);
     args.lines = of.lines;
     args.total = of.total;
     args.line_stride = of.line_stride;
     args.stride = of.stride;
-    const int64 chunks = (of.total + args.length - 1) / args.length;
+    int64 chunks = (of.total + args.length - 1) / args.length;
+    if (of.lines == 1 && chunks > 1) {
+      // Segments of a long line take turns, so that all of them read side by side.
+      args.length = part_of_line;
+      chunks = std::min(segments_of_line, (of.total + part_of_line - 1) / part_of_line);
+      args.step = chunks * part_of_line;
+    }
     args.count = of.lines * chunks;
     if (chunks == 1) return last(args, of.from);
     const buffer next = by.room(args.count, m.result_bytes);

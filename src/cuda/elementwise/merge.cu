@@ -41,14 +41,19 @@ __device__ merge_cut cut_at(const merge_operand& x, const merge_operand& y, inde
   return {low, left, x.first_from(low, left), y.first_from(low, left)};
 }
 
-const void* kernel_of(const operation& o, const operator_info* op) {
-  if (op == nullptr) return reinterpret_cast<const void*>(&merge_tiles<copying<unsigned char>>);
-  const void* const builtin = with_builtin(*op, o.out_type, [](auto of) {
-    using Op = typename decltype(of)::type;
-    return reinterpret_cast<const void*>(&merge_tiles<Op>);
-  });
+template <class Op>
+const void* merge_kernel(bool plain) {
+  return plain ? reinterpret_cast<const void*>(&merge_tiles<Op, true>)
+               : reinterpret_cast<const void*>(&merge_tiles<Op, false>);
+}
+
+const void* kernel_of(const operation& o, const operator_info* op, bool plain) {
+  if (op == nullptr) return merge_kernel<copying<unsigned char>>(plain);
+  const void* const builtin = with_builtin(
+      *op, o.out_type, [&](auto of) { return merge_kernel<typename decltype(of)::type>(plain); });
   return builtin != nullptr ? builtin
-                            : compiled_kernel(o, *op, "merge_tiles", "cuda/elementwise/merge.cuh");
+                            : compiled_kernel(o, *op, "merge_tiles", "cuda/elementwise/merge.cuh",
+                                              plain ? ", true" : ", false");
 }
 
 }  // namespace
@@ -77,7 +82,9 @@ sparse_result run(const merge_step& m) {
                before = by.room(tiles + 1, sizeof(int64));
   args.cuts = cuts.data<merge_cut>();
   args.counts = counts.data<int64>();
-  by.launch(reinterpret_cast<const void*>(&merge_tiles<void>), "merge_tiles", tiles, args);
+  const bool is_plain = args.mask.over == mask_arguments::absent && m.keep == nullptr &&
+                        m.region_rows == nullptr && m.region_columns == nullptr;
+  by.launch(merge_kernel<void>(is_plain), "merge_tiles", tiles, args);
   running_sum(by, counts.data<int64>(), before.data<int64>(), tiles);
   const int64 nnz = by.read(before.data<int64>() + tiles);
 
@@ -99,7 +106,7 @@ sparse_result run(const merge_step& m) {
   args.offsets = offsets.data();
   args.offsets_64 = offsets_64;
   args.columns = entries.data<index>();
-  by.launch(kernel_of(o, m.op), "merge_tiles", tiles, args);
+  by.launch(kernel_of(o, m.op, is_plain), "merge_tiles", tiles, args);
   out.structure = std::make_shared<const pattern>(rows, columns, nnz, std::move(offsets),
                                                   offsets_64, std::move(entries));
   return out;

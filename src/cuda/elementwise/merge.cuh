@@ -3,9 +3,9 @@
 // Two sorted sparse operands, walked together: each place goes to the result by a table of rules.
 //
 // The places are cut, in the order of rows and columns, into tiles of equal work, one per block. In
-// a tile each entry searches its place among the other operand's entries of its row. Tiles are read
-// twice: to count their entries, and to write them.
-// Cost: two reads of the indices, one of the values, one write. Determinism: no atomics.
+// a tile each thread merges a share of the entries of both. Tiles are
+// read twice: to count their entries, and to write them. Cost: two reads of the indices, one of the
+// values, one write. Determinism: no atomics.
 
 #include "cuda/device/element.cuh"
 
@@ -65,6 +65,7 @@ struct merge_arguments {
 /// One tile in shared memory.
 struct merge_tile {
   int columns[merge_room];             ///< of X's entries, then of Y's
+  unsigned short rows[merge_room];     ///< likewise, from the tile's first row on
   unsigned short x_begin[merge_room];  ///< each row's first entry of X, then the end
   unsigned short y_begin[merge_room];
   /// By places in order: which operand gives the entry (two bits), and the entry's number.
@@ -90,23 +91,26 @@ __device__ __forceinline__ int first_above(const unsigned short* numbers, int co
   return low;
 }
 
-/// The first of columns[low … high) that is not less than `key`.
-__device__ __forceinline__ int first_from(const int* columns, int low, int high, int key) {
-  while (low < high) {
-    const int middle = (low + high) / 2;
-    if (columns[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
+/// Writes the row of each of `count` entries, whose rows begin at these.
+__device__ inline void fill_rows(const unsigned short* begins, int rows, int count,
+                                 unsigned short* to) {
+  // Odd, so that the threads of a warp write to different banks.
+  const int share = (count + element_threads - 1) / element_threads | 1;
+  const int first = static_cast<int>(threadIdx.x) * share;
+  const int last = first + share < count ? first + share : count;
+  if (first >= last) return;
+  int row = first_above(begins, rows + 1, first) - 1;
+  for (int k = first; k < last; ++k) {
+    while (k >= begins[row + 1]) ++row;
+    to[k] = static_cast<unsigned short>(row);
   }
-  return low;
 }
 
-/// Reads the tile between two cuts. Returns the number of its rows, the last of which may go on.
-__device__ inline int load_tile(const merge_arguments& args, const merge_cut& from,
-                                const merge_cut& to, merge_tile& tile) {
+/// Reads the tile between two cuts.
+__device__ inline void load_tile(const merge_arguments& args, const merge_cut& from,
+                                 const merge_cut& to, merge_tile& tile) {
   const int nx = static_cast<int>(to.x - from.x), ny = static_cast<int>(to.y - from.y);
-  const int rows = to.row - from.row + (to.column > 0);
+  const int rows = to.row - from.row + (to.column > 0);  // the last of which may go on
   const int thread = static_cast<int>(threadIdx.x);
   const auto begin = [](int64 offset, int64 first, int count) {
     const int64 at = offset - first;
@@ -121,9 +125,10 @@ __device__ inline int load_tile(const merge_arguments& args, const merge_cut& fr
   for (int i = thread; i < nx; i += element_threads) tile.columns[i] = args.x.entries[from.x + i];
   for (int j = thread; j < ny; j += element_threads)
     tile.columns[nx + j] = args.y.entries[from.y + j];
-  for (int s = thread; s < nx + ny; s += element_threads) tile.places[s] = 0;
   __syncthreads();
-  return rows;
+  fill_rows(tile.x_begin, rows, nx, tile.rows);
+  fill_rows(tile.y_begin, rows, ny, tile.rows + nx);
+  __syncthreads();
 }
 
 /// Which operand gives the entry at a place: 0 none, 1 X, 2 Y, 3 both.
@@ -135,39 +140,83 @@ __device__ __forceinline__ unsigned take_at(const merge_arguments& args, bool in
   return args.rules >> 2 * state & 3u;
 }
 
-/// Puts each entry of the result at its place among all entries of the tile.
-__device__ inline void place_entries(const merge_arguments& args, const merge_cut& from, int nx,
-                                     int ny, int rows, merge_tile& tile) {
-  const int thread = static_cast<int>(threadIdx.x);
-  const int* const of_y = tile.columns + nx;
-  for (int i = thread; i < nx; i += element_threads) {
-    const int r = first_above(tile.x_begin, rows + 1, i) - 1, column = tile.columns[i];
-    const int end = tile.y_begin[r + 1], j = first_from(of_y, tile.y_begin[r], end, column);
-    const bool in_y = j < end && of_y[j] == column;
-    const bool in_x = args.keep == nullptr || args.keep[from.x + i];
-    const unsigned by = take_at(args, in_x, in_y, from.row + r, column);
-    tile.places[i + j] = static_cast<unsigned short>(by << merge_tile::number_bits |
-                                                     static_cast<unsigned>(by == 2 ? j : i));
+/// Which entries a thread has merged, and which are next. A key is a row of the tile and a column.
+struct merge_state {
+  static constexpr unsigned long none = ~0ul;
+  const merge_tile& tile;
+  int nx, ny, i, j;
+  unsigned long before, x, y;  ///< the keys of X's last entry and of the next ones
+
+  /// Entry k of X, or entry k − nx of Y.
+  __device__ __forceinline__ unsigned long key(int k) const {
+    return static_cast<unsigned long>(tile.rows[k]) << 32 | static_cast<unsigned>(tile.columns[k]);
   }
-  for (int j = thread; j < ny; j += element_threads) {
-    const int r = first_above(tile.y_begin, rows + 1, j) - 1, column = of_y[j];
-    const int end = tile.x_begin[r + 1], i = first_from(tile.columns, tile.x_begin[r], end, column);
-    if (i < end && tile.columns[i] == column) continue;  // X's entry decides
-    const unsigned by = take_at(args, false, true, from.row + r, column);
-    tile.places[i + j] =
-        static_cast<unsigned short>(by << merge_tile::number_bits | static_cast<unsigned>(j));
+  /// After `first` entries of both, in order; of equal ones X's comes first.
+  __device__ merge_state(const merge_tile& of, int nx_, int ny_, int first)
+      : tile(of), nx(nx_), ny(ny_) {
+    int low = first > ny ? first - ny : 0, high = first < nx ? first : nx;
+    while (low < high) {
+      const int middle = (low + high) / 2;
+      if (key(middle) <= key(nx + first - 1 - middle))
+        low = middle + 1;
+      else
+        high = middle;
+    }
+    i = low;
+    j = first - low;
+    before = i > 0 ? key(i - 1) : none;
+    x = i < nx ? key(i) : none;
+    y = j < ny ? key(nx + j) : none;
   }
-  __syncthreads();
+};
+
+/// The next entry in order: which operand gives the result's entry, and its number.
+template <bool Plain>
+__device__ __forceinline__ unsigned next_place(const merge_arguments& args, const merge_cut& from,
+                                               merge_state& at) {
+  const bool is_x = at.x <= at.y;
+  const unsigned long key = is_x ? at.x : at.y;
+  const bool in_y = !is_x || at.x == at.y, is_new = is_x || at.before != at.y;
+  unsigned by = 0;
+  if constexpr (Plain) {
+    by = args.rules >> 2 * (12u + is_x + 2u * in_y) & 3u;
+    if (!is_new) by = 0;  // X's entry has decided
+  } else if (is_new) {
+    const index row = from.row + static_cast<index>(key >> 32);
+    const auto column = static_cast<index>(key & 0xffffffffu);
+    const bool in_x = is_x && (args.keep == nullptr || args.keep[from.x + at.i]);
+    by = take_at(args, in_x, in_y, row, column);
+  }
+  const auto number = static_cast<unsigned>(is_x && by != 2 ? at.i : at.j);
+  if (is_x) {
+    at.before = at.x;
+    ++at.i;
+    at.x = at.i < at.nx ? at.key(at.i) : merge_state::none;
+  } else {
+    ++at.j;
+    at.y = at.j < at.ny ? at.key(at.nx + at.j) : merge_state::none;
+  }
+  return by << merge_tile::number_bits | number;
 }
 
-/// Numbers the entries of the result in order. Returns their count.
-__device__ inline int number_entries(int count, merge_tile& tile) {
+/// Puts each entry of the result at its place among all entries of the tile, and numbers the
+/// entries in order, unless they are only counted. Returns their count.
+template <bool Plain, bool Counts>
+__device__ __forceinline__ int place_entries(const merge_arguments& args, const merge_cut& from,
+                                             int nx, int ny, merge_tile& tile) {
   constexpr int each = (merge_room + element_threads - 1) / element_threads;
   const int thread = static_cast<int>(threadIdx.x), lane = thread % 32;
-  const int first = thread * each;
+  const int first = thread * each, count = nx + ny;
+  unsigned places[each] = {};
   int mine = 0;
-  for (int k = 0; k < each; ++k)
-    mine += first + k < count && tile.places[first + k] >> merge_tile::number_bits != 0;
+  if (first < count) {
+    merge_state at(tile, nx, ny, first);
+#pragma unroll
+    for (int k = 0; k < each; ++k) {
+      if (first + k < count) places[k] = next_place<Plain>(args, from, at);
+      mine += places[k] >> merge_tile::number_bits != 0;
+    }
+  }
   int sum = mine;  // over the warp's threads up to this one
   for (int distance = 1; distance < 32; distance *= 2) {
     const int other = __shfl_up_sync(0xffffffffu, sum, distance);
@@ -180,9 +229,12 @@ __device__ inline int number_entries(int count, merge_tile& tile) {
     if (warp < thread / 32) at += tile.warp_sums[warp];
     total += tile.warp_sums[warp];
   }
-  for (int k = 0; k < each && first + k <= count; ++k) {
+#pragma unroll
+  for (int k = 0; k < each && !Counts; ++k) {
+    if (first + k > count) break;
     tile.before[first + k] = static_cast<unsigned short>(at);
-    if (first + k < count && tile.places[first + k] >> merge_tile::number_bits != 0)
+    tile.places[first + k] = static_cast<unsigned short>(places[k]);
+    if (places[k] >> merge_tile::number_bits != 0)
       tile.chosen[at++] = static_cast<unsigned short>(first + k);
   }
   __syncthreads();
@@ -218,15 +270,14 @@ __device__ void write_entries(const merge_arguments& args, const merge_cut& from
   }
 }
 
-/// One tile per block. `Op` is void when entries are only counted.
-template <class Op>
+/// One tile per block. `Op` is void when entries are only counted. Plain: no mask, flags or region.
+template <class Op, bool Plain>
 __global__ void __launch_bounds__(element_threads) merge_tiles(merge_arguments args) {
   __shared__ merge_tile tile;
   const merge_cut from = args.cuts[blockIdx.x], to = args.cuts[blockIdx.x + 1];
   const int nx = static_cast<int>(to.x - from.x), ny = static_cast<int>(to.y - from.y);
-  const int rows = load_tile(args, from, to, tile);
-  place_entries(args, from, nx, ny, rows, tile);
-  const int total = number_entries(nx + ny, tile);
+  load_tile(args, from, to, tile);
+  const int total = place_entries<Plain, is_same<Op, void>>(args, from, nx, ny, tile);
   if constexpr (is_same<Op, void>) {
     if (threadIdx.x == 0) args.counts[blockIdx.x] = total;
   } else {

@@ -69,14 +69,15 @@ element_arguments arguments_of(const operation& o, const operator_info& op, unsi
 }
 
 const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
-                            const char* file) {
+                            const char* file, const char* arguments) {
   if (op.text.source == nullptr && !op.text.is_rigs)
     fail(errc::cannot,
          {o.name, ": the GPU compiler cannot see the text of ", op.name, ": define it",
           op.kind == operator_kind::apply ? " by RIG_OPERATOR" : " by RIG_SEMIRING"});
-  return compile({file, std::string("rig::on_cuda::") + kernel + "<" + operator_type(o, op) + ">",
-                  op.text.source},
-                 o.where().device);
+  return compile(
+      {file, std::string("rig::on_cuda::") + kernel + "<" + operator_type(o, op) + arguments + ">",
+       op.text.source},
+      o.where().device);
 }
 
 }  // namespace rig::on_cuda

@@ -434,7 +434,7 @@ sparse_result placed(const operation& o) {
   by.each(nnz,
           [=, row_at = row_list.at, column_at = column_list.at, key = keys.data<std::uint64_t>(),
            number = numbers.data<int64>()] __device__(int64 p) {
-            const int64 row = is_build ? p : row_of_entry(a.offsets, a.offsets_64, a.rows, p);
+            const int64 row = is_build ? p : row_of_entry(a.offsets, a.offsets_64, 0, a.rows, p);
             const int64 column = is_build ? p : a.entries[p];
             key[p] = static_cast<std::uint64_t>(row_at(row)) << column_bits |
                      static_cast<std::uint64_t>(column_at(column));

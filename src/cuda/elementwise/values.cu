@@ -1,5 +1,8 @@
 // Values of entries, and element-wise operations on dense operands.
 
+#include <algorithm>
+#include <cstdint>
+
 #include "cuda/elementwise/steps.hpp"
 #include "cuda/elementwise/values.cuh"
 #include "cuda/elementwise/work.hpp"
@@ -24,6 +27,35 @@ const void* kernel_of_dense(const operation& o, const operator_info& op) {
     return reinterpret_cast<const void*>(&dense_values<Op>);
   });
   return builtin != nullptr ? builtin : compiled_kernel(o, op, "dense_values", file);
+}
+
+/// An operand that packed kernels read: elements of the operator's type side by side, or one.
+bool is_packed(const element_array& of, type algebra) {
+  return of.stored == algebra && of.permutation == nullptr &&
+         reinterpret_cast<std::uintptr_t>(of.values) % 16 == 0;
+}
+
+/// Launches the packed kernel of a builtin operator, if it can serve. Elements lie side by side.
+bool run_packed(const work& by, const element_arguments& elements, const operator_info& op,
+                bool has_y, int64 count) {
+  const bool is_join = op.kind == operator_kind::join;
+  const bool is_builtin = is_join || op.kind == operator_kind::map;
+  if (!is_builtin || op.result != op.algebra || elements.out_type != op.algebra || count == 0 ||
+      !is_packed(elements.x, op.algebra) || (is_join && !is_packed(elements.y, op.algebra)) ||
+      reinterpret_cast<std::uintptr_t>(elements.out) % 16 != 0)
+    return false;
+  packed_arguments args{elements, count, has_y && is_join};
+  int64 each = 1;
+  const void* const kernel = with_builtin(op, op.algebra, [&](auto of) -> const void* {
+    using Op = typename decltype(of)::type;
+    if constexpr (computes_all<Op>) {
+      each = packed_each<typename Op::packed>;
+      return reinterpret_cast<const void*>(&packed_values<Op>);
+    }
+    return nullptr;
+  });
+  by.launch(kernel, "packed_values", std::min<int64>((count + each - 1) / each, 1 << 20), args);
+  return true;
 }
 
 /// C = X op Y under the mask; `masked` and `fills` as the call says.
@@ -56,6 +88,8 @@ void run(const work& by, const operation& o, const dense_step& step) {
   const bool is_flat = is_packed && args.mask.over == mask_arguments::absent &&
                        args.region_rows == nullptr && args.region_columns == nullptr &&
                        !step.op->reads_positions;
+  if (is_flat && run_packed(by, args.elements, *step.op, step.has_y, int64{c.rows} * c.columns))
+    return;
   args.rows = is_flat ? 1 : c.rows;
   args.columns = is_flat ? int64{c.rows} * c.columns : c.columns;
   args.c_stride = c.stride;
@@ -107,6 +141,8 @@ buffer run(const map_step& m) {
     args.rows = x.rows;
     args.columns = x.entries;
   }
+  if (args.columns == nullptr && run_packed(by, args.elements, *m.op, args.has_y, x.nnz))
+    return out;
   by.launch(kernel_of_entries(m.of, *m.op, m.out_type), "entry_values", element_blocks(x.nnz),
             args);
   return out;

@@ -30,9 +30,9 @@ struct value_arguments {
   const index* columns = nullptr;
 };
 
-/// The row that holds entry p: the last that begins at or before p.
-__device__ inline index row_of_entry(const void* offsets, bool offsets_64, index rows, int64 p) {
-  index low = 0, high = rows;
+/// The row that holds entry p: the last of low … high − 1 that begins at or before p.
+__device__ inline index row_of_entry(const void* offsets, bool offsets_64, index low, index high,
+                                     int64 p) {
   while (high - low > 1) {
     const index middle = low + (high - low) / 2;
     const int64 begin = offsets_64 ? static_cast<const int64*>(offsets)[middle]
@@ -45,11 +45,25 @@ __device__ inline index row_of_entry(const void* offsets, bool offsets_64, index
   return low;
 }
 
+/// The rows of a block's entries begin with the first of these, and end before the second.
+__device__ inline void find_rows(const value_arguments& args, int64 begin, int64 end,
+                                 index (&rows)[2]) {
+  __syncthreads();
+  if (threadIdx.x < 2) {
+    const int64 p = threadIdx.x == 0 ? begin : (end < args.count ? end : args.count) - 1;
+    rows[threadIdx.x] = row_of_entry(args.offsets, args.offsets_64, 0, args.rows, p);
+  }
+  __syncthreads();
+}
+
 template <class Op>
 __global__ void __launch_bounds__(element_threads) entry_values(value_arguments args) {
   constexpr int n = elements_in_flight, block = element_threads * n;
-  for (int64 first = static_cast<int64>(blockIdx.x) * block + threadIdx.x; first < args.count;
-       first += static_cast<int64>(gridDim.x) * block) {
+  __shared__ index of_block[2];
+  for (int64 begin = static_cast<int64>(blockIdx.x) * block; begin < args.count;
+       begin += static_cast<int64>(gridDim.x) * block) {
+    const int64 first = begin + threadIdx.x;
+    if (args.columns != nullptr) find_rows(args, begin, begin + block, of_block);
     int64 at[n], x[n], y[n];
     index rows[n] = {}, columns[n] = {};
     for (int k = 0; k < n; ++k) {
@@ -58,7 +72,7 @@ __global__ void __launch_bounds__(element_threads) entry_values(value_arguments 
       x[k] = at[k] < 0 || args.x == nullptr ? at[k] : args.x[p];
       y[k] = at[k] < 0 || !args.has_y ? -1 : args.y == nullptr ? at[k] : args.y[p];
       if (at[k] < 0 || args.columns == nullptr) continue;
-      rows[k] = row_of_entry(args.offsets, args.offsets_64, args.rows, p);
+      rows[k] = row_of_entry(args.offsets, args.offsets_64, of_block[0], of_block[1] + 1, p);
       columns[k] = args.columns[p];
       if (args.y_at.is_used) y[k] = args.y_at.position(rows[k], columns[k]);
       if (args.into.is_used) at[k] = args.into.position(rows[k], columns[k]);
@@ -152,6 +166,65 @@ __global__ void __launch_bounds__(element_threads) place_elements(place_argument
       scatter(args.elements, at, z);
     }
   }
+}
+
+/// The same on packed elements of one type, 16 bytes at a time. A constant is not read.
+struct packed_arguments {
+  element_arguments elements;
+  int64 count = 0;
+  bool has_y = false;
+};
+
+template <class T, int Vectors, int N>
+__device__ __forceinline__ void load_packed(const element_array& from, int64 first, int64 vectors,
+                                            T (&to)[N]) {
+  constexpr int width = N / Vectors;
+  if (from.values == nullptr) {
+    for (int k = 0; k < N; ++k) to[k] = *reinterpret_cast<const T*>(from.iso.bytes);
+    return;
+  }
+  for (int u = 0; u < Vectors; ++u) {
+    const int64 at = first + u * element_threads;
+    if (at >= vectors) break;
+    const any_value loaded = static_cast<const any_value*>(from.values)[at];
+    for (int k = 0; k < width; ++k) to[u * width + k] = reinterpret_cast<const T*>(loaded.bytes)[k];
+  }
+}
+
+/// One block computes `packed_each` elements.
+template <class T>
+inline constexpr int packed_vectors = sizeof(T) < 4 ? 1 : 4;
+template <class T>
+inline constexpr int64 packed_each = int64{element_threads} *
+                                     packed_vectors<T>*(16 / static_cast<int64>(sizeof(T)));
+
+template <class Op>
+__global__ void __launch_bounds__(element_threads) packed_values(packed_arguments args) {
+  using T = typename Op::packed;
+  constexpr int vectors = packed_vectors<T>, width = 16 / sizeof(T), n = vectors * width;
+  const int64 all = args.count / width;
+  for (int64 first = static_cast<int64>(blockIdx.x) * element_threads * vectors + threadIdx.x;
+       first < all; first += static_cast<int64>(gridDim.x) * element_threads * vectors) {
+    T x[n] = {}, y[n] = {}, z[n];
+    load_packed<T, vectors>(args.elements.x, first, all, x);
+    if (args.has_y) load_packed<T, vectors>(args.elements.y, first, all, y);
+    Op::compute_all(args.elements, x, y, z);
+    for (int u = 0; u < vectors; ++u) {
+      const int64 at = first + u * element_threads;
+      if (at >= all) break;
+      any_value made;
+      for (int k = 0; k < width; ++k) reinterpret_cast<T*>(made.bytes)[k] = z[u * width + k];
+      static_cast<any_value*>(args.elements.out)[at] = made;
+    }
+  }
+  // What is left of a vector.
+  const int64 rest = all * width + threadIdx.x;
+  if (blockIdx.x != 0 || rest >= args.count) return;
+  const int64 at[1] = {rest}, of_y[1] = {args.has_y ? rest : -1};
+  const index unread[1] = {0};
+  T z[1];
+  compute<Op>(args.elements, at, of_y, unread, unread, z);
+  scatter(args.elements, at, z);
 }
 
 /// C⟨mask⟩ = X op Y, all dense; outside the mask C stays, or becomes `fill`.

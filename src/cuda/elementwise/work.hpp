@@ -81,7 +81,7 @@ element_arguments arguments_of(const operation& o, const operator_info& op, unsi
 /// A kernel of an operator that is not builtin: compiled at run time. Throws error(cannot) if the
 /// compiler has no text of it.
 const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
-                            const char* file);
+                            const char* file, const char* arguments = "");
 
 /// An operator as an argument.
 template <class Op>
