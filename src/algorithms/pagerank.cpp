@@ -23,11 +23,13 @@ struct walk {
   walk(const matrix<bool>& a, double damping, const descriptor& desc)
       : arcs(reduce_rows(a.with_value(1.0), binary::plus, desc)),
         ends(a.rows()),
-        rank(dense<double>(a.rows(), 1, 1.0 / a.rows()).to(a.where())),
+        rank(dense<double>::uninitialised(a.rows(), 1, a.where())),
         received(dense<double>::uninitialised(a.rows(), 1, a.where())),
         share(apply(damping, binary::divide, arcs, desc).to_dense(0)),
-        sent(ewise_mult(rank, share, binary::times, desc)),
+        sent(dense<double>::uninitialised(a.rows(), 1, a.where())),
         sums(dense<double>(2, 1, 0.0).to(a.where())) {
+    assign(rank, none, 1.0 / a.rows(), all, all, desc);
+    ewise_mult(sent, none, rank, share, binary::times, desc);
     ends = ends.to(a.where());
     assign(ends, none, true, all, complement(structure(arcs)), desc);
     double* const first = sums.data();

@@ -16,7 +16,7 @@ constexpr int64 most_in_segment = 4096;
 /// The most elements of a column that one thread sums.
 constexpr int64 most_in_column_segment = 256;
 /// The segments of one long line, and the elements that each reads in turn.
-constexpr int64 segments_of_line = 2048, part_of_line = 1024;
+constexpr int64 segments_of_line = 8192, part_of_line = 1024;
 
 const void* kernel_of(const operation& o) {
   const operator_info& add = *o.sums->add;

@@ -43,7 +43,7 @@ struct lane_sum {
 template <class T, class Join>
 __device__ __forceinline__ void add_elements(const fold_arguments& args, int64 base, int64 begin,
                                              int64 end, int lane, lane_sum<T, Join>& to) {
-  constexpr int n = 8;
+  constexpr int n = 4;
   for (int64 first = begin + lane; first < end; first += n * args.lanes) {
     int64 at[n];
     T x[n];
@@ -115,7 +115,7 @@ __device__ __forceinline__ void sum_segment(const fold_arguments& args, const Jo
 }
 
 template <class Op>
-__global__ void __launch_bounds__(element_threads) fold_segments(fold_arguments args) {
+__global__ void __launch_bounds__(element_threads, 5) fold_segments(fold_arguments args) {
   using T = typename Op::result;
   if constexpr (requires { typename Op::folds; }) {
     // Loops do not test which of the builtin monoids it is.
