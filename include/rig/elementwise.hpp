@@ -132,7 +132,7 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// B may be a matrix, or a vector for a dense of one column; then C is dense. Elements of the
 /// result have the common type of A and B (the later of bool, int32, int64, float, double), a
 /// monoid's accum, or the named type: ewise_add<double>(A, B, op). A comparison yields 0 or 1.
-/// Deterministic. Places: cpu. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
+/// Deterministic. Places: all. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
 /// out_of_memory; C is unchanged then.
 /// @code
 /// const auto total = rig::ewise_add(A, rig::transpose(A), rig::binary::plus);
@@ -332,7 +332,7 @@ concept applies =
 ///
 /// Entries stay where they are, and without a mask the result shares A's pattern and derived
 /// structures. Elements keep A's type unless another is named. Shapes: as A, transposed if the
-/// descriptor says so; a dense is not transposed. Places: cpu. Cost: O(entries). Throws error:
+/// descriptor says so; a dense is not transposed. Places: all. Cost: O(entries). Throws error:
 /// shape, place, range, out_of_memory; C is unchanged then.
 /// @code
 /// const auto active = rig::apply(X, rig::unary::relu);
@@ -443,7 +443,7 @@ concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_oper
 /// The entries for which a selection holds, or for which P::apply(x, i, j, y) of yours is true.
 ///
 /// Shapes: as A. Values stay; C's type receives them converted. Indices of a vector are columns of
-/// row 0. Places: cpu. Cost: O(entries + rows). Throws error: shape, place, range, out_of_memory; C
+/// row 0. Places: all. Cost: O(entries + rows). Throws error: shape, place, range, out_of_memory; C
 /// is unchanged then.
 /// @code
 /// const auto below = rig::select(A, rig::selection::lower, -1);

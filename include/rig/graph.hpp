@@ -15,7 +15,7 @@ namespace rig {
 ///   C(i,j) = A(i,j) if A has entry (i,j), else A(j,i)
 ///
 /// Shapes: A n×n, C n×n. Deterministic for any number of threads; an iso A gives an iso C. Places:
-/// cpu. Cost: O(n + nnz) and one transpose of the pattern, which is not kept. T: float, double,
+/// all. Cost: O(n + nnz) and one transpose of the pattern, which is not kept. T: float, double,
 /// int32, int64, bool. Throws error: shape, place, out_of_memory.
 /// @code
 /// const auto both = rig::symmetrise(A);
@@ -27,7 +27,7 @@ matrix<T> symmetrise(const matrix<T>& a);
 /// A with every diagonal entry present: a missing one gets `value`, a present one keeps its value.
 ///
 /// Shapes: A n×n. If no entry is missing, the result shares everything with A. An iso A stays iso
-/// if `value` is its value. Places: cpu. Cost: O(n + nnz). T: float, double, int32, int64, bool.
+/// if `value` is its value. Places: all. Cost: O(n + nnz). T: float, double, int32, int64, bool.
 /// Throws error: shape, place, out_of_memory.
 /// @code
 /// const auto with_loops = rig::add_self_loops(A);
@@ -39,7 +39,7 @@ matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 /// diag(factors) · A: row i times factors[i].
 ///
 /// Shapes: factors.size() = rows. The result shares A's pattern and derived structures but not its
-/// values. Integers wrap. Places: cpu. Cost: O(rows + nnz). T: float, double, int32, int64. Throws
+/// values. Integers wrap. Places: all. Cost: O(rows + nnz). T: float, double, int32, int64. Throws
 /// error: shape, place, out_of_memory.
 /// @code
 /// const std::vector<float> factors(A.rows(), 0.5f);
@@ -62,7 +62,7 @@ matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t
 ///
 /// A + I is add_self_loops(A): an existing self loop keeps its weight. Shapes: A n×n. Row sums and
 /// products are computed in double and rounded once, and a symmetric A gives an exactly symmetric
-/// result. A row whose sum is not positive gets factor 0. Places: cpu. Cost: O(n + nnz). T: float,
+/// result. A row whose sum is not positive gets factor 0. Places: all. Cost: O(n + nnz). T: float,
 /// double. Throws error: shape, place, out_of_memory. Source: Kipf & Welling, ICLR 2017.
 /// @code
 /// const auto convolution = rig::gcn_normalise(A);
@@ -77,7 +77,7 @@ matrix<T> gcn_normalise(const matrix<T>& a);
 ///
 /// mxm(C, B, plus_times) equals mean_times with A, or mean_second if every A(i,j) is 1. Its
 /// gradient by B is mxm(C, dC, plus_times, {.transpose_a = true}). Shapes: as A. The result shares
-/// A's pattern and derived structures but not its values. Deterministic. Places: cpu. Cost: O(rows
+/// A's pattern and derived structures but not its values. Deterministic. Places: all. Cost: O(rows
 /// + nnz). T: float, double. Throws error: place, out_of_memory.
 /// @code
 /// const auto mean = rig::mean_normalise(A);

@@ -78,7 +78,7 @@ auto extract_call(const X& x, const index_list& rows, const index_list& columns)
 /// Aᵀ. The result shares the derived structure "transpose" of A, which is built on first use.
 ///
 /// Shapes: A m×n, T n×m; transpose_a gives A itself. Elements keep their type, or have a named one.
-/// Places: cpu. Cost: O(entries) beside the derived structure. Throws error: shape, place,
+/// Places: all. Cost: O(entries) beside the derived structure. Throws error: shape, place,
 /// out_of_memory; C is unchanged then.
 /// @code
 /// auto reversed = rig::transpose(A);
@@ -112,7 +112,7 @@ void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descri
 /// The part of a matrix in some rows and columns: T(i,j) = A(rows[i], columns[j]).
 ///
 /// Indices may repeat and have any order: extract(A, order, order) permutes. Shapes: T has as many
-/// rows and columns as the lists. Places: cpu. Cost: O(rows + columns + entries of the rows that
+/// rows and columns as the lists. Places: all. Cost: O(rows + columns + entries of the rows that
 /// are named + entries of T). Throws error: range, shape, place, out_of_memory; C is unchanged
 /// then.
 /// @code
@@ -237,7 +237,7 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 /// accumulator C ⊙ A; then C⟨mask, replace⟩ = Z, and the mask covers all of C. A place that the
 /// lists name twice gets its values joined by the accumulator, in the order of A; without one the
 /// last stays. Shapes: A has as many rows and columns as the lists; mask and C are alike. Places:
-/// cpu. Cost: O(entries of A, C and mask + rows + columns). Throws error: range, shape, place,
+/// all. Cost: O(entries of A, C and mask + rows + columns). Throws error: range, shape, place,
 /// out_of_memory; C is unchanged then.
 /// @code
 /// auto P = A;
@@ -335,7 +335,7 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
 /// The Kronecker product: T(i·m + k, j·n + l) = A(i,j) ⊗ B(k,l), B m×n.
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊗. Shapes: the result has rows(A)·m rows
-/// and columns(A)·n columns, each at most 2^31 − 1. Places: cpu. Cost: O(nnz(A)·nnz(B)). Throws
+/// and columns(A)·n columns, each at most 2^31 − 1. Places: all. Cost: O(nnz(A)·nnz(B)). Throws
 /// error: range, shape, place, out_of_memory; C is unchanged then.
 /// @code
 /// auto product = rig::kronecker(A, A, rig::binary::times);
@@ -366,7 +366,7 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
 
 /// The square matrix with a vector on its k-th diagonal: k = 0 is the main one, k > 0 lies above.
 ///
-/// Shapes: v n, T (n + |k|)×(n + |k|). Places: cpu. Cost: O(n). Throws error: range, place,
+/// Shapes: v n, T (n + |k|)×(n + |k|). Places: all. Cost: O(n). Throws error: range, place,
 /// out_of_memory.
 /// @code
 /// const auto ones = rig::vector<float>::from_indices(3, std::vector{0, 1, 2});

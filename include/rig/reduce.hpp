@@ -221,7 +221,7 @@ void reduce_columns(W& w, accumulator accum, const X& a, M by, const descriptor&
 /// The sum of all entries or elements; the monoid's identity if there is none.
 ///
 /// X is a matrix, a vector or a dense; `by` is as for `reduce_rows`. Waits for the result. Order:
-/// fixed by the number of entries. Places: cpu. Cost: O(entries). Throws error: place, cannot,
+/// fixed by the number of entries. Places: all. Cost: O(entries). Throws error: place, cannot,
 /// out_of_memory. The second form joins the sum with c by a builtin operator.
 /// @code
 /// double total = rig::reduce<double>(A, rig::binary::plus);
