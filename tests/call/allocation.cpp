@@ -14,6 +14,7 @@
 
 #include "io/files.hpp"
 #include "rig/generate.hpp"
+#include "rig/mxv.hpp"
 #include "rig/rig.hpp"
 
 namespace {
@@ -219,6 +220,27 @@ TEST_CASE("operations") {
   fails(3, [&] { rig::to_tuples(o.a); });
   fails(3, [&] { rig::vector<float>::from_indices(60, order, 1, true).to_dense(); });
   fails(1, [&] { rig::vector<float>::from(dense<float>::view(o.b.data(), 3600, 1)); });
+  fails(2, [&] { rig::reduce_rows(o.b, binary::plus); });
+  fails(2, [&] { rig::reduce_columns(o.b, binary::plus); });
+  fails(2, [&] { rig::reduce_rows(o.a, rig::arg_max_second<float>()); });
+  fails(1, [&] { rig::extract(o.b, order, order); });
+  fails(2, [&] { rig::ewise_add(o.a, o.b, binary::plus); });
+  fails(1, [&] { rig::ewise_mult(o.b, o.a, binary::plus); });
+  const auto u = dense<float>::view(o.b.data(), 60, 1);
+  fails(3, [&] { rig::vxm(u, o.a, rig::plus_first<float>()); });
+  const rig::indices all_of_u = rig::range{0, 60};
+  fails(3, [&] { rig::build(60, 60, all_of_u, rig::range{59, -1, -1}, dense<float>(u)); });
+  fails(3, [&] { rig::edge_softmax(o.a, rig::structure(o.a)); });
+  dense<float> written(60, 60, 4);
+  const auto written_intact = [&] { return written(59, 59) == 4 && written(0, 0) == 4; };
+  const std::vector<index> twice(60, 7);
+  check_every_failure(
+      2, without_derived,
+      [&] {
+        rig::assign(written, rig::accumulator::plus, o.b, twice, rig::all);
+        written = dense<float>(60, 60, 4);
+      },
+      written_intact);
 
   matrix<float> c;
   const auto again = [&] {

@@ -175,17 +175,21 @@ void run_dense(const operation& o) {
   const bool has_y = o.op->kind == operator_kind::join || o.y.what == operand::kind::dense;
   const bool replaces = o.creates_result || o.desc->replace;
   const bool accumulates = o.accum != accumulator::none;
-  buffer room;  // for T, if it joins C
-  dense_operand t = c;
-  if (accumulates) {
+  const bool is_t = o.op == &unchanged(o) && o.x.what == operand::kind::dense &&
+                    o.x.full.value_type == o.out_type &&
+                    o.code == static_cast<unsigned char>(unary::identity);
+  buffer room;  // for T, if it joins C and X is not T already
+  dense_operand t = accumulates && is_t ? o.x.full : c;
+  if (accumulates && !is_t) {
     t.stride = c.columns;
     room = by.room(int64{c.rows} * c.columns, o.out_bytes);
     t.data = room.data();
   }
-  run(by, o,
-      {o.op, o.code, &t, o.scalar_first ? y : x, o.scalar_first ? x : y,
-       o.scalar_first ? 0 : o.x.full.stride, o.scalar_first ? o.x.full.stride : o.y.full.stride,
-       has_y, !accumulates, replaces});
+  if (!accumulates || !is_t)
+    run(by, o,
+        {o.op, o.code, &t, o.scalar_first ? y : x, o.scalar_first ? x : y,
+         o.scalar_first ? 0 : o.x.full.stride, o.scalar_first ? o.x.full.stride : o.y.full.stride,
+         has_y, !accumulates, replaces});
   if (accumulates)
     run(by, o,
         {o.accumulates, o.accumulates_code, &c, array_of(source_of(c)), array_of(source_of(t)),
