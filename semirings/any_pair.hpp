@@ -11,7 +11,6 @@ struct any_pair {
   using right = T;
   using accum = T;
   static constexpr const char* name = "any_pair";
-  static constexpr bool commutes = true;
   static constexpr bool ignores_left = true;
   static constexpr bool ignores_right = true;
   static constexpr bool logical = true;

@@ -11,7 +11,6 @@ struct lor_land {
   using right = T;
   using accum = T;
   static constexpr const char* name = "lor_land";
-  static constexpr bool commutes = true;
   static constexpr bool annihilates = true;
   static constexpr bool logical = true;
   static constexpr T zero() { return T(0); }

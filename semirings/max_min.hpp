@@ -11,7 +11,6 @@ struct max_min {
   using right = T;
   using accum = T;
   static constexpr const char* name = "max_min";
-  static constexpr bool commutes = true;
   static constexpr bool annihilates = true;
   static constexpr T zero() { return lowest<T>(); }
   static constexpr T add(T x, T y) { return maximum(x, y); }

@@ -11,7 +11,6 @@ struct max_times {
   using right = T;
   using accum = T;
   static constexpr const char* name = "max_times";
-  static constexpr bool commutes = true;
   static constexpr reduction samples_as = reduction::extreme;
   static constexpr T zero() { return lowest<T>(); }
   static constexpr T add(T x, T y) { return maximum(x, y); }

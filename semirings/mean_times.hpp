@@ -12,7 +12,6 @@ struct mean_times {
   using right = T;
   using accum = T;
   static constexpr const char* name = "mean_times";
-  static constexpr bool commutes = true;
   static constexpr bool annihilates = true;
   static constexpr reduction samples_as = reduction::mean;
   static constexpr bool linear = true;

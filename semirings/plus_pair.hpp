@@ -11,7 +11,6 @@ struct plus_pair {
   using right = T;
   using accum = T;
   static constexpr const char* name = "plus_pair";
-  static constexpr bool commutes = true;
   static constexpr bool ignores_left = true;
   static constexpr bool ignores_right = true;
   static constexpr reduction samples_as = reduction::sum;

@@ -11,7 +11,6 @@ struct plus_times {
   using right = T;
   using accum = T;
   static constexpr const char* name = "plus_times";
-  static constexpr bool commutes = true;
   static constexpr bool annihilates = true;
   static constexpr reduction samples_as = reduction::sum;
   static constexpr bool linear = true;

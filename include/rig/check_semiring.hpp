@@ -365,7 +365,7 @@ struct algebra {
   bool (*replaces)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
-  bool is_positional, ignores_left, ignores_right, annihilates, commutes, is_linear, is_logical;
+  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical;
 };
 
 template <semiring S>
@@ -387,7 +387,6 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
           is_ignoring_left<S>,
           is_ignoring_right<S>,
           is_annihilating<S>,
-          is_commutative<S>,
           is_linear<S>,
           is_logical<S>};
 }
@@ -510,7 +509,6 @@ class checker {
         check_annihilation(s_.multiply(*zero_left, p.b.value, p.at), "zero()", p.b.words, p.at);
       if (s_.annihilates && zero_right && is_finite(p.a.value))
         check_annihilation(s_.multiply(p.a.value, *zero_right, p.at), p.a.words, "zero()", p.at);
-      if (s_.commutes) check_commutes(p);
       if (s_.is_logical && !is_zero_or_one(p.value))
         report({"logical is claimed, but values leave {0, 1}: ",
                 product_of(p.a.words, p.b.words, p.at), equals(p.value)});
@@ -545,15 +543,6 @@ class checker {
         joined({"ignores_", side, " is claimed, but multiply reads its ", side, " operand"});
     report_unlike(law.c_str(), product_of(p.a.words, p.b.words, p.at), p.value,
                   product_of(a.words, b.words, p.at), other);
-  }
-  void check_commutes(const product_drawn& p) {
-    if constexpr (std::same_as<left, right>) {
-      const accum other = s_.multiply(p.b.value, p.a.value, p.at);
-      if (!same(p.value, other))
-        report_unlike("commutes is claimed, but multiply does not",
-                      product_of(p.a.words, p.b.words, p.at), p.value,
-                      product_of(p.b.words, p.a.words, p.at), other);
-    }
   }
   void check_annihilation(const accum& x, const std::string& a, const std::string& b, position at) {
     if (!same(x, s_.zero))

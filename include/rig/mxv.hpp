@@ -11,9 +11,54 @@
 namespace rig {
 
 /// @cond internal
+template <class T>
+struct plus_times;
+template <class T>
+struct plus_pair;
+template <class T>
+struct min_plus;
+template <class T>
+struct max_plus;
+template <class T>
+struct max_times;
+template <class T>
+struct min_max;
+template <class T>
+struct max_min;
+template <class T>
+struct lor_land;
+template <class T>
+struct any_pair;
+template <class T>
+struct mean_times;
+
+/// Whether a semiring of rig multiplies in any order: then vxm runs the kernels of mxm.
+template <class S>
+inline constexpr bool commutes = false;
+template <class T>
+inline constexpr bool commutes<plus_times<T>> = true;
+template <class T>
+inline constexpr bool commutes<plus_pair<T>> = true;
+template <class T>
+inline constexpr bool commutes<min_plus<T>> = true;
+template <class T>
+inline constexpr bool commutes<max_plus<T>> = true;
+template <class T>
+inline constexpr bool commutes<max_times<T>> = true;
+template <class T>
+inline constexpr bool commutes<min_max<T>> = true;
+template <class T>
+inline constexpr bool commutes<max_min<T>> = true;
+template <class T>
+inline constexpr bool commutes<lor_land<T>> = true;
+template <class T>
+inline constexpr bool commutes<any_pair<T>> = true;
+template <class T>
+inline constexpr bool commutes<mean_times<T>> = true;
+
 /// The semiring of vxm over S, as a product of Aᵀ with the column.
 template <class S>
-using over_column = std::conditional_t<is_commutative<S>, S, flipped<S>>;
+using over_column = std::conditional_t<commutes<S>, S, flipped<S>>;
 
 template <class T>
 void require_column(const char* operation, const dense<T>& u) {

@@ -7,6 +7,7 @@
 /// @namespace rig
 /// Sparse × dense products over semirings, on CPUs and GPUs.
 
+#include "rig/algorithms/pagerank.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/error.hpp"

@@ -43,7 +43,7 @@ concept monoid = requires(typename S::accum x) {
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
-/// annihilates, commutes, linear, logical, samples_as, name.
+/// annihilates, linear, logical, samples_as, name.
 ///
 /// C(i,j) of `mxm` is finish(⊕_k A(i,k) ⊗ B(k,j), n_i), with ⊕ = add and ⊗ = multiply. A type that
 /// is no semiring does not compile, and the message names the member. `check_semiring` checks the
@@ -96,13 +96,6 @@ concept is_ignoring_right = requires {
 template <class S>
 concept is_annihilating = requires {
   requires S::annihilates;
-};
-
-/// multiply(a, b) = multiply(b, a), so that `vxm` runs the kernels of `mxm`.
-template <class S>
-concept is_commutative = requires {
-  requires S::commutes;
-  requires is_same<typename S::left, typename S::right>;
 };
 
 /// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y). So kernels may sum codes and dequantise the sum

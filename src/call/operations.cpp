@@ -1,196 +1,15 @@
-// Hop 1 of the operations other than products: checks one, computes its result T, and joins T with
-// the previous content of C.
+// Hop 1 of the operations whose results are sparse, and of reductions: computes the result T, and
+// joins T with the previous content of C.
 
 #include <algorithm>
-#include <optional>
-#include <string>
 #include <utility>
 
-#include "call/steps.hpp"
-#include "call/vector_mask.hpp"
-#include "cuda/runtime/device.hpp"
+#include "call/checked_operation.hpp"
 
 namespace rig {
-
-int64 index_list::size(index of_all) const {
-  switch (what) {
-    case kind::all:
-      return of_all;
-    case kind::list:
-      return count;
-    case kind::range:
-      break;
-  }
-  const int64 span = static_cast<int64>(last) - first, by = step;
-  return by == 0 || (span > 0) != (by > 0) ? 0 : (span + by - (by > 0 ? 1 : -1)) / by;
-}
-
 namespace {
 
 using kind = operation::kind;
-
-/// The steps where an operation's operands are.
-const operation_steps& steps_of(const operation& o) {
-  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
-}
-
-bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
-
-std::string shape(index rows, index columns) {
-  return std::to_string(rows) + "x" + std::to_string(columns);
-}
-
-/// Throws error(range) if a product of lengths is no number of rows or columns.
-index length(const operation& o, const char* what, int64 n) {
-  if (n > highest<index>())
-    fail(errc::range, {o.name, ": the result has ", n, " ", what, "; at most 2147483647 fit"});
-  return static_cast<index>(n);
-}
-
-/// The shape of T, and so of C and the mask.
-result_shape shape_of_result(const operation& o) {
-  const index rows = o.x.rows(), columns = o.x.columns();
-  switch (o.what) {
-    case kind::merge:
-    case kind::select:
-      break;
-    case kind::map:
-      if (o.x.what == operand::kind::absent) return {o.c.rows(), o.c.columns()};
-      break;
-    case kind::spread:
-      if (o.x.is_vector) return {columns, 1};
-      break;
-    case kind::reduce_rows:
-      if (o.x.what == operand::kind::dense) return {o.desc->transpose_a ? columns : rows, 1};
-      return {1, rows};
-    case kind::extract:
-      return {length(o, "rows", o.rows.size(rows)), length(o, "columns", o.columns.size(columns))};
-    case kind::build:
-    case kind::assign:
-      return {o.c.rows(), o.c.columns()};
-    case kind::kronecker:
-      return {length(o, "rows", int64{rows} * o.y.rows()),
-              length(o, "columns", int64{columns} * o.y.columns())};
-    case kind::diagonal: {
-      const index n = length(o, "rows", int64{columns} + std::abs(int64{o.diagonal}));
-      return {n, n};
-    }
-    case kind::from_diagonal: {
-      const int64 down = std::max(-int64{o.diagonal}, int64{0}), right = std::max(o.diagonal, 0);
-      return {1, static_cast<index>(std::max(int64{0}, std::min(rows - down, columns - right)))};
-    }
-  }
-  return {rows, columns};
-}
-
-const char* plural(int64 count) { return count == 1 ? "" : "s"; }
-
-void check_list(const operation& o, const char* what, const index_list& given, index limit) {
-  if (given.what == index_list::kind::all) return;
-  const int64 count = given.size(limit);
-  const auto expect_inside = [&](int64 number, index given_here) {
-    if (given_here < 0 || given_here >= limit)
-      fail(errc::range, {o.name, ": ", what, " ", given_here, ", number ", number,
-                         " of the list, is outside 0 … ", limit - 1});
-  };
-  if (given.what == index_list::kind::list) {
-    const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
-    if (wrong.number < count) expect_inside(wrong.number, wrong.value);
-  } else if (count > 0) {  // a range is monotone
-    expect_inside(0, given[0]);
-    expect_inside(count - 1, given[count - 1]);
-  }
-}
-
-void check_indices(const operation& o) {
-  if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
-  const operand& indexed = o.what == kind::extract ? o.x : o.c;
-  const bool builds_row = o.what == kind::build && o.rows.step == 0;
-  for (const index_list* list : {&o.rows, &o.columns})
-    if (list->what == index_list::kind::range && list->step == 0 &&
-        !(builds_row && list == &o.rows))
-      fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
-                         " has step 0; give another step"});
-  check_list(o, "row", o.rows, indexed.rows());
-  check_list(o, "column", o.columns, indexed.columns());
-  if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
-  const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
-  if (o.what == kind::build) {
-    if ((rows != o.x.rows() && !builds_row) || columns != o.x.rows())
-      fail(errc::shape, {o.name, ": there are ", o.x.rows(), " value", plural(o.x.rows()), ", ",
-                         rows, " row", plural(rows), " and ", columns, " column", plural(columns),
-                         "; give one of each per tuple"});
-    return;
-  }
-  if (rows != o.x.rows() || columns != o.x.columns())
-    fail(errc::shape, {o.name, ": the lists name ", rows, " rows and ", columns,
-                       " columns, but the operand is ", shape(o.x.rows(), o.x.columns())});
-}
-
-void check_shapes(const operation& o) {
-  const bool is_column = o.x.is_vector && o.y.what == operand::kind::dense;
-  const index rows = is_column ? o.x.columns() : o.x.rows(),
-              columns = is_column ? 1 : o.x.columns();
-  const bool has_pair = o.what == kind::merge || o.y_by == broadcast::places || is_column;
-  if (has_pair && o.y.what != operand::kind::absent &&
-      (o.y.rows() != rows || o.y.columns() != columns))
-    fail(errc::shape, {o.name, ": the first operand is ", shape(rows, columns), ", the second ",
-                       shape(o.y.rows(), o.y.columns())});
-  const result_shape result = shape_of_result(o);
-  const auto expect = [&](const char* what, index rows, index columns) {
-    if (rows != result.rows || columns != result.columns)
-      fail(errc::shape, {o.name, ": the result is ", shape(result.rows, result.columns), ", but ",
-                         what, " is ", shape(rows, columns)});
-  };
-  if (o.mask.over == mask_operand::kind::matrix)
-    expect("the mask", o.mask.sparse.rows, o.mask.sparse.columns);
-  if (o.mask.over == mask_operand::kind::dense)
-    expect("the mask", o.mask.full.rows, o.mask.full.columns);
-  if (!o.creates_result) expect("C", o.c.rows(), o.c.columns());
-}
-
-void check_places(const operation& o) {
-  const bool has_x = o.x.what != operand::kind::absent;
-  const place first = o.where();
-  const auto expect = [&](const char* what, place where) {
-    if (where != first)
-      fail(errc::place,
-           {o.name, ": ", has_x ? "the first operand" : "C", " is on ", to_string(first), ", ",
-            what, " is on ", to_string(where), "; copy one with .to()"});
-  };
-  if (o.y.what != operand::kind::absent) expect("the second operand", o.y.where());
-  if (o.mask.over == mask_operand::kind::matrix) expect("the mask", o.mask.sparse.where);
-  if (o.mask.over == mask_operand::kind::dense) expect("the mask", o.mask.full.where);
-  if (!o.creates_result) expect("C", o.c.where());
-  const auto expect_list = [&](const char* what, const index_list& list) {
-    // A list in the host's memory serves every place.
-    if (list.what == index_list::kind::list && list.where != cpu()) expect(what, list.where);
-  };
-  expect_list("the list of rows", o.rows);
-  expect_list("the list of columns", o.columns);
-}
-
-void check_descriptor(const operation& o) {
-  check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
-  if (o.accum != accumulator::none && o.accumulates == nullptr)
-    fail(errc::cannot,
-         {o.name,
-          ": no operator accumulates here: accumulator::own needs an operation of two "
-          "operands, and elements of your own type need accumulator::own"});
-  if (o.desc->threads < 0)
-    fail(errc::range,
-         {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});
-  if (!o.desc->kernel.empty())
-    fail(errc::unknown_kernel,
-         {o.name, ": the descriptor names kernel '", o.desc->kernel,
-          "', but this operation has no kernels to choose from; leave it unset"});
-}
-
-/// Memory of C's shape, with packed rows.
-struct dense_room {
-  buffer memory;
-  dense_operand full;
-};
 
 /// Memory that the steps of one operation pass on. It outlives the order of streams, so that it is
 /// freed after the work that reads it.
@@ -198,32 +17,6 @@ struct intermediates {
   buffer mask, keep;
   assigned_region region;
   sparse_result t;
-  dense_room t_dense, apart;
-};
-
-/// Orders the streams of a device's operation; does nothing on the CPU.
-class in_order {
- public:
-  explicit in_order(const operation& o) {
-    if (o.where() == cpu()) return;
-    order_.emplace(
-        o.where().device, o.desc->stream, o.name,
-        std::initializer_list<void*>{o.x.sparse.stream, o.x.sparse.values_stream, o.x.full.stream,
-                                     o.y.sparse.stream, o.y.sparse.values_stream, o.y.full.stream,
-                                     o.c.sparse.stream, o.c.sparse.values_stream, o.c.full.stream,
-                                     o.mask.sparse.stream, o.mask.sparse.values_stream,
-                                     o.mask.full.stream, o.rows.stream, o.columns.stream});
-  }
-  /// Throws for a captured call that waits for the device.
-  void refuse_capture(const operation& o) const {
-    if (order_ && order_->is_captured())
-      fail(errc::cannot, {o.name,
-                          ": the call waits for the device, so its stream cannot be "
-                          "captured in a CUDA graph; call it outside the capture"});
-  }
-
- private:
-  std::optional<on_cuda::stream_order> order_;
 };
 
 void transpose(const operation& o, operand& x) {
@@ -302,18 +95,6 @@ sparse_result merged(const operation& o) {
   return steps_of(o).merge(merge_of(o, &o.x.sparse, &o.y.sparse,
                                     rules_of(one, other, take::both, take::nothing, take::nothing),
                                     o.op, o.code));
-}
-
-/// The map of entries by the operation's operator.
-map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
-  map_step m{o, &x, o.op, o.code};
-  m.y_by = o.y_by;
-  m.y = o.y_by == broadcast::none ? scalar_of(o) : source_of(o.y.full);
-  m.y_stride = o.y.full.stride;
-  m.y_first = o.scalar_first;
-  m.out_type = out_type;
-  m.out_bytes = out_bytes;
-  return m;
 }
 
 /// An iso operand with one entry, whose value is in the host's memory.
@@ -433,102 +214,6 @@ sparse_result compute(const operation& o, intermediates& kept) {
   }
 }
 
-/// Whether two dense operands share memory.
-bool overlaps(const dense_operand& c, const dense_operand& other) {
-  if (other.data == nullptr || c.data == nullptr) return false;
-  const auto* const c_begin = static_cast<const char*>(c.data);
-  const auto* const begin = static_cast<const char*>(other.data);
-  return c_begin + c.extent() > begin && begin + other.extent() > c_begin;
-}
-/// The same, other than element by element.
-bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
-  const bool is_same =
-      c.data == other.data && c.stride == other.stride && c.value_bytes == other.value_bytes;
-  return !is_same && overlaps(c, other);
-}
-
-void copy(const dense_operand& from, const dense_operand& to, void* stream) {
-  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
-            static_cast<std::size_t>(from.stride) * from.value_bytes,
-            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
-            stream);
-}
-
-dense_room room_like_c(const operation& o) {
-  dense_room out{{}, o.c.full};
-  out.full.stride = o.c.full.columns;
-  out.memory = buffer::allocate(out.full.extent(), out.full.where, o.desc->stream);
-  out.full.data = out.memory.data();
-  return out;
-}
-
-/// T = Y, or the scalar everywhere.
-void fill(const operation& o, const dense_operand& t) {
-  operation base = o;
-  base.what = kind::map;
-  base.x = o.y;
-  base.y = {};
-  base.op = &unchanged(o);
-  base.code = static_cast<unsigned char>(unary::identity);
-  base.scalar_first = false;
-  base.creates_result = true;
-  base.accum = accumulator::none;
-  base.mask = {};
-  base.c.full = t;
-  steps_of(o).dense(base);
-}
-
-/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
-void spread(const operation& o, const dense_operand& t) {
-  fill(o, t);
-  map_step m = map_of(o, o.x.sparse, o.out_type, o.out_bytes);
-  m.into = &t;
-  m.into_by = o.x.is_vector ? broadcast::columns : broadcast::places;
-  steps_of(o).map(m);
-}
-
-/// T of an operation that is not element by element.
-void compute_dense(const operation& o, const dense_operand& t) {
-  switch (o.what) {
-    case kind::reduce_rows:
-      if ((o.desc->transpose_a ? o.x.rows() : o.x.columns()) == 0) return fill(o, t);
-      return steps_of(o).fold_dense(o, t);
-    case kind::extract:
-      return steps_of(o).extract_dense(o, t);
-    case kind::assign:
-      return steps_of(o).placed_dense(o, t);
-    default:
-      return spread(o, t);
-  }
-}
-
-/// Whether T can be computed in C's memory.
-bool fits_in_c(const operation& o) {
-  return o.what != kind::assign && !has_mask(o) && o.accum == accumulator::none &&
-         !overlaps(o.c.full, o.x.full) && !overlaps(o.c.full, o.y.full);
-}
-
-/// Computes T, and makes the operation the one that joins it with C.
-void set_t(operation& o, intermediates& kept) {
-  if (o.what == kind::assign) {
-    kept.region = steps_of(o).region(o);
-    o.region_rows = kept.region.rows.data<bool>();
-    o.region_columns = kept.region.columns.data<bool>();
-  }
-  if (o.what != kind::assign || o.x.what != operand::kind::absent) {
-    kept.t_dense = room_like_c(o);
-    compute_dense(o, kept.t_dense.full);
-    o.x = {};
-    o.x.what = operand::kind::dense;
-    o.x.full = kept.t_dense.full;
-  }
-  o.what = kind::map;
-  o.y = {};
-  o.op = &unchanged(o);
-  o.code = static_cast<unsigned char>(unary::identity);
-  o.scalar_first = false;
-}
-
 void transpose_operands(operation& o) {
   if (o.desc->transpose_a && o.x.what == operand::kind::sparse) transpose(o, o.x);
   if (o.desc->transpose_b && o.y.what == operand::kind::sparse) transpose(o, o.y);
@@ -536,8 +221,16 @@ void transpose_operands(operation& o) {
 
 }  // namespace
 
-const operator_info& unchanged(const operation& o) {
-  return o.out_type == type::other ? copying() : builtin_unary(o.out_type);
+/// The map of entries by the operation's operator.
+map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
+  map_step m{o, &x, o.op, o.code};
+  m.y_by = o.y_by;
+  m.y = o.y_by == broadcast::none ? scalar_of(o) : source_of(o.y.full);
+  m.y_stride = o.y.full.stride;
+  m.y_first = o.scalar_first;
+  m.out_type = out_type;
+  m.out_bytes = out_bytes;
+  return m;
 }
 
 std::shared_ptr<const pattern> full_row(index columns, place where) {
@@ -577,42 +270,6 @@ void run_reduce(operation& o, void* out) {
   order.refuse_capture(o);
   transpose_operands(o);
   steps_of(o).reduce(o, out);
-}
-
-result_shape check_dense(operation& o) {
-  if ((o.desc->transpose_a && o.what != kind::reduce_rows) || o.desc->transpose_b)
-    fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
-  check_descriptor(o);
-  check_places(o);
-  if (o.mask.is_vector && shape_of_result(o).columns == 1) as_column(o.mask);
-  std::optional<in_order> order;
-  if (o.rows.what == index_list::kind::list || o.columns.what == index_list::kind::list) {
-    order.emplace(o);
-    order->refuse_capture(o);
-  }
-  check_indices(o);
-  check_shapes(o);
-  return shape_of_result(o);
-}
-
-void run_dense(const operation& o) {
-  if (o.c.full.rows == 0 || o.c.full.columns == 0) return;
-  intermediates kept;
-  const in_order order(o);
-  const bool is_given = o.what == kind::merge || o.what == kind::map;
-  if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);
-  if (!is_given && fits_in_c(o)) return compute_dense(o, o.c.full);
-  operation joined = o;
-  if (!is_given) set_t(joined, kept);
-  dense_operand& c = joined.c.full;
-  if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
-      !overlaps_askew(c, joined.mask.full))
-    return steps_of(o).dense(joined);
-  kept.apart = room_like_c(o);
-  c = kept.apart.full;
-  copy(o.c.full, c, o.desc->stream);
-  steps_of(o).dense(joined);
-  copy(c, o.c.full, o.desc->stream);
 }
 
 }  // namespace rig

@@ -75,6 +75,28 @@ std::string misses_of(const std::vector<json>& records) {
                            out;
 }
 
+/// The operations of suite graph, beside a copy of memory or beside products.
+std::string operations_of(const std::vector<json>& records) {
+  for (const json& record : records) {
+    if (record.at("suite") != "graph") continue;
+    std::string out =
+        "\n## Operations besides products\n\nA share is that of the measured copy bandwidth, which "
+        "counts reads and writes. Each call is waited for. PageRank is compared with as many "
+        "products alone.\n\n| operation | operand | ms | share of the copy | products alone, ms |\n"
+        "| --- | --- | ---: | ---: | ---: |\n";
+    for (const json& row : record.at("rows")) {
+      const json peers = row.value("peer_ms", json::object());
+      const bool has_peer = peers.contains("products");
+      out += "| " + row.at("operation").get<std::string>() + " | " +
+             row.at("graph").get<std::string>() + " | " + digits(row.at("ms").get<double>(), 2) +
+             " | " + (has_peer ? "" : digits(row.at("share_of_ceiling").get<double>(), 2)) + " | " +
+             (has_peer ? digits(peers.at("products").get<double>(), 2) : "") + " |\n";
+    }
+    return out + "\nMade by " + source_of(record) + ".\n";
+  }
+  return "";
+}
+
 /// The host's part of a call, from suite start.
 std::string host_times_of(const std::vector<json>& records) {
   for (const json& record : records) {
@@ -144,7 +166,7 @@ std::string performance(std::span<const std::string> paths) {
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
   }
-  return out + host_times_of(records) + misses_of(records);
+  return out + operations_of(records) + host_times_of(records) + misses_of(records);
 }
 
 }  // namespace bench

@@ -81,11 +81,12 @@ void check_every_kernel(const std::string& semiring, int architecture) {
            "cuda/maxk/maxk_panels.cuh");
   compiles("rig::on_cuda::maxk_combine<" + semiring + ", 1, 32, 32>", "cuda/maxk/maxk_panels.cuh");
   compiles("rig::on_cuda::maxk_combine<" + semiring + ", 4, 4, 8>", "cuda/maxk/maxk_panels.cuh");
-  for (const char* kernel : {"entry_values", "dense_values", "join_groups"})
+  for (const char* kernel : {"entry_values", "dense_values", "join_groups", "place_elements"})
     compiles(std::string("rig::on_cuda::") + kernel + "<rig::on_cuda::adding<" + semiring + ">>",
              "cuda/elementwise/values.cuh");
-  compiles("rig::on_cuda::merge_tiles<rig::on_cuda::adding<" + semiring + ">>",
-           "cuda/elementwise/merge.cuh");
+  for (const char* plain : {"true", "false"})
+    compiles("rig::on_cuda::merge_tiles<rig::on_cuda::adding<" + semiring + ">, " + plain + ">",
+             "cuda/elementwise/merge.cuh");
   compiles("rig::on_cuda::fold_segments<rig::on_cuda::adding<" + semiring + ">>",
            "cuda/elementwise/fold.cuh");
 }
@@ -117,8 +118,9 @@ TEST_CASE("operators of the caller compile from their text") {
     check_compiles(std::string("rig::on_cuda::") + kernel +
                        "<rig::on_cuda::applying<rig_user::shifted, float, double>>",
                    &shifted::rig_source, "cuda/elementwise/values.cuh");
-  check_compiles("rig::on_cuda::merge_tiles<rig::on_cuda::multiplying<rig::plus_times<float>>>",
-                 nullptr, "cuda/elementwise/merge.cuh");
+  check_compiles(
+      "rig::on_cuda::merge_tiles<rig::on_cuda::multiplying<rig::plus_times<float>>, true>", nullptr,
+      "cuda/elementwise/merge.cuh");
 }
 
 TEST_CASE("machine code runs within its major number, from its minor number on") {

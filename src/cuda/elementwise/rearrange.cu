@@ -418,20 +418,25 @@ void placed_dense(const operation& o, const dense_operand& t) {
   by.launch(kernel, "place_elements", blocks_for(args.rows * args.columns), args);
 }
 
-sparse_result placed(const operation& o) {
-  const work by(o);
-  const sparse_operand& x = o.x.sparse;
-  const rows_and_columns a(x);
-  const index rows = o.c.rows(), columns = o.c.columns();
-  const int column_bits = bits_below(columns);
+namespace {
+
+/// The places in C of the entries of X, or of the tuples of `build`, sorted; then by number.
+struct sorted_places {
+  buffer keys, order;
+  int64 count;
+  int column_bits;  ///< a key is a row, then so many bits of a column
+};
+
+sorted_places sort_places(const work& by, const operation& o) {
+  const rows_and_columns a(o.x.sparse);
   const bool is_build = o.what == operation::kind::build;
-  const int64 nnz = is_build ? o.x.rows() : x.nnz;
+  const int64 count = is_build ? o.x.rows() : o.x.sparse.nnz;
+  const int column_bits = bits_below(o.c.columns());
   const device_list row_list(by, o.rows), column_list(by, o.columns);
-  // By place in C, then by number.
-  const buffer keys = by.room(nnz, sizeof(std::uint64_t)),
-               sorted = by.room(nnz, sizeof(std::uint64_t)), numbers = by.room(nnz, sizeof(int64)),
-               order = by.room(nnz, sizeof(int64));
-  by.each(nnz,
+  const buffer keys = by.room(count, sizeof(std::uint64_t)),
+               sorted = by.room(count, sizeof(std::uint64_t)),
+               numbers = by.room(count, sizeof(int64)), order = by.room(count, sizeof(int64));
+  by.each(count,
           [=, row_at = row_list.at, column_at = column_list.at, key = keys.data<std::uint64_t>(),
            number = numbers.data<int64>()] __device__(int64 p) {
             const int64 row = is_build ? p : row_of_entry(a.offsets, a.offsets_64, 0, a.rows, p);
@@ -441,31 +446,42 @@ sparse_result placed(const operation& o) {
             number[p] = p;
           });
   sort_keys(by, keys.data<std::uint64_t>(), sorted.data<std::uint64_t>(), numbers.data<int64>(),
-            order.data<int64>(), nnz, column_bits + bits_below(rows));
+            order.data<int64>(), count, column_bits + bits_below(o.c.rows()));
+  return {sorted, order, count, column_bits};
+}
+
+}  // namespace
+
+sparse_result placed(const operation& o) {
+  const work by(o);
+  const index rows = o.c.rows(), columns = o.c.columns();
+  const sorted_places sorted = sort_places(by, o);
+  const int64 nnz = sorted.count;
+  const int column_bits = sorted.column_bits;
 
   // Groups of entries at one place; `group.data()[q]` is the number of groups before entry q.
-  const auto begins = [=, key = sorted.data<std::uint64_t>()] __device__(int64 q) {
+  const auto begins = [=, key = sorted.keys.data<std::uint64_t>()] __device__(int64 q) {
     return q == 0 || key[q] != key[q - 1];
   };
   const summed group = sum_of(by, nnz, [=] __device__(int64 q) -> int64 { return begins(q); });
   const int64 groups = group.total;
   const bool accumulates = o.accum != accumulator::none;
-  if (is_build && !accumulates && groups < nnz)
-    refuse_duplicate(by, sorted.data<std::uint64_t>(), nnz, column_bits);
+  if (o.what == operation::kind::build && !accumulates && groups < nnz)
+    refuse_duplicate(by, sorted.keys.data<std::uint64_t>(), nnz, column_bits);
   const buffer starts = by.room(groups + 1, sizeof(int64)),
                places = by.room(groups, sizeof(std::uint64_t));
   buffer entries = by.result(groups, sizeof(index));
-  by.each(nnz + 1,
-          [=, at = group.data(), key = sorted.data<std::uint64_t>(), start = starts.data<int64>(),
-           place = places.data<std::uint64_t>(), to = entries.data<index>()] __device__(int64 q) {
-            if (q == nnz) {
-              start[groups] = nnz;
-            } else if (begins(q)) {
-              start[at[q]] = q;
-              place[at[q]] = key[q];
-              to[at[q]] = static_cast<index>(key[q] & ((std::uint64_t{1} << column_bits) - 1));
-            }
-          });
+  by.each(nnz + 1, [=, at = group.data(), key = sorted.keys.data<std::uint64_t>(),
+                    start = starts.data<int64>(), place = places.data<std::uint64_t>(),
+                    to = entries.data<index>()] __device__(int64 q) {
+    if (q == nnz) {
+      start[groups] = nnz;
+    } else if (begins(q)) {
+      start[at[q]] = q;
+      place[at[q]] = key[q];
+      to[at[q]] = static_cast<index>(key[q] & ((std::uint64_t{1} << column_bits) - 1));
+    }
+  });
   const summed offsets =
       sum_of(by, rows, [=, place = places.data<std::uint64_t>()] __device__(int64 i) {
         const auto row = static_cast<std::uint64_t>(i);
@@ -473,7 +489,7 @@ sparse_result placed(const operation& o) {
                first_at_least(place, groups, row << column_bits);
       });
   buffer from = by.room(groups, sizeof(int64));
-  by.each(groups, [=, start = starts.data<int64>(), number = order.data<int64>(),
+  by.each(groups, [=, start = starts.data<int64>(), number = sorted.order.data<int64>(),
                    to = from.data<int64>()] __device__(int64 g) {
     to[g] = number[accumulates ? start[g] : start[g + 1] - 1];
   });
@@ -482,7 +498,7 @@ sparse_result placed(const operation& o) {
   out.structure = made.structure;
   out.values = values(o, made, converting(o));
   if (accumulates && groups < nnz)
-    accumulate_groups(by, o, groups, starts.data<int64>(), order.data<int64>(), out.values);
+    accumulate_groups(by, o, groups, starts.data<int64>(), sorted.order.data<int64>(), out.values);
   return out;
 }
 

@@ -1,0 +1,57 @@
+#pragma once
+
+// What the files of hop 1 of the operations share: their checks, their steps and the order of
+// streams.
+
+#include <optional>
+
+#include "call/steps.hpp"
+#include "cuda/runtime/device.hpp"
+
+namespace rig {
+
+/// The shape of T, and so of C and the mask.
+result_shape shape_of_result(const operation& o);
+
+// Each throws if its part of the operation is malformed.
+void check_descriptor(const operation& o);
+void check_places(const operation& o);
+void check_indices(const operation& o);
+void check_shapes(const operation& o);
+
+/// The steps where an operation's operands are.
+inline const operation_steps& steps_of(const operation& o) {
+  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
+}
+
+inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
+
+/// The map of entries by the operation's operator.
+map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes);
+
+/// Orders the streams of a device's operation; does nothing on the CPU.
+class in_order {
+ public:
+  explicit in_order(const operation& o) {
+    if (o.where() == cpu()) return;
+    order_.emplace(
+        o.where().device, o.desc->stream, o.name,
+        std::initializer_list<void*>{o.x.sparse.stream, o.x.sparse.values_stream, o.x.full.stream,
+                                     o.y.sparse.stream, o.y.sparse.values_stream, o.y.full.stream,
+                                     o.c.sparse.stream, o.c.sparse.values_stream, o.c.full.stream,
+                                     o.mask.sparse.stream, o.mask.sparse.values_stream,
+                                     o.mask.full.stream, o.rows.stream, o.columns.stream});
+  }
+  /// Throws for a captured call that waits for the device.
+  void refuse_capture(const operation& o) const {
+    if (order_ && order_->is_captured())
+      fail(errc::cannot, {o.name,
+                          ": the call waits for the device, so its stream cannot be "
+                          "captured in a CUDA graph; call it outside the capture"});
+  }
+
+ private:
+  std::optional<on_cuda::stream_order> order_;
+};
+
+}  // namespace rig

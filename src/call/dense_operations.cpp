@@ -1,0 +1,162 @@
+// Hop 1 of the operations whose results are dense. T is computed apart unless the operation is
+// element by element; then it is joined with C as a map.
+
+#include "call/checked_operation.hpp"
+#include "call/vector_mask.hpp"
+
+namespace rig {
+namespace {
+
+using kind = operation::kind;
+
+/// Memory of C's shape, with packed rows.
+struct dense_room {
+  buffer memory;
+  dense_operand full;
+};
+
+/// Memory that the steps of one operation pass on. It outlives the order of streams.
+struct intermediates {
+  assigned_region region;
+  dense_room t, apart;
+};
+
+/// Whether two dense operands share memory.
+bool overlaps(const dense_operand& c, const dense_operand& other) {
+  if (other.data == nullptr || c.data == nullptr) return false;
+  const auto* const c_begin = static_cast<const char*>(c.data);
+  const auto* const begin = static_cast<const char*>(other.data);
+  return c_begin + c.extent() > begin && begin + other.extent() > c_begin;
+}
+/// The same, other than element by element.
+bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
+  const bool is_same =
+      c.data == other.data && c.stride == other.stride && c.value_bytes == other.value_bytes;
+  return !is_same && overlaps(c, other);
+}
+
+void copy(const dense_operand& from, const dense_operand& to, void* stream) {
+  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
+            static_cast<std::size_t>(from.stride) * from.value_bytes,
+            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
+            stream);
+}
+
+dense_room room_like_c(const operation& o) {
+  dense_room out{{}, o.c.full};
+  out.full.stride = o.c.full.columns;
+  out.memory = buffer::allocate(out.full.extent(), out.full.where, o.desc->stream);
+  out.full.data = out.memory.data();
+  return out;
+}
+
+/// T = Y, or the scalar everywhere.
+void fill(const operation& o, const dense_operand& t) {
+  operation base = o;
+  base.what = kind::map;
+  base.x = o.y;
+  base.y = {};
+  base.op = &unchanged(o);
+  base.code = static_cast<unsigned char>(unary::identity);
+  base.scalar_first = false;
+  base.creates_result = true;
+  base.accum = accumulator::none;
+  base.mask = {};
+  base.c.full = t;
+  steps_of(o).dense(base);
+}
+
+/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
+void spread(const operation& o, const dense_operand& t) {
+  fill(o, t);
+  map_step m = map_of(o, o.x.sparse, o.out_type, o.out_bytes);
+  m.into = &t;
+  m.into_by = o.x.is_vector ? broadcast::columns : broadcast::places;
+  steps_of(o).map(m);
+}
+
+/// T of an operation that is not element by element.
+void compute_dense(const operation& o, const dense_operand& t) {
+  switch (o.what) {
+    case kind::reduce_rows:
+      if ((o.desc->transpose_a ? o.x.rows() : o.x.columns()) == 0) return fill(o, t);
+      return steps_of(o).fold_dense(o, t);
+    case kind::extract:
+      return steps_of(o).extract_dense(o, t);
+    case kind::assign:
+      return steps_of(o).placed_dense(o, t);
+    default:
+      return spread(o, t);
+  }
+}
+
+/// Whether T can be computed in C's memory.
+bool fits_in_c(const operation& o) {
+  return o.what != kind::assign && !has_mask(o) && o.accum == accumulator::none &&
+         !overlaps(o.c.full, o.x.full) && !overlaps(o.c.full, o.y.full);
+}
+
+/// Computes T, and makes the operation the one that joins it with C.
+void set_t(operation& o, intermediates& kept) {
+  if (o.what == kind::assign) {
+    kept.region = steps_of(o).region(o);
+    o.region_rows = kept.region.rows.data<bool>();
+    o.region_columns = kept.region.columns.data<bool>();
+  }
+  if (o.what != kind::assign || o.x.what != operand::kind::absent) {
+    kept.t = room_like_c(o);
+    compute_dense(o, kept.t.full);
+    o.x = {};
+    o.x.what = operand::kind::dense;
+    o.x.full = kept.t.full;
+  }
+  o.what = kind::map;
+  o.y = {};
+  o.op = &unchanged(o);
+  o.code = static_cast<unsigned char>(unary::identity);
+  o.scalar_first = false;
+}
+
+}  // namespace
+
+const operator_info& unchanged(const operation& o) {
+  return o.out_type == type::other ? copying() : builtin_unary(o.out_type);
+}
+
+result_shape check_dense(operation& o) {
+  if ((o.desc->transpose_a && o.what != kind::reduce_rows) || o.desc->transpose_b)
+    fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
+  check_descriptor(o);
+  check_places(o);
+  if (o.mask.is_vector && shape_of_result(o).columns == 1) as_column(o.mask);
+  std::optional<in_order> order;
+  if (o.rows.what == index_list::kind::list || o.columns.what == index_list::kind::list) {
+    order.emplace(o);
+    order->refuse_capture(o);
+  }
+  check_indices(o);
+  check_shapes(o);
+  return shape_of_result(o);
+}
+
+void run_dense(const operation& o) {
+  if (o.c.full.rows == 0 || o.c.full.columns == 0) return;
+  intermediates kept;
+  const in_order order(o);
+  const bool is_given = o.what == kind::merge || o.what == kind::map;
+  if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);
+  if (!is_given && fits_in_c(o)) return compute_dense(o, o.c.full);
+  operation joined = o;
+  if (!is_given) set_t(joined, kept);
+  dense_operand& c = joined.c.full;
+  if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
+      !overlaps_askew(c, joined.mask.full))
+    return steps_of(o).dense(joined);
+  kept.apart = room_like_c(o);
+  c = kept.apart.full;
+  copy(o.c.full, c, o.desc->stream);
+  steps_of(o).dense(joined);
+  copy(c, o.c.full, o.desc->stream);
+}
+
+}  // namespace rig

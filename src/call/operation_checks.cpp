@@ -1,0 +1,182 @@
+// Hop 1 of the operations other than products: the checks.
+
+#include <algorithm>
+#include <string>
+
+#include "call/checked_operation.hpp"
+
+namespace rig {
+
+int64 index_list::size(index of_all) const {
+  switch (what) {
+    case kind::all:
+      return of_all;
+    case kind::list:
+      return count;
+    case kind::range:
+      break;
+  }
+  const int64 span = static_cast<int64>(last) - first, by = step;
+  return by == 0 || (span > 0) != (by > 0) ? 0 : (span + by - (by > 0 ? 1 : -1)) / by;
+}
+
+namespace {
+
+using kind = operation::kind;
+
+std::string shape(index rows, index columns) {
+  return std::to_string(rows) + "x" + std::to_string(columns);
+}
+
+/// Throws error(range) if a product of lengths is no number of rows or columns.
+index length(const operation& o, const char* what, int64 n) {
+  if (n > highest<index>())
+    fail(errc::range, {o.name, ": the result has ", n, " ", what, "; at most 2147483647 fit"});
+  return static_cast<index>(n);
+}
+
+}  // namespace
+
+result_shape shape_of_result(const operation& o) {
+  const index rows = o.x.rows(), columns = o.x.columns();
+  switch (o.what) {
+    case kind::merge:
+    case kind::select:
+      break;
+    case kind::map:
+      if (o.x.what == operand::kind::absent) return {o.c.rows(), o.c.columns()};
+      break;
+    case kind::spread:
+      if (o.x.is_vector) return {columns, 1};
+      break;
+    case kind::reduce_rows:
+      if (o.x.what == operand::kind::dense) return {o.desc->transpose_a ? columns : rows, 1};
+      return {1, rows};
+    case kind::extract:
+      return {length(o, "rows", o.rows.size(rows)), length(o, "columns", o.columns.size(columns))};
+    case kind::build:
+    case kind::assign:
+      return {o.c.rows(), o.c.columns()};
+    case kind::kronecker:
+      return {length(o, "rows", int64{rows} * o.y.rows()),
+              length(o, "columns", int64{columns} * o.y.columns())};
+    case kind::diagonal: {
+      const index n = length(o, "rows", int64{columns} + std::abs(int64{o.diagonal}));
+      return {n, n};
+    }
+    case kind::from_diagonal: {
+      const int64 down = std::max(-int64{o.diagonal}, int64{0}), right = std::max(o.diagonal, 0);
+      return {1, static_cast<index>(std::max(int64{0}, std::min(rows - down, columns - right)))};
+    }
+  }
+  return {rows, columns};
+}
+
+namespace {
+
+const char* plural(int64 count) { return count == 1 ? "" : "s"; }
+
+void check_list(const operation& o, const char* what, const index_list& given, index limit) {
+  if (given.what == index_list::kind::all) return;
+  const int64 count = given.size(limit);
+  const auto expect_inside = [&](int64 number, index given_here) {
+    if (given_here < 0 || given_here >= limit)
+      fail(errc::range, {o.name, ": ", what, " ", given_here, ", number ", number,
+                         " of the list, is outside 0 … ", limit - 1});
+  };
+  if (given.what == index_list::kind::list) {
+    const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
+    if (wrong.number < count) expect_inside(wrong.number, wrong.value);
+  } else if (count > 0) {  // a range is monotone
+    expect_inside(0, given[0]);
+    expect_inside(count - 1, given[count - 1]);
+  }
+}
+
+}  // namespace
+
+void check_indices(const operation& o) {
+  if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
+  const operand& indexed = o.what == kind::extract ? o.x : o.c;
+  const bool builds_row = o.what == kind::build && o.rows.step == 0;
+  for (const index_list* list : {&o.rows, &o.columns})
+    if (list->what == index_list::kind::range && list->step == 0 &&
+        !(builds_row && list == &o.rows))
+      fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
+                         " has step 0; give another step"});
+  check_list(o, "row", o.rows, indexed.rows());
+  check_list(o, "column", o.columns, indexed.columns());
+  if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
+  const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
+  if (o.what == kind::build) {
+    if ((rows != o.x.rows() && !builds_row) || columns != o.x.rows())
+      fail(errc::shape, {o.name, ": there are ", o.x.rows(), " value", plural(o.x.rows()), ", ",
+                         rows, " row", plural(rows), " and ", columns, " column", plural(columns),
+                         "; give one of each per tuple"});
+    return;
+  }
+  if (rows != o.x.rows() || columns != o.x.columns())
+    fail(errc::shape, {o.name, ": the lists name ", rows, " rows and ", columns,
+                       " columns, but the operand is ", shape(o.x.rows(), o.x.columns())});
+}
+
+void check_shapes(const operation& o) {
+  const bool is_column = o.x.is_vector && o.y.what == operand::kind::dense;
+  const index rows = is_column ? o.x.columns() : o.x.rows(),
+              columns = is_column ? 1 : o.x.columns();
+  const bool has_pair = o.what == kind::merge || o.y_by == broadcast::places || is_column;
+  if (has_pair && o.y.what != operand::kind::absent &&
+      (o.y.rows() != rows || o.y.columns() != columns))
+    fail(errc::shape, {o.name, ": the first operand is ", shape(rows, columns), ", the second ",
+                       shape(o.y.rows(), o.y.columns())});
+  const result_shape result = shape_of_result(o);
+  const auto expect = [&](const char* what, index rows, index columns) {
+    if (rows != result.rows || columns != result.columns)
+      fail(errc::shape, {o.name, ": the result is ", shape(result.rows, result.columns), ", but ",
+                         what, " is ", shape(rows, columns)});
+  };
+  if (o.mask.over == mask_operand::kind::matrix)
+    expect("the mask", o.mask.sparse.rows, o.mask.sparse.columns);
+  if (o.mask.over == mask_operand::kind::dense)
+    expect("the mask", o.mask.full.rows, o.mask.full.columns);
+  if (!o.creates_result) expect("C", o.c.rows(), o.c.columns());
+}
+
+void check_places(const operation& o) {
+  const bool has_x = o.x.what != operand::kind::absent;
+  const place first = o.where();
+  const auto expect = [&](const char* what, place where) {
+    if (where != first)
+      fail(errc::place,
+           {o.name, ": ", has_x ? "the first operand" : "C", " is on ", to_string(first), ", ",
+            what, " is on ", to_string(where), "; copy one with .to()"});
+  };
+  if (o.y.what != operand::kind::absent) expect("the second operand", o.y.where());
+  if (o.mask.over == mask_operand::kind::matrix) expect("the mask", o.mask.sparse.where);
+  if (o.mask.over == mask_operand::kind::dense) expect("the mask", o.mask.full.where);
+  if (!o.creates_result) expect("C", o.c.where());
+  const auto expect_list = [&](const char* what, const index_list& list) {
+    // A list in the host's memory serves every place.
+    if (list.what == index_list::kind::list && list.where != cpu()) expect(what, list.where);
+  };
+  expect_list("the list of rows", o.rows);
+  expect_list("the list of columns", o.columns);
+}
+
+void check_descriptor(const operation& o) {
+  check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
+  if (o.accum != accumulator::none && o.accumulates == nullptr)
+    fail(errc::cannot,
+         {o.name,
+          ": no operator accumulates here: accumulator::own needs an operation of two "
+          "operands, and elements of your own type need accumulator::own"});
+  if (o.desc->threads < 0)
+    fail(errc::range,
+         {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});
+  if (!o.desc->kernel.empty())
+    fail(errc::unknown_kernel,
+         {o.name, ": the descriptor names kernel '", o.desc->kernel,
+          "', but this operation has no kernels to choose from; leave it unset"});
+}
+
+}  // namespace rig
