@@ -10,6 +10,7 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "cpu/steps.hpp"
@@ -297,46 +298,79 @@ sparse_result run(const merge_step& m) {
 }
 
 namespace {
+
 bool needs_rows(broadcast by) { return by == broadcast::rows || by == broadcast::places; }
+
+/// Runs a map block by block.
+class map_runner {
+ public:
+  explicit map_runner(const map_step& m)
+      : m_(m),
+        x_of_(source_of(*m.x)),
+        reads_rows_(m.op->reads_positions || needs_rows(m.y_by) || needs_rows(m.into_by)) {}
+
+  /// Entries from `first` on; results go to `out`, unless they go into a dense.
+  void run(int64 first, int count, unsigned char* out) {
+    columns_ = m_.x->entries + first;
+    if (reads_rows_) rows_of(*m_.x, first, count, rows_);
+    compute({nullptr, first}, positions_of_y(count), count, m_.into != nullptr ? made_ : out);
+    if (m_.into != nullptr) place(count);
+  }
+
+ private:
+  int64 met(broadcast by, int k, int64 stride) const {
+    return met_position(by, reads_rows_ ? rows_[k] : 0, columns_[k], stride);
+  }
+  element_positions positions_of_y(int count) {
+    if (m_.op->kind == operator_kind::copy) return element_block::absent;
+    if (m_.y_by == broadcast::none) return {};
+    for (int k = 0; k < count; ++k) of_y_[k] = met(m_.y_by, k, m_.y_stride);
+    return {of_y_};
+  }
+  void compute(element_positions x, element_positions y, int count, unsigned char* out) {
+    const element_source *x_of = &x_of_, *y_of = &m_.y;
+    if (m_.y_first) {
+      std::swap(x_of, y_of);
+      std::swap(x, y);
+    }
+    m_.op->run_cpu({x_of, y_of, x, y, rows_, columns_, m_.of.scalar, m_.code, m_.out_type,
+                    m_.out_bytes, out, count});
+  }
+  /// Writes results where their entries are met in the dense.
+  void place(int count) {
+    auto* const to = static_cast<unsigned char*>(m_.into->data);
+    for (int k = 0; k < count; ++k) {
+      const auto at = static_cast<std::size_t>(met(m_.into_by, k, m_.into->stride));
+      std::memcpy(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
+                  m_.out_bytes);
+    }
+  }
+
+  const map_step& m_;
+  const element_source x_of_;
+  const bool reads_rows_;
+  const index* columns_ = nullptr;
+  index rows_[element_block::most];
+  int64 of_y_[element_block::most];
+  alignas(16) unsigned char made_[element_block::most * 16];
+};
+
 }  // namespace
 
 buffer run(const map_step& m) {
-  const element_source x_of = source_of(*m.x);
   const int64 nnz = m.x->nnz, step = element_block::most;
   buffer out =
       m.into != nullptr ? buffer() : buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);
-  const bool reads_rows = m.op->reads_positions || needs_rows(m.y_by) || needs_rows(m.into_by);
   const int threads = threads_for(static_cast<double>(nnz), m.of.desc->threads);
-#pragma omp parallel for num_threads(threads) schedule(static)
-  for (int64 first = 0; first < nnz; first += step) {
-    index rows[element_block::most];
-    const int count = static_cast<int>(std::min(step, nnz - first));
-    const element_positions x = {nullptr, first};
-    element_positions y = m.op->kind == operator_kind::copy ? element_block::absent
-                                                            : element_positions();  // a constant
-    if (reads_rows) rows_of(*m.x, first, count, rows);
-    const index* const columns = m.x->entries + first;
-    int64 of_y[element_block::most];
-    if (m.y_by != broadcast::none) {
-      for (int k = 0; k < count; ++k)
-        of_y[k] = met_position(m.y_by, reads_rows ? rows[k] : 0, columns[k], m.y_stride);
-      y.list = of_y;
-    }
-    alignas(16) unsigned char made[element_block::most * 16];
-    unsigned char* const to = m.into != nullptr ? made
-                                                : out.data<unsigned char>() +
-                                                      static_cast<std::size_t>(first) * m.out_bytes;
-    m.op->run_cpu({m.y_first ? &m.y : &x_of, m.y_first ? &x_of : &m.y, m.y_first ? y : x,
-                   m.y_first ? x : y, rows, columns, m.of.scalar, m.code, m.out_type, m.out_bytes,
-                   to, count});
-    if (m.into == nullptr) continue;
-    for (int k = 0; k < count; ++k) {
-      const int64 at =
-          met_position(m.into_by, reads_rows ? rows[k] : 0, columns[k], m.into->stride);
-      std::memcpy(
-          static_cast<unsigned char*>(m.into->data) + static_cast<std::size_t>(at) * m.out_bytes,
-          made + static_cast<std::size_t>(k) * m.out_bytes, m.out_bytes);
-    }
+#pragma omp parallel num_threads(threads)
+  {
+    map_runner runner(m);
+#pragma omp for schedule(static)
+    for (int64 first = 0; first < nnz; first += step)
+      runner.run(first, static_cast<int>(std::min(step, nnz - first)),
+                 m.into != nullptr
+                     ? nullptr
+                     : out.data<unsigned char>() + static_cast<std::size_t>(first) * m.out_bytes);
   }
   return out;
 }
