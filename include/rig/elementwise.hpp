@@ -129,11 +129,11 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 ///
 /// `op` is a `binary`, or a monoid or semiring, whose add is ⊙. Shapes: A, B, mask and C are alike
 /// after the transposes of the descriptor; all are matrices, vectors or dense. Beside a dense, A or
-/// B may be a matrix, or a vector for a dense of one column; then C is dense. Elements of the
-/// result have the common type of A and B (the later of bool, int32, int64, float, double), a
-/// monoid's accum, or the named type: ewise_add<double>(A, B, op). A comparison yields 0 or 1.
-/// Deterministic. Places: all. Cost: O(nnz(A) + nnz(B) + rows). Throws error: shape, place, range,
-/// out_of_memory; C is unchanged then.
+/// B may be a matrix, or a vector for a dense of one column; then C is dense, and nothing is
+/// transposed. Elements of the result have the common type of A and B (the later of bool, int32,
+/// int64, float, double), a monoid's accum, or the named type: ewise_add<double>(A, B, op). A
+/// comparison yields 0 or 1. Deterministic. Places: all. Cost: O(nnz(A) + nnz(B) + rows). Throws
+/// error: shape, place, range, out_of_memory; C is unchanged then.
 /// @code
 /// const auto total = rig::ewise_add(A, rig::transpose(A), rig::binary::plus);
 /// auto P = A;

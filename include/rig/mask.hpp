@@ -20,7 +20,7 @@ namespace rig {
 /// @endcode
 template <class Container>
 struct mask {
-  const Container& container;  ///< a matrix, a dense or a cbsr
+  const Container& container;  ///< a matrix, a vector, a dense or a cbsr
   bool structural;             ///< true at entries; otherwise at entries that are not 0
   bool complemented;           ///< true at the other places
 };

@@ -317,10 +317,10 @@ Result make_result(const problem& p, const Mask& mask) {
 
 template <class Named, class S, class TA, dense_like B, class Mask>
 mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
-                                     const descriptor& desc) {
-  return or_out_of_memory("mxm", [&] {
+                                     const descriptor& desc, const char* name = "mxm") {
+  return or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
-      problem p = make_problem<S>("mxm", a, b, mask, desc);
+      problem p = make_problem<S>(name, a, b, mask, desc);
       p.creates_result = true;
       check(p);
       auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
@@ -335,12 +335,12 @@ mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask
 
 template <class S, class Result, class TA, dense_like B, class Mask>
 void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
-              const descriptor& desc) {
+              const descriptor& desc, const char* name = "mxm") {
   static_assert(!is_cbsr<Result>, "a cbsr is immutable and cannot be an existing result");
   static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
-  or_out_of_memory("mxm", [&] {
+  or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
-      problem p = make_problem<S>("mxm", a, b, mask, desc);
+      problem p = make_problem<S>(name, a, b, mask, desc);
       p.accum = accum;
       fill_in_result<S>(p, c);
       check(p);

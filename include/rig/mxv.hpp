@@ -60,15 +60,29 @@ inline constexpr bool commutes<mean_times<T>> = true;
 template <class S>
 using over_column = std::conditional_t<commutes<S>, S, flipped<S>>;
 
-template <class T>
-void require_column(const char* operation, const dense<T>& u) {
+/// Throws unless u is a column of `rows` rows; `a` is the shape that A has.
+template <class T, class A>
+void require_column(const char* operation, const dense<T>& u, const matrix<A>& a, index rows) {
   if (u.columns() != 1)
     fail(errc::shape, {operation, ": u is ", u.rows(), "x", u.columns(), "; give one column"});
+  if (u.rows() != rows)
+    fail(errc::shape, {operation, ": u is ", u.rows(), "x1, A is ", a.rows(), "x", a.columns(),
+                       "; give a column of ", rows, " rows"});
 }
-/// The descriptor of that product. A is the second operand of vxm, and the first of the product.
-inline descriptor of_column(descriptor desc) {
+/// The descriptor of mxv as a product, after its checks.
+template <class T, class A>
+descriptor of_mxv(const matrix<A>& a, const dense<T>& u, const descriptor& desc) {
+  if (desc.transpose_b)
+    fail(errc::cannot, {"mxv: u is a dense, which is not transposed; leave transpose_b unset"});
+  require_column("mxv", u, a, desc.transpose_a ? a.rows() : a.columns());
+  return desc;
+}
+/// The same of vxm, whose second operand A is the first of the product.
+template <class T, class A>
+descriptor of_vxm(const dense<T>& u, const matrix<A>& a, descriptor desc) {
   if (desc.transpose_a)
     fail(errc::cannot, {"vxm: u is a dense, which is not transposed; leave transpose_a unset"});
+  require_column("vxm", u, a, desc.transpose_b ? a.columns() : a.rows());
   desc.transpose_a = !desc.transpose_b;
   desc.transpose_b = false;
   return desc;
@@ -88,28 +102,24 @@ inline descriptor of_column(descriptor desc) {
 template <class Element = void, class TA, class TU, class S, class Mask>
 auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const mask<Mask>& mask,
          const descriptor& desc = {}) {
-  require_column("mxv", u);
-  return mxm_fresh<Element, S>(a, u, mask, desc);
+  return mxm_fresh<Element, S>(a, u, mask, of_mxv(a, u, desc), "mxv");
 }
 /// The same without a mask.
 template <class Element = void, class TA, class TU, class S>
 auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const descriptor& desc = {}) {
-  require_column("mxv", u);
-  return mxm_fresh<Element, S>(a, u, no_mask(), desc);
+  return mxm_fresh<Element, S>(a, u, no_mask(), of_mxv(a, u, desc), "mxv");
 }
 /// Into w, under a mask.
 template <class W, class TA, class TU, class S, class Mask>
 void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
          const mask<Mask>& mask, const descriptor& desc = {}) {
-  require_column("mxv", u);
-  mxm_into<S>(w, accum, a, u, mask, desc);
+  mxm_into<S>(w, accum, a, u, mask, of_mxv(a, u, desc), "mxv");
 }
 /// Into w.
 template <class W, class TA, class TU, class S>
 void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
          const descriptor& desc = {}) {
-  require_column("mxv", u);
-  mxm_into<S>(w, accum, a, u, no_mask(), desc);
+  mxm_into<S>(w, accum, a, u, no_mask(), of_mxv(a, u, desc), "mxv");
 }
 
 /// Row × matrix: wᵀ = uᵀ ⊕.⊗ A. Both u and w are dense with one column.
@@ -126,28 +136,24 @@ void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
 template <class Element = void, class TU, class TA, class S, class Mask>
 auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const mask<Mask>& mask,
          const descriptor& desc = {}) {
-  require_column("vxm", u);
-  return mxm_fresh<Element, over_column<S>>(a, u, mask, of_column(desc));
+  return mxm_fresh<Element, over_column<S>>(a, u, mask, of_vxm(u, a, desc), "vxm");
 }
 /// The same without a mask.
 template <class Element = void, class TU, class TA, class S>
 auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
-  require_column("vxm", u);
-  return mxm_fresh<Element, over_column<S>>(a, u, no_mask(), of_column(desc));
+  return mxm_fresh<Element, over_column<S>>(a, u, no_mask(), of_vxm(u, a, desc), "vxm");
 }
 /// Into w, under a mask.
 template <class W, class TU, class TA, class S, class Mask>
 void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
          const mask<Mask>& mask, const descriptor& desc = {}) {
-  require_column("vxm", u);
-  mxm_into<over_column<S>>(w, accum, a, u, mask, of_column(desc));
+  mxm_into<over_column<S>>(w, accum, a, u, mask, of_vxm(u, a, desc), "vxm");
 }
 /// Into w.
 template <class W, class TU, class TA, class S>
 void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
          const descriptor& desc = {}) {
-  require_column("vxm", u);
-  mxm_into<over_column<S>>(w, accum, a, u, no_mask(), of_column(desc));
+  mxm_into<over_column<S>>(w, accum, a, u, no_mask(), of_vxm(u, a, desc), "vxm");
 }
 
 }  // namespace rig

@@ -287,38 +287,38 @@ void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& ro
 /// rig::assign(P, rig::none, 1.0f, rig::all, rig::range{0, 2});
 /// @endcode
 template <class C, mask_like Mask>
-void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+void assign(matrix<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
 }
 /// Into C.
 template <class C>
-void assign(matrix<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+void assign(matrix<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
 /// Into a dense, under a mask.
 template <class C, mask_like Mask>
-void assign(dense<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+void assign(dense<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
 }
 /// Into a dense.
 template <class C>
-void assign(dense<C>& c, accumulator accum, const std::type_identity_t<C>& x, const indices& rows,
+void assign(dense<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
 /// Into a vector, under a mask.
 template <class W, mask_like Mask>
-void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
-            const indices& places, const Mask& mask, const descriptor& desc = {}) {
+void assign(vector<W>& w, accumulator accum, std::type_identity_t<W> x, const indices& places,
+            const Mask& mask, const descriptor& desc = {}) {
   run_into(w, accum, assign_scalar_call<W>(x, indices(all), places), mask, desc);
 }
 /// Into C.
 template <class W>
-void assign(vector<W>& w, accumulator accum, const std::type_identity_t<W>& x,
-            const indices& places, const descriptor& desc = {}) {
+void assign(vector<W>& w, accumulator accum, std::type_identity_t<W> x, const indices& places,
+            const descriptor& desc = {}) {
   assign(w, accum, x, places, no_mask(), desc);
 }
 
@@ -393,8 +393,14 @@ vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
 
 /// @cond internal
 
-/// Row 0, for each tuple.
-inline indices first_row() { return range{0, 0, 0}; }
+/// Row 0, for each of `count` tuples.
+inline index_list first_row(int64 count) {
+  index_list out;
+  out.what = index_list::kind::same;
+  out.step = 0;
+  out.count = count;
+  return out;
+}
 
 template <class T>
 auto build_call(index rows, index columns, const index_list& i, const index_list& j,
@@ -413,6 +419,18 @@ auto build_call(index rows, index columns, const index_list& i, const index_list
     fail(errc::shape, {"build: the values lie ", v.stride(), " elements apart; copy them"});
   return made;
 }
+/// A call whose duplicates are folded by an operator.
+template <class T>
+call<T> folded(call<T> made, binary combine) {
+  static_assert(is_storage<T>, "a builtin operator folds numbers");
+  if (is_comparison(combine))
+    fail(errc::cannot, {"build: combine is a comparison, whose results are no elements"});
+  check_enum("build", "combine", combine, binary::logical_and);
+  made.o.accum = accumulator::own;
+  made.o.accumulates = &builtin_binary(type_of<algebra<T>>);
+  made.o.accumulates_code = static_cast<unsigned char>(combine);
+  return made;
+}
 /// @endcond
 
 /// A matrix from tuples (i[p], j[p], v[p]) in any order, where v lies: on a device too.
@@ -427,13 +445,8 @@ auto build_call(index rows, index columns, const index_list& i, const index_list
 template <class T>
 matrix<T> build(index rows, index columns, const indices& i, const indices& j, const dense<T>& v,
                 binary combine, const descriptor& desc = {}) {
-  static_assert(is_storage<T>, "a builtin operator folds numbers");
-  check_enum("build", "combine", combine, binary::logical_and);
-  auto made = build_call(rows, columns, i, j, v);
-  made.o.accum = accumulator::own;
-  made.o.accumulates = &builtin_binary(type_of<algebra<T>>);
-  made.o.accumulates_code = static_cast<unsigned char>(combine);
-  return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
+  return run_fresh<matrix<T>, T>(folded(build_call(rows, columns, i, j, v), combine), no_mask(),
+                                 desc);
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
@@ -445,12 +458,14 @@ matrix<T> build(index rows, index columns, const indices& i, const indices& j, c
 template <class T>
 vector<T> build(index size, const indices& i, const dense<T>& v, binary combine,
                 const descriptor& desc = {}) {
-  return vector<T>(build(1, size, first_row(), i, v, combine, desc));
+  auto made = folded(build_call(1, size, first_row(v.rows()), i, v), combine);
+  return vector<T>(run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc));
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
 vector<T> build(index size, const indices& i, const dense<T>& v, const descriptor& desc = {}) {
-  return vector<T>(build(1, size, first_row(), i, v, desc));
+  return vector<T>(
+      run_fresh<matrix<T>, T>(build_call(1, size, first_row(v.rows()), i, v), no_mask(), desc));
 }
 
 /// The entries of a matrix, row by row, as three n×1 arrays in its place.

@@ -14,11 +14,11 @@ namespace {
 struct walk {
   vector<double> arcs;           ///< by node, where there are any
   vector<bool> ends;             ///< nodes without arcs
-  dense<double> rank, received;  ///< of this iteration and of the one before
+  dense<double> rank, received;  ///< the ranks so far, and what the nodes receive: the next ones
   dense<double> share;           ///< damping / arcs, or 0
   dense<double> sent;            ///< what a node sends along each of its arcs
-  dense<double> change, lost;    ///< sums that the host reads together
-  dense<double> sums;
+  dense<double> sums;            ///< read by the host once per iteration
+  dense<double> change, lost;    ///< views of them
 
   walk(const matrix<bool>& a, double damping, const descriptor& desc)
       : arcs(reduce_rows(a.with_value(1.0), binary::plus, desc)),
@@ -43,6 +43,10 @@ void check(const matrix<bool>& a, const pagerank_options& given) {
     fail(errc::shape, {"pagerank: A is ", a.rows(), "x", a.columns(), ", not square"});
   if (!(given.damping >= 0 && given.damping < 1))
     fail(errc::range, {"pagerank: damping is ", given.damping, "; set a number in [0, 1)"});
+  if (!(given.tolerance >= 0))
+    fail(errc::range, {"pagerank: tolerance is ", given.tolerance, "; set a number of at least 0"});
+  if (given.most_iterations < 1)
+    fail(errc::range, {"pagerank: most_iterations is ", given.most_iterations, "; set at least 1"});
 }
 
 }  // namespace
@@ -52,11 +56,16 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
   check(a, given);
   pagerank_result found;
   const index n = a.rows();
-  if (n == 0) return found;
+  if (n == 0) {
+    found.ranks = dense<double>(0, 1).to(a.where());
+    return found;
+  }
   const double d = given.damping;
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
-  descriptor product = desc;
+  descriptor product = other;
   product.transpose_a = true;
+  product.kernel = desc.kernel;
+  product.reproducible = desc.reproducible;
 
   walk v(a, d, other);
   double lost = static_cast<double>(v.ends.nnz()) / n;  // the rank of nodes without arcs

@@ -90,11 +90,8 @@ void compute_dense(const operation& o, const dense_operand& t) {
   }
 }
 
-/// Whether T can be computed in C's memory.
-bool fits_in_c(const operation& o) {
-  return o.what != kind::assign && !has_mask(o) && o.accum == accumulator::none &&
-         !overlaps(o.c.full, o.x.full) && !overlaps(o.c.full, o.y.full);
-}
+/// Whether T can be computed in C's memory: existing memory may also hold what T is computed from.
+bool fits_in_c(const operation& o) { return o.creates_result && !has_mask(o); }
 
 /// Computes T, and makes the operation the one that joins it with C.
 void set_t(operation& o, intermediates& kept) {

@@ -12,6 +12,7 @@ int64 index_list::size(index of_all) const {
     case kind::all:
       return of_all;
     case kind::list:
+    case kind::same:
       return count;
     case kind::range:
       break;
@@ -93,15 +94,20 @@ void check_list(const operation& o, const char* what, const index_list& given, i
   }
 }
 
+/// Shapes of X and Y, which a call may have swapped.
+[[noreturn]] void fail_pair(const operation& o, const std::string& x, const std::string& y) {
+  const bool is_swapped = o.scalar_first;
+  fail(errc::shape, {o.name, ": the first operand is ", is_swapped ? y : x, ", the second ",
+                     is_swapped ? x : y});
+}
+
 }  // namespace
 
 void check_indices(const operation& o) {
   if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
   const operand& indexed = o.what == kind::extract ? o.x : o.c;
-  const bool builds_row = o.what == kind::build && o.rows.step == 0;
   for (const index_list* list : {&o.rows, &o.columns})
-    if (list->what == index_list::kind::range && list->step == 0 &&
-        !(builds_row && list == &o.rows))
+    if (list->what == index_list::kind::range && list->step == 0)
       fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
                          " has step 0; give another step"});
   check_list(o, "row", o.rows, indexed.rows());
@@ -109,7 +115,7 @@ void check_indices(const operation& o) {
   if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
   const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
   if (o.what == kind::build) {
-    if ((rows != o.x.rows() && !builds_row) || columns != o.x.rows())
+    if (rows != o.x.rows() || columns != o.x.rows())
       fail(errc::shape, {o.name, ": there are ", o.x.rows(), " value", plural(o.x.rows()), ", ",
                          rows, " row", plural(rows), " and ", columns, " column", plural(columns),
                          "; give one of each per tuple"});
@@ -127,8 +133,7 @@ void check_shapes(const operation& o) {
   const bool has_pair = o.what == kind::merge || o.y_by == broadcast::places || is_column;
   if (has_pair && o.y.what != operand::kind::absent &&
       (o.y.rows() != rows || o.y.columns() != columns))
-    fail(errc::shape, {o.name, ": the first operand is ", shape(rows, columns), ", the second ",
-                       shape(o.y.rows(), o.y.columns())});
+    fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
   const result_shape result = shape_of_result(o);
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)

@@ -215,8 +215,14 @@ sparse_result compute(const operation& o, intermediates& kept) {
 }
 
 void transpose_operands(operation& o) {
-  if (o.desc->transpose_a && o.x.what == operand::kind::sparse) transpose(o, o.x);
-  if (o.desc->transpose_b && o.y.what == operand::kind::sparse) transpose(o, o.y);
+  // Beside a dense first operand, X is the second one.
+  const bool is_swapped = o.scalar_first && o.y.what == operand::kind::dense;
+  const bool of_x = is_swapped ? o.desc->transpose_b : o.desc->transpose_a,
+             of_y = is_swapped ? o.desc->transpose_a : o.desc->transpose_b;
+  if (of_y && o.y.what == operand::kind::dense)
+    fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
+  if (of_x && o.x.what == operand::kind::sparse) transpose(o, o.x);
+  if (of_y && o.y.what == operand::kind::sparse) transpose(o, o.y);
 }
 
 }  // namespace

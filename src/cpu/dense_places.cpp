@@ -36,10 +36,10 @@ template <class Position>
 void copy_row(const operation& o, const element_source& x, const dense_operand& t, index row,
               Position position) {
   int64 at[element_block::most];
-  for (index first = 0; first < t.columns; first += element_block::most) {
-    const int count = std::min<int>(element_block::most, t.columns - first);
-    for (int k = 0; k < count; ++k) at[k] = position(first + k);
-    copy_elements(o, x, at, t, row, first, count);
+  for (int64 first = 0; first < t.columns; first += element_block::most) {
+    const auto count = static_cast<int>(std::min<int64>(element_block::most, t.columns - first));
+    for (int k = 0; k < count; ++k) at[k] = position(static_cast<index>(first) + k);
+    copy_elements(o, x, at, t, row, static_cast<index>(first), count);
   }
 }
 

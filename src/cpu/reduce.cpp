@@ -214,7 +214,7 @@ namespace {
 void add_row(const monoid_info& m, const element_source& x, int64 first, index count,
              unsigned char* sums) {
   const element_source sums_of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
-  for (index j = 0; j < count; j += element_block::most)
+  for (int64 j = 0; j < count; j += element_block::most)
     m.add->run_cpu({&sums_of,
                     &x,
                     {nullptr, j},
@@ -226,7 +226,7 @@ void add_row(const monoid_info& m, const element_source& x, int64 first, index c
                     m.result,
                     m.result_bytes,
                     sums + static_cast<std::size_t>(j) * m.result_bytes,
-                    std::min<int>(element_block::most, count - j)});
+                    static_cast<int>(std::min<int64>(element_block::most, count - j))});
 }
 
 /// The sums of columns: of chunks of rows, then of the chunks in order.
@@ -243,7 +243,7 @@ void fold_columns(const operation& o, const dense_operand& t) {
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (index c = 0; c < chunks; ++c) {
     unsigned char* const row = first + static_cast<std::size_t>(c) * row_bytes;
-    const index begin = c * rows_of_chunk, end = std::min(x.rows, begin + rows_of_chunk);
+    const index begin = c * rows_of_chunk, end = begin + std::min(rows_of_chunk, x.rows - begin);
     for (index j = 0; j < x.columns; ++j) {
       const int64 at = begin * x.stride + j;
       m.fold(m, x_of, at, at + 1, row + static_cast<std::size_t>(j) * m.result_bytes);

@@ -313,6 +313,78 @@ TEST_CASE("products of one column") {
               [&] { rig::vxm(of_rows, a, rig::plus_times<float>{}, {.transpose_a = true}); });
 }
 
+TEST_CASE("memory that operands, lists and numbers share with C") {
+  std::vector<index> list(400);
+  for (index i = 0; i < 200; ++i) list[static_cast<std::size_t>(i)] = 199 - i;
+  const auto x = numbers<index>(200, 2);
+  auto over_list = dense<index>::view(list.data(), 200, 2);
+  rig::extract(over_list, rig::none, x, std::span<const index>(list.data(), 200), rig::all);
+  CHECK(are_equal(dense<index>(over_list),
+                  made<index>(200, 2, [&](index i, index j) { return x(199 - i, j); })));
+  dense<float> c(30, 30, 1);
+  c(0, 0) = 2;
+  rig::assign(c, accumulator::plus, c(0, 0), rig::all, rig::all);
+  CHECK(c(0, 0) == 4);
+  CHECK(c(29, 29) == 3);
+  std::vector<float> memory{1, 2, 3, 4, 5, 6};
+  const std::vector<long> offsets{0, 1, 2, 3};
+  const std::vector<index> entries{1, 0, 1};
+  const auto a =
+      rig::matrix<float>::view(3, 2, offsets, entries, std::span<const float>(memory.data(), 3));
+  auto over_values = dense<float>::view(memory.data(), 3, 2);
+  rig::ewise_add(over_values, rig::none, a, dense<float>(3, 2, 100), binary::plus);
+  CHECK(memory == std::vector<float>{100, 101, 102, 100, 100, 103});
+}
+
+TEST_CASE("transposes beside dense operands") {
+  const auto a =
+      rig::matrix<float>::from_tuples(2, 3, std::vector{0}, std::vector{1}, std::vector<float>{5});
+  const auto y = numbers(3, 2);
+  const auto back = rig::ewise_mult(y, a, binary::minus, {.transpose_b = true});
+  CHECK(rig::at(back, 1, 0).value() == y(1, 0) - 5);
+  const auto forth = rig::ewise_mult(a, y, binary::minus, {.transpose_a = true});
+  CHECK(rig::at(forth, 1, 0).value() == 5 - y(1, 0));
+  check_error(rig::errc::cannot, {"ewise_mult", "dense"},
+              [&] { rig::ewise_mult(y, a, binary::minus, {.transpose_a = true}); });
+  check_error(rig::errc::cannot, {"ewise_mult", "dense"},
+              [&] { rig::ewise_mult(a, y, binary::minus, {.transpose_b = true}); });
+  check_error(rig::errc::shape, {"first operand is 3x2", "second 2x3"},
+              [&] { rig::ewise_mult(y, a, binary::minus); });
+  check_error(rig::errc::cannot, {"mxv", "transpose_b"},
+              [&] { rig::mxv(a, numbers(3, 1), rig::plus_times<float>{}, {.transpose_b = true}); });
+  check_error(rig::errc::shape, {"vxm", "3x1", "2x3"},
+              [&] { rig::vxm(numbers(3, 1), a, rig::plus_times<float>{}); });
+}
+
+TEST_CASE("sums accumulated by their own monoid") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("karate"), 3);
+  const auto once = rig::reduce_rows(a, rig::max_plus<float>{});
+  auto w = rig::vector<float>::from_indices(34, std::vector{3}, 9.0f);
+  rig::reduce_rows(w, accumulator::own, a, rig::max_plus<float>{});
+  CHECK(rig::at(w, 3).value() == 9);
+  CHECK(rig::at(w, 5).value() == rig::at(once, 5).value());
+  dense<int> sums(2, 1, 3);
+  rig::reduce_rows(sums, accumulator::own, dense<int>(2, 4, 5), binary::plus);
+  CHECK(sums(1, 0) == 23);
+}
+
+TEST_CASE("PageRank") {
+  const auto a = rig::generate::from_text("karate");
+  const auto ranks = rig::pagerank(a).ranks;
+  CHECK(are_equal(rig::pagerank(a, {}, {.transpose_b = true, .fill = 5}).ranks, ranks));
+  CHECK(are_equal(rig::pagerank(a, {.damping = 0}).ranks, dense<double>(34, 1, 1.0 / 34)));
+  CHECK(rig::pagerank(a, {.tolerance = 0, .most_iterations = 7}).iterations == 7);
+  CHECK(rig::pagerank(rig::matrix<float>(1, 1)).ranks(0, 0) == 1);
+  CHECK(rig::pagerank(rig::matrix<float>(0, 0)).ranks.columns() == 1);
+  int calls = 0;
+  rig::pagerank(a, {.most_iterations = 4, .progress = [&](int, double) { ++calls; }});
+  CHECK(calls == 4);
+  check_error(rig::errc::shape, {"2x3"}, [] { rig::pagerank(rig::matrix<float>(2, 3)); });
+  check_error(rig::errc::range, {"damping", "1"}, [&] { rig::pagerank(a, {.damping = 1}); });
+  check_error(rig::errc::range, {"most_iterations", "0"},
+              [&] { rig::pagerank(a, {.most_iterations = 0}); });
+}
+
 TEST_CASE("the softmax of edges in all forms") {
   const auto a = rig::generate::random_values(rig::generate::from_text("karate"), 3);
   const auto all = rig::edge_softmax(a);

@@ -22,7 +22,7 @@ struct pagerank_options {
 
 /// What `pagerank` finds.
 struct pagerank_result {
-  dense<double> ranks;  ///< n×1, where the graph lies; their sum is 1
+  dense<double> ranks;  ///< n×1, where the graph lies; their sum is 1, unless n is 0
   int iterations = 0;   ///< how many were made
   double change = 0;    ///< Σ |r − r_before| of the last one
 };
@@ -34,7 +34,7 @@ struct pagerank_result {
 /// Shapes: A n×n; entry (i, j) is an arc i → j, and its value is not read. Deterministic. The
 /// descriptor's kernel, threads, stream and reproducible go to the products. Places: all; one wait
 /// per iteration. Cost: O(nnz + n) per iteration, and the transpose, which A keeps. Throws error:
-/// shape, range, out_of_memory. Source: Page et al., 1999.
+/// shape, range, unknown_kernel, cannot, out_of_memory. Source: Page et al., 1999.
 /// @code
 /// const auto found = rig::pagerank(A);
 /// std::printf("%d iterations, rank of node 0: %g\n", found.iterations, found.ranks(0, 0));

@@ -136,7 +136,8 @@ auto run_fresh(call<Natural> made, const Mask& mask, const descriptor& desc) {
   });
 }
 
-/// Runs a call into C. accumulator::own is the call's own operator, if it has two operands.
+/// Runs a call into C. accumulator::own is the call's own operator, if it joins two
+/// operands or sums.
 template <class C, class Natural, class Mask>
 void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
               const descriptor& desc) {
@@ -145,7 +146,10 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
   o.creates_result = false;
   o.accum = accum;
   if (accum == accumulator::own) {
-    o.accumulates = o.what == operation::kind::merge ? o.op : nullptr;
+    using enum operation::kind;
+    const bool joins_two =
+        o.what == merge || o.what == spread || o.what == reduce_rows || o.y_by != broadcast::none;
+    o.accumulates = joins_two ? o.op : nullptr;
     o.accumulates_code = o.code;
   } else if constexpr (is_storage<T>) {
     o.accumulates = &builtin_binary(type_of<algebra<T>>);

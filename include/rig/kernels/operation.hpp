@@ -96,11 +96,11 @@ void write_identity(binary op, type algebra, void* out);
 
 /// Which rows or columns an operation takes: all, an arithmetic sequence, or a list.
 struct index_list {
-  enum class kind : unsigned char { all, range, list };
+  enum class kind : unsigned char { all, range, list, same };
   kind what = kind::all;
-  index first = 0, last = 0, step = 1;  ///< step 0, of `build`: `first` for each tuple
+  index first = 0, last = 0, step = 1;  ///< the step of `same` is 0
   const index* list = nullptr;
-  int64 count = 0;  ///< of `list`
+  int64 count = 0;  ///< of `list` and `same`
   place where = cpu();
   void* stream = nullptr;  ///< of a list on a device
 
@@ -154,13 +154,15 @@ struct operation {
   kind what;
   operand x = {}, y = {};
   const operator_info* op = nullptr;
-  unsigned char code = 0;        ///< which builtin operator `op` is
-  bool yields_vector = false;    ///< an n×1 dense masks it as 1×n
-  const void* scalar = nullptr;  ///< y of `apply` and `select`
+  unsigned char code = 0;      ///< which builtin operator `op` is
+  bool yields_vector = false;  ///< an n×1 dense masks it as 1×n
+  /// y of `apply` and `select`, the number of `assign`, what `spread` has without Y, and the sum of
+  /// no elements.
+  const void* scalar = nullptr;
   type scalar_type = type::other;
   std::size_t scalar_bytes = 0;
   bool scalar_first = false;          ///< map: y is the operator's first operand
-  broadcast y_by = broadcast::none;   ///< map with a dense y of one column
+  broadcast y_by = broadcast::none;   ///< map and spread with a dense y
   bool is_union = false;              ///< merge: places of either operand; else of both
   const monoid_info* sums = nullptr;  ///< reductions
   index_list rows = {}, columns = {};
