@@ -21,18 +21,23 @@ struct intermediates {
   dense_room t, apart;
 };
 
-/// Whether two dense operands share memory.
-bool overlaps(const dense_operand& c, const dense_operand& other) {
-  if (other.data == nullptr || c.data == nullptr) return false;
+bool overlaps(const dense_operand& c, const void* memory, std::size_t bytes) {
+  if (memory == nullptr || c.data == nullptr) return false;
   const auto* const c_begin = static_cast<const char*>(c.data);
-  const auto* const begin = static_cast<const char*>(other.data);
-  return c_begin + c.extent() > begin && begin + other.extent() > c_begin;
+  const auto* const begin = static_cast<const char*>(memory);
+  return c_begin + c.extent() > begin && begin + bytes > c_begin;
 }
-/// The same, other than element by element.
+bool overlaps(const dense_operand& c, const sparse_operand& of) {
+  const auto rows = static_cast<std::size_t>(of.rows), nnz = static_cast<std::size_t>(of.nnz);
+  return overlaps(c, of.offsets, (rows + 1) * (of.offsets_64 ? sizeof(int64) : sizeof(int32))) ||
+         overlaps(c, of.entries, nnz * sizeof(index)) ||
+         overlaps(c, of.values, nnz * of.value_bytes);
+}
+/// Whether two dense operands share memory other than element by element.
 bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
   const bool is_same =
       c.data == other.data && c.stride == other.stride && c.value_bytes == other.value_bytes;
-  return !is_same && overlaps(c, other);
+  return !is_same && overlaps(c, other.data, other.extent());
 }
 
 void copy(const dense_operand& from, const dense_operand& to, void* stream) {
@@ -147,7 +152,7 @@ void run_dense(const operation& o) {
   if (!is_given) set_t(joined, kept);
   dense_operand& c = joined.c.full;
   if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
-      !overlaps_askew(c, joined.mask.full))
+      !overlaps_askew(c, joined.mask.full) && !overlaps(c, joined.mask.sparse))
     return steps_of(o).dense(joined);
   kept.apart = room_like_c(o);
   c = kept.apart.full;

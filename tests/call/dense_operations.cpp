@@ -334,6 +334,19 @@ TEST_CASE("memory that operands, lists and numbers share with C") {
   auto over_values = dense<float>::view(memory.data(), 3, 2);
   rig::ewise_add(over_values, rig::none, a, dense<float>(3, 2, 100), binary::plus);
   CHECK(memory == std::vector<float>{100, 101, 102, 100, 100, 103});
+  // The mask's values lie in C, a row further: row 0 of C holds row 1 of the mask.
+  const std::vector<int> flags{1, 0, 1, 1, 1, 0, 0, 1, 1};
+  std::vector<int> shared(flags);
+  shared.resize(12, 5);
+  const std::vector<index> rows{0, 3, 6, 9}, each{0, 1, 2, 0, 1, 2, 0, 1, 2};
+  const auto mask =
+      rig::matrix<int>::view(3, 3, rows, each, std::span<const int>(shared.data(), 9));
+  auto over_mask = dense<int>::view(shared.data() + 3, 3, 3);
+  const auto before = dense<int>(over_mask), zeros = dense<int>(3, 3, 0);
+  rig::apply(over_mask, rig::none, zeros, rig::unary::identity, rig::values(mask), {.threads = 1});
+  CHECK(are_equal(dense<int>(over_mask), made<int>(3, 3, [&](index i, index j) {
+                    return flags[static_cast<std::size_t>(3 * i + j)] != 0 ? 0 : before(i, j);
+                  })));
 }
 
 TEST_CASE("transposes beside dense operands") {
