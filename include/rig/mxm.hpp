@@ -130,8 +130,12 @@ constexpr const source_text* source_of() {
 template <class S>
 constexpr std::uint64_t hash_of_semiring() {
   const std::uint64_t of_name = hash_of(rig_type_key::of<S>());
-  const source_text* const source = source_of<S>();
-  return source != nullptr ? hash_of(source->body, of_name) : of_name;
+  if constexpr (is_wrapper<S>)
+    return hash_of_semiring<typename S::rig_wraps>() ^ of_name;
+  else if constexpr (has_source<S>)
+    return hash_of(S::rig_source.body, of_name);
+  else
+    return of_name;
 }
 
 /// Whether a semiring or monoid, and its types, are rig's.

@@ -423,9 +423,9 @@ auto build_call(index rows, index columns, const index_list& i, const index_list
 template <class T>
 call<T> folded(call<T> made, binary combine) {
   static_assert(is_storage<T>, "a builtin operator folds numbers");
+  check_enum("build", "combine", combine, binary::greater_equal);
   if (is_comparison(combine))
     fail(errc::cannot, {"build: combine is a comparison, whose results are no elements"});
-  check_enum("build", "combine", combine, binary::logical_and);
   made.o.accum = accumulator::own;
   made.o.accumulates = &builtin_binary(type_of<algebra<T>>);
   made.o.accumulates_code = static_cast<unsigned char>(combine);

@@ -251,7 +251,14 @@ requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
                                     const descriptor& desc = {}) {
   const T t = reduce<T>(x, by, desc);
   check_enum("reduce", "accumulator", accum, accumulator::logical_and);
-  c = convert<T>(accumulate(accum, convert<algebra<T>>(c), convert<algebra<T>>(t)));
+  if (accum == accumulator::own) {
+    if constexpr (std::is_same_v<M, binary>)
+      accum = as_accumulator(by);
+    else
+      c = convert<T>(M::add(convert<typename M::accum>(c), convert<typename M::accum>(t)));
+  }
+  if (accum != accumulator::own)
+    c = convert<T>(accumulate(accum, convert<algebra<T>>(c), convert<algebra<T>>(t)));
 }
 
 }  // namespace rig

@@ -27,7 +27,7 @@ class vector {
   explicit vector(index size) : row_(1, size) {}
   /// The row of a 1×n matrix. Throws error(shape) for another number of rows.
   explicit vector(matrix<T> row) : row_(std::move(row)) {
-    if (row_.rows() != 1 && row_.columns() != 0)
+    if (row_.rows() != 1 && (row_.rows() != 0 || row_.columns() != 0))
       fail(errc::shape, {"vector: a matrix of ", row_.rows(), "x", row_.columns(),
                          " is not one row; extract a row of it"});
   }

@@ -117,7 +117,7 @@ std::string table_of_graphs(const std::vector<json>& records) {
   std::set<std::pair<long, std::string>> graphs;  // by entries
   for (const json& record : records)
     for (const json& row : record.at("rows"))
-      if (row.at("nnz") != 0)
+      if (row.at("nnz") != 0 && row.at("n") != 0)
         graphs.emplace(row.at("nnz").get<long>(),
                        "| " + row.at("graph").get<std::string>() + " | " + row.at("n").dump() +
                            " | " + row.at("nnz").dump() + " | " +

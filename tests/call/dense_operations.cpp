@@ -379,6 +379,12 @@ TEST_CASE("sums accumulated by their own monoid") {
   dense<int> sums(2, 1, 3);
   rig::reduce_rows(sums, accumulator::own, dense<int>(2, 4, 5), binary::plus);
   CHECK(sums(1, 0) == 23);
+  int total = 10;
+  rig::reduce(total, accumulator::own, dense<int>(2, 1, 5), binary::plus);
+  CHECK(total == 20);
+  rig::reduce(total, accumulator::own, dense<int>(2, 1, 50), rig::max_plus<int>{});
+  CHECK(total == 50);
+  check_error(rig::errc::shape, {"5x0"}, [] { rig::vector<float>(rig::matrix<float>(5, 0)); });
 }
 
 TEST_CASE("PageRank") {
