@@ -1,8 +1,8 @@
 #pragma once
 
 /// @file
-/// Operations that move entries: `transpose`, `extract`, `assign`, `kronecker`, `diag`, `to_tuples`
-/// and `at`.
+/// Operations that move entries: `transpose`, `extract`, `assign`, `kronecker`, `diag`, `build`,
+/// `to_tuples` and `at`.
 
 #include <optional>
 #include <vector>
@@ -210,7 +210,7 @@ vector<T> extract_row(const matrix<T>& a, index row, const descriptor& desc = {}
 }
 
 /// @cond internal
-template <class C, class X>
+template <class X>
 auto assign_call(const X& x, const index_list& rows, const index_list& columns) {
   auto made = rearrange_call("assign", operation::kind::assign, x);
   made.o.rows = rows;
@@ -246,7 +246,7 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 template <class C, class T, mask_like Mask>
 void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_call<C>(a, rows, columns), mask, desc);
+  run_into(c, accum, assign_call(a, rows, columns), mask, desc);
 }
 /// Into C.
 template <class C, class T>
@@ -258,7 +258,7 @@ void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& 
 template <class W, class T, mask_like Mask>
 void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
             const Mask& mask, const descriptor& desc = {}) {
-  run_into(w, accum, assign_call<W>(v, indices(all), places), mask, desc);
+  run_into(w, accum, assign_call(v, indices(all), places), mask, desc);
 }
 /// Into C.
 template <class W, class T>
@@ -271,7 +271,7 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
 template <class C, class T, mask_like Mask>
 void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_call<C>(x, rows, columns), mask, desc);
+  run_into(c, accum, assign_call(x, rows, columns), mask, desc);
 }
 /// The same without a mask.
 template <class C, class T>
