@@ -3,7 +3,10 @@
 // Random operands, descriptors and operators in rig and in SuiteSparse:GraphBLAS. Values are small
 // multiples of 1/4, so all arithmetic is exact.
 
+#include <cstdio>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -185,3 +188,81 @@ struct drawn_indices {
   }
   int count() const { return static_cast<int>(list.size()); }
 };
+
+inline std::map<std::string, int> cases;
+
+template <class R>
+int differing(const rig::matrix<R>& ours, GrB_Matrix other) {
+  GrB_Index rows = 0, columns = 0, count = 0;
+  ok(GrB_Matrix_nrows(&rows, other));
+  ok(GrB_Matrix_ncols(&columns, other));
+  ok(GrB_Matrix_nvals(&count, other));
+  int wrong = ours.rows() != static_cast<int>(rows) ||
+                      ours.columns() != static_cast<int>(columns) ||
+                      ours.nnz() != static_cast<long>(count)
+                  ? 1
+                  : 0;
+  for (int i = 0; i < ours.rows(); ++i)
+    for (long p = ours.structure().offset(i); p < ours.structure().offset(i + 1); ++p) {
+      R x{};
+      const int j = ours.structure().column_indices()[p];
+      const bool ascends =
+          p == ours.structure().offset(i) || ours.structure().column_indices()[p - 1] < j;
+      wrong += get(&x, other, at(i), at(j)) != GrB_SUCCESS || x != ours.value(p) || !ascends;
+    }
+  return wrong;
+}
+
+/// Runs C⟨M⟩ = C ⊙ T in both libraries and compares C. `mine(form…)` makes rig's call: with C and
+/// an accumulator in front of the operands or without, then the mask, if any, and the descriptor.
+/// C is m×n.
+template <class R, class Mine, class Theirs>
+void compare(const char* name, int m, int n, const setting& s, random_bits& random, Mine mine,
+             Theirs other) {
+  ++cases[name];
+  both<R> c(m, n, s.fresh ? 0 : 0.5, random);
+  both<int> mask(m, n, 0.5, random);
+  const auto accum =
+      s.fresh ? operators<R>::accumulator(0) : operators<R>::accumulator(s.accumulator);
+  other(c.other.m, s.masked ? mask.other.m : nullptr, accum.second, s.theirs);
+  const auto run = [&](const auto&... m_and_d) {
+    if (s.fresh)
+      c.ours = mine.template fresh<R>(m_and_d...);
+    else
+      mine.into(c.ours, accum.first, m_and_d...);
+  };
+  if (s.masked) {
+    const auto of = s.structural ? rig::structure(mask.ours) : rig::values(mask.ours);
+    run(s.complemented ? rig::complement(of) : of, s.ours);
+  } else {
+    run(s.ours);
+  }
+  if (differing(c.ours, c.other.m) > 0)
+    FAIL_CHECK(std::string(name), ", C of type ", static_cast<int>(rig::type_of<R>), ": ", m, "x",
+               n, " masked ", s.masked, " structural ", s.structural, " complemented ",
+               s.complemented, " replace ", s.ours.replace, " fresh ", s.fresh, " accumulator ",
+               static_cast<int>(accum.first), " transposes ", s.ours.transpose_a,
+               s.ours.transpose_b);
+}
+
+// Calls of rig in both forms. The operands follow C and the accumulator.
+#define FORMS(call, ...)                                               \
+  template <class R, class... Rest>                                    \
+  auto fresh(const Rest&... rest) const {                              \
+    return call<R>(__VA_ARGS__, rest...);                              \
+  }                                                                    \
+  template <class C, class... Rest>                                    \
+  void into(C& c, rig::accumulator accum, const Rest&... rest) const { \
+    call(c, accum, __VA_ARGS__, rest...);                              \
+  }
+
+/// Prints the number of cases by operation, and returns that of all.
+inline int print_cases() {
+  int total = 0;
+  for (const auto& [name, count] : cases) {
+    std::printf("%5d %s\n", count, name.c_str());
+    total += count;
+  }
+  std::printf("%5d cases beside GraphBLAS\n", total);
+  return total;
+}

@@ -171,11 +171,11 @@ inline constexpr semiring_info info_of = {
     .ignores_right = is_ignoring_right<S>,
     .is_positional = positional<S>,
     .has_finish = rig::has_finish<S>,
+    .has_terminal = rig::has_terminal<S>,
     .is_indexed = rig::is_indexed<output<S>>,
     .samples_as = rig::samples_as<S>,
     .linear_in_floats = is_linear<S>&& is_same<typename S::accum, float>,
     .rescales = is_rescaling<S>,
-    .run_cpu = &on_cpu::run<S>,
     .take_left = &rig::take_left<S>,
     .fill = &write_fill<S>,
     .needs_presence_flags = &rig::needs_presence_flags<S>,
@@ -272,6 +272,7 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
   problem p;
   p.operation = operation;
   p.algebra = &info_of<S>;
+  p.run_cpu = &on_cpu::run<S>;
   p.structure = &a.structure();
   p.desc = &desc;
   fill_in(p.a, a);

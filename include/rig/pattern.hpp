@@ -94,6 +94,8 @@ class pattern {
         F::name,
         [](const pattern& p) -> std::shared_ptr<const derived> { return std::make_shared<F>(p); }));
   }
+  /// Whether the derived structure of this name is built.
+  bool has_derived(std::string_view name) const;
   /// @endcond
   /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const;

@@ -5,7 +5,7 @@
 /// rig/check_semiring.hpp, rig/generate.hpp.
 
 /// @namespace rig
-/// Sparse × dense products over semirings, on CPUs and GPUs.
+/// Sparse algebra over semirings, on CPUs and GPUs.
 
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/cbsr.hpp"
@@ -21,5 +21,6 @@
 #include "rig/reduce.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
 #include "rig/vector.hpp"

@@ -26,6 +26,9 @@ inline const operation_steps& steps_of(const operation& o) {
 
 inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
 
+/// T of a product, at the places that the mask allows.
+sparse_result multiply(const operation& o);
+
 /// The map of entries by the operation's operator.
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes);
 

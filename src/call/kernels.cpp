@@ -2,6 +2,7 @@
 
 #include "cuda/families.hpp"
 #include "rig/kernels/cpu/maxk.hpp"
+#include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/run.hpp"
 #include "rig/kernels/cpu/sampled.hpp"
 #include "rig/kernels/list.hpp"
@@ -11,7 +12,12 @@ namespace {
 
 template <int Family>
 void family(const problem& p, workspace&) {
-  p.algebra->run_cpu(Family, p);
+  p.run_cpu(Family, p);
+}
+
+template <int Family>
+void sparse_family(const problem& p, workspace& work) {
+  work.made = p.multiply_cpu(Family, p);
 }
 
 using enum sampling;
@@ -32,9 +38,18 @@ constexpr kernel list[] = {
     {"adaptive", here, true, "runs of entries of long rows", on_cpu::sampled_answer<adaptive>,
      on_cpu::sampled<adaptive>, adaptive},
     {"maxk", here, true, "the k greatest of each row of B", on_cpu::maxk_answer, on_cpu::maxk_run,
-     none, operands::cbsr_right},
+     none, operands::cbsr_right | operands::dense},
     {"maxk_backward", here, false, "the places that a cbsr stores", on_cpu::maxk_backward_answer,
      family<on_cpu::maxk_backward_family>, none, operands::cbsr_mask},
+    {"gustavson", here, false, "rows of B added up in a dense row", on_cpu::gustavson_answer,
+     sparse_family<on_cpu::gustavson_family>, none, operands::sparse},
+    {"dot", here, false, "rows of A times columns of B, where the mask has entries",
+     on_cpu::dot_answer, sparse_family<on_cpu::dot_family>, none,
+     operands::sparse | operands::dense_pair},
+    {"push", here, false, "rows of the matrix that the vector names", on_cpu::push_answer,
+     sparse_family<on_cpu::push_family>, none, operands::vector},
+    {"pull", here, false, "columns of the matrix that the mask allows", on_cpu::pull_answer,
+     sparse_family<on_cpu::pull_family>, none, operands::vector},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
@@ -50,7 +65,7 @@ constexpr kernel list[] = {
     {"adaptive", gpu, true, "runs of entries of long rows", on_cuda::sampled_answer<adaptive>,
      on_cuda::sampled_run<adaptive>, adaptive},
     {"maxk", gpu, true, "the k greatest of each row of B", on_cuda::maxk_answer, on_cuda::maxk_run,
-     none, operands::cbsr_right},
+     none, operands::cbsr_right | operands::dense},
     {"maxk_backward", gpu, false, "the places that a cbsr stores", on_cuda::maxk_backward_answer,
      on_cuda::maxk_backward_run, none, operands::cbsr_mask},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run,

@@ -7,10 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "call/choice.hpp"
 #include "call/vector_mask.hpp"
 #include "cuda/runtime/device.hpp"
 #include "rig/kernels/cpu/isa.hpp"
-#include "rig/kernels/list.hpp"
 #include "rig/kernels/problem.hpp"
 
 namespace rig {
@@ -76,59 +76,6 @@ void check_accumulator(const problem& p) {
           " yields a structure, which only its own add can accumulate; pass accumulator::own"});
 }
 
-std::string names_of_kernels() {
-  std::vector<std::string_view> seen;
-  std::string names;
-  for (const kernel& k : kernels()) {
-    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) continue;
-    seen.push_back(k.name);
-    names += (names.empty() ? "" : ", ") + std::string(k.name);
-  }
-  return names;
-}
-
-/// The kernel of this name in the problem's place, or null. Throws error(unknown_kernel) if no
-/// place has the name.
-const kernel* find(const problem& p, std::string_view name, const char* source) {
-  bool known = false;
-  for (const kernel& k : kernels()) {
-    if (name != k.name) continue;
-    if (k.where == p.a.where.where) return &k;
-    known = true;
-  }
-  if (!known)
-    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name,
-                                "', which does not exist; the kernels are ", names_of_kernels()});
-  return nullptr;
-}
-
-/// The kernel that RIG_KERNEL names in this place, or null.
-const kernel* preferred_kernel(const problem& p) {
-  const char* name = std::getenv("RIG_KERNEL");
-  return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
-}
-
-}  // namespace
-
-operands operands_of(const problem& p) {
-  if (p.mask.over == mask_operand::kind::cbsr) return operands::cbsr_mask;
-  return p.b.k > 0 ? operands::cbsr_right : operands::dense;
-}
-
-const kernel* named_kernel(const problem& p) {
-  if (p.desc->kernel.empty()) return nullptr;
-  const kernel* named = find(p, p.desc->kernel, "the descriptor");
-  if (named == nullptr)
-    fail(errc::cannot,
-         {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
-  if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
-    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
-                       "; set it to the entries to keep per row, 1 … ", widest_sample});
-  return named;
-}
-
-namespace {
-
 void check_quantized(const problem& p) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return;
   if (p.desc->transpose_b && p.b.per_column)
@@ -145,7 +92,8 @@ void check_cbsr(const problem& p) {
     return;
   }
   const kernel* named = p.named;
-  if (named == nullptr || named->takes != operands::cbsr_right || operands_of(p) != operands::dense)
+  if (named == nullptr || !includes(named->takes, operands::cbsr_right) ||
+      operands_of(p) != operands::dense)
     return;
   const std::string refusal = no_cbsr_because(p.b.columns, p.desc->k);
   if (!refusal.empty())
@@ -219,7 +167,7 @@ void transpose_b(problem& p) {
   std::swap(stored.rows, stored.columns);
   flipped.stride = flipped.columns;
   // Which entries MaxK keeps depends on the values of B even if the product does not.
-  const bool selects = p.named != nullptr && p.named->takes == operands::cbsr_right;
+  const bool selects = p.named != nullptr && includes(p.named->takes, operands::cbsr_right);
   if (!p.algebra->ignores_right || selects) {
     p.keepalive_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.keepalive_b.data();
@@ -312,65 +260,6 @@ void find_statistics(problem& p) {
   if (p.a.where != cpu()) on_cuda::find_statistics(p);
 }
 
-/// Whether the kernel's family serves such operands.
-bool takes(const kernel& k, operands asked) {
-  return k.takes == asked || (k.takes == operands::cbsr_right && asked == operands::dense);
-}
-
-/// The kernel's answer, if its family serves such operands; otherwise cannot.
-answer answer_of(const kernel& k, const problem& p) {
-  const operands asked = operands_of(p);
-  if (takes(k, asked)) return k.answers(p);
-  answer out{verdict::cannot, "", 0};
-  if (p.reasons)
-    out.reason = asked == operands::cbsr_right  ? "B is a cbsr, which this kernel does not read"
-                 : asked == operands::cbsr_mask ? "does not serve the structure of a cbsr as a mask"
-                                                : "needs the structure of a cbsr as the mask";
-  return out;
-}
-
-/// Whether the kernel runs only by name. On a cbsr `maxk` is exact.
-bool is_approximate(const kernel& k, operands asked) {
-  return k.approximate && !(k.takes == operands::cbsr_right && asked == operands::cbsr_right);
-}
-
-struct choice {
-  const kernel* chosen;
-  const char* reason;
-};
-
-/// Throws error(cannot) with every kernel's reason.
-[[noreturn, gnu::cold]] void refuse(problem& p) {
-  p.reasons = true;
-  const operands asked = operands_of(p);
-  std::string reasons;
-  for (const kernel& k : kernels())
-    if (k.where == p.a.where.where && !is_approximate(k, asked))
-      reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
-  fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
-                      p.algebra->name, reasons});
-}
-
-choice choose(problem& p) {
-  if (const kernel* named = p.named) {
-    if (answer_of(*named, p).says == verdict::cannot) {
-      p.reasons = true;
-      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
-                          "' cannot serve: ", answer_of(*named, p).reason});
-    }
-    return {named, "named by the descriptor"};
-  }
-  const operands asked = operands_of(p);
-  if (p.preferred != nullptr && !is_approximate(*p.preferred, asked) &&
-      answer_of(*p.preferred, p).says != verdict::cannot)
-    return {p.preferred, "preferred by RIG_KERNEL"};
-
-  int able = 0;
-  const kernel* const cheapest = cheapest_kernel(p, &able);
-  if (cheapest == nullptr) refuse(p);
-  return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
-}
-
 /// The entries that the kernel reads; for a sampling kernel an upper bound.
 double entries_of(const kernel& k, const problem& p) {
   const double all = static_cast<double>(p.a.nnz);
@@ -395,26 +284,6 @@ std::string in_words(const problem& p) {
 }
 
 }  // namespace
-
-const kernel* cheapest_kernel(const problem& p, int* able) {
-  const operands asked = operands_of(p);
-  const kernel* cheapest = nullptr;
-  verdict best = verdict::cannot;
-  double seconds = 0;
-  const place::kind here = p.a.where.where;
-  for (const kernel& k : kernels()) {
-    if (k.where != here || !takes(k, asked) || is_approximate(k, asked)) continue;
-    if (k.last_resort && best == verdict::can) continue;
-    const answer says = k.answers(p);
-    if (able != nullptr && says.says == verdict::can) ++*able;
-    if (says.says < best || (says.says == best && says.seconds < seconds)) {
-      cheapest = &k;
-      best = says.says;
-      seconds = says.seconds;
-    }
-  }
-  return cheapest;
-}
 
 void check(problem& p) {
   p.oriented = p.structure;
@@ -475,14 +344,16 @@ explanation explain(problem& p) {
   out.chosen = made.chosen->name;
   out.reason = made.reason;
   for (const kernel& k : kernels()) {
+    if (!includes(k.takes, operands::dense | operands::cbsr_right | operands::cbsr_mask)) continue;
     explained line{k.name, k.where, is_approximate(k, operands_of(p)), &k == made.chosen, {}};
     if (k.where == p.a.where.where)
       line.says = answer_of(k, p);
     else
       line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
     if (line.says.says != verdict::cannot)
-      line.bytes = predicted_bytes(p, entries_of(k, p),
-                                   k.takes == operands::dense ? 0 : retained_per_row(p));
+      line.bytes = predicted_bytes(
+          p, entries_of(k, p),
+          includes(k.takes, operands::cbsr_right | operands::cbsr_mask) ? retained_per_row(p) : 0);
     out.kernels.push_back(std::move(line));
   }
   return out;

@@ -58,6 +58,10 @@ result_shape shape_of_result(const operation& o) {
     case kind::build:
     case kind::assign:
       return {o.c.rows(), o.c.columns()};
+    case kind::product: {
+      const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
+      return {is_turned ? columns : rows, o.y_transposed ? o.y.rows() : o.y.columns()};
+    }
     case kind::kronecker:
       return {length(o, "rows", int64{rows} * o.y.rows()),
               length(o, "columns", int64{columns} * o.y.columns())};
@@ -134,6 +138,12 @@ void check_shapes(const operation& o) {
   if (has_pair && o.y.what != operand::kind::absent &&
       (o.y.rows() != rows || o.y.columns() != columns))
     fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
+  if (o.what == kind::product) {
+    const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
+    if ((is_turned ? rows : columns) != (o.y_transposed ? o.y.columns() : o.y.rows()))
+      fail_pair(o, shape(rows, columns) + (is_turned ? ", transposed" : ""),
+                shape(o.y.rows(), o.y.columns()) + (o.y_transposed ? ", transposed" : ""));
+  }
   const result_shape result = shape_of_result(o);
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)
@@ -178,7 +188,7 @@ void check_descriptor(const operation& o) {
   if (o.desc->threads < 0)
     fail(errc::range,
          {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});
-  if (!o.desc->kernel.empty())
+  if (!o.desc->kernel.empty() && o.what != kind::product)
     fail(errc::unknown_kernel,
          {o.name, ": the descriptor names kernel '", o.desc->kernel,
           "', but this operation has no kernels to choose from; leave it unset"});

@@ -196,7 +196,7 @@ sparse_result assigned(const operation& o, intermediates& kept) {
   return joined(o, kept.t, kept.region);
 }
 
-/// T, before the mask except in merges.
+/// T, before the mask except in merges, selections and products.
 sparse_result compute(const operation& o, intermediates& kept) {
   switch (o.what) {
     case kind::merge:
@@ -209,12 +209,19 @@ sparse_result compute(const operation& o, intermediates& kept) {
       return steps_of(o).reduce_rows(o);
     case kind::build:
       return steps_of(o).placed(o);
+    case kind::product:
+      return multiply(o);
     default:
       return moved(o);
   }
 }
 
 void transpose_operands(operation& o) {
+  if (o.what == kind::product) {  // its kernels read Y by rows or by columns
+    if (o.desc->transpose_a && o.x.what == operand::kind::sparse && !o.x.is_vector)
+      transpose(o, o.x);
+    return;
+  }
   // Beside a dense first operand, X is the second one.
   const bool is_swapped = o.scalar_first && o.y.what == operand::kind::dense;
   const bool of_x = is_swapped ? o.desc->transpose_b : o.desc->transpose_a,
@@ -263,7 +270,8 @@ sparse_result run_sparse(operation& o) {
   check_shapes(o);
   if (o.what == kind::assign) return assigned(o, kept);
   sparse_result t = compute(o, kept);
-  const bool is_masked = !has_mask(o) || o.what == kind::merge || o.what == kind::select;
+  const bool is_masked =
+      !has_mask(o) || o.what == kind::merge || o.what == kind::select || o.what == kind::product;
   if (is_masked && (o.creates_result || (!has_mask(o) && o.accum == accumulator::none))) return t;
   kept.t = std::move(t);
   return o.creates_result ? restricted(o, kept.t) : joined(o, kept.t, {});

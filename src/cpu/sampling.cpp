@@ -265,12 +265,12 @@ answer sampled_answer(sampling how, const problem& p) {
 void sampled(sampling how, const problem& p) {
   // No row exceeds the width, so the product is exact, to the bit.
   if (p.oriented->derived_of<row_lengths>()->longest <= p.desc->width)
-    return p.algebra->run_cpu(row_family, p);
+    return p.run_cpu(row_family, p);
   const sampled_operand sample = sample_rows(how, p);
   problem q = p;
   q.a = sample.a;
   if (p.desc->rescale) q.rescaled_to = &p.a;
-  p.algebra->run_cpu(row_family, q);
+  p.run_cpu(row_family, q);
 }
 
 }  // namespace on_cpu

@@ -175,6 +175,12 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
   });
 }
 
+bool pattern::has_derived(std::string_view name) const {
+  const std::lock_guard lock(mutex_);
+  return std::any_of(derived_.begin(), derived_.end(),
+                     [&](const auto& kept) { return kept.first == name; });
+}
+
 std::vector<derived_info> pattern::derived_structures() const {
   return or_out_of_memory("derived_structures", [&] {
     const std::lock_guard lock(mutex_);

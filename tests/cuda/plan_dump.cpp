@@ -321,10 +321,10 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
   static constexpr const char* verdicts[] = {" can", " slower", " cannot"};
   const rig::kernel* named = nullptr;
   for (const rig::kernel& k : rig::kernels()) {
-    const bool is_asked =
-        at.samples != rig::sampling::none
-            ? k.samples == at.samples
-            : k.takes == operands_of(p) && (!k.approximate || at.retained == retained_in::b);
+    const bool is_asked = at.samples != rig::sampling::none
+                              ? k.samples == at.samples
+                              : includes(k.takes, operands_of(p)) &&
+                                    (!k.approximate || at.retained == retained_in::b);
     if (k.where != rig::place::kind::cuda || !is_asked) continue;
     rig::answer says = k.answers(p);
     ((answers += answers.empty() ? "" : "; ") += k.name) += verdicts[static_cast<int>(says.says)];

@@ -10,12 +10,21 @@
 
 namespace rig {
 
-/// The products that a kernel serves, by the types of B and mask.
+/// Products by the types of A, B and mask. A kernel serves a set of them.
 enum class operands : unsigned char {
-  dense,       ///< B is a dense or a quantized; C is dense
-  cbsr_right,  ///< B is a cbsr, or a dense to which MaxK is applied first
-  cbsr_mask,   ///< B is a dense, the mask the structure of a cbsr; C is a cbsr
+  dense = 1,        ///< B is a dense or a quantized; C is dense
+  cbsr_right = 2,   ///< B is a cbsr
+  cbsr_mask = 4,    ///< B is a dense, the mask the structure of a cbsr; C is a cbsr
+  sparse = 8,       ///< A and B are matrices; C is sparse
+  vector = 16,      ///< A is a sparse vector, B a matrix; C is a sparse vector
+  dense_pair = 32,  ///< A and B are dense, the mask is a matrix; C is sparse
 };
+constexpr operands operator|(operands x, operands y) {
+  return static_cast<operands>(static_cast<int>(x) | static_cast<int>(y));
+}
+constexpr bool includes(operands set, operands one) {
+  return (static_cast<int>(set) & static_cast<int>(one)) != 0;
+}
 operands operands_of(const problem& p);
 
 /// What one run of a kernel keeps alive and works with. Hop 1 releases it after it has ordered
@@ -24,6 +33,7 @@ operands operands_of(const problem& p);
 struct workspace {
   std::shared_ptr<const derived> lists, panels;  ///< derived structures that the kernel reads
   buffer counters, sums;  ///< the lists' memory, which another run may replace
+  sparse_result made;     ///< the result, if it is sparse
 };
 
 /// An entry in the list of kernels: one name in one place.
@@ -35,7 +45,7 @@ struct kernel {
   answer (*answers)(const problem&);
   void (*run)(const problem&, workspace&);
   sampling samples = sampling::none;  ///< how it samples rows; a sample needs descriptor.width
-  operands takes = operands::dense;   ///< the operands it serves; `maxk` also serves a dense B
+  operands takes = operands::dense;   ///< the set of operands it serves
   bool last_resort = false;           ///< at best slower; skipped if an earlier kernel can serve
 };
 

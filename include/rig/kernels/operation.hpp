@@ -124,16 +124,15 @@ struct operand {
   place where() const { return what == kind::dense ? full.where : sparse.where; }
 };
 
-/// A new sparse matrix without its type.
-struct sparse_result {
-  std::shared_ptr<const pattern> structure;
-  buffer values;  ///< unless is_iso
-  bool is_iso = false;
-  alignas(16) unsigned char iso[16] = {};
-};
-
 /// Which element of a dense meets an entry (i, j) of X in a map: (i, 0), (j, 0) or (i, j).
 enum class broadcast : unsigned char { none, rows, columns, places };
+
+/// The semiring of a product with a sparse result.
+struct product_info {
+  const semiring_info* algebra;
+  sparse_result (*multiply_cpu)(int kernel, const problem&);
+  bool flips_positions = false;  ///< X is a vector that Y multiplies: C is a column
+};
 
 /// One operation with its types erased. T is its result before it joins C.
 struct operation {
@@ -146,6 +145,7 @@ struct operation {
     build,        ///< T(rows[p], columns[p]) = X(p, 0), a dense
     extract,      ///< T(i,j) = X(rows[i], columns[j])
     assign,       ///< C(rows[i], columns[j]) = X(i,j), or the scalar
+    product,      ///< T = X ⊕.⊗ Y, sparse
     kronecker,    ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
     diagonal,     ///< T is the matrix with the vector X on a diagonal
     from_diagonal,  ///< T is the vector of the entries on a diagonal of X
@@ -167,6 +167,8 @@ struct operation {
   const monoid_info* sums = nullptr;  ///< reductions
   index_list rows = {}, columns = {};
   index diagonal = 0;  ///< 0 is the main one, 1 the one above it
+  const product_info* product = nullptr;
+  bool y_transposed = false;  ///< product: Y is read as its transpose
   mask_operand mask = {};
   /// Of a dense C: the rows and columns that may change; null: all of them.
   const bool *region_rows = nullptr, *region_columns = nullptr;

@@ -35,11 +35,10 @@ struct semiring_info {
   const source_text* source;  ///< the definition as text; null unless RIG_SEMIRING defined it
   type left, right, result;   ///< algebra types; result: of finish, or of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
-  bool ignores_left, ignores_right, is_positional, has_finish, is_indexed;
+  bool ignores_left, ignores_right, is_positional, has_finish, has_terminal, is_indexed;
   reduction samples_as;
   bool linear_in_floats;  ///< `linear` with float sums: any order differs only by rounding
   bool rescales;          ///< sums are numbers, so they can be multiplied by row_nnz / staged
-  void (*run_cpu)(int kernel, const problem&);                  ///< runs the semiring's CPU kernels
   void (*take_left)(const void* from, type stored, void* out);  ///< converts one value of A
   /// Writes the fill of a problem in the storage type of its C, at most 16 bytes; does nothing if
   /// the result has more.
@@ -105,6 +104,14 @@ struct dense_operand {
   }
 };
 
+/// A new sparse matrix without its type.
+struct sparse_result {
+  std::shared_ptr<const pattern> structure;
+  buffer values;  ///< unless is_iso
+  bool is_iso = false;
+  alignas(16) unsigned char iso[16] = {};
+};
+
 /// The mask of a call: a matrix, a dense or a cbsr. Under a cbsr the result is a cbsr, and `full`
 /// has no data.
 struct mask_operand {
@@ -117,15 +124,34 @@ struct mask_operand {
   dense_operand full;
 };
 
+/// B of a product with a sparse result. Kernels read it by rows, or by columns: the rows of the
+/// transpose.
+struct right_sparse {
+  sparse_operand sparse;                     ///< as it is stored
+  std::shared_ptr<const pattern> structure;  ///< null: B is dense
+  bool is_transposed = false;                ///< op(B) is the transpose of the stored one
+
+  index rows() const { return is_transposed ? sparse.columns : sparse.rows; }
+  index columns() const { return is_transposed ? sparse.rows : sparse.columns; }
+};
+
 /// One product with its types erased: hop 0 fills it, hop 1 checks it, and kernels read it.
 ///   C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B)
 struct problem {
   const char* operation = "mxm";
   const semiring_info* algebra = nullptr;
+  void (*run_cpu)(int kernel, const problem&) = nullptr;  ///< CPU kernels with a dense result
+  /// CPU kernels with a sparse result; null if the result is dense.
+  sparse_result (*multiply_cpu)(int kernel, const problem&) = nullptr;
   sparse_operand a;
   dense_operand b;
-  dense_operand c;        ///< data is null until the result exists
-  dense_operand indices;  ///< second array of an indexed result
+  dense_operand left_full;       ///< A, if it is dense
+  right_sparse right;            ///< B, if it is sparse
+  bool is_vector = false;        ///< of sparse A and B: A is a sparse vector, a row
+  bool flips_positions = false;  ///< of a vector: C is a column, so that its index is the row
+  double products = 0;           ///< of sparse A and B: the number of a ⊗ b
+  dense_operand c;               ///< data is null until the result exists
+  dense_operand indices;         ///< second array of an indexed result
   mask_operand mask;
   accumulator accum = accumulator::none;
   bool creates_result = false;         ///< the result is new: outside the mask it becomes fill

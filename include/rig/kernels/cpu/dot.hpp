@@ -1,0 +1,267 @@
+#pragma once
+
+// dot: each entry of the mask is the product of a row of A and a column of B.
+// pull: the same for a sparse vector and every column that the mask allows.
+//
+// Wins if the mask has few entries beside the products of A and B, or if sums end early. Reads the
+// transpose of B. Cost: a step per entry of B's columns that are read; no memory but the result.
+
+#include <algorithm>
+
+#include "rig/kernels/cpu/sparse_rows.hpp"
+
+namespace rig::on_cpu {
+
+/// One row of A, spread over its columns.
+template <class S>
+class spread_row {
+ public:
+  spread_row(const problem& p)
+      : a_(p.a),
+        flips_(p.flips_positions),
+        left_(p.a, is_ignoring_left<S>),
+        present_(p.a.columns),
+        spread_(is_ignoring_left<S> ? 0 : p.a.columns) {}
+
+  /// Spreads row i, in place of the last one.
+  void begin(index i) {
+    for (int64 e = begin_; e < end_; ++e) present_.clear(a_.entries[e]);
+    row_ = i;
+    begin_ = a_.offset(i);
+    end_ = a_.offset(i + 1);
+    for (int64 e = begin_, n; e < end_; e += n) {
+      n = left_.at_once(end_ - e);
+      const typename S::left* const a = left_.read(e, n);
+      for (int64 k = 0; k < n; ++k) {
+        const index inner = a_.entries[e + k];
+        present_.set(inner);
+        if constexpr (!is_ignoring_left<S>) spread_[inner] = a[k];
+      }
+    }
+  }
+  bool is_empty() const { return begin_ == end_; }
+
+  /// Returns whether the row and column j of B, entries [from, to), have products; `sum` is theirs.
+  bool dot(const sparse_operand& b, entry_values<typename S::right>& right, index j, int64 from,
+           int64 to, typename S::accum& sum) {
+    // Looks up the shorter one in the longer one if that takes fewer steps.
+    if (to - from > 32 * (end_ - begin_)) return look_up(b, right, j, from, to, sum);
+    bool has_products = false;
+    for (int64 q = from, n; q < to; q += n) {
+      n = right.at_once(to - q);
+      const typename S::right* const values = right.read(q, n);
+      for (int64 k = 0; k < n; ++k) {
+        const index inner = b.entries[q + k];
+        if (!present_.contains(inner)) continue;
+        if (add(j, inner, values[k], has_products, sum)) return true;
+      }
+    }
+    return has_products;
+  }
+  int64 nnz() const { return end_ - begin_; }
+
+ private:
+  /// Adds a product to `sum`; returns whether the sum cannot change any more.
+  bool add(index j, index inner, const typename S::right& b, bool& has_products,
+           typename S::accum& sum) {
+    typename S::left a{};
+    if constexpr (!is_ignoring_left<S>) a = spread_[inner];
+    const typename S::accum x = product<S>(a, b, {flips_ ? j : row_, inner});
+    sum = has_products ? S::add(sum, x) : x;
+    has_products = true;
+    if constexpr (has_terminal<S>)
+      return sum == S::terminal();
+    else
+      return false;
+  }
+  bool look_up(const sparse_operand& b, entry_values<typename S::right>& right, index j, int64 from,
+               int64 to, typename S::accum& sum) {
+    bool has_products = false;
+    const index* next = b.entries + from;
+    const index* const end = b.entries + to;
+    for (int64 e = begin_; e < end_; ++e) {
+      const index inner = a_.entries[e];
+      next = std::lower_bound(next, end, inner);
+      if (next == end) break;
+      if (*next == inner && add(j, inner, *right.read(next - b.entries, 1), has_products, sum))
+        break;
+    }
+    return has_products;
+  }
+
+  const sparse_operand& a_;
+  const bool flips_;
+  entry_values<typename S::left> left_;
+  column_flags present_;
+  column_elements<typename S::left> spread_;
+  index row_ = 0;
+  int64 begin_ = 0, end_ = 0;
+};
+
+/// Elements of a dense as values of type T: row i, or column j if `of` is read by columns.
+template <class T>
+void read_line(const dense_operand& of, int64 first, int64 step, index count, T* to) {
+  const element_source from{of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
+  constexpr int most = elements_at_once<T>;
+  int64 at[most];
+  for (index k = 0; k < count; k += most) {
+    const int here = count - k < most ? count - k : most;
+    for (int t = 0; t < here; ++t) at[t] = first + (k + t) * step;
+    gather(from, {at}, here, to + k);
+  }
+}
+
+/// A row of a dense A and a column of a dense B, in S's types.
+template <class S>
+class dense_lines {
+ public:
+  using accum = typename S::accum;
+
+  explicit dense_lines(const problem& p)
+      : p_(p),
+        inner_(p.desc->transpose_a ? p.left_full.rows : p.left_full.columns),
+        left_(inner_),
+        right_(inner_) {}
+
+  void begin(index i) {
+    row_ = i;
+    const dense_operand& a = p_.left_full;
+    if constexpr (!is_ignoring_left<S>)
+      read_line(a, p_.desc->transpose_a ? i : i * a.stride, p_.desc->transpose_a ? a.stride : 1,
+                inner_, &left_[0]);
+  }
+  bool is_empty() const { return inner_ == 0; }
+  index inner() const { return inner_; }
+
+  /// The sum of all products, in `lanes` partial sums that are added in order.
+  accum dot(index j) {
+    const dense_operand& b = p_.b;
+    const typename S::right* column = &right_[0];
+    const bool is_packed = p_.desc->transpose_b || b.stride == 1;
+    const int64 first = p_.desc->transpose_b ? j * b.stride : j;
+    if constexpr (!is_ignoring_right<S>) {
+      if (is_packed && b.value_type == type_of<typename S::right>)
+        column = static_cast<const typename S::right*>(b.data) + first;
+      else
+        read_line(b, first, is_packed ? 1 : b.stride, inner_, &right_[0]);
+    }
+    constexpr index lanes = 8;
+    accum sums[lanes]{};
+    const index whole = inner_ < lanes ? inner_ : lanes;
+    for (index k = 0; k < whole; ++k) sums[k] = product<S>(left_[k], column[k], {row_, k});
+    index k = lanes;
+    for (; k + lanes <= inner_; k += lanes)
+      for (index lane = 0; lane < lanes; ++lane)
+        sums[lane] =
+            S::add(sums[lane], product<S>(left_[k + lane], column[k + lane], {row_, k + lane}));
+    for (; k < inner_; ++k)
+      sums[k % lanes] = S::add(sums[k % lanes], product<S>(left_[k], column[k], {row_, k}));
+    accum sum = sums[0];
+    for (index lane = 1; lane < whole; ++lane) sum = S::add(sum, sums[lane]);
+    return sum;
+  }
+
+ private:
+  const problem& p_;
+  const index inner_;
+  column_elements<typename S::left> left_;
+  column_elements<typename S::right> right_;
+  index row_ = 0;
+};
+
+/// The work of `dot` per row of the mask: entries of B's columns, or elements.
+std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index inner);
+
+/// Writes each entry of the mask for which make(line, j, sum, n) is true; n is finish's.
+template <class S, class Make, class Form>
+sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, double steps,
+                             Make make, Form form) {
+  const sparse_operand& m = p.mask.sparse;
+  const int threads = threads_for(steps, p.desc->threads);
+  const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
+  std::vector<int64> lengths(static_cast<std::size_t>(m.rows), 0);
+  in_pieces(static_cast<int>(pieces.size()), threads, make, [&](auto& line, int piece) {
+    result_piece<output<S>>& to = pieces[piece];
+    for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
+      const auto before = to.columns.size();
+      line.begin(i);
+      for (int64 e = m.offset(i); e < m.offset(i + 1) && !line.is_empty(); ++e)
+        if (p.mask.structural || is_true(p.mask, e)) form(line, m.entries[e], to);
+      lengths[i] = static_cast<int64>(to.columns.size() - before);
+    }
+  });
+  return assemble(p, m.rows, m.columns, std::move(lengths), pieces, threads);
+}
+
+/// What a thread of `dot` holds.
+template <class S>
+struct dot_state : spread_row<S> {
+  entry_values<typename S::right> right;
+  dot_state(const problem& p, const sparse_operand& b)
+      : spread_row<S>(p), right(b, is_ignoring_right<S>) {}
+  void add_column(const sparse_operand& b, index j, result_piece<output<S>>& to) {
+    typename S::accum sum{};
+    if (this->dot(b, right, j, b.offset(j), b.offset(j + 1), sum))
+      to.add(j, finished<S>(sum, this->nnz()));
+  }
+};
+
+template <class S>
+sparse_result dot(const problem& p) {
+  if (operands_of(p) == operands::dense_pair) {
+    const index inner = p.desc->transpose_a ? p.left_full.rows : p.left_full.columns;
+    return dot_under_mask<S>(
+        p, work_of_mask(p, nullptr, inner), static_cast<double>(p.mask.sparse.nnz) * inner,
+        [&] { return dense_lines<S>(p); },
+        [](dense_lines<S>& line, index j, result_piece<output<S>>& to) {
+          to.add(j, finished<S>(line.dot(j), line.inner()));
+        });
+  }
+  const oriented b = right_by_columns(p);
+  const std::vector<int64> work = work_of_mask(p, &b.sparse, 0);
+  double steps = 0;
+  for (const int64 of_row : work) steps += static_cast<double>(of_row);
+  return dot_under_mask<S>(
+      p, work, steps, [&] { return dot_state<S>(p, b.sparse); },
+      [&](dot_state<S>& line, index j, result_piece<output<S>>& to) {
+        line.add_column(b.sparse, j, to);
+      });
+}
+
+/// What a thread of `pull` holds: the vector, spread, and the mask.
+template <class S>
+struct pull_state : dot_state<S> {
+  row_mask_flags mask;
+  pull_state(const problem& p, const sparse_operand& b) : dot_state<S>(p, b), mask(p.mask, b.rows) {
+    this->begin(0);
+    mask.begin(0);
+  }
+};
+
+template <class S>
+sparse_result pull(const problem& p) {
+  const oriented b = right_by_columns(p);
+  const index columns = b.sparse.rows;
+  const int threads = threads_for(static_cast<double>(b.sparse.nnz), p.desc->threads);
+  const int parts = threads == 1 ? 1 : 16 * threads;
+  std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
+  in_pieces(
+      parts, threads, [&] { return pull_state<S>(p, b.sparse); },
+      [&](pull_state<S>& line, int part) {
+        if (line.is_empty()) return;
+        line.mask.with_test([&](auto allows) {
+          const index end = first_row_of(b.sparse, part + 1, parts);
+          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j)
+            if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(part)]);
+        });
+      });
+  int64 length = 0;
+  for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
+  return assemble(p, 1, columns, {length}, pieces, threads);
+}
+
+answer dot_answer(const problem& p);
+answer pull_answer(const problem& p);
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,126 @@
+#pragma once
+
+// gustavson: row i of C is the sum of the rows of B that row i of A names, in a dense row.
+// push: the same for a sparse vector, whose threads take parts of the columns.
+//
+// Wins unless the mask has few entries beside the products. Source: Gustavson, ACM TOMS 1978.
+// Cost: a step per product; memory: a row of sums per thread, and the result twice.
+
+#include <algorithm>
+
+#include "rig/kernels/cpu/sparse_rows.hpp"
+
+namespace rig::on_cpu {
+
+/// One row of sums, and what a thread needs to form it.
+template <class S>
+class row_sums {
+ public:
+  using accum = typename S::accum;
+  using result = output<S>;
+
+  row_sums(const problem& p, const sparse_operand& b)
+      : p_(p),
+        b_(b),
+        left_(p.a, is_ignoring_left<S>),
+        right_(b, is_ignoring_right<S>),
+        mask_(p.mask, b.columns),
+        present_(b.columns),
+        sums_(b.columns) {}
+
+  /// Appends columns first … last of row i to `to`; returns their number.
+  int64 add_row(index i, index first, index last, result_piece<result>& to) {
+    const int64 begin = p_.a.offset(i), end = p_.a.offset(i + 1);
+    if (begin == end) return 0;
+    mask_.begin(i);
+    mask_.with_test([&](auto allows) { form(i, begin, end, first, last, allows); });
+    mask_.end();
+    const auto before = to.columns.size();
+    present_.drain([&](index column) { to.add(column, finished<S>(sums_[column], end - begin)); });
+    return static_cast<int64>(to.columns.size() - before);
+  }
+
+ private:
+  template <class Allows>
+  void form(index i, int64 begin, int64 end, index first, index last, Allows allows) {
+    const bool is_part = first > 0 || last < b_.columns;
+    for (int64 e = begin, n; e < end; e += n) {
+      n = left_.at_once(end - e);
+      const typename S::left* const a = left_.read(e, n);
+      for (int64 k = 0; k < n; ++k) {
+        const index inner = p_.a.entries[e + k];
+        int64 from = b_.offset(inner), to = b_.offset(inner + 1);
+        if (is_part) {
+          const index* const columns = b_.entries;
+          from = std::lower_bound(columns + from, columns + to, first) - columns;
+          to = std::lower_bound(columns + from, columns + to, last) - columns;
+        }
+        add_products(i, inner, a[k], from, to, allows);
+      }
+    }
+  }
+  template <class Allows>
+  void add_products(index i, index inner, const typename S::left& a, int64 from, int64 to,
+                    Allows allows) {
+    for (int64 q = from, n; q < to; q += n) {
+      n = right_.at_once(to - q);
+      const typename S::right* const b = right_.read(q, n);
+      for (int64 k = 0; k < n; ++k) {
+        const index j = b_.entries[q + k];
+        if (!allows(j)) continue;
+        const accum x = product<S>(a, b[k], {p_.flips_positions ? j : i, inner});
+        sums_[j] = present_.insert(j) ? x : S::add(sums_[j], x);
+      }
+    }
+  }
+
+  const problem& p_;
+  const sparse_operand& b_;
+  entry_values<typename S::left> left_;
+  entry_values<typename S::right> right_;
+  row_mask_flags mask_;
+  column_set present_;
+  column_elements<accum> sums_;
+};
+
+/// The number of products of each row of C, plus its entries of A.
+std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b);
+
+template <class S>
+sparse_result gustavson(const problem& p) {
+  const oriented b = right_by_rows(p);
+  const std::vector<int64> work = products_of_rows(p, b.sparse);
+  const int threads = threads_for(p.products, p.desc->threads);
+  const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
+  std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
+  in_pieces(
+      static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b.sparse); },
+      [&](row_sums<S>& row, int k) {
+        for (index i = rows[k]; i < rows[k + 1]; ++i)
+          lengths[i] = row.add_row(i, 0, b.sparse.columns, pieces[k]);
+      });
+  return assemble(p, p.a.rows, b.sparse.columns, std::move(lengths), pieces, threads);
+}
+
+template <class S>
+sparse_result push(const problem& p) {
+  const oriented b = right_by_rows(p);
+  const int threads = threads_for(p.products, p.desc->threads);
+  const int parts = threads == 1 ? 1 : 4 * threads;
+  const auto first_of = [&](int part) {
+    return static_cast<index>(int64{b.sparse.columns} * part / parts);
+  };
+  std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
+  in_pieces(
+      parts, threads, [&] { return row_sums<S>(p, b.sparse); },
+      [&](row_sums<S>& row, int k) { row.add_row(0, first_of(k), first_of(k + 1), pieces[k]); });
+  int64 length = 0;
+  for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
+  return assemble(p, 1, b.sparse.columns, {length}, pieces, threads);
+}
+
+answer gustavson_answer(const problem& p);
+answer push_answer(const problem& p);
+
+}  // namespace rig::on_cpu

@@ -1,0 +1,281 @@
+#pragma once
+
+// What the CPU kernels with sparse results share: entries in algebra types, sets of columns, masks,
+// and the pieces of a result.
+
+#include <cstdlib>
+#include <exception>
+#include <memory>
+#include <new>
+#include <type_traits>
+#include <vector>
+
+#include "rig/kernels/cpu/element.hpp"
+#include "rig/kernels/cpu/row.hpp"
+#include "rig/kernels/cpu/threads.hpp"
+#include "rig/kernels/list.hpp"
+
+namespace rig::on_cpu {
+
+/// Entries of a sparse operand as values of type T, some at a time.
+template <class T>
+class entry_values {
+ public:
+  static constexpr int64 most = elements_at_once<T>;
+
+  entry_values(const sparse_operand& of, bool is_ignored)
+      : from_{of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes} {
+    if (is_ignored || of.values == nullptr) {
+      is_constant_ = true;
+      if (!is_ignored) gather(from_, {nullptr, 0}, static_cast<int>(most), buffer_);
+    } else if (of.permutation == nullptr && of.value_type == type_of<T>) {
+      in_place_ = static_cast<const T*>(of.values);
+    }
+  }
+
+  /// How many of `count` entries the next call of `read` can return.
+  int64 at_once(int64 count) const { return in_place_ != nullptr || count < most ? count : most; }
+  /// The values of entries first … first + count.
+  const T* read(int64 first, int64 count) {
+    if (in_place_ != nullptr) return in_place_ + first;
+    if (!is_constant_) gather(from_, {nullptr, first}, static_cast<int>(count), buffer_);
+    return buffer_;
+  }
+
+ private:
+  element_source from_;
+  const T* in_place_ = nullptr;
+  bool is_constant_ = false;
+  T buffer_[most]{};
+};
+
+/// Zeroed words; many of them take address space and no memory.
+class zeroed_words {
+ public:
+  explicit zeroed_words(std::size_t count)
+      : words_(static_cast<std::uint64_t*>(std::calloc(count, sizeof(std::uint64_t)))) {
+    if (words_ == nullptr) throw std::bad_alloc();
+  }
+  std::uint64_t& operator[](std::size_t i) { return words_.get()[i]; }
+  const std::uint64_t& operator[](std::size_t i) const { return words_.get()[i]; }
+
+ private:
+  struct release {
+    void operator()(std::uint64_t* words) const { std::free(words); }
+  };
+  std::unique_ptr<std::uint64_t, release> words_;
+};
+
+/// A flag per column.
+class column_flags {
+ public:
+  explicit column_flags(index columns) : words_(static_cast<std::size_t>(columns) / 64 + 1) {}
+  bool contains(index column) const {
+    return (words_[static_cast<std::size_t>(column) / 64] >> (column % 64) & 1) != 0;
+  }
+  void set(index column) {
+    words_[static_cast<std::size_t>(column) / 64] |= std::uint64_t{1} << (column % 64);
+  }
+  void clear(index column) { words_[static_cast<std::size_t>(column) / 64] = 0; }
+
+ private:
+  zeroed_words words_;
+};
+
+/// A set of columns that is read in ascending order. A bit of a level marks a word of the level
+/// below that is not empty, so a set of few columns is read in few steps.
+class column_set {
+ public:
+  explicit column_set(index columns) {
+    std::size_t words = static_cast<std::size_t>(columns);
+    do {
+      words = words / 64 + 1;
+      levels_.emplace_back(words);
+    } while (words > 1);
+  }
+  /// Returns whether the column is new.
+  bool insert(index column) {
+    auto at = static_cast<std::size_t>(column);
+    for (zeroed_words& level : levels_) {
+      std::uint64_t& word = level[at / 64];
+      const std::uint64_t before = word;
+      word |= std::uint64_t{1} << (at % 64);
+      if (before != 0) return word != before || &level != levels_.data();
+      at /= 64;
+    }
+    return true;
+  }
+  /// Calls visit(column) in ascending order, and empties the set.
+  template <class Visit>
+  void drain(Visit visit) {
+    drain(levels_.size() - 1, 0, visit);
+  }
+
+ private:
+  template <class Visit>
+  void drain(std::size_t level, std::size_t at, Visit& visit) {
+    std::uint64_t bits = levels_[level][at];
+    levels_[level][at] = 0;
+    for (; bits != 0; bits &= bits - 1) {
+      const std::size_t below = at * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
+      if (level == 0)
+        visit(static_cast<index>(below));
+      else
+        drain(level - 1, below, visit);
+    }
+  }
+
+  std::vector<zeroed_words> levels_;
+};
+
+/// Whether entry e of a mask over a matrix, or element e of one over a dense, is true.
+bool is_true(const mask_operand& mask, int64 e);
+
+/// Which columns of one row a mask allows.
+class row_mask_flags {
+ public:
+  row_mask_flags(const mask_operand& mask, index columns)
+      : mask_(mask), flags_(mask.over == mask_operand::kind::matrix ? columns : 0) {}
+
+  void begin(index row) {
+    row_ = row;
+    if (mask_.over != mask_operand::kind::matrix) return;
+    const int64 end = mask_.sparse.offset(row + 1);
+    for (int64 e = mask_.sparse.offset(row); e < end; ++e)
+      if (mask_.structural || is_true(mask_, e)) flags_.set(mask_.sparse.entries[e]);
+  }
+  void end() {
+    if (mask_.over != mask_operand::kind::matrix) return;
+    const int64 end = mask_.sparse.offset(row_ + 1);
+    for (int64 e = mask_.sparse.offset(row_); e < end; ++e) flags_.clear(mask_.sparse.entries[e]);
+  }
+  /// Calls work with a function from a column to whether it is allowed.
+  template <class Work>
+  void with_test(Work work) const {
+    const bool is_complemented = mask_.complemented;
+    if (mask_.over == mask_operand::kind::matrix)
+      return work([&](index column) { return flags_.contains(column) != is_complemented; });
+    if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
+    const int64 first = row_ * mask_.full.stride;
+    work([&, first](index column) {
+      return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
+    });
+  }
+
+ private:
+  const mask_operand& mask_;
+  column_flags flags_;
+  index row_ = 0;
+};
+
+/// Memory for one element per column, never initialised.
+template <class T>
+class column_elements {
+ public:
+  explicit column_elements(index columns)
+      : elements_(
+            static_cast<T*>(std::malloc((static_cast<std::size_t>(columns) + 1) * sizeof(T)))) {
+    if (elements_ == nullptr) throw std::bad_alloc();
+  }
+  T& operator[](index column) { return elements_.get()[column]; }
+
+ private:
+  struct release {
+    void operator()(T* elements) const { std::free(elements); }
+  };
+  std::unique_ptr<T, release> elements_;
+};
+
+/// Consecutive entries of a result.
+template <class T>
+struct result_piece {
+  struct element {  // a vector of bool would pack its elements
+    T value;
+  };
+  std::vector<index> columns;
+  std::vector<element> values;
+
+  void add(index column, T value) {
+    columns.push_back(column);
+    values.push_back({value});
+  }
+};
+
+/// Runs work(k) for 0 … count − 1 on threads, each with its own state from make(); throws what one
+/// of them throws.
+template <class Make, class Work>
+void in_pieces(int count, int threads, Make make, Work work) {
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(threads)
+  {
+    std::unique_ptr<decltype(make())> state;
+    try {
+      state = std::make_unique<decltype(make())>(make());
+    } catch (...) {
+#pragma omp critical(rig_failure)
+      failure = std::current_exception();
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int k = 0; k < count; ++k) {
+      if (state == nullptr) continue;
+      try {
+        work(*state, k);
+      } catch (...) {
+#pragma omp critical(rig_failure)
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+/// Empty rows, with room for so many entries of C's type.
+struct result_rows {
+  buffer offsets, columns, values;
+  bool offsets_64 = false;
+};
+/// lengths[i] entries in row i; turns them into offsets.
+result_rows make_rows(const problem& p, index rows, std::vector<int64>& lengths);
+
+/// The pieces of a result behind each other, in C's type. Row i has lengths[i] entries.
+template <class T>
+sparse_result assemble(const problem& p, index rows, index columns, std::vector<int64> lengths,
+                       std::vector<result_piece<T>>& pieces, int threads) {
+  result_rows made = make_rows(p, rows, lengths);
+  std::vector<int64> before(pieces.size() + 1, 0);
+  for (std::size_t k = 0; k < pieces.size(); ++k)
+    before[k + 1] = before[k] + static_cast<int64>(pieces[k].columns.size());
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
+  for (std::size_t k = 0; k < pieces.size(); ++k) {
+    result_piece<T> piece = std::move(pieces[k]);
+    std::copy(piece.columns.begin(), piece.columns.end(), made.columns.data<index>() + before[k]);
+    dense_operand to;
+    to.data =
+        made.values.data<unsigned char>() + static_cast<std::size_t>(before[k]) * p.c.value_bytes;
+    to.value_type = p.c.value_type;
+    with_stored<T>(to, [&]<class To>(To* out) {
+      for (std::size_t e = 0; e < piece.values.size(); ++e)
+        out[e] = convert<To>(piece.values[e].value);
+    });
+  }
+  sparse_result out;
+  out.structure =
+      std::make_shared<const pattern>(rows, columns, before.back(), std::move(made.offsets),
+                                      made.offsets_64, std::move(made.columns));
+  out.values = std::move(made.values);
+  return out;
+}
+
+/// B by its rows, or by its columns: as the rows of its transpose.
+struct oriented {
+  sparse_operand sparse;
+  std::shared_ptr<const derived> kept;
+};
+oriented right_by_rows(const problem& p);
+oriented right_by_columns(const problem& p);
+
+/// The rows first_rows[k] … first_rows[k + 1] of C are piece k; pieces have equal work, of which
+/// row i has work[i].
+std::vector<index> cut_rows(const std::vector<int64>& work, int pieces);
+
+}  // namespace rig::on_cpu

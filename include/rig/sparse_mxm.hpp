@@ -1,0 +1,205 @@
+#pragma once
+
+/// @file
+/// Products with sparse results: `mxm` of two matrices, or of two dense under a sparse mask; `mxv`
+/// and `vxm` with a sparse vector.
+
+#include <utility>
+
+#include "rig/elementwise.hpp"
+#include "rig/kernels/cpu/multiply.hpp"
+#include "rig/mxv.hpp"
+
+namespace rig {
+
+/// @cond internal
+/// The semiring of mxv, whose vector is the left operand of kernels: S with exchanged operands. C
+/// is a column, whose index is the row of a position.
+template <class S>
+struct exchanged : flipped<S> {
+  using left = typename S::right;
+  using right = typename S::left;
+  using accum = typename S::accum;
+  static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
+    return S::multiply(b, a);
+  }
+  static constexpr accum multiply(left a, right b, position at) requires positional<S> {
+    return S::multiply(b, a, at);
+  }
+};
+
+template <semiring S>
+inline constexpr product_info product_of = {&info_of<S>, &on_cpu::multiply<S>};
+template <semiring S>
+inline constexpr product_info column_product_of = {&info_of<S>, &on_cpu::multiply<S>, true};
+
+/// A call of a product over S, without its operands.
+template <semiring S, class X, class Y>
+auto product_call(const char* name, const X& x, const Y& y, bool y_transposed,
+                  const product_info& by) {
+  static_assert(!is_indexed<output<S>>,
+                "this semiring yields two arrays, and a sparse result has one");
+  static_assert(is_loadable<typename X::value_type, typename S::left> &&
+                    is_loadable<typename Y::value_type, typename S::right>,
+                "the operands' elements do not convert to the types of the semiring");
+  call<output<S>> made{{name, operation::kind::product}};
+  fill_in(made.o.x, x);
+  fill_in(made.o.y, y);
+  made.o.y_transposed = y_transposed;
+  made.o.product = &by;
+  if constexpr (is_same<output<S>, typename S::accum>) made.o.op = &add_of<S>;
+  return made;
+}
+template <class S, class X, class Y>
+auto mxm_call(const X& x, const Y& y, const descriptor& desc) {
+  require_semiring<S>();
+  return product_call<S>("mxm", x, y, desc.transpose_b, product_of<S>);
+}
+template <class S, class TU, class TA>
+auto vxm_call(const vector<TU>& u, const matrix<TA>& a, const descriptor& desc) {
+  require_semiring<S>();
+  if (desc.transpose_a)
+    fail(errc::cannot, {"vxm: u is a vector, which is not transposed; leave transpose_a unset"});
+  return product_call<S>("vxm", u, a, desc.transpose_b, product_of<S>);
+}
+template <class S, class TA, class TU>
+auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) {
+  require_semiring<S>();
+  if (desc.transpose_b)
+    fail(errc::cannot, {"mxv: u is a vector, which is not transposed; leave transpose_b unset"});
+  using turned = std::conditional_t<commutes<S>, S, exchanged<S>>;
+  return product_call<turned>("mxv", u, a, !desc.transpose_a, column_product_of<turned>);
+}
+/// @endcond
+
+/// Sparse × sparse over a semiring, into a new matrix.
+///
+///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), n_i), where some k has both entries
+///
+/// Shapes: op(A) m×k, op(B) k×n, C m×n. A place without products has no entry; explicit zeros stay.
+/// Results have S's output type, or a named one: mxm<double>(A, B, s). Products of a row are added
+/// in ascending k, so the same inputs give the same bits for any number of threads. A mask is used
+/// inside: what it excludes is not formed. Cost: O(nnz(A) + products); memory: C twice, and a row
+/// of sums per thread. Places: all operands in one. Throws error: shape, place, unknown_kernel,
+/// cannot (fill; a captured stream), out_of_memory; C is unchanged then.
+/// @code
+/// const auto two_steps = rig::mxm(A, A, rig::plus_times<float>{});
+/// const auto shared = rig::mxm(A, A, rig::plus_pair<int>{}, rig::structure(A), {.transpose_b =
+/// true});
+/// @endcode
+template <class Element = void, class TA, class TB, class S, mask_like Mask>
+auto mxm(const matrix<TA>& a, const matrix<TB>& b, S, const Mask& mask,
+         const descriptor& desc = {}) {
+  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class TA, class TB, class S>
+auto mxm(const matrix<TA>& a, const matrix<TB>& b, S, const descriptor& desc = {}) {
+  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), no_mask(), desc);
+}
+/// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
+template <class TC, class TA, class TB, class S, mask_like Mask>
+void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>& b, S,
+         const Mask& mask, const descriptor& desc = {}) {
+  run_into(c, accum, mxm_call<S>(a, b, desc), mask, desc);
+}
+/// Into C, without a mask.
+template <class TC, class TA, class TB, class S>
+void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>& b, S,
+         const descriptor& desc = {}) {
+  run_into(c, accum, mxm_call<S>(a, b, desc), no_mask(), desc);
+}
+
+/// Dense × dense at the entries of a sparse mask (SDDMM), into a new matrix.
+///
+///   C(i,j) = finish(⊕_k op(A)(i,k) ⊗ op(B)(k,j), k), where the mask is true
+///
+/// Shapes: op(A) m×k, op(B) k×n, the mask m×n. Deterministic: products are added in a fixed order,
+/// which is not that of k. Fastest with `transpose_b`, which reads rows of B as they lie.
+/// Cost: O(entries of the mask · k). Places: all operands in one. Throws as the sparse product;
+/// cannot, for a complement. Source: Nisa et al., HiPC 2018.
+/// @code
+/// const auto scores = rig::mxm(X, X, rig::plus_times<float>{}, rig::structure(A), {.transpose_b =
+/// true});
+/// @endcode
+template <class Element = void, class TA, class TB, class S, class TM>
+auto mxm(const dense<TA>& a, const dense<TB>& b, S, const mask<matrix<TM>>& mask,
+         const descriptor& desc = {}) {
+  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
+}
+/// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
+template <class TC, class TA, class TB, class S, class TM>
+void mxm(matrix<TC>& c, accumulator accum, const dense<TA>& a, const dense<TB>& b, S,
+         const mask<matrix<TM>>& mask, const descriptor& desc = {}) {
+  run_into(c, accum, mxm_call<S>(a, b, desc), mask, desc);
+}
+
+/// Sparse vector × matrix: wᵀ = uᵀ ⊕.⊗ A.
+///
+///   w(j) = ⊕_i u(i) ⊗ A(i,j), where some i has both entries
+///
+/// Shapes: A m×n, or n×m with transpose_b; u of size m, w of size n. `push` reads the rows of A
+/// that u names; `pull` reads the columns that the mask allows, and stops a sum at the semiring's
+/// terminal(). It runs only if the transpose is built: A.prepare({.transpose_a = true}). Everything
+/// else is as for the sparse product.
+/// @code
+/// const auto frontier = rig::vector<bool>::from_indices(A.rows(), std::vector{0});
+/// const auto next = rig::vxm(frontier, A, rig::any_pair<bool>{});
+/// @endcode
+template <class Element = void, class TU, class TA, class S, mask_like Mask>
+auto vxm(const vector<TU>& u, const matrix<TA>& a, S, const Mask& mask,
+         const descriptor& desc = {}) {
+  return run_fresh<vector<TU>, Element>(vxm_call<S>(u, a, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class TU, class TA, class S>
+auto vxm(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
+  return run_fresh<vector<TU>, Element>(vxm_call<S>(u, a, desc), no_mask(), desc);
+}
+/// Into w, under a mask.
+template <class TW, class TU, class TA, class S, mask_like Mask>
+void vxm(vector<TW>& w, accumulator accum, const vector<TU>& u, const matrix<TA>& a, S,
+         const Mask& mask, const descriptor& desc = {}) {
+  run_into(w, accum, vxm_call<S>(u, a, desc), mask, desc);
+}
+/// Into w.
+template <class TW, class TU, class TA, class S>
+void vxm(vector<TW>& w, accumulator accum, const vector<TU>& u, const matrix<TA>& a, S,
+         const descriptor& desc = {}) {
+  run_into(w, accum, vxm_call<S>(u, a, desc), no_mask(), desc);
+}
+
+/// Matrix × sparse vector: w = A ⊕.⊗ u.
+///
+///   w(i) = ⊕_k A(i,k) ⊗ u(k), where some k has both entries
+///
+/// Shapes: op(A) m×n, u of size n, w of size m. `pull` reads rows of A; `push` reads its columns,
+/// so it needs the transpose of A. Everything else is as for `vxm`.
+/// @code
+/// const auto u = rig::vector<float>::from_indices(A.columns(), std::vector{0, 1});
+/// const auto w = rig::mxv(A, u, rig::plus_times<float>{});
+/// @endcode
+template <class Element = void, class TA, class TU, class S, mask_like Mask>
+auto mxv(const matrix<TA>& a, const vector<TU>& u, S, const Mask& mask,
+         const descriptor& desc = {}) {
+  return run_fresh<vector<TU>, Element>(mxv_call<S>(a, u, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class TA, class TU, class S>
+auto mxv(const matrix<TA>& a, const vector<TU>& u, S, const descriptor& desc = {}) {
+  return run_fresh<vector<TU>, Element>(mxv_call<S>(a, u, desc), no_mask(), desc);
+}
+/// Into w, under a mask.
+template <class TW, class TA, class TU, class S, mask_like Mask>
+void mxv(vector<TW>& w, accumulator accum, const matrix<TA>& a, const vector<TU>& u, S,
+         const Mask& mask, const descriptor& desc = {}) {
+  run_into(w, accum, mxv_call<S>(a, u, desc), mask, desc);
+}
+/// Into w.
+template <class TW, class TA, class TU, class S>
+void mxv(vector<TW>& w, accumulator accum, const matrix<TA>& a, const vector<TU>& u, S,
+         const descriptor& desc = {}) {
+  run_into(w, accum, mxv_call<S>(a, u, desc), no_mask(), desc);
+}
+
+}  // namespace rig

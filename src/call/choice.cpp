@@ -1,0 +1,148 @@
+// The choice of a kernel: by the descriptor's name, by RIG_KERNEL, or the cheapest that can serve.
+
+#include "call/choice.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <string_view>
+#include <vector>
+
+namespace rig {
+namespace {
+
+std::string names_of_kernels() {
+  std::vector<std::string_view> seen;
+  std::string names;
+  for (const kernel& k : kernels()) {
+    if (std::find(seen.begin(), seen.end(), k.name) != seen.end()) continue;
+    seen.push_back(k.name);
+    names += (names.empty() ? "" : ", ") + std::string(k.name);
+  }
+  return names;
+}
+
+/// The kernel of this name in the problem's place, or null. Throws error(unknown_kernel) if no
+/// place has the name.
+const kernel* find(const problem& p, std::string_view name, const char* source) {
+  bool known = false;
+  for (const kernel& k : kernels()) {
+    if (name != k.name) continue;
+    if (k.where == p.a.where.where) return &k;
+    known = true;
+  }
+  if (!known)
+    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name,
+                                "', which does not exist; the kernels are ", names_of_kernels()});
+  return nullptr;
+}
+
+const char* in_words(operands asked) {
+  switch (asked) {
+    case operands::cbsr_right:
+      return "a cbsr as B";
+    case operands::cbsr_mask:
+      return "the structure of a cbsr as a mask";
+    case operands::sparse:
+      return "two sparse matrices";
+    case operands::vector:
+      return "a sparse vector and a matrix";
+    case operands::dense_pair:
+      return "two dense operands under a sparse mask";
+    default:
+      return "a dense as B";
+  }
+}
+
+/// Throws error(cannot) with every kernel's reason.
+[[noreturn, gnu::cold]] void refuse(problem& p) {
+  p.reasons = true;
+  const operands asked = operands_of(p);
+  std::string reasons;
+  for (const kernel& k : kernels())
+    if (k.where == p.a.where.where && !is_approximate(k, asked))
+      reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
+  fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
+                      p.algebra->name, reasons});
+}
+
+}  // namespace
+
+operands operands_of(const problem& p) {
+  if (p.multiply_cpu != nullptr)
+    return p.right.structure == nullptr ? operands::dense_pair
+           : p.is_vector                ? operands::vector
+                                        : operands::sparse;
+  if (p.mask.over == mask_operand::kind::cbsr) return operands::cbsr_mask;
+  return p.b.k > 0 ? operands::cbsr_right : operands::dense;
+}
+
+const kernel* named_kernel(const problem& p) {
+  if (p.desc->kernel.empty()) return nullptr;
+  const kernel* named = find(p, p.desc->kernel, "the descriptor");
+  if (named == nullptr)
+    fail(errc::cannot,
+         {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+  if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
+    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
+                       "; set it to the entries to keep per row, 1 … ", widest_sample});
+  return named;
+}
+
+const kernel* preferred_kernel(const problem& p) {
+  const char* name = std::getenv("RIG_KERNEL");
+  return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
+}
+
+answer answer_of(const kernel& k, const problem& p) {
+  const operands asked = operands_of(p);
+  if (includes(k.takes, asked)) return k.answers(p);
+  answer out{verdict::cannot, "", 0};
+  if (p.reasons) out.reason = std::string("does not serve ") + in_words(asked);
+  return out;
+}
+
+bool is_approximate(const kernel& k, operands asked) {
+  return k.approximate && asked == operands::dense;
+}
+
+choice choose(problem& p) {
+  if (const kernel* named = p.named) {
+    if (answer_of(*named, p).says == verdict::cannot) {
+      p.reasons = true;
+      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
+                          "' cannot serve: ", answer_of(*named, p).reason});
+    }
+    return {named, "named by the descriptor"};
+  }
+  const operands asked = operands_of(p);
+  if (p.preferred != nullptr && !is_approximate(*p.preferred, asked) &&
+      answer_of(*p.preferred, p).says != verdict::cannot)
+    return {p.preferred, "preferred by RIG_KERNEL"};
+
+  int able = 0;
+  const kernel* const cheapest = cheapest_kernel(p, &able);
+  if (cheapest == nullptr) refuse(p);
+  return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
+}
+
+const kernel* cheapest_kernel(const problem& p, int* able) {
+  const operands asked = operands_of(p);
+  const kernel* cheapest = nullptr;
+  verdict best = verdict::cannot;
+  double seconds = 0;
+  const place::kind here = p.a.where.where;
+  for (const kernel& k : kernels()) {
+    if (k.where != here || !includes(k.takes, asked) || is_approximate(k, asked)) continue;
+    if (k.last_resort && best == verdict::can) continue;
+    const answer says = k.answers(p);
+    if (able != nullptr && says.says == verdict::can) ++*able;
+    if (says.says < best || (says.says == best && says.seconds < seconds)) {
+      cheapest = &k;
+      best = says.says;
+      seconds = says.seconds;
+    }
+  }
+  return cheapest;
+}
+
+}  // namespace rig

@@ -1,0 +1,24 @@
+#pragma once
+
+#include "rig/kernels/list.hpp"
+
+namespace rig {
+
+/// The kernel that RIG_KERNEL names in the problem's place, or null. Throws error(unknown_kernel).
+const kernel* preferred_kernel(const problem& p);
+
+/// The kernel's answer, if it serves such operands; otherwise cannot.
+answer answer_of(const kernel& k, const problem& p);
+
+/// Whether the kernel runs only by name. On a cbsr `maxk` is exact.
+bool is_approximate(const kernel& k, operands asked);
+
+struct choice {
+  const kernel* chosen;
+  const char* reason;
+};
+
+/// The kernel that runs. Throws error(cannot) with the reasons if none can serve.
+choice choose(problem& p);
+
+}  // namespace rig

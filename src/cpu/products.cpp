@@ -1,0 +1,158 @@
+// The parts of the CPU kernels with sparse results that do not depend on a semiring.
+
+#include <algorithm>
+#include <string>
+
+#include "rig/kernels/cpu/multiply.hpp"
+#include "rig/kernels/cpu/row.hpp"
+
+namespace rig::on_cpu {
+
+bool is_true(const mask_operand& mask, int64 e) {
+  const bool is_matrix = mask.over == mask_operand::kind::matrix;
+  const element_source of =
+      is_matrix
+          ? element_source{mask.sparse.values,     mask.sparse.iso,        mask.sparse.permutation,
+                           mask.sparse.offsets_64, mask.sparse.value_type, mask.sparse.value_bytes}
+          : element_source{mask.full.data,       nullptr, nullptr, false, mask.full.value_type,
+                           mask.full.value_bytes};
+  if (of.stored == type::boolean && of.values != nullptr)
+    return static_cast<const bool*>(of.values)[value_at(of, e)];
+  bool out = true;
+  gather(of, {nullptr, e}, 1, &out);
+  return out;
+}
+
+result_rows make_rows(const problem& p, index rows, std::vector<int64>& lengths) {
+  int64 nnz = 0;
+  for (int64& length : lengths) nnz += std::exchange(length, nnz);
+  lengths.push_back(nnz);
+  const auto count = static_cast<std::size_t>(nnz);
+  result_rows out;
+  out.offsets = pack_offsets(lengths, out.offsets_64);
+  static_cast<void>(rows);
+  out.columns = buffer::allocate(count * sizeof(index));
+  out.values = buffer::allocate(count * p.c.value_bytes);
+  return out;
+}
+
+namespace {
+
+oriented turned(const problem& p) {
+  const auto derived = p.right.structure->derived_of<transposed>();
+  const pattern& s = *derived->structure;
+  oriented out{p.right.sparse, derived};
+  out.sparse.rows = s.rows();
+  out.sparse.columns = s.columns();
+  out.sparse.offsets = s.offsets();
+  out.sparse.entries = s.column_indices();
+  out.sparse.offsets_64 = s.offsets_64();
+  if (out.sparse.values != nullptr) out.sparse.permutation = derived->permutation.data();
+  return out;
+}
+
+}  // namespace
+
+oriented right_by_rows(const problem& p) {
+  return p.right.is_transposed ? turned(p) : oriented{p.right.sparse, nullptr};
+}
+oriented right_by_columns(const problem& p) {
+  return p.right.is_transposed ? oriented{p.right.sparse, nullptr} : turned(p);
+}
+
+std::vector<index> cut_rows(const std::vector<int64>& work, int pieces) {
+  const auto rows = static_cast<index>(work.size());
+  double total = 0;
+  for (const int64 of_row : work) total += static_cast<double>(of_row);
+  std::vector<index> out{0};
+  double so_far = 0;
+  for (index i = 0; i < rows; ++i) {
+    so_far += static_cast<double>(work[static_cast<std::size_t>(i)]);
+    if (static_cast<int>(out.size()) < pieces &&
+        so_far >= total / pieces * static_cast<double>(out.size()))
+      out.push_back(i + 1);
+  }
+  if (out.back() != rows || out.size() == 1) out.push_back(rows);
+  return out;
+}
+
+namespace {
+
+/// work[i] = the sum of step(column) over the entries of row i, plus one for each.
+template <class Step>
+std::vector<int64> work_of_rows(const sparse_operand& of, int asked, Step step) {
+  std::vector<int64> work(static_cast<std::size_t>(of.rows));
+  const int threads = threads_for(static_cast<double>(of.nnz), asked);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 1024)
+  for (index i = 0; i < of.rows; ++i) {
+    int64 sum = 0;
+    for (int64 e = of.offset(i); e < of.offset(i + 1); ++e) sum += 1 + step(of.entries[e]);
+    work[static_cast<std::size_t>(i)] = sum;
+  }
+  return work;
+}
+
+}  // namespace
+
+std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b) {
+  return work_of_rows(p.a, p.desc->threads, [&](index k) { return b.offset(k + 1) - b.offset(k); });
+}
+
+std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index inner) {
+  return work_of_rows(p.mask.sparse, p.desc->threads, [&](index j) {
+    return b != nullptr ? b->offset(j + 1) - b->offset(j) : int64{inner};
+  });
+}
+
+namespace {
+
+/// Only the order of estimates matters: seconds of a step, and of a step of a search.
+constexpr double step_seconds = 2e-9;
+
+answer refused(const problem& p, const char* why) {
+  answer out{verdict::cannot, "", 0};
+  if (p.reasons) out.reason = why;
+  return out;
+}
+
+/// Whether op(B) by columns costs no transpose.
+bool has_columns(const problem& p) {
+  return p.right.is_transposed || p.right.structure->has_derived(transposed::name);
+}
+answer without_columns(const problem& p, answer out) {
+  if (has_columns(p)) return out;
+  out.says = verdict::slower;
+  if (p.reasons)
+    out.reason =
+        "reads B by columns, and its transpose is not built; call "
+        "B.prepare({.transpose_a = true})";
+  return out;
+}
+
+}  // namespace
+
+answer gustavson_answer(const problem& p) {
+  return {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))};
+}
+
+answer dot_answer(const problem& p) {
+  if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
+    return refused(p, "needs a mask that is a matrix, and not its complement");
+  const double entries = static_cast<double>(p.mask.sparse.nnz);
+  if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
+  const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
+  return without_columns(p, {verdict::can, "", 0.5 * step_seconds * entries * (1 + mean)});
+}
+
+answer push_answer(const problem& p) {
+  return {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))};
+}
+
+answer pull_answer(const problem& p) {
+  // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
+  const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
+  const double steps = p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
+  return without_columns(p, {verdict::can, "", 0.5 * step_seconds * steps});
+}
+
+}  // namespace rig::on_cpu
