@@ -22,26 +22,42 @@ class row_sums {
   row_sums(const problem& p, const sparse_operand& b)
       : p_(p),
         b_(b),
+        flips_(p.flips_positions),
         left_(p.a, is_ignoring_left<S>),
         right_(b, is_ignoring_right<S>),
         mask_(p.mask, b.columns),
         present_(b.columns),
         sums_(b.columns) {}
 
-  /// Appends columns first … last of row i to `to`; returns their number.
-  int64 add_row(index i, index first, index last, result_piece<result>& to) {
+  /// Appends columns first … last of row i, which has so many products, to `to`; returns their
+  /// number.
+  int64 add_row(index i, double products, index first, index last, result_piece<result>& to) {
     const int64 begin = p_.a.offset(i), end = p_.a.offset(i + 1);
     if (begin == end) return 0;
-    mask_.begin(i);
-    mask_.with_test([&](auto allows) { form(i, begin, end, first, last, allows); });
-    mask_.end();
     const auto before = to.columns.size();
-    present_.drain([&](index column) { to.add(column, finished<S>(sums_[column], end - begin)); });
+    const auto visit = [&](index column) {
+      to.add(column, finished<S>(sums_[column], end - begin));
+    };
+    mask_.begin(i);
+    // A row with many products is added without a test per product.
+    const bool is_full = products > b_.columns && first == 0 && last == b_.columns;
+    if (is_full) std::fill_n(&sums_[0], b_.columns, S::zero());
+    mask_.with_test([&](auto allows) {
+      if (is_full)
+        form<true>(i, begin, end, first, last, allows);
+      else
+        form<false>(i, begin, end, first, last, allows);
+    });
+    mask_.end();
+    if (is_full)
+      present_.drain_all(b_.columns, visit);
+    else
+      present_.drain(visit);
     return static_cast<int64>(to.columns.size() - before);
   }
 
  private:
-  template <class Allows>
+  template <bool Full, class Allows>
   void form(index i, int64 begin, int64 end, index first, index last, Allows allows) {
     const bool is_part = first > 0 || last < b_.columns;
     for (int64 e = begin, n; e < end; e += n) {
@@ -55,27 +71,37 @@ class row_sums {
           from = std::lower_bound(columns + from, columns + to, first) - columns;
           to = std::lower_bound(columns + from, columns + to, last) - columns;
         }
-        add_products(i, inner, a[k], from, to, allows);
+        add_products<Full>(i, inner, a[k], from, to, allows);
       }
     }
   }
-  template <class Allows>
+  template <bool Full, class Allows>
   void add_products(index i, index inner, const typename S::left& a, int64 from, int64 to,
                     Allows allows) {
     for (int64 q = from, n; q < to; q += n) {
       n = right_.at_once(to - q);
       const typename S::right* const b = right_.read(q, n);
+      const index* const columns = b_.entries + q;
+      accum* const sums = &sums_[0];
       for (int64 k = 0; k < n; ++k) {
-        const index j = b_.entries[q + k];
+        const index j = columns[k];
         if (!allows(j)) continue;
-        const accum x = product<S>(a, b[k], {p_.flips_positions ? j : i, inner});
-        sums_[j] = present_.insert(j) ? x : S::add(sums_[j], x);
+        const accum x = product<S>(a, b[k], {flips_ ? j : i, inner});
+        if constexpr (Full) {
+          present_.insert_unmarked(j);
+          sums[j] = S::add(sums[j], x);
+        } else if (present_.insert(j)) {
+          sums[j] = x;
+        } else {
+          sums[j] = S::add(sums[j], x);
+        }
       }
     }
   }
 
   const problem& p_;
   const sparse_operand& b_;
+  const bool flips_;
   entry_values<typename S::left> left_;
   entry_values<typename S::right> right_;
   row_mask_flags mask_;
@@ -98,7 +124,7 @@ sparse_result gustavson(const problem& p) {
       static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b.sparse); },
       [&](row_sums<S>& row, int k) {
         for (index i = rows[k]; i < rows[k + 1]; ++i)
-          lengths[i] = row.add_row(i, 0, b.sparse.columns, pieces[k]);
+          lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.sparse.columns, pieces[k]);
       });
   return assemble(p, p.a.rows, b.sparse.columns, std::move(lengths), pieces, threads);
 }
@@ -114,7 +140,7 @@ sparse_result push(const problem& p) {
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
   in_pieces(
       parts, threads, [&] { return row_sums<S>(p, b.sparse); },
-      [&](row_sums<S>& row, int k) { row.add_row(0, first_of(k), first_of(k + 1), pieces[k]); });
+      [&](row_sums<S>& row, int k) { row.add_row(0, p.products, first_of(k), first_of(k + 1), pieces[k]); });
   int64 length = 0;
   for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
   return assemble(p, 1, b.sparse.columns, {length}, pieces, threads);

@@ -92,26 +92,46 @@ class column_set {
       words = words / 64 + 1;
       levels_.emplace_back(words);
     } while (words > 1);
+    leaves_ = &levels_.front()[0];
   }
   /// Returns whether the column is new.
   bool insert(index column) {
-    auto at = static_cast<std::size_t>(column);
-    for (zeroed_words& level : levels_) {
-      std::uint64_t& word = level[at / 64];
-      const std::uint64_t before = word;
-      word |= std::uint64_t{1} << (at % 64);
-      if (before != 0) return word != before || &level != levels_.data();
-      at /= 64;
-    }
+    const auto at = static_cast<std::size_t>(column);
+    const std::uint64_t bit = std::uint64_t{1} << (at % 64);
+    std::uint64_t& word = leaves_[at / 64];
+    if ((word & bit) != 0) return false;
+    if (word == 0) mark(at / 64);
+    word |= bit;
     return true;
+  }
+  /// Inserts a column of a set that `drain_all` reads.
+  void insert_unmarked(index column) {
+    const auto at = static_cast<std::size_t>(column);
+    leaves_[at / 64] |= std::uint64_t{1} << (at % 64);
   }
   /// Calls visit(column) in ascending order, and empties the set.
   template <class Visit>
   void drain(Visit visit) {
     drain(levels_.size() - 1, 0, visit);
   }
+  /// The same, by reading every word.
+  template <class Visit>
+  void drain_all(index columns, Visit visit) {
+    const std::size_t words = static_cast<std::size_t>(columns) / 64 + 1;
+    for (std::size_t at = 0; at < words; ++at) drain(0, at, visit);
+  }
 
  private:
+  /// Marks a word of the leaves that is no longer empty.
+  void mark(std::size_t at) {
+    for (std::size_t level = 1; level < levels_.size(); ++level) {
+      std::uint64_t& word = levels_[level][at / 64];
+      const bool was_empty = word == 0;
+      word |= std::uint64_t{1} << (at % 64);
+      if (!was_empty) return;
+      at /= 64;
+    }
+  }
   template <class Visit>
   void drain(std::size_t level, std::size_t at, Visit& visit) {
     std::uint64_t bits = levels_[level][at];
@@ -126,6 +146,7 @@ class column_set {
   }
 
   std::vector<zeroed_words> levels_;
+  std::uint64_t* leaves_;  ///< of the lowest level
 };
 
 /// Whether entry e of a mask over a matrix, or element e of one over a dense, is true.
