@@ -27,8 +27,12 @@ constexpr section sections[] = {
     {"real_speedup", "Sums on real graphs",
      "The peer is the fastest of cuSPARSE's four algorithms."},
     {"real_max_speedup", "Maxima on real graphs", "The peer is cusparseSpMMOp."},
-    {"half_speedup", "Half features", "Both libraries read half, and add in fp32."},
-    {"bfloat16_speedup", "bfloat16 features", "Both libraries read bfloat16, and add in fp32."},
+    {"half_speedup", "Half features",
+     "Both libraries read half, and add in fp32. The summary of the record leaves out F = 32, so "
+     "its mean differs."},
+    {"bfloat16_speedup", "bfloat16 features",
+     "Both libraries read bfloat16, and add in fp32. The summary of the record leaves out F = 32, "
+     "so its mean differs."},
     {"spmv_speedup", "One column",
      "A product with one column. cuSPARSE's SpMV is faster on some graphs of short rows."},
     {"maxk_forward", "MaxK, forward",
@@ -57,10 +61,19 @@ std::string machine_of(const json& record) {
   return out + ", " + record.at("threads").dump() + " threads";
 }
 
+/// The command of a record, and the hardware that it measured.
 std::string source_of(const json& record) {
+  const std::string hardware =
+      record.at("gpu").is_string()
+          ? record.at("gpu").get<std::string>()
+          : record.at("cpu").get<std::string>() + ", " + record.at("threads").dump() + " threads";
   return "`build/" + record.at("command").get<std::string>() + "`, commit " +
          record.at("commit").get<std::string>() + ", " +
-         record.at("date").get<std::string>().substr(0, 10);
+         record.at("date").get<std::string>().substr(0, 10) + ", on " + hardware;
+}
+
+std::string runs_of(const json& record) {
+  return "median of " + record.at("repeat").dump() + " runs";
 }
 
 /// The targets that the suites miss, in their own words.
@@ -71,7 +84,8 @@ std::string misses_of(const std::vector<json>& records) {
       out += "- " + record.at("suite").get<std::string>() + ": " + what.get<std::string>() + "\n";
   return out.empty() ? ""
                      : "\n## Targets that are missed\n\nThe suites check targets of ours. "
-                       "These are missed; [lab](lab) says why.\n\n" +
+                       "These are missed; [lab](lab) says why. The names are those of the "
+                       "record's summary.\n\n" +
                            out;
 }
 
@@ -92,7 +106,7 @@ std::string operations_of(const std::vector<json>& records) {
              " | " + (has_peer ? "" : digits(row.at("share_of_ceiling").get<double>(), 2)) + " | " +
              (has_peer ? digits(peers.at("products").get<double>(), 2) : "") + " |\n";
     }
-    return out + "\nMade by " + source_of(record) + ".\n";
+    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
   }
   return "";
 }
@@ -103,11 +117,21 @@ std::string host_times_of(const std::vector<json>& records) {
     if (record.at("suite") != "start") continue;
     std::string out =
         "\n## The host's part of a call\n\nThe first call of a process loads or "
-        "compiles its kernel. A prepared call takes microseconds.\n\n"
-        "| time | |\n| --- | ---: |\n";
-    for (const auto& [name, value] : record.at("summary").items())
-      if (name.ends_with("_ms") || name.starts_with("host_us"))
-        out += "| " + name + " | " + digits(value.get<double>(), 2) + " |\n";
+        "compiles its kernel. A prepared call takes microseconds. The time of a first or second "
+        "call is the median of 5 processes. A host time is the median of 51 loops of 100 calls. "
+        "`plus_times` is compiled ahead; `cloned_plus_times` is the same semiring, compiled at "
+        "run time.\n\n| measured | semiring | graph | F | time |\n| --- | --- | --- | ---: | ---: "
+        "|\n";
+    for (const json& row : record.at("rows")) {
+      const std::string operation = row.at("operation"), semiring = row.at("semiring");
+      if (operation == "mxm") continue;  // on the device's clock
+      const double ms = row.at("ms");
+      const bool is_host_time = operation.starts_with("host time");
+      out += "| " + operation + " | " + (semiring.empty() ? "" : "`" + semiring + "`") + " | " +
+             (semiring.empty() ? "" : row.at("graph").get<std::string>()) + " | " +
+             (semiring.empty() ? "" : row.at("features").dump()) + " | " +
+             digits(is_host_time ? 1e3 * ms : ms, 2) + (is_host_time ? " µs |\n" : " ms |\n");
+    }
     return out + "\nMade by " + source_of(record) + ".\n";
   }
   return "";
@@ -142,9 +166,9 @@ std::string performance(std::span<const std::string> paths) {
   }
   std::string out =
       "# Performance\n\nrig and its peers are measured in one run, on one graph, in turns. A time "
-      "is the median of the runs that the plot names, after two warm-up rounds. A speed-up is the "
-      "time of the peer over the time of rig: more than 1 means that rig is faster.\n\nThis page "
-      "and its plots are made from [docs/records](records) by "
+      "is the median of the runs that its section names, after two warm-up rounds. A speed-up is "
+      "the time of the peer over the time of rig: more than 1 means that rig is faster.\n\nThis "
+      "page and its plots are made from [docs/records](records) by "
       "`build/bench performance docs/records/*.json`.\n\n## Machines\n\n";
   for (const std::string& machine : machines) out += "- " + machine + "\n";
   out += "\nPeers:\n\n";
@@ -161,7 +185,7 @@ std::string performance(std::span<const std::string> paths) {
     const auto& [one, record] = found->second;
     out += std::string("\n## ") + of.heading + "\n\n" + of.text + "\n\n![" + one.alternative +
            "](plots/" + one.name + ".svg)\n\n" + one.alternative + " Made by " +
-           source_of(*record) + ".\n";
+           source_of(*record) + "; " + runs_of(*record) + ".\n";
     if (one.losses.empty()) continue;
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
