@@ -30,16 +30,11 @@ struct numbers {
   bool operator==(const numbers&) const = default;
 };
 
-/// The plan of a product of all entries, B with `columns` columns and packed rows.
-struct planned {
-  bool pads;
-  numbers shape;
-  int rest;  ///< of tiles; 0: there are none
-};
+/// A product of all entries, B with `columns` columns and packed rows.
 template <class S>
-planned plan_for(const pattern_like& rows, int columns,
-                 rig::type stored = rig::type_of<typename S::right>, bool accumulates = false) {
-  rig::descriptor desc;
+rig::problem problem_of(const pattern_like& rows, int columns, const rig::descriptor& desc,
+                        rig::type stored = rig::type_of<typename S::right>,
+                        bool accumulates = false) {
   rig::problem p;
   p.algebra = &rig::info_of<S>;
   p.desc = &desc;
@@ -53,12 +48,27 @@ planned plan_for(const pattern_like& rows, int columns,
   p.b.value_bytes = stored == rig::type::float64 ? 8 : stored == rig::type::half ? 2 : 4;
   p.c.value_type = p.algebra->result;
   p.accum = accumulates ? rig::accumulator::plus : rig::accumulator::none;
-  row_statistics statistics;
-  statistics.mean_length = rows.mean_length;
-  statistics.longest = 1000;
-  statistics.imbalance = rows.skewed ? 3 : 1;
-  statistics.local = rows.local;
-  product_facts facts = facts_of(p, statistics);
+  const auto statistics = std::make_shared<row_statistics>();
+  statistics->mean_length = rows.mean_length;
+  statistics->longest = 1000;
+  statistics->imbalance = rows.skewed ? 3 : 1;
+  statistics->local = rows.local;
+  statistics->split_length = split_length_of(*statistics, p.a.nnz);
+  p.statistics = statistics;
+  return p;
+}
+
+struct planned {
+  bool pads;
+  numbers shape;
+  int rest;  ///< of tiles; 0: there are none
+};
+template <class S>
+planned plan_for(const pattern_like& rows, int columns,
+                 rig::type stored = rig::type_of<typename S::right>, bool accumulates = false) {
+  const rig::descriptor desc;
+  const rig::problem p = problem_of<S>(rows, columns, desc, stored, accumulates);
+  product_facts facts = facts_of(p, statistics_of(p));
   facts[fact::compiler] = 1;
   const launch_plan found = plan(facts, nullptr, current_table());
   return {found.layout == b_layout::padded,
@@ -161,6 +171,22 @@ TEST_CASE("a row of a table that comes first and serves gives the plan") {
   CHECK(plan_for<sum>(even, 65).pads);
   CHECK(plan_for<max>(skewed, 128).shape == numbers{4, 16, 5, 3});
   CHECK(plan_for<sum>(even, 64, rig::type::float32, true).shape == numbers{8, 8, 2, 2});
+}
+
+TEST_CASE("a plan in words has the load, all lanes, the split length and the order of rows") {
+  const rig::descriptor desc;
+  const rig::problem whole = problem_of<sum>(skewed, 64, desc);
+  const std::string words = plan_in_words(whole, rig::sampling::none);
+  CHECK(words.starts_with("load=vector vector_bytes="));
+  CHECK(words.find(" (sm_90.csv:") < words.find("tile_lanes="));
+  CHECK(segments_in_words(whole).starts_with(", split_length=128 (sm_90.csv:"));
+  CHECK(order_in_words(whole).starts_with(", by_length=1 (sm_90.csv:"));
+  // The table has coarsening=0: as much as covers the columns.
+  const tuned covering({"tiles,,tile_lanes=0", "copy,,padded=0", "row,," + lanes(8, 8, 3, 0)});
+  const std::string scalar = plan_in_words(problem_of<sum>(skewed, 33, desc), rig::sampling::none);
+  CHECK(scalar.starts_with("load=scalar (of a test:"));
+  CHECK(scalar.find("tile_lanes=8 row_lanes=8 unroll=3 coarsening=5 (of a test:") !=
+        std::string::npos);
 }
 
 TEST_CASE(

@@ -16,6 +16,18 @@
 #include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
+namespace {
+
+bool is_split(const problem& p, const row_statistics& statistics) {
+  return p.desc->width >= statistics.split_length;
+}
+
+/// Rows whose samples fill the width are equally long, so an order by length gains nothing.
+bool is_ordered(const problem& p, const row_statistics& statistics) {
+  return p.desc->width > statistics.mean_length;
+}
+
+}  // namespace
 
 answer sampled_answer(sampling how, const problem& p) {
   answer out = sampling_answer(how, p);
@@ -25,7 +37,11 @@ answer sampled_answer(sampling how, const problem& p) {
   const int64 most = static_cast<int64>(p.a.rows) * p.desc->width;
   if (staged.a.nnz > most) staged.a.nnz = most;
   out.seconds = estimate(staged);
-  if (p.reasons) out.plan = plan_in_words(p, how);
+  if (!p.reasons) return out;
+  out.plan = plan_in_words(p, how);
+  const row_statistics& statistics = statistics_of(p);
+  if (is_split(p, statistics)) out.plan += segments_in_words(p);
+  if (is_ordered(p, statistics)) out.plan += order_in_words(p);
   return out;
 }
 
@@ -36,9 +52,8 @@ void sampled_run(sampling how, const problem& p, workspace& work) {
   if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p, work);
   const row_lists& lists = lists_of(p, work);
   row_pass pass = {.samples = how};
-  // Rows whose samples fill the width are equally long, so an order by length gains nothing.
-  if (p.desc->width > statistics.mean_length) pass.order = order_of(p, lists);
-  if (p.desc->width >= lists.split_length) pass.split_rows = &lists;
+  if (is_ordered(p, statistics)) pass.order = order_of(p, lists);
+  if (is_split(p, statistics)) pass.split_rows = &lists;
   run_row(p, pass, work);
 }
 

@@ -13,9 +13,23 @@
 
 namespace rig::on_cuda {
 
+namespace {
+
+const tuning_row& segments_row(const row_statistics& statistics, int64 nnz) {
+  return current_table().find(section::segments, facts_of_rows(statistics, nnz));
+}
+
+const tuning_row& order_row(const problem& p, const row_statistics& statistics) {
+  product_facts facts = facts_of_rows(statistics, p.a.nnz);
+  facts[fact::b_bytes] = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
+                         static_cast<double>(p.b.value_bytes);
+  return current_table().find(section::order, facts);
+}
+
+}  // namespace
+
 int64 split_length_of(const row_statistics& statistics, int64 nnz) {
-  const product_facts facts = facts_of_rows(statistics, nnz);
-  int64 length = current_table().find(section::segments, facts)[setting::split_length];
+  int64 length = segments_row(statistics, nnz)[setting::split_length];
   // The segments of a row are combined one after the other.
   constexpr int64 most_segments = 4096;
   while (length > 0 && statistics.longest / length > most_segments) length *= 2;
@@ -27,14 +41,22 @@ bool has_rows_to_split(const row_statistics& statistics) {
 }
 
 bool order_helps(const problem& p, const row_statistics& statistics) {
-  product_facts facts = facts_of_rows(statistics, p.a.nnz);
-  facts[fact::b_bytes] = static_cast<double>(p.b.rows) * static_cast<double>(p.b.columns) *
-                         static_cast<double>(p.b.value_bytes);
-  return current_table().find(section::order, facts)[setting::by_length] != 0;
+  return order_row(p, statistics)[setting::by_length] != 0;
 }
 
 bool split_helps(const problem& p, const row_statistics& statistics) {
   return has_rows_to_split(statistics) || order_helps(p, statistics);
+}
+
+std::string segments_in_words(const problem& p) {
+  const row_statistics& statistics = statistics_of(p);
+  return ", split_length=" + std::to_string(statistics.split_length) + " (" +
+         line_of(segments_row(statistics, p.a.nnz)) + ")";
+}
+
+std::string order_in_words(const problem& p) {
+  const tuning_row& row = order_row(p, statistics_of(p));
+  return ", " + row.plan_text + " (" + line_of(row) + ")";
 }
 
 void find_statistics(problem& p) {
@@ -115,7 +137,8 @@ answer split_answer(const problem& p) {
   // The lists are read, and the last group sums a whole segment.
   out.seconds = estimate(p) + current_table()[constant::lists_seconds] +
                 lone_row_seconds(statistics.split_length);
-  if (p.reasons) out.plan = plan_in_words(p, sampling::none);
+  if (p.reasons)
+    out.plan = plan_in_words(p, sampling::none) + segments_in_words(p) + order_in_words(p);
   if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += lone_row_seconds(statistics.longest);

@@ -192,8 +192,19 @@ launch_plan plan_of(const row_facts& facts) {
 std::string plan_in_words(const problem& p, sampling how) {
   static constexpr const char* layouts[] = {"", ", B in a padded copy", ", B in tiles"};
   const launch_plan of = plan_of(facts_of(p, how));
-  return std::string(of.vector > 1 ? "load=vector " : "load=scalar ") + in_words(*of.row) +
-         layouts[static_cast<int>(of.layout)];
+  std::string out = "load=scalar";
+  if (of.vector > 1) {
+    const int bytes = of.load != nullptr ? (*of.load)[setting::vector_bytes] : tile_vector_bytes;
+    out = "load=vector vector_bytes=" + std::to_string(bytes);
+  }
+  if (of.load != nullptr) out += " (" + line_of(*of.load) + ")";
+  out += layouts[static_cast<int>(of.layout)];
+  if (of.copy != nullptr && of.layout == b_layout::padded) out += " (" + line_of(*of.copy) + ")";
+  return out + ", " +
+         in_words(*of.row, "tile_lanes=" + std::to_string(of.tile_lanes) +
+                               " row_lanes=" + std::to_string(of.row_lanes) +
+                               " unroll=" + std::to_string(of.unroll) +
+                               " coarsening=" + std::to_string(of.coarsening));
 }
 
 }  // namespace rig::on_cuda

@@ -52,5 +52,8 @@ kernel_request request_of(const launch_plan& plan);
 
 /// The plan of a problem as `explain` prints it.
 std::string plan_in_words(const problem& p, sampling how);
+/// The split length and the order of rows, with their lines of the table, to be added to a plan.
+std::string segments_in_words(const problem& p);
+std::string order_in_words(const problem& p);
 
 }  // namespace rig::on_cuda

@@ -362,11 +362,17 @@ const tuning_table& current_table() {
   return table != nullptr ? *table : first_table();
 }
 
-std::string in_words(const tuning_row& row) {
-  std::string out = row.plan_text + " (" + current_table().name() + ":" + std::to_string(row.line);
+std::string line_of(const tuning_row& row) {
+  return current_table().name() + ":" + std::to_string(row.line);
+}
+
+std::string in_words(const tuning_row& row, const std::string& plan) {
+  std::string out = plan + " (" + line_of(row);
   if (!row.ms.empty()) out += ", " + row.ms + " ms on " + row.graph;
   return out + ")";
 }
+
+std::string in_words(const tuning_row& row) { return in_words(row, row.plan_text); }
 
 tuning_scope::tuning_scope(const tuning_table& table) : before_(in_use.exchange(&table)) {}
 tuning_scope::~tuning_scope() { in_use.store(before_); }

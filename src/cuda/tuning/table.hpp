@@ -135,9 +135,13 @@ std::string_view builtin_table();
 /// that is built in. It lives as long as the process.
 const tuning_table& current_table();
 
+/// The file and line of a row of the table in use.
+std::string line_of(const tuning_row& row);
+
 /// A row of the table in use as `explain` prints it: its plan, its file and line, and the time that
-/// was measured.
+/// was measured. `plan`: in place of the row's own text.
 std::string in_words(const tuning_row& row);
+std::string in_words(const tuning_row& row, const std::string& plan);
 
 /// Puts another table in use while it lives. For tests and the benchmark, in one thread at a time.
 class tuning_scope {
