@@ -126,7 +126,7 @@ void apply_complement(const mask_operand& mask, int count, bool* allowed) {
 
 }  // namespace
 
-bool mask_row::walk(int64 first, int count, bool* allowed) {
+bool mask_row::sweep(int64 first, int count, bool* allowed) {
   if (mask_.over == mask_operand::kind::dense) {
     read_full(mask_, row_, first, count, allowed);
   } else {

@@ -42,8 +42,8 @@ void run_binary(const element_block& b) {
   });
 }
 
-/// Calls work(constant) for the one of All that equals `given`, so that the compiler knows the
-/// operator in its loop.
+/// Calls work(constant) for the one of All that equals `given`, so that the operator is a constant
+/// in the loop of `work`.
 template <auto... All, class Given, class Work>
 void with_constant(Given given, Work work) {
   const auto one = [&]<Given Constant>(std::integral_constant<Given, Constant> constant) {

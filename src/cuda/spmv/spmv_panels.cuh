@@ -53,7 +53,7 @@ __device__ __forceinline__ void load_panel(const arguments& args, const column_u
 /// after the last have no entries. Loads are pipelined: bits of segment ends three steps ahead,
 /// places of values two, codes and values one. Vectors: values take vector loads of four.
 template <class S, int Unroll, bool Vectors, bool Iso>
-struct vector_walk {
+struct vector_sweep {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
@@ -75,7 +75,7 @@ struct vector_walk {
   const int32 first, last;
   int32 placed, summed;  ///< segments before the next vectors to place, and to sum
 
-  __device__ vector_walk(const arguments& args, const warp_start& from, int32 to)
+  __device__ vector_sweep(const arguments& args, const warp_start& from, int32 to)
       : args(args), lane(static_cast<int>(threadIdx.x) % 32), first(from.vector), last(to) {
     // Counts from the multiple of 32; segments of the previous warp may end before `first`.
     placed = summed = from.segment - __popc(ends_in(begin()) & ((1u << first % 32) - 1));
@@ -182,38 +182,38 @@ template <class S, class TB, int Unroll, bool Copied, bool Vectors, bool Iso>
 __global__ void __launch_bounds__(column_threads, 1) spmv_panels(const arguments args) {
   using left = typename S::left;
   using right = typename S::right;
-  using walk_of_vectors = vector_walk<S, Unroll, Vectors, Iso>;
+  using sweep_of_vectors = vector_sweep<S, Unroll, Vectors, Iso>;
   extern __shared__ __align__(16) unsigned char room[];
   auto* const x = reinterpret_cast<right*>(room);
   const int warp = static_cast<int>(threadIdx.x) / 32;
-  constexpr int32 step = walk_of_vectors::step;
+  constexpr int32 step = sweep_of_vectors::step;
   left iso = left();
   if constexpr (Iso && !is_ignoring_left<S>) iso = iso_of<left>(args);
   const index end = args.block_units[blockIdx.x + 1];
   for (index u = args.block_units[blockIdx.x]; u < end; ++u) {
     const column_unit unit = args.column_units[u];
     const warp_start* const starts = args.starts + static_cast<int64>(u) * (column_warps + 1);
-    walk_of_vectors walk(args, starts[warp], starts[warp + 1].vector);
-    int32 at = walk.begin();
-    auto ends_0 = walk.find_ends(at), ends_1 = walk.find_ends(at + step),
-         ends_2 = walk.find_ends(at + 2 * step);
-    const auto places_0 = walk.place(ends_0);
-    auto places_1 = walk.place(ends_1);
+    sweep_of_vectors sweep(args, starts[warp], starts[warp + 1].vector);
+    int32 at = sweep.begin();
+    auto ends_0 = sweep.find_ends(at), ends_1 = sweep.find_ends(at + step),
+         ends_2 = sweep.find_ends(at + 2 * step);
+    const auto places_0 = sweep.place(ends_0);
+    auto places_1 = sweep.place(ends_1);
     if constexpr (!is_ignoring_right<S>) {
       __syncthreads();  // no warp reads the previous panel any more
       load_panel<S, TB, Copied>(args, unit, x);
     }
-    auto entries_0 = walk.load(at, places_0);
+    auto entries_0 = sweep.load(at, places_0);
     if constexpr (!is_ignoring_right<S>) {
       if constexpr (Copied) await_copies();
       __syncthreads();
     }
     typename S::accum carry = S::zero();
-    for (; at < walk.last; at += step) {
-      const auto ends_3 = walk.find_ends(at + 3 * step);
-      const auto places_2 = walk.place(ends_2);
-      const auto entries_1 = walk.load(at + step, places_1);
-      walk.sum_up(at, ends_0, entries_0, iso, x, carry);
+    for (; at < sweep.last; at += step) {
+      const auto ends_3 = sweep.find_ends(at + 3 * step);
+      const auto places_2 = sweep.place(ends_2);
+      const auto entries_1 = sweep.load(at + step, places_1);
+      sweep.sum_up(at, ends_0, entries_0, iso, x, carry);
       ends_0 = ends_1;
       ends_1 = ends_2;
       ends_2 = ends_3;

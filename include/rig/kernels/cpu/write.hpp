@@ -7,7 +7,7 @@
 
 namespace rig::on_cpu {
 
-/// Walks the mask along one row, tile by tile from left to right.
+/// Reads the mask of one row, tile by tile from left to right.
 class mask_row {
  public:
   mask_row(const mask_operand& mask, index row) : mask_(mask), row_(row) {
@@ -19,12 +19,12 @@ class mask_row {
   /// Sets allowed[j] for columns first … first + count; returns false if none is allowed. Without a
   /// mask it returns true and leaves `allowed` untouched.
   bool read(int64 first, int count, bool* allowed) {
-    return absent() || walk(first, count, allowed);
+    return absent() || sweep(first, count, allowed);
   }
   bool absent() const { return mask_.over == mask_operand::kind::absent; }
 
  private:
-  bool walk(int64 first, int count, bool* allowed);
+  bool sweep(int64 first, int count, bool* allowed);
 
   const mask_operand& mask_;
   index row_;
