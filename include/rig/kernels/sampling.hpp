@@ -39,16 +39,9 @@ struct row_sample {
   }
 };
 
-/// The sample of a row of `row_nnz` entries, `width` from 1 to `widest_sample`.
-///
-/// A row not longer than the width is kept whole and in order. Slot i of a longer row holds
-///   bucket    entry i, i < width
-///   fastrand  entry (i · 577) mod row_nnz, i < width
-///   adaptive  cnt runs of N neighbours, run i from entry (i · 1429) mod (row_nnz − N + 1); its
-///             entry j goes to slot i + j · cnt. N = width / cnt, at least 1, cnt at most width;
-///             cnt by row_nnz / width: 4 up to 2, 8 up to 36, 16 up to 54, else 32.
-/// Deterministic: the sample depends only on the arguments. Source: bucket and fastrand, Huang et
-/// al., ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
+/// The sample of a row of `row_nnz` entries, `width` from 1 to `widest_sample`; docs/tour.md has
+/// its formulas. It depends on the arguments alone. Source: bucket and fastrand, Huang et al.,
+/// ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
 constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
   if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 1};
   if (how == sampling::bucket) return {width, 0, 0, 1};

@@ -96,10 +96,9 @@ __global__ void find_starts(const int32* first_vectors, int64 segments, const in
   }
 }
 
-/// The work of each block. Vectors are dealt in shares, one per warp, counted from the beginning of
-/// each panel. Panels of like contents are thus cut at like rows, and blocks that read neighbouring
-/// values read them at about the same time. A panel takes whole shares, and some more for a block
-/// that comes from the panel before.
+/// The work of each block. Warps get shares of vectors, counted from the beginning of each panel,
+/// so that blocks read neighbouring values at about the same time. A panel takes whole shares, and
+/// some more for a block that comes from the panel before.
 struct dealt {
   std::vector<column_unit> units;
   std::vector<index> block_units;  ///< each block's first unit, then the end

@@ -271,9 +271,8 @@ __global__ void place_rows(const void* offsets, bool offsets_64, index rows, int
 }
 
 /// out[c] = the first row that begins at item c · chunk_items or later; out[chunks] = rows. Row i
-/// is item i + offset(i), and its entries follow it. A warp tests 32 rows per round, because each
-/// round waits for the one before: a thread alone needs several times the rounds;
-/// docs/lab/exact.md.
+/// is item i + offset(i), and its entries follow it. A warp tests 32 rows per round, because a
+/// thread alone needs several times the rounds (docs/lab/exact.md).
 __global__ void find_chunks(const void* offsets, bool offsets_64, index rows, index chunks,
                             index* out) {
   const int64 c = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32;

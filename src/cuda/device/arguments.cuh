@@ -44,12 +44,11 @@ struct split_row {
   int32 first_segment, count;
 };
 
-/// Rows of A per panel of `maxk_backward_panels`; a block holds their rows of B in shared memory. A
-/// `panel_word` packs an entry into 32 bits: its row in the panel, and its place among the panel's
-/// entries as A stores them. More rows make fewer and longer sums, and leave less of the L1 cache;
-/// docs/lab/maxk.md.
+/// Rows of A per panel of `maxk_backward_panels`; a block holds their rows of B in shared memory.
+/// More rows make fewer and longer sums, and leave less of the L1 cache (docs/lab/maxk.md).
 constexpr index panel_rows = 56;
 constexpr int panel_place_bits = 26;
+/// An entry in 32 bits: its row in the panel, and its place among the panel's entries in A.
 constexpr unsigned panel_word(index row, int64 place) {
   return static_cast<unsigned>(row) << panel_place_bits | static_cast<unsigned>(place);
 }

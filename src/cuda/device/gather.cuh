@@ -17,14 +17,15 @@ struct entry_range {
   unsigned count;
 
   __device__ entry_range(const arguments& args, int64 begin, int64 first, int64 count)
-      : entries(settle(args.entries + begin + first)),
-        values(args.a_values != nullptr
-                   ? settle(static_cast<const typename S::left*>(args.a_values) + begin + first)
-                   : nullptr),
+      : entries(computed_once(args.entries + begin + first)),
+        values(
+            args.a_values != nullptr
+                ? computed_once(static_cast<const typename S::left*>(args.a_values) + begin + first)
+                : nullptr),
         count(static_cast<unsigned>(count)) {}
 
   template <class T>
-  __device__ static const T* settle(const T* at) {
+  __device__ static const T* computed_once(const T* at) {
     if constexpr (Streamed) asm volatile("" : "+l"(at));
     return at;
   }
@@ -91,14 +92,13 @@ __device__ __forceinline__ void take_where(bool taken, const T& x, T& sum) {
   }
 }
 
-/// out = the sums of RowLanes / TileLanes subwarps; returns the first column of the vector that the
-/// lane holds. If a lane is to end with W < V columns, subwarps meet by halves: when two lanes
-/// meet, each keeps half, until W are left. The remaining steps are a tree, after which all lanes
-/// have its sums. Halves make arg-max faster; sums and max gain nothing; docs/lab/max.md.
+/// out = the sums of RowLanes / TileLanes subwarps; returns the first column that the lane holds.
+/// Until a lane has W columns, two lanes exchange halves, which makes arg-max faster
+/// (docs/lab/max.md). The other steps are a tree, after which all lanes have its sums.
 template <class S, int TileLanes, int RowLanes, int Coarsening, int V, int W>
-__device__ __forceinline__ int meet(unsigned members, int lane,
-                                    const typename S::accum (&sum)[Coarsening][V],
-                                    typename S::accum (&out)[Coarsening][W]) {
+__device__ __forceinline__ int reduce_subwarps(unsigned members, int lane,
+                                               const typename S::accum (&sum)[Coarsening][V],
+                                               typename S::accum (&out)[Coarsening][W]) {
   using accum = typename S::accum;
   if constexpr (W < V) {
     static_assert(TileLanes < RowLanes);
@@ -113,7 +113,8 @@ __device__ __forceinline__ int meet(unsigned members, int lane,
                     kept = is_upper ? sum[c][v + half] : sum[c][v];
         part[c][v] = S::add(kept, shuffle_xor(members, given, TileLanes));
       }
-    return (is_upper ? half : 0) + meet<S, 2 * TileLanes, RowLanes>(members, lane, part, out);
+    return (is_upper ? half : 0) +
+           reduce_subwarps<S, 2 * TileLanes, RowLanes>(members, lane, part, out);
   } else {
 #pragma unroll
     for (int c = 0; c < Coarsening; ++c)
@@ -151,15 +152,9 @@ __device__ __forceinline__ void unfold_codes(unsigned members, const Reader& rea
     for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
 }
 
-/// out[c][w] = ⊕ over the entries `of` a row, for the columns of this lane. RowLanes lanes work
-/// together. TileLanes lanes, a subwarp, cover a tile of TileLanes·V·Coarsening columns; each
-/// subwarp takes every RowLanes / TileLanes-th entry and has Unroll entries in flight. Lane `lane`
-/// sums the vector of columns from `first` on, and further vectors at distances of TileLanes·V. If
-/// `out` has W < V columns per vector, the result begins at the returned column of the vector. A
-/// semiring with `replaces` is summed from the last entry to the first, except in a sample, whose
-/// entries need not ascend. In a sample each lane loads one of the next RowLanes slots, so that no
-/// entry is computed or awaited twice. Teams meet in a fixed order, so results are reproducible.
-/// All lanes of the group must call.
+/// out[c][w] = ⊕ over the entries `of` a row, for the vectors of columns at first + c·TileLanes·V;
+/// if W < V, from the returned column of each vector on. docs/tour.md has the lanes. All lanes of
+/// the group must call.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Iso, class Rows, class Range, int W>
 __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
@@ -184,7 +179,10 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   // All loads of a batch are issued before its first sum, so that their latencies overlap. Past the
   // end, lanes with two vectors load the last entry again and drop it, while lanes with one vector
   // test first; docs/lab/exact.md.
-  constexpr bool again = Coarsening > 1, backward = has_replaces<S> && !Range::is_sample;
+  constexpr bool again = Coarsening > 1;
+  // A semiring with `replaces` is summed from the last entry to the first. The entries of a sample
+  // need not ascend.
+  constexpr bool backward = has_replaces<S> && !Range::is_sample;
   using b_reader = b_reader<S, TB, V, Coarsening>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
@@ -248,6 +246,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
     }
   };
   if constexpr (Range::is_sample) {
+    // Each lane loads one of the next RowLanes slots, so that no entry is computed or awaited
+    // twice.
     for (unsigned slot = 0; slot < of.count; slot += RowLanes) {
       const unsigned mine = slot + static_cast<unsigned>(lane);
       const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
@@ -270,7 +270,7 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
       batch(p, of.count, truth<false>());
     if (p < of.count) batch(p, of.count, truth<true>());
   }
-  const int held = meet<S, TileLanes, RowLanes>(members, lane, sum, out);
+  const int held = reduce_subwarps<S, TileLanes, RowLanes>(members, lane, sum, out);
   if constexpr (b_reader::folds) {
     static_assert(W == V);
     unfold_codes<S, TileLanes, RowLanes>(members, reader, factors, out);

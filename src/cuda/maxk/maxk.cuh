@@ -68,12 +68,9 @@ __device__ __noinline__ void add_segments_of_tile(const arguments& args, const s
   }
 }
 
-/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr. A subwarp of TileLanes lanes takes an
-/// entry, V numbers per lane; the 32 / TileLanes subwarps of a warp alternate over the entries.
-/// HasFlags: absent places must be distinguished from sums. Whole: one tile holds all columns, and
-/// one subwarp holds all numbers of an entry.
-/// Whole launches are limited to 48 registers for occupancy, so vector loads of four go two at a
-/// time (docs/lab/maxk.md).
+/// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr: a subwarp takes an entry, V numbers per
+/// lane. HasFlags: places with sums are marked. Whole: one tile holds all columns, in 48
+/// registers, so vector loads of four go two at a time (docs/lab/maxk.md).
 template <class S, class TB, class Index, int V, int TileLanes, bool HasFlags, bool Plain,
           bool Whole>
 __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)

@@ -100,10 +100,9 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
       write_any<S>(args, part.row, first + e * TileLanes, sum[e], part.whole);
 }
 
-/// `maxk_backward` with sums for all columns, one vector per lane; the retained places are picked
-/// at the end. It wins when most sectors of B's rows are read anyway, because the cbsr keeps many
-/// places. The launch bounds give float sums 48 registers and eight-byte sums 64; other bounds are
-/// not measured.
+/// `maxk_backward` with sums for all columns, one vector per lane; the retained places are selected
+/// at the end. It wins if most sectors of B's rows are read anyway, because the cbsr retains many
+/// places. The launch bounds give float sums 48 registers and eight-byte sums 64.
 template <class S, class TB, class Index, int V>
 __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
     maxk_backward_whole(const __grid_constant__ arguments args) {

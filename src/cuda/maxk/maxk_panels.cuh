@@ -77,13 +77,9 @@ constexpr int panel_threads = 512;
 /// Threads of `maxk_combine`; other sizes are not measured.
 constexpr int combine_threads = 128;
 
-/// For each segment of a unit, ⊕ over its rows i of A(i,j) ⊗ B(i, column(j,p)): TileLanes lanes per
-/// segment, E places p per lane.
-/// Each sum goes to its own place in `segment_sums`. With Adds, atomics add it to `c`, floats that
-/// are 0 before. The arguments describe A in its stored orientation.
-/// Loads run two or three segments ahead: first the segment, then its words and columns, then its
-/// values. Rows of B are copied before all of these, past the registers, which is faster
-/// (docs/lab/maxk.md).
+/// segment_sums(s, p) = ⊕ over the rows i of segment s of A(i,j) ⊗ B(i, column(j,p)), A as stored;
+/// TileLanes lanes per segment, E places p per lane. With Adds, atomics add the sums to a `c` of 0.
+/// Loads run `ahead` segments early to hide their latency (docs/lab/maxk.md).
 template <class S, class TB, class Index, int TileLanes, int E, bool Packed, bool Adds>
 __global__ void __launch_bounds__(panel_threads, 2)
     maxk_backward_panels(const __grid_constant__ arguments args) {
@@ -207,10 +203,8 @@ __global__ void __launch_bounds__(panel_threads, 2)
 }
 
 /// C(i, p) = ⊕ of the row's sums in `segment_sums`, in a fixed order; without `first_place` each
-/// row has one.
-/// TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C. The first
-/// blocks take the rows that `split` would split, one row per block. More lanes per row, or eight
-/// rows of sums in flight, are not faster overall (docs/lab/maxk.md).
+/// row has one. TileLanes lanes take V places each of a row of sums, and RowLanes lanes a row of C;
+/// the first blocks take one row each that `split` would split.
 template <class S, int V, int TileLanes, int RowLanes>
 __global__ void __launch_bounds__(combine_threads)
     maxk_combine(const __grid_constant__ arguments args) {

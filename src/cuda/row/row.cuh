@@ -13,9 +13,8 @@
 namespace rig::on_cuda {
 
 /// Whether scalar loads are bound to few registers. With two in flight, on graphs of short rows,
-/// more warps hide more latency than the registers do. Longer rows mostly lose by the bound, so the
-/// plans give them three in flight; docs/lab/exact.md. Other element sizes and samples are
-/// unmeasured.
+/// more warps hide more latency than the registers do; longer rows have three in flight
+/// (docs/lab/exact.md).
 template <class TB, int Unroll, entries_read Read>
 constexpr bool holds_singles() {
   return sizeof(TB) == 4 && Unroll == 2 && Read == entries_read::full;
@@ -190,10 +189,9 @@ __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row
       args, part, lane, first);
 }
 
-/// Sums a row, or a segment of one, where B lies in tiles one after the other. With the last tile
-/// the group also sums the columns beyond the tiles, which lie by themselves. Each lane takes
-/// entries of its own there: a further tile would touch as many cache lines as a whole one, and
-/// leave lanes idle.
+/// Sums a row, or a segment of one, with B in tiles. With the last tile the group also sums the
+/// Rest columns beyond the tiles. There each lane takes entries of its own, because a further tile
+/// would touch as many cache lines as a whole one, and leave lanes idle.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           int Rest, class Range>
 __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_row& part,
@@ -223,11 +221,8 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
-/// a slice of B stays in the L2 cache. The first blocks of a tile take the segments of split rows,
-/// the others take rows. The segment of a row that finishes last adds all of them. Plain: no mask,
-/// no accumulator, and A and C stored in the semiring's types, or C narrowed. Read: the entries of
-/// a row that are summed; a sample takes the place of its row everywhere. Rest: columns of the last
-/// tile beyond its TileLanes · V · Coarsening, or 0.
+/// a slice of B stays in the L2 cache. Plain: no mask, no accumulator, and A and C in the
+/// semiring's types, or C narrowed. Rest: columns beyond the last tile, or 0.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Plain, entries_read Read = entries_read::full, int Rest = 0>
 __global__ void __launch_bounds__(row_threads,

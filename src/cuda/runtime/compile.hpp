@@ -23,11 +23,9 @@ struct kernel_source {
   const source_text* semiring;   ///< the caller's, or null
 };
 
-/// Returns the kernel for the architecture of a device: from memory, else from the disk cache, else
-/// compiled by NVRTC, which is loaded on first need. A compiled kernel is kept in both. The disk
-/// cache is $RIG_CACHE_DIR, else $XDG_CACHE_HOME/rig, else ~/.cache/rig; RIG_CACHE=off disables it.
-/// Files are written whole and renamed, so processes may share a folder; a damaged file is rebuilt.
-/// Throws error(cannot) with the compiler's words.
+/// Returns the kernel for the architecture of a device: from memory, else from the disk cache
+/// (docs/reference/variables.md), else compiled by NVRTC. Files are written whole and renamed, so
+/// processes may share a folder. Throws error(cannot) with the compiler's words.
 const void* compile(const kernel_source& of, int device);
 
 /// Returns null if NVRTC is found: by the name $RIG_NVRTC if it is set, else by its usual names.

@@ -3,7 +3,9 @@
 // Wins at f = 1: chunks are even on skewed rows, loads of A are contiguous, and every lane gathers.
 // Source: the even chunks of merge-based SpMV (Merrill & Garland, SC 2016); row sums from shared
 // memory as in CSR-stream (Greathouse & Daga, SC 2014). Sums of one row pass between blocks with
-// flags, as in a single-pass scan (Merrill & Garland, NVR-2016-002).
+// flags, as in a single-pass scan (Merrill & Garland, NVR-2016-002). A block writes the rows that
+// begin and end in its chunk, and sends its parts of the others. One of its warps completes the row
+// that ends `blocks_behind` chunks earlier. Extra blocks complete the rows of the last chunks.
 // No atomics on sums and a fixed order, so results are deterministic. Cost: O(nnz + n); scratch per
 // chunk: 16 bytes for every 4 of an accumulator. Measured: suite spmv.
 
@@ -62,10 +64,10 @@ struct sent_sum {
     memcpy(parts, &sum, sizeof(T));
     for (int w = 0; w < words; ++w) to[w] = mark | parts[w];
   }
-  __device__ void look(const word* from) {
+  __device__ void read(const word* from) {
     for (int w = 0; w < words; ++w) seen[w] = from[w];
   }
-  /// Waits for the sum at the place that `statistics` read, returns it and empties the place.
+  /// Waits for the sum at the place of the last `read`, returns it and empties the place.
   __device__ T take(word* from) {
     unsigned parts[words];
     for (int w = 0; w < words; ++w) {
@@ -102,14 +104,14 @@ __device__ __forceinline__ void complete(const arguments& args, int64 number,
   const index row = chunk.first - 1;
   if (row < 0 || row_end <= chunk.begin || row_end > chunk.end) return;
   sent head = {};
-  if (lane == 0) head.look(head_at<S>(args, number));
+  if (lane == 0) head.read(head_at<S>(args, number));
   accum sum = S::zero();
   constexpr int batch = 4;  // a lane reads this many before it waits for one
   for (int64 c = (row_begin + row + 1) / chunk_items + lane; c < number; c += 32 * batch) {
     sent from[batch];
 #pragma unroll
     for (int p = 0; p < batch; ++p)
-      if (c + 32 * p < number) from[p].look(tail_at<S>(args, c + 32 * p));
+      if (c + 32 * p < number) from[p].read(tail_at<S>(args, c + 32 * p));
 #pragma unroll
     for (int p = 0; p < batch; ++p)
       if (c + 32 * p < number) sum = S::add(sum, from[p].take(tail_at<S>(args, c + 32 * p)));
@@ -214,12 +216,9 @@ __device__ __forceinline__ void send_parts(const arguments& args, int64 number, 
   if (edges[0] > begin && edges[0] <= end) sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
 }
 
-/// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load.
-/// A block writes the rows that begin and end in its chunk and sends its parts of the others. One
-/// of its warps completes the row that ends `blocks_behind` chunks earlier. Extra blocks at the end
-/// complete the rows of the last chunks.
-/// No deadlock: a waiting block waits only for blocks of lower numbers. These started earlier, and
-/// they send before they wait.
+/// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load; the head of this file has the steps. No deadlock:
+/// a block waits only for blocks of lower numbers. These started earlier, and they send before they
+/// wait.
 template <class S, class TB, int V, bool Plain>
 __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
   using left = typename S::left;
