@@ -11,6 +11,7 @@ struct max_min {
   using right = T;
   using accum = T;
   static constexpr const char* name = "max_min";
+  static constexpr bool selective = true;
   static constexpr bool annihilates = true;
   static constexpr T zero() { return lowest<T>(); }
   static constexpr T add(T x, T y) { return maximum(x, y); }

@@ -11,6 +11,7 @@ struct min_plus {
   using right = T;
   using accum = T;
   static constexpr const char* name = "min_plus";
+  static constexpr bool selective = true;
   static constexpr bool annihilates = true;
   static constexpr T zero() { return highest<T>(); }
   static constexpr T add(T x, T y) { return minimum(x, y); }

@@ -1,7 +1,7 @@
 #pragma once
 
-// Every operation besides products once, small enough for sanitizers and larger than one tile of a
-// merge on CUDA.
+// Every operation besides products with a dense result once, small enough for sanitizers and larger
+// than one tile of a merge on CUDA.
 
 #include <string>
 #include <utility>
@@ -13,6 +13,7 @@
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 
 /// The number of entries and the sum of each operation's result, by name.
 class each_operation {
@@ -32,6 +33,7 @@ class each_operation {
     maps();
     places();
     vectors_and_dense();
+    products();
   }
 
  private:
@@ -55,6 +57,25 @@ class each_operation {
   void add(const char* name, const rig::dense<T>& c) {
     const double elements = double(c.rows()) * c.columns();
     outcomes.push_back({name, elements, rig::reduce<double>(c, rig::binary::plus)});
+  }
+
+  void products() {
+    const rig::descriptor turned = {.transpose_b = true};
+    add("mxm", rig::mxm(a_, b_, rig::plus_times<float>()));
+    add("mxm, transposed", rig::mxm(a_, b_, rig::min_plus<float>(), turned));
+    add("mxm, gustavson, masked",
+        rig::mxm(a_, b_, rig::plus_pair<int>(), rig::complement(rig::structure(mask_)),
+                 {.kernel = "gustavson"}));
+    add("mxm, dot", rig::mxm(a_, b_, rig::plus_times<float>(), rig::structure(mask_),
+                             {.transpose_b = true, .kernel = "dot"}));
+    const auto x = rig::dense<float>(n, 20, 0.5f).to(where_);
+    add("mxm of dense", rig::mxm(x, x, rig::plus_times<float>(), rig::structure(mask_), turned));
+    const auto u = rig::vector<float>::from_indices(n, std::vector{1, 5, 200}, 2.0f).to(where_);
+    for (const char* kernel : {"push", "pull"}) {
+      const rig::descriptor by = {.kernel = kernel};
+      add("vxm", rig::vxm(u, a_, rig::min_plus<float>(), by));
+      add("mxv", rig::mxv(a_, u, rig::any_pair<bool>(), by));
+    }
   }
 
   void merges() {

@@ -365,7 +365,7 @@ struct algebra {
   bool (*replaces)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
-  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical;
+  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical, is_selective;
 };
 
 template <semiring S>
@@ -388,7 +388,8 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
           is_ignoring_right<S>,
           is_annihilating<S>,
           is_linear<S>,
-          is_logical<S>};
+          is_logical<S>,
+          is_selective<S>};
 }
 
 /// zero as an operand of type T, if it can be one.
@@ -617,6 +618,9 @@ class checker {
         if (s_.is_logical && !is_zero_or_one(xy))
           report(
               {"logical is claimed, but values leave {0, 1}: ", sum(x.words, y.words), equals(xy)});
+        if (s_.is_selective && !same(xy, x.value) && !same(xy, y.value))
+          report({"selective is claimed, but add yields neither operand: ", sum(x.words, y.words),
+                  equals(xy)});
         if (!same(xy, yx))
           report_unlike("add does not commute", sum(x.words, y.words), xy, sum(y.words, x.words),
                         yx);

@@ -175,6 +175,7 @@ inline constexpr semiring_info info_of = {
     .is_indexed = rig::is_indexed<output<S>>,
     .samples_as = rig::samples_as<S>,
     .linear_in_floats = is_linear<S>&& is_same<typename S::accum, float>,
+    .exact_in_any_order = is_exact<S>,
     .rescales = is_rescaling<S>,
     .take_left = &rig::take_left<S>,
     .fill = &write_fill<S>,

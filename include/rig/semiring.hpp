@@ -43,7 +43,7 @@ concept monoid = requires(typename S::accum x) {
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
 /// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
-/// annihilates, linear, logical, samples_as, name.
+/// annihilates, linear, logical, selective, samples_as, name.
 ///
 /// C(i,j) of `mxm` is finish(⊕_k A(i,k) ⊗ B(k,j), n_i), with ⊕ = add and ⊗ = multiply. A type that
 /// is no semiring does not compile, and the message names the member. `check_semiring` checks the
@@ -98,6 +98,12 @@ concept is_annihilating = requires {
   requires S::annihilates;
 };
 
+/// add(x, y) is x or y, so sums are exact in any order.
+template <class S>
+concept is_selective = requires {
+  requires S::selective;
+};
+
 /// add is +, and a ⊗ (x + c·y) = a ⊗ x + c·(a ⊗ y). So kernels may sum codes and dequantise the sum
 /// once.
 template <class S>
@@ -125,6 +131,14 @@ inline constexpr reduction samples_as<S> = S::samples_as;
 template <class S>
 inline constexpr bool is_rescaling =
     samples_as<S> == reduction::sum&& is_storage<typename S::accum>;
+
+/// Whether sums of S are exact, so that their order does not change a bit: of integers and logical
+/// values, and of adds that return an operand.
+template <class S>
+inline constexpr bool is_exact =
+    is_logical<S> || is_selective<S> || samples_as<S> == reduction::extreme ||
+    is_same<typename S::accum, bool> || is_same<typename S::accum, int32> ||
+    is_same<typename S::accum, int64>;
 
 /// finish(x, n), or x if the semiring has no finish; n counts the products of the row.
 template <semiring S>
@@ -286,12 +300,28 @@ struct flipped : sums_of<S> {
   static constexpr bool ignores_right = is_ignoring_left<S>;
   static constexpr bool annihilates = is_annihilating<S>;
   static constexpr bool logical = is_logical<S>;
+  static constexpr bool selective = is_selective<S>;
   static constexpr reduction samples_as = rig::samples_as<S>;
   static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
     return S::multiply(b, a);
   }
   static constexpr accum multiply(left a, right b, position at) requires positional<S> {
     return S::multiply(b, a, {0, at.inner});
+  }
+};
+
+/// The semiring of mxv, whose vector is the left operand of kernels: S with exchanged operands. C
+/// is a column, whose index is the row of a position.
+template <class S>
+struct exchanged : flipped<S> {
+  using left = typename S::right;
+  using right = typename S::left;
+  using accum = typename S::accum;
+  static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
+    return S::multiply(b, a);
+  }
+  static constexpr accum multiply(left a, right b, position at) requires positional<S> {
+    return S::multiply(b, a, at);
   }
 };
 

@@ -13,21 +13,6 @@
 namespace rig {
 
 /// @cond internal
-/// The semiring of mxv, whose vector is the left operand of kernels: S with exchanged operands. C
-/// is a column, whose index is the row of a position.
-template <class S>
-struct exchanged : flipped<S> {
-  using left = typename S::right;
-  using right = typename S::left;
-  using accum = typename S::accum;
-  static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
-    return S::multiply(b, a);
-  }
-  static constexpr accum multiply(left a, right b, position at) requires positional<S> {
-    return S::multiply(b, a, at);
-  }
-};
-
 template <semiring S>
 inline constexpr product_info product_of = {&info_of<S>, &on_cpu::multiply<S>};
 template <semiring S>

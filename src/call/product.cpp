@@ -50,7 +50,42 @@ problem problem_of(const operation& o) {
   return p;
 }
 
+oriented turned(const problem& p) {
+  const auto derived = p.right.structure->derived_of<transposed>();
+  const pattern& s = *derived->structure;
+  oriented out{p.right.sparse, derived};
+  out.sparse.rows = s.rows();
+  out.sparse.columns = s.columns();
+  out.sparse.offsets = s.offsets();
+  out.sparse.entries = s.column_indices();
+  out.sparse.offsets_64 = s.offsets_64();
+  if (out.sparse.values != nullptr) out.sparse.permutation = derived->permutation.data();
+  return out;
+}
+
 }  // namespace
+
+oriented right_by_rows(const problem& p) {
+  return p.right.is_transposed ? turned(p) : oriented{p.right.sparse, nullptr};
+}
+oriented right_by_columns(const problem& p) {
+  return p.right.is_transposed ? oriented{p.right.sparse, nullptr} : turned(p);
+}
+
+answer refusal(const problem& p, const char* why) {
+  answer out{verdict::cannot, "", 0};
+  if (p.reasons) out.reason = why;
+  return out;
+}
+
+answer by_columns_answer(const problem& p, answer otherwise) {
+  if (p.right.is_transposed || p.right.structure->has_derived(transposed::name)) return otherwise;
+  otherwise.says = verdict::slower;
+  if (p.reasons)
+    otherwise.reason =
+        "reads B by columns, and its transpose is not built; call B.prepare({.transpose_a = true})";
+  return otherwise;
+}
 
 sparse_result multiply(const operation& o) {
   problem p = problem_of(o);

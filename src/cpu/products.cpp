@@ -36,30 +36,6 @@ result_rows make_rows(const problem& p, index rows, std::vector<int64>& lengths)
   return out;
 }
 
-namespace {
-
-oriented turned(const problem& p) {
-  const auto derived = p.right.structure->derived_of<transposed>();
-  const pattern& s = *derived->structure;
-  oriented out{p.right.sparse, derived};
-  out.sparse.rows = s.rows();
-  out.sparse.columns = s.columns();
-  out.sparse.offsets = s.offsets();
-  out.sparse.entries = s.column_indices();
-  out.sparse.offsets_64 = s.offsets_64();
-  if (out.sparse.values != nullptr) out.sparse.permutation = derived->permutation.data();
-  return out;
-}
-
-}  // namespace
-
-oriented right_by_rows(const problem& p) {
-  return p.right.is_transposed ? turned(p) : oriented{p.right.sparse, nullptr};
-}
-oriented right_by_columns(const problem& p) {
-  return p.right.is_transposed ? oriented{p.right.sparse, nullptr} : turned(p);
-}
-
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces) {
   const auto rows = static_cast<index>(work.size());
   double total = 0;
@@ -109,26 +85,6 @@ namespace {
 /// Only the order of estimates matters: seconds of a step, and of a step of a search.
 constexpr double step_seconds = 2e-9;
 
-answer refused(const problem& p, const char* why) {
-  answer out{verdict::cannot, "", 0};
-  if (p.reasons) out.reason = why;
-  return out;
-}
-
-/// Whether op(B) by columns costs no transpose.
-bool has_columns(const problem& p) {
-  return p.right.is_transposed || p.right.structure->has_derived(transposed::name);
-}
-answer without_columns(const problem& p, answer out) {
-  if (has_columns(p)) return out;
-  out.says = verdict::slower;
-  if (p.reasons)
-    out.reason =
-        "reads B by columns, and its transpose is not built; call "
-        "B.prepare({.transpose_a = true})";
-  return out;
-}
-
 }  // namespace
 
 answer gustavson_answer(const problem& p) {
@@ -137,11 +93,11 @@ answer gustavson_answer(const problem& p) {
 
 answer dot_answer(const problem& p) {
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
-    return refused(p, "needs a mask that is a matrix, and not its complement");
+    return refusal(p, "needs a mask that is a matrix, and not its complement");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
-  return without_columns(p, {verdict::can, "", 0.5 * step_seconds * entries * (1 + mean)});
+  return by_columns_answer(p, {verdict::can, "", 0.5 * step_seconds * entries * (1 + mean)});
 }
 
 answer push_answer(const problem& p) {
@@ -152,7 +108,7 @@ answer pull_answer(const problem& p) {
   // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
   const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
   const double steps = p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
-  return without_columns(p, {verdict::can, "", 0.5 * step_seconds * steps});
+  return by_columns_answer(p, {verdict::can, "", 0.5 * step_seconds * steps});
 }
 
 }  // namespace rig::on_cpu

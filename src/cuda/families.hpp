@@ -36,6 +36,15 @@ void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense 
 answer maxk_backward_answer(const problem& p);
 void maxk_backward_run(const problem& p, workspace& work);
 
+answer gustavson_answer(const problem& p);
+void gustavson_run(const problem& p, workspace& work);
+answer dot_answer(const problem& p);
+void dot_run(const problem& p, workspace& work);
+answer push_answer(const problem& p);
+void push_run(const problem& p, workspace& work);
+answer pull_answer(const problem& p);
+void pull_run(const problem& p, workspace& work);
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p, workspace& work);
 

@@ -60,6 +60,20 @@ const kernel* named_kernel(const problem& p);
 /// if no other can. Null: none serves. Adds the number of kernels that can to `able`.
 const kernel* cheapest_kernel(const problem& p, int* able = nullptr);
 
+/// B of a product with a sparse result, by its rows, or by its columns: as the rows of its
+/// transpose, which is built if it is not there.
+struct oriented {
+  sparse_operand sparse;
+  std::shared_ptr<const derived> kept;
+};
+oriented right_by_rows(const problem& p);
+oriented right_by_columns(const problem& p);
+
+/// The part of the answers of kernels that read B by columns: slower if that builds a transpose.
+answer by_columns_answer(const problem& p, answer otherwise);
+/// A refusal with its reason.
+answer refusal(const problem& p, const char* why);
+
 /// The part of the sampled kernels' answers that all places share, without an estimate. If the
 /// descriptor names this kernel and reasons are requested, the reason states how much of op(A) is
 /// staged.

@@ -20,6 +20,10 @@ class work : public build {
       : build(o.where(), stream_for(o.where().device, o.desc->stream), o.name),
         owner_(owner_for(o.where().device, o.desc->stream)) {}
 
+  explicit work(const problem& p)
+      : build(p.a.where, stream_for(p.a.where.device, p.desc->stream), p.operation),
+        owner_(owner_for(p.a.where.device, p.desc->stream)) {}
+
   work(const work&) = delete;
   /// If an exception drops results, their stream frees them after the work so far.
   ~work() {
@@ -53,11 +57,11 @@ class work : public build {
   }
 
   template <class Arguments>
-  void launch(const void* kernel, const char* kernel_name, int64 blocks,
-              const Arguments& arguments) const {
+  void launch(const void* kernel, const char* kernel_name, int64 blocks, const Arguments& arguments,
+              unsigned threads = element_threads) const {
     if (blocks == 0) return;
     void* parameters[] = {const_cast<Arguments*>(&arguments)};
-    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(element_threads),
+    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(threads),
                            parameters, 0, stream),
           kernel_name);
     launched(where.device, kernel_name);

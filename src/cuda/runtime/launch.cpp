@@ -276,7 +276,7 @@ std::string type_name(const char* key, const source_text* source) {
   const std::string name = type_name(key);
   if (source == nullptr) return name;
   const std::string user = "rig_user::" + std::string(source->name);
-  for (const char* const wrapper : {"rig::flipped<", "rig::of_entries<"})
+  for (const char* const wrapper : {"rig::flipped<", "rig::exchanged<", "rig::of_entries<"})
     if (name.starts_with(wrapper)) return wrapper + user + ">";
   return user;
 }

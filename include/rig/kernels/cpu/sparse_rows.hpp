@@ -287,14 +287,6 @@ sparse_result assemble(const problem& p, index rows, index columns, std::vector<
   return out;
 }
 
-/// B by its rows, or by its columns: as the rows of its transpose.
-struct oriented {
-  sparse_operand sparse;
-  std::shared_ptr<const derived> kept;
-};
-oriented right_by_rows(const problem& p);
-oriented right_by_columns(const problem& p);
-
 /// The rows first_rows[k] … first_rows[k + 1] of C are piece k; pieces have equal work, of which
 /// row i has work[i].
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces);

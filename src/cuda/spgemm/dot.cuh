@@ -1,0 +1,131 @@
+#pragma once
+
+// dot: each entry of the mask is the product of a row of A and a column of B, by a subwarp. pull:
+// the same for a sparse vector, and every column that the mask allows.
+//
+// The shorter of row and column is read by the lanes and looked up in the longer one. Determinism:
+// each lane adds its products in order, and the lanes' sums are joined in a fixed order.
+
+#include "cuda/spgemm/product.cuh"
+
+namespace rig::on_cuda {
+
+/// The products of row `row` of A and column `column` of B. Returns whether there is one.
+template <class S, int G>
+__device__ bool dot_sparse(const product_arguments& args, index row, index column,
+                           typename S::accum& sum) {
+  int64 a = args.a.offset(row), b = args.b.offset(column);
+  const int64 a_end = args.a.offset(row + 1), b_end = args.b.offset(column + 1);
+  const bool reads_a = a_end - a <= b_end - b;
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const int64 end = reads_a ? a_end : b_end;
+  const index* const read = reads_a ? args.a.columns : args.b.columns;
+  const index* const searched = reads_a ? args.b.columns : args.a.columns;
+  int64 low = reads_a ? b : a;
+  const int64 high = reads_a ? b_end : a_end;
+  bool has_sum = false;
+  for (int64 e = (reads_a ? a : b) + lane; e < end && low < high; e += G) {
+    const index inner = read[e];
+    low = first_from(searched, low, high, inner);
+    if (low == high || searched[low] != inner) continue;
+    const typename S::accum x =
+        product_at<S>(args, left_at<S>(args, reads_a ? e : low), reads_a ? low : e, row, inner);
+    sum = has_sum ? S::add(sum, x) : x;
+    has_sum = true;
+    if constexpr (has_terminal<S>)
+      if (sum == S::terminal()) break;
+  }
+  __syncwarp(members_of<G>());
+  return join_lanes<S, G>(sum, has_sum);
+}
+
+/// The products of row `row` of a dense A and column `column` of a dense B.
+template <class S, int G>
+__device__ bool dot_dense(const product_arguments& args, index row, index column,
+                          typename S::accum& sum) {
+  bool has_sum = false;
+  for (index k = static_cast<index>(threadIdx.x) % G; k < args.inner; k += G) {
+    typename S::left a{};
+    typename S::right b{};
+    if constexpr (!is_ignoring_left<S>)
+      a = element_at<typename S::left>(args.full_a.elements,
+                                       row * args.full_a.line + k * args.full_a.step);
+    if constexpr (!is_ignoring_right<S>)
+      b = element_at<typename S::right>(args.full_b.elements,
+                                        column * args.full_b.line + k * args.full_b.step);
+    const typename S::accum x = product<S>(a, b, {row, k});
+    sum = has_sum ? S::add(sum, x) : x;
+    has_sum = true;
+  }
+  __syncwarp(members_of<G>());
+  return join_lanes<S, G>(sum, has_sum);
+}
+
+/// Writes the candidate's sum; the values of candidates are packed later.
+template <class S, int G>
+__device__ void write_candidate(const product_arguments& args, int64 at, bool has_sum,
+                                typename S::accum sum, int64 n) {
+  if (threadIdx.x % G != 0) return;
+  args.present[at] = has_sum;
+  if (has_sum) store_as(args.out_values, args.out_type, at, finished<S>(sum, n));
+}
+
+/// A subwarp of G lanes per entry of the mask.
+template <class S, int G, bool Dense>
+__global__ void __launch_bounds__(element_threads) dot_entries(product_arguments args) {
+  constexpr int teams = element_threads / G;
+  for (int64 e = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / G; e < args.count;
+       e += static_cast<int64>(gridDim.x) * teams) {
+    const index row = args.candidate_rows[e], column = args.candidate_columns[e];
+    bool has_sum =
+        args.mask.structural ||
+        (args.mask.values != nullptr ? load_as<bool>(args.mask.values, args.mask.stored, e)
+                                     : load_as<bool>(args.mask.iso.bytes, args.mask.stored, 0));
+    typename S::accum sum{};
+    int64 n = args.inner;
+    if (has_sum) {
+      if constexpr (Dense) {
+        has_sum = dot_dense<S, G>(args, row, column, sum);
+      } else {
+        has_sum = dot_sparse<S, G>(args, row, column, sum);
+        n = args.a.offset(row + 1) - args.a.offset(row);
+      }
+    }
+    write_candidate<S, G>(args, e, has_sum, sum, n);
+  }
+}
+
+/// A subwarp of G lanes per column of B of `least` to `most` − 1 entries.
+template <class S, int G>
+__global__ void __launch_bounds__(element_threads) pull_columns(product_arguments args) {
+  constexpr int teams = element_threads / G;
+  const unsigned members = members_of<G>();
+  for (int64 c = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / G; c < args.count;
+       c += static_cast<int64>(gridDim.x) * teams) {
+    const auto column = static_cast<index>(c);
+    const int64 begin = args.b.offset(column), end = args.b.offset(column + 1);
+    if (end - begin < args.least || end - begin >= args.most) continue;
+    typename S::accum sum{};
+    bool has_sum = false;
+    if (end > begin && allows(args.mask, 0, column))
+      for (int64 first = begin; first < end; first += G) {
+        const int64 q = first + threadIdx.x % G;
+        const index inner = q < end ? args.b.columns[q] : -1;
+        bool is_over = false;
+        if (inner >= 0 && (args.in_vector[inner / 32] >> (inner % 32) & 1) != 0) {
+          const index p = is_ignoring_left<S> ? 0 : args.places[inner];
+          const typename S::accum x =
+              product_at<S>(args, left_at<S>(args, p), q, args.flips ? column : 0, inner);
+          sum = has_sum ? S::add(sum, x) : x;
+          has_sum = true;
+          if constexpr (has_terminal<S>) is_over = sum == S::terminal();
+        }
+        if constexpr (has_terminal<S>)
+          if ((__ballot_sync(members, is_over) & members) != 0) break;
+      }
+    has_sum = join_lanes<S, G>(sum, has_sum);
+    write_candidate<S, G>(args, c, has_sum, sum, args.a.offset(1) - args.a.offset(0));
+  }
+}
+
+}  // namespace rig::on_cuda

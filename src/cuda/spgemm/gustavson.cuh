@@ -1,0 +1,235 @@
+#pragma once
+
+// gustavson: row i of C is the sum of the rows of B that row i of A names.
+//
+// Rows of few products are summed in hash tables in shared memory, a subwarp per row; rows of many
+// products in windows of columns, a warp per row and window. The rows of B are added one after the
+// other, and no two lanes add to one column at a time. Each kernel runs twice: to count the entries
+// of C, and to write them. Source: Nagasaka et al., ICPP 2017 (tables by classes of rows).
+// Determinism: each sum is added in the order of A's entries.
+
+#include "cuda/spgemm/product.cuh"
+
+namespace rig::on_cuda {
+
+/// The place of a column in a table of a power of two of slots, and whether it is new there.
+template <int Slots>
+__device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
+  auto slot = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
+  for (;; slot = (slot + 1) & (Slots - 1)) {
+    int key = static_cast<volatile int*>(keys)[slot];
+    if (key == -1) key = atomicCAS(keys + slot, -1, column);
+    is_new = key == -1;
+    if (is_new || key == column) return slot;
+  }
+}
+
+/// Sorts `count` keys with their sums by G lanes; the table has room for the next power of two.
+template <int G, class T>
+__device__ void sort_table(int* keys, T* sums, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  int size = 1;
+  while (size < count) size *= 2;
+  for (int i = count + lane; i < size; i += G) keys[i] = highest<int>();
+  __syncwarp(members_of<G>());
+  for (int run = 2; run <= size; run *= 2)
+    for (int distance = run / 2; distance > 0; distance /= 2) {
+      for (int i = lane; i < size; i += G) {
+        const int other = i ^ distance;
+        const bool ascends = (i & run) == 0;
+        if (other <= i || (keys[i] > keys[other]) != ascends) continue;
+        const int key = keys[i];
+        keys[i] = keys[other];
+        keys[other] = key;
+        const T sum = sums[i];
+        sums[i] = sums[other];
+        sums[other] = sum;
+      }
+      __syncwarp(members_of<G>());
+    }
+}
+
+/// Puts the columns of a table that the mask allows in front, with their sums; returns their count.
+template <int G, int Slots, bool Fills, class T>
+__device__ int compact_table(const mask_arguments& mask, index row, int* keys, T* sums) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned members = members_of<G>(), shift = threadIdx.x % 32 / G * G;
+  int count = 0;
+  for (int first = 0; first < Slots; first += G) {
+    const int key = keys[first + lane];
+    T sum{};
+    if constexpr (Fills) sum = sums[first + lane];
+    const bool is_kept = key >= 0 && allows(mask, row, key);
+    const unsigned kept = (__ballot_sync(members, is_kept) & members) >> shift;
+    if (is_kept) {
+      const int to = count + __popc(kept & ((1u << lane) - 1));
+      keys[to] = key;
+      if constexpr (Fills) sums[to] = sum;
+    }
+    count += __popc(kept);
+    __syncwarp(members);
+  }
+  return count;
+}
+
+/// A subwarp of G lanes per row, whose products have at most 3/4 · Slots columns.
+template <class S, int G, int Slots, int Threads, bool Fills>
+__global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
+  using accum = typename S::accum;
+  constexpr int teams = Threads / G;
+  __shared__ int table_keys[teams][Slots];
+  __shared__ alignas(16) unsigned char table_sums[Fills ? teams * Slots * sizeof(accum) : 16];
+  const int lane = static_cast<int>(threadIdx.x) % G, team = static_cast<int>(threadIdx.x) / G;
+  const unsigned members = members_of<G>();
+  int* const keys = table_keys[team];
+  accum* const sums = reinterpret_cast<accum*>(table_sums) + (Fills ? team * Slots : 0);
+  for (int64 r = static_cast<int64>(blockIdx.x) * teams + team; r < args.count;
+       r += static_cast<int64>(gridDim.x) * teams) {
+    const index row = args.rows[r];
+    const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
+    for (int slot = lane; slot < Slots; slot += G) keys[slot] = -1;
+    __syncwarp(members);
+    for (int64 first = begin; first < end; first += G) {
+      index inner = 0;
+      int64 from = 0, to = 0;
+      if (first + lane < end) {
+        inner = args.a.columns[first + lane];
+        from = args.b.offset(inner);
+        to = args.b.offset(inner + 1);
+      }
+      const int here = static_cast<int>(end - first < G ? end - first : G);
+      for (int t = 0; t < here; ++t) {
+        const index k = __shfl_sync(members, inner, t, G);
+        const int64 last = __shfl_sync(members, to, t, G);
+        typename S::left a{};
+        if constexpr (Fills) a = left_at<S>(args, first + t);
+        for (int64 q = __shfl_sync(members, from, t, G) + lane; q < last; q += G) {
+          const index column = args.b.columns[q];
+          bool is_new;
+          const int slot = slot_of<Slots>(keys, column, is_new);
+          if constexpr (Fills) {
+            const accum x = product_at<S>(args, a, q, args.flips ? column : row, k);
+            sums[slot] = is_new ? x : S::add(sums[slot], x);
+          }
+        }
+        __syncwarp(members);
+      }
+    }
+    const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
+    if constexpr (Fills) {
+      sort_table<G>(keys, sums, count);
+      for (int i = lane; i < count; i += G) {
+        const int64 at = args.before[row] + i;
+        args.out_columns[at] = keys[i];
+        store_as(args.out_values, args.out_type, at, finished<S>(sums[i], end - begin));
+      }
+    } else if (lane == 0) {
+      args.lengths[row] = count;
+    }
+    __syncwarp(members);
+  }
+}
+
+/// Columns of a window, whose sums a warp holds in shared memory.
+template <class S>
+constexpr int window_columns = [] {
+  int columns = 16384;
+  while (columns > 32 && columns * static_cast<int>(sizeof(typename S::accum)) > 16384)
+    columns /= 2;
+  return columns;
+}();
+
+/// One window of sums, and which of them there are.
+template <class S, bool Fills>
+struct sum_window {
+  static constexpr int words = window_columns<S> / 32;
+  unsigned present[words];
+  alignas(16) unsigned char memory[Fills ? window_columns<S> * sizeof(typename S::accum) : 16];
+  __device__ typename S::accum* sums() { return reinterpret_cast<typename S::accum*>(memory); }
+};
+
+/// Adds the rows of B that row `row` of A names, in columns [first, last).
+template <class S, bool Fills>
+__device__ void add_window(const product_arguments& args, index row, index first_column,
+                           index last_column, sum_window<S, Fills>& window) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
+  for (int64 first = begin; first < end; first += 32) {
+    index inner = 0;
+    int64 from = 0, to = 0;
+    if (first + lane < end) {
+      inner = args.a.columns[first + lane];
+      to = args.b.offset(inner + 1);
+      from = first_from(args.b.columns, args.b.offset(inner), to, first_column);
+      to = first_from(args.b.columns, from, to, last_column);
+    }
+    for (unsigned todo = __ballot_sync(0xffffffffu, from < to); todo != 0; todo &= todo - 1) {
+      const int t = __ffs(static_cast<int>(todo)) - 1;
+      const index k = __shfl_sync(0xffffffffu, inner, t);
+      const int64 q_end = __shfl_sync(0xffffffffu, to, t);
+      typename S::left a{};
+      if constexpr (Fills) a = left_at<S>(args, first + t);
+      for (int64 q = __shfl_sync(0xffffffffu, from, t) + lane; q < q_end; q += 32) {
+        const index column = args.b.columns[q];
+        const int at = column - first_column;
+        const unsigned bit = 1u << (at % 32);
+        const bool is_new = (atomicOr(&window.present[at / 32], bit) & bit) == 0;
+        if constexpr (Fills) {
+          const typename S::accum x = product_at<S>(args, a, q, args.flips ? column : row, k);
+          window.sums()[at] = is_new ? x : S::add(window.sums()[at], x);
+        }
+      }
+      __syncwarp();
+    }
+  }
+}
+
+/// A warp per row and window of columns.
+template <class S, bool Fills>
+__global__ void __launch_bounds__(32) window_rows(product_arguments args) {
+  __shared__ sum_window<S, Fills> window;
+  constexpr int words = sum_window<S, Fills>::words;
+  const int lane = static_cast<int>(threadIdx.x);
+  for (int64 task = blockIdx.x; task < args.count; task += gridDim.x) {
+    const index row = args.rows[task / args.windows];
+    const int64 from = task % args.windows * window_columns<S>;
+    const auto first = static_cast<index>(from);
+    const auto last = static_cast<index>(
+        from + window_columns<S> < args.columns ? from + window_columns<S> : args.columns);
+    for (int word = lane; word < words; word += 32) window.present[word] = 0;
+    __syncwarp();
+    add_window<S, Fills>(args, row, first, last, window);
+    int64 at = Fills ? args.before[task] : 0;
+    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
+    for (int base = 0; base < words; base += 32) {
+      unsigned bits = base + lane < words ? window.present[base + lane] : 0;
+      const index column = first + (base + lane) * 32;
+      if (args.mask.over != mask_arguments::absent)
+        for (unsigned left = bits; left != 0; left &= left - 1) {
+          const int bit = __ffs(static_cast<int>(left)) - 1;
+          if (!allows(args.mask, row, column + bit)) bits &= ~(1u << bit);
+        }
+      int sum = __popc(bits);  // over the lanes up to this one
+      const int mine = sum;
+      for (int distance = 1; distance < 32; distance *= 2) {
+        const int other = __shfl_up_sync(0xffffffffu, sum, distance);
+        if (lane >= distance) sum += other;
+      }
+      if constexpr (Fills) {
+        int64 to = at + sum - mine;
+        for (; bits != 0; bits &= bits - 1, ++to) {
+          const int bit = __ffs(static_cast<int>(bits)) - 1;
+          args.out_columns[to] = column + bit;
+          store_as(args.out_values, args.out_type, to,
+                   finished<S>(window.sums()[(base + lane) * 32 + bit], n));
+        }
+      }
+      at += __shfl_sync(0xffffffffu, sum, 31);
+    }
+    if constexpr (!Fills)
+      if (lane == 0) args.lengths[task] = at;
+    __syncwarp();
+  }
+}
+
+}  // namespace rig::on_cuda

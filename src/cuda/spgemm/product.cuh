@@ -1,0 +1,121 @@
+#pragma once
+
+// What the kernels with sparse results share: their arguments and operands.
+
+#include "cuda/device/element.cuh"
+
+namespace rig::on_cuda {
+
+/// A sparse operand.
+struct sparse_argument {
+  const void* offsets = nullptr;
+  bool offsets_64 = false;
+  const index* columns = nullptr;
+  element_array values = {};
+
+  constexpr int64 offset(index row) const {
+    return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                      : static_cast<const int32*>(offsets)[row];
+  }
+};
+
+/// A dense operand: element (i, k) of A, or (k, j) of B, is at i · line + k · step, or j · line +
+/// k · step.
+struct line_argument {
+  element_array elements = {};
+  int64 line = 0, step = 0;
+};
+
+struct product_arguments {
+  sparse_argument a, b;  ///< B by rows, or by columns: then a row is a column of B
+  line_argument full_a, full_b;
+  index inner = 0;     ///< of dense operands
+  index columns = 0;   ///< of C
+  bool flips = false;  ///< C is a column: a position's row is the index in C
+  mask_arguments mask;
+
+  // gustavson: the rows of one class, and windows of their columns
+  const index* rows = nullptr;
+  int64 count = 0;  ///< of rows, of windows of all rows, of candidates or of products
+  index windows = 1;
+  int64* lengths = nullptr;       ///< counting: receives those of rows or windows
+  const int64* before = nullptr;  ///< writing: the entries before each row, window or candidate
+
+  // dot, pull, push: candidates for entries
+  const index *candidate_rows = nullptr, *candidate_columns = nullptr;
+  bool* present = nullptr;                 ///< by candidate: whether it is an entry
+  const unsigned* in_vector = nullptr;     ///< pull: a bit per place of the vector
+  const index* places = nullptr;           ///< pull: the entry of each place
+  int64 least = 0, most = 0;               ///< pull: entries of the columns that a launch takes
+  const int64* products_before = nullptr;  ///< push: of the entries of the vector
+  void* slots = nullptr;                   ///< push: a sum per column
+
+  // The result
+  index* out_columns = nullptr;
+  void* out_values = nullptr;
+  type out_type = type::other;
+};
+
+template <class T>
+__device__ __forceinline__ T element_at(const element_array& from, int64 position) {
+  const int64 at[1] = {position};
+  T to[1];
+  gather(from, at, to);
+  return to[0];
+}
+
+/// a ⊗ b at entry p of A and entry q of B.
+template <class S>
+__device__ __forceinline__ typename S::accum product_at(const product_arguments& args,
+                                                        typename S::left a, int64 q, index row,
+                                                        index inner) {
+  typename S::right b{};
+  if constexpr (!is_ignoring_right<S>) b = element_at<typename S::right>(args.b.values, q);
+  return product<S>(a, b, {row, inner});
+}
+template <class S>
+__device__ __forceinline__ typename S::left left_at(const product_arguments& args, int64 p) {
+  if constexpr (is_ignoring_left<S>)
+    return {};
+  else
+    return element_at<typename S::left>(args.a.values, p);
+}
+
+/// The first of entries [low, high) whose column is not less.
+__device__ __forceinline__ int64 first_from(const index* columns, int64 low, int64 high,
+                                            index column) {
+  while (low < high) {
+    const int64 middle = low + (high - low) / 2;
+    if (columns[middle] < column)
+      low = middle + 1;
+    else
+      high = middle;
+  }
+  return low;
+}
+
+/// The lanes of this thread's subwarp of G lanes.
+template <int G>
+__device__ __forceinline__ unsigned members_of() {
+  return G == 32 ? 0xffffffffu : ((1u << G) - 1) << (threadIdx.x % 32 / G * G);
+}
+
+/// The sum of the subwarp's partial sums, in a fixed order, in its first lane; whether there is
+/// one.
+template <class S, int G>
+__device__ __forceinline__ bool join_lanes(typename S::accum& sum, bool has_sum) {
+  for (int distance = G / 2; distance > 0; distance /= 2) {
+    const typename S::accum other = shuffle_xor(members_of<G>(), sum, distance);
+    const bool has_other = __shfl_xor_sync(members_of<G>(), has_sum ? 1 : 0, distance) != 0;
+    // Lanes of a pair add in the same order, so both have the same sum.
+    const bool is_lower = (threadIdx.x & static_cast<unsigned>(distance)) == 0;
+    if (has_sum && has_other)
+      sum = is_lower ? S::add(sum, other) : S::add(other, sum);
+    else if (has_other)
+      sum = other;
+    has_sum = has_sum || has_other;
+  }
+  return has_sum;
+}
+
+}  // namespace rig::on_cuda
