@@ -43,7 +43,7 @@ struct explained {
 /// @endcode
 struct explanation {
   std::string operation;           ///< the problem in words
-  std::vector<explained> kernels;  ///< the list of kernels, of every place
+  std::vector<explained> kernels;  ///< the kernels for such results, of every place
   std::string chosen;              ///< name of the kernel that would run
   std::string reason;              ///< the reason of the choice: cheapest, named, preferred
   /// The choice with its launch plan, then a table of the kernels in the operands' place.

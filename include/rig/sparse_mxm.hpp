@@ -187,4 +187,42 @@ void mxv(vector<TW>& w, accumulator accum, const matrix<TA>& a, const vector<TU>
   run_into(w, accum, mxv_call<S>(a, u, desc), no_mask(), desc);
 }
 
+/// @cond internal
+template <class X, class Natural, class Mask>
+explanation explain_call(call<Natural> made, const Mask& mask, const descriptor& desc) {
+  return or_out_of_memory("explain", [&] {
+    fill_in<Natural, container_of<X>::is_vector>(made.o, mask, desc);
+    return explain(made.o);
+  });
+}
+/// @endcond
+
+/// Explains a product with a sparse result: every kernel's answer, and the choice. Computes
+/// nothing. Throws as the product.
+/// @code
+/// const auto why = rig::explain(A, A, rig::plus_pair<int>{}, rig::structure(A));
+/// std::puts(why.text().c_str());
+/// @endcode
+template <class TA, class TB, class S, mask_like Mask>
+explanation explain(const matrix<TA>& a, const matrix<TB>& b, S, const Mask& mask,
+                    const descriptor& desc = {}) {
+  return explain_call<matrix<TA>>(mxm_call<S>(a, b, desc), mask, desc);
+}
+/// The same without a mask.
+template <class TA, class TB, class S>
+explanation explain(const matrix<TA>& a, const matrix<TB>& b, S, const descriptor& desc = {}) {
+  return explain_call<matrix<TA>>(mxm_call<S>(a, b, desc), no_mask(), desc);
+}
+/// Of `vxm` under a mask.
+template <class TU, class TA, class S, mask_like Mask>
+explanation explain(const vector<TU>& u, const matrix<TA>& a, S, const Mask& mask,
+                    const descriptor& desc = {}) {
+  return explain_call<vector<TU>>(vxm_call<S>(u, a, desc), mask, desc);
+}
+/// Of `vxm`.
+template <class TU, class TA, class S>
+explanation explain(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
+  return explain_call<vector<TU>>(vxm_call<S>(u, a, desc), no_mask(), desc);
+}
+
 }  // namespace rig

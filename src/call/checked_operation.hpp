@@ -28,6 +28,7 @@ inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::k
 
 /// T of a product, at the places that the mask allows.
 sparse_result multiply(const operation& o);
+explanation explain_product(const operation& o);
 
 /// The map of entries by the operation's operator.
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes);

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rig {
@@ -143,6 +145,28 @@ const kernel* cheapest_kernel(const problem& p, int* able) {
     }
   }
   return cheapest;
+}
+
+explanation explained(problem& p, std::string words, operands any_of,
+                      double (*bytes)(const kernel&, const problem&)) {
+  const choice made = choose(p);
+  explanation out;
+  out.operation = std::move(words);
+  out.chosen = made.chosen->name;
+  out.reason = made.reason;
+  for (const kernel& k : kernels()) {
+    if (!includes(k.takes, any_of)) continue;
+    struct explained line {
+      k.name, k.where, is_approximate(k, operands_of(p)), &k == made.chosen, {}
+    };
+    if (k.where == p.a.where.where)
+      line.says = answer_of(k, p);
+    else
+      line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
+    if (line.says.says != verdict::cannot) line.bytes = bytes(k, p);
+    out.kernels.push_back(std::move(line));
+  }
+  return out;
 }
 
 }  // namespace rig

@@ -21,4 +21,9 @@ struct choice {
 /// The kernel that runs. Throws error(cannot) with the reasons if none can serve.
 choice choose(problem& p);
 
+/// The choice, and the answers of the kernels that serve any of these operands; `bytes` predicts
+/// the traffic of one.
+explanation explained(problem& p, std::string words, operands any_of,
+                      double (*bytes)(const kernel&, const problem&));
+
 }  // namespace rig

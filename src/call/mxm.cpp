@@ -334,29 +334,21 @@ double predicted_bytes(const problem& p, double entries, int retained) {
          static_cast<double>(p.a.rows) * static_cast<double>(written);
 }
 
+namespace {
+
+double traffic(const kernel& k, const problem& p) {
+  const bool has_cbsr = includes(k.takes, operands::cbsr_right | operands::cbsr_mask);
+  return predicted_bytes(p, entries_of(k, p), has_cbsr ? retained_per_row(p) : 0);
+}
+
+}  // namespace
+
 explanation explain(problem& p) {
   p.reasons = true;
   check(p);
   find_statistics(p);
-  const choice made = choose(p);
-  explanation out;
-  out.operation = in_words(p);
-  out.chosen = made.chosen->name;
-  out.reason = made.reason;
-  for (const kernel& k : kernels()) {
-    if (!includes(k.takes, operands::dense | operands::cbsr_right | operands::cbsr_mask)) continue;
-    explained line{k.name, k.where, is_approximate(k, operands_of(p)), &k == made.chosen, {}};
-    if (k.where == p.a.where.where)
-      line.says = answer_of(k, p);
-    else
-      line.says = {verdict::cannot, "the operands are on " + to_string(p.a.where), 0};
-    if (line.says.says != verdict::cannot)
-      line.bytes = predicted_bytes(
-          p, entries_of(k, p),
-          includes(k.takes, operands::cbsr_right | operands::cbsr_mask) ? retained_per_row(p) : 0);
-    out.kernels.push_back(std::move(line));
-  }
-  return out;
+  return explained(p, in_words(p), operands::dense | operands::cbsr_right | operands::cbsr_mask,
+                   &traffic);
 }
 
 }  // namespace rig

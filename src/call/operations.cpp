@@ -256,18 +256,38 @@ std::shared_ptr<const pattern> full_row(index columns, place where) {
   return steps_of(o).fill_region(o, {});
 }
 
-sparse_result run_sparse(operation& o) {
+namespace {
+
+/// The checks before streams are ordered, and those after it, with the operands as they are read.
+void check_first(const operation& o) {
   if (o.desc->fill.has_value())
     fail(errc::cannot, {o.name, ": a sparse result has no fill; leave fill unset"});
   check_descriptor(o);
   check_places(o);
-  intermediates kept;
-  const in_order order(o);
+}
+void orient(operation& o, const in_order& order, intermediates& kept) {
   order.refuse_capture(o);
   turn_mask(o, kept.mask);
   transpose_operands(o);
   check_indices(o);
   check_shapes(o);
+}
+
+}  // namespace
+
+explanation explain(operation& o) {
+  check_first(o);
+  intermediates kept;
+  const in_order order(o);
+  orient(o, order, kept);
+  return explain_product(o);
+}
+
+sparse_result run_sparse(operation& o) {
+  check_first(o);
+  intermediates kept;
+  const in_order order(o);
+  orient(o, order, kept);
   if (o.what == kind::assign) return assigned(o, kept);
   sparse_result t = compute(o, kept);
   const bool is_masked =

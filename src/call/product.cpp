@@ -16,9 +16,9 @@ double count_products(const problem& p) {
   const sparse_operand& b = p.right.sparse;
   if (p.a.where != cpu() || p.right.is_transposed)
     return nnz * static_cast<double>(b.nnz) / std::max(1, p.right.rows());
+  const int threads = on_cpu::threads_for(nnz, p.desc->threads);
   int64 products = 0;
-#pragma omp parallel for reduction(+ : products) \
-    num_threads(on_cpu::threads_for(nnz, p.desc->threads))
+#pragma omp parallel for num_threads(threads) reduction(+ : products)
   for (int64 e = 0; e < p.a.nnz; ++e)
     products += b.offset(p.a.entries[e] + 1) - b.offset(p.a.entries[e]);
   return static_cast<double>(products);
@@ -85,6 +85,46 @@ answer by_columns_answer(const problem& p, answer otherwise) {
     otherwise.reason =
         "reads B by columns, and its transpose is not built; call B.prepare({.transpose_a = true})";
   return otherwise;
+}
+
+namespace {
+
+std::string shape(index rows, index columns) {
+  return std::to_string(rows) + "x" + std::to_string(columns);
+}
+
+std::string in_words(const operation& o) {
+  const auto side = [](const operand& of, bool transposed) {
+    std::string words = of.is_vector ? "a vector of " + std::to_string(of.columns())
+                                     : shape(of.rows(), of.columns());
+    if (of.what == operand::kind::sparse)
+      words += " with " + std::to_string(of.sparse.nnz) + " entries";
+    return words + (transposed ? " (transposed)" : "");
+  };
+  std::string words = std::string(o.name) + " " + o.product->algebra->name + ": A " +
+                      side(o.x, o.desc->transpose_a && !o.x.is_vector) + ", B " +
+                      side(o.y, o.y_transposed);
+  if (has_mask(o)) words += ", masked";
+  return words + ", on " + to_string(o.where());
+}
+
+/// Per product the column and the value of B; per entry of C the same.
+double traffic(const kernel&, const problem& p) {
+  if (operands_of(p) == operands::dense_pair)
+    return static_cast<double>(p.mask.sparse.nnz) *
+           static_cast<double>(p.left_full.columns * p.b.value_bytes);
+  const bool reads = !p.algebra->ignores_right && p.right.sparse.values != nullptr;
+  return p.products *
+         (sizeof(index) + (reads ? static_cast<double>(p.right.sparse.value_bytes) : 0));
+}
+
+}  // namespace
+
+explanation explain_product(const operation& o) {
+  problem p = problem_of(o);
+  p.reasons = true;
+  return explained(p, in_words(o), operands::sparse | operands::vector | operands::dense_pair,
+                   &traffic);
 }
 
 sparse_result multiply(const operation& o) {

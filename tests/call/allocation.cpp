@@ -228,6 +228,13 @@ TEST_CASE("operations") {
   fails(1, [&] { rig::ewise_mult(o.b, o.a, binary::plus); });
   const auto u = dense<float>::view(o.b.data(), 60, 1);
   fails(3, [&] { rig::vxm(u, o.a, rig::plus_first<float>()); });
+  const auto sparse = rig::vector<float>::from_indices(o.a.rows(), std::vector{0, 1});
+  const rig::plus_times<float> plus_times;
+  fails(3, [&] { rig::mxm(o.a, o.a, plus_times, {.transpose_b = true}); });
+  fails(3, [&] { rig::mxm(o.a, o.a, plus_times, rig::structure(o.a), {.kernel = "dot"}); });
+  fails(3, [&] { rig::mxm(u, u, plus_times, rig::structure(o.a), {.transpose_b = true}); });
+  for (const char* kernel : {"push", "pull"})
+    fails(3, [&] { rig::vxm(sparse, o.a, plus_times, {.kernel = kernel}); });
   const rig::indices all_of_u = rig::range{0, 60};
   fails(3, [&] { rig::build(60, 60, all_of_u, rig::range{59, -1, -1}, dense<float>(u)); });
   fails(3, [&] { rig::edge_softmax(o.a, rig::structure(o.a)); });

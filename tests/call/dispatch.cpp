@@ -181,6 +181,10 @@ TEST_CASE("every parallel region sets its number of threads") {
 }
 
 TEST_CASE("explain as text and as JSON") {
+  // Kernels with sparse results have no line in the table of a dense one.
+  std::vector<rig::kernel> serving;
+  for (const rig::kernel& k : rig::kernels())
+    if (k.takes < rig::operands::sparse) serving.push_back(k);
   const auto e = rig::explain(ring(5), ones, rig::plus_times<float>{}, rig::structure(ones),
                               {.transpose_a = true});
   const std::string text = e.text(), all = e.full_text();
@@ -192,8 +196,8 @@ TEST_CASE("explain as text and as JSON") {
   CHECK(contains(text, "reason\n* row"));
   CHECK(contains(text, "\n  split"));
   CHECK(std::count(text.begin(), text.end(), '\n') == 3 + 7);
-  CHECK(std::count(all.begin(), all.end(), '\n') == 3 + std::ssize(rig::kernels()));
-  CHECK(contains(all, "operands are on cpu") == (rig::kernels().size() > 7));
+  CHECK(std::count(all.begin(), all.end(), '\n') == 3 + std::ssize(serving));
+  CHECK(contains(all, "operands are on cpu") == (serving.size() > 7));
   // The reasons start in one column, although the estimates differ in length.
   rig::explanation table;
   for (const double seconds : {2e-3, 1.2345e-8})
@@ -213,12 +217,12 @@ TEST_CASE("explain as text and as JSON") {
   CHECK(json["reason"] == e.reason);
   CHECK(contains(json["operation"].get<std::string>(), "5x5"));
   CHECK(contains(json["operation"].get<std::string>(), "masked"));
-  REQUIRE(json["kernels"].size() == rig::kernels().size());
+  REQUIRE(json["kernels"].size() == serving.size());
   int chosen_lines = 0;
   for (std::size_t k = 0; k < json["kernels"].size(); ++k) {
     const auto& line = json["kernels"][k];
-    CHECK(line["name"] == rig::kernels()[k].name);
-    CHECK(contains(all, rig::kernels()[k].name));
+    CHECK(line["name"] == serving[k].name);
+    CHECK(contains(all, serving[k].name));
     chosen_lines += line["chosen"].get<bool>() ? 1 : 0;
     CHECK(line["approximate"].is_boolean());
     CHECK(line["predicted_bytes"].is_number() == (line["answer"] != "cannot"));

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rig/explain.hpp"
 #include "rig/kernels/problem.hpp"
 #include "rig/operators.hpp"
 
@@ -191,6 +192,9 @@ struct operation {
 /// Hop 1: checks the operation, and computes the new content of C. Throws before it writes
 /// anything.
 sparse_result run_sparse(operation& o);
+
+/// The kernels' answers to a product with a sparse result.
+explanation explain(operation& o);
 
 /// The sum of all elements or entries of X, in the monoid's type; the identity, which `out` holds,
 /// if there is none. Waits for the result.

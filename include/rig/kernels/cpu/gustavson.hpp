@@ -140,7 +140,9 @@ sparse_result push(const problem& p) {
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
   in_pieces(
       parts, threads, [&] { return row_sums<S>(p, b.sparse); },
-      [&](row_sums<S>& row, int k) { row.add_row(0, p.products, first_of(k), first_of(k + 1), pieces[k]); });
+      [&](row_sums<S>& row, int k) {
+        row.add_row(0, p.products, first_of(k), first_of(k + 1), pieces[k]);
+      });
   int64 length = 0;
   for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
   return assemble(p, 1, b.sparse.columns, {length}, pieces, threads);

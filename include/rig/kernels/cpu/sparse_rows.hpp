@@ -194,17 +194,11 @@ template <class T>
 class column_elements {
  public:
   explicit column_elements(index columns)
-      : elements_(
-            static_cast<T*>(std::malloc((static_cast<std::size_t>(columns) + 1) * sizeof(T)))) {
-    if (elements_ == nullptr) throw std::bad_alloc();
-  }
-  T& operator[](index column) { return elements_.get()[column]; }
+      : memory_(buffer::allocate((static_cast<std::size_t>(columns) + 1) * sizeof(T))) {}
+  T& operator[](index column) { return memory_.data<T>()[column]; }
 
  private:
-  struct release {
-    void operator()(T* elements) const { std::free(elements); }
-  };
-  std::unique_ptr<T, release> elements_;
+  buffer memory_;
 };
 
 /// Consecutive entries of a result.
