@@ -132,8 +132,9 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// B may be a matrix, or a vector for a dense of one column; then C is dense, and nothing is
 /// transposed. Elements of the result have the common type of A and B (the later of bool, int32,
 /// int64, float, double), a monoid's accum, or the named type: ewise_add<double>(A, B, op). A
-/// comparison yields 0 or 1. Deterministic. Places: all. Cost: O(nnz(A) + nnz(B) + rows). Throws
-/// error: shape, place, range, out_of_memory; C is unchanged then.
+/// comparison yields 0 or 1. Deterministic. Places: all. Cost: O(nnz(A) + nnz(B) + rows); O(nnz) of
+/// the sparse one if C is the dense. Throws error: shape, place, range, out_of_memory; C is
+/// unchanged then.
 /// @code
 /// const auto total = rig::ewise_add(A, rig::transpose(A), rig::binary::plus);
 /// auto P = A;

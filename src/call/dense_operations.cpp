@@ -71,13 +71,18 @@ void fill(const operation& o, const dense_operand& t) {
   steps_of(o).dense(base);
 }
 
-/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
-void spread(const operation& o, const dense_operand& t) {
-  fill(o, t);
+/// The entries of X, joined with Y or the scalar, at their places in T.
+void spread_entries(const operation& o, const dense_operand& t) {
   map_step m = map_of(o, o.x.sparse, o.out_type, o.out_bytes);
   m.into = &t;
   m.into_by = o.x.is_vector ? broadcast::columns : broadcast::places;
   steps_of(o).map(m);
+}
+
+/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
+void spread(const operation& o, const dense_operand& t) {
+  fill(o, t);
+  spread_entries(o, t);
 }
 
 /// T of an operation that is not element by element.
@@ -97,6 +102,14 @@ void compute_dense(const operation& o, const dense_operand& t) {
 
 /// Whether T can be computed in C's memory: existing memory may also hold what T is computed from.
 bool fits_in_c(const operation& o) { return o.creates_result && !has_mask(o); }
+
+/// Whether C holds Y, so that only the entries of X change C.
+bool is_spread_in_place(const operation& o) {
+  const dense_operand &c = o.c.full, &y = o.y.full;
+  return o.what == kind::spread && o.y.what == operand::kind::dense && !has_mask(o) &&
+         o.accum == accumulator::none && c.data == y.data && c.stride == y.stride &&
+         c.value_type == y.value_type && c.value_type != type::other && !overlaps(c, o.x.sparse);
+}
 
 /// Computes T, and makes the operation the one that joins it with C.
 void set_t(operation& o, intermediates& kept) {
@@ -147,6 +160,7 @@ void run_dense(const operation& o) {
   const in_order order(o);
   const bool is_given = o.what == kind::merge || o.what == kind::map;
   if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);
+  if (is_spread_in_place(o)) return spread_entries(o, o.c.full);
   if (!is_given && fits_in_c(o)) return compute_dense(o, o.c.full);
   operation joined = o;
   if (!is_given) set_t(joined, kept);

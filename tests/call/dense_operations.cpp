@@ -226,6 +226,31 @@ TEST_CASE("dense beside sparse") {
   check_error(rig::errc::shape, {"5x1", "34x34"}, [&] { rig::ewise_mult(v, d, binary::plus); });
 }
 
+TEST_CASE("sparse joined with a dense in place") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("karate"), 3);
+  const auto v = rig::vector<int>::from_tuples(34, std::vector{3, 1}, std::vector<int>{5, 7});
+  const auto d = numbers(34, 34);
+  const auto column = numbers(34, 1);
+  dense<float> wide(34, 40, 9);
+  auto part = dense<float>::view(wide.data() + 2, 34, 34, 40);
+  rig::assign(part, rig::none, d, rig::all, rig::all);
+  for (const binary op : {binary::minus, binary::second, binary::first, binary::minimum}) {
+    auto c = d;
+    rig::ewise_add(c, rig::none, a, c, op);
+    CHECK(are_equal(c, rig::ewise_add(a, d, op)));
+    c = d;
+    rig::ewise_add(c, rig::none, c, a, op);
+    CHECK(are_equal(c, rig::ewise_add(d, a, op)));
+    c = column;
+    rig::ewise_add(c, rig::none, c, v, op);
+    CHECK(are_equal(c, rig::ewise_add(column, v, op)));
+  }
+  rig::ewise_add(part, rig::none, part, a, binary::minus);
+  CHECK(are_equal(part, rig::ewise_add(d, a, binary::minus)));
+  CHECK(wide(33, 39) == 9);
+  CHECK(wide(0, 1) == 9);
+}
+
 TEST_CASE("matrices and vectors from tuples") {
   const auto rows = made<index>(5, 1, [](index p, index) { return p % 3; });
   const auto columns = made<index>(5, 1, [](index p, index) { return p / 3; });
