@@ -7,6 +7,7 @@
 /// @namespace rig
 /// Sparse algebra over semirings, on CPUs and GPUs.
 
+#include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"

@@ -1,0 +1,109 @@
+#include "rig/algorithms/bfs.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
+#include "rig/user_semiring.hpp"
+
+namespace rig {
+namespace {
+
+/// The least index of a node of the frontier with an arc to the place.
+RIG_SEMIRING(
+    least_inner, using left = bool; using right = bool; using accum = rig::int32;
+    static constexpr bool ignores_left = true; static constexpr bool ignores_right = true;
+    static constexpr rig::int32 zero() {
+      return rig::highest<rig::int32>();
+    } static constexpr rig::int32 add(rig::int32 x, rig::int32 y) {
+      return rig::minimum(x, y);
+    } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
+
+void check(const char* name, const matrix<bool>& a, std::span<const index> sources) {
+  if (a.rows() != a.columns())
+    fail(errc::shape, {name, ": A is ", a.rows(), "x", a.columns(), ", not square"});
+  for (const index source : sources)
+    if (source < 0 || source >= a.rows())
+      fail(errc::range, {name, ": source is ", source, "; give one of the ", a.rows(),
+                         " nodes, which are counted from 0"});
+}
+
+/// Writes `value` at the entries of a vector.
+template <class T, class V>
+void write_at(dense<T>& to, const vector<V>& entries, T value, const descriptor& desc) {
+  ewise_add(to, none, to, vector<T>(entries.as_row().with_value(value)), binary::second, desc);
+}
+
+int64 count_true(const dense<bool>& of, const descriptor& desc) {
+  return reduce(apply<int64>(of, unary::identity, desc), binary::plus, desc);
+}
+
+/// Below so many arcs per node a level is hardly ever wide enough to read arcs backwards.
+constexpr int64 arcs_per_node = 4;
+
+}  // namespace
+
+bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
+               const descriptor& desc) {
+  check("bfs", a, std::span(&source, 1));
+  const index n = a.rows();
+  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  descriptor product = other;
+  product.kernel = desc.kernel;
+  if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
+
+  bfs_result found;
+  found.levels = dense<int32>(n, 1, -1).to(a.where());
+  if (given.parents) found.parents = dense<int32>(n, 1, -1).to(a.where());
+  auto visited = dense<bool>(n, 1, false).to(a.where());
+  auto frontier = vector<bool>::from_indices(n, std::span(&source, 1)).to(a.where());
+  vector<int32> parents(frontier.as_row().with_value(source));
+  for (int level = 0; frontier.nnz() > 0; ++level) {
+    write_at(found.levels, frontier, level, other);
+    write_at(visited, frontier, true, other);
+    if (given.parents)
+      ewise_add(found.parents, none, found.parents, parents, binary::second, other);
+    found.reached += frontier.nnz();
+    found.max_level = level;
+    if (given.progress) given.progress(level, frontier.nnz());
+    if (given.parents) {
+      parents = vxm(frontier, a, least_inner(), complement(values(visited)), product);
+      frontier = vector<bool>(parents.as_row().with_value(true));
+    } else {
+      frontier = vxm(frontier, a, any_pair<bool>(), complement(values(visited)), product);
+    }
+  }
+  return found;
+}
+
+multi_source_result multi_source(const matrix<bool>& a, std::span<const index> sources,
+                                 const bfs_options& given, const descriptor& desc) {
+  check("multi_source", a, sources);
+  const index n = a.rows(), width = static_cast<index>(sources.size());
+  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  descriptor product = other;
+  product.transpose_a = true;
+  product.replace = true;
+  product.kernel = desc.kernel;
+
+  dense<bool> start(n, width, false);
+  for (index k = 0; k < width; ++k) start(sources[static_cast<std::size_t>(k)], k) = true;
+  auto frontier = start.to(a.where()), visited = frontier, next = frontier;
+  multi_source_result found;
+  found.levels = dense<int32>(n, width, -1).to(a.where());
+  for (int level = 0; reduce(frontier, binary::logical_or, other); ++level) {
+    apply(found.levels, none, found.levels, binary::second, level, values(frontier), other);
+    found.max_level = level;
+    if (given.progress) given.progress(level, count_true(frontier, other));
+    mxm(next, none, a, frontier, lor_land<bool>(), complement(values(visited)), product);
+    ewise_add(visited, none, visited, next, binary::logical_or, other);
+    std::swap(frontier, next);
+  }
+  found.reached = count_true(visited, other);
+  return found;
+}
+
+}  // namespace rig
