@@ -9,6 +9,7 @@
 
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/pagerank.hpp"
+#include "rig/algorithms/sssp.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/error.hpp"

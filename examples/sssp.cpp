@@ -1,0 +1,71 @@
+// Shortest paths from one node, over the weights of the file or synthetic ones.
+
+#include "rig/algorithms/sssp.hpp"
+
+#include "options.hpp"
+#include "report.hpp"
+#include "rig/user_semiring.hpp"
+
+namespace {
+
+/// A weight from 1 to 64 that both directions of an edge share.
+RIG_OPERATOR(
+    synthetic,
+    static constexpr rig::int64 apply(bool, rig::index i, rig::index j, rig::int64 most) {
+      const rig::int64 low = i < j ? i : j, high = i < j ? j : i;
+      return 1 + (31 * low + 17 * high) % most;
+    });
+
+template <class T>
+void paths(const example::options& given, const rig::matrix<T>& graph, rig::index source,
+           const rig::sssp_options& my) {
+  const auto a = graph.to(given.where());
+  const example::stopwatch watch;
+  const auto found = rig::sssp(a, source, my, given.describe());
+  rig::synchronise(a.where());
+  const double ms = watch.ms();
+  T most = 0, sum = 0;
+  const auto distances = found.distances.to(rig::cpu());
+  for (const T distance : distances) {
+    if (distance == rig::highest<T>()) continue;
+    most = std::max(most, distance);
+    sum += distance;
+  }
+  example::report out;
+  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
+                        std::to_string(graph.nnz()) + " arcs");
+  out.note("steps", std::to_string(found.steps));
+  out.add("source", source);
+  out.add("reached", found.reached);
+  out.add("max", most);
+  out.add("sum", sum);
+  out.add("ms", ms);
+  out.print(given.json);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  int source = 0;
+  std::string weights;
+  rig::sssp_options my;
+  namespace po = example::po;
+  po::options_description own("Paths", 100);
+  auto add = own.add_options();
+  add("source", po::value(&source)->default_value(0)->value_name("S"), "node to start from");
+  add("weights", po::value(&weights)->default_value("file")->value_name("WHICH"),
+      "file: those of the graph; synthetic: 1 + (31 min(i,j) + 17 max(i,j)) mod 64");
+  add("delta", po::value(&my.delta)->default_value(0)->value_name("WIDTH"),
+      "nodes whose distances differ by less are relaxed together; 0: chosen");
+  return example::run_program(
+      count, arguments, "Finds the shortest paths from a node to the others", own,
+      [&](const example::options& given) {
+        example::require(weights == "file" || weights == "synthetic",
+                         "--weights is file or synthetic, not '" + weights + "'");
+        example::require(my.delta >= 0, "--delta is at least 0");
+        if (weights == "file")
+          paths(given, given.load<double>(), source, my);
+        else
+          paths(given, rig::apply(given.load<bool>(), synthetic(), rig::int64(64)), source, my);
+      });
+}
