@@ -8,6 +8,7 @@
 /// Sparse algebra over semirings, on CPUs and GPUs.
 
 #include "rig/algorithms/bfs.hpp"
+#include "rig/algorithms/components.hpp"
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/algorithms/sssp.hpp"
 #include "rig/cbsr.hpp"
