@@ -1,5 +1,6 @@
 // The builtin operators on blocks of elements.
 
+#include <algorithm>
 #include <cstring>
 #include <type_traits>
 
@@ -15,7 +16,10 @@ constexpr int most = element_block::most;
 /// Gathers both operands of a block, and calls work(x, y).
 template <class A, class Work>
 void with_operands(const element_block& b, Work work) {
-  A x[most] = {}, y[most] = {};
+  A x[most], y[most];
+  // A gather leaves absent elements. Blocks may be short, so only their elements are cleared.
+  std::fill_n(x, b.count, A());
+  std::fill_n(y, b.count, A());
   gather(*b.x_of, b.x, b.count, x);
   gather(*b.y_of, b.y, b.count, y);
   work(x, y);
@@ -35,7 +39,7 @@ template <class A>
 void run_binary(const element_block& b) {
   with_operands<A>(b, [&](A* x, A* y) {
     A z[most];
-    std::memcpy(z, x, sizeof(z));
+    std::memcpy(z, x, static_cast<std::size_t>(b.count) * sizeof(A));
     accumulate_each(as_accumulator(static_cast<binary>(b.code)), z, y, b.count);
     fill_single(b, x, y, z);
     store(b, z);
