@@ -10,6 +10,7 @@
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
 #include "rig/algorithms/pagerank.hpp"
+#include "rig/algorithms/scc.hpp"
 #include "rig/algorithms/sssp.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"

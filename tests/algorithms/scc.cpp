@@ -1,0 +1,93 @@
+// Strongly connected components against known answers and plain searches.
+
+#include "rig/algorithms/scc.hpp"
+
+#include <numeric>
+
+#include "algorithms/known_graphs.hpp"
+
+namespace {
+
+using known::json;
+
+/// The smallest node that has paths to and from each node.
+std::vector<int> labels_of(const rig::matrix<bool>& a) {
+  const auto arcs = known::arcs_of(a);
+  std::vector<std::vector<int>> reached;
+  for (int i = 0; i < a.rows(); ++i) reached.push_back(known::levels_of(arcs, i));
+  std::vector<int> label(arcs.size());
+  for (std::size_t i = 0; i < label.size(); ++i)
+    while (reached[i][static_cast<std::size_t>(label[i])] < 0 ||
+           reached[static_cast<std::size_t>(label[i])][i] < 0)
+      ++label[i];
+  return label;
+}
+
+void check_random(const rig::matrix<bool>& a) {
+  const auto expected = labels_of(a);
+  int rounds = 0;
+  rig::scc_options my;
+  my.progress = [&](int round, rig::int64 arcs) {
+    CHECK(round == ++rounds);
+    CHECK(arcs <= a.nnz());
+  };
+  const auto found = rig::scc(a.with_value(0.0), my);
+  CHECK(std::equal(expected.begin(), expected.end(), found.labels.begin()));
+  CHECK(found.rounds == rounds);
+  rig::int64 roots = 0;
+  for (int i = 0; i < a.rows(); ++i) roots += expected[static_cast<std::size_t>(i)] == i;
+  CHECK(found.count == roots);
+}
+
+}  // namespace
+
+TEST_CASE("strong components of the data sets") {
+  for (const auto& graph : known::with("scc")) {
+    CAPTURE(graph.name);
+    const auto a = graph.load();
+    const auto found = rig::scc(a);
+    std::vector<rig::int64> sizes(static_cast<std::size_t>(a.rows()));
+    for (const int label : found.labels) ++sizes[static_cast<std::size_t>(label)];
+    CHECK(found.count == graph.expected["scc"]["count"]);
+    CHECK(*std::max_element(sizes.begin(), sizes.end()) == graph.expected["scc"]["largest"]);
+  }
+}
+
+TEST_CASE("published strong components of cover") {
+  const json answers = known::lagraph();
+  if (answers.is_null()) return;
+  const auto labels = rig::scc(rig::read_matrix<double>(known::lagraph_file("cover"))).labels;
+  CHECK(json(std::vector<int>(labels.begin(), labels.end())) == answers["scc"]["cover"]);
+}
+
+TEST_CASE("strong components of random graphs are those of plain searches") {
+  known::each_random([](const rig::matrix<bool>& a, bool) { check_random(a); });
+}
+
+TEST_CASE("paths and rings of rings") {
+  random_bits bits(test_seed() + 2);
+  const int n = 120;
+  std::vector<int> order(n);
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = n - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[static_cast<std::size_t>(bits.below(i + 1))]);
+  for (const int ring : {1, 2, 5, 40, n}) {
+    std::vector<int> from, to;
+    const auto arc = [&](int i, int j) {
+      from.push_back(order[static_cast<std::size_t>(i)]);
+      to.push_back(order[static_cast<std::size_t>(j)]);
+    };
+    for (int i = 0; i < n; ++i) {
+      if (i + 1 < n) arc(i, i + 1);
+      if (i % ring == ring - 1 && ring > 1) arc(i, i - ring + 1);
+    }
+    const auto a = rig::matrix<bool>::from_positions(n, n, from, to, true, true);
+    check_random(a);
+    CHECK(rig::scc(a).count == n / ring);
+  }
+}
+
+TEST_CASE("wrong input") {
+  known::check_error(rig::errc::shape, "scc: A is 2x3", [] { rig::scc(rig::matrix<bool>(2, 3)); });
+}
