@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
@@ -118,9 +119,27 @@ bool is_flat(const operation& o) {
          is_packed(o.x.full) && is_packed(o.y.full) && is_packed(o.mask.full);
 }
 
+/// A packed column is a row, whose blocks are longer than one element.
+operation column_as_row(const operation& o) {
+  operation out = o;
+  dense_operand* const all[] = {&out.c.full, &out.x.full, &out.y.full, &out.mask.full};
+  for (const dense_operand* of : all)
+    if (of->data != nullptr && (of->columns != 1 || of->stride != 1)) return out;
+  if (o.mask.over == mask_operand::kind::matrix || o.op->reads_positions ||
+      o.region_columns != nullptr)
+    return out;
+  for (dense_operand* of : all) {
+    std::swap(of->rows, of->columns);
+    of->stride = of->columns;
+  }
+  std::swap(out.region_rows, out.region_columns);
+  return out;
+}
+
 }  // namespace
 
-void run_dense(const operation& o) {
+void run_dense(const operation& given) {
+  const operation o = column_as_row(given);
   const int64 rows = is_flat(o) ? 1 : o.c.full.rows,
               columns = is_flat(o) ? int64{o.c.full.rows} * o.c.full.columns : o.c.full.columns;
   // A sparse mask is walked from the start of its row.
