@@ -7,6 +7,7 @@
 /// @namespace rig
 /// Sparse algebra over semirings, on CPUs and GPUs.
 
+#include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
 #include "rig/algorithms/pagerank.hpp"

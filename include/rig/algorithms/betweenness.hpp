@@ -1,0 +1,55 @@
+#pragma once
+
+/// @file
+/// Betweenness centrality.
+
+#include <functional>
+#include <span>
+
+#include "rig/dense.hpp"
+#include "rig/descriptor.hpp"
+#include "rig/matrix.hpp"
+
+namespace rig {
+
+/// How `betweenness` divides its work.
+struct betweenness_options {
+  /// Sources that are searched at once. Memory grows with it: three arrays of batch × n numbers.
+  int batch = 32;
+  /// Called after each batch with the number of sources that are done.
+  std::function<void(int64)> progress = {};
+};
+
+/// How many shortest paths from some sources lead through each node: batched Brandes.
+///
+///   c(v) = Σ_s Σ_t (paths from s to t through v) / (paths from s to t),  s ≠ v ≠ t
+///
+/// Paths are counted in arcs. If A is symmetric, c counts each undirected path from both ends, and
+/// half of it is the usual measure. Shapes: A n×n, its values are not read; the result n×1, where
+/// the graph lies. Deterministic; another batch may round sums in another way. The descriptor's
+/// threads and stream go to the operations, its kernel to the products. Places: those of mxm of two
+/// matrices. Cost: O(nnz + n) per source, and the transpose, which A keeps. Throws error: shape,
+/// range, cannot, unknown_kernel, out_of_memory. Source: Brandes, 2001; Buluç & Gilbert, 2011.
+/// @code
+/// const auto through = rig::betweenness(A, std::vector{0, 1});
+/// std::printf("node 2: %g paths\n", through(2, 0));
+/// @endcode
+dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
+                          const betweenness_options& given = {}, const descriptor& desc = {});
+/// From every node.
+dense<double> betweenness(const matrix<bool>& a, const betweenness_options& given = {},
+                          const descriptor& desc = {});
+/// The same for other values, which are not read.
+template <class T>
+dense<double> betweenness(const matrix<T>& a, std::span<const index> sources,
+                          const betweenness_options& given = {}, const descriptor& desc = {}) {
+  return betweenness(a.with_value(true), sources, given, desc);
+}
+/// From every node, for other values, which are not read.
+template <class T>
+dense<double> betweenness(const matrix<T>& a, const betweenness_options& given = {},
+                          const descriptor& desc = {}) {
+  return betweenness(a.with_value(true), given, desc);
+}
+
+}  // namespace rig
