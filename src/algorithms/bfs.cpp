@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -41,7 +42,7 @@ int64 count_true(const dense<bool>& of, const descriptor& desc) {
   return reduce(apply<int64>(of, unary::identity, desc), binary::plus, desc);
 }
 
-/// Below so many arcs per node a level is hardly ever wide enough to read arcs backwards.
+/// Below so many arcs per node a search has many levels, which are hardly ever wide.
 constexpr int64 arcs_per_node = 4;
 
 }  // namespace
@@ -79,9 +80,11 @@ bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
   return found;
 }
 
-multi_source_result multi_source(const matrix<bool>& a, std::span<const index> sources,
-                                 const bfs_options& given, const descriptor& desc) {
-  check("multi_source", a, sources);
+namespace {
+
+/// A level per product of n×K frontiers.
+multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> sources,
+                                const bfs_options& given, const descriptor& desc) {
   const index n = a.rows(), width = static_cast<index>(sources.size());
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
   descriptor product = other;
@@ -104,6 +107,44 @@ multi_source_result multi_source(const matrix<bool>& a, std::span<const index> s
   }
   found.reached = count_true(visited, other);
   return found;
+}
+
+/// A search per source.
+multi_source_result one_by_one(const matrix<bool>& a, std::span<const index> sources,
+                               const bfs_options& given, const descriptor& desc) {
+  multi_source_result found;
+  found.levels =
+      dense<int32>::uninitialised(a.rows(), static_cast<index>(sources.size()), a.where());
+  std::vector<int64> nodes;
+  bfs_options my;
+  my.progress = [&](int level, int64 count) {
+    const auto at = static_cast<std::size_t>(level);
+    if (at == nodes.size()) nodes.push_back(0);
+    nodes[at] += count;
+  };
+  index column = 0;
+  for (const index source : sources) {
+    const auto one = bfs(a, source, my, desc);
+    assign(found.levels, none, one.levels, all, range{column, column + 1}, desc);
+    found.reached += one.reached;
+    found.max_level = std::max(found.max_level, one.max_level);
+    ++column;
+  }
+  for (std::size_t level = 0; given.progress && level < nodes.size(); ++level)
+    given.progress(static_cast<int>(level), nodes[level]);
+  return found;
+}
+
+}  // namespace
+
+multi_source_result multi_source(const matrix<bool>& a, std::span<const index> sources,
+                                 const bfs_options& given, const descriptor& desc) {
+  check("multi_source", a, sources);
+  // Graphs of few arcs per node have many levels, each of which costs a product with all of A.
+  const bool has_many_levels = a.nnz() < arcs_per_node * a.rows();
+  if (has_many_levels && a.where() == cpu() && desc.kernel.empty())
+    return one_by_one(a, sources, given, {.threads = desc.threads, .stream = desc.stream});
+  return all_at_once(a, sources, given, desc);
 }
 
 }  // namespace rig

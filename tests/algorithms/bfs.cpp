@@ -38,6 +38,32 @@ void check_parents(const std::vector<std::vector<int>>& arcs, const std::vector<
   CHECK(std::equal(expected.begin(), expected.end(), parents.begin()));
 }
 
+/// A kernel of a dense product makes all sources be searched at once.
+void check_several(const rig::matrix<bool>& a, const std::vector<int>& sources,
+                   const std::vector<std::vector<int>>& arcs, const char* kernel) {
+  rig::int64 reached = 0, counted = 0;
+  int most = 0, levels = 0;
+  rig::bfs_options my;
+  my.progress = [&](int level, rig::int64 nodes) {
+    CHECK(level == levels++);
+    counted += nodes;
+  };
+  const auto found = rig::multi_source(a, sources, my, {.kernel = kernel});
+  REQUIRE(found.levels.columns() == static_cast<int>(sources.size()));
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    const auto expected = known::levels_of(arcs, sources[k]);
+    for (int i = 0; i < a.rows(); ++i) {
+      const int level = expected[static_cast<std::size_t>(i)];
+      CHECK(found.levels(i, static_cast<int>(k)) == level);
+      reached += level >= 0;
+      most = std::max(most, level);
+    }
+  }
+  CHECK(found.reached == reached);
+  CHECK(counted == reached);
+  CHECK(found.max_level == most);
+}
+
 }  // namespace
 
 TEST_CASE("levels of the data sets") {
@@ -84,24 +110,7 @@ TEST_CASE("several sources give the levels of each") {
     const auto arcs = known::arcs_of(a);
     std::vector<int> sources;
     for (int k = 0; k < std::min(a.rows(), 5); ++k) sources.push_back((k * 7 + 3) % a.rows());
-    rig::int64 reached = 0, counted = 0;
-    int most = 0;
-    rig::bfs_options my;
-    my.progress = [&](int, rig::int64 nodes) { counted += nodes; };
-    const auto found = rig::multi_source(a, sources, my);
-    REQUIRE(found.levels.columns() == static_cast<int>(sources.size()));
-    for (std::size_t k = 0; k < sources.size(); ++k) {
-      const auto expected = known::levels_of(arcs, sources[k]);
-      for (int i = 0; i < a.rows(); ++i) {
-        const int level = expected[static_cast<std::size_t>(i)];
-        CHECK(found.levels(i, static_cast<int>(k)) == level);
-        reached += level >= 0;
-        most = std::max(most, level);
-      }
-    }
-    CHECK(found.reached == reached);
-    CHECK(counted == reached);
-    CHECK(found.max_level == most);
+    for (const char* kernel : {"", "row"}) check_several(a, sources, arcs, kernel);
   });
 }
 

@@ -19,7 +19,7 @@ struct bfs_options {
   /// nodes have many arcs reads the arcs into the other nodes instead.
   bool both_directions = true;
   /// Called for each level with its number, from 0 on, and its nodes. `multi_source` counts a node
-  /// once per source.
+  /// once per source, and may call only at its end.
   std::function<void(int, int64)> progress = {};
 };
 
@@ -63,6 +63,7 @@ struct multi_source_result {
 /// The number of steps from K sources to each node: column k holds the levels of sources[k].
 ///
 /// A level is one product of Aᵀ with n×K frontiers, so each row of A is read once for all sources.
+/// On a CPU, if A has few arcs per node, each source is searched alone unless a kernel is named.
 /// Everything else is as for `bfs`, except: places: all; the descriptor's kernel is one of a dense
 /// product; parents and both_directions are not used. Cost: O(K·(nnz + n)) per level, and the
 /// transpose, which A keeps. Source: Then et al., VLDB 2014.
