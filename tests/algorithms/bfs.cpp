@@ -85,6 +85,18 @@ TEST_CASE("published levels of karate") {
         answers["bfs"]["karate_levels_from_30"]);
 }
 
+TEST_CASE("levels of LDBC's graphs") {
+  for (const auto& graph : known::ldbc("BFS")) {
+    CAPTURE(graph.name);
+    const auto found = rig::bfs(graph.a, known::ldbc_source(graph));
+    CHECK(graph.a.rows() > 5);
+    for (int i = 0; i < graph.a.rows(); ++i) {
+      const int level = found.levels(i, 0);
+      CHECK(graph.answer(i) == (level < 0 ? "9223372036854775807" : std::to_string(level)));
+    }
+  }
+}
+
 TEST_CASE("levels and parents are those of a plain queue, in every direction") {
   known::each_random([](const rig::matrix<bool>& a, bool) {
     const auto arcs = known::arcs_of(a);

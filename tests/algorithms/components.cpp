@@ -56,6 +56,18 @@ TEST_CASE("published numbers of components") {
   }
 }
 
+TEST_CASE("components of LDBC's graphs") {
+  for (const auto& graph : known::ldbc("WCC")) {
+    CAPTURE(graph.name);
+    const auto found = rig::components(graph.a);
+    CHECK(graph.a.rows() > 5);
+    // The ids ascend with the nodes, and the reference names a component by one of its ids.
+    for (int i = 0; i < graph.a.rows(); ++i)
+      for (int j = 0; j < i; ++j)
+        CHECK((found.labels(i, 0) == found.labels(j, 0)) == (graph.answer(i) == graph.answer(j)));
+  }
+}
+
 TEST_CASE("components of random graphs are those of a plain search") {
   known::each_random([](const rig::matrix<bool>& a, bool undirected) {
     const auto expected = labels_of(a);

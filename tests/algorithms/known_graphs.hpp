@@ -5,10 +5,13 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -70,6 +73,96 @@ inline json lagraph() {
   if (exists(file)) return json::parse(std::ifstream(file));
   MESSAGE("SKIPPED: there is no " << file.string());
   return nullptr;
+}
+
+/// A graph of ldbc-small, whose nodes have ids, and its reference output.
+struct ldbc_graph {
+  std::string name;
+  rig::matrix<double> a;
+  std::vector<long> ids;
+  std::map<long, std::string> answers;
+
+  int node(long id) const {
+    return static_cast<int>(std::lower_bound(ids.begin(), ids.end(), id) - ids.begin());
+  }
+  const std::string& answer(int node) const {
+    return answers.at(ids[static_cast<std::size_t>(node)]);
+  }
+};
+
+/// Reads `input` ("id neighbours…" per line) or `input`.v and `input`.e (ids; "from to weight"),
+/// and `output` ("id answer"). Lists of neighbours of undirected graphs hold both directions.
+inline ldbc_graph read_ldbc(const std::string& input, const std::string& output, bool undirected) {
+  const fs::path folder = data() / "ldbc-small";
+  ldbc_graph out{input, {}, {}, {}};
+  std::vector<long> from, to;
+  std::vector<double> weights;
+  const auto each_line = [&](const std::string& name, auto work) {
+    std::ifstream file(folder / name);
+    for (std::string line; std::getline(file, line);)
+      if (std::istringstream words(line); line.find_first_not_of(" \r") != std::string::npos)
+        work(words);
+  };
+  const auto add = [&](long i, long j, double weight) {
+    from.push_back(i);
+    to.push_back(j);
+    weights.push_back(weight);
+  };
+  const bool is_list = exists(folder / input);
+  each_line(is_list ? input : input + ".v", [&](std::istringstream& words) {
+    long id = 0;
+    words >> id;
+    out.ids.push_back(id);
+    for (long other = 0; is_list && words >> other;) add(id, other, 1);
+  });
+  if (!is_list)
+    each_line(input + ".e", [&](std::istringstream& words) {
+      long i = 0, j = 0;
+      double weight = 1;
+      words >> i >> j >> weight;
+      add(i, j, weight);
+      if (undirected) add(j, i, weight);
+    });
+  each_line(output, [&](std::istringstream& words) {
+    long id = 0;
+    words >> id;
+    words >> out.answers[id];
+  });
+  // Nodes without neighbours may lack a line of their own.
+  for (const auto& [id, text] : out.answers) out.ids.push_back(id);
+  std::sort(out.ids.begin(), out.ids.end());
+  out.ids.erase(std::unique(out.ids.begin(), out.ids.end()), out.ids.end());
+  for (auto* list : {&from, &to})
+    for (long& id : *list) id = out.node(id);
+  const auto n = static_cast<int>(out.ids.size());
+  out.a = rig::matrix<double>::from_tuples(n, n, from, to, weights);
+  return out;
+}
+
+/// The directed and the undirected graphs of ldbc-small for one algorithm: "BFS", "SSSP", "WCC".
+inline std::vector<ldbc_graph> ldbc(const std::string& algorithm) {
+  if (!fs::is_directory(data() / "ldbc-small")) {
+    MESSAGE("SKIPPED: there is no " << (data() / "ldbc-small").string());
+    return {};
+  }
+  std::string folder = algorithm;
+  for (char& c : folder) c = static_cast<char>(std::tolower(c));
+  std::vector<ldbc_graph> found;
+  for (const std::string way : {"directed", "undirected"}) {
+    const std::string brief = way.substr(0, way.size() - 5);  // dir, undir
+    const bool undirected = way == "undirected";
+    const std::string example = "example/example-" + way;
+    found.push_back(read_ldbc(algorithm == "SSSP" ? example : example + "-input",
+                              example + "-" + algorithm, undirected));
+    found.push_back(
+        read_ldbc(folder + "/" + brief + "-input", folder + "/" + brief + "-output", undirected));
+  }
+  return found;
+}
+
+/// The source of searches in a graph of ldbc-small.
+inline int ldbc_source(const ldbc_graph& graph) {
+  return graph.node(graph.name.find("example-undirected") == std::string::npos ? 1 : 2);
 }
 
 /// A random graph; with self loops, and the reverse of each arc if `undirected`.

@@ -92,6 +92,21 @@ TEST_CASE("distances in the data sets, by the weights of the file") {
   }
 }
 
+TEST_CASE("distances in LDBC's graphs") {
+  for (const auto& graph : known::ldbc("SSSP")) {
+    CAPTURE(graph.name);
+    const auto found = rig::sssp(graph.a, known::ldbc_source(graph));
+    CHECK(graph.a.rows() > 5);
+    for (int i = 0; i < graph.a.rows(); ++i) {
+      const double got = found.distances(i, 0);
+      if (graph.answer(i)[0] == 'I' || graph.answer(i)[0] == 'i')
+        CHECK(got == rig::highest<double>());
+      else
+        CHECK(std::abs(got - std::stod(graph.answer(i))) <= 1e-12 * got);
+    }
+  }
+}
+
 TEST_CASE("distances in random graphs are those of a plain loop") {
   random_bits bits(test_seed() + 1);
   known::each_random([&](const rig::matrix<bool>& a, bool) {
