@@ -199,6 +199,16 @@ TEST_CASE("JSON keys") {
   CHECK(keys_of(kept["ms"]) == keys{"maxk", "forward", "backward", "dense"});
   CHECK(keys_of(answer("pagerank --generate karate")) ==
         keys{"n", "iterations", "sum", "norm2", "top", "ms"});
+  CHECK(keys_of(answer("bfs --generate karate --source 30")) ==
+        keys{"source", "reached", "max_level", "sum_levels", "per_level", "ms"});
+  CHECK(keys_of(answer("bfs --generate karate --sources 2")) ==
+        keys{"sources", "reached", "max_level", "sum_levels", "ms"});
+  CHECK(keys_of(answer("sssp --generate karate --weights synthetic")) ==
+        keys{"source", "reached", "max", "sum", "ms"});
+  CHECK(keys_of(answer("components --generate karate")) ==
+        keys{"count", "largest", "sum_min_index", "ms"});
+  CHECK(keys_of(answer("scc --generate karate")) == keys{"count", "largest", "ms"});
+  CHECK(keys_of(answer("betweenness --generate karate --sources all")) == keys{"top", "sum", "ms"});
   const auto layer = answer("sage --generate karate --aggregate mean --hidden 8");
   CHECK(keys_of(layer) == keys{"n", "features", "aggregate", "kernel", "ms", "fro", "total"});
   CHECK(keys_of(layer["ms"]) == keys{"transform", "aggregate", "combine"});
