@@ -81,19 +81,19 @@ matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const de
   return arcs_within(a, after, before, desc);
 }
 
-/// The least label of the nodes with a path from each node, or with transpose_a to each node.
-void spread_least(dense<int32>& labels, const matrix<bool>& a, const descriptor& desc) {
+/// The least label of the nodes with a path to each node; with transpose_b from each node.
+dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
+                          const descriptor& desc) {
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
-  auto near = labels, far = labels;
-  for (bool changes = true; changes;) {
-    mxv(near, none, a, labels, min_second<int32>(), desc);
-    ewise_add(near, none, near, labels, binary::minimum, other);
-    // A path to a node goes on along the paths of that node.
-    extract(far, none, near, near, all, other);
-    changes =
-        reduce(ewise_add<bool>(far, labels, binary::not_equal, other), binary::logical_or, other);
-    std::swap(labels, far);
+  auto labels = nodes;
+  auto changed = vector<int32>::from(nodes);
+  while (changed.nnz() > 0) {
+    const auto offered = vxm(changed, a, min_first<int32>(), desc);
+    const auto is_less = ewise_mult<bool>(offered, labels, binary::less, other);
+    changed = apply(offered, unary::identity, values(is_less), other);
+    ewise_add(labels, none, labels, changed, binary::second, other);
   }
+  return labels;
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor
     fail(errc::shape, {"scc: A is ", a.rows(), "x", a.columns(), ", not square"});
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
   descriptor transposed = other;
-  transposed.transpose_a = true;
+  transposed.transpose_b = true;
 
   scc_result found;
   const auto nodes = nodes_of(a, other);
@@ -113,9 +113,8 @@ scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor
     if (found.rounds == 0) {
       rest = without_pivot(rest, found.labels, other);
     } else {
-      auto forwards = nodes, backwards = nodes;
-      spread_least(forwards, rest, transposed);
-      spread_least(backwards, rest, other);
+      const auto forwards = least_labels(nodes, rest, other),
+                 backwards = least_labels(nodes, rest, transposed);
       // Settled before are those without arcs, whose labels here are not less than those found.
       const auto settled = ewise_add<bool>(forwards, backwards, binary::equal, other);
       ewise_add(found.labels, none, found.labels, forwards, binary::minimum, values(settled),
