@@ -61,7 +61,7 @@ void compare(const char* name, int m, int n, const setting& s, random_bits& rand
 }
 
 // Both forms of a call of rig, as the arguments of compare.
-#define FORMS(call, ...)                                                                   \
+#define BOTH_FORMS(call, ...)                                                              \
   [&](auto& c, auto accum, const auto&... rest) { call(c, accum, __VA_ARGS__, rest...); }, \
       [&](const auto&... rest) { return call<T>(__VA_ARGS__, rest...); }
 
@@ -77,17 +77,19 @@ void element_wise(random_bits& random) {
       ok(GrB_Matrix_eWiseAdd_BinaryOp(c, mask, accum, their, a, b, d));
     };
   };
-  compare<T>("ewise_add", m, n, s, random, FORMS(rig::ewise_add, of_x, of_y, op),
+  compare<T>("ewise_add", m, n, s, random, BOTH_FORMS(rig::ewise_add, of_x, of_y, op),
              theirs_adds(x.other.m, y.other.m));
   if (!rig::is_comparison(op)) {
     compare<T>("ewise_add, sparse first", m, n, s, random,
-               FORMS(rig::ewise_add, part.ours, of_y, op), theirs_adds(part.other.m, y.other.m));
+               BOTH_FORMS(rig::ewise_add, part.ours, of_y, op),
+               theirs_adds(part.other.m, y.other.m));
     compare<T>("ewise_add, dense first", m, n, s, random,
-               FORMS(rig::ewise_add, of_x, part.ours, op), theirs_adds(x.other.m, part.other.m));
+               BOTH_FORMS(rig::ewise_add, of_x, part.ours, op),
+               theirs_adds(x.other.m, part.other.m));
   }
   const auto [f, their_f] = any_of(operators<T>::unary(), random);
   compare<T>(
-      "apply", m, n, s, random, FORMS(rig::apply, of_x, f),
+      "apply", m, n, s, random, BOTH_FORMS(rig::apply, of_x, f),
       [&, their = their_f](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
         ok(GrB_Matrix_apply(c, mask, accum, their, x.other.m, d));
       });
@@ -102,7 +104,7 @@ void parts(random_bits& random) {
   const rig::dense<T> of_x = dense_of(x);
   compare<T>(
       "extract", rows.count(), columns.count(), s, random,
-      FORMS(rig::extract, of_x, rows.ours, columns.ours),
+      BOTH_FORMS(rig::extract, of_x, rows.ours, columns.ours),
       [&](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
         ok(GrB_Matrix_extract(c, mask, accum, x.other.m, rows.theirs.data(), at(rows.count()),
                               columns.theirs.data(), at(columns.count()), d));
@@ -147,7 +149,7 @@ void sums(random_bits& random) {
   const rig::dense<T> of_x = dense_of(x);
   const auto [by, their_by] = any_of(operators<T>::monoids(), random);
   compare<T>(
-      "reduce_rows", m, 1, s, random, FORMS(rig::reduce_rows, of_x, by),
+      "reduce_rows", m, 1, s, random, BOTH_FORMS(rig::reduce_rows, of_x, by),
       [&, their = their_by](GrB_Matrix c, GrB_Matrix mask, GrB_BinaryOp accum, GrB_Descriptor d) {
         GrB_Vector w = nullptr;
         ok(GrB_Vector_new(&w, type_in_graphblas<T>(), at(m)));
