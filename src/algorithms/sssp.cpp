@@ -36,7 +36,8 @@ T width_of(const matrix<T>& a, const sssp_options& given, const descriptor& desc
     width = mean_weights * sum / static_cast<double>(a.nnz());
   }
   const T rounded = convert<T>(width);
-  return rounded > 0 && rounded < highest<T>() ? rounded : highest<T>();
+  if (rounded == 0) return 1;
+  return rounded > 0 ? rounded : highest<T>();  // the sum of great integers wraps
 }
 
 /// The entries of u for which u(i) ⊙ v(i).
