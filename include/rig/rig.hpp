@@ -13,6 +13,7 @@
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/algorithms/scc.hpp"
 #include "rig/algorithms/sssp.hpp"
+#include "rig/algorithms/triangles.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/error.hpp"

@@ -1,0 +1,32 @@
+#pragma once
+
+/// @file
+/// The number of triangles.
+
+#include "rig/descriptor.hpp"
+#include "rig/matrix.hpp"
+
+namespace rig {
+
+/// The number of triangles of the undirected view of a graph: three nodes, an edge between each
+/// two.
+///
+///   Σ (L ⊕.⊗ L)⟨L⟩ over plus_pair; L has the arc of each edge that leads to the higher degree
+///
+/// Shapes: A n×n; an entry (i, j) or (j, i) is an edge, its value is not read, and self loops do
+/// not count. Exact. The descriptor's kernel goes to the product; threads and stream go to all
+/// calls. Places: all. Cost: O(nnz · √nnz) at most; memory: O(nnz), and the transpose, which is not
+/// kept. Throws error: shape, unknown_kernel, cannot, out_of_memory. Source: Latapy, Theoretical
+/// Computer Science 2008; Azad et al., IPDPSW 2015.
+/// @code
+/// const rig::int64 count = rig::triangles(A);
+/// std::printf("%ld triangles\n", count);
+/// @endcode
+int64 triangles(const matrix<bool>& a, const descriptor& desc = {});
+/// The same for other values, which are not read.
+template <class T>
+int64 triangles(const matrix<T>& a, const descriptor& desc = {}) {
+  return triangles(a.with_value(true), desc);
+}
+
+}  // namespace rig

@@ -1,0 +1,59 @@
+#include "algorithms/undirected.hpp"
+
+#include "rig/graph.hpp"
+#include "rig/mxv.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/semirings.hpp"
+#include "rig/user_semiring.hpp"
+
+namespace rig {
+namespace {
+
+/// A number that orders nodes by degree, then by index.
+RIG_OPERATOR(
+    degree_and_index, static constexpr long apply(long degree, rig::index i, rig::index,
+                                                  long nodes) { return degree * nodes + i; });
+
+}  // namespace
+
+void require_graph(const char* name, const matrix<bool>& a) {
+  if (a.rows() != a.columns())
+    fail(errc::shape,
+         {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
+}
+
+descriptor of_operations(const descriptor& desc) {
+  return {.threads = desc.threads, .stream = desc.stream};
+}
+
+descriptor of_products(const descriptor& desc) {
+  descriptor out = of_operations(desc);
+  out.kernel = desc.kernel;
+  out.reproducible = desc.reproducible;
+  return out;
+}
+
+matrix<bool> without_loops(const matrix<bool>& a, const descriptor& desc) {
+  if (diag(a, 0, desc).nnz() == 0) return a;
+  return select(a, selection::off_diagonal, 0, desc).with_value(true);
+}
+
+matrix<bool> undirected(const matrix<bool>& a, const descriptor& desc) {
+  return symmetrise(without_loops(a.with_value(true), desc));
+}
+
+dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc) {
+  // A product that counts reads no column, and its result needs no second pass.
+  const auto unread = dense<int64>::uninitialised(a.columns(), 1, a.where());
+  return mxv(a, unread, plus_pair<int64>(), desc);
+}
+
+matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc) {
+  const auto key = apply(degrees_of(a, desc), degree_and_index(), int64(a.rows()), desc);
+  const auto of_row =
+      join_by<int64>("apply", a.with_value(int64(0)), binary::second, key, broadcast::rows, desc);
+  const auto rises = join_by<bool>("apply", of_row, binary::less, key, broadcast::columns, desc);
+  return select(rises, selection::equal, true, desc).with_value(true);
+}
+
+}  // namespace rig

@@ -1,0 +1,32 @@
+#pragma once
+
+// What several algorithms make of a graph first. Not API.
+
+#include "rig/dense.hpp"
+#include "rig/matrix.hpp"
+
+namespace rig {
+
+/// Throws unless A is square; `name` is the algorithm's.
+void require_graph(const char* name, const matrix<bool>& a);
+
+/// A without its diagonal.
+matrix<bool> without_loops(const matrix<bool>& a, const descriptor& desc);
+
+/// Both directions of each arc, without self loops.
+matrix<bool> undirected(const matrix<bool>& a, const descriptor& desc);
+
+/// The number of entries of each row.
+dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc);
+
+/// One arc of each edge of an undirected graph: from the node of lower degree, or of lower index if
+/// degrees tie. So few arcs leave each node.
+matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc);
+
+/// What operations take of a descriptor beside products: threads and stream.
+descriptor of_operations(const descriptor& desc);
+
+/// What products take of a descriptor: its kernel too.
+descriptor of_products(const descriptor& desc);
+
+}  // namespace rig
