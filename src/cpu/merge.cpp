@@ -98,10 +98,29 @@ class row_region {
   const bool* columns_;
 };
 
+/// Whether a place goes to the result only by `keep`: a selection without a mask.
+bool is_plain_selection(const merge_step& m) {
+  return m.keep != nullptr && m.y == nullptr && m.of.mask.over == mask_operand::kind::absent &&
+         m.region_rows == nullptr && m.region_columns == nullptr;
+}
+
+/// What walk_row does for a plain selection.
+template <class Visit>
+void walk_selected(const merge_step& m, cut start, index limit, Visit visit) {
+  const int64 first = at(m.x, start).next, last = limit == cursor::none
+                                                      ? m.x->offset(start.row + 1)
+                                                      : at(m.x, {start.row, limit}).next;
+  const index* const columns = m.x->entries;
+  const bool* const keep = m.keep;
+  for (int64 p = first; p < last; ++p)
+    if (keep[p]) visit(start.row, columns[p], p, int64{-1});
+}
+
 /// Walks one row from a place to the column `limit`; calls visit(row, column, p of X or −1, p of Y
 /// or −1) for each place that goes to the result.
 template <class Visit>
 void walk_row(const merge_step& m, cut start, index limit, Visit visit) {
+  if (is_plain_selection(m)) return walk_selected(m, start, limit, visit);
   cursor x = at(m.x, start), y = at(m.y, start);
   row_mask mask(m.of.mask, start);
   const row_region region(m, start.row);

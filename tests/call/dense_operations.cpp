@@ -222,6 +222,14 @@ TEST_CASE("dense beside sparse") {
   CHECK(sum(3, 0) == column(3, 0) - 5);
   CHECK(sum(0, 0) == column(0, 0));
   CHECK(rig::at(rig::ewise_mult(v, column, binary::times), 1).value() == 7 * column(1, 0));
+  // Into the dense operand itself, only the elements at entries are computed.
+  auto updated = column, updated_back = column, whole = d;
+  rig::ewise_add(updated, rig::none, updated, v, binary::minus);
+  rig::ewise_add(updated_back, rig::none, v, updated_back, binary::minus);
+  rig::ewise_add(whole, rig::none, a, whole, binary::minus);
+  CHECK(are_equal(updated, sum));
+  CHECK(are_equal(updated_back, rig::ewise_add(v, column, binary::minus)));
+  CHECK(are_equal(whole, any));
   check_error(rig::errc::shape, {"34x34", "5x1"}, [&] { rig::ewise_add(a, column, binary::plus); });
   check_error(rig::errc::shape, {"5x1", "34x34"}, [&] { rig::ewise_mult(v, d, binary::plus); });
 }
