@@ -10,6 +10,7 @@
 #include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
+#include "rig/algorithms/kcore.hpp"
 #include "rig/algorithms/local_clustering.hpp"
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/algorithms/scc.hpp"

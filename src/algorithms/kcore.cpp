@@ -1,0 +1,46 @@
+#include "rig/algorithms/kcore.hpp"
+
+#include <algorithm>
+
+#include "algorithms/undirected.hpp"
+#include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
+
+namespace rig {
+namespace {
+
+/// Removes nodes of at most k neighbours until the others have more. `leaving` are the first ones.
+void peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& found,
+          dense<int32>& degree, const descriptor& product, const descriptor& other) {
+  while (leaving.nnz() > 0) {
+    const vector<int32> leaving_with_k(leaving.as_row().with_value(k));
+    ewise_add(found.cores, none, found.cores, leaving_with_k, binary::second, other);
+    // Core 0 does not mark nodes as removed, but they have no neighbours.
+    const auto lost = vxm(leaving, u, plus_pair<int32>(), complement(values(found.cores)), product);
+    const auto left = ewise_mult(degree, lost, binary::minus, other);
+    ewise_add(degree, none, degree, left, binary::second, other);
+    leaving = select(left, selection::less_equal, k, other);
+  }
+}
+
+}  // namespace
+
+kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
+  require_graph("kcore", a);
+  const descriptor other = of_operations(desc), product = of_products(desc);
+  const auto u = undirected(a, other);
+  auto degree = apply<int32>(degrees_of(u, other), unary::identity, other);
+  kcore_result found{dense<int32>(a.rows(), 1, 0).to(a.where())};
+  auto rest = vector<int32>::from(degree);
+  while (rest.nnz() > 0) {
+    const int k = std::max(found.most, reduce(rest, binary::minimum, other));
+    found.most = k;
+    peel(u, k, select(rest, selection::less_equal, k, other), found, degree, product, other);
+    rest = select(ewise_mult(degree, rest, binary::first, other), selection::greater, k, other);
+    if (given.progress) given.progress(k, rest.nnz());
+  }
+  return found;
+}
+
+}  // namespace rig
