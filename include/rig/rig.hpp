@@ -12,6 +12,7 @@
 #include "rig/algorithms/components.hpp"
 #include "rig/algorithms/kcore.hpp"
 #include "rig/algorithms/local_clustering.hpp"
+#include "rig/algorithms/mis.hpp"
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/algorithms/scc.hpp"
 #include "rig/algorithms/sssp.hpp"
