@@ -11,6 +11,7 @@
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
 #include "rig/algorithms/kcore.hpp"
+#include "rig/algorithms/label_propagation.hpp"
 #include "rig/algorithms/local_clustering.hpp"
 #include "rig/algorithms/mis.hpp"
 #include "rig/algorithms/pagerank.hpp"

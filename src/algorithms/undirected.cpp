@@ -48,6 +48,21 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc) {
   return mxv(a, unread, plus_pair<int64>(), desc);
 }
 
+dense<index> numbers(index count, place where) {
+  dense<index> out(count, 1);
+  for (index i = 0; i < count; ++i) out(i, 0) = i;
+  return out.to(where);
+}
+
+matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns) {
+  const index n = columns.rows();
+  const auto list = [](const dense<index>& of) {
+    return std::span<const index>(of.data(), static_cast<std::size_t>(of.rows()));
+  };
+  return matrix<bool>(pattern_view(n, n, list(starts), list(columns), input::trusted,
+                                   columns.where(), columns.stream()));
+}
+
 matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc) {
   const auto key = apply(degrees_of(a, desc), degree_and_index(), int64(a.rows()), desc);
   const auto of_row =

@@ -23,6 +23,13 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc);
 /// degrees tie. So few arcs leave each node.
 matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc);
 
+/// The column 0, 1, …, count − 1.
+dense<index> numbers(index count, place where);
+
+/// The n×n matrix with the entry (i, columns(i)) in each row i: a view, for as long as both columns
+/// live unchanged. `starts` is numbers(n + 1).
+matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns);
+
 /// What operations take of a descriptor beside products: threads and stream.
 descriptor of_operations(const descriptor& desc);
 
