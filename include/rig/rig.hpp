@@ -10,6 +10,7 @@
 #include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
+#include "rig/algorithms/jaccard.hpp"
 #include "rig/algorithms/kcore.hpp"
 #include "rig/algorithms/label_propagation.hpp"
 #include "rig/algorithms/local_clustering.hpp"

@@ -1,0 +1,52 @@
+#include "rig/algorithms/jaccard.hpp"
+
+#include "algorithms/undirected.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
+
+namespace rig {
+namespace {
+
+void require_node(index node, index nodes) {
+  if (node < 0 || node >= nodes)
+    fail(errc::range, {"jaccard: node is ", node, ", but A has ", nodes,
+                       " nodes; give a number from 0 to ", nodes - 1});
+}
+
+}  // namespace
+
+vector<double> jaccard(const matrix<bool>& a, index node, const descriptor& desc) {
+  require_graph("jaccard", a);
+  require_node(node, a.rows());
+  const descriptor other = of_operations(desc);
+  const auto u = undirected(a, other);
+  const auto degrees = degrees_of(u, other);
+  const auto neighbours = extract_row(u, node, other);
+  const auto with_itself = vxm(neighbours, u, plus_pair<int64>(), of_products(desc));
+  const auto common = select(with_itself, selection::off_diagonal, node, other);
+  // |X ∪ Y| = |X| + |Y| − |X ∩ Y|
+  const auto more = ewise_mult(degrees, common, binary::minus, other);
+  const auto united = apply(more, binary::plus, neighbours.nnz(), other);
+  return ewise_mult(apply<double>(common, unary::identity, other), united, binary::divide, other);
+}
+
+matrix<double> jaccard_of_edges(const matrix<bool>& a, const descriptor& desc) {
+  require_graph("jaccard_of_edges", a);
+  const descriptor other = of_operations(desc);
+  descriptor product = of_products(desc);
+  product.transpose_b = true;  // U is symmetric, and rows of it lie ready
+  const auto u = undirected(a, other);
+  const auto degrees = degrees_of(u, other);
+  const auto zeros = u.with_value(int64(0));
+  const auto common =
+      ewise_add(mxm(u, u, plus_pair<int64>(), structure(u), product), zeros, binary::plus, other);
+  const auto negated = apply(common, unary::negate, other);
+  const auto by_row =
+      join_by<int64>("apply", negated, binary::plus, degrees, broadcast::rows, other);
+  const auto united =
+      join_by<int64>("apply", by_row, binary::plus, degrees, broadcast::columns, other);
+  return ewise_mult(apply<double>(common, unary::identity, other), united, binary::divide, other);
+}
+
+}  // namespace rig
