@@ -159,11 +159,23 @@ sparse_result moved(const operation& o) {
   return out;
 }
 
+/// Whether the mask has a flag for each entry of X, in the order of X.
+bool has_flags_of(const mask_operand& mask, const sparse_operand& x) {
+  const sparse_operand& m = mask.sparse;
+  return mask.over == mask_operand::kind::matrix && !mask.structural && !mask.complemented &&
+         m.value_type == type::boolean && m.values != nullptr && m.permutation == nullptr &&
+         m.offsets == x.offsets && m.entries == x.entries && m.nnz == x.nnz;
+}
+
 /// The entries of T that the mask allows.
 sparse_result restricted(const operation& o, const sparse_result& t) {
   const sparse_operand x = view_of(t, o);
-  sparse_result out =
-      steps_of(o).merge(merge_of(o, &x, nullptr, only_x, t.is_iso ? nullptr : &copying()));
+  operation by_flags = o;
+  if (has_flags_of(o.mask, x)) by_flags.mask = {};
+  merge_step m = merge_of(by_flags, &x, nullptr, only_x, t.is_iso ? nullptr : &copying());
+  if (by_flags.mask.over == mask_operand::kind::absent)
+    m.keep = static_cast<const bool*>(o.mask.sparse.values);
+  sparse_result out = steps_of(o).merge(m);
   out.is_iso = t.is_iso;
   __builtin_memcpy(out.iso, t.iso, sizeof(out.iso));
   return out;

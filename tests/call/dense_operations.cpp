@@ -222,6 +222,13 @@ TEST_CASE("dense beside sparse") {
   CHECK(sum(3, 0) == column(3, 0) - 5);
   CHECK(sum(0, 0) == column(0, 0));
   CHECK(rig::at(rig::ewise_mult(v, column, binary::times), 1).value() == 7 * column(1, 0));
+  // A packed column is extracted in blocks.
+  const auto wide = numbers(1000, 3);
+  std::vector<index> places;
+  for (index k = 0; k < 700; ++k) places.push_back(k * 37 % 1000);
+  const auto taken = rig::extract(wide, places, rig::range{1, 2});
+  for (index k = 0; k < 700; ++k)
+    CHECK(taken(k, 0) == wide(places[static_cast<std::size_t>(k)], 1));
   // Into the dense operand itself, only the elements at entries are computed.
   auto updated = column, updated_back = column, whole = d;
   rig::ewise_add(updated, rig::none, updated, v, binary::minus);

@@ -71,6 +71,12 @@ TEST_CASE("one long row, as of a vector, is cut between threads") {
   for (const rig::index k : {0, 2, 3, 4, 6, 299998, 299997})
     CHECK(rig::at(any, k).value() == (k % 2 == 0 ? 2 : 0) + (k % 3 == 0 ? 3 : 0));
   CHECK(rig::reduce(any, rig::binary::plus) == 2 * v.nnz() + 3 * w.nnz());
+  const auto five = rig::select(any, rig::selection::equal, 5, {.threads = 4});
+  CHECK(five.nnz() == both.nnz());
+  for (rig::int64 p = 0; p < five.nnz(); p += 1000) {
+    CHECK(five.indices()[p] == 6 * p);
+    CHECK(five.value(p) == 5);
+  }
 }
 
 TEST_CASE("the largest vector, and the farthest diagonals") {
@@ -127,6 +133,27 @@ TEST_CASE("a dense of one column masks a vector, also as a column of a wider one
   rig::assign(w, rig::none, 1, rig::all, rig::complement(rig::values(column)), {.replace = true});
   CHECK(w.nnz() == 2);
   CHECK(rig::at(w, 0).value() == 1);
+}
+
+TEST_CASE("flags at the entries of an operand mask it") {
+  const auto a = weighted("rmat:10:8");
+  const auto flags = rig::apply<bool>(a, rig::binary::greater, 0.5f);
+  REQUIRE(flags.shared_structure() == a.shared_structure());
+  // The same flags in another pattern's memory, so that the two masks are not told apart by it.
+  const auto t = rig::to_tuples(flags);
+  const auto apart = rig::build(a.rows(), a.columns(), t.rows, t.columns, t.values);
+  for (const int threads : {1, 3}) {
+    const rig::descriptor d{.threads = threads};
+    const auto kept = rig::apply(a, rig::unary::negate, rig::values(flags), d);
+    CHECK(kept.nnz() > 0);
+    CHECK(kept.nnz() < a.nnz());
+    CHECK(are_equal(kept, rig::apply(a, rig::unary::negate, rig::values(apart), d)));
+    CHECK(are_equal(rig::apply(a, rig::unary::one, rig::complement(rig::values(flags)), d),
+                    rig::apply(a, rig::unary::one, rig::complement(rig::values(apart)), d)));
+    const auto ones = a.with_value(2.0f);
+    CHECK(are_equal(rig::apply(ones, rig::unary::negate, rig::values(flags), d),
+                    rig::apply(ones, rig::unary::negate, rig::values(apart), d)));
+  }
 }
 
 TEST_CASE("iso matrices stay iso where their values cannot differ") {
