@@ -15,6 +15,7 @@
 #include "rig/algorithms/label_propagation.hpp"
 #include "rig/algorithms/local_clustering.hpp"
 #include "rig/algorithms/mis.hpp"
+#include "rig/algorithms/msf.hpp"
 #include "rig/algorithms/pagerank.hpp"
 #include "rig/algorithms/scc.hpp"
 #include "rig/algorithms/sssp.hpp"
