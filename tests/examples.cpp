@@ -222,6 +222,28 @@ TEST_CASE("JSON keys") {
   CHECK(keys_of(ordered_json::parse(twice.out)["rows"]) == keys{"1", "2"});
 }
 
+TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys and answers") {
+  using keys = std::vector<std::string>;
+  const auto triangles = answer("triangles --generate karate");
+  CHECK(keys_of(triangles) == keys{"n", "triangles", "ms"});
+  CHECK(triangles["triangles"] == 45);
+  CHECK(keys_of(answer("lcc --generate karate --directed")) == keys{"n", "mean", "ms"});
+  const auto cores = answer("kcore --generate karate");
+  CHECK(keys_of(cores) == keys{"n", "max", "ms"});
+  CHECK(cores["max"] == 4);
+  CHECK(keys_of(answer("mis --generate karate --seed 3")) == keys{"n", "size", "rounds", "ms"});
+  CHECK(keys_of(answer("label_propagation --generate karate --iterations 2")) ==
+        keys{"n", "communities", "iterations", "ms"});
+  const auto similar = answer("jaccard --generate karate --node 33");
+  CHECK(keys_of(similar) == keys{"n", "node", "similar", "top", "ms"});
+  CHECK(similar["top"].size() == 10);
+  const auto forest = answer("msf --generate karate --weights synthetic");
+  CHECK(keys_of(forest) == keys{"n", "weight", "edges", "rounds", "ms"});
+  CHECK(forest["weight"] == 461);
+  check_fails("msf --generate karate --weights none", 2, "--weights");
+  check_fails("jaccard --generate karate --node 34", 1, "34");
+}
+
 TEST_CASE("every semiring in float and double, by every kernel that serves it") {
   static constexpr const char* names[] = {
 #define RIG_NAME(name) #name,
