@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "rig/kernels/cpu/isa.hpp"
 #include "rig/semiring.hpp"
 
@@ -262,7 +264,7 @@ template <class S, int W>
     } else if (rows.is_final && !rows.adds) {
       typename S::accum* const out = rows.out + i * rows.out_stride;
       for (int j = 0; j < W; ++j) out[j] = rows.fill;
-      for (int j = 0; j < W || j == 0; ++j) out[rows.gap + j] = rows.fill;
+      for (int j = 0; j < std::max(W, 1); ++j) out[rows.gap + j] = rows.fill;
     }
     begin = end;
   }
