@@ -133,7 +133,9 @@ template <class S>
 sparse_result push(const problem& p) {
   const oriented b = right_by_rows(p);
   const int threads = threads_for(p.products, p.desc->threads);
-  const int parts = threads == 1 ? 1 : 4 * threads;
+  // Each part searches its columns in every row, so rows of few entries are cut into few parts.
+  const bool is_short = p.products < 32 * static_cast<double>(p.a.nnz);
+  const int parts = threads == 1 || is_short ? threads : 4 * threads;
   const auto first_of = [&](int part) {
     return static_cast<index>(int64{b.sparse.columns} * part / parts);
   };
