@@ -1,0 +1,120 @@
+// Every algorithm on a GPU: what it finds is what it finds on the CPU.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "gpu.hpp"
+#include "rig/generate.hpp"
+#include "rig/rig.hpp"
+
+namespace {
+
+using rig::index;
+using rig::matrix;
+
+template <class T>
+bool are_near(T x, T y) {
+  if constexpr (std::is_floating_point_v<T>)
+    return x == y || std::abs(x - y) <= T(1e-9) * std::max(std::abs(x), std::abs(y));
+  else
+    return x == y;
+}
+
+template <class T>
+void check_same(const rig::dense<T>& here, const rig::dense<T>& there) {
+  REQUIRE(there.where() == gpu);
+  const rig::dense<T> back = there.to(rig::cpu());
+  REQUIRE(here.rows() == back.rows());
+  REQUIRE(here.columns() == back.columns());
+  int wrong = 0;
+  for (index i = 0; i < here.rows(); ++i)
+    for (index j = 0; j < here.columns(); ++j) wrong += !are_near(here(i, j), back(i, j));
+  CHECK(wrong == 0);
+}
+template <class T>
+void check_same(const matrix<T>& here, const matrix<T>& there) {
+  REQUIRE(there.where() == gpu);
+  const matrix<T> back = there.to(rig::cpu());
+  REQUIRE(here.nnz() == back.nnz());
+  int wrong = 0;
+  for (long p = 0; p < here.nnz(); ++p)
+    wrong += here.structure().column_indices()[p] != back.structure().column_indices()[p] ||
+             !are_near(here.value(p), back.value(p));
+  CHECK(wrong == 0);
+}
+
+/// An undirected, a directed, a long and a disconnected graph.
+std::vector<matrix<bool>> graphs() {
+  std::vector<matrix<bool>> out;
+  for (const char* text : {"karate", "rmat:9:8", "grid:20:30", "uniform:500:1"})
+    out.push_back(rig::generate::from_text(text).with_value(true));
+  out.push_back(rig::select(rig::generate::from_text("rmat:9:6").with_value(true),
+                            rig::selection::upper, -20));
+  return out;
+}
+
+/// Calls compare(graph on the CPU, the same on the GPU) for each graph.
+template <class Compare>
+void for_each_graph(Compare compare) {
+  for (const matrix<bool>& a : graphs()) {
+    CAPTURE(a.rows());
+    CAPTURE(a.nnz());
+    compare(a, a.to(gpu));
+  }
+}
+
+TEST_CASE("bfs, by every direction, and from several sources") {
+  for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
+    for (const bool parents : {false, true})
+      for (const char* kernel : {"", "push", "pull"}) {
+        const auto x = rig::bfs(here, 0, {.parents = parents}),
+                   y = rig::bfs(there, 0, {.parents = parents}, {.kernel = kernel});
+        check_same(x.levels, y.levels);
+        if (parents) check_same(x.parents, y.parents);
+        CHECK(x.reached == y.reached);
+      }
+    const std::vector<index> sources{0, 5, 7};
+    check_same(rig::multi_source(here, sources).levels, rig::multi_source(there, sources).levels);
+  });
+}
+
+TEST_CASE("sssp and msf") {
+  for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
+    const auto random = rig::generate::random_values(here.with_value(1.0f), 3);
+    const auto x = rig::apply<double>(rig::apply<rig::int64>(random, rig::binary::times, 100.0f),
+                                      rig::unary::absolute);
+    const auto y = x.to(gpu);
+    CHECK(there.nnz() == y.nnz());
+    check_same(rig::sssp(x, 0).distances, rig::sssp(y, 0).distances);
+    const auto f = rig::msf(x), g = rig::msf(y);
+    check_same(f.forest, g.forest);
+    CHECK(f.weight == g.weight);
+  });
+}
+
+TEST_CASE("components, scc, kcore, mis and labels") {
+  for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
+    check_same(rig::components(here).labels, rig::components(there).labels);
+    check_same(rig::scc(here).labels, rig::scc(there).labels);
+    check_same(rig::kcore(here).cores, rig::kcore(there).cores);
+    check_same(rig::mis(here).set.as_row(), rig::mis(there).set.as_row());
+    check_same(rig::label_propagation(here).labels, rig::label_propagation(there).labels);
+  });
+}
+
+TEST_CASE("triangles, clustering, jaccard, betweenness and pagerank") {
+  for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
+    CHECK(rig::triangles(here) == rig::triangles(there));
+    check_same(rig::local_clustering(here), rig::local_clustering(there));
+    check_same(rig::jaccard(here, 1).as_row(), rig::jaccard(there, 1).as_row());
+    check_same(rig::jaccard_of_edges(here), rig::jaccard_of_edges(there));
+    const std::vector<index> sources{0, 3, 8, 9};
+    check_same(rig::betweenness(here, sources), rig::betweenness(there, sources));
+    check_same(rig::pagerank(here).ranks, rig::pagerank(there).ranks);
+  });
+}
+
+}  // namespace
