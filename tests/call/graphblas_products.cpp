@@ -107,6 +107,14 @@ void product(const char* name, int m, int n, const setting& s, random_bits& rand
              });
 }
 
+/// A kernel of the CPU that takes such operands, or none.
+std::string_view any_kernel(rig::operands of, random_bits& random) {
+  std::vector<std::string_view> names{""};
+  for (const rig::kernel& k : rig::kernels())
+    if (k.where == rig::place::kind::cpu && includes(k.takes, of)) names.push_back(k.name);
+  return any_of(names, random);
+}
+
 template <class S, class R>
 void products(random_bits& random) {
   using T = typename S::accum;
@@ -116,10 +124,7 @@ void products(random_bits& random) {
   };
   {
     setting s(random);
-    const bool is_listed = s.masked && !s.complemented;
-    s.ours.kernel = is_listed && random.below(2) != 0 ? "dot"
-                    : random.below(2) != 0            ? "gustavson"
-                                                      : "";
+    s.ours.kernel = any_kernel(rig::operands::sparse, random);
     const both<T> a = draw(m, k, s.ours.transpose_a, random.unit()),
                   b = draw(k, n, s.ours.transpose_b, random.unit());
     using A = rig::matrix<T>;
@@ -140,7 +145,7 @@ void products(random_bits& random) {
   }
   for (const bool is_vxm : {true, false}) {
     setting s(random, false, false);
-    s.ours.kernel = random.below(3) == 0 ? "" : random.below(2) != 0 ? "push" : "pull";
+    s.ours.kernel = any_kernel(rig::operands::vector, random);
     (is_vxm ? s.ours.transpose_b : s.ours.transpose_a) = random.below(2) != 0;
     // GraphBLAS forms u·op(A) for vxm, and u·op(A)ᵀ for mxv.
     const bool turned = is_vxm ? s.ours.transpose_b : !s.ours.transpose_a;
@@ -184,6 +189,11 @@ TEST_CASE("rig and GraphBLAS agree on products with sparse results") {
     products<rig::any_pair<bool>, int>(random);
   }
   REQUIRE(print_cases() >= 5000);
+  for (const rig::kernel& k : rig::kernels())
+    if (k.where == rig::place::kind::cpu && k.takes >= rig::operands::sparse) {
+      CAPTURE(std::string(k.name));
+      CHECK(served[k.name] > 0);
+    }
   ok(GrB_finalize());
 }
 
