@@ -138,6 +138,7 @@ struct suite {
 std::span<const suite> suites();
 
 void cpu(const options& given, record& out);
+void analytics(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
 

@@ -17,14 +17,6 @@ namespace {
 using rig::binary;
 using rig::index;
 
-/// A contender whose time ends when the device is done.
-contender until_done(const char* name, std::function<void()> work) {
-  return {name, [work = std::move(work)] {
-            work();
-            synchronise();
-          }};
-}
-
 class graph : public suite {
  public:
   using suite::suite;

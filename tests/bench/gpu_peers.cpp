@@ -112,6 +112,91 @@ std::function<void()> spmm_op_max(const rig::sparse_operand& a, const void* b, v
   return [with] { check(cusparseSpMMOp(with->plan, with->scratch.data()), "cusparseSpMMOp"); };
 }
 
+/// One product by cusparseSpGEMM. Its destructor frees what its steps allocate.
+class spgemm {
+ public:
+  spgemm(const cusparse_csr& a, const cusparse_csr& b, rig::index rows, rig::index columns,
+         cusparseSpGEMMAlg_t algorithm)
+      : a_(a), b_(b), algorithm_(algorithm) {
+    offsets_ = workspace((static_cast<std::size_t>(rows) + 1) * sizeof(rig::int32));
+    check(cusparseCreateCsr(&c_, rows, columns, 0, offsets_.data(), nullptr, nullptr,
+                            CUSPARSE_INDEX_32I, CUSPARSE_INDEX_32I, CUSPARSE_INDEX_BASE_ZERO,
+                            CUDA_R_32F),
+          "cusparseCreateCsr");
+    check(cusparseSpGEMM_createDescr(&steps_), "cusparseSpGEMM_createDescr");
+  }
+  spgemm(const spgemm&) = delete;
+  ~spgemm() {
+    if (steps_ != nullptr) cusparseSpGEMM_destroyDescr(steps_);
+    if (c_ != nullptr) cusparseDestroySpMat(c_);
+  }
+
+  /// Returns the entries of the product.
+  rig::int64 run() {
+    analyse();
+    multiply();
+    std::int64_t rows = 0, columns = 0, nnz = 0;
+    check(cusparseSpMatGetSize(c_, &rows, &columns, &nnz), "cusparseSpMatGetSize");
+    const auto count = static_cast<std::size_t>(nnz);
+    entries_ = workspace(count * sizeof(rig::index));
+    values_ = workspace(count * sizeof(float));
+    check(cusparseCsrSetPointers(c_, offsets_.data(), entries_.data(), values_.data()),
+          "cusparseCsrSetPointers");
+    check(cusparseSpGEMM_copy(handle(), as_is, as_is, &one, a_.is, b_.is, &zero, c_, CUDA_R_32F,
+                              algorithm_, steps_),
+          "cusparseSpGEMM_copy");
+    return nnz;
+  }
+
+ private:
+  void analyse() {
+    std::size_t bytes = 0;
+    const auto step = [&](void* scratch) {
+      check(cusparseSpGEMM_workEstimation(handle(), as_is, as_is, &one, a_.is, b_.is, &zero, c_,
+                                          CUDA_R_32F, algorithm_, steps_, &bytes, scratch),
+            "cusparseSpGEMM_workEstimation");
+    };
+    step(nullptr);
+    analysis_ = workspace(bytes);
+    step(analysis_.data());
+  }
+
+  void multiply() {
+    // Algorithms 2 and 3 estimate their workspace; the others return its size.
+    const bool estimates = algorithm_ == CUSPARSE_SPGEMM_ALG2 || algorithm_ == CUSPARSE_SPGEMM_ALG3;
+    std::size_t bytes = estimates ? estimated_bytes() : 0;
+    const auto step = [&](void* scratch) {
+      check(cusparseSpGEMM_compute(handle(), as_is, as_is, &one, a_.is, b_.is, &zero, c_,
+                                   CUDA_R_32F, algorithm_, steps_, &bytes, scratch),
+            "cusparseSpGEMM_compute");
+    };
+    if (!estimates) step(nullptr);
+    scratch_ = workspace(bytes);
+    step(scratch_.data());
+  }
+
+  std::size_t estimated_bytes() {
+    constexpr float share = 0.2f;  // of the products per chunk of algorithm 3, as NVIDIA's sample
+    std::size_t own_bytes = 0, bytes = 0;
+    const auto step = [&](void* scratch, std::size_t* estimate) {
+      check(cusparseSpGEMM_estimateMemory(handle(), as_is, as_is, &one, a_.is, b_.is, &zero, c_,
+                                          CUDA_R_32F, algorithm_, steps_, share, &own_bytes,
+                                          scratch, estimate),
+            "cusparseSpGEMM_estimateMemory");
+    };
+    step(nullptr, nullptr);
+    const rig::buffer own = workspace(own_bytes);
+    step(own.data(), &bytes);
+    return bytes;
+  }
+
+  const cusparse_csr &a_, &b_;
+  cusparseSpGEMMAlg_t algorithm_;
+  cusparseSpMatDescr_t c_ = nullptr;
+  cusparseSpGEMMDescr_t steps_ = nullptr;
+  rig::buffer offsets_, entries_, values_, analysis_, scratch_;
+};
+
 /// A peer that has run once, or its error.
 peer attempt(std::string name, const std::function<std::function<void()>()>& make) {
   peer out{std::move(name), {}, {}};
@@ -120,6 +205,7 @@ peer attempt(std::string name, const std::function<std::function<void()>()>& mak
     out.run();
     synchronise();
   } catch (const std::exception& wrong) {
+    cudaGetLastError();  // otherwise the next call of rig would report it
     out.run = {};
     out.error = wrong.what();
   }
@@ -164,6 +250,26 @@ std::vector<peer> spmv_peers(const rig::sparse_operand& a, const void* b, void* 
   for (const auto& [name, algorithm] : algorithms)
     out.push_back(attempt(std::string("cusparse_spmv_") + name,
                           [&, how = algorithm] { return spmv(a, b, c, how); }));
+  return out;
+}
+
+std::vector<sparse_peer> spgemm_peers(const rig::sparse_operand& a, const rig::sparse_operand& b) {
+  constexpr std::pair<const char*, cusparseSpGEMMAlg_t> algorithms[] = {
+      {"default", CUSPARSE_SPGEMM_DEFAULT},
+      {"alg1", CUSPARSE_SPGEMM_ALG1},
+      {"alg2", CUSPARSE_SPGEMM_ALG2},
+      {"alg3", CUSPARSE_SPGEMM_ALG3}};
+  const auto left = std::make_shared<const cusparse_csr>(a);
+  const auto right = std::make_shared<const cusparse_csr>(b);
+  std::vector<sparse_peer> out;
+  for (const auto& [name, algorithm] : algorithms) {
+    const auto nnz = std::make_shared<rig::int64>(0);
+    const auto run = [=, rows = a.rows, columns = b.columns, how = algorithm] {
+      *nnz = spgemm(*left, *right, rows, columns, how).run();
+      synchronise();
+    };
+    out.push_back({attempt(std::string("cusparse_spgemm_") + name, [&] { return run; }), nnz});
+  }
   return out;
 }
 

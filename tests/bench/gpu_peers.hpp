@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,16 @@ std::vector<peer> spmm_peers(const std::string& prefix, const rig::sparse_operan
 
 /// The same by cusparseSpMV: B and C are vectors of floats.
 std::vector<peer> spmv_peers(const rig::sparse_operand& a, const void* b, void* c);
+
+/// A peer whose result is sparse.
+struct sparse_peer : peer {
+  std::shared_ptr<const rig::int64> nnz;  ///< the entries of the last result
+};
+
+/// C = A·B by each algorithm of cusparseSpGEMM, for matrices of floats. A run starts with the
+/// analysis, allocates workspaces and C, frees them, and waits for the device. Each algorithm has
+/// run once.
+std::vector<sparse_peer> spgemm_peers(const rig::sparse_operand& a, const rig::sparse_operand& b);
 
 /// C(i,j) = max of B(k,j) over the entries (i,k), by cusparseSpMMOp.
 peer max_peer(const rig::sparse_operand& a, const void* b, void* c, int features);

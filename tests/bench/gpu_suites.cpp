@@ -31,6 +31,13 @@ product::product(const subject& graph, int features)
   fill_random(b.data(), rig::int64{b.rows()} * features, 7);
 }
 
+contender until_done(std::string name, std::function<void()> work) {
+  return {std::move(name), [work = std::move(work)] {
+            work();
+            synchronise();
+          }};
+}
+
 row setting::line(const char* suite, const product& of, double entry_bytes,
                   double element_bytes) const {
   row out;
@@ -159,7 +166,7 @@ void gpu_suites(const options& given, record& out) {
       {"exact", make_exact},       {"max", make_max},     {"types", make_types},
       {"sampled", make_sampled},   {"maxk", make_maxk},   {"spmv", make_spmv},
       {"ablation", make_ablation}, {"start", make_start}, {"profile", make_profile},
-      {"real", make_real},         {"graph", make_graph},
+      {"real", make_real},         {"graph", make_graph}, {"spgemm", make_spgemm},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

@@ -35,6 +35,9 @@ struct product {
   rig::index n() const { return graph.weighted.rows(); }
 };
 
+/// A contender whose time ends when the device is done, for work that also waits for it.
+contender until_done(std::string name, std::function<void()> work);
+
 /// The state that all suites of a run share.
 struct setting {
   const options& given;
@@ -81,6 +84,7 @@ std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
 std::unique_ptr<suite> make_real(setting& with);
 std::unique_ptr<suite> make_graph(setting& with);
+std::unique_ptr<suite> make_spgemm(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.
 template <class T>

@@ -29,9 +29,11 @@ void check(GrB_Info info, const char* what) {
 struct release {
   void operator()(GrB_Matrix m) const { GrB_Matrix_free(&m); }
   void operator()(GrB_Vector v) const { GrB_Vector_free(&v); }
+  void operator()(GrB_Descriptor d) const { GrB_Descriptor_free(&d); }
 };
 using matrix_handle = std::unique_ptr<GB_Matrix_opaque, release>;
 using vector_handle = std::unique_ptr<GB_Vector_opaque, release>;
+using descriptor_handle = std::unique_ptr<GB_Descriptor_opaque, release>;
 
 GrB_Index count_of(rig::int64 n) { return static_cast<GrB_Index>(n); }
 
@@ -85,6 +87,24 @@ matrix_handle full(const rig::dense<float>& b, bool by_row) {
   CHECKED(
       pack(made.get(), reinterpret_cast<void**>(&values), count * sizeof(float), false, nullptr));
   return made;
+}
+
+/// A structural mask, a method, and whether the second operand is transposed.
+descriptor_handle structural(GrB_Desc_Value method, bool second_transposed) {
+  GrB_Descriptor made = nullptr;
+  CHECKED(GrB_Descriptor_new(&made));
+  descriptor_handle out(made);
+  CHECKED(GrB_Descriptor_set(made, GrB_MASK, GrB_STRUCTURE));
+  CHECKED(GxB_Desc_set(made, GxB_AxB_METHOD, method));
+  if (second_transposed) CHECKED(GrB_Descriptor_set(made, GrB_INP1, GrB_TRAN));
+  return out;
+}
+
+matrix_handle transposed(const matrix_handle& a, rig::index rows, rig::index columns) {
+  matrix_handle out = new_matrix(GrB_FP32, columns, rows);
+  CHECKED(GrB_transpose(out.get(), nullptr, nullptr, a.get(), nullptr));
+  CHECKED(GrB_Matrix_wait(out.get(), GrB_MATERIALIZE));
+  return out;
 }
 
 /// The parts that differ between the types.
@@ -187,6 +207,81 @@ rig::dense<float> product::result() {
   return out;
 }
 
+struct sparse_product::state {
+  rig::index rows = 0, columns = 0;
+  descriptor_handle how;
+  matrix_handle a, b, mask, c;
+};
+
+sparse_product::sparse_product(const rig::matrix<float>& a, const rig::matrix<float>& b,
+                               const rig::matrix<float>* mask, sparse_form how)
+    : state_(std::make_unique<state>()) {
+  constexpr GrB_Desc_Value methods[] = {GxB_DEFAULT, GxB_AxB_GUSTAVSON, GxB_AxB_HASH, GxB_AxB_DOT};
+  const bool is_dot = how == sparse_form::dot;
+  state& my = *state_;
+  my.rows = a.rows();
+  my.columns = b.columns();
+  my.how = structural(methods[static_cast<int>(how)], is_dot);
+  my.a = sparse(a, true);
+  my.b = sparse(b, true);
+  if (is_dot) my.b = transposed(my.b, b.rows(), b.columns());
+  if (mask != nullptr) my.mask = sparse(*mask, true, false);
+}
+sparse_product::~sparse_product() = default;
+
+void sparse_product::run() {
+  state& my = *state_;
+  my.c = new_matrix(GrB_FP32, my.rows, my.columns);
+  CHECKED(GrB_mxm(my.c.get(), my.mask.get(), nullptr, GrB_PLUS_TIMES_SEMIRING_FP32, my.a.get(),
+                  my.b.get(), my.how.get()));
+  CHECKED(GrB_Matrix_wait(my.c.get(), GrB_MATERIALIZE));
+}
+
+rig::int64 sparse_product::nnz() const {
+  GrB_Index found = 0;
+  CHECKED(GrB_Matrix_nvals(&found, state_->c.get()));
+  return static_cast<rig::int64>(found);
+}
+
+double sparse_product::sum() const {
+  double out = 0;
+  CHECKED(GrB_Matrix_reduce_FP64(&out, nullptr, GrB_PLUS_MONOID_FP64, state_->c.get(), nullptr));
+  return out;
+}
+
+struct triangles::state {
+  rig::index n = 0;
+  rig::int64 count = 0;
+  descriptor_handle how;
+  matrix_handle left, right;  ///< left is the mask too
+  bool is_square = false;     ///< the product is left·left or left·leftᵀ
+};
+
+triangles::triangles(const rig::matrix<float>& lower, const rig::matrix<float>& upper,
+                     triangle_form how)
+    : state_(std::make_unique<state>()) {
+  state& my = *state_;
+  const bool is_saxpy = how == triangle_form::lower_saxpy;
+  my.n = lower.rows();
+  my.how = structural(is_saxpy ? GxB_AxB_SAXPY : GxB_AxB_DOT, !is_saxpy);
+  my.left = sparse(how == triangle_form::upper_lower ? upper : lower, true, false);
+  my.is_square = is_saxpy || how == triangle_form::lower_dot;
+  if (!my.is_square)
+    my.right = sparse(how == triangle_form::upper_lower ? lower : upper, true, false);
+}
+triangles::~triangles() = default;
+
+void triangles::run() {
+  state& my = *state_;
+  GrB_Matrix const left = my.left.get();
+  const matrix_handle c = new_matrix(GrB_INT64, my.n, my.n);
+  CHECKED(GrB_mxm(c.get(), left, nullptr, GxB_PLUS_PAIR_INT64, left,
+                  my.is_square ? left : my.right.get(), my.how.get()));
+  CHECKED(GrB_Matrix_reduce_INT64(&my.count, nullptr, GrB_PLUS_MONOID_INT64, c.get(), nullptr));
+}
+
+rig::int64 triangles::count() const { return state_->count; }
+
 template <class T>
 struct pagerank<T>::state {
   rig::index n = 0;
@@ -204,10 +299,8 @@ pagerank<T>::pagerank(const rig::matrix<float>& graph, double damping, int itera
   my.n = graph.rows();
   my.damping = damping;
   my.iterations = iterations;
-  matrix_handle outgoing = sparse(graph, true, false);
-  my.incoming = new_matrix(GrB_FP32, my.n, my.n);
-  CHECKED(GrB_transpose(my.incoming.get(), nullptr, nullptr, outgoing.get(), nullptr));
-  CHECKED(GrB_Matrix_wait(my.incoming.get(), GrB_MATERIALIZE));
+  const matrix_handle outgoing = sparse(graph, true, false);
+  my.incoming = transposed(outgoing, my.n, my.n);
   const auto vector = [&](GrB_Type type) {
     GrB_Vector made = nullptr;
     CHECKED(GrB_Vector_new(&made, type, count_of(my.n)));

@@ -39,6 +39,54 @@ class product {
   std::unique_ptr<state> state_;
 };
 
+/// The forms of C⟨M⟩ = A·B with a sparse C. A, M and C are by row; M is structural.
+enum class sparse_form {
+  chosen,     ///< B by row, and GraphBLAS chooses the method
+  gustavson,  ///< B by row, in a dense row of sums
+  hash,       ///< B by row, in a hash table of sums
+  dot,        ///< B by column, as the rows of Bᵀ
+};
+
+/// One product over plus_times into a new sparse matrix, which may run repeatedly.
+class sparse_product {
+ public:
+  /// `mask`: null for a product without a mask.
+  sparse_product(const rig::matrix<float>& a, const rig::matrix<float>& b,
+                 const rig::matrix<float>* mask, sparse_form how);
+  ~sparse_product();
+  void run();
+  /// The entries of the last product.
+  rig::int64 nnz() const;
+  /// The sum of its values.
+  double sum() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// The forms of a triangle count, which is the sum of a masked product over plus_pair. L and U are
+/// the entries below and above the diagonal.
+enum class triangle_form {
+  lower_saxpy,  ///< L⟨L⟩ = L·L by rows
+  lower_dot,    ///< L⟨L⟩ = L·Lᵀ by dot products
+  lower_upper,  ///< L⟨L⟩ = L·Uᵀ by dot products, LAGraph's Sandia_LUT
+  upper_lower,  ///< U⟨U⟩ = U·Lᵀ by dot products, LAGraph's Sandia_ULT
+};
+
+/// A triangle count in 64-bit integers as LAGraph's LAGr_TriangleCount, which may run repeatedly.
+class triangles {
+ public:
+  triangles(const rig::matrix<float>& lower, const rig::matrix<float>& upper, triangle_form how);
+  ~triangles();
+  void run();
+  rig::int64 count() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
 /// PageRank by LAGraph's LAGr_PageRank, for a given number of iterations; T is float or double.
 template <class T>
 class pagerank {

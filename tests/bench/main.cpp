@@ -20,6 +20,7 @@ namespace po = boost::program_options;
 
 constexpr suite table[] = {
     {"cpu", "rig beside SuiteSparse:GraphBLAS and a plain OpenMP loop", cpu},
+    {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
 #ifdef RIG_HAS_CUDA
@@ -36,6 +37,8 @@ constexpr suite table[] = {
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
     {"graph", "GPU: operations beside a copy of memory, PageRank beside its products", gpu_suites},
+    {"spgemm", "GPU: products of sparse matrices beside cuSPARSE, and masked beside unmasked",
+     gpu_suites},
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
@@ -68,7 +71,7 @@ int positive(const std::string& text) {
 
 void list() {
   std::printf("suites:\n");
-  for (const suite& of : suites()) std::printf("  %-8s %s\n", of.name, of.summary);
+  for (const suite& of : suites()) std::printf("  %-9s %s\n", of.name, of.summary);
   std::printf(
       "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE and grid:ROWS:COLS:\n");
   for (const auto& of : rig::generate::named_graphs())
