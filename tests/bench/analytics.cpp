@@ -5,6 +5,7 @@
 #include <cmath>
 #include <functional>
 #include <map>
+#include <memory>
 
 #include "bench.hpp"
 #include "graphblas.hpp"
@@ -55,96 +56,124 @@ class sparse_products {
     const rig::matrix<int64> l = lower.with_value(int64{1});
     const double prepare_ms = wall_clock([&] { l.prepare({.transpose_a = true}); });
     const rig::plus_pair<int64> pairs;
+    const auto chosen = [&](const rig::descriptor& desc) {
+      return rig::explain(l, l, pairs, rig::structure(l), desc).chosen;
+    };
     rig::descriptor by_dot = desc_;
     by_dot.transpose_b = true;
-    int64 by_choice = 0, transposed = 0;
+    const rig::descriptor otherwise = by_other_kernel(chosen(desc_));
+    int64 found = 0, found_otherwise = 0, found_by_dot = 0;
     const auto count = [&](const rig::descriptor& desc) {
       return rig::reduce(rig::mxm(l, l, pairs, rig::structure(l), desc), rig::binary::plus, desc_);
     };
-    using graphblas::triangle_form;
-    graphblas::triangles saxpy(lower, upper, triangle_form::lower_saxpy),
-        dot(lower, upper, triangle_form::lower_dot),
-        lower_upper(lower, upper, triangle_form::lower_upper),
-        upper_lower(lower, upper, triangle_form::upper_lower);
-    const contender field[] = {
-        {"rig", [&] { by_choice = count(desc_); }},
-        {"rig transposed", [&] { transposed = count(by_dot); }},
-        {"graphblas_saxpy", [&] { saxpy.run(); }},
-        {"graphblas_dot", [&] { dot.run(); }},
-        {"graphblas_lower_upper", [&] { lower_upper.run(); }},
-        {"graphblas_upper_lower", [&] { upper_lower.run(); }},
-    };
+    std::vector<contender> field = {{"rig", [&] { found = count(desc_); }},
+                                    {"rig otherwise", [&] { found_otherwise = count(otherwise); }},
+                                    {"rig transposed", [&] { found_by_dot = count(by_dot); }}};
+    const auto peers = enter(lower, upper, field);
     const std::vector<double> ms = race(field, repeat_of(given_));
-    expect_equal("triangles", by_choice, transposed, "L·Lᵀ");
-    for (const graphblas::triangles* peer : {&saxpy, &dot, &lower_upper, &upper_lower})
-      expect_equal("triangles", by_choice, peer->count(), "GraphBLAS");
+    expect_equal("triangles", found, found_otherwise, "the other kernel");
+    expect_equal("triangles", found, found_by_dot, "L·Lᵀ");
+    for (const auto& peer : peers) expect_equal("triangles", found, peer->count(), "GraphBLAS");
 
     row line = line_of(l.nnz(), "plus_pair", "int64");
     line.prepare_ms = prepare_ms;
     line.operation = "triangles L·L";
-    line.kernel = line.chosen = rig::explain(l, l, pairs, rig::structure(l), desc_).chosen;
-    add("triangles", line, field, ms, 0, 2);
+    line.kernel = line.chosen = chosen(desc_);
+    ratios_["triangles"].push_back(add(line, field, ms, 0, 3));
+    line.kernel = otherwise.kernel;
+    add(line, field, ms, 1, 3);
     line.operation = "triangles L·Lᵀ";
-    line.kernel = line.chosen = rig::explain(l, l, pairs, rig::structure(l), by_dot).chosen;
-    add("triangles_transposed", line, field, ms, 1, 2);
+    line.kernel = line.chosen = chosen(by_dot);
+    ratios_["triangles_transposed"].push_back(add(line, field, ms, 2, 3));
   }
 
-  /// C⟨A⟩ = A·A.
+  /// C⟨A⟩ = A·A, by the chosen kernel and by the other one.
   void masked_square() {
     const auto& a = weighted_;
-    const double prepare_ms = wall_clock([&] { a.prepare({.transpose_a = true}); });
     const auto mask = rig::structure(a);
-    square(
-        "masked", [&] { return rig::mxm(a, a, algebra_, mask, desc_); }, &a,
-        {graphblas::sparse_form::chosen, graphblas::sparse_form::gustavson,
-         graphblas::sparse_form::hash, graphblas::sparse_form::dot},
-        rig::explain(a, a, algebra_, mask, desc_).chosen, prepare_ms);
+    row line = line_of(a.nnz(), "plus_times", "float");
+    line.operation = "A·A, masked";
+    line.prepare_ms = wall_clock([&] { a.prepare({.transpose_a = true}); });
+    line.kernel = line.chosen = rig::explain(a, a, algebra_, mask, desc_).chosen;
+    const rig::descriptor otherwise = by_other_kernel(line.chosen);
+    std::vector<contender> field = {
+        {"rig", [&] { rig::mxm(a, a, algebra_, mask, desc_); }},
+        {"rig otherwise", [&] { rig::mxm(a, a, algebra_, mask, otherwise); }}};
+    using graphblas::sparse_form;
+    const auto peers = enter(
+        &a, {sparse_form::chosen, sparse_form::gustavson, sparse_form::hash, sparse_form::dot},
+        field);
+    verify(line.operation, rig::mxm(a, a, algebra_, mask, desc_), peers);
+    const std::vector<double> ms = race(field, repeat_of(given_));
+    ratios_["masked"].push_back(add(line, field, ms, 0, 2));
+    line.kernel = otherwise.kernel;
+    add(line, field, ms, 1, 2);
   }
 
   /// C = A·A.
   void whole_square() {
-    if (!given_.all && products_of_square(weighted_.structure()) > usual_products) return;
     const auto& a = weighted_;
-    square("unmasked", [&] { return rig::mxm(a, a, algebra_, desc_); }, nullptr,
-           {graphblas::sparse_form::chosen, graphblas::sparse_form::gustavson,
-            graphblas::sparse_form::hash},
-           rig::explain(a, a, algebra_, desc_).chosen, {});
+    if (!given_.all && products_of_square(a.structure()) > usual_products) return;
+    row line = line_of(a.nnz(), "plus_times", "float");
+    line.operation = "A·A";
+    line.kernel = line.chosen = rig::explain(a, a, algebra_, desc_).chosen;
+    std::vector<contender> field = {{"rig", [&] { rig::mxm(a, a, algebra_, desc_); }}};
+    using graphblas::sparse_form;
+    const auto peers =
+        enter(nullptr, {sparse_form::chosen, sparse_form::gustavson, sparse_form::hash}, field);
+    verify(line.operation, rig::mxm(a, a, algebra_, desc_), peers);
+    ratios_["unmasked"].push_back(add(line, field, race(field, repeat_of(given_)), 0, 1));
   }
 
  private:
-  /// A product beside the forms of its peer, all into new matrices.
-  void square(const std::string& kind, const std::function<rig::matrix<float>()>& product,
-              const rig::matrix<float>* mask, const std::vector<graphblas::sparse_form>& forms,
-              const std::string& kernel, std::optional<double> prepare_ms) {
-    constexpr const char* names[] = {"graphblas_chosen", "graphblas_gustavson", "graphblas_hash",
-                                     "graphblas_dot"};
-    std::vector<contender> field = {{"rig", [&] { product(); }}};
-    std::vector<std::unique_ptr<graphblas::sparse_product>> peers;
-    for (const graphblas::sparse_form form : forms) {
-      peers.push_back(
-          std::make_unique<graphblas::sparse_product>(weighted_, weighted_, mask, form));
-      field.push_back(
-          {names[static_cast<int>(form)], [peer = peers.back().get()] { peer->run(); }});
-    }
-    check(kind, product(), peers);
-    const std::vector<double> ms = race(field, repeat_of(given_));
-    row line = line_of(weighted_.nnz(), "plus_times", "float");
-    line.operation = "A·A, " + kind;
-    line.prepare_ms = prepare_ms;
-    line.kernel = line.chosen = kernel;
-    add(kind, line, field, ms, 0, 1);
+  using square_peers = std::vector<std::unique_ptr<graphblas::sparse_product>>;
+
+  rig::descriptor by_other_kernel(const std::string& chosen) const {
+    rig::descriptor out = desc_;
+    out.kernel = chosen == "dot" ? "gustavson" : "dot";
+    return out;
   }
 
-  /// Runs each peer once and compares its result with C.
-  void check(const std::string& kind, const rig::matrix<float>& c,
-             std::span<const std::unique_ptr<graphblas::sparse_product>> peers) const {
+  /// Adds the forms of a triangle count to `field`.
+  static std::vector<std::unique_ptr<graphblas::triangles>> enter(const rig::matrix<float>& lower,
+                                                                  const rig::matrix<float>& upper,
+                                                                  std::vector<contender>& field) {
+    using form = graphblas::triangle_form;
+    constexpr std::pair<const char*, form> forms[] = {{"graphblas_saxpy", form::lower_saxpy},
+                                                      {"graphblas_dot", form::lower_dot},
+                                                      {"graphblas_lower_upper", form::lower_upper},
+                                                      {"graphblas_upper_lower", form::upper_lower}};
+    std::vector<std::unique_ptr<graphblas::triangles>> out;
+    for (const auto& [name, how] : forms) {
+      out.push_back(std::make_unique<graphblas::triangles>(lower, upper, how));
+      field.push_back({name, [peer = out.back().get()] { peer->run(); }});
+    }
+    return out;
+  }
+
+  /// Adds the forms of A·A to `field`; each has run once.
+  square_peers enter(const rig::matrix<float>* mask,
+                     const std::vector<graphblas::sparse_form>& forms,
+                     std::vector<contender>& field) const {
+    constexpr const char* names[] = {"graphblas_chosen", "graphblas_gustavson", "graphblas_hash",
+                                     "graphblas_dot"};
+    square_peers out;
+    for (const graphblas::sparse_form form : forms) {
+      out.push_back(std::make_unique<graphblas::sparse_product>(weighted_, weighted_, mask, form));
+      field.push_back({names[static_cast<int>(form)], [peer = out.back().get()] { peer->run(); }});
+      out.back()->run();
+    }
+    return out;
+  }
+
+  /// Compares entries and sums.
+  void verify(const std::string& what, const rig::matrix<float>& c, const square_peers& all) const {
     const auto sum = rig::reduce<double>(c, rig::binary::plus, desc_);
-    for (const auto& peer : peers) {
-      peer->run();
-      expect_equal(kind + ": entries", c.nnz(), peer->nnz(), "GraphBLAS");
+    for (const auto& peer : all) {
+      expect_equal(what + ": entries", c.nnz(), peer->nnz(), "GraphBLAS");
       if (!(std::abs(sum - peer->sum()) <= 1e-3 * std::abs(sum)))
         rig::fail(rig::errc::range,
-                  {kind, ": GraphBLAS has the sum ", peer->sum(), ", rig has ", sum});
+                  {what, ": GraphBLAS has the sum ", peer->sum(), ", rig has ", sum});
     }
   }
 
@@ -163,15 +192,15 @@ class sparse_products {
     return line;
   }
 
-  /// Adds a line: contender `ours` beside those from `first_peer` on.
-  void add(const std::string& kind, row line, std::span<const contender> field,
-           const std::vector<double>& ms, std::size_t ours, std::size_t first_peer) {
+  /// Adds a line: contender `ours` beside those from `first_peer` on. Returns its ratio.
+  double add(row line, std::span<const contender> field, const std::vector<double>& ms,
+             std::size_t ours, std::size_t first_peer) {
     line.ms = ms[ours];
     for (std::size_t i = first_peer; i < field.size(); ++i) line.peer_ms[field[i].name] = ms[i];
     line.ratio =
         *std::min_element(ms.begin() + static_cast<std::ptrdiff_t>(first_peer), ms.end()) / line.ms;
     out_.add(line);
-    ratios_[kind].push_back(*line.ratio);
+    return *line.ratio;
   }
 
   std::string name_;
