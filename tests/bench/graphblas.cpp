@@ -107,6 +107,54 @@ matrix_handle transposed(const matrix_handle& a, rig::index rows, rig::index col
   return out;
 }
 
+vector_handle new_vector(GrB_Type type, rig::index size) {
+  GrB_Vector made = nullptr;
+  CHECKED(GrB_Vector_new(&made, type, count_of(size)));
+  return vector_handle(made);
+}
+
+/// LAGraph's choice between push and pull: pull once a growing frontier is wide or has many of the
+/// arcs that are left, push once a shrinking one is narrow.
+class direction_of_search {
+ public:
+  direction_of_search(rig::index n, rig::int64 arcs, const std::vector<rig::int64>& degrees)
+      : n_(n), arcs_left_(static_cast<double>(arcs)), degrees_(degrees) {}
+
+  /// Of the next level. `count`: the nodes of the frontier.
+  bool is_pull(GrB_Vector frontier, GrB_Index count) {
+    constexpr double left_share = 8, wide_share = 8, narrow_share = 512;
+    const bool is_growing = count > last_;
+    const auto nodes = static_cast<double>(count);
+    last_ = count;
+    if (pulls_) {
+      pulls_ = is_growing || nodes > n_ / narrow_share;
+    } else if (!any_pull_) {
+      const double arcs = arcs_of(frontier, count);
+      arcs_left_ -= arcs;
+      pulls_ = is_growing && (arcs > arcs_left_ / left_share || nodes > n_ / wide_share);
+      any_pull_ = pulls_;
+    } else {
+      pulls_ = is_growing && nodes > n_ / wide_share;
+    }
+    return pulls_;
+  }
+
+ private:
+  double arcs_of(GrB_Vector frontier, GrB_Index count) {
+    nodes_.resize(count);
+    CHECKED(GrB_Vector_extractTuples_BOOL(nodes_.data(), nullptr, &count, frontier));
+    double arcs = 0;
+    for (const GrB_Index node : nodes_) arcs += static_cast<double>(degrees_[node]);
+    return arcs;
+  }
+
+  double n_, arcs_left_;
+  const std::vector<rig::int64>& degrees_;
+  std::vector<GrB_Index> nodes_;
+  GrB_Index last_ = 0;
+  bool pulls_ = false, any_pull_ = false;
+};
+
 /// The parts that differ between the types.
 template <class T>
 struct typed;
@@ -282,6 +330,63 @@ void triangles::run() {
 
 rig::int64 triangles::count() const { return state_->count; }
 
+struct bfs::state {
+  rig::index n = 0;
+  bool pulls = false;
+  std::vector<rig::int64> degrees;
+  rig::int64 arcs = 0;
+  matrix_handle outgoing, incoming;  ///< both by row
+  vector_handle frontier, levels;
+};
+
+bfs::bfs(const rig::matrix<float>& graph, bool pulls) : state_(std::make_unique<state>()) {
+  state& my = *state_;
+  my.n = graph.rows();
+  my.pulls = pulls;
+  my.arcs = graph.nnz();
+  my.outgoing = sparse(graph, true, false);
+  if (!pulls) return;
+  my.incoming = transposed(my.outgoing, my.n, my.n);
+  for (rig::index i = 0; i < my.n; ++i)
+    my.degrees.push_back(graph.structure().offset(i + 1) - graph.structure().offset(i));
+}
+bfs::~bfs() = default;
+
+void bfs::run(rig::index source) {
+  state& my = *state_;
+  const GrB_Index n = count_of(my.n);
+  my.frontier = new_vector(GrB_BOOL, my.n);
+  my.levels = new_vector(GrB_INT32, my.n);
+  GrB_Vector const frontier = my.frontier.get(), levels = my.levels.get();
+  CHECKED(GxB_Vector_Option_set(levels, GxB_SPARSITY_CONTROL, GxB_BITMAP + GxB_FULL));
+  CHECKED(GrB_Vector_setElement_BOOL(frontier, true, count_of(source)));
+  direction_of_search direction(my.n, my.arcs, my.degrees);
+  GrB_Index count = 1;
+  for (int level = 0; count > 0; ++level) {
+    CHECKED(GrB_Vector_assign_INT32(levels, frontier, nullptr, level, GrB_ALL, n, GrB_DESC_S));
+    if (my.pulls && direction.is_pull(frontier, count)) {
+      CHECKED(GxB_Vector_Option_set(frontier, GxB_SPARSITY_CONTROL, GxB_BITMAP));
+      CHECKED(GrB_mxv(frontier, levels, nullptr, GxB_ANY_PAIR_BOOL, my.incoming.get(), frontier,
+                      GrB_DESC_RSC));
+    } else {
+      CHECKED(GxB_Vector_Option_set(frontier, GxB_SPARSITY_CONTROL, GxB_SPARSE));
+      CHECKED(GrB_vxm(frontier, levels, nullptr, GxB_ANY_PAIR_BOOL, frontier, my.outgoing.get(),
+                      GrB_DESC_RSC));
+    }
+    CHECKED(GrB_Vector_nvals(&count, frontier));
+  }
+}
+
+std::vector<int> bfs::levels() const {
+  std::vector<int> out(static_cast<std::size_t>(state_->n), -1);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    // A node without a level leaves its element as it is.
+    const GrB_Info found = GrB_Vector_extractElement_INT32(&out[i], state_->levels.get(), i);
+    if (found != GrB_NO_VALUE) check(found, "GrB_Vector_extractElement_INT32");
+  }
+  return out;
+}
+
 template <class T>
 struct pagerank<T>::state {
   rig::index n = 0;
@@ -301,14 +406,9 @@ pagerank<T>::pagerank(const rig::matrix<float>& graph, double damping, int itera
   my.iterations = iterations;
   const matrix_handle outgoing = sparse(graph, true, false);
   my.incoming = transposed(outgoing, my.n, my.n);
-  const auto vector = [&](GrB_Type type) {
-    GrB_Vector made = nullptr;
-    CHECKED(GrB_Vector_new(&made, type, count_of(my.n)));
-    return vector_handle(made);
-  };
-  my.sinks = vector(GrB_BOOL);
+  my.sinks = new_vector(GrB_BOOL, my.n);
   for (vector_handle* made : {&my.out_degree, &my.rank, &my.before, &my.sent, &my.rank_of_sinks})
-    *made = vector(typed<T>::type());
+    *made = new_vector(typed<T>::type(), my.n);
   // LAGraph's "prescaled" degrees: d = max(1, degree) / damping.
   for (rig::index i = 0; i < my.n; ++i) {
     const auto degree = graph.structure().offset(i + 1) - graph.structure().offset(i);

@@ -87,6 +87,21 @@ class triangles {
   std::unique_ptr<state> state_;
 };
 
+/// Levels of a breadth-first search as LAGraph's LAGr_BreadthFirstSearch, which may run repeatedly.
+class bfs {
+ public:
+  /// `pulls`: whether wide frontiers are searched from the nodes that are not reached yet.
+  bfs(const rig::matrix<float>& graph, bool pulls);
+  ~bfs();
+  void run(rig::index source);
+  /// The level of each node; -1 for nodes that are not reached.
+  std::vector<int> levels() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
 /// PageRank by LAGraph's LAGr_PageRank, for a given number of iterations; T is float or double.
 template <class T>
 class pagerank {
