@@ -106,7 +106,7 @@ class sparse_products {
     expect_equal("triangles", found, found_by_dot, "L·Lᵀ");
     for (const auto& peer : peers) expect_equal("triangles", found, peer->count(), "GraphBLAS");
 
-    row line = line_of(l.nnz(), "plus_pair", "int64");
+    row line = line_of("plus_pair", "int64");
     line.prepare_ms = prepare_ms;
     line.operation = "triangles L·L";
     line.kernel = line.chosen = chosen(desc_);
@@ -122,7 +122,7 @@ class sparse_products {
   void masked_square() {
     const auto& a = weighted_;
     const auto mask = rig::structure(a);
-    row line = line_of(a.nnz(), "plus_times", "float");
+    row line = line_of("plus_times", "float");
     line.operation = "A·A, masked";
     line.prepare_ms = wall_clock([&] { a.prepare({.transpose_a = true}); });
     line.kernel = line.chosen = rig::explain(a, a, algebra_, mask, desc_).chosen;
@@ -145,7 +145,7 @@ class sparse_products {
   void whole_square() {
     const auto& a = weighted_;
     if (!given_.all && products_of_square(a.structure()) > usual_products) return;
-    row line = line_of(a.nnz(), "plus_times", "float");
+    row line = line_of("plus_times", "float");
     line.operation = "A·A";
     line.kernel = line.chosen = rig::explain(a, a, algebra_, desc_).chosen;
     std::vector<contender> field = {{"rig", [&] { rig::mxm(a, a, algebra_, desc_); }}};
@@ -167,7 +167,7 @@ class sparse_products {
     for (const graphblas::bfs* peer : {&push, &either})
       if (peer->levels() != ours.levels())
         rig::fail(rig::errc::range, {"bfs: GraphBLAS has other levels than rig"});
-    row line = line_of(graph_.nnz(), "any_pair", "bool");
+    row line = line_of("any_pair", "bool");
     line.operation = "bfs";
     line.kernel = "push, pull";
     ratios_["bfs"].push_back(add(line, field, ms, 0, 1));
@@ -230,11 +230,11 @@ class sparse_products {
       rig::fail(rig::errc::range, {what, ": ", whose, " has ", theirs, ", rig has ", ours});
   }
 
-  row line_of(int64 nnz, const char* semiring, const char* type) const {
+  row line_of(const char* semiring, const char* type) const {
     row line;
     line.graph = name_;
     line.n = graph_.rows();
-    line.nnz = nnz;
+    line.nnz = graph_.nnz();
     line.semiring = semiring;
     line.type = type;
     return line;

@@ -98,7 +98,6 @@ class spgemm : public suite {
 
     row line = with_.line("spgemm", of, 0, 4);
     line.operation = "triangles L·Lᵀ";
-    line.nnz = l.nnz();
     line.semiring = pairs.name;
     line.kernel = line.chosen = rig::explain(l, l, pairs, rig::structure(l), by_transpose).chosen;
     line.bytes = 12.0 * (static_cast<double>(l.nnz()) + of.n()) + bytes_of(nnz, of);
