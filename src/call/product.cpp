@@ -78,8 +78,12 @@ answer refusal(const problem& p, const char* why) {
   return out;
 }
 
+bool has_columns(const problem& p) {
+  return p.right.is_transposed || p.right.structure->has_derived(transposed::name);
+}
+
 answer by_columns_answer(const problem& p, answer otherwise) {
-  if (p.right.is_transposed || p.right.structure->has_derived(transposed::name)) return otherwise;
+  if (has_columns(p)) return otherwise;
   otherwise.says = verdict::slower;
   if (p.reasons)
     otherwise.reason =

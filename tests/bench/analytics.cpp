@@ -9,6 +9,7 @@
 
 #include "bench.hpp"
 #include "graphblas.hpp"
+#include "rig/algorithms/bfs.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -34,37 +35,6 @@ int64 products_of_square(const rig::pattern& a) {
   }
   return products;
 }
-
-/// Levels of a breadth-first search as a user of rig writes it: one product and one loop per level.
-class our_bfs {
- public:
-  our_bfs(const rig::matrix<float>& graph, int threads)
-      : graph_(graph.with_value(true)), desc_{.threads = threads}, visited_(graph.rows(), 1) {
-    graph_.prepare({.transpose_a = true});
-  }
-
-  void run(rig::index source) {
-    levels_.assign(static_cast<std::size_t>(graph_.rows()), -1);
-    std::fill_n(visited_.data(), graph_.rows(), false);
-    auto frontier = rig::vector<bool>::from_indices(graph_.rows(), std::vector{source});
-    for (int level = 0; frontier.nnz() > 0; ++level) {
-      const rig::index* const nodes = frontier.as_row().structure().column_indices();
-      for (int64 p = 0; p < frontier.nnz(); ++p) {
-        levels_[static_cast<std::size_t>(nodes[p])] = level;
-        visited_.data()[nodes[p]] = true;
-      }
-      frontier = rig::vxm(frontier, graph_, rig::any_pair<bool>{},
-                          rig::complement(rig::values(visited_)), desc_);
-    }
-  }
-  const std::vector<int>& levels() const { return levels_; }
-
- private:
-  rig::matrix<bool> graph_;
-  rig::descriptor desc_;
-  rig::dense<bool> visited_;
-  std::vector<int> levels_;
-};
 
 /// The products of one graph, with equal threads.
 class sparse_products {
@@ -158,14 +128,15 @@ class sparse_products {
 
   /// A level-synchronous search from node 0.
   void search() {
-    our_bfs ours(graph_, desc_.threads);
+    graph_.prepare({.transpose_a = true});
+    rig::dense<int> levels;
     graphblas::bfs push(graph_, false), either(graph_, true);
-    const contender field[] = {{"rig", [&] { ours.run(0); }},
+    const contender field[] = {{"rig", [&] { levels = rig::bfs(graph_, 0, {}, desc_).levels; }},
                                {"graphblas_push", [&] { push.run(0); }},
                                {"graphblas_push_pull", [&] { either.run(0); }}};
     const std::vector<double> ms = race(field, repeat_of(given_));
     for (const graphblas::bfs* peer : {&push, &either})
-      if (peer->levels() != ours.levels())
+      if (!std::ranges::equal(peer->levels(), levels))
         rig::fail(rig::errc::range, {"bfs: GraphBLAS has other levels than rig"});
     row line = line_of("any_pair", "bool");
     line.operation = "bfs";

@@ -69,6 +69,8 @@ struct oriented {
 oriented right_by_rows(const problem& p);
 oriented right_by_columns(const problem& p);
 
+/// Whether op(B) by columns is there, so that it costs no transpose.
+bool has_columns(const problem& p);
 /// The part of the answers of kernels that read B by columns: slower if that builds a transpose.
 answer by_columns_answer(const problem& p, answer otherwise);
 /// A refusal with its reason.

@@ -7,6 +7,7 @@
 // Cost: a step per product; memory: a row of sums per thread, and the result twice.
 
 #include <algorithm>
+#include <numeric>
 
 #include "rig/kernels/cpu/sparse_rows.hpp"
 
@@ -123,6 +124,8 @@ sparse_result gustavson(const problem& p) {
   in_pieces(
       static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b.sparse); },
       [&](row_sums<S>& row, int k) {
+        pieces[k].expect(
+            std::accumulate(work.begin() + rows[k], work.begin() + rows[k + 1], int64{0}));
         for (index i = rows[k]; i < rows[k + 1]; ++i)
           lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.sparse.columns, pieces[k]);
       });

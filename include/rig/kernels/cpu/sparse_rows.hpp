@@ -210,6 +210,12 @@ struct result_piece {
   std::vector<index> columns;
   std::vector<element> values;
 
+  /// Makes room for entries, at most some: products that meet make fewer.
+  void expect(int64 entries) {
+    const auto count = static_cast<std::size_t>(std::min<int64>(entries, 1 << 20));
+    columns.reserve(count);
+    values.reserve(count);
+  }
   void add(index column, T value) {
     columns.push_back(column);
     values.push_back({value});
