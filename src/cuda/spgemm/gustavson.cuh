@@ -49,6 +49,23 @@ __device__ void sort_table(int* keys, T* sums, int count) {
     }
 }
 
+/// Fills the last vector of `count` keys with keys that are above all others.
+template <int G>
+__device__ __forceinline__ void pad_keys(int* keys, int count) {
+  const int at = count + static_cast<int>(threadIdx.x) % G;
+  if (at < (count + 3) / 4 * 4) keys[at] = highest<int>();
+  __syncwarp(members_of<G>());
+}
+/// The number of keys that are less; the last vector is padded.
+__device__ __forceinline__ int keys_below(const int* keys, int count, int key) {
+  int below = 0;
+  for (int i = 0; i < count; i += 4) {
+    const int4 four = *reinterpret_cast<const int4*>(keys + i);
+    below += (four.x < key) + (four.y < key) + (four.z < key) + (four.w < key);
+  }
+  return below;
+}
+
 /// Puts the columns of a table that the mask allows in front, with their sums; returns their count.
 template <int G, int Slots, bool Fills, class T>
 __device__ int compact_table(const mask_arguments& mask, index row, int* keys, T* sums) {
@@ -77,7 +94,7 @@ template <class S, int G, int Slots, int Threads, bool Fills>
 __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
   using accum = typename S::accum;
   constexpr int teams = Threads / G;
-  __shared__ int table_keys[teams][Slots];
+  __shared__ alignas(16) int table_keys[teams][Slots];
   __shared__ alignas(16) unsigned char table_sums[Fills ? teams * Slots * sizeof(accum) : 16];
   const int lane = static_cast<int>(threadIdx.x) % G, team = static_cast<int>(threadIdx.x) / G;
   const unsigned members = members_of<G>();
@@ -117,9 +134,14 @@ __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
     }
     const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
     if constexpr (Fills) {
-      sort_table<G>(keys, sums, count);
+      // In a small table each key counts those before it, which takes less than a sort.
+      constexpr bool is_small = Slots <= 256;
+      if constexpr (is_small)
+        pad_keys<G>(keys, count);
+      else
+        sort_table<G>(keys, sums, count);
       for (int i = lane; i < count; i += G) {
-        const int64 at = args.before[row] + i;
+        const int64 at = args.before[row] + (is_small ? keys_below(keys, count, keys[i]) : i);
         args.out_columns[at] = keys[i];
         store_as(args.out_values, args.out_type, at, finished<S>(sums[i], end - begin));
       }
