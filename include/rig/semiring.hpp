@@ -140,7 +140,7 @@ inline constexpr bool is_exact =
     is_same<typename S::accum, bool> || is_same<typename S::accum, int32> ||
     is_same<typename S::accum, int64>;
 
-/// finish(x, n), or x if the semiring has no finish; n counts the products of the row.
+/// finish(x, n), or x if the semiring has no finish; n counts the entries of the row of A.
 template <semiring S>
 constexpr auto finished(typename S::accum x, int64 n) {
   if constexpr (has_finish<S>)

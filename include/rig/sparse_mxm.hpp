@@ -63,9 +63,10 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
 ///
 /// Shapes: op(A) m×k, op(B) k×n, C m×n. A place without products has no entry; explicit zeros stay.
 /// Results have S's output type, or a named one: mxm<double>(A, B, s). Products of a row are added
-/// in ascending k, so the same inputs give the same bits for any number of threads. A mask is used
-/// inside: what it excludes is not formed. Cost: O(nnz(A) + products); memory: C twice, and a row
-/// of sums per thread. Places: all operands in one. Throws error: shape, place, unknown_kernel,
+/// in ascending k, so the same inputs give the same bits for any number of threads. n_i counts the
+/// entries of row i of op(A). A mask is used inside: what it excludes is not formed. An accumulator
+/// joins in C's type. Cost: O(nnz(A) + products + rows); memory: C twice, and a row of sums per
+/// thread. Places: all operands in one. Throws error: shape, place, unknown_kernel,
 /// cannot (fill; a captured stream), out_of_memory; C is unchanged then.
 /// @code
 /// const auto two_steps = rig::mxm(A, A, rig::plus_times<float>{});
@@ -223,6 +224,24 @@ explanation explain(const vector<TU>& u, const matrix<TA>& a, S, const Mask& mas
 template <class TU, class TA, class S>
 explanation explain(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
   return explain_call<vector<TU>>(vxm_call<S>(u, a, desc), no_mask(), desc);
+}
+
+/// Of `mxv` under a mask.
+template <class TA, class TU, class S, mask_like Mask>
+explanation explain(const matrix<TA>& a, const vector<TU>& u, S, const Mask& mask,
+                    const descriptor& desc = {}) {
+  return explain_call<vector<TU>>(mxv_call<S>(a, u, desc), mask, desc);
+}
+/// Of `mxv`.
+template <class TA, class TU, class S>
+explanation explain(const matrix<TA>& a, const vector<TU>& u, S, const descriptor& desc = {}) {
+  return explain_call<vector<TU>>(mxv_call<S>(a, u, desc), no_mask(), desc);
+}
+/// Of two dense under a sparse mask.
+template <class TA, class TB, class S, class TM>
+explanation explain(const dense<TA>& a, const dense<TB>& b, S, const mask<matrix<TM>>& mask,
+                    const descriptor& desc = {}) {
+  return explain_call<matrix<TA>>(mxm_call<S>(a, b, desc), mask, desc);
 }
 
 }  // namespace rig

@@ -1,5 +1,6 @@
 #include "rig/algorithms/sssp.hpp"
 
+#include <cmath>
 #include <span>
 #include <utility>
 
@@ -40,6 +41,12 @@ T width_of(const matrix<T>& a, const sssp_options& given, const descriptor& desc
   return rounded > 0 ? rounded : highest<T>();  // the sum of great integers wraps
 }
 
+/// `limit`, or the next number above `least` if rounding made both equal.
+double above(double least, double limit) {
+  return limit > least ? limit : std::nextafter(least, highest<double>());
+}
+int64 above(int64, int64 limit) { return limit; }
+
 /// The entries of u for which u(i) ⊙ v(i).
 template <class T>
 vector<T> where_entries(const vector<T>& u, binary comparison, const dense<T>& v,
@@ -63,7 +70,8 @@ sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given
   auto waiting = vector<T>::from_indices(a.rows(), std::span(&source, 1), T(0)).to(a.where());
   ewise_add(distances, none, distances, waiting, binary::second, other);
   while (waiting.nnz() > 0) {
-    const T limit = saturating_plus(reduce(waiting, binary::minimum, other), width, highest<T>());
+    const T least = reduce(waiting, binary::minimum, other);
+    const T limit = above(least, saturating_plus(least, width, highest<T>()));
     auto near = select(waiting, selection::less, limit, other);
     waiting = select(waiting, selection::greater_equal, limit, other);
     while (near.nnz() > 0) {

@@ -38,21 +38,24 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
   return nullptr;
 }
 
-const char* in_words(operands asked) {
+/// Why a kernel does not serve such operands.
+const char* refusal_of(const kernel& k, operands asked) {
   switch (asked) {
     case operands::cbsr_right:
-      return "a cbsr as B";
+      return "B is a cbsr, which this kernel does not read";
     case operands::cbsr_mask:
-      return "the structure of a cbsr as a mask";
+      return "does not serve the structure of a cbsr as a mask";
     case operands::sparse:
-      return "two sparse matrices";
+      return "does not serve two sparse matrices";
     case operands::vector:
-      return "a sparse vector and a matrix";
+      return "does not serve a sparse vector";
     case operands::dense_pair:
-      return "two dense operands under a sparse mask";
-    default:
-      return "a dense as B";
+      return "does not serve two dense operands";
+    case operands::dense:
+      break;
   }
+  return k.takes == operands::cbsr_mask ? "needs the structure of a cbsr as the mask"
+                                        : "has a sparse result, and B is a dense";
 }
 
 /// Throws error(cannot) with every kernel's reason.
@@ -99,7 +102,7 @@ answer answer_of(const kernel& k, const problem& p) {
   const operands asked = operands_of(p);
   if (includes(k.takes, asked)) return k.answers(p);
   answer out{verdict::cannot, "", 0};
-  if (p.reasons) out.reason = std::string("does not serve ") + in_words(asked);
+  if (p.reasons) out.reason = refusal_of(k, asked);
   return out;
 }
 

@@ -140,7 +140,12 @@ void check_shapes(const operation& o) {
     fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
   if (o.what == kind::product) {
     const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
-    if ((is_turned ? rows : columns) != (o.y_transposed ? o.y.columns() : o.y.rows()))
+    const bool is_alike =
+        (is_turned ? rows : columns) == (o.y_transposed ? o.y.columns() : o.y.rows());
+    if (!is_alike && o.product->flips_positions)
+      fail(errc::shape, {o.name, ": A is ", shape(o.y.rows(), o.y.columns()),
+                         o.y_transposed ? "" : ", transposed", ", u has ", columns, " places"});
+    if (!is_alike)
       fail_pair(o, shape(rows, columns) + (is_turned ? ", transposed" : ""),
                 shape(o.y.rows(), o.y.columns()) + (o.y_transposed ? ", transposed" : ""));
   }

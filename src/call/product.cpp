@@ -72,23 +72,42 @@ oriented right_by_columns(const problem& p) {
   return p.right.is_transposed ? oriented{p.right.sparse, nullptr} : turned(p);
 }
 
+const char* no_finish_because(const problem& p) {
+  return p.flips_positions && p.algebra->has_finish
+             ? "finish takes the entries of A's rows, which this kernel does not read"
+             : nullptr;
+}
+
 answer refusal(const problem& p, const char* why) {
   answer out{verdict::cannot, "", 0};
   if (p.reasons) out.reason = why;
   return out;
 }
 
-bool has_columns(const problem& p) {
-  return p.right.is_transposed || p.right.structure->has_derived(transposed::name);
-}
+namespace {
 
-answer by_columns_answer(const problem& p, answer otherwise) {
-  if (has_columns(p)) return otherwise;
+bool has_transpose(const problem& p) { return p.right.structure->has_derived(transposed::name); }
+
+/// `otherwise`, or slower because a transpose is not built.
+answer without_transpose(const problem& p, bool is_there, const char* why, answer otherwise) {
+  if (is_there || otherwise.says == verdict::cannot) return otherwise;
   otherwise.says = verdict::slower;
   if (p.reasons)
-    otherwise.reason =
-        "reads B by columns, and its transpose is not built; call B.prepare({.transpose_a = true})";
+    otherwise.reason = std::string(why) +
+                       ", and its transpose is not built; call B.prepare({.transpose_a = true})";
   return otherwise;
+}
+
+}  // namespace
+
+bool has_columns(const problem& p) { return p.right.is_transposed || has_transpose(p); }
+bool has_rows(const problem& p) { return !p.right.is_transposed || has_transpose(p); }
+
+answer by_columns_answer(const problem& p, answer otherwise) {
+  return without_transpose(p, has_columns(p), "reads B by columns", std::move(otherwise));
+}
+answer by_rows_answer(const problem& p, answer otherwise) {
+  return without_transpose(p, has_rows(p), "reads B by rows", std::move(otherwise));
 }
 
 namespace {

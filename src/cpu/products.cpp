@@ -23,14 +23,13 @@ bool is_true(const mask_operand& mask, int64 e) {
   return out;
 }
 
-result_rows make_rows(const problem& p, index rows, std::vector<int64>& lengths) {
+result_rows make_rows(const problem& p, std::vector<int64>& lengths) {
   int64 nnz = 0;
   for (int64& length : lengths) nnz += std::exchange(length, nnz);
   lengths.push_back(nnz);
   const auto count = static_cast<std::size_t>(nnz);
   result_rows out;
   out.offsets = pack_offsets(lengths, out.offsets_64);
-  static_cast<void>(rows);
   out.columns = buffer::allocate(count * sizeof(index));
   out.values = buffer::allocate(count * p.c.value_bytes);
   return out;
@@ -88,7 +87,8 @@ constexpr double step_seconds = 2e-9;
 }  // namespace
 
 answer gustavson_answer(const problem& p) {
-  return {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))};
+  return by_rows_answer(
+      p, {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))});
 }
 
 namespace {
@@ -122,7 +122,8 @@ answer dot_answer(const problem& p) {
 }
 
 answer push_answer(const problem& p) {
-  return {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))};
+  if (const char* const why = no_finish_because(p)) return refusal(p, why);
+  return gustavson_answer(p);
 }
 
 answer pull_answer(const problem& p) {

@@ -165,3 +165,9 @@ TEST_CASE("wrong input") {
     rig::sssp(rig::matrix<double>::from_tuples(2, 2, from, to, std::vector{3.0, std::nan("")}), 0);
   });
 }
+
+TEST_CASE("a delta that vanishes beside a distance") {
+  const std::vector<int> from{0, 1}, to{1, 2};
+  const auto path = rig::matrix<double>::from_tuples(3, 3, from, to, std::vector<double>{1, 2});
+  CHECK(rig::sssp(path, 0, {.delta = 1e-300}).distances(2, 0) == 3);
+}

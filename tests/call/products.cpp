@@ -98,6 +98,25 @@ TEST_CASE("finish takes the entries of the row of A") {
   CHECK(rig::at(rig::mxm(a, b, rig::mean_times<float>()), 0, 0) == 2);
 }
 
+TEST_CASE("finish of mxv takes the entries of the row of A") {
+  const auto a =
+      matrix<float>::from_positions(1, 4, std::vector{0, 0, 0}, std::vector{0, 1, 2}, 6.0f);
+  const auto u = vector<float>::from_indices(4, std::vector{0});
+  CHECK(rig::mxv(a, u, rig::mean_times<float>()).value(0) == 2);
+  CHECK(contains(message_of([&] { rig::mxv(a, u, rig::mean_times<float>(), {.kernel = "push"}); }),
+                 "finish"));
+}
+
+TEST_CASE("the semiring's own add accumulates") {
+  const auto a = matrix<float>::from_positions(2, 2, std::vector{0, 1}, std::vector{0, 1}, 3.0f);
+  auto c = a;
+  rig::mxm(c, rig::accumulator::own, a, a, rig::plus_times<float>());
+  CHECK(rig::at(c, 0, 0) == 12);
+  auto w = vector<float>::from_indices(2, std::vector{0}, 1.0f);
+  rig::vxm(w, rig::accumulator::own, w, a, rig::min_plus<float>());
+  CHECK(rig::at(w.as_row(), 0, 0) == 1);
+}
+
 TEST_CASE("a result may be an operand and a mask") {
   const auto a = rig::generate::from_text("rmat:8:8").with_value(2.0f);
   auto c = a;
@@ -124,6 +143,7 @@ TEST_CASE("refusals") {
   CHECK(contains(message_of([&] { rig::vxm(u, a, s, {.transpose_a = true}); }), "transpose_a"));
   CHECK(contains(message_of([&] { rig::mxv(a, u, s, {.transpose_b = true}); }), "transpose_b"));
   CHECK(contains(message_of([&] { rig::vxm(u, a, s); }), "vxm"));
+  CHECK(contains(message_of([&] { rig::mxv(b, u, s); }), "mxv: A is 5x3, u has 4 places"));
   const rig::dense<float> x(3, 2), y(4, 3);
   const matrix<float> m(3, 4);
   CHECK(contains(message_of([&] { rig::mxm(x, y, s, rig::structure(m), {.transpose_b = true}); }),
@@ -137,6 +157,10 @@ TEST_CASE("explain") {
   CHECK(contains(why.text(), "needs a mask that is a matrix"));
   CHECK(rig::explain(a, a, rig::plus_pair<int>(), rig::structure(a), {.kernel = "dot"}).chosen ==
         "dot");
+  CHECK(rig::explain(a, vector<float>(a.columns()), rig::plus_pair<int>()).chosen == "pull");
+  const rig::dense<float> x(a.rows(), 3);
+  CHECK(rig::explain(x, x, rig::plus_times<float>(), rig::structure(a), {.transpose_b = true})
+            .chosen == "dot");
   // A pull waits until the transpose is there.
   std::vector<index> all(static_cast<std::size_t>(a.rows()));
   for (index i = 0; i < a.rows(); ++i) all[static_cast<std::size_t>(i)] = i;

@@ -24,12 +24,13 @@ struct betweenness_options {
 ///
 ///   c(v) = Σ_s Σ_t (paths from s to t through v) / (paths from s to t),  s ≠ v ≠ t
 ///
-/// Paths are counted in arcs. If A is symmetric, c counts each undirected path from both ends, and
+/// Their length is in arcs. If A is symmetric, c counts each undirected path from both ends, and
 /// half of it is the usual measure. Shapes: A n×n, its values are not read; the result n×1, where
 /// the graph lies. Deterministic; another batch may round sums in another way. The descriptor's
-/// threads and stream go to the operations, its kernel to the products. Places: those of mxm of two
-/// matrices. Cost: O(nnz + n) per source, and the transpose, which A keeps. Throws error: shape,
-/// range, cannot, unknown_kernel, out_of_memory. Source: Brandes, 2001; Buluç & Gilbert, 2011.
+/// threads and stream go to the operations, its kernel to the products. Places: all. Paths are
+/// counted as doubles: 10^308 of them give NaN. Cost: O(nnz + n) per source, and the transpose,
+/// which A keeps. Throws error: shape, range, cannot, unknown_kernel, out_of_memory. Source:
+/// Brandes, 2001; Buluç & Gilbert, 2011.
 /// @code
 /// const auto through = rig::betweenness(A, std::vector{0, 1});
 /// std::printf("node 2: %g paths\n", through(2, 0));

@@ -38,7 +38,7 @@ struct bfs_result {
 ///
 /// The parent of j is the least i with an arc i → j and level(i) = level(j) − 1. Shapes: A n×n;
 /// entry (i, j) is an arc i → j, and its value is not read. Deterministic. The descriptor's kernel
-/// (push, pull), threads and stream go to the products. Places: the CPU. Cost: O(nnz + n). Throws
+/// (push, pull), threads and stream go to the products. Places: all. Cost: O(nnz + n). Throws
 /// error: shape, range, cannot, unknown_kernel, out_of_memory. Source: Beamer et al., SC 2012.
 /// @code
 /// const auto found = rig::bfs(A, 0);

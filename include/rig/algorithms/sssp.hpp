@@ -36,7 +36,7 @@ struct sssp_result {
 ///
 /// Shapes: A n×n; entry (i, j) is an arc i → j, and its value, at least 0, is its weight. Integers
 /// are summed in int64 and clamp; other weights in double. Deterministic. The descriptor's kernel
-/// (push, pull), threads and stream go to the products. Places: those of vxm with a sparse vector.
+/// (push, pull), threads and stream go to the products. Places: all.
 /// Cost: O(nnz + n) if no arc is relaxed twice. Throws error: shape, range (a negative weight or
 /// NaN among them), cannot, unknown_kernel, out_of_memory. Source: Meyer & Sanders, 2003; Davidson
 /// et al., IPDPS 2014.

@@ -69,10 +69,15 @@ struct oriented {
 oriented right_by_rows(const problem& p);
 oriented right_by_columns(const problem& p);
 
-/// Whether op(B) by columns is there, so that it costs no transpose.
+/// Whether op(B) by columns, or by rows, is there, so that it costs no transpose.
 bool has_columns(const problem& p);
-/// The part of the answers of kernels that read B by columns: slower if that builds a transpose.
+bool has_rows(const problem& p);
+/// The part of the answers of kernels that read B by columns, or by rows: slower if that builds a
+/// transpose.
 answer by_columns_answer(const problem& p, answer otherwise);
+answer by_rows_answer(const problem& p, answer otherwise);
+/// Why a kernel that reads no rows of C's column cannot finish its sums, or null.
+const char* no_finish_because(const problem& p);
 /// A refusal with its reason.
 answer refusal(const problem& p, const char* why);
 

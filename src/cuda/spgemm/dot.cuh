@@ -124,7 +124,8 @@ __global__ void __launch_bounds__(element_threads) pull_columns(product_argument
           if ((__ballot_sync(members, is_over) & members) != 0) break;
       }
     has_sum = join_lanes<S, G>(sum, has_sum);
-    write_candidate<S, G>(args, c, has_sum, sum, args.a.offset(1) - args.a.offset(0));
+    write_candidate<S, G>(args, c, has_sum, sum,
+                          args.flips ? end - begin : args.a.offset(1) - args.a.offset(0));
   }
 }
 

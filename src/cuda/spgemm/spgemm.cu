@@ -182,8 +182,9 @@ void launch_rows(const work& by, const problem& p, const classed_rows& of, produ
 }  // namespace
 
 answer gustavson_answer(const problem& p) {
+  if (const char* const why = no_finish_because(p)) return refusal(p, why);
   // Counting and writing read each product's column; writing also its value.
-  return estimated(p, p.products * (sizeof(index) + bytes_per_entry(p)));
+  return by_rows_answer(p, estimated(p, p.products * (sizeof(index) + bytes_per_entry(p))));
 }
 
 void gustavson_run(const problem& p, workspace& out) {
@@ -236,11 +237,9 @@ struct candidates {
   buffer present, values, before;
   int64 count;
 };
-candidates make_candidates(const work& by, const problem& p, int64 count, std::size_t value_bytes) {
-  candidates out{by.room(count, sizeof(bool)), by.room(count, value_bytes),
-                 by.room(count + 1, sizeof(int64)), count};
-  static_cast<void>(p);
-  return out;
+candidates make_candidates(const work& by, int64 count, std::size_t value_bytes) {
+  return {by.room(count, sizeof(bool)), by.room(count, value_bytes),
+          by.room(count + 1, sizeof(int64)), count};
 }
 void number_candidates(const work& by, const candidates& of) {
   const buffer ones = by.room(of.count, sizeof(int64));
@@ -282,8 +281,7 @@ answer dot_answer(const problem& p) {
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return estimated(p, entries);
   const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
-  const answer out = estimated(p, entries * (1 + mean) * bytes_per_entry(p));
-  return out.says == verdict::cannot ? out : by_columns_answer(p, out);
+  return by_columns_answer(p, estimated(p, entries * (1 + mean) * bytes_per_entry(p)));
 }
 
 void dot_run(const problem& p, workspace& out) {
@@ -312,7 +310,7 @@ void dot_run(const problem& p, workspace& out) {
             }
             to[e] = low;
           });
-  const candidates found = make_candidates(by, p, m.nnz, p.c.value_bytes);
+  const candidates found = make_candidates(by, m.nnz, p.c.value_bytes);
   args.candidate_rows = rows.data<index>();
   args.candidate_columns = m.entries;
   args.count = m.nnz;
@@ -334,11 +332,12 @@ void dot_run(const problem& p, workspace& out) {
 }
 
 answer push_answer(const problem& p) {
+  if (const char* const why = no_finish_because(p)) return refusal(p, why);
   if (!p.algebra->exact_in_any_order)
     return refusal(p, "adds in any order, and sums of this semiring depend on it");
   if (p.algebra->accum_bytes > 8) return refusal(p, "its sums have more than 8 bytes each");
   const double columns = p.right.columns();
-  return estimated(p, p.products * (bytes_per_entry(p) + 32) + columns * 16);
+  return by_rows_answer(p, estimated(p, p.products * (bytes_per_entry(p) + 32) + columns * 16));
 }
 
 void push_run(const problem& p, workspace& out) {
@@ -352,7 +351,7 @@ void push_run(const problem& p, workspace& out) {
     to[e] = of.offset(a[e] + 1) - of.offset(a[e]);
   });
   running_sum(by, lengths.data<int64>(), before.data<int64>(), nnz);
-  const candidates found = make_candidates(by, p, columns, p.algebra->accum_bytes > 4 ? 8 : 4);
+  const candidates found = make_candidates(by, columns, p.algebra->accum_bytes > 4 ? 8 : 4);
   check(cudaMemsetAsync(found.present.data(), 0, static_cast<std::size_t>(columns), by.stream),
         by.name);
   args.products_before = before.data<int64>();
@@ -383,8 +382,7 @@ answer pull_answer(const problem& p) {
   const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
   const double bytes = p.right.columns() * 16.0 +
                        read * static_cast<double>(p.right.sparse.nnz) * (bytes_per_entry(p) + 8);
-  const answer out = estimated(p, bytes);
-  return out.says == verdict::cannot ? out : by_columns_answer(p, out);
+  return by_columns_answer(p, estimated(p, bytes));
 }
 
 void pull_run(const problem& p, workspace& out) {
@@ -401,7 +399,7 @@ void pull_run(const problem& p, workspace& out) {
     atomicOr(to + a[e] / 32, 1u << (a[e] % 32));
     if (at != nullptr) at[a[e]] = static_cast<index>(e);
   });
-  const candidates found = make_candidates(by, p, columns, p.c.value_bytes);
+  const candidates found = make_candidates(by, columns, p.c.value_bytes);
   args.in_vector = bits.data<unsigned>();
   args.places = places.data<index>();
   args.count = columns;

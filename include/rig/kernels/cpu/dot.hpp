@@ -59,6 +59,8 @@ class spread_row {
     return has_products;
   }
   int64 nnz() const { return end_ - begin_; }
+  /// Whether C is a column, whose rows are those that `dot` reads as columns.
+  bool is_flipped() const { return flips_; }
 
  private:
   /// Adds a product to `sum`; returns whether the sum cannot change any more.
@@ -201,9 +203,10 @@ struct dot_state : spread_row<S> {
   dot_state(const problem& p, const sparse_operand& b)
       : spread_row<S>(p), right(b, is_ignoring_right<S>) {}
   void add_column(const sparse_operand& b, index j, result_piece<output<S>>& to) {
+    const int64 begin = b.offset(j), end = b.offset(j + 1);
     typename S::accum sum{};
-    if (this->dot(b, right, j, b.offset(j), b.offset(j + 1), sum))
-      to.add(j, finished<S>(sum, this->nnz()));
+    if (this->dot(b, right, j, begin, end, sum))
+      to.add(j, finished<S>(sum, this->is_flipped() ? end - begin : this->nnz()));
   }
 };
 

@@ -256,13 +256,13 @@ struct result_rows {
   bool offsets_64 = false;
 };
 /// lengths[i] entries in row i; turns them into offsets.
-result_rows make_rows(const problem& p, index rows, std::vector<int64>& lengths);
+result_rows make_rows(const problem& p, std::vector<int64>& lengths);
 
 /// The pieces of a result behind each other, in C's type. Row i has lengths[i] entries.
 template <class T>
 sparse_result assemble(const problem& p, index rows, index columns, std::vector<int64> lengths,
                        std::vector<result_piece<T>>& pieces, int threads) {
-  result_rows made = make_rows(p, rows, lengths);
+  result_rows made = make_rows(p, lengths);
   std::vector<int64> before(pieces.size() + 1, 0);
   for (std::size_t k = 0; k < pieces.size(); ++k)
     before[k + 1] = before[k] + static_cast<int64>(pieces[k].columns.size());
