@@ -105,6 +105,19 @@ void check_list(const operation& o, const char* what, const index_list& given, i
                      is_swapped ? x : y});
 }
 
+/// Throws unless the inner dimensions of a product are alike.
+void check_product(const operation& o) {
+  const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
+  const index inner = is_turned ? o.x.rows() : o.x.columns();
+  const std::string y = shape(o.y.rows(), o.y.columns());
+  if (inner == (o.y_transposed ? o.y.columns() : o.y.rows())) return;
+  if (o.product->flips_positions)
+    fail(errc::shape, {o.name, ": A is ", y, o.y_transposed ? "" : ", transposed", ", u has ",
+                       inner, " places"});
+  fail_pair(o, shape(o.x.rows(), o.x.columns()) + (is_turned ? ", transposed" : ""),
+            y + (o.y_transposed ? ", transposed" : ""));
+}
+
 }  // namespace
 
 void check_indices(const operation& o) {
@@ -138,17 +151,7 @@ void check_shapes(const operation& o) {
   if (has_pair && o.y.what != operand::kind::absent &&
       (o.y.rows() != rows || o.y.columns() != columns))
     fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
-  if (o.what == kind::product) {
-    const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
-    const bool is_alike =
-        (is_turned ? rows : columns) == (o.y_transposed ? o.y.columns() : o.y.rows());
-    if (!is_alike && o.product->flips_positions)
-      fail(errc::shape, {o.name, ": A is ", shape(o.y.rows(), o.y.columns()),
-                         o.y_transposed ? "" : ", transposed", ", u has ", columns, " places"});
-    if (!is_alike)
-      fail_pair(o, shape(rows, columns) + (is_turned ? ", transposed" : ""),
-                shape(o.y.rows(), o.y.columns()) + (o.y_transposed ? ", transposed" : ""));
-  }
+  if (o.what == kind::product) check_product(o);
   const result_shape result = shape_of_result(o);
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)

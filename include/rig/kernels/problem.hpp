@@ -37,9 +37,9 @@ struct semiring_info {
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
   bool ignores_left, ignores_right, is_positional, has_finish, has_terminal, is_indexed;
   reduction samples_as;
-  bool linear_in_floats;  ///< `linear` with float sums: any order differs only by rounding
+  bool linear_in_floats;    ///< `linear` with float sums: any order differs only by rounding
   bool exact_in_any_order;  ///< add is exact, so its order does not change a bit of a sum
-  bool rescales;          ///< sums are numbers, so they can be multiplied by row_nnz / staged
+  bool rescales;            ///< sums are numbers, so they can be multiplied by row_nnz / staged
   void (*take_left)(const void* from, type stored, void* out);  ///< converts one value of A
   /// Writes the fill of a problem in the storage type of its C, at most 16 bytes; does nothing if
   /// the result has more.

@@ -61,8 +61,8 @@ class work : public build {
               unsigned threads = element_threads) const {
     if (blocks == 0) return;
     void* parameters[] = {const_cast<Arguments*>(&arguments)};
-    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(threads),
-                           parameters, 0, stream),
+    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(threads), parameters,
+                           0, stream),
           kernel_name);
     launched(where.device, kernel_name);
   }
