@@ -26,7 +26,7 @@ build:
 demo:
 	.ci/packages $(build_packages)
 	$(configure_new)
-	cmake --build build -j $(JOBS) --target example_sage example_pagerank
+	cmake --build build -j $(JOBS) --target example_sage example_pagerank example_bfs example_components
 	@echo; echo "A layer of GraphSAGE: each node takes the greatest features of its neighbours."
 	build/examples/sage --aggregate pool --hidden 64 $(graph)
 	@echo
@@ -35,6 +35,10 @@ demo:
 	build/examples/pagerank $(graph)
 	@echo
 	build/examples/pagerank --generate rmat:16:16
+	@echo; echo "Breadth-first search from node 0, and connected components."
+	build/examples/bfs --source 0 --generate rmat:16:16
+	@echo
+	build/examples/components --generate rmat:16:16
 	@echo; echo "Try next:"
 	@echo "  build/examples/pagerank --graph FILE            your own graph: Matrix Market or an edge list"
 	@echo "  build/examples/sage --generate karate --explain   why a kernel is chosen"
