@@ -13,6 +13,14 @@
 namespace rig {
 
 /// @cond internal
+/// A matrix as an argument that is also tried with other types, whose bases need not be known.
+template <class B>
+inline constexpr bool is_matrix = false;
+template <class T>
+inline constexpr bool is_matrix<matrix<T>> = true;
+template <class B>
+concept matrix_like = is_matrix<B>;
+
 template <semiring S>
 inline constexpr product_info product_of = {&info_of<S>, &on_cpu::multiply<S>};
 template <semiring S>
@@ -73,14 +81,13 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
 /// const auto shared = rig::mxm(A, A, rig::plus_pair<int>{}, rig::structure(A), {.transpose_b =
 /// true});
 /// @endcode
-template <class Element = void, class TA, class TB, class S, mask_like Mask>
-auto mxm(const matrix<TA>& a, const matrix<TB>& b, S, const Mask& mask,
-         const descriptor& desc = {}) {
+template <class Element = void, class TA, matrix_like B, class S, mask_like Mask>
+auto mxm(const matrix<TA>& a, const B& b, S, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
 }
 /// The same without a mask.
-template <class Element = void, class TA, class TB, class S>
-auto mxm(const matrix<TA>& a, const matrix<TB>& b, S, const descriptor& desc = {}) {
+template <class Element = void, class TA, matrix_like B, class S>
+auto mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
   return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), no_mask(), desc);
 }
 /// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
