@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "algorithms/undirected.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -70,7 +71,7 @@ void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<doub
 dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
                           const betweenness_options& given, const descriptor& desc) {
   check(a, sources, given);
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor product = other;
   product.kernel = desc.kernel;
   a.prepare({.transpose_a = true});

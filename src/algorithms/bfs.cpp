@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/undirected.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -51,7 +52,7 @@ bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
                const descriptor& desc) {
   check("bfs", a, std::span(&source, 1));
   const index n = a.rows();
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor product = other;
   product.kernel = desc.kernel;
   if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
@@ -86,7 +87,7 @@ namespace {
 multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> sources,
                                 const bfs_options& given, const descriptor& desc) {
   const index n = a.rows(), width = static_cast<index>(sources.size());
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor product = other;
   product.transpose_a = true;
   product.replace = true;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/undirected.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -23,7 +24,7 @@ components_result components(const matrix<bool>& a, const components_options& gi
   if (a.rows() != a.columns())
     fail(errc::shape, {"components: A is ", a.rows(), "x", a.columns(), ", not square"});
   const index n = a.rows();
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor forwards = other;
   forwards.kernel = desc.kernel;
   descriptor backwards = forwards;

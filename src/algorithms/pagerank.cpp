@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/undirected.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -61,7 +62,7 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
     return found;
   }
   const double d = given.damping;
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor product = other;
   product.transpose_a = true;
   product.kernel = desc.kernel;

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/undirected.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
@@ -84,7 +85,7 @@ matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const de
 /// The least label of the nodes with a path to each node; with transpose_b from each node.
 dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
                           const descriptor& desc) {
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   auto labels = nodes;
   auto changed = vector<int32>::from(nodes);
   while (changed.nnz() > 0) {
@@ -101,7 +102,7 @@ dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
 scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
   if (a.rows() != a.columns())
     fail(errc::shape, {"scc: A is ", a.rows(), "x", a.columns(), ", not square"});
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor transposed = other;
   transposed.transpose_b = true;
 

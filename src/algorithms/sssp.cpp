@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "algorithms/undirected.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -58,7 +59,7 @@ vector<T> where_entries(const vector<T>& u, binary comparison, const dense<T>& v
 template <class T>
 sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given,
                      const descriptor& desc) {
-  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  const descriptor other = of_operations(desc);
   descriptor product = other;
   product.kernel = desc.kernel;
   check(a, source, given, other);
