@@ -14,8 +14,7 @@ namespace {
 
 void check(const matrix<bool>& a, std::span<const index> sources,
            const betweenness_options& given) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {"betweenness: A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph("betweenness", a);
   for (const index source : sources)
     if (source < 0 || source >= a.rows())
       fail(errc::range, {"betweenness: source is ", source, "; give some of the ", a.rows(),
@@ -71,9 +70,7 @@ void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<doub
 dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
                           const betweenness_options& given, const descriptor& desc) {
   check(a, sources, given);
-  const descriptor other = of_operations(desc);
-  descriptor product = other;
-  product.kernel = desc.kernel;
+  const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
   auto sums = dense<double>(a.rows(), 1, 0).to(a.where());
   const auto batch = static_cast<std::size_t>(given.batch);

@@ -25,8 +25,7 @@ RIG_SEMIRING(
     } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
 
 void check(const char* name, const matrix<bool>& a, std::span<const index> sources) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {name, ": A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph(name, a);
   for (const index source : sources)
     if (source < 0 || source >= a.rows())
       fail(errc::range, {name, ": source is ", source, "; give one of the ", a.rows(),
@@ -52,9 +51,7 @@ bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
                const descriptor& desc) {
   check("bfs", a, std::span(&source, 1));
   const index n = a.rows();
-  const descriptor other = of_operations(desc);
-  descriptor product = other;
-  product.kernel = desc.kernel;
+  const descriptor other = of_operations(desc), product = of_products(desc);
   if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
 
   bfs_result found;

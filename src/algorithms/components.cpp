@@ -21,8 +21,7 @@ RIG_OPERATOR(
 
 components_result components(const matrix<bool>& a, const components_options& given,
                              const descriptor& desc) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {"components: A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph("components", a);
   const index n = a.rows();
   const descriptor other = of_operations(desc);
   descriptor forwards = other;

@@ -40,8 +40,7 @@ struct walk {
 };
 
 void check(const matrix<bool>& a, const pagerank_options& given) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {"pagerank: A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph("pagerank", a);
   if (!(given.damping >= 0 && given.damping < 1))
     fail(errc::range, {"pagerank: damping is ", given.damping, "; set a number in [0, 1)"});
   if (!(given.tolerance >= 0))

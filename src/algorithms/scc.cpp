@@ -100,8 +100,7 @@ dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
 }  // namespace
 
 scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {"scc: A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph("scc", a);
   const descriptor other = of_operations(desc);
   descriptor transposed = other;
   transposed.transpose_b = true;

@@ -17,8 +17,7 @@ constexpr double mean_weights = 4;
 
 template <class T>
 void check(const matrix<T>& a, index source, const sssp_options& given, const descriptor& desc) {
-  if (a.rows() != a.columns())
-    fail(errc::shape, {"sssp: A is ", a.rows(), "x", a.columns(), ", not square"});
+  require_graph("sssp", a.with_value(true));
   if (source < 0 || source >= a.rows())
     fail(errc::range, {"sssp: source is ", source, "; give one of the ", a.rows(),
                        " nodes, which are counted from 0"});
@@ -59,9 +58,7 @@ vector<T> where_entries(const vector<T>& u, binary comparison, const dense<T>& v
 template <class T>
 sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given,
                      const descriptor& desc) {
-  const descriptor other = of_operations(desc);
-  descriptor product = other;
-  product.kernel = desc.kernel;
+  const descriptor other = of_operations(desc), product = of_products(desc);
   check(a, source, given, other);
   const T width = width_of(a, given, other);
 
