@@ -125,7 +125,7 @@ int run(int count, char** arguments) {
   add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
       "report: where the notes to each suite are");
   add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
-      "report: where plots are written, a folder beside the page; '' makes none");
+      "report, performance: the folder of plots, beside the page; '' makes none in report");
   add("list", "list suites and graphs");
   add("help", "this text");
   hidden.add_options()("suite", po::value(&name))("records", po::value(&records))(
@@ -157,7 +157,7 @@ int run(int count, char** arguments) {
     return 0;
   }
   if (name == "performance") {
-    std::printf("%s", performance(records).c_str());
+    std::printf("%s", performance(records, plots).c_str());
     return 0;
   }
   if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");
