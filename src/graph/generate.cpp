@@ -315,6 +315,35 @@ matrix<float> grid(index rows, index columns, double missing_horizontal, double 
   });
 }
 
+matrix<float> cliques(index n, index size) {
+  if (n < 0 || size < 1)
+    fail(errc::range, {"generate: cliques of ", n, " nodes in groups of ", size,
+                       "; the nodes must be at least 0, and the group at least 1"});
+  return or_out_of_memory("generate: cliques", [&] {
+    // Each node owns the edges to the later nodes of its group; an edge past the group becomes a
+    // loop, which is dropped.
+    const int64 later = std::min(size, std::max(n, 1)) - 1;
+    return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
+      const int64 u = e / later, v = u + 1 + e % later;
+      const bool past = v >= n || v / size != u / size;
+      return edge{static_cast<index>(u), static_cast<index>(past ? u : v)};
+    });
+  });
+}
+
+matrix<float> banded(index n, index half) {
+  if (n < 0 || half < 0)
+    fail(errc::range,
+         {"generate: banded of ", n, " nodes and half-width ", half, "; both must be at least 0"});
+  return or_out_of_memory("generate: banded", [&] {
+    const int64 later = std::min(half, n);
+    return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
+      const int64 u = e / later, v = u + 1 + e % later;
+      return edge{static_cast<index>(u), static_cast<index>(v < n ? v : u)};
+    });
+  });
+}
+
 matrix<float> community(const community_shape& shape, std::uint64_t seed) {
   const index n = shape.n;
   if (n < 1 || !(shape.mean > 0 && shape.mean < 0x1p31) || shape.blocks < 1 ||
@@ -438,11 +467,15 @@ matrix<float> from_text(std::string_view text) {
         return uniform(parse<index>(parts[1], text), parse<double>(parts[2], text));
       if (parts[0] == "grid")
         return grid(parse<index>(parts[1], text), parse<index>(parts[2], text));
+      if (parts[0] == "cliques")
+        return cliques(parse<index>(parts[1], text), parse<index>(parts[2], text));
+      if (parts[0] == "banded")
+        return banded(parse<index>(parts[1], text), parse<index>(parts[2], text));
     }
     std::string known;
     for (const named_graph& graph : table) known += std::string(", ") + graph.name;
     fail(errc::format, {"generate: '", text, "' is none of karate, rmat:SCALE:EDGEFACTOR, ",
-                        "uniform:N:DEGREE, grid:ROWS:COLS", known});
+                        "uniform:N:DEGREE, grid:ROWS:COLS, cliques:N:SIZE, banded:N:HALF", known});
   });
 }
 

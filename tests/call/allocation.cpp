@@ -443,6 +443,8 @@ TEST_CASE("graphs") {
   check(4, [] { generate::rmat(5, 4); });
   check(4, [] { generate::uniform(20, 4); });
   check(4, [] { generate::grid(5, 7); });
+  check(4, [] { generate::cliques(9, 4); });
+  check(4, [] { generate::banded(9, 4); });
   check(8, [] { generate::community({30, 4, 3, 0.2, 2.5, 9, 1}); });
   check(6, [&] { generate::shuffled(o.a); });
   check(1, [&] { generate::random_values(o.a); });
