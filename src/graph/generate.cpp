@@ -233,6 +233,28 @@ constexpr auto table = std::to_array<named_graph>({
     {"road-like", 6'610'000, {0, 3, 4, 4, 4}, [] { return grid(1'400, 1'400, 1.0 / 16, 1.0 / 4); }},
 });
 
+std::vector<std::string_view> between_colons(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = text;;) {
+    const std::size_t colon = rest.find(':');
+    parts.push_back(rest.substr(0, colon));
+    if (colon == std::string_view::npos) return parts;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+/// The generators of from_text that take two integers.
+struct two_integers {
+  std::string_view name;
+  matrix<float> (*make)(index, index);
+};
+constexpr auto of_two_integers = std::to_array<two_integers>({
+    {"rmat", [](index scale, index edge_factor) { return rmat(scale, edge_factor); }},
+    {"grid", [](index rows, index columns) { return grid(rows, columns); }},
+    {"cliques", cliques},
+    {"banded", banded},
+});
+
 }  // namespace
 
 matrix<float> karate() {
@@ -454,23 +476,13 @@ matrix<float> from_text(std::string_view text) {
       if (graph.name == text) return graph.make();
     if (text == "karate") return karate();
 
-    std::vector<std::string_view> parts;
-    for (std::string_view rest = text;;) {
-      const std::size_t colon = rest.find(':');
-      parts.push_back(rest.substr(0, colon));
-      if (colon == std::string_view::npos) break;
-      rest.remove_prefix(colon + 1);
-    }
+    const std::vector<std::string_view> parts = between_colons(text);
     if (parts.size() == 3) {
-      if (parts[0] == "rmat") return rmat(parse<int>(parts[1], text), parse<int>(parts[2], text));
       if (parts[0] == "uniform")
         return uniform(parse<index>(parts[1], text), parse<double>(parts[2], text));
-      if (parts[0] == "grid")
-        return grid(parse<index>(parts[1], text), parse<index>(parts[2], text));
-      if (parts[0] == "cliques")
-        return cliques(parse<index>(parts[1], text), parse<index>(parts[2], text));
-      if (parts[0] == "banded")
-        return banded(parse<index>(parts[1], text), parse<index>(parts[2], text));
+      for (const auto& [name, make] : of_two_integers)
+        if (parts[0] == name)
+          return make(parse<index>(parts[1], text), parse<index>(parts[2], text));
     }
     std::string known;
     for (const named_graph& graph : table) known += std::string(", ") + graph.name;
