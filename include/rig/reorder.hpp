@@ -29,11 +29,12 @@ double entries_per_tile(const pattern& structure);
 ///   loa: the next row of a window maximises entries / distinct columns of the window
 ///
 /// Shapes: A n×n. `rcm` takes A ∪ Aᵀ. Only the pattern counts. Deterministic for any number of
-/// threads. Places: cpu. Cost: loa O(n + nnz) with a factor of up to 19, and 25 bytes per entry;
-/// rcm walks on one thread. Throws error: shape, place, out_of_memory.
+/// threads. Places: cpu. Cost: loa at most 19·nnz counts and 300·n quotients, and 25 bytes per
+/// entry; rcm sorts rows, and walks on one thread. Throws error: shape, place, range,
+/// out_of_memory.
 /// @code
 /// const auto positions = rig::reorder(A, rig::ordering::loa);
-/// const auto near = rig::permute(A, positions);
+/// const auto renumbered = rig::permute(A, positions);
 /// @endcode
 template <class T>
 dense<index> reorder(const matrix<T>& a, ordering by) {

@@ -117,6 +117,10 @@ std::vector<index> rcm_order(const matrix<bool>& a) {
   return order;
 }
 
+/// By `ordering`.
+constexpr std::vector<index> (*orders[])(const matrix<bool>&) = {loa_order, degree_order,
+                                                                 rcm_order};
+
 }  // namespace
 
 dense<index> reorder_nodes(const matrix<bool>& a, ordering by) {
@@ -125,9 +129,7 @@ dense<index> reorder_nodes(const matrix<bool>& a, ordering by) {
     fail(errc::shape, {"reorder: A is ", a.rows(), "x", a.columns(), ", not square"});
   require_host("reorder", a.where());
   return or_out_of_memory("reorder", [&] {
-    const std::vector<index> order = by == ordering::loa      ? loa_order(a)
-                                     : by == ordering::degree ? degree_order(a)
-                                                              : rcm_order(a);
+    const std::vector<index> order = orders[static_cast<std::size_t>(by)](a);
     auto positions = dense<index>::uninitialised(a.rows(), 1);
     auto all_positions = positions.span();
     invert(order, all_positions);
