@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "graph/windows.hpp"
 #include "rig/kernels/cpu/threads.hpp"
@@ -16,18 +19,48 @@ namespace {
 /// A window's rows are chosen among so many positions after its first row.
 constexpr index reach = 300;
 
+/// The list of an entry so far ahead is fetched, because lists lie apart in memory.
+constexpr int64 ahead = 8;
+
 /// Chunks of rows are ordered independently, so that threads share nothing. A constant, because
 /// the order must not depend on the number of threads.
 constexpr index chunk_rows = 8192;
 static_assert(chunk_rows % window_rows == 0);
 
+/// Rows, and for each column the rows that have it.
+struct two_ways {
+  explicit two_ways(const matrix<bool>& of)
+      : rows(of.structure()),
+        ranks(buffer::allocate(static_cast<std::size_t>(of.nnz()) * sizeof(index))) {
+    transposed transpose(rows);
+    holders = std::move(transpose.structure);
+    const int threads = on_cpu::threads_for(2 * static_cast<double>(of.nnz()));
+#pragma omp parallel for schedule(dynamic, 512) num_threads(threads)
+    for (index column = 0; column < rows.columns(); ++column) {
+      const int64 begin = holders->offset(column), end = holders->offset(column + 1);
+      for (int64 q = begin; q < end; ++q) {
+        const int64 entry = holders->offsets_64() ? transpose.permutation.data<int64>()[q]
+                                                  : transpose.permutation.data<int32>()[q];
+        ranks.data<index>()[entry] = static_cast<index>(q - begin);
+      }
+    }
+  }
+
+  const pattern& rows;
+  std::shared_ptr<const pattern> holders;  // row u lists, ascending, the rows with column u
+  buffer ranks;                            // of each entry of `rows` in the list of its column
+};
+
 /// Fills one window after another from a chunk of rows.
 class window_filler {
  public:
-  /// Row u of `holders` lists, ascending, the rows of `rows` that have column u. `taken` has a byte
-  /// per row.
-  window_filler(const pattern& rows, const pattern& holders, std::vector<char>& taken)
-      : rows_(rows), holders_(holders), taken_(taken), columns_(rows.columns()) {}
+  /// `taken` has a byte per row.
+  window_filler(const two_ways& graph, std::vector<char>& taken)
+      : rows_(graph.rows),
+        holders_(*graph.holders),
+        ranks_(graph.ranks.data<index>()),
+        taken_(taken),
+        columns_(graph.rows.columns()) {}
 
   /// Writes the order of the rows first … last − 1 to `out`.
   void fill(index first, index last, index* out) {
@@ -78,7 +111,8 @@ class window_filler {
         best = k;
       }
     if (best > 0) return first_ + best;
-    index next = first_ + 1;  // nothing in reach, or nothing but rows without entries
+    count_ = 0;  // nothing is left in reach, or the window has no entries
+    index next = first_ + 1;
     while (is_taken(next)) ++next;
     return next;
   }
@@ -87,26 +121,38 @@ class window_filler {
   /// entry of a candidate is counted once per window at most, which bounds the work.
   void add(index row, bool more) {
     taken_[at(row)] = 1;
+    const bool counts = more && count_ > 0;
     const int64 begin = rows_.offset(row), end = rows_.offset(row + 1);
     entries_ += static_cast<double>(end - begin);
     if (row - first_ <= count_)
       lengths_[at(row - first_)] = std::numeric_limits<double>::quiet_NaN();
     for (int64 p = begin; p < end; ++p) {
+      if (counts && p + ahead < end) __builtin_prefetch(holder(p + ahead));
       const index column = rows_.column_indices()[p];
       if (!columns_.insert(column)) continue;
       ++distinct_;
-      if (more) count_holders(column);
+      if (counts) count_holders(column, holder(p));
     }
   }
 
-  void count_holders(index column) {
-    const index* const all = holders_.column_indices();
-    const index* const end = all + holders_.offset(column + 1);
-    const index* row = std::upper_bound(all + holders_.offset(column), end, first_);
-    for (; row != end && *row <= first_ + count_; ++row) ++common_[at(*row - first_)];
+  /// Where the list of an entry's column has the entry's row.
+  const index* holder(int64 p) const {
+    return holders_.column_indices() + holders_.offset(rows_.column_indices()[p]) + ranks_[p];
+  }
+
+  /// Counts a new column for its holders among the candidates, which lie around `holder`.
+  void count_holders(index column, const index* holder) {
+    const index* const begin = holders_.column_indices() + holders_.offset(column);
+    const index* const end = holders_.column_indices() + holders_.offset(column + 1);
+    const index last = first_ + count_;
+    for (const index* row = holder; row != begin && *--row > first_;)
+      if (*row <= last) ++common_[at(*row - first_)];
+    for (const index* row = holder + 1; row < end && *row <= last; ++row)
+      ++common_[at(*row - first_)];
   }
 
   const pattern &rows_, &holders_;
+  const index* ranks_;
   std::vector<char>& taken_;
   column_set columns_;
   index first_ = 0, count_ = 0;  // the window's first row, and the candidates after it
@@ -124,9 +170,9 @@ std::vector<index> loa_order(const matrix<bool>& a) {
     return given.offset(i) < given.offset(i + 1) ? given.column_indices()[given.offset(i)] : n;
   });
   const matrix<bool> rows = extract(a, sorted, all);
-  const transposed holders(rows.structure());
+  const two_ways graph(rows);
 
-  const index chunks = (n + chunk_rows - 1) / chunk_rows;
+  const index chunks = n / chunk_rows + (n % chunk_rows != 0 ? 1 : 0);
   constexpr double multiply_adds = 32;  // one entry takes about this many multiply-adds
   const int threads = std::min(
       on_cpu::threads_for(multiply_adds * static_cast<double>(a.nnz() + n)), std::max(chunks, 1));
@@ -134,7 +180,7 @@ std::vector<index> loa_order(const matrix<bool>& a) {
   std::vector<index> order(static_cast<std::size_t>(n));
   // Allocated here, because an exception must not leave a parallel region.
   std::vector<window_filler> fillers(static_cast<std::size_t>(threads),
-                                     window_filler(rows.structure(), *holders.structure, taken));
+                                     window_filler(graph, taken));
 #pragma omp parallel for schedule(dynamic, 1) num_threads(threads)
   for (index chunk = 0; chunk < chunks; ++chunk) {
     const index first = chunk * chunk_rows, last = first + std::min(chunk_rows, n - first);
