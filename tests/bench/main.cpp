@@ -73,7 +73,8 @@ void list() {
   std::printf("suites:\n");
   for (const suite& of : suites()) std::printf("  %-9s %s\n", of.name, of.summary);
   std::printf(
-      "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE and grid:ROWS:COLS:\n");
+      "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
+      "cliques:N:SIZE and banded:N:HALF:\n");
   for (const auto& of : rig::generate::named_graphs())
     std::printf("  %-20s about %ld entries\n", of.name, of.nnz);
   std::printf("data sets in %s:\n", data_folder().c_str());
