@@ -18,7 +18,7 @@ namespace {
 RIG_SEMIRING(
     least_inner, using left = bool; using right = bool; using accum = rig::int32;
     static constexpr bool ignores_left = true; static constexpr bool ignores_right = true;
-    static constexpr rig::int32 zero() {
+    static constexpr bool keeps_first = true; static constexpr rig::int32 zero() {
       return rig::highest<rig::int32>();
     } static constexpr rig::int32 add(rig::int32 x, rig::int32 y) {
       return rig::minimum(x, y);

@@ -13,7 +13,7 @@ namespace rig {
 namespace {
 
 /// The default width of a bucket in mean weights.
-constexpr double mean_weights = 4;
+constexpr double mean_weights = 1;
 
 template <class T>
 void check(const matrix<T>& a, index source, const sssp_options& given, const descriptor& desc) {

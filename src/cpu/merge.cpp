@@ -360,8 +360,8 @@ class map_runner {
     auto* const to = static_cast<unsigned char*>(m_.into->data);
     for (int k = 0; k < count; ++k) {
       const auto at = static_cast<std::size_t>(met(m_.into_by, k, m_.into->stride));
-      std::memcpy(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
-                  m_.out_bytes);
+      copy_element(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
+                   m_.out_bytes);
     }
   }
 

@@ -20,11 +20,15 @@ constexpr int64 chunk = 16384;
 template <class A, class F>
 A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
   constexpr int lanes = 16, most = element_block::most;
-  A x[most], sums[lanes] = {};
+  A room[most], sums[lanes] = {};
   int used = 0;
   for (int64 first = begin; first < end; first += most) {
     const int count = static_cast<int>(std::min<int64>(most, end - first));
-    gather(of, {nullptr, first}, count, x);
+    const A* x = in_place<A>(of, {nullptr, first});
+    if (x == nullptr) {
+      gather(of, {nullptr, first}, count, room);
+      x = room;
+    }
     int k = 0;
     for (; used < lanes && k < count; ++k) sums[used++] = x[k];
     for (; k + lanes <= count; k += lanes)

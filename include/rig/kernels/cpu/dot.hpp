@@ -47,6 +47,12 @@ class spread_row {
     // Looks up the shorter one in the longer one if that takes fewer steps.
     if (to - from > 32 * (end_ - begin_)) return look_up(b, right, j, from, to, sum);
     bool has_products = false;
+    if constexpr (is_ignoring_right<S>) {
+      for (int64 q = from; q < to; ++q)
+        if (present_.contains(b.entries[q]) && add(j, b.entries[q], {}, has_products, sum))
+          return true;
+      return has_products;
+    }
     for (int64 q = from, n; q < to; q += n) {
       n = right.at_once(to - q);
       const typename S::right* const values = right.read(q, n);
@@ -71,7 +77,9 @@ class spread_row {
     const typename S::accum x = product<S>(a, b, {flips_ ? j : row_, inner});
     sum = has_products ? S::add(sum, x) : x;
     has_products = true;
-    if constexpr (has_terminal<S>)
+    if constexpr (is_keeping_first<S>)
+      return true;
+    else if constexpr (has_terminal<S>)
       return sum == S::terminal();
     else
       return false;
