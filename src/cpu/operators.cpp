@@ -96,6 +96,7 @@ void run_unary(const element_block& b) {
                 sigmoid, hyperbolic_tangent, relu, sign, floor, ceiling, round, logical_not, one>(
       static_cast<unary>(b.code), [&](auto op) {
         with_results<A>(b, nullptr, [&](A* z) {
+#pragma omp simd
           for (int k = 0; k < b.count; ++k) z[k] = apply_unary(op(), x[k]);
         });
       });

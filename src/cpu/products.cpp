@@ -120,11 +120,30 @@ double entries_of_columns(const problem& p) {
   return static_cast<double>(sum);
 }
 
+/// The places of a dense mask, and the entries of B's columns at those that it allows.
+double steps_under_dense(const problem& p) {
+  const dense_operand& m = p.mask.full;
+  const double places = static_cast<double>(m.rows) * m.columns;
+  // The places alone cost more than the products by rows.
+  if (!has_columns(p) || places > p.products) return places;
+  const oriented b = right_by_columns(p);
+  const int threads = threads_for(places, p.desc->threads);
+  int64 sum = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) collapse(2)
+  for (index i = 0; i < m.rows; ++i)
+    for (index j = 0; j < m.columns; ++j)
+      if ((p.mask.structural || is_true(p.mask, i * m.stride + j)) != p.mask.complemented)
+        sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+  return places + static_cast<double>(sum);
+}
+
 }  // namespace
 
 answer dot_answer(const problem& p) {
+  if (p.mask.over == mask_operand::kind::dense && operands_of(p) == operands::sparse)
+    return by_columns_answer(p, {verdict::can, "", step_seconds * steps_under_dense(p)});
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
-    return refusal(p, "needs a mask that is a matrix, and not its complement");
+    return refusal(p, "needs a mask that is a dense, or a matrix and not its complement");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   // A step that only asks whether an entry is there is cheaper than one that looks up its value.
