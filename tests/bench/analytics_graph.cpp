@@ -136,7 +136,8 @@ class six_algorithms {
   void triangles() {
     int64 found = 0;
     std::vector<std::unique_ptr<graphblas::triangle_count>> peers;
-    std::vector<contender> field = {{"rig", [&] { found = rig::triangles(graph_, desc_); }}};
+    std::vector<contender> field = {
+        {"rig", [&] { found = rig::triangles(graph_, {.symmetric = true}, desc_); }}};
     constexpr const char* names[] = {"graphblas_lower_upper", "graphblas_upper_lower",
                                      "graphblas_sorted_lower_upper",
                                      "graphblas_sorted_upper_lower"};
