@@ -208,6 +208,10 @@ concept misdeclares_terminal = !has_terminal<S> && requires {
 }
 &&!requires(decltype(&S::terminal) call) { call(); };
 template <class S>
+concept has_incomparable_terminal = has_terminal<S> && !requires(typename S::accum x) {
+  static_cast<bool>(x == S::terminal());
+};
+template <class S>
 concept misdeclares_replaces = !has_replaces<S> && requires {
   &S::replaces;
 }
@@ -234,6 +238,9 @@ constexpr bool require_semiring() {
                   "finish(x, n) of a semiring is public and static, and takes accum and int64");
   else if constexpr (misdeclares_terminal<S>)
     static_assert(is_absent, "terminal() of a semiring is public and static");
+  else if constexpr (has_incomparable_terminal<S>)
+    static_assert(is_absent,
+                  "sums are compared with terminal() by ==, which accum lacks: give it operator==");
   else if constexpr (misdeclares_replaces<S>)
     static_assert(
         is_absent,
