@@ -143,7 +143,7 @@ answer dot_answer(const problem& p) {
   if (p.mask.over == mask_operand::kind::dense && operands_of(p) == operands::sparse)
     return by_columns_answer(p, {verdict::can, "", step_seconds * steps_under_dense(p)});
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
-    return refusal(p, "needs a mask that is a dense, or a matrix and not its complement");
+    return refusal(p, "needs a mask that is a matrix, not its complement, or a dense");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   // A step that only asks whether an entry is there is cheaper than one that looks up its value.
