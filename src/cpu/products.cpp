@@ -124,8 +124,9 @@ double entries_of_columns(const problem& p) {
 double steps_under_dense(const problem& p) {
   const dense_operand& m = p.mask.full;
   const double places = static_cast<double>(m.rows) * m.columns;
-  // The places alone cost more than the products by rows.
-  if (!has_columns(p) || places > p.products) return places;
+  // Products by rows cost less than the places alone, or the columns are not there.
+  if (!has_columns(p) || places > p.products)
+    return places + p.products + static_cast<double>(p.a.nnz);
   const oriented b = right_by_columns(p);
   const int threads = threads_for(places, p.desc->threads);
   int64 sum = 0;
@@ -137,11 +138,17 @@ double steps_under_dense(const problem& p) {
   return places + static_cast<double>(sum);
 }
 
+/// Each row under a dense mask has pieces of its own.
+constexpr index most_dense_rows = 4096;
+
 }  // namespace
 
 answer dot_answer(const problem& p) {
-  if (p.mask.over == mask_operand::kind::dense && operands_of(p) == operands::sparse)
+  if (p.mask.over == mask_operand::kind::dense && operands_of(p) == operands::sparse) {
+    if (p.mask.full.rows > most_dense_rows)
+      return refusal(p, "under a dense mask it forms few rows, each in parts: at most 4096");
     return by_columns_answer(p, {verdict::can, "", step_seconds * steps_under_dense(p)});
+  }
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
     return refusal(p, "needs a mask that is a matrix, not its complement, or a dense");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
