@@ -365,7 +365,8 @@ struct algebra {
   bool (*replaces)(const Accum&, const Accum&);  ///< null: S has none
   Accum zero;
   std::optional<Accum> terminal;
-  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical, is_selective;
+  bool is_positional, ignores_left, ignores_right, annihilates, is_linear, is_logical, is_selective,
+      keeps_first;
 };
 
 template <semiring S>
@@ -389,7 +390,8 @@ algebra<typename S::left, typename S::right, typename S::accum> algebra_of() {
           is_annihilating<S>,
           is_linear<S>,
           is_logical<S>,
-          is_selective<S>};
+          is_selective<S>,
+          is_keeping_first<S>};
 }
 
 /// zero as an operand of type T, if it can be one.
@@ -433,6 +435,8 @@ class checker {
     check_pairs();
     check_triples();
     if (s_.replaces != nullptr) check_replaces();
+    if (s_.keeps_first)
+      for (const product_drawn& p : products_) check_first(p);
     if (s_.is_linear)
       for (const product_drawn& p : products_) check_linear(p);
     return wrong_;
@@ -535,6 +539,16 @@ class checker {
       compare(s_.zero, "zero()");
       compare(sum, sum_words);
     }
+  }
+  /// A product of a higher inner index does not change a sum.
+  void check_first(const product_drawn& p) {
+    const product_drawn& other = products_[random_.below(products_.size())];
+    const position early{p.at.row, 1}, late{p.at.row, 5};
+    const accum first = s_.multiply(p.a.value, p.b.value, early),
+                sum = s_.add(first, s_.multiply(other.a.value, other.b.value, late));
+    if (!same(sum, first))
+      report_unlike("keeps_first is claimed, but a later product changes a sum",
+                    product_of(p.a.words, p.b.words, early), first, "with the later one", sum);
   }
   void check_ignored(const char* side, const product_drawn& p, const drawn<left>& a,
                      const drawn<right>& b) {

@@ -172,6 +172,7 @@ inline constexpr semiring_info info_of = {
     .is_positional = positional<S>,
     .has_finish = rig::has_finish<S>,
     .has_terminal = rig::has_terminal<S>,
+    .ends_early = rig::has_terminal<S> || is_keeping_first<S>,
     .is_indexed = rig::is_indexed<output<S>>,
     .samples_as = rig::samples_as<S>,
     .linear_in_floats = is_linear<S>&& is_same<typename S::accum, float>,

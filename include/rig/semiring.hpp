@@ -42,8 +42,8 @@ concept monoid = requires(typename S::accum x) {
 };
 
 /// An algebra rig can compute with: types left, right, accum; zero(), the identity of add; add;
-/// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), ignores_left, ignores_right,
-/// annihilates, linear, logical, selective, samples_as, name.
+/// multiply. Optional: finish(x, n), terminal(), replaces(sum, x), keeps_first, ignores_left,
+/// ignores_right, annihilates, linear, logical, selective, samples_as, name.
 ///
 /// C(i,j) of `mxm` is finish(⊕_k A(i,k) ⊗ B(k,j), n_i), with ⊕ = add and ⊗ = multiply. A type that
 /// is no semiring does not compile, and the message names the member. `check_semiring` checks the
@@ -79,6 +79,12 @@ concept has_terminal = requires {
 template <class S>
 concept has_replaces = requires(typename S::accum x) {
   requires is_same<decltype(S::replaces(x, x)), bool>;
+};
+
+/// A sum is its product of the lowest inner index, so a reduction in that order may stop there.
+template <class S>
+concept is_keeping_first = requires {
+  requires S::keeps_first;
 };
 
 /// multiply does not read its left operand, so kernels load no values of A.
@@ -202,6 +208,10 @@ concept misdeclares_terminal = !has_terminal<S> && requires {
 }
 &&!requires(decltype(&S::terminal) call) { call(); };
 template <class S>
+concept has_incomparable_terminal = has_terminal<S> && !requires(typename S::accum x) {
+  static_cast<bool>(x == S::terminal());
+};
+template <class S>
 concept misdeclares_replaces = !has_replaces<S> && requires {
   &S::replaces;
 }
@@ -228,6 +238,9 @@ constexpr bool require_semiring() {
                   "finish(x, n) of a semiring is public and static, and takes accum and int64");
   else if constexpr (misdeclares_terminal<S>)
     static_assert(is_absent, "terminal() of a semiring is public and static");
+  else if constexpr (has_incomparable_terminal<S>)
+    static_assert(is_absent,
+                  "sums are compared with terminal() by ==, which accum lacks: give it operator==");
   else if constexpr (misdeclares_replaces<S>)
     static_assert(
         is_absent,
@@ -301,6 +314,7 @@ struct flipped : sums_of<S> {
   static constexpr bool annihilates = is_annihilating<S>;
   static constexpr bool logical = is_logical<S>;
   static constexpr bool selective = is_selective<S>;
+  static constexpr bool keeps_first = is_keeping_first<S>;
   static constexpr reduction samples_as = rig::samples_as<S>;
   static constexpr accum multiply(left a, right b) requires plain_multiply<S> {
     return S::multiply(b, a);

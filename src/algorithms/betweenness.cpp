@@ -12,9 +12,9 @@
 namespace rig {
 namespace {
 
-void check(const matrix<bool>& a, std::span<const index> sources,
-           const betweenness_options& given) {
-  require_graph("betweenness", a);
+void check(const matrix<bool>& a, std::span<const index> sources, const betweenness_options& given,
+           const descriptor& desc) {
+  require_graph("betweenness", a, desc);
   for (const index source : sources)
     if (source < 0 || source >= a.rows())
       fail(errc::range, {"betweenness: source is ", source, "; give some of the ", a.rows(),
@@ -69,7 +69,7 @@ void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<doub
 
 dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
                           const betweenness_options& given, const descriptor& desc) {
-  check(a, sources, given);
+  check(a, sources, given, desc);
   const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
   auto sums = dense<double>(a.rows(), 1, 0).to(a.where());

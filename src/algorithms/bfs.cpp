@@ -10,6 +10,7 @@
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
+#include "storage/integers.hpp"
 
 namespace rig {
 namespace {
@@ -18,18 +19,27 @@ namespace {
 RIG_SEMIRING(
     least_inner, using left = bool; using right = bool; using accum = rig::int32;
     static constexpr bool ignores_left = true; static constexpr bool ignores_right = true;
-    static constexpr rig::int32 zero() {
+    static constexpr bool keeps_first = true; static constexpr rig::int32 zero() {
       return rig::highest<rig::int32>();
     } static constexpr rig::int32 add(rig::int32 x, rig::int32 y) {
       return rig::minimum(x, y);
     } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
 
-void check(const char* name, const matrix<bool>& a, std::span<const index> sources) {
-  require_graph(name, a);
-  for (const index source : sources)
-    if (source < 0 || source >= a.rows())
-      fail(errc::range, {name, ": source is ", source, "; give one of the ", a.rows(),
-                         " nodes, which are counted from 0"});
+/// The sources as indices, after the checks.
+std::vector<index> checked(const char* name, const matrix<bool>& a, const integers& sources,
+                           const descriptor& desc) {
+  require_graph(name, a, desc);
+  std::vector<index> out;
+  with_type(sources, [&](auto numbers) {
+    for (std::size_t k = 0; k < numbers.size; ++k) {
+      const auto source = numbers[k];
+      if (std::cmp_less(source, 0) || std::cmp_greater_equal(source, a.rows()))
+        fail(errc::range, {name, ": source is ", source, "; give one of the ", a.rows(),
+                           " nodes, which are counted from 0"});
+      out.push_back(static_cast<index>(source));
+    }
+  });
+  return out;
 }
 
 /// Writes `value` at the entries of a vector.
@@ -49,7 +59,7 @@ constexpr int64 arcs_per_node = 4;
 
 bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
                const descriptor& desc) {
-  check("bfs", a, std::span(&source, 1));
+  checked("bfs", a, std::span(&source, 1), desc);
   const index n = a.rows();
   const descriptor other = of_operations(desc), product = of_products(desc);
   if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
@@ -135,9 +145,9 @@ multi_source_result one_by_one(const matrix<bool>& a, std::span<const index> sou
 
 }  // namespace
 
-multi_source_result multi_source(const matrix<bool>& a, std::span<const index> sources,
+multi_source_result multi_source(const matrix<bool>& a, const integers& from,
                                  const bfs_options& given, const descriptor& desc) {
-  check("multi_source", a, sources);
+  const std::vector<index> sources = checked("multi_source", a, from, desc);
   // Graphs of few arcs per node have many levels, each of which costs a product with all of A.
   const bool has_many_levels = a.nnz() < arcs_per_node * a.rows();
   if (has_many_levels && a.where() == cpu() && desc.kernel.empty())

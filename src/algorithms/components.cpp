@@ -1,5 +1,6 @@
 #include "rig/algorithms/components.hpp"
 
+#include <span>
 #include <utility>
 
 #include "algorithms/undirected.hpp"
@@ -7,6 +8,7 @@
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
 
 namespace rig {
@@ -17,47 +19,129 @@ RIG_OPERATOR(
       return i;
     });
 
+/// Below so many arcs per node, searches have many levels.
+constexpr int64 arcs_per_node = 4;
+/// A search that has more levels is left to FastSV, whose iterations are few on long paths, too.
+constexpr int most_levels = 32;
+/// A frontier of more than this share of the nodes is read by what the other nodes point at.
+constexpr index wide_share = 16;
+
+/// What a call makes of its options.
+struct plan {
+  const components_options& given;
+  descriptor other, forwards, backwards;
+
+  plan(const components_options& options, const descriptor& desc)
+      : given(options), other(of_operations(desc)), forwards(other) {
+    forwards.kernel = desc.kernel;
+    backwards = forwards;
+    backwards.transpose_a = true;
+  }
+};
+
+dense<int32> numbered(index n, place where, const descriptor& desc) {
+  auto out = dense<int32>::uninitialised(n, 1, where);
+  apply(out, none, out, own_row(), int32(0), desc);
+  return out;
+}
+
+/// The nodes outside `seen` that an arc joins with the frontier, in whichever direction.
+vector<bool> neighbours(const matrix<bool>& a, const vector<bool>& frontier,
+                        const dense<bool>& seen, const plan& by) {
+  const any_pair<bool> reached;
+  const auto unseen = complement(values(seen));
+  const bool is_wide = frontier.nnz() > a.rows() / wide_share;
+  if (by.given.symmetric)
+    return is_wide ? mxv(a, frontier, reached, unseen, by.other)
+                   : vxm(frontier, a, reached, unseen, by.other);
+  return ewise_add(vxm(frontier, a, reached, unseen, by.other),
+                   mxv(a, frontier, reached, unseen, by.other), binary::logical_or, by.other);
+}
+
+/// Marks the component of a node that some arc leads to, which is the largest as a rule. Returns
+/// whether all of it is marked; `iterations` counts the levels.
+bool mark_component(const matrix<bool>& a, dense<bool>& seen, int& iterations, const plan& by) {
+  const index* const columns = a.structure().column_indices();
+  const index start = dense<index>::view(columns + a.nnz() / 2, 1, 1, 1, a.where()).to(cpu())(0, 0);
+  auto frontier = vector<bool>::from_indices(a.rows(), std::span(&start, 1)).to(a.where());
+  for (int level = 0; frontier.nnz() > 0 && level < most_levels; ++level) {
+    const vector<bool> marks(frontier.as_row().with_value(true));
+    ewise_add(seen, none, seen, marks, binary::second, by.other);
+    if (by.given.progress) by.given.progress(iterations + 1);
+    ++iterations;
+    frontier = neighbours(a, frontier, seen, by);
+  }
+  return frontier.nnz() == 0;
+}
+
+/// Joins trees until each is a component; `parent` begins with trees of height 1 at most.
+void join_trees(const matrix<bool>& a, dense<int32>& parent, int& iterations, const plan& by) {
+  auto grandparent = parent, next = parent, least = parent;
+  for (bool changes = true; changes;) {
+    // The least grandparent of a node and its neighbours.
+    mxv(least, accumulator::minimum, a, grandparent, min_second<int32>(), by.forwards);
+    if (!by.given.symmetric)
+      mxv(least, accumulator::minimum, a, grandparent, min_second<int32>(), by.backwards);
+    // The tree of a node hangs itself below it, and so does the node.
+    const auto above = parent;
+    assign(parent, accumulator::minimum, least, above, all, by.other);
+    ewise_add(parent, none, parent, least, binary::minimum, by.other);
+    ewise_add(parent, none, parent, grandparent, binary::minimum, by.other);
+    extract(next, none, parent, parent, all, by.other);
+    changes = reduce(ewise_add<bool>(next, grandparent, binary::not_equal, by.other),
+                     binary::logical_or, by.other);
+    std::swap(grandparent, next);
+    if (by.given.progress) by.given.progress(iterations + 1);
+    ++iterations;
+  }
+}
+
+/// Joins the trees of the nodes that are not marked, among which all their arcs lie.
+void join_rest(const matrix<bool>& a, dense<int32>& parent, const dense<bool>& seen,
+               int& iterations, const plan& by) {
+  vector<bool> rest = vector<bool>(a.rows()).to(a.where());
+  assign(rest, none, true, all, complement(values(seen)), by.other);
+  const auto nodes =
+      dense<index>::view(rest.indices(), static_cast<index>(rest.nnz()), 1, 1, a.where());
+  auto labels = numbered(nodes.rows(), a.where(), by.other);
+  join_trees(extract(a, nodes, nodes, by.other), labels, iterations, by);
+  assign(parent, none, extract(nodes, labels, all, by.other), nodes, all, by.other);
+}
+
+/// The arcs that leave marked nodes.
+int64 arcs_of(const dense<bool>& seen, const matrix<bool>& a, const descriptor& desc) {
+  const auto unread = dense<int64>::uninitialised(a.columns(), 1, a.where());
+  return reduce(mxv(a, unread, plus_pair<int64>(), values(seen), desc), binary::plus, desc);
+}
+
 }  // namespace
 
 components_result components(const matrix<bool>& a, const components_options& given,
                              const descriptor& desc) {
-  require_graph("components", a);
+  require_graph("components", a, desc);
   const index n = a.rows();
-  const descriptor other = of_operations(desc);
-  descriptor forwards = other;
-  forwards.kernel = desc.kernel;
-  descriptor backwards = forwards;
-  backwards.transpose_a = true;
+  const plan by(given, desc);
+  if (!given.symmetric) a.prepare({.transpose_a = true});
 
   components_result found;
   auto& parent = found.labels;
-  parent = dense<int32>::uninitialised(n, 1, a.where());
-  apply(parent, none, parent, own_row(), int32(0), other);
-  if (a.nnz() == 0) {
-    found.count = n;
-    return found;
+  parent = numbered(n, a.where(), by.other);
+  auto seen = dense<bool>(n, 1, false).to(a.where());
+  bool is_whole = false;
+  if (a.nnz() >= arcs_per_node * n && a.nnz() > 0 && desc.kernel.empty()) {
+    is_whole = mark_component(a, seen, found.iterations, by);
+    auto marked = dense<int32>(n, 1, n).to(a.where());
+    apply(marked, none, parent, unary::identity, values(seen), by.other);
+    apply(parent, none, parent, binary::second, reduce(marked, binary::minimum, by.other),
+          values(seen), by.other);
   }
-  auto grandparent = parent, next = parent, least = parent;
-  for (bool changes = true; changes;) {
-    // The least grandparent of a node and its neighbours.
-    mxv(least, accumulator::minimum, a, grandparent, min_second<int32>(), forwards);
-    if (!given.symmetric)
-      mxv(least, accumulator::minimum, a, grandparent, min_second<int32>(), backwards);
-    // The tree of a node hangs itself below it, and so does the node.
-    const auto above = parent;
-    assign(parent, accumulator::minimum, least, above, all, other);
-    ewise_add(parent, none, parent, least, binary::minimum, other);
-    ewise_add(parent, none, parent, grandparent, binary::minimum, other);
-    extract(next, none, parent, parent, all, other);
-    changes = reduce(ewise_add<bool>(next, grandparent, binary::not_equal, other),
-                     binary::logical_or, other);
-    std::swap(grandparent, next);
-    if (given.progress) given.progress(found.iterations + 1);
-    ++found.iterations;
-  }
-  auto is_root =
-      ewise_add<int64>(apply(parent, own_row(), int32(0), other), parent, binary::equal, other);
-  found.count = reduce(is_root, binary::plus, other);
+  if (!is_whole && a.nnz() > 0)
+    join_trees(a, parent, found.iterations, by);
+  else if (is_whole && arcs_of(seen, a, by.other) < a.nnz())
+    join_rest(a, parent, seen, found.iterations, by);
+  const auto is_root =
+      ewise_add<int64>(numbered(n, a.where(), by.other), parent, binary::equal, by.other);
+  found.count = reduce(is_root, binary::plus, by.other);
   return found;
 }
 

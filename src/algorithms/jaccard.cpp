@@ -17,7 +17,7 @@ void require_node(index node, index nodes) {
 }  // namespace
 
 vector<double> jaccard(const matrix<bool>& a, index node, const descriptor& desc) {
-  require_graph("jaccard", a);
+  require_graph("jaccard", a, desc);
   require_node(node, a.rows());
   const descriptor other = of_operations(desc);
   const auto u = undirected(a, other);
@@ -32,7 +32,7 @@ vector<double> jaccard(const matrix<bool>& a, index node, const descriptor& desc
 }
 
 matrix<double> jaccard_of_edges(const matrix<bool>& a, const descriptor& desc) {
-  require_graph("jaccard_of_edges", a);
+  require_graph("jaccard_of_edges", a, desc);
   const descriptor other = of_operations(desc);
   descriptor product = of_products(desc);
   product.transpose_b = true;  // U is symmetric, and rows of it lie ready

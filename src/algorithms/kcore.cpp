@@ -27,7 +27,7 @@ void peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& fou
 }  // namespace
 
 kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
-  require_graph("kcore", a);
+  require_graph("kcore", a, desc);
   const descriptor other = of_operations(desc), product = of_products(desc);
   const auto u = undirected(a, other);
   auto degree = apply<int32>(degrees_of(u, other), unary::identity, other);

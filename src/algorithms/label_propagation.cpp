@@ -30,7 +30,7 @@ int64 count_different(const dense<index>& labels, const descriptor& desc) {
 label_propagation_result label_propagation(const matrix<bool>& a,
                                            const label_propagation_options& given,
                                            const descriptor& desc) {
-  require_graph("label_propagation", a);
+  require_graph("label_propagation", a, desc);
   if (given.iterations < 0)
     fail(errc::range,
          {"label_propagation: iterations is ", given.iterations, "; set a number of at least 0"});
@@ -41,8 +41,8 @@ label_propagation_result label_propagation(const matrix<bool>& a,
   const auto arcs = a.with_value(1);
   const auto times = ewise_add(arcs, arcs, binary::plus, both);
 
-  label_propagation_result found{numbers(n, a.where())};
-  const auto starts = numbers(n + 1, a.where());
+  label_propagation_result found{ascending(n, a.where())};
+  const auto starts = ascending(n + 1, a.where());
   auto next = dense<index>::uninitialised(n, 1, a.where());
   indexed_dense<int32> most{dense<int32>::uninitialised(n, 1, a.where()),
                             dense<index>::uninitialised(n, 1, a.where())};

@@ -48,7 +48,7 @@ dense<int64> triangles_by_node(const matrix<bool>& u, const descriptor& product,
 
 dense<double> local_clustering(const matrix<bool>& a, const local_clustering_options& given,
                                const descriptor& desc) {
-  require_graph("local_clustering", a);
+  require_graph("local_clustering", a, desc);
   const descriptor other = of_operations(desc), product = of_products(desc);
   const auto arcs = without_loops(a.with_value(true), other);
   const auto u = undirected(arcs, other);

@@ -30,7 +30,7 @@ vector<bool> true_ones(const vector<bool>& of, const descriptor& desc) {
 }  // namespace
 
 mis_result mis(const matrix<bool>& a, const mis_options& given, const descriptor& desc) {
-  require_graph("mis", a);
+  require_graph("mis", a, desc);
   const descriptor other = of_operations(desc);
   descriptor product = of_products(desc);
   // The masks have few nodes, and rows of U are its columns: a pull reads what is needed.

@@ -136,7 +136,7 @@ matrix<double> between(const matrix<double>& edges, const dense<index>& labels,
 }  // namespace
 
 msf_result msf(const matrix<double>& a, const msf_options& given, const descriptor& desc) {
-  require_graph("msf", a.with_value(true));
+  require_graph("msf", a.with_value(true), desc);
   const descriptor other = of_operations(desc);
   descriptor both = other;
   both.transpose_b = true;
@@ -146,8 +146,8 @@ msf_result msf(const matrix<double>& a, const msf_options& given, const descript
   const index n = a.rows();
   msf_result found;
   edges_taken taken(n, a.where());
-  const auto starts = numbers(n + 1, a.where());
-  for (auto labels = numbers(n, a.where()); rest.nnz() > 0;) {
+  const auto starts = ascending(n + 1, a.where());
+  for (auto labels = ascending(n, a.where()); rest.nnz() > 0;) {
     const lightest edges(rest, one_per_row(starts, labels), labels, other);
     if (taken.add(edges, other) == 0) fail(errc::range, {"msf: a weight is NaN; give numbers"});
     labels = joined(edges.edge, labels, other);

@@ -39,8 +39,8 @@ struct walk {
   }
 };
 
-void check(const matrix<bool>& a, const pagerank_options& given) {
-  require_graph("pagerank", a);
+void check(const matrix<bool>& a, const pagerank_options& given, const descriptor& desc) {
+  require_graph("pagerank", a, desc);
   if (!(given.damping >= 0 && given.damping < 1))
     fail(errc::range, {"pagerank: damping is ", given.damping, "; set a number in [0, 1)"});
   if (!(given.tolerance >= 0))
@@ -53,7 +53,7 @@ void check(const matrix<bool>& a, const pagerank_options& given) {
 
 pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
                          const descriptor& desc) {
-  check(a, given);
+  check(a, given, desc);
   pagerank_result found;
   const index n = a.rows();
   if (n == 0) {
@@ -80,7 +80,7 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
       reduce_columns(v.change, none, v.rank, binary::plus, other);
     }
     std::swap(v.rank, v.received);
-    mxv(v.lost, none, v.ends.as_row(), v.rank, plus_second<double>(), other);
+    if (v.ends.nnz() > 0) mxv(v.lost, none, v.ends.as_row(), v.rank, plus_second<double>(), other);
     ewise_mult(v.sent, none, v.rank, v.share, binary::times, other);
     const auto sums = v.sums.to(cpu());
     found.change = sums(0, 0);

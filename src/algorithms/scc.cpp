@@ -19,6 +19,19 @@ RIG_OPERATOR(
       return i;
     });
 
+/// A node's name, by which it propagates: another order of the nodes, in which few names on a path
+/// are less than all before them. Both multipliers are inverse modulo 2³¹.
+RIG_OPERATOR(
+    name_of_node,
+    static constexpr rig::int32 apply(rig::int32 node, rig::index, rig::index, rig::int32) {
+      return static_cast<rig::int32>(static_cast<unsigned>(node) * 0x1e3779b1u & 0x7fffffffu);
+    });
+RIG_OPERATOR(
+    node_of_name,
+    static constexpr rig::int32 apply(rig::int32 name, rig::index, rig::index, rig::int32) {
+      return static_cast<rig::int32>(static_cast<unsigned>(name) * 0x0e8b2f51u & 0x7fffffffu);
+    });
+
 /// Two labels as one number; −1 if they are equal.
 RIG_SEMIRING(
     pair_of, using left = rig::int32; using right = rig::int32; using accum = rig::int64;
@@ -82,12 +95,11 @@ matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const de
   return arcs_within(a, after, before, desc);
 }
 
-/// The least label of the nodes with a path to each node; with transpose_b from each node.
-dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
-                          const descriptor& desc) {
+/// The least name of the nodes with a path to each node; with transpose_b from each node.
+dense<int32> least_names(const dense<int32>& names, const matrix<bool>& a, const descriptor& desc) {
   const descriptor other = of_operations(desc);
-  auto labels = nodes;
-  auto changed = vector<int32>::from(nodes);
+  auto labels = names;
+  auto changed = vector<int32>::from(names);
   while (changed.nnz() > 0) {
     const auto offered = vxm(changed, a, min_first<int32>(), desc);
     const auto is_less = ewise_mult<bool>(offered, labels, binary::less, other);
@@ -97,28 +109,39 @@ dense<int32> least_labels(const dense<int32>& nodes, const matrix<bool>& a,
   return labels;
 }
 
+/// Labels the nodes whose least names agree in both directions, by the least node of each name.
+void settle(dense<int32>& labels, const dense<int32>& nodes, const dense<int32>& names,
+            const dense<int32>& forwards, const dense<int32>& backwards, const descriptor& desc) {
+  const auto settled = ewise_add<bool>(forwards, backwards, binary::equal, desc);
+  auto roots = names;
+  apply(roots, none, forwards, unary::identity, values(settled), desc);
+  apply(roots, none, roots, node_of_name(), int32(0), desc);
+  auto least = nodes;
+  assign(least, accumulator::minimum, nodes, roots, all, desc);
+  // Settled before are those without arcs, whose labels here are not less than those found.
+  ewise_add(labels, none, labels, extract(least, roots, all, desc), binary::minimum,
+            values(settled), desc);
+}
+
 }  // namespace
 
 scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
-  require_graph("scc", a);
+  require_graph("scc", a, desc);
   const descriptor other = of_operations(desc);
   descriptor transposed = other;
   transposed.transpose_b = true;
 
   scc_result found;
-  const auto nodes = nodes_of(a, other);
+  const auto nodes = nodes_of(a, other), names = apply(nodes, name_of_node(), int32(0), other);
   found.labels = nodes;
   matrix<bool> rest = a;
   while (rest.nnz() > 0) {
     if (found.rounds == 0) {
       rest = without_pivot(rest, found.labels, other);
     } else {
-      const auto forwards = least_labels(nodes, rest, other),
-                 backwards = least_labels(nodes, rest, transposed);
-      // Settled before are those without arcs, whose labels here are not less than those found.
-      const auto settled = ewise_add<bool>(forwards, backwards, binary::equal, other);
-      ewise_add(found.labels, none, found.labels, forwards, binary::minimum, values(settled),
-                other);
+      const auto forwards = least_names(names, rest, other),
+                 backwards = least_names(names, rest, transposed);
+      settle(found.labels, nodes, names, forwards, backwards, other);
       rest = arcs_within(rest, forwards, backwards, other);
     }
     ++found.rounds;

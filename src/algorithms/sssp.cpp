@@ -13,11 +13,11 @@ namespace rig {
 namespace {
 
 /// The default width of a bucket in mean weights.
-constexpr double mean_weights = 4;
+constexpr double mean_weights = 1;
 
 template <class T>
 void check(const matrix<T>& a, index source, const sssp_options& given, const descriptor& desc) {
-  require_graph("sssp", a.with_value(true));
+  require_graph("sssp", a.with_value(true), desc);
   if (source < 0 || source >= a.rows())
     fail(errc::range, {"sssp: source is ", source, "; give one of the ", a.rows(),
                        " nodes, which are counted from 0"});

@@ -16,10 +16,13 @@ RIG_OPERATOR(
 
 }  // namespace
 
-void require_graph(const char* name, const matrix<bool>& a) {
+void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc) {
   if (a.rows() != a.columns())
     fail(errc::shape,
          {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
+  if (desc.threads < 0)
+    fail(errc::range,
+         {name, ": threads is ", desc.threads, "; set a number, or 0 for the default"});
 }
 
 descriptor of_operations(const descriptor& desc) {
@@ -48,7 +51,7 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc) {
   return mxv(a, unread, plus_pair<int64>(), desc);
 }
 
-dense<index> numbers(index count, place where) {
+dense<index> ascending(index count, place where) {
   dense<index> out(count, 1);
   for (index i = 0; i < count; ++i) out(i, 0) = i;
   return out.to(where);

@@ -7,8 +7,8 @@
 
 namespace rig {
 
-/// Throws unless A is square; `name` is the algorithm's.
-void require_graph(const char* name, const matrix<bool>& a);
+/// Throws unless A is square and the number of threads is none below 0; `name` is the algorithm's.
+void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc);
 
 /// A without its diagonal.
 matrix<bool> without_loops(const matrix<bool>& a, const descriptor& desc);
@@ -24,10 +24,10 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc);
 matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc);
 
 /// The column 0, 1, …, count − 1.
-dense<index> numbers(index count, place where);
+dense<index> ascending(index count, place where);
 
 /// The n×n matrix with the entry (i, columns(i)) in each row i: a view, for as long as both columns
-/// live unchanged. `starts` is numbers(n + 1).
+/// live unchanged. `starts` is ascending(n + 1).
 matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns);
 
 /// What operations take of a descriptor beside products: threads and stream.

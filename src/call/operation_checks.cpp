@@ -153,10 +153,14 @@ void check_shapes(const operation& o) {
     fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
   if (o.what == kind::product) check_product(o);
   const result_shape result = shape_of_result(o);
+  const auto in_words = [&](index rows, index columns) {
+    return o.yields_vector && rows == 1 ? "a vector of " + std::to_string(columns)
+                                        : shape(rows, columns);
+  };
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)
-      fail(errc::shape, {o.name, ": the result is ", shape(result.rows, result.columns), ", but ",
-                         what, " is ", shape(rows, columns)});
+      fail(errc::shape, {o.name, ": the result is ", in_words(result.rows, result.columns),
+                         ", but ", what, " is ", in_words(rows, columns)});
   };
   if (o.mask.over == mask_operand::kind::matrix)
     expect("the mask", o.mask.sparse.rows, o.mask.sparse.columns);

@@ -90,15 +90,20 @@ class row_runner {
       from = joined_;
     }
     const bool replaces = o_.creates_result || o_.desc->replace;
+    if (o_.mask.over == mask_operand::kind::absent && o_.region_rows == nullptr &&
+        o_.region_columns == nullptr) {
+      std::memcpy(c, from, static_cast<std::size_t>(count) * o_.out_bytes);
+      return;
+    }
     const bool in_row = o_.region_rows == nullptr || o_.region_rows[row];
     for (int k = 0; k < count; ++k) {
       const std::size_t at = static_cast<std::size_t>(k) * o_.out_bytes;
       if (allowed[k] && !(in_row && (o_.region_columns == nullptr || o_.region_columns[first + k])))
         continue;
       if (allowed[k])
-        std::memcpy(c + at, from + at, o_.out_bytes);
+        copy_element(c + at, from + at, o_.out_bytes);
       else if (replaces)
-        std::memcpy(c + at, o_.fill, o_.out_bytes);
+        copy_element(c + at, o_.fill, o_.out_bytes);
     }
   }
 

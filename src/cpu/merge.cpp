@@ -64,8 +64,11 @@ class row_mask {
                         mask_->sparse.values, mask_->sparse.value_at(entries_.next),
                         mask_->sparse.value_type, mask_->sparse.value_bytes);
     } else if (!mask_->structural) {
-      is_true = value(nullptr, mask_->full.data, row_ * mask_->full.stride + column,
-                      mask_->full.value_type, mask_->full.value_bytes);
+      const int64 at = row_ * mask_->full.stride + column;
+      if (mask_->full.value_type == type::boolean)
+        return static_cast<const bool*>(mask_->full.data)[at] != mask_->complemented;
+      is_true =
+          value(nullptr, mask_->full.data, at, mask_->full.value_type, mask_->full.value_bytes);
     }
     return is_true != mask_->complemented;
   }
@@ -326,7 +329,8 @@ class map_runner {
   explicit map_runner(const map_step& m)
       : m_(m),
         x_of_(source_of(*m.x)),
-        reads_rows_(m.op->reads_positions || needs_rows(m.y_by) || needs_rows(m.into_by)) {}
+        reads_rows_(m.op->reads_positions || needs_rows(m.y_by) || needs_rows(m.into_by)),
+        reads_met_(!yields_entry(m)) {}
 
   /// Entries from `first` on; results go to `out`, unless they go into a dense.
   void run(int64 first, int count, unsigned char* out) {
@@ -337,17 +341,23 @@ class map_runner {
   }
 
  private:
+  /// Whether results are the entries themselves, so that what they meet is not read.
+  static bool yields_entry(const map_step& m) {
+    return m.op == &builtin_binary(m.op->algebra) &&
+           m.code == static_cast<unsigned char>(m.y_first ? binary::second : binary::first);
+  }
   int64 met(broadcast by, int k, int64 stride) const {
     return met_position(by, reads_rows_ ? rows_[k] : 0, columns_[k], stride);
   }
   element_positions positions_of_y(int count) {
     if (m_.op->kind == operator_kind::copy) return element_block::absent;
-    if (m_.y_by == broadcast::none) return {};
+    if (m_.y_by == broadcast::none || !reads_met_) return {};
     for (int k = 0; k < count; ++k) of_y_[k] = met(m_.y_by, k, m_.y_stride);
     return {of_y_};
   }
   void compute(element_positions x, element_positions y, int count, unsigned char* out) {
-    const element_source *x_of = &x_of_, *y_of = &m_.y;
+    const element_source *x_of = &x_of_, *y_of = reads_met_ ? &m_.y : &x_of_;
+    if (!reads_met_) y = x;
     if (m_.y_first) {
       std::swap(x_of, y_of);
       std::swap(x, y);
@@ -360,14 +370,14 @@ class map_runner {
     auto* const to = static_cast<unsigned char*>(m_.into->data);
     for (int k = 0; k < count; ++k) {
       const auto at = static_cast<std::size_t>(met(m_.into_by, k, m_.into->stride));
-      std::memcpy(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
-                  m_.out_bytes);
+      copy_element(to + at * m_.out_bytes, made_ + static_cast<std::size_t>(k) * m_.out_bytes,
+                   m_.out_bytes);
     }
   }
 
   const map_step& m_;
   const element_source x_of_;
-  const bool reads_rows_;
+  const bool reads_rows_, reads_met_;
   const index* columns_ = nullptr;
   index rows_[element_block::most];
   int64 of_y_[element_block::most];

@@ -13,16 +13,29 @@ using namespace on_cpu;
 
 constexpr int most = element_block::most;
 
-/// Gathers both operands of a block, and calls work(x, y).
+/// An operand of a block where it lies, or gathered into `room`; absent elements are A().
+template <class A>
+const A* operand_of(const element_source& of, element_positions at, int count, A* room) {
+  if (const A* const there = in_place<A>(of, at)) return there;
+  if (!at.are_adjacent()) std::fill_n(room, count, A());
+  gather(of, at, count, room);
+  return room;
+}
+
+/// Calls work(x, y) with both operands of a block.
 template <class A, class Work>
 void with_operands(const element_block& b, Work work) {
   A x[most], y[most];
-  // A gather leaves absent elements. Blocks may be short, so only their elements are cleared.
-  std::fill_n(x, b.count, A());
-  std::fill_n(y, b.count, A());
-  gather(*b.x_of, b.x, b.count, x);
-  gather(*b.y_of, b.y, b.count, y);
-  work(x, y);
+  work(operand_of(*b.x_of, b.x, b.count, x), operand_of(*b.y_of, b.y, b.count, y));
+}
+
+/// Calls work(z) with room for the results of a block: where they go, unless `kept` is there.
+template <class A, class Work>
+void with_results(const element_block& b, const A* kept, Work work) {
+  A room[most];
+  A* const z = b.out_type == type_of<A> && b.out != kept ? static_cast<A*>(b.out) : room;
+  work(z);
+  if (z == room) store(b, z);
 }
 
 /// z[k] = x[k] where y is absent, y[k] where x is absent.
@@ -37,12 +50,14 @@ void fill_single(const element_block& b, const A* x, const A* y, O* z) {
 
 template <class A>
 void run_binary(const element_block& b) {
-  with_operands<A>(b, [&](A* x, A* y) {
-    A z[most];
-    std::memcpy(z, x, static_cast<std::size_t>(b.count) * sizeof(A));
-    accumulate_each(as_accumulator(static_cast<binary>(b.code)), z, y, b.count);
-    fill_single(b, x, y, z);
-    store(b, z);
+  with_operands<A>(b, [&](const A* x, const A* y) {
+    // Operands with absent elements are read after the results are written.
+    const bool is_whole = b.x.are_adjacent() && b.y.are_adjacent();
+    with_results<A>(b, is_whole ? y : static_cast<const A*>(b.out), [&](A* z) {
+      if (z != x) std::memcpy(z, x, static_cast<std::size_t>(b.count) * sizeof(A));
+      accumulate_each(as_accumulator(static_cast<binary>(b.code)), z, y, b.count);
+      fill_single(b, x, y, z);
+    });
   });
 }
 
@@ -59,7 +74,7 @@ void with_constant(Given given, Work work) {
 
 template <class A>
 void run_comparison(const element_block& b) {
-  with_operands<A>(b, [&](A* x, A* y) {
+  with_operands<A>(b, [&](const A* x, const A* y) {
     bool z[most];
     with_constant<binary::equal, binary::not_equal, binary::less, binary::less_equal,
                   binary::greater, binary::greater_equal>(static_cast<binary>(b.code),
@@ -74,15 +89,17 @@ void run_comparison(const element_block& b) {
 
 template <class A>
 void run_unary(const element_block& b) {
-  A x[most], z[most];
-  gather(*b.x_of, b.x, b.count, x);
+  A room[most];
+  const A* const x = operand_of(*b.x_of, b.x, b.count, room);
   using enum unary;
   with_constant<identity, negate, absolute, reciprocal, square, square_root, exponential, logarithm,
                 sigmoid, hyperbolic_tangent, relu, sign, floor, ceiling, round, logical_not, one>(
       static_cast<unary>(b.code), [&](auto op) {
-        for (int k = 0; k < b.count; ++k) z[k] = apply_unary(op(), x[k]);
+        with_results<A>(b, nullptr, [&](A* z) {
+#pragma omp simd
+          for (int k = 0; k < b.count; ++k) z[k] = apply_unary(op(), x[k]);
+        });
       });
-  store(b, z);
 }
 
 template <class A>
@@ -94,9 +111,9 @@ void run_selection(const element_block& b) {
     std::memcpy(&y, b.scalar, sizeof(y));
     for (int k = 0; k < b.count; ++k) z[k] = is_selected(how, b.rows[k], b.columns[k], y);
   } else {
-    A x[most], y;
+    A room[most], y;
     std::memcpy(&y, b.scalar, sizeof(y));
-    gather(*b.x_of, b.x, b.count, x);
+    const A* const x = operand_of(*b.x_of, b.x, b.count, room);
     for (int k = 0; k < b.count; ++k) z[k] = compare(comparison_of(how), x[k], y);
   }
   store(b, z);
@@ -108,11 +125,11 @@ void run_copy(const element_block& b) {
     const bool from_y = b.y[k] >= 0;
     const element_source& of = from_y ? *b.y_of : *b.x_of;
     const int64 at = value_at(of, from_y ? b.y[k] : b.x[k]);
-    std::memcpy(out,
-                of.values == nullptr ? of.iso
-                                     : static_cast<const unsigned char*>(of.values) +
-                                           static_cast<std::size_t>(at) * of.bytes,
-                b.out_bytes);
+    copy_element(out,
+                 of.values == nullptr ? of.iso
+                                      : static_cast<const unsigned char*>(of.values) +
+                                            static_cast<std::size_t>(at) * of.bytes,
+                 b.out_bytes);
   }
 }
 

@@ -73,6 +73,18 @@ std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b) {
   return work_of_rows(p.a, p.desc->threads, [&](index k) { return b.offset(k + 1) - b.offset(k); });
 }
 
+std::vector<index> cut_columns(const problem& p, int parts) {
+  std::vector<index> out(static_cast<std::size_t>(parts) + 1);
+  // Low columns of many graphs have most entries; only a transpose counts them.
+  const bool is_counted = parts > 1 && has_columns(p);
+  const oriented b = is_counted ? right_by_columns(p) : oriented{p.right.sparse, nullptr};
+  for (int k = 0; k <= parts; ++k)
+    out[static_cast<std::size_t>(k)] =
+        is_counted ? first_row_of(b.sparse, k, parts)
+                   : static_cast<index>(int64{p.right.columns()} * k / parts);
+  return out;
+}
+
 std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index inner) {
   return work_of_rows(p.mask.sparse, p.desc->threads, [&](index j) {
     return b != nullptr ? b->offset(j + 1) - b->offset(j) : int64{inner};
@@ -108,11 +120,37 @@ double entries_of_columns(const problem& p) {
   return static_cast<double>(sum);
 }
 
+/// The places of a dense mask, and the entries of B's columns at those that it allows.
+double steps_under_dense(const problem& p) {
+  const dense_operand& m = p.mask.full;
+  const double places = static_cast<double>(m.rows) * m.columns;
+  // Products by rows cost less than the places alone, or the columns are not there.
+  if (!has_columns(p) || places > p.products)
+    return places + p.products + static_cast<double>(p.a.nnz);
+  const oriented b = right_by_columns(p);
+  const int threads = threads_for(places, p.desc->threads);
+  int64 sum = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : sum) collapse(2)
+  for (index i = 0; i < m.rows; ++i)
+    for (index j = 0; j < m.columns; ++j)
+      if ((p.mask.structural || is_true(p.mask, i * m.stride + j)) != p.mask.complemented)
+        sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+  return places + static_cast<double>(sum);
+}
+
+/// Each row under a dense mask has pieces of its own.
+constexpr index most_dense_rows = 4096;
+
 }  // namespace
 
 answer dot_answer(const problem& p) {
+  if (p.mask.over == mask_operand::kind::dense && operands_of(p) == operands::sparse) {
+    if (p.mask.full.rows > most_dense_rows)
+      return refusal(p, "under a dense mask it forms few rows, each in parts: at most 4096");
+    return by_columns_answer(p, {verdict::can, "", step_seconds * steps_under_dense(p)});
+  }
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
-    return refusal(p, "needs a mask that is a matrix, and not its complement");
+    return refusal(p, "needs a mask that is a matrix, not its complement, or a dense");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   // A step that only asks whether an entry is there is cheaper than one that looks up its value.
@@ -127,8 +165,11 @@ answer push_answer(const problem& p) {
 }
 
 answer pull_answer(const problem& p) {
-  // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
-  const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
+  // Sums that can end early read few entries of a column (Beamer et al., SC 2012). The values of a
+  // transpose lie at places of the matrix that a permutation scatters.
+  const bool is_scattered =
+      !p.algebra->ignores_right && p.right.sparse.values != nullptr && !p.right.is_transposed;
+  const double read = p.algebra->ends_early ? 1.0 / 14 : is_scattered ? 4.0 : 1.0;
   const double steps = p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
   return by_columns_answer(p, {verdict::can, "", 0.5 * step_seconds * steps});
 }

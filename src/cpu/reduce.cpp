@@ -20,11 +20,15 @@ constexpr int64 chunk = 16384;
 template <class A, class F>
 A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
   constexpr int lanes = 16, most = element_block::most;
-  A x[most], sums[lanes] = {};
+  A room[most], sums[lanes] = {};
   int used = 0;
   for (int64 first = begin; first < end; first += most) {
     const int count = static_cast<int>(std::min<int64>(most, end - first));
-    gather(of, {nullptr, first}, count, x);
+    const A* x = in_place<A>(of, {nullptr, first});
+    if (x == nullptr) {
+      gather(of, {nullptr, first}, count, room);
+      x = room;
+    }
     int k = 0;
     for (; used < lanes && k < count; ++k) sums[used++] = x[k];
     for (; k + lanes <= count; k += lanes)
@@ -177,34 +181,64 @@ void store_sum(const operation& o, const element_source& sums, int64 at, void* o
 
 }  // namespace
 
-sparse_result reduce_rows(const operation& o) {
+namespace {
+
+/// The sum of one row, in chunks whose sums are joined in order.
+void fold_row(const operation& o, const element_source& of, segment row, unsigned char* sum) {
   const monoid_info& m = *o.sums;
+  if (row.end - row.begin <= chunk) return m.fold(m, of, row.begin, row.end, sum);
   std::vector<segment> segments;
-  std::vector<index> rows;            // that have entries
-  std::vector<std::size_t> first_of;  // their first segment
-  int64 elements = 0;
-  for (index i = 0; i < o.x.rows(); ++i) {
-    const segment row = {o.x.sparse.offset(i), o.x.sparse.offset(i + 1)};
-    if (row.begin == row.end) continue;
-    rows.push_back(i);
-    first_of.push_back(segments.size());
-    append(segments, row.begin, row.end);
-    elements += row.end - row.begin;
-  }
-  first_of.push_back(segments.size());
+  append(segments, row.begin, row.end);
   const buffer sums = buffer::allocate(segments.size() * m.result_bytes);
-  fold_all(o, source_of(o.x), segments, elements, sums.data<unsigned char>());
+  fold_all(o, of, segments, row.end - row.begin, sums.data<unsigned char>());
+  join_sums(m, sums.data<unsigned char>(), static_cast<int64>(segments.size()));
+  std::memcpy(sum, sums.data(), m.result_bytes);
+}
+
+/// out[k] = sum k, converted to the type of the result.
+void store_sums(const operation& o, const buffer& sums, int64 count, unsigned char* out) {
+  const element_source of = sums_in(sums, *o.sums);
+  for (int64 k = 0; k < count; k += element_block::most)
+    converting(o).run_cpu({&of,
+                           &of,
+                           {nullptr, k},
+                           element_block::absent,
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           0,
+                           o.out_type,
+                           o.out_bytes,
+                           out + static_cast<std::size_t>(k) * o.out_bytes,
+                           static_cast<int>(std::min<int64>(element_block::most, count - k))});
+}
+
+}  // namespace
+
+sparse_result reduce_rows(const operation& o) {
+  const sparse_operand& x = o.x.sparse;
+  std::vector<index> rows;  // that have entries
+  for (index i = 0; i < o.x.rows(); ++i)
+    if (x.offset(i) < x.offset(i + 1)) rows.push_back(i);
+  const std::size_t bytes = o.sums->result_bytes;
+  const buffer sums = buffer::allocate(rows.size() * bytes);
+  const element_source of = source_of(o.x);
+  const auto row_at = [&](std::size_t k) {
+    return segment{x.offset(rows[k]), x.offset(rows[k] + 1)};
+  };
+  const auto is_long = [&](std::size_t k) { return row_at(k).end - row_at(k).begin > chunk; };
+  const int threads = threads_for(static_cast<double>(x.nnz + o.x.rows()), o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(dynamic, 512)
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (!is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
+  for (std::size_t k = 0; k < rows.size(); ++k)  // whose chunks go to all threads
+    if (is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
 
   sparse_result out;
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};
   out.structure = pattern_from_csr(1, o.x.rows(), offsets, rows, input::trusted);
   out.values = buffer::allocate(rows.size() * o.out_bytes);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const auto at = static_cast<int64>(first_of[k]);
-    join_sums(m, sums.data<unsigned char>() + first_of[k] * m.result_bytes,
-              static_cast<int64>(first_of[k + 1]) - at);
-    store_sum(o, sums_in(sums, m), at, out.values.data<unsigned char>() + k * o.out_bytes);
-  }
+  store_sums(o, sums, offsets[1], out.values.data<unsigned char>());
   return out;
 }
 

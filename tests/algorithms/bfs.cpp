@@ -126,6 +126,14 @@ TEST_CASE("several sources give the levels of each") {
   });
 }
 
+TEST_CASE("sources of any integer type") {
+  const auto a = rig::generate::karate().with_value(true);
+  const auto expected = rig::multi_source(a, std::vector{30, 2});
+  for (const auto& found : {rig::multi_source(a, std::vector<long>{30, 2}),
+                            rig::multi_source(a, std::vector<unsigned short>{30, 2})})
+    CHECK(std::equal(expected.levels.begin(), expected.levels.end(), found.levels.begin()));
+}
+
 TEST_CASE("wrong input") {
   using rig::errc;
   const rig::matrix<bool> wide(2, 3), five(5, 5);
@@ -136,4 +144,9 @@ TEST_CASE("wrong input") {
   known::check_error(errc::range, "multi_source: source is 9", [&] {
     rig::multi_source(five, std::vector{1, 9});
   });
+  known::check_error(errc::range, "multi_source: source is 4294967297", [&] {
+    rig::multi_source(five, std::vector<long>{1, 4294967297});
+  });
+  known::check_error(errc::range, "bfs: threads is -1",
+                     [&] { rig::bfs(five, 0, {}, {.threads = -1}); });
 }

@@ -101,6 +101,34 @@ TEST_CASE("a long path, and nodes in an order that hinders hooking") {
   CHECK(found.iterations < 40);
 }
 
+TEST_CASE("a wide graph in parts that are searched, joined, and without arcs") {
+  // A dense part, a band whose search has many levels, pairs, and nodes alone, in mixed order.
+  const int n = 3000, dense = 60, band = 2000, pairs = 400;
+  for (const bool directed : {false, true})
+    for (const int step : {1, 7, 1213}) {
+      std::vector<int> from, to;
+      const auto edge = [&](int i, int j) {
+        const int x = i * step % n, y = j * step % n;
+        from.push_back(x);
+        to.push_back(y);
+        if (directed) return;
+        from.push_back(y);
+        to.push_back(x);
+      };
+      for (int i = 0; i < dense; ++i)
+        for (int j = 0; j < i; ++j) edge(i, j);
+      for (int i = dense; i < dense + band; ++i)
+        for (int j = i + 1; j < std::min(i + 8, dense + band); ++j) edge(i, j);
+      for (int i = 0; i < pairs; i += 2) edge(dense + band + i, dense + band + i + 1);
+      const auto a = rig::matrix<bool>::from_positions(n, n, from, to);
+      const auto expected = labels_of(a);
+      const auto found = rig::components(a, {.symmetric = !directed});
+      CHECK(std::equal(expected.begin(), expected.end(), found.labels.begin()));
+      CHECK(found.count == 2 + pairs / 2 + (n - dense - band - pairs));
+      CHECK(found.iterations < 80);
+    }
+}
+
 TEST_CASE("wrong input") {
   known::check_error(rig::errc::shape, "components: A is 2x3",
                      [] { rig::components(rig::matrix<bool>(2, 3)); });

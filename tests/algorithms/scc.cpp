@@ -88,6 +88,23 @@ TEST_CASE("paths and rings of rings") {
   }
 }
 
+TEST_CASE("long paths and rings take steps, of which few change many nodes") {
+  const int n = 4000;
+  std::vector<int> from, to;
+  for (int i = 0; i + 1 < n; ++i) {
+    from.push_back(i);
+    to.push_back(i + 1);
+  }
+  CHECK(rig::scc(rig::matrix<bool>::from_positions(n, n, from, to)).count == n);
+  for (const int first : {0, n / 4, n / 2}) {
+    from.push_back(first + n / 4 - 1);
+    to.push_back(first);
+  }
+  const auto rings = rig::scc(rig::matrix<bool>::from_positions(n, n, from, to));
+  CHECK(rings.count == 3 + n / 4);
+  CHECK(rings.labels(n / 2 - 1, 0) == n / 4);
+}
+
 TEST_CASE("wrong input") {
   known::check_error(rig::errc::shape, "scc: A is 2x3", [] { rig::scc(rig::matrix<bool>(2, 3)); });
 }

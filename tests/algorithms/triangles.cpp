@@ -1,6 +1,7 @@
 // triangles: known numbers, and plain loops on small graphs.
 
 #include "algorithms/graph_checks.hpp"
+#include "rig/generate.hpp"
 
 namespace {
 
@@ -24,6 +25,21 @@ TEST_CASE("triangles of small and random graphs") {
     CHECK(rig::triangles(a, {.threads = 1}) == expected);
     for (const char* kernel : {"dot", "gustavson"})
       CHECK(rig::triangles(a, {.kernel = kernel}) == expected);
+  }
+}
+
+TEST_CASE("triangles of symmetric graphs, with loops, of equal and of skewed degrees") {
+  for (const char* text : {"uniform:300:12", "rmat:9:8", "grid:9:11", "karate"}) {
+    CAPTURE(text);
+    const auto a = rig::generate::from_text(text);
+    const auto both = rig::ewise_add(a, rig::transpose(a), rig::binary::maximum).with_value(true);
+    const auto loops =
+        rig::matrix<bool>::from_positions(a.rows(), a.rows(), std::vector{0, 3}, std::vector{0, 3});
+    const auto looped = rig::ewise_add(both, loops, rig::binary::logical_or);
+    const long expected = count_by_loops(checks::lists(both, true));
+    CHECK(rig::triangles(both, {.symmetric = true}, {}) == expected);
+    CHECK(rig::triangles(looped, {.symmetric = true}, {}) == expected);
+    CHECK(rig::triangles(looped) == expected);
   }
 }
 

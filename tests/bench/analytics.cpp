@@ -1,15 +1,14 @@
 // Suite analytics: products with sparse results beside SuiteSparse:GraphBLAS, as triangle counts,
-// masked products and squares use them.
+// masked products and squares use them; then whole algorithms.
+
+#include "analytics.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <map>
 #include <memory>
 
-#include "bench.hpp"
 #include "graphblas.hpp"
-#include "rig/algorithms/bfs.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -22,6 +21,8 @@ using rig::int64;
 
 /// The grid has no triangles, so only its square is measured.
 const std::vector<std::string> usual_graphs = {"rmat:14:16", "rmat:16:16", "uniform:65536:28"};
+const std::vector<std::string> usual_for_algorithms = {"rmat:16:16", "rmat:18:16", "rmat:20:16",
+                                                       "uniform:65536:16", "uniform:1048576:16"};
 const std::string squared_only = "grid:512:512";
 
 /// A square of more products takes gigabytes; it is measured only with --all.
@@ -40,7 +41,7 @@ int64 products_of_square(const rig::pattern& a) {
 class sparse_products {
  public:
   sparse_products(std::string name, const rig::matrix<float>& graph, const options& given,
-                  record& out, std::map<std::string, std::vector<double>>& ratios)
+                  record& out, ratios_by_kind& ratios)
       : name_(std::move(name)),
         given_(given),
         out_(out),
@@ -126,24 +127,6 @@ class sparse_products {
     ratios_["unmasked"].push_back(add(line, field, race(field, repeat_of(given_)), 0, 1));
   }
 
-  /// A level-synchronous search from node 0.
-  void search() {
-    graph_.prepare({.transpose_a = true});
-    rig::dense<int> levels;
-    graphblas::bfs push(graph_, false), either(graph_, true);
-    const contender field[] = {{"rig", [&] { levels = rig::bfs(graph_, 0, {}, desc_).levels; }},
-                               {"graphblas_push", [&] { push.run(0); }},
-                               {"graphblas_push_pull", [&] { either.run(0); }}};
-    const std::vector<double> ms = race(field, repeat_of(given_));
-    for (const graphblas::bfs* peer : {&push, &either})
-      if (!std::ranges::equal(peer->levels(), levels))
-        rig::fail(rig::errc::range, {"bfs: GraphBLAS has other levels than rig"});
-    row line = line_of("any_pair", "bool");
-    line.operation = "bfs";
-    line.kernel = "push, pull";
-    ratios_["bfs"].push_back(add(line, field, ms, 0, 1));
-  }
-
  private:
   using square_peers = std::vector<std::unique_ptr<graphblas::sparse_product>>;
 
@@ -225,7 +208,7 @@ class sparse_products {
   std::string name_;
   const options& given_;
   record& out_;
-  std::map<std::string, std::vector<double>>& ratios_;  ///< of each kind of product
+  ratios_by_kind& ratios_;  ///< of each kind of product
   rig::descriptor desc_;
   rig::plus_times<float> algebra_;
   rig::matrix<float> graph_, weighted_;
@@ -236,21 +219,28 @@ class sparse_products {
 void analytics(const options& given, record& out) {
   graphblas::start(threads_of(given));
   out.peer("graphblas", graphblas::name());
-  std::map<std::string, std::vector<double>> ratios;
-  for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs) {
+  ratios_by_kind ratios;
+  const auto graphs = [&](const std::vector<std::string>& usual) {
+    return given.graphs.empty() ? usual : given.graphs;
+  };
+  for (const std::string& name : graphs(usual_for_algorithms))
+    race_algorithms(name, given, out, ratios);
+  for (const std::string& name : graphs(usual_graphs)) {
     sparse_products of(name, graph_of(name), given, out, ratios);
-    of.search();
     of.triangles();
     of.masked_square();
     of.whole_square();
   }
   if (given.graphs.empty())
     sparse_products(squared_only, graph_of(squared_only), given, out, ratios).whole_square();
+  std::vector<double> means;
   for (const auto& [kind, numbers] : ratios) {
-    out.summarise(kind + "_over_graphblas_geomean", geometric_mean(numbers), 1.3);
+    means.push_back(geometric_mean(numbers));
+    out.summarise(kind + "_over_graphblas_geomean", means.back());
     out.summarise(kind + "_over_graphblas_least", *std::min_element(numbers.begin(), numbers.end()),
                   1.0);
   }
+  out.summarise("all_over_graphblas_geomean", geometric_mean(means), 1.3);
 }
 
 }  // namespace bench

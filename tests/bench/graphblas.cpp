@@ -1,41 +1,12 @@
-#include "graphblas.hpp"
-
 #include <algorithm>
 #include <cmath>
-#include <complex>
 #include <cstdlib>
 #include <string>
 
-// The header of version 7.4 declares its functions without a language linkage, so this file adds
-// one. The headers that it includes stay outside, above and here.
-#include <errno.h>
-#include <inttypes.h>
-#include <stdarg.h>
-#include <sys/mman.h>
-
-extern "C" {
-#include <GraphBLAS.h>
-}
+#include "graphblas_c.hpp"
 
 namespace bench::graphblas {
 namespace {
-
-void check(GrB_Info info, const char* what) {
-  if (info != GrB_SUCCESS)
-    rig::fail(rig::errc::cannot, {"GraphBLAS: ", what, " failed with ", static_cast<int>(info)});
-}
-#define CHECKED(call) check(call, #call)
-
-struct release {
-  void operator()(GrB_Matrix m) const { GrB_Matrix_free(&m); }
-  void operator()(GrB_Vector v) const { GrB_Vector_free(&v); }
-  void operator()(GrB_Descriptor d) const { GrB_Descriptor_free(&d); }
-};
-using matrix_handle = std::unique_ptr<GB_Matrix_opaque, release>;
-using vector_handle = std::unique_ptr<GB_Vector_opaque, release>;
-using descriptor_handle = std::unique_ptr<GB_Descriptor_opaque, release>;
-
-GrB_Index count_of(rig::int64 n) { return static_cast<GrB_Index>(n); }
 
 /// Memory that GraphBLAS takes over and frees. It lies in huge pages like rig's, so that both have
 /// the same TLB misses.
@@ -49,14 +20,9 @@ T* given_away(GrB_Index count) {
   return static_cast<T*>(data);
 }
 
-matrix_handle new_matrix(GrB_Type type, rig::index rows, rig::index columns) {
-  GrB_Matrix made = nullptr;
-  CHECKED(GrB_Matrix_new(&made, type, count_of(rows), count_of(columns)));
-  return matrix_handle(made);
-}
+}  // namespace
 
-/// A in CSR or CSC, with its values, or with one value unless `with_values` is set.
-matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values = true) {
+matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values) {
   const rig::pattern& s = a.structure();
   const auto rows = count_of(s.rows()), nnz = count_of(s.nnz());
   auto* offsets = given_away<GrB_Index>(rows + 1);
@@ -75,6 +41,8 @@ matrix_handle sparse(const rig::matrix<float>& a, bool by_row, bool with_values 
   CHECKED(GrB_Matrix_wait(made.get(), GrB_MATERIALIZE));
   return made;
 }
+
+namespace {
 
 matrix_handle full(const rig::dense<float>& b, bool by_row) {
   const auto count = count_of(b.rows()) * count_of(b.columns());
@@ -100,6 +68,8 @@ descriptor_handle structural(GrB_Desc_Value method, bool second_transposed) {
   return out;
 }
 
+}  // namespace
+
 matrix_handle transposed(const matrix_handle& a, rig::index rows, rig::index columns) {
   matrix_handle out = new_matrix(GrB_FP32, columns, rows);
   CHECKED(GrB_transpose(out.get(), nullptr, nullptr, a.get(), nullptr));
@@ -107,53 +77,7 @@ matrix_handle transposed(const matrix_handle& a, rig::index rows, rig::index col
   return out;
 }
 
-vector_handle new_vector(GrB_Type type, rig::index size) {
-  GrB_Vector made = nullptr;
-  CHECKED(GrB_Vector_new(&made, type, count_of(size)));
-  return vector_handle(made);
-}
-
-/// LAGraph's choice between push and pull: pull once a growing frontier is wide or has many of the
-/// arcs that are left, push once a shrinking one is narrow.
-class direction_of_search {
- public:
-  direction_of_search(rig::index n, rig::int64 arcs, const std::vector<rig::int64>& degrees)
-      : n_(n), arcs_left_(static_cast<double>(arcs)), degrees_(degrees) {}
-
-  /// Of the next level. `count`: the nodes of the frontier.
-  bool is_pull(GrB_Vector frontier, GrB_Index count) {
-    constexpr double left_share = 8, wide_share = 8, narrow_share = 512;
-    const bool is_growing = count > last_;
-    const auto nodes = static_cast<double>(count);
-    last_ = count;
-    if (pulls_) {
-      pulls_ = is_growing || nodes > n_ / narrow_share;
-    } else if (!any_pull_) {
-      const double arcs = arcs_of(frontier, count);
-      arcs_left_ -= arcs;
-      pulls_ = is_growing && (arcs > arcs_left_ / left_share || nodes > n_ / wide_share);
-      any_pull_ = pulls_;
-    } else {
-      pulls_ = is_growing && nodes > n_ / wide_share;
-    }
-    return pulls_;
-  }
-
- private:
-  double arcs_of(GrB_Vector frontier, GrB_Index count) {
-    nodes_.resize(count);
-    CHECKED(GrB_Vector_extractTuples_BOOL(nodes_.data(), nullptr, &count, frontier));
-    double arcs = 0;
-    for (const GrB_Index node : nodes_) arcs += static_cast<double>(degrees_[node]);
-    return arcs;
-  }
-
-  double n_, arcs_left_;
-  const std::vector<rig::int64>& degrees_;
-  std::vector<GrB_Index> nodes_;
-  GrB_Index last_ = 0;
-  bool pulls_ = false, any_pull_ = false;
-};
+namespace {
 
 /// The parts that differ between the types.
 template <class T>
@@ -195,6 +119,12 @@ void start(int threads) {
   static const int registered = std::atexit([] { GrB_finalize(); });
   static_cast<void>(registered);
   CHECKED(GxB_Global_Option_set_INT32(GxB_GLOBAL_NTHREADS, threads));
+}
+
+int threads() {
+  int out = 1;
+  CHECKED(GxB_Global_Option_get_INT32(GxB_GLOBAL_NTHREADS, &out));
+  return out;
 }
 
 std::string name() {
@@ -329,63 +259,6 @@ void triangles::run() {
 }
 
 rig::int64 triangles::count() const { return state_->count; }
-
-struct bfs::state {
-  rig::index n = 0;
-  bool pulls = false;
-  std::vector<rig::int64> degrees;
-  rig::int64 arcs = 0;
-  matrix_handle outgoing, incoming;  ///< both by row
-  vector_handle frontier, levels;
-};
-
-bfs::bfs(const rig::matrix<float>& graph, bool pulls) : state_(std::make_unique<state>()) {
-  state& my = *state_;
-  my.n = graph.rows();
-  my.pulls = pulls;
-  my.arcs = graph.nnz();
-  my.outgoing = sparse(graph, true, false);
-  if (!pulls) return;
-  my.incoming = transposed(my.outgoing, my.n, my.n);
-  for (rig::index i = 0; i < my.n; ++i)
-    my.degrees.push_back(graph.structure().offset(i + 1) - graph.structure().offset(i));
-}
-bfs::~bfs() = default;
-
-void bfs::run(rig::index source) {
-  state& my = *state_;
-  const GrB_Index n = count_of(my.n);
-  my.frontier = new_vector(GrB_BOOL, my.n);
-  my.levels = new_vector(GrB_INT32, my.n);
-  GrB_Vector const frontier = my.frontier.get(), levels = my.levels.get();
-  CHECKED(GxB_Vector_Option_set(levels, GxB_SPARSITY_CONTROL, GxB_BITMAP + GxB_FULL));
-  CHECKED(GrB_Vector_setElement_BOOL(frontier, true, count_of(source)));
-  direction_of_search direction(my.n, my.arcs, my.degrees);
-  GrB_Index count = 1;
-  for (int level = 0; count > 0; ++level) {
-    CHECKED(GrB_Vector_assign_INT32(levels, frontier, nullptr, level, GrB_ALL, n, GrB_DESC_S));
-    if (my.pulls && direction.is_pull(frontier, count)) {
-      CHECKED(GxB_Vector_Option_set(frontier, GxB_SPARSITY_CONTROL, GxB_BITMAP));
-      CHECKED(GrB_mxv(frontier, levels, nullptr, GxB_ANY_PAIR_BOOL, my.incoming.get(), frontier,
-                      GrB_DESC_RSC));
-    } else {
-      CHECKED(GxB_Vector_Option_set(frontier, GxB_SPARSITY_CONTROL, GxB_SPARSE));
-      CHECKED(GrB_vxm(frontier, levels, nullptr, GxB_ANY_PAIR_BOOL, frontier, my.outgoing.get(),
-                      GrB_DESC_RSC));
-    }
-    CHECKED(GrB_Vector_nvals(&count, frontier));
-  }
-}
-
-std::vector<int> bfs::levels() const {
-  std::vector<int> out(static_cast<std::size_t>(state_->n), -1);
-  for (std::size_t i = 0; i < out.size(); ++i) {
-    // A node without a level leaves its element as it is.
-    const GrB_Info found = GrB_Vector_extractElement_INT32(&out[i], state_->levels.get(), i);
-    if (found != GrB_NO_VALUE) check(found, "GrB_Vector_extractElement_INT32");
-  }
-  return out;
-}
 
 template <class T>
 struct pagerank<T>::state {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <limits>
 #include <memory>
 #include <span>
 #include <vector>
@@ -12,6 +13,8 @@ namespace bench::graphblas {
 
 /// Starts the library, or sets its number of threads.
 void start(int threads);
+/// That number.
+int threads();
 
 /// "SuiteSparse:GraphBLAS 7.4.0"
 std::string name();
@@ -87,15 +90,73 @@ class triangles {
   std::unique_ptr<state> state_;
 };
 
-/// Levels of a breadth-first search as LAGraph's LAGr_BreadthFirstSearch, which may run repeatedly.
+/// A triangle count of a symmetric graph as LAGraph's, with the preparation of its triangles.
+class triangle_count {
+ public:
+  /// `sorts`: whether nodes are sorted by degree first. `is_upper`: U⟨U⟩ = U·Lᵀ, else L⟨L⟩ = L·Uᵀ.
+  triangle_count(const rig::matrix<float>& symmetric, bool sorts, bool is_upper);
+  ~triangle_count();
+  void run();
+  rig::int64 count() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// A breadth-first search as LAGraph's LAGr_BreadthFirstSearch, which may run repeatedly.
 class bfs {
  public:
   /// `pulls`: whether wide frontiers are searched from the nodes that are not reached yet.
-  bfs(const rig::matrix<float>& graph, bool pulls);
+  bfs(const rig::matrix<float>& graph, bool pulls, bool parents = false);
   ~bfs();
   void run(rig::index source);
-  /// The level of each node; -1 for nodes that are not reached.
+  /// The level and the parent of each node; -1 for nodes that are not reached.
   std::vector<int> levels() const;
+  std::vector<int> parents() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Shortest paths by delta-stepping as LAGraph's LAGr_SingleSourceShortestPath.
+class sssp {
+ public:
+  static constexpr rig::int64 unreached = std::numeric_limits<rig::int64>::max() / 2;
+
+  sssp(const rig::matrix<rig::int64>& weights, rig::int64 delta);
+  ~sssp();
+  void run(rig::index source);
+  std::vector<rig::int64> distances() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Components of a symmetric graph by FastSV as LAGraph's LG_CC_FastSV6.
+class components {
+ public:
+  /// `samples`: whether a few arcs of each node are joined first, then those outside the greatest
+  /// tree. The graph must outlive the object.
+  components(const rig::matrix<float>& graph, bool samples);
+  ~components();
+  void run();
+  std::vector<int> labels() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+/// Betweenness from some sources at once as LAGraph's LAGr_Betweenness.
+class betweenness {
+ public:
+  explicit betweenness(const rig::matrix<float>& graph);
+  ~betweenness();
+  void run(std::span<const rig::index> sources);
+  std::vector<double> sums() const;
 
  private:
   struct state;

@@ -8,6 +8,7 @@
 #include "rig/kernels/list.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 
 namespace {
 
@@ -47,6 +48,11 @@ TEST_CASE("shapes") {
   });
   check_refused(errc::shape, {"5x2", "C is 5x3"},
                 [](operands& o) { rig::mxm(o.c, plus, o.a, dense<float>(4, 2), plus_times); });
+  check_refused(errc::shape, {"the result is a vector of", "the mask is a vector of 7"},
+                [](operands& o) {
+                  const rig::vector<float> u(o.a.columns());
+                  rig::mxv(o.a, u, rig::plus_times<float>(), rig::structure(rig::vector<float>(7)));
+                });
   check_refused(errc::shape, {"5x3", "the mask is 3x5"}, [](operands& o) {
     rig::mxm(o.c, plus, o.a, o.b, plus_times, rig::structure(matrix<float>(3, 5)));
   });

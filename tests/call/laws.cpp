@@ -244,6 +244,21 @@ struct overtakes_too_late : rig::arg_max_second<float> {
   }
 };
 
+/// The least inner index, and the greatest.
+struct first_inner {
+  using left = bool;
+  using right = bool;
+  using accum = int;
+  static constexpr bool keeps_first = true;
+  static constexpr int zero() { return rig::highest<int>(); }
+  static constexpr int add(int x, int y) { return x < y ? x : y; }
+  static constexpr int multiply(bool, bool, rig::position at) { return at.inner; }
+};
+struct last_inner : first_inner {
+  static constexpr int zero() { return rig::lowest<int>(); }
+  static constexpr int add(int x, int y) { return x > y ? x : y; }
+};
+
 template <class S>
 std::string violation() {
   return rig::check_semiring<S>().value_or("none");
@@ -309,6 +324,8 @@ TEST_CASE("check_semiring describes the law that is broken") {
   CHECK(violation<unstable_index>().starts_with("add does not commute: add(("));
   CHECK(violation<index_without_nan>().starts_with("add loses NaN: add(zero(), (NaN, "));
   CHECK(violation<row_of_entry>() == "none");
+  CHECK(violation<first_inner>() == "none");
+  CHECK(violation<last_inner>().starts_with("keeps_first is claimed, but a later product"));
   CHECK(violation<overtakes_too_late>().starts_with("replaces is not add: not replaces("));
 }
 

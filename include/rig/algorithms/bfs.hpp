@@ -4,7 +4,6 @@
 /// Breadth-first search, from one node and from several.
 
 #include <functional>
-#include <span>
 
 #include "rig/dense.hpp"
 #include "rig/descriptor.hpp"
@@ -60,7 +59,8 @@ struct multi_source_result {
   int max_level = 0;    ///< the greatest level
 };
 
-/// The number of steps from K sources to each node: column k holds the levels of sources[k].
+/// The number of steps from K sources to each node: column k holds the levels of sources[k], which
+/// have any integer type.
 ///
 /// A level is one product of Aᵀ with n×K frontiers, so each row of A is read once for all sources.
 /// On a CPU, if A has few arcs per node, each source is searched alone unless a kernel is named.
@@ -71,11 +71,11 @@ struct multi_source_result {
 /// const auto both = rig::multi_source(A, std::vector{0, 1});
 /// std::printf("node 2: %d and %d steps\n", both.levels(2, 0), both.levels(2, 1));
 /// @endcode
-multi_source_result multi_source(const matrix<bool>& a, std::span<const index> sources,
+multi_source_result multi_source(const matrix<bool>& a, const integers& sources,
                                  const bfs_options& given = {}, const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-multi_source_result multi_source(const matrix<T>& a, std::span<const index> sources,
+multi_source_result multi_source(const matrix<T>& a, const integers& sources,
                                  const bfs_options& given = {}, const descriptor& desc = {}) {
   return multi_source(a.with_value(true), sources, given, desc);
 }

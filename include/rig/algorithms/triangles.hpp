@@ -8,10 +8,17 @@
 
 namespace rig {
 
+/// What `triangles` may assume.
+struct triangles_options {
+  /// A equals its transpose, as the matrix of an undirected graph does. It is not checked.
+  bool symmetric = false;
+};
+
 /// The number of triangles of the undirected view of a graph: three nodes, an edge between each
 /// two.
 ///
-///   Σ (L ⊕.⊗ L)⟨L⟩ over plus_pair; L has the arc of each edge that leads to the higher degree
+///   Σ (L ⊕.⊗ L)⟨L⟩ over plus_pair; L has the arc of each edge that leads to the higher degree, or
+///   to the lower index if degrees differ little
 ///
 /// Shapes: A n×n; an entry (i, j) or (j, i) is an edge, its value is not read, and self loops do
 /// not count. Exact. The descriptor's kernel goes to the product; threads and stream go to all
@@ -23,10 +30,17 @@ namespace rig {
 /// std::printf("%ld triangles\n", count);
 /// @endcode
 int64 triangles(const matrix<bool>& a, const descriptor& desc = {});
+/// The same with options.
+int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc);
 /// The same for other values, which are not read.
 template <class T>
 int64 triangles(const matrix<T>& a, const descriptor& desc = {}) {
   return triangles(a.with_value(true), desc);
+}
+/// The same for other values, with options.
+template <class T>
+int64 triangles(const matrix<T>& a, const triangles_options& given, const descriptor& desc) {
+  return triangles(a.with_value(true), given, desc);
 }
 
 }  // namespace rig

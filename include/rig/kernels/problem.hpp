@@ -35,7 +35,9 @@ struct semiring_info {
   const source_text* source;  ///< the definition as text; null unless RIG_SEMIRING defined it
   type left, right, result;   ///< algebra types; result: of finish, or of its values if indexed
   std::size_t left_bytes, right_bytes, accum_bytes, result_bytes;
-  bool ignores_left, ignores_right, is_positional, has_finish, has_terminal, is_indexed;
+  bool ignores_left, ignores_right, is_positional, has_finish, has_terminal,
+      ends_early,  ///< a sum of ascending inner indices can be known before its last product
+      is_indexed;
   reduction samples_as;
   bool linear_in_floats;    ///< `linear` with float sums: any order differs only by rounding
   bool exact_in_any_order;  ///< add is exact, so its order does not change a bit of a sum

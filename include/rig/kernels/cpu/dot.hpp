@@ -1,7 +1,7 @@
 #pragma once
 
 // dot: each entry of the mask is the product of a row of A and a column of B.
-// pull: the same for a sparse vector and every column that the mask allows.
+// pull: the same for a sparse vector and every column that the mask allows; dot under a dense mask.
 //
 // Wins if the mask has few entries beside the products of A and B, or if sums end early. Reads the
 // transpose of B. Cost: a step per entry of B's columns that are read; no memory but the result.
@@ -47,6 +47,12 @@ class spread_row {
     // Looks up the shorter one in the longer one if that takes fewer steps.
     if (to - from > 32 * (end_ - begin_)) return look_up(b, right, j, from, to, sum);
     bool has_products = false;
+    if constexpr (is_ignoring_right<S>) {
+      for (int64 q = from; q < to; ++q)
+        if (present_.contains(b.entries[q]) && add(j, b.entries[q], {}, has_products, sum))
+          return true;
+      return has_products;
+    }
     for (int64 q = from, n; q < to; q += n) {
       n = right.at_once(to - q);
       const typename S::right* const values = right.read(q, n);
@@ -71,7 +77,9 @@ class spread_row {
     const typename S::accum x = product<S>(a, b, {flips_ ? j : row_, inner});
     sum = has_products ? S::add(sum, x) : x;
     has_products = true;
-    if constexpr (has_terminal<S>)
+    if constexpr (is_keeping_first<S>)
+      return true;
+    else if constexpr (has_terminal<S>)
       return sum == S::terminal();
     else
       return false;
@@ -210,6 +218,50 @@ struct dot_state : spread_row<S> {
   }
 };
 
+/// What a thread of `pull` holds: a row of A, spread, and of the mask.
+template <class S>
+struct pull_state : dot_state<S> {
+  row_mask_flags mask;
+  index row = -1;
+  pull_state(const problem& p, const sparse_operand& b)
+      : dot_state<S>(p, b), mask(p.mask, b.rows) {}
+  void begin_row(index i) {
+    if (i == row) return;
+    if (row >= 0) mask.end();
+    row = i;
+    this->begin(i);
+    mask.begin(i);
+  }
+};
+
+template <class S>
+sparse_result pull(const problem& p) {
+  const oriented b = right_by_columns(p);
+  const index columns = b.sparse.rows;
+  const index rows = p.a.rows;
+  const int threads =
+      threads_for(static_cast<double>(b.sparse.nnz + columns) * rows, p.desc->threads);
+  const int parts = threads == 1 ? 1 : std::max(1, 16 * threads / std::max(1, rows));  // of a row
+  std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(rows) *
+                                              static_cast<std::size_t>(parts));
+  in_pieces(
+      static_cast<int>(pieces.size()), threads, [&] { return pull_state<S>(p, b.sparse); },
+      [&](pull_state<S>& line, int piece) {
+        line.begin_row(piece / parts);
+        if (line.is_empty()) return;
+        line.mask.with_test([&](auto allows) {
+          const int part = piece % parts;
+          const index end = first_row_of(b.sparse, part + 1, parts);
+          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j)
+            if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(piece)]);
+        });
+      });
+  std::vector<int64> lengths(static_cast<std::size_t>(rows), 0);
+  for (std::size_t k = 0; k < pieces.size(); ++k)
+    lengths[k / static_cast<std::size_t>(parts)] += static_cast<int64>(pieces[k].columns.size());
+  return assemble(p, rows, columns, std::move(lengths), pieces, threads);
+}
+
 template <class S>
 sparse_result dot(const problem& p) {
   if (operands_of(p) == operands::dense_pair) {
@@ -221,6 +273,7 @@ sparse_result dot(const problem& p) {
           to.add(j, finished<S>(line.dot(j), line.inner()));
         });
   }
+  if (p.mask.over == mask_operand::kind::dense) return pull<S>(p);
   const oriented b = right_by_columns(p);
   const std::vector<int64> work = work_of_mask(p, &b.sparse, 0);
   double steps = 0;
@@ -230,38 +283,6 @@ sparse_result dot(const problem& p) {
       [&](dot_state<S>& line, index j, result_piece<output<S>>& to) {
         line.add_column(b.sparse, j, to);
       });
-}
-
-/// What a thread of `pull` holds: the vector, spread, and the mask.
-template <class S>
-struct pull_state : dot_state<S> {
-  row_mask_flags mask;
-  pull_state(const problem& p, const sparse_operand& b) : dot_state<S>(p, b), mask(p.mask, b.rows) {
-    this->begin(0);
-    mask.begin(0);
-  }
-};
-
-template <class S>
-sparse_result pull(const problem& p) {
-  const oriented b = right_by_columns(p);
-  const index columns = b.sparse.rows;
-  const int threads = threads_for(static_cast<double>(b.sparse.nnz), p.desc->threads);
-  const int parts = threads == 1 ? 1 : 16 * threads;
-  std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
-  in_pieces(
-      parts, threads, [&] { return pull_state<S>(p, b.sparse); },
-      [&](pull_state<S>& line, int part) {
-        if (line.is_empty()) return;
-        line.mask.with_test([&](auto allows) {
-          const index end = first_row_of(b.sparse, part + 1, parts);
-          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j)
-            if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(part)]);
-        });
-      });
-  int64 length = 0;
-  for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
-  return assemble(p, 1, columns, {length}, pieces, threads);
 }
 
 answer dot_answer(const problem& p);

@@ -14,6 +14,31 @@ inline int64 value_at(const element_source& from, int64 position) {
                              : static_cast<const int32*>(from.permutation)[position];
 }
 
+/// Copies one element; the usual sizes are constants, so no function is called for them.
+inline void copy_element(void* to, const void* from, std::size_t bytes) {
+  switch (bytes) {
+    case 1:
+      __builtin_memcpy(to, from, 1);
+      break;
+    case 4:
+      __builtin_memcpy(to, from, 4);
+      break;
+    case 8:
+      __builtin_memcpy(to, from, 8);
+      break;
+    default:
+      __builtin_memcpy(to, from, bytes);
+  }
+}
+
+/// The elements at adjacent positions if they lie there as T, else null.
+template <class T>
+const T* in_place(const element_source& from, const element_positions& at) {
+  const bool is_there = from.values != nullptr && from.stored == type_of<T> &&
+                        from.permutation == nullptr && at.are_adjacent();
+  return is_there ? static_cast<const T*>(from.values) + at.first : nullptr;
+}
+
 /// to[k] = the element at position at[k], converted; undefined where at[k] is negative.
 template <class T>
 void gather(const element_source& from, const element_positions& at, int count, T* to) {

@@ -132,6 +132,9 @@ sparse_result gustavson(const problem& p) {
   return assemble(p, p.a.rows, b.sparse.columns, std::move(lengths), pieces, threads);
 }
 
+/// The columns of B as parts of equal work, as far as it is known: part k begins at the k-th.
+std::vector<index> cut_columns(const problem& p, int parts);
+
 template <class S>
 sparse_result push(const problem& p) {
   const oriented b = right_by_rows(p);
@@ -139,14 +142,12 @@ sparse_result push(const problem& p) {
   // Each part searches its columns in every row, so rows of few entries are cut into few parts.
   const bool is_short = p.products < 32 * static_cast<double>(p.a.nnz);
   const int parts = threads == 1 || is_short ? threads : 4 * threads;
-  const auto first_of = [&](int part) {
-    return static_cast<index>(int64{b.sparse.columns} * part / parts);
-  };
+  const std::vector<index> columns = cut_columns(p, parts);
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
   in_pieces(
       parts, threads, [&] { return row_sums<S>(p, b.sparse); },
       [&](row_sums<S>& row, int k) {
-        row.add_row(0, p.products, first_of(k), first_of(k + 1), pieces[k]);
+        row.add_row(0, p.products, columns[k], columns[k + 1], pieces[k]);
       });
   int64 length = 0;
   for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());

@@ -178,6 +178,10 @@ class row_mask_flags {
       return work([&](index column) { return flags_.contains(column) != is_complemented; });
     if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
     const int64 first = row_ * mask_.full.stride;
+    if (mask_.full.value_type == type::boolean && !mask_.structural) {
+      const bool* const flags = static_cast<const bool*>(mask_.full.data) + first;
+      return work([=](index column) { return flags[column] != is_complemented; });
+    }
     work([&, first](index column) {
       return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
     });

@@ -1,0 +1,203 @@
+// Suite analytics: GAP's six algorithms beside LAGraph's on SuiteSparse:GraphBLAS.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "analytics.hpp"
+#include "graphblas.hpp"
+#include "rig/algorithms/betweenness.hpp"
+#include "rig/algorithms/bfs.hpp"
+#include "rig/algorithms/components.hpp"
+#include "rig/algorithms/pagerank.hpp"
+#include "rig/algorithms/sssp.hpp"
+#include "rig/algorithms/triangles.hpp"
+#include "rig/graph.hpp"
+#include "rig/rearrange.hpp"
+#include "rig/user_semiring.hpp"
+
+namespace bench {
+namespace {
+
+using rig::index;
+using rig::int64;
+
+/// The undirected graph without loops.
+rig::matrix<float> undirected(const rig::matrix<float>& graph) {
+  const auto both = rig::symmetrise(graph.with_value(1.0f));
+  return rig::select(both, rig::selection::off_diagonal, 0).with_value(1.0f);
+}
+
+/// w(r, c) = 1 + (31·min(r, c) + 17·max(r, c)) mod 64
+RIG_OPERATOR(
+    weight_of, static constexpr long apply(bool, rig::index i, rig::index j, long modulus) {
+      const long low = i < j ? i : j, high = i < j ? j : i;
+      return 1 + (31 * low + 17 * high) % modulus;
+    });
+
+/// Throws where two results differ by more than a share of the greater one.
+template <class Ours, class Theirs>
+void expect_alike(const char* what, const Ours& ours, const Theirs& theirs, double share) {
+  for (std::size_t i = 0; i < theirs.size(); ++i) {
+    const auto x = static_cast<double>(ours.data()[i]), y = static_cast<double>(theirs[i]);
+    if (!(std::abs(x - y) <= share * std::max(1e-300, std::max(std::abs(x), std::abs(y)))))
+      rig::fail(rig::errc::range, {what, ": node ", i, ": GraphBLAS has ", y, ", rig has ", x});
+  }
+}
+
+class six_algorithms {
+ public:
+  six_algorithms(std::string name, const rig::matrix<float>& graph, const options& given,
+                 record& out, ratios_by_kind& ratios)
+      : name_(std::move(name)),
+        given_(given),
+        out_(out),
+        ratios_(ratios),
+        desc_{.threads = threads_of(given)},
+        values_(undirected(graph)),
+        graph_(values_.with_value(true)),
+        source_(widest()) {
+    graph_.prepare({.transpose_a = true});
+  }
+
+  void bfs() {
+    rig::bfs_result found;
+    graphblas::bfs push(values_, false), either(values_, true);
+    race("bfs", {{"rig", [&] { found = rig::bfs(graph_, source_, {}, desc_); }},
+                 {"graphblas_push", [&] { push.run(source_); }},
+                 {"graphblas_push_pull", [&] { either.run(source_); }}});
+    for (const graphblas::bfs* peer : {&push, &either})
+      expect_alike("bfs", found.levels, peer->levels(), 0);
+  }
+
+  void bfs_parents() {
+    rig::bfs_result found;
+    graphblas::bfs push(values_, false, true), either(values_, true, true);
+    race("bfs_parents",
+         {{"rig", [&] { found = rig::bfs(graph_, source_, {.parents = true}, desc_); }},
+          {"graphblas_push", [&] { push.run(source_); }},
+          {"graphblas_push_pull", [&] { either.run(source_); }}});
+    for (const graphblas::bfs* peer : {&push, &either})
+      expect_alike("bfs_parents", found.levels, peer->levels(), 0);
+  }
+
+  void sssp() {
+    const auto weights = rig::apply<int64>(graph_, weight_of(), 64L);
+    rig::sssp_result<int64> found;
+    std::vector<std::unique_ptr<graphblas::sssp>> peers;
+    std::vector<contender> field = {
+        {"rig", [&] { found = rig::sssp(weights, source_, {}, desc_); }}};
+    for (const int64 delta : {16, 32, 64, 128}) {
+      peers.push_back(std::make_unique<graphblas::sssp>(weights, delta));
+      field.push_back({"graphblas_delta_" + std::to_string(delta),
+                       [&, peer = peers.back().get()] { peer->run(source_); }});
+    }
+    race("sssp", field);
+    auto reached = rig::apply(found.distances, rig::binary::minimum, graphblas::sssp::unreached);
+    for (const auto& peer : peers) expect_alike("sssp", reached, peer->distances(), 0);
+  }
+
+  void components() {
+    rig::components_result found;
+    graphblas::components all(values_, false), samples(values_, true);
+    race("components",
+         {{"rig", [&] { found = rig::components(graph_, {.symmetric = true}, desc_); }},
+          {"graphblas_fastsv", [&] { all.run(); }},
+          {"graphblas_fastsv_sampled", [&] { samples.run(); }}});
+    expect_alike("components", found.labels, all.labels(), 0);
+    expect_alike("components", found.labels, samples.labels(), 0);
+  }
+
+  void pagerank() {
+    constexpr int iterations = 20;
+    rig::pagerank_result found;
+    // The tolerance is never met; so both compute the change of each iteration.
+    const rig::pagerank_options settings{.tolerance = 1e-300, .most_iterations = iterations};
+    graphblas::pagerank<double> peer(values_, settings.damping, iterations);
+    race("pagerank", {{"rig", [&] { found = rig::pagerank(graph_, settings, desc_); }},
+                      {"graphblas", [&] { peer.run(); }}});
+    expect_alike("pagerank", found.ranks, peer.ranks(), 1e-9);
+  }
+
+  void betweenness() {
+    const std::vector<index> sources = {source_, source_ / 2, source_ / 3, source_ / 5};
+    rig::dense<double> found;
+    graphblas::betweenness peer(values_);
+    race("betweenness", {{"rig", [&] { found = rig::betweenness(graph_, sources, {}, desc_); }},
+                         {"graphblas", [&] { peer.run(sources); }}});
+    // Both subtract the number of sources from sums that begin with it.
+    const auto moved = rig::apply(found, rig::binary::plus, 4.0);
+    auto theirs = peer.sums();
+    for (double& of : theirs) of += 4;
+    expect_alike("betweenness", moved, theirs, 1e-9);
+  }
+
+  void triangles() {
+    int64 found = 0;
+    std::vector<std::unique_ptr<graphblas::triangle_count>> peers;
+    std::vector<contender> field = {
+        {"rig", [&] { found = rig::triangles(graph_, {.symmetric = true}, desc_); }}};
+    constexpr const char* names[] = {"graphblas_lower_upper", "graphblas_upper_lower",
+                                     "graphblas_sorted_lower_upper",
+                                     "graphblas_sorted_upper_lower"};
+    for (int form = 0; form < 4; ++form) {
+      peers.push_back(std::make_unique<graphblas::triangle_count>(values_, form >= 2, form % 2));
+      field.push_back({names[form], [peer = peers.back().get()] { peer->run(); }});
+    }
+    race("triangle_count", field);
+    for (const auto& peer : peers)
+      if (peer->count() != found)
+        rig::fail(rig::errc::range,
+                  {"triangles: GraphBLAS has ", peer->count(), ", rig has ", found});
+  }
+
+ private:
+  /// The node of the most arcs, which lies in a large component.
+  index widest() const {
+    const rig::pattern& s = values_.structure();
+    index best = 0;
+    for (index i = 1; i < s.rows(); ++i)
+      if (s.offset(i + 1) - s.offset(i) > s.offset(best + 1) - s.offset(best)) best = i;
+    return best;
+  }
+
+  void race(const char* algorithm, const std::vector<contender>& field) {
+    const std::vector<double> ms = bench::race(field, repeat_of(given_));
+    row line;
+    line.graph = name_;
+    line.n = graph_.rows();
+    line.nnz = graph_.nnz();
+    line.operation = algorithm;
+    line.ms = ms[0];
+    for (std::size_t i = 1; i < field.size(); ++i) line.peer_ms[field[i].name] = ms[i];
+    line.ratio = *std::min_element(ms.begin() + 1, ms.end()) / line.ms;
+    out_.add(line);
+    ratios_[algorithm].push_back(*line.ratio);
+  }
+
+  std::string name_;
+  const options& given_;
+  record& out_;
+  ratios_by_kind& ratios_;
+  rig::descriptor desc_;
+  rig::matrix<float> values_;  ///< both directions of each edge
+  rig::matrix<bool> graph_;
+  index source_;
+};
+
+}  // namespace
+
+void race_algorithms(const std::string& name, const options& given, record& out,
+                     ratios_by_kind& ratios) {
+  six_algorithms of(name, graph_of(name), given, out, ratios);
+  of.bfs();
+  of.bfs_parents();
+  of.sssp();
+  of.components();
+  of.pagerank();
+  of.betweenness();
+  of.triangles();
+}
+
+}  // namespace bench
