@@ -104,9 +104,11 @@ class network {
     std::mt19937_64 random(seed);
     T* next = drawn.data();
     for (const auto& [rows, columns, is_bias] : parameters_) {
-      const double limit = is_bias ? 0 : std::sqrt(6.0 / (rows + columns));
+      const double limit = std::sqrt(6.0 / (rows + columns));
       for (long p = 0; p < static_cast<long>(rows) * columns; ++p)
-        *next++ = static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-52 - 1) * limit);
+        *next++ = is_bias
+                      ? T(0)
+                      : static_cast<T>((static_cast<double>(random() >> 11) * 0x1p-52 - 1) * limit);
     }
     values_ = drawn.to(where);
     refer();

@@ -103,7 +103,7 @@ void save(const std::string& path, const saved_model& model) {
   for (const float value : values) {
     if (!std::isfinite(value)) fail(errc::range, {path, ": a parameter is not finite"});
     text.append(digits, std::to_chars(digits, digits + sizeof(digits), value).ptr);
-    text += ',';
+    text += value == 0 ? ".0," : ",";  // "-0" would be read as an integer, which has no sign
   }
   text.back() = ']';
   std::ofstream file(path);
@@ -111,16 +111,20 @@ void save(const std::string& path, const saved_model& model) {
   if (!file.flush()) fail(errc::io, {path, ": cannot be written"});
 }
 
+saved_model read_model(std::istream& from, const std::string& name) {
+  try {
+    return parsed(from);
+  } catch (const json::exception& bad) {
+    fail(errc::format, {name, ": ", bad.what()});
+  } catch (const rig::error& bad) {
+    fail(bad.code(), {name, ": ", bad.what()});
+  }
+}
+
 saved_model load_model(const std::string& path) {
   std::ifstream file(path);
   if (!file) fail(errc::io, {path, ": cannot be read"});
-  try {
-    return parsed(file);
-  } catch (const json::exception& bad) {
-    fail(errc::format, {path, ": ", bad.what()});
-  } catch (const rig::error& bad) {
-    fail(bad.code(), {path, ": ", bad.what()});
-  }
+  return read_model(file, path);
 }
 
 }  // namespace gnn

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <iosfwd>
 #include <string>
 
 #include "model.hpp"
@@ -20,5 +21,7 @@ void save(const std::string& path, const saved_model& model);
 
 /// Throws error: io; format, for every defect of the file; range, for shapes that make no sense.
 saved_model load_model(const std::string& path);
+/// The same from a stream; `name` is in front of errors.
+saved_model read_model(std::istream& from, const std::string& name);
 
 }  // namespace gnn

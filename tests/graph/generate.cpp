@@ -160,10 +160,10 @@ TEST_CASE("community: the share of edges within blocks follows the mixing") {
 }
 
 TEST_CASE("the blocks of a community graph are those that its edges keep to") {
-  const community_shape shape{
+  const generate::community_shape shape{
       .n = 2000, .mean = 12, .blocks = 7, .mixing = 0, .gamma = 2.5, .max_degree = 80};
-  const auto graph = rig::generate::community(shape, 3);
-  const auto block = rig::generate::community_blocks(shape, 3);
+  const auto graph = generate::community(shape, 3);
+  const auto block = generate::community_blocks(shape, 3);
   REQUIRE(block.size() == 2000);
   CHECK(block.front() == 0);
   CHECK(block.back() == 6);
@@ -171,14 +171,14 @@ TEST_CASE("the blocks of a community graph are those that its edges keep to") {
     for (auto p = graph.structure().offset(i); p < graph.structure().offset(i + 1); ++p)
       REQUIRE(block[static_cast<std::size_t>(i)] ==
               block[static_cast<std::size_t>(graph.structure().column_indices()[p])]);
-  CHECK_THROWS_AS(rig::generate::community_blocks({.n = 0}), rig::error);
+  CHECK_THROWS_AS(generate::community_blocks({.n = 0}), rig::error);
 }
 
 TEST_CASE("community_of has the arguments of a benchmark graph, or says that there are none") {
-  const auto& pubmed = rig::generate::community_of("pubmed-like");
-  CHECK(rig::generate::community(pubmed.shape, pubmed.seed).nnz() ==
-        rig::generate::named("pubmed-like").nnz());
-  CHECK_THROWS_WITH(rig::generate::community_of("road-like"),
+  const auto& pubmed = generate::community_of("pubmed-like");
+  CHECK(generate::community(pubmed.shape, pubmed.seed).nnz() ==
+        generate::named("pubmed-like").nnz());
+  CHECK_THROWS_WITH(generate::community_of("road-like"),
                     "generate: 'road-like' is not a benchmark graph with communities");
 }
 
