@@ -95,7 +95,7 @@ void read_split(const std::string& path, dataset& data) {
 
 dataset read_folder(const std::string& folder) {
   dataset data;
-  data.name = std::filesystem::path(folder).lexically_normal().string();
+  data.name = (std::filesystem::path(folder) / "").parent_path().filename().string();
   data.graph =
       rig::read_matrix<float>(file_of(folder, {"graph.mtx", "graph.mtx.gz"})).with_value(1.0f);
   const std::string features = file_of(folder, {"features.mtx", "features.mtx.gz", "features.npy"});

@@ -74,6 +74,7 @@ void infer(const example::options& given, const settings& my) {
   example::report out;
   out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(model.shape.model)]));
   out.add_hidden("data", data.name);
+  out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add("kernel", given.kernel);
   out.add("width", my.width);
   out.add("feature_type", my.feature_type);

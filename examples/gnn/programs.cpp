@@ -37,7 +37,7 @@ long peak_bytes(rig::place where) {
 #ifdef RIG_HAS_CUDA
   if (where != rig::cpu()) {
     cudaMemPool_t pool = nullptr;
-    cuuint64_t most = 0;
+    std::uint64_t most = 0;
     if (cudaDeviceGetDefaultMemPool(&pool, where.device) == cudaSuccess &&
         cudaMemPoolGetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &most) == cudaSuccess)
       return static_cast<long>(most);

@@ -69,6 +69,10 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
                        (data.multi_label ? " tasks" : " classes"));
   out.add("model", my.model);
   out.add_hidden("data", data.name);
+  out.add_hidden("aggregate", my.model == "sage" ? my.aggregate : std::string());
+  out.add_hidden("hidden", my.hidden);
+  out.add_hidden("k", my.k);
+  out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add_hidden("seed", static_cast<long>(my.how.seed));
   out.note("result", percent(found.best.test) + " of the test nodes, " +
                          percent(found.best.validation) + " of the validation nodes, " +
@@ -76,6 +80,9 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   add_scores(out, found.best, data, z);
   out.add("last_loss", found.last_loss);
   out.add("epochs", found.epochs);
+  std::vector<std::string> curve;
+  for (const double validation : found.curve) curve.push_back(example::json(validation));
+  out.add_json("curve", example::json_list(curve), "");
   out.add("epoch_ms", found.epoch_ms);
   out.add("aggregate_ms", times.aggregate);
   out.add("update_ms", times.update);

@@ -30,7 +30,8 @@ struct outcome {
   rig::dense<float> values;  ///< the parameters of that epoch
   int epochs = 0;            ///< epochs trained
   double last_loss = 0;
-  double epoch_ms = 0;  ///< median of forward, backward, and the step of Adam
+  std::vector<double> curve;  ///< the validation score of every tenth epoch
+  double epoch_ms = 0;        ///< median of forward, backward, and the step of Adam
 };
 
 /// An epoch as its observer sees it.
@@ -76,6 +77,7 @@ inline outcome train(network<float>& net, const problem& on, const training& how
       found.best = now;
       found.values = net.values();
     }
+    if (epoch % 10 == 0) found.curve.push_back(now.validation);
     observe({epoch, found.last_loss, now.validation});
   }
   found.epoch_ms = median(ms);
