@@ -137,14 +137,17 @@ void show_sampled(const std::vector<json>& lines) {
       s.exact_ms = ms;
       continue;
     }
+    // Times of a CPU count only in records of the benchmark, which has the machine for itself.
     s.by_width[width][text(of, "kernel")] =
-        fixed(percent(of), 1) + " at " + fixed(s.exact_ms / ms, 1) + "×";
+        fixed(percent(of), 1) +
+        (text(of, "device") == "cuda" ? " at " + fixed(s.exact_ms / ms, 1) + "×" : "");
     s.kept[width] = of.at("kept_share");
     if (s.exact - percent(of) < 1 && (s.enough == 0 || width < s.enough)) s.enough = width;
   }
   if (found.empty()) return;
-  std::cout << "\n## Sampled inference\n\nTest accuracy in percent, and the time of the exact "
-               "aggregations over that of the sampled ones. S entries of a row are read at most.\n";
+  std::cout
+      << "\n## Sampled inference\n\nTest accuracy in percent; on CUDA also the time of the exact "
+         "aggregations over that of the sampled ones. S entries of a row are read at most.\n";
   for (const auto& [name, s] : found) {
     std::cout << "\n**" << name << ".** Exact: " << fixed(s.exact, 1) << " %. ";
     if (s.enough > 0)

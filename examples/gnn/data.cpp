@@ -208,7 +208,7 @@ dataset generate(const recipe& by, index nodes) {
   const auto& named = rig::generate::community_of(by.name);
   const auto shape = resized(named.shape, nodes);
   dataset data;
-  data.name = by.name;
+  data.name = nodes == 0 ? by.name : by.name + (":" + std::to_string(nodes));
   data.graph = rig::generate::community(shape, named.seed);
   auto community = rig::generate::community_blocks(shape, named.seed);
   const noise of_strays(1, 4), of_parts(1, 5);

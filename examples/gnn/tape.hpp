@@ -3,6 +3,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -88,8 +89,17 @@ class tape {
   /// Does some work; its time counts for a stage.
   template <class Work>
   auto run(stage s, Work work) {
-    const timer timing(*this, s);
-    return work();
+    if (!measures_) return work();
+    rig::synchronise(where_);
+    const example::stopwatch watch;
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      count(s, watch);
+    } else {
+      auto made = work();
+      count(s, watch);
+      return made;
+    }
   }
   /// Records how the gradient is passed on.
   template <class Step>
@@ -102,21 +112,10 @@ class tape {
   }
 
  private:
-  struct timer {
-    timer(tape& of, stage s) : of_(of), stage_(s) {
-      if (of_.measures_) rig::synchronise(of_.where_);
-    }
-    timer(const timer&) = delete;
-    timer& operator=(const timer&) = delete;
-    ~timer() {
-      if (!of_.measures_) return;
-      rig::synchronise(of_.where_);
-      of_.ms_[static_cast<std::size_t>(stage_)] += watch_.ms();
-    }
-    tape& of_;
-    stage stage_;
-    example::stopwatch watch_;
-  };
+  void count(stage s, const example::stopwatch& watch) {
+    rig::synchronise(where_);
+    ms_[static_cast<std::size_t>(s)] += watch.ms();
+  }
 
   bool records_, measures_ = false;
   rig::place where_;
