@@ -4,16 +4,18 @@ JOBS ?= $(shell nproc)
 RECORD ?= build/cpu.json
 MAKEFLAGS += --no-print-directory
 
-build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev
-bench_packages := $(build_packages) nlohmann-json3-dev libgraphblas-dev
+build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
+bench_packages := $(build_packages) libgraphblas-dev
 test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
 configure_new := $(configure) $(if $(wildcard build/CMakeCache.txt),,-DRIG_TESTS=OFF -DRIG_BENCH=OFF)
 sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh'
-cora := $(wildcard $(or $(RIG_DATA),../shared/data)/cora/graph.mtx)
+data := $(or $(RIG_DATA),../shared/data)
+cora := $(wildcard $(data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
+labelled := $(if $(cora),$(data)/cora --normalize-features,reddit-like:1000)
 
 .PHONY: build check demo test test-gpu test-gpu-sanitize bench docs lint format format-check
 .NOTPARALLEL:
@@ -26,11 +28,13 @@ build:
 demo:
 	.ci/packages $(build_packages)
 	$(configure_new)
-	cmake --build build -j $(JOBS) --target example_sage example_pagerank example_bfs example_components
+	cmake --build build -j $(JOBS) --target example_sage example_pagerank example_bfs example_components gnn_train
 	@echo; echo "A layer of GraphSAGE: each node takes the greatest features of its neighbours."
 	build/examples/sage --aggregate pool --hidden 64 $(graph)
 	@echo
 	build/examples/sage --aggregate pool --hidden 64 --generate rmat:16:16
+	@echo; echo "A graph convolutional network, trained: the classes of papers from words and citations."
+	build/examples/gnn_train --hidden 16 --data $(labelled)
 	@echo; echo "PageRank: how often a walk along the arcs meets each node."
 	build/examples/pagerank $(graph)
 	@echo

@@ -77,8 +77,12 @@ struct options {
 /// More threads than this never help, and OpenMP ends the process where it cannot start them.
 inline int most_threads() { return std::max(256, omp_get_num_procs()); }
 
-inline void check(const options& given) {
-  require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
+/// What a program is given: a graph by the options of all examples, or data by its own.
+enum class takes { graph, data };
+
+inline void check(const options& given, takes what) {
+  if (what == takes::graph)
+    require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
   require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
           "--device is auto, cpu or cuda, not '" + given.device + "'");
   require(given.explain.empty() || given.explain == "place" || given.explain == "all",
@@ -98,7 +102,7 @@ inline void check(const options& given) {
 /// Returns the exit status: 0, 1 for a run-time error, 2 for a command line that makes no sense.
 template <class Work>
 int run_program(int count, char** arguments, const char* summary,
-                const po::options_description& own, Work work) {
+                const po::options_description& own, Work work, takes what = takes::graph) {
   const std::string program =
       std::string(arguments[0]).substr(std::string(arguments[0]).rfind('/') + 1);
   options given;
@@ -116,11 +120,13 @@ int run_program(int count, char** arguments, const char* summary,
   try {
     po::options_description all(summary, 100), shared("Graph and machine", 100);
     auto add = shared.add_options();
-    add("graph", po::value(&given.graph)->value_name("FILE"),
-        "graph to read: .mtx, .mtx.gz, or an edge list");
-    add("generate", po::value(&given.generate)->value_name("WHAT"),
-        "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
-        "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
+    if (what == takes::graph) {
+      add("graph", po::value(&given.graph)->value_name("FILE"),
+          "graph to read: .mtx, .mtx.gz, or an edge list");
+      add("generate", po::value(&given.generate)->value_name("WHAT"),
+          "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
+          "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
+    }
     add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
     add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
         "CPU threads; 0: all");
@@ -143,7 +149,7 @@ int run_program(int count, char** arguments, const char* summary,
       return finish();
     }
     po::notify(seen);
-    check(given);
+    check(given, what);
     omp_set_num_threads(given.threads > 0 ? given.threads
                                           : std::min(omp_get_max_threads(), most_threads()));
     work(given);

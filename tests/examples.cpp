@@ -418,6 +418,72 @@ TEST_CASE("sage: a layer does not depend on place, threads, kernel, or how featu
   }
 }
 
+TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages") {
+  using keys = std::vector<std::string>;
+  const scratch model("model.json");
+  const std::string file = model.path.string(), small = " --data reddit-like:800 --device cpu";
+  const auto trained = answer("gnn_train --epochs 12 --hidden 8" + small + " --save " + file);
+  CHECK(keys_of(trained) == keys{"model", "data", "aggregate", "hidden", "k", "device", "seed",
+                                 "train_accuracy", "val_accuracy", "test_accuracy", "last_loss",
+                                 "epochs", "curve", "epoch_ms", "aggregate_ms", "update_ms",
+                                 "transfer_ms", "peak_bytes"});
+  CHECK(trained["epochs"] == 12);
+  CHECK(trained["curve"].size() == 1);
+  const std::string infer = "gnn_infer --model " + file + small;
+  const auto exact = answer(infer);
+  CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
+                               "train_accuracy", "val_accuracy", "test_accuracy", "kept_share",
+                               "inference_ms", "aggregate_ms", "update_ms", "transfer_ms",
+                               "peak_bytes"});
+  for (const char* part : {"train_accuracy", "val_accuracy", "test_accuracy"})
+    CHECK(exact[part] == trained[part]);
+  // A sample as wide as the longest row is the row.
+  const auto whole = answer(infer + " --kernel bucket --width 800 --rescale");
+  CHECK(whole["kept_share"] == 1);
+  CHECK(whole["test_accuracy"] == exact["test_accuracy"]);
+  CHECK(answer(infer + " --kernel adaptive --width 4")["kept_share"] < 0.5);
+  for (const std::string type : {"half", "bfloat16", "int8"}) {
+    const auto narrow = answer(infer + " --feature-type " + type);
+    CHECK(std::abs(narrow["test_accuracy"].get<double>() - exact["test_accuracy"].get<double>()) <
+          0.05);
+  }
+  CHECK(answer("gnn_train --epochs 3 --threads 1 --hidden 8" + small)["last_loss"] ==
+        answer("gnn_train --epochs 3 --threads 2 --hidden 8" + small)["last_loss"]);
+  const auto tasks = answer("gnn_train --epochs 3 --data proteins-like:600 --model sage");
+  CHECK(tasks.contains("test_roc_auc"));
+  for (const char* model_of : {"gin --nonlinearity maxk --k 4", "gat", "mlp",
+                               "sage --aggregate pool", "sage --aggregate gcn"})
+    CHECK(answer("gnn_train --epochs 2 --hidden 8 --model " + std::string(model_of) + small)
+              .contains("epoch_ms"));
+
+  check_fails("gnn_train --epochs 2", 2, "data");
+  check_fails("gnn_train --model gnc" + small, 2, "gcn, sage, gin, gat or mlp, not 'gnc'");
+  check_fails("gnn_train --nonlinearity maxk" + small, 2, "--k");
+  check_fails("gnn_train --nonlinearity maxk --k 65" + small, 1, "k is 65; it must be 0 to 64");
+  check_fails("gnn_train --model gat --nonlinearity maxk --k 2" + small, 1, "MaxK precedes a sum");
+  check_fails("gnn_train --dropout 1" + small, 1, "dropout is 1");
+  check_fails("gnn_train --data /no/such/folder", 1, "/no/such/folder: there is no graph.mtx");
+  check_fails("gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read");
+  check_fails(infer + " --kernel bucket", 2, "--width");
+  check_fails(infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'");
+  check_fails("gnn_infer --data proteins-like:600 --model " + file, 1,
+              "602 features and 41 classes; proteins-like:600 has 8 and 112");
+}
+
+TEST_CASE("GCN on Cora and Citeseer has the accuracy of the paper") {
+  if (!exists(data() / "cora")) return;
+  const std::string recipe = "gnn_train --hidden 16 --normalize-features --device cpu --data ";
+  double cora = 0, citeseer = 0;
+  for (int seed = 1; seed <= 3; ++seed) {
+    const std::string with = " --seed " + std::to_string(seed);
+    cora += answer(recipe + (data() / "cora").string() + with)["test_accuracy"].get<double>();
+    citeseer +=
+        answer(recipe + (data() / "citeseer").string() + with)["test_accuracy"].get<double>();
+  }
+  CHECK(cora / 3 == doctest::Approx(0.815).epsilon(0.015 / 0.815));
+  CHECK(citeseer / 3 == doctest::Approx(0.705).epsilon(0.02 / 0.705));
+}
+
 TEST_CASE("operations: each call with its operands and its result") {
   const auto all = answer("operations --generate karate")["results"];
   CHECK(keys_of(all) ==

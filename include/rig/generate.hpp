@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "rig/matrix.hpp"
 
@@ -85,6 +86,13 @@ struct community_shape {
 /// @endcode
 matrix<float> community(const community_shape& shape, std::uint64_t seed = 1);
 
+/// The block of each node of `community` with the same arguments. Throws as `community`.
+/// @code
+/// const rig::generate::community_shape shape{.n = 100, .mean = 5, .blocks = 4, .max_degree = 9};
+/// const auto classes = rig::generate::community_blocks(shape);
+/// @endcode
+std::vector<index> community_blocks(const community_shape& shape, std::uint64_t seed = 1);
+
 /// The same graph with its nodes renumbered at random, as an iso matrix of ones with both
 /// directions of each edge.
 ///
@@ -116,6 +124,21 @@ struct named_graph {
 ///   std::printf("%s: %ld entries\n", graph.name, graph.nnz);
 /// @endcode
 std::span<const named_graph> named_graphs();
+
+/// A benchmark graph that `community` makes, with the arguments.
+struct named_community {
+  const char* name;       ///< the name, for `community_of`
+  community_shape shape;  ///< the first argument
+  std::uint64_t seed;     ///< the second
+};
+
+/// The arguments of `community` for the benchmark graph of this name. Throws error(format) if there
+/// is none, or if it has no communities.
+/// @code
+/// const auto& reddit = rig::generate::community_of("reddit-like");
+/// std::printf("%d communities\n", reddit.shape.blocks);  // 41 communities
+/// @endcode
+const named_community& community_of(std::string_view name);
 
 /// The benchmark graph of this name. Throws error: format, which lists the names, if there is none;
 /// out_of_memory.

@@ -150,6 +150,34 @@ class by_weight {
   double scale_ = 0;
 };
 
+/// Throws error(range) unless a shape makes sense.
+void check(const community_shape& shape) {
+  const index n = shape.n;
+  if (n < 1 || !(shape.mean > 0 && shape.mean < 0x1p31) || shape.blocks < 1 ||
+      !(shape.mixing >= 0 && shape.mixing <= 1) || !(shape.gamma > 2) || !(shape.max_degree > 0) ||
+      !(shape.oversample >= 0 && shape.oversample < 0x1p10)) {
+    constexpr const char* bounds =
+        "; n and blocks must be at least 1, mean and max_degree above 0, mixing 0 to 1, gamma "
+        "above 2, oversample at least 0 and below 1024";
+    fail(errc::range,
+         {"generate: community of n ", n, ", mean ", shape.mean, ", blocks ", shape.blocks,
+          ", mixing ", shape.mixing, ", gamma ", shape.gamma, ", max_degree ", shape.max_degree,
+          ", oversample ", shape.oversample, bounds});
+  }
+}
+
+/// Where the blocks of a community graph begin, and the end of the last one.
+std::vector<index> block_bounds(const community_shape& shape, std::uint64_t seed) {
+  const random_stream of_blocks(seed, 1);
+  std::vector<double> sizes(static_cast<std::size_t>(shape.blocks) + 1, 0);
+  for (std::size_t b = 1; b < sizes.size(); ++b)
+    sizes[b] = sizes[b - 1] + 0.5 + 1.5 * of_blocks.real(b);
+  std::vector<index> bounds(sizes.size());
+  for (std::size_t b = 1; b < sizes.size(); ++b)
+    bounds[b] = static_cast<index>(std::llround(sizes[b] / sizes.back() * shape.n));
+  return bounds;
+}
+
 /// Parses `part` as a number; an error message shows `whole`.
 template <class Number>
 Number parse(std::string_view part, std::string_view whole) {
@@ -160,74 +188,79 @@ Number parse(std::string_view part, std::string_view whole) {
   return number;
 }
 
+/// The benchmark graphs that are community graphs.
+constexpr auto communities = std::to_array<named_community>({
+    {"reddit-like",
+     {.n = 232'965,
+      .mean = 492,
+      .blocks = 41,
+      .mixing = 0.25,
+      .gamma = 2.3,
+      .max_degree = 21'657,
+      .oversample = 1.315},
+     2},
+    {"proteins-like",
+     {.n = 132'534,
+      .mean = 597,
+      .blocks = 48,
+      .mixing = 0.25,
+      .gamma = 2.5,
+      .max_degree = 7'750,
+      .oversample = 1.26},
+     1},
+    {"products-like",
+     {.n = 2'449'029,
+      .mean = 50.5,
+      .blocks = 5'000,
+      .mixing = 0.30,
+      .gamma = 2.4,
+      .max_degree = 17'481,
+      .oversample = 1.308},
+     1},
+    {"arxiv-like",
+     {.n = 169'343,
+      .mean = 13.7,
+      .blocks = 400,
+      .mixing = 0.35,
+      .gamma = 2.3,
+      .max_degree = 13'155,
+      .oversample = 1.22},
+     11},
+    {"pubmed-like",
+     {.n = 19'717,
+      .mean = 4.5,
+      .blocks = 300,
+      .mixing = 0.20,
+      .gamma = 2.7,
+      .max_degree = 171,
+      .oversample = 1.145},
+     16},
+});
+
+matrix<float> community_named(std::string_view name) {
+  const named_community& found = community_of(name);
+  return community(found.shape, found.seed);
+}
+
 constexpr auto table = std::to_array<named_graph>({
     {"reddit-like",
      114'600'000,
      {125, 280, 869, 3'834, 12'960},
-     [] {
-       return community({.n = 232'965,
-                         .mean = 492,
-                         .blocks = 41,
-                         .mixing = 0.25,
-                         .gamma = 2.3,
-                         .max_degree = 21'657,
-                         .oversample = 1.315},
-                        2);
-     }},
+     [] { return community_named("reddit-like"); }},
     {"proteins-like",
      77'800'000,
      {204, 403, 1'033, 3'436, 5'431},
-     [] {
-       return community({.n = 132'534,
-                         .mean = 597,
-                         .blocks = 48,
-                         .mixing = 0.25,
-                         .gamma = 2.5,
-                         .max_degree = 7'750,
-                         .oversample = 1.26});
-     }},
+     [] { return community_named("proteins-like"); }},
     {"products-like",
      123'600'000,
      {2, 30, 86, 352, 7'649},
-     [] {
-       return community({.n = 2'449'029,
-                         .mean = 50.5,
-                         .blocks = 5'000,
-                         .mixing = 0.30,
-                         .gamma = 2.4,
-                         .max_degree = 17'481,
-                         .oversample = 1.308});
-     }},
-    {"arxiv-like",
-     2'320'000,
-     {0, 7, 23, 116, 5'023},
-     [] {
-       return community({.n = 169'343,
-                         .mean = 13.7,
-                         .blocks = 400,
-                         .mixing = 0.35,
-                         .gamma = 2.3,
-                         .max_degree = 13'155,
-                         .oversample = 1.22},
-                        11);
-     }},
+     [] { return community_named("products-like"); }},
+    {"arxiv-like", 2'320'000, {0, 7, 23, 116, 5'023}, [] { return community_named("arxiv-like"); }},
     {"arxiv-like-shuffled",
      2'320'000,
      {0, 7, 23, 116, 5'023},
      [] { return shuffled(named("arxiv-like")); }},
-    {"pubmed-like",
-     88'700,
-     {0, 3, 8, 25, 93},
-     [] {
-       return community({.n = 19'717,
-                         .mean = 4.5,
-                         .blocks = 300,
-                         .mixing = 0.20,
-                         .gamma = 2.7,
-                         .max_degree = 171,
-                         .oversample = 1.145},
-                        16);
-     }},
+    {"pubmed-like", 88'700, {0, 3, 8, 25, 93}, [] { return community_named("pubmed-like"); }},
     {"rmat:18:16", 7'610'000, {0, 2, 54, 557, 25'228}, [] { return rmat(18, 16); }},
     {"uniform:262144:32", 8'390'000, {6, 32, 39, 46, 63}, [] { return uniform(262'144, 32); }},
     {"road-like", 6'610'000, {0, 3, 4, 4, 4}, [] { return grid(1'400, 1'400, 1.0 / 16, 1.0 / 4); }},
@@ -366,21 +399,29 @@ matrix<float> banded(index n, index half) {
   });
 }
 
+std::vector<index> community_blocks(const community_shape& shape, std::uint64_t seed) {
+  check(shape);
+  return or_out_of_memory("generate: community_blocks", [&] {
+    const std::vector<index> bounds = block_bounds(shape, seed);
+    std::vector<index> block_of(static_cast<std::size_t>(shape.n));
+    for (std::size_t b = 1; b < bounds.size(); ++b)
+      std::fill(block_of.begin() + bounds[b - 1], block_of.begin() + bounds[b],
+                static_cast<index>(b) - 1);
+    return block_of;
+  });
+}
+
+const named_community& community_of(std::string_view name) {
+  for (const named_community& found : communities)
+    if (found.name == name) return found;
+  fail(errc::format, {"generate: '", name, "' is not a benchmark graph with communities"});
+}
+
 matrix<float> community(const community_shape& shape, std::uint64_t seed) {
   const index n = shape.n;
-  if (n < 1 || !(shape.mean > 0 && shape.mean < 0x1p31) || shape.blocks < 1 ||
-      !(shape.mixing >= 0 && shape.mixing <= 1) || !(shape.gamma > 2) || !(shape.max_degree > 0) ||
-      !(shape.oversample >= 0 && shape.oversample < 0x1p10)) {
-    constexpr const char* bounds =
-        "; n and blocks must be at least 1, mean and max_degree above 0, mixing 0 to 1, gamma "
-        "above 2, oversample at least 0 and below 1024";
-    fail(errc::range,
-         {"generate: community of n ", n, ", mean ", shape.mean, ", blocks ", shape.blocks,
-          ", mixing ", shape.mixing, ", gamma ", shape.gamma, ", max_degree ", shape.max_degree,
-          ", oversample ", shape.oversample, bounds});
-  }
+  check(shape);
   return or_out_of_memory("generate: community", [&] {
-    const random_stream of_nodes(seed, 0), of_blocks(seed, 1), of_edges(seed, 2);
+    const random_stream of_nodes(seed, 0), of_edges(seed, 2);
 
     std::vector<double> weights(static_cast<std::size_t>(n));
     const int threads = threads_for(n);
@@ -393,15 +434,8 @@ matrix<float> community(const community_shape& shape, std::uint64_t seed) {
     for (double& weight : weights) weight = std::min(weight * to_degree, shape.max_degree);
     const by_weight draw(weights);
 
-    std::vector<double> sizes(static_cast<std::size_t>(shape.blocks) + 1, 0);
-    for (std::size_t b = 1; b < sizes.size(); ++b)
-      sizes[b] = sizes[b - 1] + 0.5 + 1.5 * of_blocks.real(b);
-    std::vector<index> bounds(sizes.size()), block_of(static_cast<std::size_t>(n));
-    for (std::size_t b = 1; b < sizes.size(); ++b) {
-      bounds[b] = static_cast<index>(std::llround(sizes[b] / sizes.back() * n));
-      std::fill(block_of.begin() + bounds[b - 1], block_of.begin() + bounds[b],
-                static_cast<index>(b) - 1);
-    }
+    const std::vector<index> bounds = block_bounds(shape, seed),
+                             block_of = community_blocks(shape, seed);
 
     return undirected(n, edge_count(n * shape.mean * shape.oversample / 2), [&](int64 e) {
       const auto at = static_cast<std::uint64_t>(e) * 3;

@@ -13,6 +13,7 @@
 #include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/launch.hpp"
+#include "gnn/algebra.hpp"
 #include "rig/error.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
@@ -134,6 +135,25 @@ TEST_CASE("operators of the caller compile from their text") {
   check_compiles(
       "rig::on_cuda::merge_tiles<rig::on_cuda::multiplying<rig::plus_times<float>>, true>", nullptr,
       "cuda/elementwise/merge.cuh");
+}
+
+TEST_CASE("the operators and semirings of the GNN client compile from their text") {
+  const auto applies = [](const char* name, const char* number, const rig::source_text& text) {
+    for (const char* type : {"float", "double"})
+      check_compiles(std::string("rig::on_cuda::dense_values<rig::on_cuda::applying<rig_user::") +
+                         name + ", " + type + ", " + (number != nullptr ? number : type) + ">>",
+                     &text, "cuda/elementwise/values.cuh");
+  };
+  applies("dropped", "rig::int64", gnn::dropped::rig_source);
+  applies("leaky_relu", nullptr, gnn::leaky_relu::rig_source);
+  applies("leaky_slope", nullptr, gnn::leaky_slope::rig_source);
+  check_compiles("rig::on_cuda::dense_values<rig::on_cuda::multiplying<rig_user::paired_float>>",
+                 &gnn::paired_float::rig_source, "cuda/elementwise/values.cuh");
+  check_compiles(
+      "rig::on_cuda::row<rig_user::gradient_of_max_double, "
+      "rig_user::gradient_of_max_double::right, "
+      "1, 8, 8, 4, 1, true>",
+      &gnn::gradient_of_max_double::rig_source);
 }
 
 TEST_CASE("machine code runs within its major number, from its minor number on") {

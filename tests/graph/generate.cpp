@@ -182,6 +182,29 @@ TEST_CASE("community: the share of edges within blocks follows the mixing") {
   CHECK(far == 0);
 }
 
+TEST_CASE("the blocks of a community graph are those that its edges keep to") {
+  const generate::community_shape shape{
+      .n = 2000, .mean = 12, .blocks = 7, .mixing = 0, .gamma = 2.5, .max_degree = 80};
+  const auto graph = generate::community(shape, 3);
+  const auto block = generate::community_blocks(shape, 3);
+  REQUIRE(block.size() == 2000);
+  CHECK(block.front() == 0);
+  CHECK(block.back() == 6);
+  for (rig::index i = 0; i < graph.rows(); ++i)
+    for (auto p = graph.structure().offset(i); p < graph.structure().offset(i + 1); ++p)
+      REQUIRE(block[static_cast<std::size_t>(i)] ==
+              block[static_cast<std::size_t>(graph.structure().column_indices()[p])]);
+  CHECK_THROWS_AS(generate::community_blocks({.n = 0}), rig::error);
+}
+
+TEST_CASE("community_of has the arguments of a benchmark graph, or says that there are none") {
+  const auto& pubmed = generate::community_of("pubmed-like");
+  CHECK(generate::community(pubmed.shape, pubmed.seed).nnz() ==
+        generate::named("pubmed-like").nnz());
+  CHECK_THROWS_WITH(generate::community_of("road-like"),
+                    "generate: 'road-like' is not a benchmark graph with communities");
+}
+
 TEST_CASE("random values: in (0, 1], equal in both directions, the pattern shared") {
   const auto graph = generate::rmat(10, 8);
   const auto a = generate::random_values(graph), other = generate::random_values(graph, 2);

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "loss.hpp"
+#include "rig/matrix.hpp"
+
+// What a network is trained on: a folder of files, or a generated graph.
+
+namespace gnn {
+
+struct dataset {
+  std::string name;
+  rig::matrix<float> graph;  ///< of ones
+  std::variant<rig::matrix<float>, rig::dense<float>> features;
+  bool multi_label = false;
+  rig::dense<float> y;                           ///< nodes × classes, 1 where a node has the label
+  rig::dense<rig::int32> label;                  ///< the class of each node, or −1
+  std::array<std::vector<rig::index>, 3> parts;  ///< nodes to train, to validate, to test
+
+  rig::index inputs() const {
+    return std::visit([](const auto& x) { return x.columns(); }, features);
+  }
+};
+
+/// Reads graph.mtx, features.mtx or features.npy, labels.txt and split.txt of a folder, or
+/// generates `reddit-like` or `proteins-like`, with `:NODES` behind it a smaller one.
+///
+/// Labels: an integer a line, −1 for none. Split: lines `train`, `val` and `test`, each followed by
+/// nodes, from 0. Generated classes are the communities of the graph, see docs/guide/training.md.
+/// Throws error: io; format, with file and line; shape, range.
+dataset load_data(const std::string& from);
+
+/// Divides each row of the features by its sum; rows whose sum is 0 stay.
+void normalise_features(dataset& data);
+
+/// The truth of a data set, in host memory.
+truth<float> truth_of(const dataset& data);
+
+}  // namespace gnn

@@ -1,0 +1,246 @@
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "../gemm.hpp"
+#include "algebra.hpp"
+#include "rig/cbsr.hpp"
+#include "rig/graph.hpp"
+#include "rig/mxm.hpp"
+#include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
+#include "tape.hpp"
+
+// Layers of graph neural networks as the mathematics: each function computes its result and records
+// how the gradient is passed on. d in front of a name is the gradient of the loss by it.
+
+namespace gnn {
+
+/// The operator of an aggregation.
+template <class T>
+struct aggregation {
+  rig::matrix<T> a;
+  bool is_mean = false;  ///< whether A is D⁻¹ times a graph: then inference needs no values
+  rig::descriptor desc = {};
+
+  rig::descriptor transposed() const {
+    rig::descriptor turned = desc;
+    turned.transpose_a = true;
+    return turned;
+  }
+  rig::descriptor empty_as_zero() const {
+    rig::descriptor filled = desc;
+    filled.fill = 0;
+    return filled;
+  }
+};
+
+/// C = X·W, or C += X·W.
+template <class T>
+void multiply(rig::dense<T>& c, rig::accumulator accum, const variable<T>& x, const var<T>& w) {
+  if (x.is_sparse)
+    rig::mxm(c, accum, x.sparse, w->value, rig::plus_times<T>{});
+  else
+    example::gemm(c, accum, x.value, w->value);
+}
+
+/// dW += Xᵀ·dY, and dX += dY·Wᵀ.
+template <class T>
+void multiply_backward(variable<T>& x, variable<T>& w, const rig::dense<T>& dy) {
+  const rig::place where = dy.where();
+  if (x.is_sparse) {
+    w.add(rig::mxm(x.sparse, dy, rig::plus_times<T>{}, {.transpose_a = true}));
+  } else {
+    auto dw = rig::dense<T>::uninitialised(w.rows(), w.columns(), where);
+    example::gemm(dw, rig::none, x.value, dy, {.x = true});
+    w.add(std::move(dw));
+  }
+  if (!x.needs_gradient) return;
+  auto dx = rig::dense<T>::uninitialised(x.rows(), x.columns(), where);
+  example::gemm(dx, rig::none, dy, w.value, {.w = true});
+  x.add(std::move(dx));
+}
+
+/// Y = X·W.
+template <class T>
+var<T> linear(tape& t, const var<T>& x, const var<T>& w) {
+  const auto y = variable_of<T>(rig::dense<T>::uninitialised(x->rows(), w->columns(), w->where()));
+  t.run(stage::update, [&] { multiply(y->value, rig::none, *x, w); });
+  t.then(stage::update, [=] { multiply_backward(*x, *w, y->gradient); });
+  return y;
+}
+
+/// Y += X·W, in the place of Y.
+template <class T>
+void add_linear(tape& t, const var<T>& y, const var<T>& x, const var<T>& w) {
+  t.run(stage::update, [&] { multiply(y->value, rig::accumulator::plus, *x, w); });
+  t.then(stage::update, [=] { multiply_backward(*x, *w, y->gradient); });
+}
+
+/// Y += 1·b in the place of Y: a row b for each node. db = 1ᵀ·dY.
+template <class T>
+void add_bias(tape& t, const var<T>& y, const var<T>& b) {
+  const auto ones = variable_of<T>(constant<T>(y->rows(), 1, 1, y->where()));
+  ones->needs_gradient = false;
+  add_linear(t, y, ones, b);
+}
+
+/// Y = max(X, 0). dX is dY where Y is not 0.
+template <class T>
+var<T> relu(tape& t, const var<T>& x) {
+  const auto y =
+      variable_of<T>(t.run(stage::update, [&] { return rig::apply(x->value, rig::unary::relu); }));
+  t.then(stage::update, [=] {
+    x->add(rig::apply(y->gradient, rig::unary::identity, rig::values(y->value), {.fill = 0}));
+  });
+  return y;
+}
+
+/// A probability and a seed as the number that `dropped` takes.
+inline rig::int64 dropout_key(double p, std::uint64_t seed) {
+  const auto part = static_cast<std::uint64_t>(p * 65536 + 0.5);
+  return static_cast<rig::int64>(seed * 0x9e3779b97f4a7c15u << 16 |
+                                 std::min<std::uint64_t>(part, 65535));
+}
+
+/// Y(i,j) = X(i,j) / (1 − p), or 0 with probability p. dX = dY, dropped alike.
+template <class T>
+var<T> dropout(tape& t, const var<T>& x, double p, std::uint64_t seed) {
+  const rig::int64 key = dropout_key(p, seed);
+  if (x->is_sparse)
+    return variable_of<T>(
+        t.run(stage::update, [&] { return rig::apply(x->sparse, dropped{}, key); }));
+  const auto y =
+      variable_of<T>(t.run(stage::update, [&] { return rig::apply(x->value, dropped{}, key); }));
+  y->needs_gradient = x->needs_gradient;
+  if (x->needs_gradient)
+    t.then(stage::update, [=] { x->add(rig::apply(y->gradient, dropped{}, key)); });
+  return y;
+}
+
+/// A·X, as a product with any type of X.
+template <class T, class X>
+rig::dense<T> gathered(const aggregation<T>& a, const X& x) {
+  // A mean over a sample divides by the entries read, if the semiring is the mean.
+  if (a.is_mean && a.desc.kernel != "vendor")
+    return rig::mxm(a.a, x, rig::mean_second<T>{}, a.desc);
+  return rig::mxm(a.a, x, rig::plus_times<T>{}, a.desc);
+}
+
+/// Y = A·X: sums and means of the neighbours. dX = Aᵀ·dY.
+template <class T>
+var<T> aggregate(tape& t, const aggregation<T>& a, const var<T>& x) {
+  const auto y = variable_of<T>(t.run(stage::aggregate, [&] {
+    return std::visit(
+        [&](const auto& narrow) {
+          if constexpr (rig::is_same<decltype(narrow), const std::monostate&>)
+            return gathered(a, x->value);
+          else
+            return gathered(a, narrow);
+        },
+        x->narrow);
+  }));
+  y->needs_gradient = x->needs_gradient;
+  if (x->needs_gradient)
+    t.then(stage::aggregate,
+           [=] { x->add(rig::mxm(a.a, y->gradient, rig::plus_times<T>{}, a.transposed())); });
+  return y;
+}
+
+/// Y = A·maxk(X): MaxK before the aggregation. dX = Aᵀ·dY at the places that MaxK kept, else 0.
+template <class T>
+var<T> aggregate_maxk(tape& t, const aggregation<T>& a, const var<T>& x, int k) {
+  const auto kept = t.run(stage::update, [&] { return rig::maxk(x->value, k); });
+  const auto y = variable_of<T>(
+      t.run(stage::aggregate, [&] { return rig::mxm(a.a, kept, rig::plus_times<T>{}, a.desc); }));
+  t.then(stage::aggregate, [=] {
+    x->add(rig::to_dense(
+        rig::mxm(a.a, y->gradient, rig::plus_times<T>{}, rig::structure(kept), a.transposed())));
+  });
+  return y;
+}
+
+/// Y(i,j) = the greatest X(k,j) among the neighbours k of i, or 0 without neighbours.
+/// dX(k,j) = Σ dY(i,j) over the i that took it from k.
+template <class T>
+var<T> max_pool(tape& t, const aggregation<T>& a, const var<T>& x) {
+  const rig::descriptor desc = a.empty_as_zero();
+  if (!t.records())
+    return variable_of<T>(t.run(
+        stage::aggregate, [&] { return rig::mxm(a.a, x->value, rig::max_second<T>{}, desc); }));
+  auto best = t.run(stage::aggregate,
+                    [&] { return rig::mxm(a.a, x->value, rig::arg_max_second<T>{}, desc); });
+  const auto y = variable_of<T>(std::move(best.values));
+  const auto winners = std::make_shared<rig::dense<rig::int32>>(std::move(best.indices));
+  t.then(stage::aggregate, [=] {
+    using max = of_max<T>;
+    const auto pairs = rig::ewise_mult(y->gradient, *winners, typename max::paired{});
+    x->add(rig::mxm(a.a, pairs, typename max::gradient{}, a.transposed()));
+  });
+  return y;
+}
+
+/// The values of a matrix's entries as a column. Matrices with the same entries are joined so,
+/// because a join of matrices looks for entries that only one of them has.
+template <class T>
+rig::dense<T> entries_of(const rig::matrix<T>& a) {
+  return rig::dense<T>::view(a.values(), static_cast<rig::index>(a.nnz()), 1, 1, a.where());
+}
+
+/// A matrix with the entries of another one, whose values work(values) writes.
+template <class T, class Work>
+rig::matrix<T> with_entries(const rig::matrix<T>& a, Work work) {
+  const auto count = static_cast<rig::index>(a.nnz());
+  const rig::buffer room =
+      rig::buffer::allocate(static_cast<std::size_t>(count) * sizeof(T), a.where());
+  auto values = rig::dense<T>::view(room.data<T>(), count, 1, 1, a.where());
+  work(values);
+  return {a.shared_structure(), room};
+}
+
+/// Y = softmax(LeakyReLU(s_i + t_k))·H over the neighbours k of i, for columns s and t.
+/// Source: Veličković et al., Graph Attention Networks, ICLR 2018, with one head.
+template <class T>
+var<T> attend(tape& t, const aggregation<T>& a, const var<T>& h, const var<T>& s, const var<T>& u) {
+  constexpr T slope = T(0.2);
+  using rig::binary;
+  const rig::descriptor by_rows{.transpose_b = true}, turned{.transpose_a = true};
+  const auto sums = t.run(stage::aggregate, [&] {  // s_i + t_k is a product over (max, +)
+    return rig::mxm(s->value, u->value, rig::max_plus<T>{}, rig::structure(a.a), by_rows);
+  });
+  const auto attention = t.run(stage::aggregate, [&] {
+    return rig::edge_softmax(with_entries(a.a, [&](auto& out) {
+      rig::apply(out, rig::none, entries_of(sums), leaky_relu{}, slope);
+    }));
+  });
+  const auto y = variable_of<T>(t.run(stage::aggregate, [&] {
+    return rig::mxm(attention, h->value, rig::plus_times<T>{}, a.desc);
+  }));
+  t.then(stage::aggregate, [=] {
+    const auto& dy = y->gradient;
+    const auto ones = constant<T>(h->rows(), 1, 1, h->where());
+    // dα_ik = dY_i·H_k, and the softmax passes on α_ik·(dα_ik − Σ_j α_ij·dα_ij).
+    const auto among = rig::structure(a.a);
+    const auto da = rig::mxm(dy, h->value, rig::plus_times<T>{}, among, by_rows);
+    const auto weighted = with_entries(a.a, [&](auto& out) {
+      rig::ewise_mult(out, rig::none, entries_of(da), entries_of(attention), binary::times);
+    });
+    const auto sum = rig::mxm(weighted, ones, rig::plus_first<T>{});
+    const auto of_row = rig::mxm(sum, ones, rig::plus_times<T>{}, among, by_rows);
+    const auto d = with_entries(a.a, [&](auto& out) {
+      rig::ewise_mult(out, rig::none, entries_of(of_row), entries_of(attention), binary::times);
+      rig::ewise_add(out, rig::none, entries_of(weighted), out, binary::minus);
+      const auto slopes = rig::apply(entries_of(sums), leaky_slope{}, slope);
+      rig::ewise_mult(out, rig::none, out, slopes, binary::times);
+    });
+    h->add(rig::mxm(attention, dy, rig::plus_times<T>{}, a.transposed()));
+    s->add(rig::mxm(d, ones, rig::plus_first<T>{}));
+    u->add(rig::mxm(d, ones, rig::plus_first<T>{}, turned));
+  });
+  return y;
+}
+
+}  // namespace gnn

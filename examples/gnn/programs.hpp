@@ -1,0 +1,41 @@
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "../options.hpp"
+#include "../report.hpp"
+#include "training.hpp"
+
+// What gnn_train and gnn_infer share.
+
+namespace gnn {
+
+/// The number of a name in a list. Throws usage_error, which lists the names.
+template <std::size_t N>
+int chosen(const std::array<std::string_view, N>& names, const std::string& option,
+           const std::string& name) {
+  std::string list;
+  for (std::size_t k = 0; k < N; ++k) {
+    if (names[k] == name) return static_cast<int>(k);
+    list += (k == 0 ? "" : k + 1 == N ? " or " : ", ") + std::string(names[k]);
+  }
+  throw example::usage_error(option + " is " + list + ", not '" + name + "'");
+}
+
+/// A data set where a network is computed, and the milliseconds that its copy took.
+struct moved {
+  gnn::problem problem;
+  double transfer_ms = 0;
+};
+moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where);
+
+/// Adds the scores, and for several labels the areas under the ROC curves of results `z`.
+void add_scores(example::report& to, const scores& found, const dataset& data,
+                const rig::dense<float>& z);
+
+/// The most bytes that the process held: of memory on the CPU, of the device's pool on a GPU.
+long peak_bytes(rig::place where);
+
+}  // namespace gnn

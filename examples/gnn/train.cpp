@@ -1,0 +1,159 @@
+// Trains a graph neural network on a whole graph: GCN, GraphSAGE, GIN or GAT. Every sparse product
+// is rig's, and an epoch stays where the graph lies.
+
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "model_file.hpp"
+#include "programs.hpp"
+
+namespace {
+
+struct settings {
+  std::string data, model, aggregate, nonlinearity, save;
+  int hidden = 0, layers = 0, k = 0;
+  double dropout = 0;
+  bool normalise_features = false;
+  gnn::training how;
+};
+
+gnn::shape shape_of(const settings& my, const gnn::dataset& data) {
+  return {
+      static_cast<gnn::kind>(gnn::chosen(gnn::kind_names, "--model", my.model)),
+      static_cast<gnn::gathering>(gnn::chosen(gnn::gathering_names, "--aggregate", my.aggregate)),
+      data.inputs(),
+      my.hidden,
+      data.y.columns(),
+      my.layers,
+      my.nonlinearity == "maxk" ? my.k : 0,
+      my.dropout};
+}
+
+/// Shows epoch, loss, accuracy and time left on a terminal, at most ten times a second.
+class progress_line {
+ public:
+  explicit progress_line(int epochs) : epochs_(epochs), is_shown_(isatty(2) != 0) {}
+  void show(const gnn::progress& now) {
+    if (!is_shown_ || (watch_.ms() < last_ + 100 && now.epoch != epochs_)) return;
+    last_ = watch_.ms();
+    std::fprintf(stderr, "\repoch %d of %d, loss %.4f, validation %.1f %%, %.0f s left   ",
+                 now.epoch, epochs_, now.loss, 100 * now.validation,
+                 last_ / 1000 / now.epoch * (epochs_ - now.epoch));
+  }
+  ~progress_line() {
+    if (is_shown_) std::fprintf(stderr, "\r\033[K");
+  }
+
+ private:
+  int epochs_;
+  bool is_shown_;
+  double last_ = -100;
+  example::stopwatch watch_;
+};
+
+std::string percent(double share) { return example::brief(100 * share) + " %"; }
+
+void report(const settings& my, const gnn::dataset& data, gnn::network<float>& net,
+            const gnn::moved& on, const gnn::outcome& found, const example::options& given) {
+  example::report out;
+  net.set_values(found.values);
+  const auto where = on.problem.x->where();
+  gnn::tape plain(false, where);
+  const auto z = net.forward(plain, on.problem.a, on.problem.x)->value.to(rig::cpu());
+  const auto times = gnn::measure_stages(net, on.problem, true);
+  out.note("data", data.name + ": " + std::to_string(data.graph.rows()) + " nodes, " +
+                       std::to_string(data.graph.nnz()) + " arcs, " +
+                       std::to_string(data.inputs()) + " features, " +
+                       std::to_string(data.y.columns()) +
+                       (data.multi_label ? " tasks" : " classes"));
+  out.add("model", my.model);
+  out.add_hidden("data", data.name);
+  out.add_hidden("aggregate", my.model == "sage" ? my.aggregate : std::string());
+  out.add_hidden("hidden", my.hidden);
+  out.add_hidden("k", my.k);
+  out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
+  out.add_hidden("seed", static_cast<long>(my.how.seed));
+  out.note("result", percent(found.best.test) + " of the test nodes, " +
+                         percent(found.best.validation) + " of the validation nodes, " +
+                         percent(found.best.train) + " of the training nodes");
+  add_scores(out, found.best, data, z);
+  out.add("last_loss", found.last_loss);
+  out.add("epochs", found.epochs);
+  std::vector<std::string> curve;
+  for (const double validation : found.curve) curve.push_back(example::json(validation));
+  out.add_json("curve", example::json_list(curve), "");
+  out.add("epoch_ms", found.epoch_ms);
+  out.add("aggregate_ms", times.aggregate);
+  out.add("update_ms", times.update);
+  out.add("transfer_ms", on.transfer_ms);
+  out.add("peak_bytes", gnn::peak_bytes(where));
+  out.print(given.json);
+}
+
+void train(const example::options& given, const settings& my) {
+  auto data = gnn::load_data(my.data);
+  if (my.normalise_features) gnn::normalise_features(data);
+  const auto shape = shape_of(my, data);
+  const rig::place where = given.where();
+  gnn::network<float> net(shape, my.how.seed, where);
+  const auto on = gnn::move(data, shape, given.describe(), where);
+  const auto found = [&] {
+    progress_line line(my.how.epochs);
+    return gnn::train(net, on.problem, my.how, [&](const auto& now) { line.show(now); });
+  }();
+  if (!my.save.empty()) gnn::save(my.save, {shape, my.normalise_features, found.values});
+  report(my, data, net, on, found, given);
+}
+
+void check(const settings& my) {
+  using example::require;
+  require(my.nonlinearity == "relu" || my.nonlinearity == "maxk",
+          "--nonlinearity is relu or maxk, not '" + my.nonlinearity + "'");
+  require(my.nonlinearity == "maxk" || my.k == 0, "--k is for --nonlinearity maxk");
+  require(my.nonlinearity == "relu" || my.k >= 1, "--nonlinearity maxk needs --k of at least 1");
+  require(my.how.epochs >= 1, "--epochs is at least 1");
+  require(my.how.rate > 0, "--lr is above 0");
+  require(my.how.decay >= 0, "--weight-decay is at least 0");
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  settings my;
+  namespace po = example::po;
+  po::options_description own("Training", 100);
+  auto add = own.add_options();
+  add("data", po::value(&my.data)->required()->value_name("DIR"),
+      "a folder with graph, features, labels and split; or reddit-like, proteins-like, with :NODES "
+      "behind it a smaller one");
+  add("model", po::value(&my.model)->default_value("gcn"),
+      "gcn, sage, gin, gat; or mlp, which does not see the graph");
+  add("aggregate", po::value(&my.aggregate)->default_value("mean"),
+      "how sage gathers: mean, pool or gcn");
+  add("hidden", po::value(&my.hidden)->default_value(64)->value_name("H"),
+      "width of the layers between");
+  add("layers", po::value(&my.layers)->default_value(2)->value_name("L"), "number of layers");
+  add("nonlinearity", po::value(&my.nonlinearity)->default_value("relu"), "relu or maxk");
+  add("k", po::value(&my.k)->default_value(0)->value_name("K"), "entries that maxk keeps");
+  add("epochs", po::value(&my.how.epochs)->default_value(200)->value_name("E"),
+      "the most epochs; training ends when 100 have brought no better validation accuracy");
+  add("lr", po::value(&my.how.rate)->default_value(0.01, "0.01")->value_name("R"),
+      "learning rate of Adam");
+  add("dropout", po::value(&my.dropout)->default_value(0.5, "0.5")->value_name("P"),
+      "share of the inputs of a layer that are dropped");
+  add("weight-decay", po::value(&my.how.decay)->default_value(5e-4, "5e-4")->value_name("D"),
+      "of the first layer");
+  add("normalize-features", po::bool_switch(&my.normalise_features),
+      "divide each row of the features by its sum");
+  add("seed", po::value(&my.how.seed)->default_value(1)->value_name("S"),
+      "seed of weights and dropout");
+  add("save", po::value(&my.save)->value_name("FILE"), "write the model of the best epoch");
+  return example::run_program(
+      count, arguments, "Trains a graph neural network", own,
+      [&](const example::options& given) {
+        check(my);
+        train(given, my);
+      },
+      example::takes::data);
+}

@@ -1,0 +1,108 @@
+#pragma once
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+#include "data.hpp"
+#include "loss.hpp"
+#include "model.hpp"
+
+// Training on the whole graph at once.
+
+namespace gnn {
+
+struct training {
+  int epochs = 200;
+  double rate = 0.01, decay = 5e-4;
+  std::uint64_t seed = 1;
+};
+
+/// What a network needs of a data set, where it is computed.
+struct problem {
+  aggregation<float> a;
+  var<float> x;
+  truth<float> of;
+};
+
+struct outcome {
+  scores best;               ///< at the epoch of the best validation score, the last of equal ones
+  rig::dense<float> values;  ///< the parameters of that epoch
+  int epochs = 0;            ///< epochs trained
+  double last_loss = 0;
+  std::vector<double> curve;  ///< the validation score of every tenth epoch
+  double epoch_ms = 0;        ///< median of forward, backward, and the step of Adam
+};
+
+/// An epoch as its observer sees it.
+struct progress {
+  int epoch;
+  double loss, validation;
+};
+
+/// Epochs without a better validation score after which training ends.
+inline constexpr int patience = 100;
+
+inline double median(std::vector<double> of) {
+  if (of.empty()) return 0;
+  const auto middle = of.begin() + static_cast<long>(of.size() / 2);
+  std::nth_element(of.begin(), middle, of.end());
+  return *middle;
+}
+
+inline outcome train(network<float>& net, const problem& on, const training& how,
+                     const std::function<void(const progress&)>& observe) {
+  outcome found;
+  adam<float> optimiser(how.rate, how.decay);
+  std::vector<double> ms;
+  const rig::place where = on.x->where();
+  int best_epoch = 0;
+  for (int epoch = 1; epoch <= how.epochs && epoch - best_epoch <= patience; ++epoch) {
+    const example::stopwatch watch;
+    tape t(true, where);
+    net.clear_gradients();
+    const auto z =
+        net.forward(t, on.a, on.x, how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
+    found.last_loss = loss(t, z, on.of);
+    t.backward();
+    optimiser.step(net);
+    rig::synchronise(where);
+    ms.push_back(watch.ms());
+    found.epochs = epoch;
+
+    tape plain(false, where);
+    const scores now = accuracy(net.forward(plain, on.a, on.x)->value, on.of);
+    if (epoch == 1 || now.validation >= found.best.validation) {
+      if (epoch == 1 || now.validation > found.best.validation) best_epoch = epoch;
+      found.best = now;
+      found.values = net.values();
+    }
+    if (epoch % 10 == 0) found.curve.push_back(now.validation);
+    observe({epoch, found.last_loss, now.validation});
+  }
+  found.epoch_ms = median(ms);
+  return found;
+}
+
+/// Milliseconds of the stages of an epoch, or of an inference, which wait for the device. They are
+/// measured apart: the epochs that are timed as a whole do not wait.
+struct stage_times {
+  double aggregate = 0, update = 0;
+};
+inline stage_times measure_stages(network<float>& net, const problem& on, bool trains) {
+  std::vector<double> aggregate, update;
+  for (int run = 0; run < 5; ++run) {
+    tape t(trains, on.x->where());
+    t.measure();
+    const auto z = net.forward(t, on.a, on.x, 1);
+    if (trains) {
+      loss(t, z, on.of);
+      t.backward();
+    }
+    aggregate.push_back(t.ms(stage::aggregate));
+    update.push_back(t.ms(stage::update));
+  }
+  return {median(aggregate), median(update)};
+}
+
+}  // namespace gnn

@@ -1,0 +1,233 @@
+#pragma once
+
+// The gradients of the GNN client against central differences in double, in a place. The CPU's and
+// the GPU's test share these cases.
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "gnn/loss.hpp"
+#include "gnn/model.hpp"
+#include "rig/generate.hpp"
+
+namespace gnn_cases {
+
+using T = double;
+using rig::index;
+using dense = rig::dense<T>;
+
+/// sin(p·i + q·j + r): no two alike, so that no maximum ties.
+inline dense waves(index rows, index columns, double p, double q, double r = 0.1) {
+  dense x(rows, columns);
+  for (index i = 0; i < rows; ++i)
+    for (index j = 0; j < columns; ++j) x(i, j) = std::sin(p * i + q * j + r);
+  return x;
+}
+
+/// A directed graph of 40 nodes, some without neighbours and some that are nobody's.
+inline rig::matrix<T> graph() {
+  std::vector<int> i, j;
+  for (int n = 0; n < 34; ++n)
+    for (int d = 1; d <= 1 + n % 5; ++d) {
+      i.push_back(n);
+      j.push_back((n * 7 + d * d * 3) % 38);
+    }
+  return rig::matrix<T>::from_positions(40, 40, i, j, 1, true);
+}
+
+/// Checks that `gradient` is the slope of `loss` at x, element by element.
+inline void check_slopes(const std::string& what, dense x, const dense& gradient,
+                         const std::function<double(const dense&)>& loss) {
+  CAPTURE(what);
+  REQUIRE(gradient.rows() == x.rows());
+  REQUIRE(gradient.columns() == x.columns());
+  const double step = 1e-5;
+  double most = 0, wrong = 0;
+  for (index i = 0; i < x.rows(); ++i)
+    for (index j = 0; j < x.columns(); ++j) {
+      const double at = x(i, j);
+      x(i, j) = at + step;
+      const double above = loss(x);
+      x(i, j) = at - step;
+      const double below = loss(x);
+      x(i, j) = at;
+      most = std::max(most, std::abs(gradient(i, j)));
+      wrong = std::max(wrong, std::abs(gradient(i, j) - (above - below) / (2 * step)));
+    }
+  CAPTURE(most);
+  CAPTURE(wrong);
+  CHECK(most > 1e-4);  // a gradient of zeros would prove nothing
+  CHECK(wrong < 1e-7 * std::max(1.0, most));
+}
+
+/// A layer: what it computes from X.
+using layer = std::function<gnn::var<T>(gnn::tape&, const gnn::var<T>&)>;
+
+/// Checks dX of a layer, for L = Σ W ∘ Y.
+inline void check_layer(const std::string& what, const dense& x, rig::place where, layer of) {
+  dense weights;
+  const auto run = [&](const dense& at, dense* gradient) {
+    gnn::tape t(true, where);
+    const auto in = gnn::variable_of<T>(at.to(where));
+    const auto out = of(t, in);
+    if (weights.rows() == 0) weights = waves(out->rows(), out->columns(), 1.7, 0.9, 0.3);
+    const double sum = rig::reduce(
+        rig::ewise_mult(out->value, weights.to(where), rig::binary::times), rig::binary::plus);
+    if (gradient != nullptr) {
+      out->add(weights.to(where));
+      t.backward();
+      *gradient = in->gradient.to(rig::cpu());
+    }
+    return sum;
+  };
+  dense gradient;
+  run(x, &gradient);
+  check_slopes(what, x, gradient, [&](const dense& at) { return run(at, nullptr); });
+}
+
+inline void check_layers(rig::place where) {
+  using namespace gnn;
+  const auto a = graph().to(where);
+  const auto x = waves(40, 6, 0.37, 1.13);
+  const auto fixed = [&](index rows, index columns, double p) {
+    return variable_of<T>(waves(rows, columns, p, 0.77).to(where));
+  };
+  const auto w = fixed(6, 5, 0.9), w_self = fixed(6, 6, 1.3), b = fixed(1, 6, 0.2);
+  const auto s = fixed(40, 1, 0.6), u = fixed(40, 1, 0.8), h = fixed(40, 6, 0.45);
+  const auto column = waves(40, 1, 0.61, 0);
+  const aggregation<T> sum{a}, mean{rig::mean_normalise(a), true}, normal{rig::gcn_normalise(a)},
+      loops{rig::add_self_loops(a)};
+  using v = const var<T>&;
+
+  check_layer("linear", x, where, [&](tape& t, v in) { return linear(t, in, w); });
+  check_layer("linear by W", waves(6, 5, 0.9, 0.77), where,
+              [&](tape& t, v in) { return linear(t, h, in); });
+  check_layer("add_linear", x, where, [&](tape& t, v in) {
+    const auto y = linear(t, in, w_self);
+    add_linear(t, y, in, w_self);
+    return y;
+  });
+  check_layer("bias", waves(1, 6, 1, 1), where, [&](tape& t, v in) {
+    const auto y = linear(t, h, w_self);
+    add_bias(t, y, in);
+    return y;
+  });
+  check_layer("relu", x, where, [&](tape& t, v in) { return relu(t, in); });
+  check_layer("dropout", x, where, [&](tape& t, v in) { return dropout(t, in, 0.4, 7); });
+  check_layer("sum", x, where, [&](tape& t, v in) { return aggregate(t, sum, in); });
+  check_layer("mean", x, where, [&](tape& t, v in) { return aggregate(t, mean, in); });
+  check_layer("gcn", x, where, [&](tape& t, v in) { return aggregate(t, normal, in); });
+  check_layer("maxk", x, where, [&](tape& t, v in) { return aggregate_maxk(t, normal, in, 2); });
+  check_layer("max", x, where, [&](tape& t, v in) { return max_pool(t, sum, in); });
+  check_layer("attention by H", x, where,
+              [&](tape& t, v in) { return attend(t, loops, in, s, u); });
+  check_layer("attention by s", column, where,
+              [&](tape& t, v in) { return attend(t, loops, h, in, u); });
+  check_layer("attention by t", column, where,
+              [&](tape& t, v in) { return attend(t, loops, h, s, in); });
+  check_layer("attention with empty rows", x, where,
+              [&](tape& t, v in) { return attend(t, sum, in, s, u); });
+}
+
+/// Labels of the nodes of `graph`: of 4 classes, some without; or 4 tasks.
+inline gnn::truth<T> labels(bool multi_label) {
+  const index n = 40, classes = 4;
+  gnn::truth<T> out{multi_label, dense(n, classes), rig::dense<rig::int32>(n, 1, -1), {}, {}, {}};
+  std::vector<int> i, j, all_i, all_j, part, node;
+  for (int r = 0; r < n; ++r) {
+    part.push_back(r % 3);
+    node.push_back(r);
+    for (int c = 0; c < classes; ++c) {
+      all_i.push_back(r);
+      all_j.push_back(c);
+      if (r % 3 != 0) continue;
+      i.push_back(r);
+      j.push_back(c);
+    }
+    for (int c = 0; c < classes; ++c)
+      if (multi_label ? (r * 5 + c * c) % 3 == 0 : c == r * r % 4) out.y(r, c) = 1;
+    out.label(r, 0) = r * r % 4;
+  }
+  out.trained = rig::matrix<T>::from_positions(n, classes, i, j);
+  out.all = rig::matrix<T>::from_positions(n, classes, all_i, all_j);
+  out.parts = rig::matrix<T>::from_positions(3, n, part, node);
+  return out;
+}
+
+inline void check_losses(rig::place where) {
+  for (const bool multi_label : {false, true}) {
+    const auto of = labels(multi_label).to(where);
+    const auto z = waves(40, 4, 0.7, 1.9);
+    gnn::tape t(true, where);
+    const auto at = gnn::variable_of<T>(z.to(where));
+    gnn::loss(t, at, of);
+    check_slopes(multi_label ? "sigmoid" : "softmax", z, at->gradient.to(rig::cpu()),
+                 [&](const dense& x) {
+                   gnn::tape plain(false, where);
+                   return gnn::loss(plain, gnn::variable_of<T>(x.to(where)), of);
+                 });
+  }
+}
+
+/// Checks the gradient of the loss by every parameter of a network, with dropout.
+inline void check_model(const std::string& what, gnn::shape s, bool multi_label, bool sparse,
+                        rig::place where) {
+  const auto a = gnn::aggregation_of(s, graph().to(where), {});
+  const auto of = labels(multi_label).to(where);
+  const auto full = waves(40, s.inputs, 0.37, 1.13).to(where);
+  gnn::network<T> net(s, 3, where);
+  // Biases of 0 leave nodes without neighbours at the kink of ReLU.
+  net.set_values(waves(1, net.values().columns(), 1, 0.83));
+  const auto run = [&](bool backward) {
+    gnn::tape t(true, where);
+    const auto x =
+        sparse ? gnn::variable_of<T>(rig::select(rig::ewise_mult(of.all, full, rig::binary::second),
+                                                 rig::selection::greater, 0.2))
+               : gnn::variable_of<T>(full);
+    if (!sparse) x->needs_gradient = false;
+    const auto z = net.forward(t, a, x, 5);
+    const double found = gnn::loss(t, z, of);
+    if (backward) t.backward();
+    return found;
+  };
+  run(true);
+  const dense gradient = net.gradients().to(rig::cpu());
+  check_slopes(what, net.values().to(rig::cpu()), gradient, [&](const dense& at) {
+    net.set_values(at);
+    return run(false);
+  });
+}
+
+inline void check_models(rig::place where) {
+  using enum gnn::kind;
+  using by = gnn::gathering;
+  struct model {
+    const char* name;
+    gnn::kind is;
+    gnn::gathering gathers;
+    bool has_maxk;
+  };
+  constexpr model models[] = {
+      {"gcn", gcn, by::mean, true},         {"sage mean", sage, by::mean, true},
+      {"sage pool", sage, by::pool, false}, {"sage gcn", sage, by::gcn, true},
+      {"gin", gin, by::mean, true},         {"gat", gat, by::mean, false},
+      {"mlp", mlp, by::mean, false}};
+  for (const model& m : models)
+    for (const bool sparse : {false, true})
+      for (const int layers : {1, 2, 3})
+        for (const int k : {0, 2}) {
+          if (k > 0 && !m.has_maxk) continue;
+          // Sparse features have 4 columns; of dense ones, 3 are gathered before a product with 5.
+          const gnn::shape s{m.is,   m.gathers, sparse ? 4 : 3,         5, 4,
+                             layers, k,         layers == 2 ? 0.3 : 0.0};
+          check_model(std::string(m.name) + (sparse ? ", sparse" : "") + ", layers " +
+                          std::to_string(layers) + ", k " + std::to_string(k),
+                      s, layers == 3, sparse, where);
+        }
+}
+
+}  // namespace gnn_cases

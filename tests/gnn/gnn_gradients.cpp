@@ -1,0 +1,7 @@
+// The gradients of the GNN client on the CPU.
+
+#include "gnn_cases.hpp"
+
+TEST_CASE("layers") { gnn_cases::check_layers(rig::cpu()); }
+TEST_CASE("losses") { gnn_cases::check_losses(rig::cpu()); }
+TEST_CASE("models") { gnn_cases::check_models(rig::cpu()); }
