@@ -174,6 +174,19 @@ constexpr auto table = std::to_array<named_graph>({
                          .oversample = 1.315},
                         2);
      }},
+    {"reddit-like-eighth",
+     13'500'000,
+     {130, 271, 825, 3'579, 9'840},
+     [] {
+       return community({.n = 29'121,
+                         .mean = 492,
+                         .blocks = 5,
+                         .mixing = 0.25,
+                         .gamma = 2.3,
+                         .max_degree = 21'657,
+                         .oversample = 1.315},
+                        2);
+     }},
     {"proteins-like",
      77'800'000,
      {204, 403, 1'033, 3'436, 5'431},

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <random>
 
 #include "bench.hpp"
 #include "graphblas.hpp"
+#include "onemkl.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
@@ -376,7 +378,13 @@ void cpu(const options& given, record& out) {
   graphblas::start(threads_of(given));
   out.peer("graphblas", graphblas::name());
   out.ceilings(measure_ceilings(threads_of(given)));
+  const bool has_onemkl = !onemkl::name().empty();
+  if (has_onemkl)
+    out.peer("onemkl", onemkl::name());
+  else
+    std::puts("oneMKL is absent: no lines beside it (RIG_ONEMKL names its folder to CMake)");
   ratios over_graphblas;
+  width_ratios over_onemkl;
   for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs) {
     const rig::matrix<float> graph = graph_of(name);
     const rig::matrix<float> weighted = rig::generate::random_values(graph);
@@ -385,6 +393,7 @@ void cpu(const options& given, record& out) {
     pagerank<float>(name, graph, "float", given, out);
     pagerank<double>(name, graph, "double", given, out);
     column_products(name, graph, given, out).run();
+    if (has_onemkl) beside_onemkl(name, weighted, given, out, over_onemkl);
   }
   const auto sum_up = [&](const std::string& what, const std::vector<double>& of) {
     if (of.empty()) return;
@@ -393,6 +402,7 @@ void cpu(const options& given, record& out) {
   };
   sum_up("spmm", over_graphblas.products);
   sum_up("spmv", over_graphblas.vectors);
+  over_onemkl.sum_up(out);
 }
 
 }  // namespace bench
