@@ -22,6 +22,8 @@ using rig::int64;
 
 const std::vector<std::string> usual_graphs = {"rmat:16:16", "uniform:65536:28", "grid:512:512",
                                                "arxiv-like", "pubmed-like"};
+/// Only beside oneMKL: GraphBLAS's four forms would take minutes.
+constexpr const char* dense_graph = "reddit-like-eighth";
 const std::vector<int> usual_features = {1, 16, 64, 100, 128};
 
 rig::dense<float> random_features(index rows, index columns) {
@@ -395,6 +397,9 @@ void cpu(const options& given, record& out) {
     column_products(name, graph, given, out).run();
     if (has_onemkl) beside_onemkl(name, weighted, given, out, over_onemkl);
   }
+  if (has_onemkl && given.graphs.empty())
+    beside_onemkl(dense_graph, rig::generate::random_values(graph_of(dense_graph)), given, out,
+                  over_onemkl);
   const auto sum_up = [&](const std::string& what, const std::vector<double>& of) {
     if (of.empty()) return;
     out.summarise(what + "_over_graphblas_geomean", geometric_mean(of));

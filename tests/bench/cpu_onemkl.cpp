@@ -7,8 +7,8 @@
 #include "bench.hpp"
 #include "onemkl.hpp"
 #include "rig/mxm.hpp"
-#include "rig/sparse_mxm.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
 
 namespace bench {
