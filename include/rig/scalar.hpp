@@ -250,8 +250,10 @@ constexpr T maximum(T x, T y) {
     }
   }
 #endif
-  // g++ compiles a select on both conditions at once to a branch.
-  return x != x ? x : x > y ? x : y;
+  // The machine's instruction, which yields y if either is NaN, and a test for x alone: other forms
+  // become branches on numbers, or more instructions.
+  const T larger = x > y ? x : y;
+  return x == x ? larger : x;
 }
 
 /// min(x, y); NaN wins. The sign of a zero tie is unspecified.
@@ -265,7 +267,8 @@ constexpr T minimum(T x, T y) {
     }
   }
 #endif
-  return x != x ? x : x < y ? x : y;
+  const T smaller = x < y ? x : y;
+  return x == x ? smaller : x;
 }
 
 /// x + y; integers wrap, bool is "or".

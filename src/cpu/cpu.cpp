@@ -99,6 +99,36 @@ void dequantise(const unsigned char* codes, const float* low, const float* step,
 
 namespace {
 
+/// The share of sampled rows whose first entry is one column right of the row's before, as in grids
+/// and other bands. The machine's own prefetcher follows such rows of B.
+double share_of_streams(const sparse_operand& a) {
+  constexpr index samples = 16;
+  index found = 0, seen = 0;
+  for (index k = 0; k < samples; ++k) {
+    const auto row = static_cast<index>(int64{a.rows - 1} * (2 * k + 1) / (2 * samples));
+    const int64 here = a.offset(row), next = a.offset(row + 1);
+    if (here == next || next == a.offset(row + 2)) continue;
+    ++seen;
+    if (a.entries[next] == a.entries[here] + 1) ++found;
+  }
+  return seen == 0 ? 0 : static_cast<double>(found) / seen;
+}
+
+}  // namespace
+
+int64 entries_ahead(const problem& p) {
+  // Measured: docs/lab/cpu.md. A B of this size lies in the second cache, and the distance is in
+  // entries whose lines the machine can wait for at once.
+  constexpr double cached_bytes = 512 << 10;
+  constexpr int64 narrow = 16, wide = 8;
+  const double row_bytes = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
+  if (p.a.rows < 2 || p.b.columns == 1 || row_bytes * p.b.rows <= cached_bytes) return 0;
+  if (share_of_streams(p.a) > 0.5) return 0;
+  return row_bytes > 512 ? wide : narrow;
+}
+
+namespace {
+
 /// Whether stored entry e of a mask over a matrix allows its place.
 bool is_set(const mask_operand& mask, int64 e) {
   if (mask.structural) return true;

@@ -65,6 +65,7 @@ json to_json(const row& line, const std::string& suite) {
               {"peer_ms", line.peer_ms}};
   if (line.width > 0) out["width"] = line.width;
   if (line.k > 0) out["k"] = line.k;
+  if (line.threads > 0) out["threads"] = line.threads;
   const std::pair<const char*, const std::optional<double>&> more[] = {
       {"kept_share", line.kept_share}, {"exact_ms", line.exact_ms},
       {"control_ms", line.control_ms}, {"error", line.error},

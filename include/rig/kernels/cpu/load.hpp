@@ -42,6 +42,10 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
   }
 }
 
+/// The number of entries between the prefetch of a row of B and its use; 0: none is prefetched. It
+/// changes no bit of the result.
+int64 entries_ahead(const problem& p);
+
 /// Reads A and B of one problem for the inner loops, in place if stored and algebra types agree.
 /// Otherwise it converts through small buffers on the thread's stack. One reader per thread.
 template <class S>
@@ -60,7 +64,8 @@ class reader {
   explicit reader(const problem& p)
       : p_(p),
         full_(shape_for(2 * half_tile<S>)),
-        rest_(shape_for(p.b.columns % (2 * half_tile<S>))) {
+        rest_(shape_for(p.b.columns % (2 * half_tile<S>))),
+        ahead_(entries_ahead(p)) {
     a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
     if constexpr (is_ignoring_left<S>)
       same_ = left{};
@@ -93,6 +98,8 @@ class reader {
         stage_b(rows.inner, offsets[1], first, columns);
       else
         rows.b_rows = rows.inner;
+      rows.ahead = b_staged_ ? 0 : ahead_;
+      rows.last = p_.a.nnz - 1 - e;
       rows.continues = e > begin;
       run(rows, columns);
       if constexpr (has_terminal<S>)
@@ -144,6 +151,8 @@ class reader {
           rows.adds = p_.accum == accumulator::plus;
           rows.fill = p_.desc->fill.has_value() ? p_.desc->fill.template as<accum>()
                                                 : finished<S>(S::zero(), 0);
+          rows.ahead = ahead_;
+          rows.last = p_.a.nnz - 1;
           run(rows, columns);
         }
     }
@@ -249,6 +258,7 @@ class reader {
 
   const problem& p_;
   const shape full_, rest_;
+  const int64 ahead_;
   bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
   left same_{};
   left a_buffer_[staged_a];

@@ -32,6 +32,8 @@ struct block {
   bool is_final;   ///< `out` is C itself: finish the sums, and write empty rows
   bool adds;       ///< final: C += the sums, and empty rows stay
   accum fill;      ///< final: the value of an empty row
+  int64 ahead;     ///< rows of B are prefetched this many entries before their use; 0: not
+  int64 last;      ///< then, the greatest entry that `b_rows` holds
 
   int64 offset(index i) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[i]
@@ -100,6 +102,17 @@ template <class S, int W>
   }
 }
 
+/// Prefetches the tile's part of the row of B that is used `ahead` entries later. Without it, only
+/// the few rows within the window of instructions are read at once.
+template <class S, int W>
+[[gnu::always_inline]] inline void fetch_row(const block<S>& rows, int64 e) {
+  constexpr int line = std::max<int>(1, 64 / sizeof(typename S::right));
+  const int64 soon = std::min(e + rows.ahead, rows.last);
+  const typename S::right* b = rows.b + rows.b_rows[soon] * rows.b_stride;
+  for (int j = 0; j < W; j += line) __builtin_prefetch(b + j);
+  for (int j = 0; j < W; j += line) __builtin_prefetch(b + rows.gap + j);
+}
+
 /// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
 /// compute shared columns twice, to the same bits, so one pass covers any width from W to 2W.
 ///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
@@ -124,6 +137,7 @@ template <class S, int W>
 #pragma omp simd
       for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
     } else {
+      if (rows.ahead > 0) fetch_row<S, W>(rows, e);
       const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
 #pragma omp simd
       for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
