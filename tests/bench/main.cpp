@@ -40,6 +40,8 @@ constexpr suite table[] = {
     {"spgemm", "GPU: products of sparse matrices beside cuSPARSE, and masked beside unmasked",
      gpu_suites},
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
+    {"hybrid", "GPU: windows on Tensor cores beside the other kernels of the same precision",
+     gpu_suites},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
      gpu_suites},
