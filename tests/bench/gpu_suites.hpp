@@ -118,6 +118,9 @@ namespace bench {
 /// Runs all suites of the GPU that `given` names.
 void gpu_suites(const options& given, record& out);
 
+/// Fits the selector of `hybrid` to synthetic windows, and writes it into the tuning table.
+void tune_windows(const options& given, record& out);
+
 /// Races the plans of each row of the tuning table that the graphs meet, and writes the table.
 void tune(const options& given, record& out);
 

@@ -42,6 +42,8 @@ constexpr suite table[] = {
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"hybrid", "GPU: windows on Tensor cores beside the other kernels of the same precision",
      gpu_suites},
+    {"windows", "GPU: the selector of hybrid, fitted to synthetic windows and written to --table",
+     tune_windows},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},
     {"profile", "GPU: sum, greatest, mean and arg-max, each once and marked for a profiler",
      gpu_suites},
