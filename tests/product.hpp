@@ -139,6 +139,7 @@ struct trial_spec {
   rig::accumulator accumulator = rig::none;
   std::optional<double> fill;
   bool reproducible = true;
+  rig::precision precision = rig::precision::full;
   std::optional<rig::ranges> quantized;  ///< if set, B of float is quantized with these ranges
   rig::place where = rig::cpu();
   oracle::sparse (*sample)(const oracle::sparse&,
@@ -226,6 +227,7 @@ class trial {
     if (spec_.fill) desc.fill = *spec_.fill;
     desc.kernel = kernel;
     desc.reproducible = spec_.reproducible;
+    desc.precision = spec_.precision;
     desc.threads = threads;
     desc.width = spec_.width;
     desc.rescale = spec_.rescale;

@@ -185,7 +185,7 @@ void normalise(trial_spec& spec) {
 
 /// Runs all shapes and variants for one semiring over T. `number`, its index in the list, sets the
 /// start of the sweep.
-template <class S, class T>
+template <class S, class T, class TB = T>
 void sweep(const std::vector<shape>& shapes, int number, tally& met) {
   const std::string name = std::string(S::name) + " " + std::to_string(number);
   const auto count = static_cast<int>(variants().size());
@@ -206,7 +206,7 @@ void sweep(const std::vector<shape>& shapes, int number, tally& met) {
     spec.reproducible = false;  // because `vendor` refuses reproducible products
     v.apply(spec);
     normalise<S>(spec);
-    trial<S, T, T, T> here(spec);
+    trial<S, T, TB, T> here(spec);
     met.meet(here, name, spec);
   }
 }

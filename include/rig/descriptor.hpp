@@ -71,6 +71,12 @@ class scalar {
   std::uint64_t integer_ = 0;
 };
 
+/// How exactly a kernel multiplies floats.
+enum class precision : std::uint8_t {
+  full,  ///< as floats
+  tf32,  ///< the kernel `hybrid` may round operands to eleven significant bits, for Tensor cores
+};
+
 /// Options of a call. The meaning fields change the result; the tuning fields change at most the
 /// rounding, unless `kernel` names an approximate one. Field order is part of the API.
 /// @code
@@ -91,6 +97,8 @@ struct descriptor {
               ///< has its own k; other kernels ignore it
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
+  /// tf32 lets `hybrid` serve a B of float. Its error has a bound: docs/reference/mxm.md.
+  rig::precision precision = rig::precision::full;
   /// The same bits each time. If false, `vendor` can serve, and on a device `maxk_backward` may add
   /// the floats of a `linear` semiring by atomics.
   bool reproducible = true;

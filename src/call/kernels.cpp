@@ -54,6 +54,8 @@ constexpr kernel list[] = {
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
      on_cuda::split_run},
+    {"hybrid", gpu, false, "windows of 16 rows: the dense ones on Tensor cores",
+     on_cuda::hybrid_answer, on_cuda::hybrid_run},
     {"spmv_panels", gpu, false, "one column: parts of B in shared memory",
      on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run},
     {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,

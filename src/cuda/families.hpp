@@ -45,6 +45,9 @@ void push_run(const problem& p, workspace& work);
 answer pull_answer(const problem& p);
 void pull_run(const problem& p, workspace& work);
 
+answer hybrid_answer(const problem& p);
+void hybrid_run(const problem& p, workspace& work);
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p, workspace& work);
 

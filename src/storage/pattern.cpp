@@ -220,6 +220,7 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
   } else {
     on_cuda::prepare_derived(structure);
     if (kernel == "spmv_panels") on_cuda::prepare_column_panels(structure);
+    if (kernel == "hybrid") on_cuda::prepare_windows(structure);
   }
 }
 

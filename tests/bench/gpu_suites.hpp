@@ -85,6 +85,7 @@ std::unique_ptr<suite> make_profile(setting& with);
 std::unique_ptr<suite> make_real(setting& with);
 std::unique_ptr<suite> make_graph(setting& with);
 std::unique_ptr<suite> make_spgemm(setting& with);
+std::unique_ptr<suite> make_hybrid(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.
 template <class T>
@@ -116,6 +117,9 @@ namespace bench {
 
 /// Runs all suites of the GPU that `given` names.
 void gpu_suites(const options& given, record& out);
+
+/// Fits the selector of `hybrid` to synthetic windows, and writes it into the tuning table.
+void tune_windows(const options& given, record& out);
 
 /// Races the plans of each row of the tuning table that the graphs meet, and writes the table.
 void tune(const options& given, record& out);

@@ -12,11 +12,8 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include "cuda/tuned.hpp"
 #include "cuda/tuning/plan.hpp"
@@ -25,55 +22,12 @@
 #include "rig/mxm.hpp"
 #include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
+#include "table_text.hpp"
 
 namespace bench::gpu {
 namespace {
 
 using namespace rig::on_cuda;
-
-/// The cells of the table's lines, as text; the first line has the names.
-class table_text {
- public:
-  enum cell { in, when, plan, compiled, ms, runner_up, runner_up_ms, graph, commit, cells };
-
-  explicit table_text(std::string_view text) {
-    std::istringstream lines{std::string(text)};
-    for (std::string line; std::getline(lines, line);) {
-      std::vector<std::string> row(1);
-      for (const char c : line)
-        if (c == ',')
-          row.emplace_back();
-        else
-          row.back() += c;
-      if (row.size() == cells) rows_.push_back(std::move(row));
-    }
-  }
-
-  std::vector<std::string>& line_of(const tuning_row& row) {
-    for (std::vector<std::string>& line : rows_)
-      if (line[in] == section_name(row.in) && line[when] == row.key) return line;
-    rig::fail(rig::errc::format, {"the table has no row '", row.key, "'"});
-  }
-
-  /// The table with another plan in one of its rows.
-  tuning_table with(const tuning_row& row, const std::string& other) const {
-    table_text changed = *this;
-    changed.line_of(row)[plan] = other;
-    return tuning_table("a candidate", changed.text());
-  }
-
-  std::string text() const {
-    std::string out;
-    for (const std::vector<std::string>& row : rows_) {
-      for (std::size_t i = 0; i < row.size(); ++i) (out += i > 0 ? "," : "") += row[i];
-      out += '\n';
-    }
-    return out;
-  }
-
- private:
-  std::vector<std::vector<std::string>> rows_;
-};
 
 /// A product on the GPU that is ready to run by the table in use.
 struct point {
@@ -315,8 +269,7 @@ class tuner {
       : given_(given),
         commit_(out.commit()),
         out_(out),
-        text_(std::filesystem::exists(given.table) ? text_of(given.table)
-                                                   : std::string(builtin_table())),
+        text_(table_text::of_file(given.table)),
         table_("the table to tune", text_.text()) {}
 
   void run() {
@@ -341,11 +294,6 @@ class tuner {
     int columns;
     point_kind kind;
   };
-
-  static std::string text_of(const std::string& path) {
-    std::ifstream file(path);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
 
   std::vector<subject> load() const {
     std::vector<subject> out;
@@ -513,10 +461,7 @@ class tuner {
     }
     line[table_text::graph] = at.point;
     line[table_text::commit] = commit_;
-    const std::string beside = given_.table + ".new";
-    if (!(std::ofstream(beside) << text_.text()).flush())
-      rig::fail(rig::errc::io, {beside, ": cannot be written"});
-    std::filesystem::rename(beside, given_.table);
+    text_.write(given_.table);
   }
 
   void remember(const tuning_row& row, const outcome& at) {

@@ -40,6 +40,13 @@ TEST_CASE("small battery") {
   sweep_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5, met);
 }
 
+TEST_CASE("every window on Tensor cores") {
+  const tuned with({"segments,,split_length=0", "windows,,least_entries=0",
+                    "hybrid,,bias=1000000 per_column=0 per_density=0"});
+  tally met(gpu);
+  sweep_small<rig::plus_times<float>, float, rig::half, float>(small_battery(), 6, met);
+}
+
 TEST_CASE("every operation") {
   const auto here = each_operation(rig::cpu()).outcomes, there = each_operation(gpu).outcomes;
   REQUIRE(here.size() == there.size());

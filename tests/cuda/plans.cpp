@@ -5,6 +5,8 @@
 #include <cstdlib>
 
 #include "child.hpp"
+#include "cuda/families.hpp"
+#include "cuda/hybrid/hybrid.hpp"
 #include "cuda/tuning/plan.hpp"
 #include "io/files.hpp"
 #include "provoked.hpp"
@@ -223,6 +225,83 @@ TEST_CASE("a table that is no table is refused with its line") {
   refused("row,,unroll=4,,,,,,\n", {"tile_lanes"});
   refused("constant,l2,1,,,,,,\n", {"no constant is named 'l2'"});
   refused("order,,by_length=1,,,,,,\n", {"needs a last row without conditions"});
+}
+
+/// Windows of one class each, all alike.
+windows windows_of(std::initializer_list<window_class> all) {
+  windows out;
+  std::copy(all.begin(), all.end(), out.classes.begin());
+  return out;
+}
+
+window_fit fit_for(const char* element, bool iso) {
+  product_facts facts;
+  facts.set(fact::element,
+            element == std::string("float") ? element_class::bytes_4 : element_class::bytes_2);
+  facts[fact::iso] = iso;
+  return fit_of(current_table().find(section::hybrid, facts));
+}
+
+TEST_CASE("the selector sends dense windows to Tensor cores, and no sparse ones") {
+  for (const char* const element : {"float", "half"})
+    for (const bool iso : {false, true}) {
+      CAPTURE(element);
+      CAPTURE(iso);
+      const window_fit fit = fit_for(element, iso);
+      for (const rig::int64 tiles : {1, 2, 18, 200}) {
+        CHECK(fit.selects(tiles * 64, tiles));
+        CHECK(fit.selects(tiles * 40, tiles));
+        CHECK(!fit.selects(tiles * 12, tiles));
+        CHECK(!fit.selects(tiles * 5, tiles));
+      }
+      CHECK(!fit.selects(0, 0));
+    }
+  // An iso A costs Tensor cores less.
+  CHECK(fit_for("float", true).selects(18 * 24, 18));
+  CHECK(!fit_for("float", false).selects(18 * 24, 18));
+  constexpr window_fit of_narrow = {-1, 0.1f, 0};
+  CHECK(of_narrow.selects(1, 2));
+  CHECK(!of_narrow.selects(128, 1));
+}
+
+TEST_CASE("hybrid is estimated by its dense windows") {
+  const window_fit fit = fit_for("half", false);
+  CHECK(hybrid_over_row(windows_of({}), fit, 0, 1) == 1);
+  CHECK(hybrid_over_row(windows_of({}), fit, 1000, 1) > 1);
+  const window_class full = {100, 200, 200 * 120}, sparse = {100, 500, 500 * 13},
+                     near = {100, 200, 200 * 35};
+  CHECK(hybrid_over_row(windows_of({full}), fit, full.entries, 1) <= 0.5);
+  CHECK(hybrid_over_row(windows_of({sparse}), fit, sparse.entries, 1) > 1);
+  CHECK(hybrid_over_row(windows_of({near}), fit, near.entries, 1) < 1);
+  CHECK(hybrid_over_row(windows_of({near}), fit, near.entries, 1) > 0.9);
+  // A tenth of the entries does not pay for the rest.
+  CHECK(hybrid_over_row(windows_of({full}), fit, full.entries * 10, 1) > 1);
+  // Rows of other windows wait for their longest neighbour.
+  CHECK(hybrid_over_row(windows_of({full}), fit, full.entries * 2, 1) < 1);
+  CHECK(hybrid_over_row(windows_of({full}), fit, full.entries * 2, 2) > 1);
+}
+
+std::string refusal_of(const rig::problem& p) {
+  rig::problem told = p;
+  told.reasons = true;
+  const rig::answer out = hybrid_answer(told);
+  CHECK(out.says == rig::verdict::cannot);
+  return out.reason;
+}
+
+TEST_CASE("hybrid refuses what Tensor cores would round, with the remedy") {
+  const rig::descriptor full, tf32 = {.precision = rig::precision::tf32};
+  using rig::type;
+  CHECK(refusal_of(problem_of<sum>(dense, 64, full)).find("precision::tf32") != std::string::npos);
+  CHECK(refusal_of(problem_of<sum>(dense, 64, tf32, type::int32)).find("half or bfloat16") !=
+        std::string::npos);
+  CHECK(refusal_of(problem_of<sum>(dense, 64, tf32, type::code)).find("8-bit") !=
+        std::string::npos);
+  CHECK(refusal_of(problem_of<max>(dense, 64, tf32)).find("`linear`") != std::string::npos);
+  CHECK(refusal_of(problem_of<rig::plus_times<double>>(dense, 64, tf32)).find("`linear`") !=
+        std::string::npos);
+  CHECK(refusal_of(problem_of<rig::plus_first<float>>(dense, 64, tf32)).find("`linear`") !=
+        std::string::npos);
 }
 
 constexpr const char* by_the_environment = "the table that RIG_TUNING names";

@@ -105,21 +105,35 @@ void check_every_kernel(const std::string& semiring, int architecture) {
     of_sparse(kernel, "", "cuda/spgemm/push.cuh");
 }
 
+/// The kernel of Tensor cores, which serves linear semirings alone.
+void check_hybrid(int architecture) {
+  for (const char* semiring : {"plus_times", "plus_second", "mean_times"})
+    for (const char* rest :
+         {"float, 4, 2, false, true", "float, 1, 1, true, false", "rig::half, 4, 2, false, true",
+          "rig::half, 4, 1, true, false", "rig::bfloat16, 1, 2, false, false"})
+      check_compiles(
+          std::string("rig::on_cuda::hybrid<rig::") + semiring + "<float>, " + rest + ">", nullptr,
+          "cuda/hybrid/hybrid.cuh", architecture);
+}
+
 TEST_CASE("every kernel file compiles from its text") {
   int files = 0;
   for (const rig::on_cuda::kernel_text& text : rig::on_cuda::kernel_texts())
     if (const std::string_view name = text.name;
         name.starts_with("cuda/") && !name.starts_with("cuda/device/"))
       ++files;
-  CHECK(files == 13);
+  CHECK(files == 14);
   for (const char* semiring : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                                "rig::arg_second<double, true>", "rig::lor_land<bool>"})
     check_every_kernel(semiring, 90);
+  check_hybrid(90);
 }
 
 TEST_CASE("every kernel compiles for GPUs without machine code in the default build") {
-  for (const int architecture : {80, 86, 100})
+  for (const int architecture : {80, 86, 100}) {
     check_every_kernel("rig::plus_times<float>", architecture);
+    check_hybrid(architecture);
+  }
 }
 
 RIG_OPERATOR(
@@ -197,6 +211,8 @@ TEST_CASE("the sum by atomics compiles") {
 }
 
 TEST_CASE("a semiring of the caller compiles") {
+  check_compiles("rig::on_cuda::hybrid<rig_user::scaled_sum, rig::half, 4, 2, false, true>",
+                 &scaled_sum, "cuda/hybrid/hybrid.cuh");
   check_compiles("rig::on_cuda::row<rig_user::scaled_sum, float, 4, 8, 8, 4, 1, true>",
                  &scaled_sum);
   check_compiles("rig::on_cuda::spmv_panels<rig_user::scaled_sum, float, 2, true, true, false>",

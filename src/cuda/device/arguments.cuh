@@ -99,6 +99,26 @@ struct warp_start {
   int32 segment, vector;
 };
 
+/// Windows of A for Tensor cores: rows per window, distinct columns per tile, and the greatest
+/// number of entries in a row of a window with tiles, because one warp takes a window.
+constexpr int window_height = 16;
+constexpr int tile_slots = 8;
+constexpr int64 longest_in_window = 32768;
+
+/// The selector: a logistic regression over the columns of a window's tiles and their density. A
+/// window runs on Tensor cores if its odds to win there are positive.
+struct window_fit {
+  float bias = 0, per_column = 0, per_density = 0;
+
+  constexpr float odds(float columns, float density) const {
+    return bias + per_column * columns + per_density * density;
+  }
+  constexpr bool selects(int64 entries, int64 tiles) const {
+    const float columns = static_cast<float>(tiles) * tile_slots;
+    return tiles > 0 && odds(columns, static_cast<float>(entries) / (window_height * columns)) > 0;
+  }
+};
+
 struct mask_arguments {
   enum kind : unsigned char { absent, matrix, dense };
   kind over = absent;
@@ -183,6 +203,11 @@ struct arguments {
   const column_unit* column_units = nullptr;     ///< in the order of blocks
   const index* block_units = nullptr;            ///< each block's first unit, then the end
   index panel_count = 0;
+  // Windows of 16 rows: `hybrid`
+  const int32* window_tiles = nullptr;          ///< each window's first tile, then the end
+  const index* window_columns = nullptr;        ///< tile_slots per tile, the last one repeated
+  const unsigned short* window_bits = nullptr;  ///< 8 per tile: slots of rows g and g + 8
+  window_fit fit = {};
 
   constexpr int64 offset(index row) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[row]

@@ -66,6 +66,7 @@ void find_statistics(problem& p);
 void prepare_derived(const pattern& of);
 void prepare_row_panels(const pattern& of);
 void prepare_column_panels(const pattern& of);
+void prepare_windows(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
 /// Makes a device current for a scope, by its primary context, so that no other device gets a

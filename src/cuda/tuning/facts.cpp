@@ -143,6 +143,7 @@ product_facts facts_of(const problem& p, const row_statistics& statistics) {
   out.set(sum, sum_kind_of(*p.algebra));
   out.set(store, is_plain(p) ? store_kind::plain : store_kind::any);
   out[per_row] = over(static_cast<double>(p.a.nnz), p.a.rows);
+  out[iso] = p.algebra->ignores_left || p.a.values == nullptr;
   out[accum_bytes] = static_cast<double>(p.algebra->accum_bytes);
   out[compiler] = no_compiler_because() == nullptr;
   out[l2_vectors] = out[slice_vectors] = vectors_within(p, table[constant::l2_slice_bytes]);

@@ -81,6 +81,7 @@ enum class fact : unsigned char {
   panels,             ///< panels of A's columns
   per_segment,        ///< entries per row and panel
   longest_over_warp,  ///< entries of the longest row in a panel over a warp's share
+  iso,                ///< 1: no value of A is read
   count
 };
 constexpr std::size_t fact_count = static_cast<std::size_t>(fact::count);

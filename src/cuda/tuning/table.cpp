@@ -18,9 +18,9 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 constexpr const char* section_names[] = {
-    "constant",           "load",        "copy",  "tiles",       "row",  "rare_samples",
-    "segments",           "order",       "spmv",  "spmv_panels", "maxk", "maxk_backward",
-    "maxk_backward_rows", "maxk_panels", "vendor"};
+    "constant",           "load",        "copy",   "tiles",       "row",   "rare_samples",
+    "segments",           "order",       "spmv",   "spmv_panels", "maxk",  "maxk_backward",
+    "maxk_backward_rows", "maxk_panels", "vendor", "windows",     "hybrid"};
 static_assert(std::size(section_names) == static_cast<std::size_t>(section::count));
 
 constexpr const char* fact_names[] = {"row_class",
@@ -70,7 +70,8 @@ constexpr const char* fact_names[] = {"row_class",
                                       "atomics",
                                       "panels",
                                       "per_segment",
-                                      "longest_over_warp"};
+                                      "longest_over_warp",
+                                      "iso"};
 static_assert(std::size(fact_names) == fact_count);
 
 /// The words of each fact that has words, in the order of its enumeration.
@@ -101,7 +102,11 @@ constexpr setting_range settings[] = {{"vector_bytes", 0, 16, true},
                                       {"method", 1, 3},
                                       {"values", 1, 8, true},
                                       {"halved", 0, 1},
-                                      {"algorithm", 2, 3}};
+                                      {"algorithm", 2, 3},
+                                      {"least_entries", 0, window_height* tile_slots},
+                                      {"bias", -1000000, 1000000},
+                                      {"per_column", -1000000, 1000000},
+                                      {"per_density", 0, 1000000}};
 static_assert(std::size(settings) == setting_count);
 
 constexpr const char* constant_names[] = {"tiny_nonzeros",
@@ -174,7 +179,11 @@ constexpr section_facts searched_with[] = {
     {section::maxk_backward_rows, of_top_k},
     {section::maxk_panels, "k atomics"},
     {section::vendor, of_rows},
-    {section::vendor, "columns"}};
+    {section::vendor, "columns"},
+    {section::windows, "nonzeros"},
+    {section::hybrid, of_rows},
+    {section::hybrid, of_products},
+    {section::hybrid, "iso"}};
 
 /// For each section, which facts it is searched with. A name that is no fact does not compile.
 constexpr auto section_has_fact = [] {

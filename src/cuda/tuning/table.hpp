@@ -29,6 +29,8 @@ enum class section : unsigned char {
   maxk_backward_rows,
   maxk_panels,
   vendor,
+  windows,
+  hybrid,
   count
 };
 
@@ -41,15 +43,19 @@ enum class setting : unsigned char {
   tile_lanes,    ///< 0: B is not copied in tiles
   row_lanes,
   unroll,
-  coarsening,    ///< 0: as much as covers a tile of columns
-  rare,          ///< 1: few rows are sampled
-  split_length,  ///< entries per segment of a long row; 0: rows stay whole
-  by_length,     ///< 1: rows are taken longest first
-  pays,          ///< 0: another kernel wins
-  method,        ///< backward_method
-  values,        ///< values per lane and load
-  halved,        ///< 1: half of the places at a time
-  algorithm,     ///< of cuSPARSE
+  coarsening,     ///< 0: as much as covers a tile of columns
+  rare,           ///< 1: few rows are sampled
+  split_length,   ///< entries per segment of a long row; 0: rows stay whole
+  by_length,      ///< 1: rows are taken longest first
+  pays,           ///< 0: another kernel wins
+  method,         ///< backward_method
+  values,         ///< values per lane and load
+  halved,         ///< 1: half of the places at a time
+  algorithm,      ///< of cuSPARSE
+  least_entries,  ///< per tile of a window of rows
+  bias,           ///< the selector of `hybrid`, in thousandths, as are the next two
+  per_column,
+  per_density,
   count
 };
 constexpr std::size_t setting_count = static_cast<std::size_t>(setting::count);
