@@ -119,8 +119,8 @@ int run_program(int count, char** arguments, const char* summary,
     add("graph", po::value(&given.graph)->value_name("FILE"),
         "graph to read: .mtx, .mtx.gz, or an edge list");
     add("generate", po::value(&given.generate)->value_name("WHAT"),
-        "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, or a "
-        "benchmark graph");
+        "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
+        "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
     add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
     add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
         "CPU threads; 0: all");

@@ -244,6 +244,28 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   check_fails("jaccard --generate karate --node 34", 1, "34");
 }
 
+TEST_CASE("reorder: keys, tiles, and the file of positions") {
+  const scratch file("positions.txt");
+  for (const std::string name : {"loa", "degree", "rcm"}) {
+    const auto got = answer("reorder --generate cliques:64:20 --ordering " + name + " --output " +
+                            file.path.string());
+    CHECK(keys_of(got) == std::vector<std::string>{"ordering", "ms", "entries_per_tile_before",
+                                                   "entries_per_tile_after"});
+    CHECK(got["ordering"] == name);
+    // Three cliques of 20 and one of 4; windows of 20, 40, 40 and 24 columns.
+    CHECK(close(got["entries_per_tile_before"], (3 * 380 + 12) / 16.0, 1e-12));
+    CHECK(got["entries_per_tile_after"] > 0);
+    std::vector<int> positions;
+    std::ifstream lines(file.path);
+    for (int position; lines >> position;) positions.push_back(position);
+    std::sort(positions.begin(), positions.end());
+    REQUIRE(positions.size() == 64);
+    for (int k = 0; k < 64; ++k) CHECK(positions[static_cast<std::size_t>(k)] == k);
+  }
+  check_fails("reorder --generate karate --ordering random", 2, "random");
+  check_fails("reorder --generate karate --output /nowhere/at_all", 1, "/nowhere/at_all");
+}
+
 TEST_CASE("every semiring in float and double, by every kernel that serves it") {
   static constexpr const char* names[] = {
 #define RIG_NAME(name) #name,
@@ -479,7 +501,7 @@ TEST_CASE("an instruction set that no machine has: status 1") {
 }
 
 TEST_CASE("invalid command lines: status 2") {
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"}) {
+  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations", "reorder"}) {
     check_fails(program, 2, "--graph");
     check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");
     for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})

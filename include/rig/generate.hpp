@@ -10,9 +10,9 @@
 
 #include "rig/matrix.hpp"
 
-/// Graphs for measurements and examples. All except `karate` are random and determined by their
-/// arguments: every edge draws by its own number, so the thread count changes nothing. All are
-/// undirected (both directions stored), without loops and duplicates, and are iso matrices of ones.
+/// Graphs for measurements and examples. All are determined by their arguments. Random graphs draw
+/// every edge by its own number, so the thread count changes nothing. All are undirected (both
+/// directions stored), without loops and duplicates, and are iso matrices of ones.
 /// Peak memory: about 16 bytes per drawn edge.
 namespace rig::generate {
 
@@ -50,6 +50,19 @@ matrix<float> uniform(index n, double degree, std::uint64_t seed = 1);
 /// @endcode
 matrix<float> grid(index rows, index columns, double missing_horizontal = 0,
                    double missing_vertical = 0, std::uint64_t seed = 1);
+
+/// Complete subgraphs of `size` consecutive nodes each; the last one takes the nodes that remain.
+/// Throws error: range, out_of_memory.
+/// @code
+/// const auto graph = rig::generate::cliques(96, 32);  // nodes 0 to 31, 32 to 63 and 64 to 95
+/// @endcode
+matrix<float> cliques(index n, index size);
+
+/// Nodes i ≠ j have an edge if |i - j| ≤ half. Throws error: range, out_of_memory.
+/// @code
+/// const auto path = rig::generate::banded(100, 1);
+/// @endcode
+matrix<float> banded(index n, index half);
 
 /// The parameters of `community`.
 struct community_shape {
@@ -112,8 +125,8 @@ std::span<const named_graph> named_graphs();
 matrix<float> named(std::string_view name);
 
 /// The graph that `text` describes: "karate", "rmat:SCALE:EDGEFACTOR", "uniform:N:DEGREE",
-/// "grid:ROWS:COLS", or the name of a benchmark graph. Throws error: format, which names the text;
-/// range, out_of_memory.
+/// "grid:ROWS:COLS", "cliques:N:SIZE", "banded:N:HALF", or the name of a benchmark graph. Throws
+/// error: format, which names the text; range, out_of_memory.
 /// @code
 /// const auto graph = rig::generate::from_text("rmat:10:8");
 /// @endcode

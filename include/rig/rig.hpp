@@ -31,6 +31,7 @@
 #include "rig/quantized.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
+#include "rig/reorder.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"

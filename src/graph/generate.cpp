@@ -233,6 +233,28 @@ constexpr auto table = std::to_array<named_graph>({
     {"road-like", 6'610'000, {0, 3, 4, 4, 4}, [] { return grid(1'400, 1'400, 1.0 / 16, 1.0 / 4); }},
 });
 
+std::vector<std::string_view> between_colons(std::string_view text) {
+  std::vector<std::string_view> parts;
+  for (std::string_view rest = text;;) {
+    const std::size_t colon = rest.find(':');
+    parts.push_back(rest.substr(0, colon));
+    if (colon == std::string_view::npos) return parts;
+    rest.remove_prefix(colon + 1);
+  }
+}
+
+/// The generators of from_text that take two integers.
+struct two_integers {
+  std::string_view name;
+  matrix<float> (*make)(index, index);
+};
+constexpr auto of_two_integers = std::to_array<two_integers>({
+    {"rmat", [](index scale, index edge_factor) { return rmat(scale, edge_factor); }},
+    {"grid", [](index rows, index columns) { return grid(rows, columns); }},
+    {"cliques", cliques},
+    {"banded", banded},
+});
+
 }  // namespace
 
 matrix<float> karate() {
@@ -311,6 +333,35 @@ matrix<float> grid(index rows, index columns, double missing_horizontal, double 
       const double missing = down ? missing_vertical : missing_horizontal;
       if (last || random.real(static_cast<std::uint64_t>(e)) < missing) return edge{u, u};
       return edge{u, u + (down ? columns : 1)};
+    });
+  });
+}
+
+matrix<float> cliques(index n, index size) {
+  if (n < 0 || size < 1)
+    fail(errc::range, {"generate: cliques of ", n, " nodes in groups of ", size,
+                       "; the nodes must be at least 0, and the group at least 1"});
+  return or_out_of_memory("generate: cliques", [&] {
+    // Each node owns the edges to the later nodes of its group; an edge past the group becomes a
+    // loop, which is dropped.
+    const int64 later = std::min(size, std::max(n, 1)) - 1;
+    return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
+      const int64 u = e / later, v = u + 1 + e % later;
+      const bool past = v >= n || v / size != u / size;
+      return edge{static_cast<index>(u), static_cast<index>(past ? u : v)};
+    });
+  });
+}
+
+matrix<float> banded(index n, index half) {
+  if (n < 0 || half < 0)
+    fail(errc::range,
+         {"generate: banded of ", n, " nodes and half-width ", half, "; both must be at least 0"});
+  return or_out_of_memory("generate: banded", [&] {
+    const int64 later = std::min(half, n);
+    return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
+      const int64 u = e / later, v = u + 1 + e % later;
+      return edge{static_cast<index>(u), static_cast<index>(v < n ? v : u)};
     });
   });
 }
@@ -425,24 +476,18 @@ matrix<float> from_text(std::string_view text) {
       if (graph.name == text) return graph.make();
     if (text == "karate") return karate();
 
-    std::vector<std::string_view> parts;
-    for (std::string_view rest = text;;) {
-      const std::size_t colon = rest.find(':');
-      parts.push_back(rest.substr(0, colon));
-      if (colon == std::string_view::npos) break;
-      rest.remove_prefix(colon + 1);
-    }
+    const std::vector<std::string_view> parts = between_colons(text);
     if (parts.size() == 3) {
-      if (parts[0] == "rmat") return rmat(parse<int>(parts[1], text), parse<int>(parts[2], text));
       if (parts[0] == "uniform")
         return uniform(parse<index>(parts[1], text), parse<double>(parts[2], text));
-      if (parts[0] == "grid")
-        return grid(parse<index>(parts[1], text), parse<index>(parts[2], text));
+      for (const auto& [name, make] : of_two_integers)
+        if (parts[0] == name)
+          return make(parse<index>(parts[1], text), parse<index>(parts[2], text));
     }
     std::string known;
     for (const named_graph& graph : table) known += std::string(", ") + graph.name;
     fail(errc::format, {"generate: '", text, "' is none of karate, rmat:SCALE:EDGEFACTOR, ",
-                        "uniform:N:DEGREE, grid:ROWS:COLS", known});
+                        "uniform:N:DEGREE, grid:ROWS:COLS, cliques:N:SIZE, banded:N:HALF", known});
   });
 }
 

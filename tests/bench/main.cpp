@@ -75,7 +75,8 @@ void list() {
   std::printf("suites:\n");
   for (const suite& of : suites()) std::printf("  %-9s %s\n", of.name, of.summary);
   std::printf(
-      "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE and grid:ROWS:COLS:\n");
+      "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
+      "cliques:N:SIZE and banded:N:HALF:\n");
   for (const auto& of : rig::generate::named_graphs())
     std::printf("  %-20s about %ld entries\n", of.name, of.nnz);
   std::printf("data sets in %s:\n", data_folder().c_str());
@@ -127,7 +128,7 @@ int run(int count, char** arguments) {
   add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
       "report: where the notes to each suite are");
   add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
-      "report: where plots are written, a folder beside the page; '' makes none");
+      "report, performance: the folder of plots, beside the page; '' makes none in report");
   add("list", "list suites and graphs");
   add("help", "this text");
   hidden.add_options()("suite", po::value(&name))("records", po::value(&records))(
@@ -159,7 +160,7 @@ int run(int count, char** arguments) {
     return 0;
   }
   if (name == "performance") {
-    std::printf("%s", performance(records).c_str());
+    std::printf("%s", performance(records, plots).c_str());
     return 0;
   }
   if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");

@@ -153,7 +153,7 @@ std::string table_of_graphs(const std::vector<json>& records) {
 
 }  // namespace
 
-std::string performance(std::span<const std::string> paths) {
+std::string performance(std::span<const std::string> paths, const std::string& folder) {
   std::vector<json> records;
   for (const std::string& path : paths) records.push_back(load_record(path));
   std::set<std::string> machines, peers;
@@ -184,7 +184,7 @@ std::string performance(std::span<const std::string> paths) {
     if (found == plots.end()) continue;
     const auto& [one, record] = found->second;
     out += std::string("\n## ") + of.heading + "\n\n" + of.text + "\n\n![" + one.alternative +
-           "](plots/" + one.name + ".svg)\n\n" + one.alternative + " Made by " +
+           "](" + write_plot(one, folder) + ")\n\n" + one.alternative + " Made by " +
            source_of(*record) + "; " + runs_of(*record) + ".\n";
     if (one.losses.empty()) continue;
     out += "\nThe peer is faster here:\n\n";

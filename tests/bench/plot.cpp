@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bench.hpp"
@@ -411,6 +413,15 @@ std::optional<plot> sampled_error(const json& record) {
 }
 
 }  // namespace
+
+std::string write_plot(const plot& one, const std::string& folder) {
+  const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();
+  const std::filesystem::path path = in / (one.name + ".svg");
+  std::filesystem::create_directories(in);
+  if (!(std::ofstream(path) << one.svg).flush())
+    throw std::runtime_error(path.string() + ": cannot be written");
+  return (in.filename() / path.filename()).string();
+}
 
 std::vector<plot> plots_of(const json& record) {
   std::vector<plot> out;

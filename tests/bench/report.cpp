@@ -230,16 +230,11 @@ std::string table_of_loading(const std::vector<json>& rows) {
 /// Writes the plots of a record under unused names; returns the text that shows them.
 std::string show_plots(const json& record, const std::string& folder,
                        std::set<std::string>& taken) {
-  const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();
-  std::filesystem::create_directories(in);
   std::string out;
-  for (const plot& one : plots_of(record)) {
-    std::string name = one.name;
-    for (int i = 2; !taken.insert(name).second; ++i) name = one.name + "_" + std::to_string(i);
-    const std::filesystem::path path = in / (name + ".svg");
-    if (!(std::ofstream(path) << one.svg).flush())
-      throw std::runtime_error(path.string() + ": cannot be written");
-    out += "![" + one.alternative + "](" + (in.filename() / path.filename()).string() + ")\n\n";
+  for (plot& one : plots_of(record)) {
+    const std::string name = one.name;
+    for (int i = 2; !taken.insert(one.name).second; ++i) one.name = name + "_" + std::to_string(i);
+    out += "![" + one.alternative + "](" + write_plot(one, folder) + ")\n\n";
   }
   return out;
 }

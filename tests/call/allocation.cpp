@@ -238,6 +238,9 @@ TEST_CASE("operations") {
   const rig::indices all_of_u = rig::range{0, 60};
   fails(3, [&] { rig::build(60, 60, all_of_u, rig::range{59, -1, -1}, dense<float>(u)); });
   fails(3, [&] { rig::edge_softmax(o.a, rig::structure(o.a)); });
+  for (const auto by : {rig::ordering::loa, rig::ordering::degree, rig::ordering::rcm})
+    fails(3, [&] { rig::permute(o.a, rig::reorder(o.a, by)); });
+  fails(1, [&] { rig::entries_per_tile(o.a); });
   dense<float> written(60, 60, 4);
   const auto written_intact = [&] { return written(59, 59) == 4 && written(0, 0) == 4; };
   const std::vector<index> twice(60, 7);
@@ -443,6 +446,8 @@ TEST_CASE("graphs") {
   check(4, [] { generate::rmat(5, 4); });
   check(4, [] { generate::uniform(20, 4); });
   check(4, [] { generate::grid(5, 7); });
+  check(4, [] { generate::cliques(9, 4); });
+  check(4, [] { generate::banded(9, 4); });
   check(8, [] { generate::community({30, 4, 3, 0.2, 2.5, 9, 1}); });
   check(6, [&] { generate::shuffled(o.a); });
   check(1, [&] { generate::random_values(o.a); });

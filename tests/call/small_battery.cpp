@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "operation_cases.hpp"
+#include "rig/generate.hpp"
+#include "rig/reorder.hpp"
 #include "rig/semirings.hpp"
 #include "sampling_cases.hpp"
 #include "table.hpp"
@@ -63,6 +65,17 @@ TEST_CASE("every operation, in two threads at once") {
     CHECK(of[0][k].entries == of[1][k].entries);
     CHECK(of[0][k].sum == of[1][k].sum);
   }
+}
+
+TEST_CASE("orders of nodes") {
+  for (const auto& a : {rig::generate::karate(), rig::generate::rmat(8, 4), rig::matrix<float>()})
+    for (const auto by : {rig::ordering::loa, rig::ordering::degree, rig::ordering::rcm}) {
+      const auto positions = rig::reorder(a, by);
+      const auto moved = rig::permute(a, positions);
+      CHECK(moved.nnz() == a.nnz());
+      CHECK(rig::entries_per_tile(rig::extract(moved, positions, positions)) ==
+            rig::entries_per_tile(a));
+    }
 }
 
 TEST_CASE("int8 codes") {

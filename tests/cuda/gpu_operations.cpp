@@ -432,6 +432,12 @@ TEST_CASE("graphs from graphs") {
     same(name + ", loops", [&, &a = a](auto to) { return rig::add_self_loops(to(a), 2.0f); });
     same(name + ", loops, iso", [&](auto to) { return rig::add_self_loops(to(iso), 3); });
     same(name + ", convolution", [&, &a = a](auto to) { return rig::gcn_normalise(to(a)); });
+    const auto positions = rig::reorder(a, rig::ordering::loa);
+    const auto x = features(a.rows(), 5);
+    same(name + ", permuted", [&, &a = a](auto to) { return rig::permute(to(a), positions); });
+    same(name + ", permuted rows", [&](auto to) { return rig::permute(to(x), positions); });
+    check_error(rig::errc::place, {"reorder: A is on cuda:", ".to(rig::cpu())"},
+                [&, &a = a] { rig::reorder(a.to(gpu), rig::ordering::loa); });
     CHECK(rig::symmetrise(iso.to(gpu)).iso());
     CHECK(rig::add_self_loops(iso.to(gpu), 3).iso());
     const auto looped = rig::add_self_loops(a.to(gpu));

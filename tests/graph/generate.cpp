@@ -84,7 +84,8 @@ TEST_CASE("every generator gives an undirected graph, the same for any number of
   const auto make_all = [&] {
     return std::vector{generate::karate(),           generate::rmat(11, 8),
                        generate::uniform(2500, 7.5), generate::grid(31, 47, 0.1, 0.3),
-                       generate::community(shape),   generate::shuffled(generate::rmat(9, 4))};
+                       generate::community(shape),   generate::shuffled(generate::rmat(9, 4)),
+                       generate::cliques(1000, 48),  generate::banded(700, 20)};
   };
   const int threads = omp_get_max_threads();
   omp_set_num_threads(1);
@@ -137,7 +138,29 @@ TEST_CASE("grid") {
   CHECK(generate::grid(0, 9).rows() == 0);
 }
 
+TEST_CASE("cliques and bands have exactly the entries of their definitions") {
+  const auto groups = generate::cliques(70, 32);
+  const auto band = generate::banded(70, 9);
+  check_graph(groups);
+  check_graph(band);
+  int wrong = 0;
+  for (int32 i = 0; i < 70; ++i)
+    for (int32 j = 0; j < 70; ++j) {
+      wrong += has(groups.structure(), i, j) != (i != j && i / 32 == j / 32) ? 1 : 0;
+      wrong += has(band.structure(), i, j) != (i != j && std::abs(i - j) <= 9) ? 1 : 0;
+    }
+  CHECK(wrong == 0);
+  CHECK(generate::cliques(70, 32).nnz() == 2 * 32 * 31 + 6 * 5);
+  CHECK(generate::banded(70, 9).nnz() == 70 * 18 - 9 * 10);
+  CHECK(same(generate::cliques(5, 2'000'000'000).structure(), generate::banded(5, 4).structure()));
+}
+
 TEST_CASE("the smallest graphs") {
+  CHECK(generate::cliques(0, 16).rows() == 0);
+  CHECK(generate::cliques(3, 1).nnz() == 0);
+  CHECK(generate::banded(0, 16).rows() == 0);
+  CHECK(generate::banded(3, 0).nnz() == 0);
+  CHECK(generate::banded(3, 9).nnz() == 6);
   CHECK(generate::rmat(0, 16).rows() == 1);
   CHECK(generate::rmat(0, 16).nnz() == 0);
   CHECK(generate::rmat(5, 0).nnz() == 0);
@@ -220,16 +243,20 @@ TEST_CASE("from_text") {
   CHECK(same(generate::from_text("uniform:50:2.5").structure(),
              generate::uniform(50, 2.5).structure()));
   CHECK(same(generate::from_text("grid:3:4").structure(), generate::grid(3, 4).structure()));
+  CHECK(same(generate::from_text("cliques:9:4").structure(), generate::cliques(9, 4).structure()));
+  CHECK(same(generate::from_text("banded:9:4").structure(), generate::banded(9, 4).structure()));
   CHECK(same(generate::from_text("pubmed-like").structure(),
              generate::named("pubmed-like").structure()));
   for (const std::string text :
        {"", "club", "rmat", "rmat:7", "rmat:7:3:1", "rmat:x:3", "rmat:7:3x",
-        "rmat::", "uniform:50:", "grid:3: 4", "grid:99999999999:4", "Karate", "uniform:1e3:2"})
+        "rmat::", "uniform:50:", "grid:3: 4", "grid:99999999999:4", "Karate", "uniform:1e3:2",
+        "cliques:8", "banded:8:2:1"})
     CHECK(message_of(rig::errc::format, text).find("'" + text + "'") != std::string::npos);
   for (const std::string text :
        {"rmat:31:1", "rmat:-1:1", "rmat:4:-2", "uniform:-5:2", "uniform:5:-2", "uniform:5:nan",
         "uniform:5:inf", "grid:-1:3", "uniform:2000000000:2000000000", "rmat:30:2000000000",
-        "grid:100000:100000"})
+        "grid:100000:100000", "cliques:-1:4", "cliques:8:0", "banded:-1:4", "banded:8:-1",
+        "cliques:2000000000:2000000000", "banded:2000000000:2000000000"})
     message_of(rig::errc::range, text);
   CHECK_THROWS_AS(generate::community({10, 0, 1, 0.5, 2.5, 10, 1}), rig::error);
   CHECK_THROWS_AS(generate::named("karate-like"), rig::error);
