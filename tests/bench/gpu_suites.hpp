@@ -86,6 +86,7 @@ std::unique_ptr<suite> make_real(setting& with);
 std::unique_ptr<suite> make_graph(setting& with);
 std::unique_ptr<suite> make_spgemm(setting& with);
 std::unique_ptr<suite> make_hybrid(setting& with);
+std::unique_ptr<suite> make_search(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.
 template <class T>

@@ -39,6 +39,8 @@ constexpr suite table[] = {
     {"graph", "GPU: operations beside a copy of memory, PageRank beside its products", gpu_suites},
     {"spgemm", "GPU: products of sparse matrices beside cuSPARSE, and masked beside unmasked",
      gpu_suites},
+    {"search", "GPU: breadth-first searches, and many sources at once beside single ones",
+     gpu_suites},
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"hybrid", "GPU: windows on Tensor cores beside the other kernels of the same precision",
      gpu_suites},

@@ -2,8 +2,12 @@
 
 // Loops, running sums and sorts of one call, for files that nvcc compiles.
 
+#include <thrust/iterator/counting_iterator.h>
+#include <thrust/iterator/transform_iterator.h>
+
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
+#include <cub/device/device_select.cuh>
 
 #include "cuda/elementwise/work.hpp"
 
@@ -35,9 +39,35 @@ inline void running_sum(const work& by, const int64* counts, int64* out, int64 c
   });
 }
 
+/// f(k) for k below `count`, else 0.
+template <class F>
+struct first_counts {
+  F f;
+  int64 count;
+  __device__ int64 operator()(int64 k) const { return k < count ? f(k) : 0; }
+};
+/// out[k] = f(0) + … + f(k − 1), for k to `count` inclusive.
+template <class F>
+void sums_of(const work& by, int64 count, F f, int64* out) {
+  const auto counts = thrust::make_transform_iterator(thrust::counting_iterator<int64>(0),
+                                                      first_counts<F>{f, count});
+  by.with_scratch([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceScan::ExclusiveSum(scratch, bytes, counts, out, count + 1, by.stream);
+  });
+}
+
+/// Writes the k of 0 … count − 1 that are marked to `out`, ascending, and their number to `total`.
+inline void list_marked(const work& by, const bool* marked, index count, index* out, int64* total) {
+  by.with_scratch([&](void* scratch, std::size_t& bytes) {
+    return cub::DeviceSelect::Flagged(scratch, bytes, thrust::counting_iterator<index>(0), marked,
+                                      out, total, count, by.stream);
+  });
+}
+
 /// Sorts keys with their numbers; stable. Only the lowest `bits` bits of keys are compared.
-inline void sort_keys(const work& by, const std::uint64_t* keys, std::uint64_t* sorted,
-                      const int64* numbers, int64* order, int64 count, int bits) {
+template <class Key, class Number>
+void sort_keys(const work& by, const Key* keys, Key* sorted, const Number* numbers, Number* order,
+               int64 count, int bits) {
   by.with_scratch([&](void* scratch, std::size_t& bytes) {
     return cub::DeviceRadixSort::SortPairs(scratch, bytes, keys, sorted, numbers, order, count, 0,
                                            bits, by.stream);

@@ -50,10 +50,10 @@ class work : public build {
 
   /// Waits, and returns the number at `from`.
   int64 read(const int64* from) const {
-    int64 out = 0;
-    to_host(&out, from, sizeof(out));
+    int64* const number = pinned_number();
+    to_host(number, from, sizeof(*number));
     wait();
-    return out;
+    return *number;
   }
 
   template <class Arguments>

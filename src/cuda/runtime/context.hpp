@@ -3,6 +3,7 @@
 // The state of each device, for the files of this folder.
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 
 #include "cuda/runtime/driver.hpp"
@@ -50,6 +51,9 @@ void refuse_captured(void* stream, int device);
 /// order has an event of its own, because waits on a shared event passed too early
 /// (docs/lab/events.md).
 void order(void* earlier, int device, void* later, int later_device);
+
+/// A number in pinned memory of the calling thread, for a copy to the host that need not wait.
+std::int64_t* pinned_number();
 
 /// Frees the memory that was dropped during captures that are over. The device must be current.
 [[gnu::cold]] void free_waiting(context& c);

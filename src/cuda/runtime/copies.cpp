@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <mutex>
+#include <vector>
 
 #include "cuda/runtime/context.hpp"
 
@@ -38,6 +40,40 @@ void pin(context& c) {
   c.pinned[0] = static_cast<char*>(both);
   c.pinned[1] = c.pinned[0] + pinned_bytes;
 }
+
+/// Pinned numbers that no thread has. Never destroyed: threads may end after the process begins to.
+struct free_numbers {
+  std::mutex changing;
+  std::vector<std::int64_t*> list;
+};
+free_numbers& numbers() {
+  static auto* const all = new free_numbers;
+  return *all;
+}
+
+/// Adds a page of numbers. Another thread may capture a stream meanwhile.
+void add_numbers(free_numbers& to) {
+  constexpr std::size_t count = 512;
+  cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaHostAlloc");
+  void* page = nullptr;
+  const cudaError_t status =
+      cudaHostAlloc(&page, count * sizeof(std::int64_t), cudaHostAllocPortable);
+  check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaHostAlloc");
+  check(status, "cudaHostAlloc");
+  to.list.reserve(to.list.size() + count);
+  for (std::size_t i = 0; i < count; ++i) to.list.push_back(static_cast<std::int64_t*>(page) + i);
+}
+
+/// The number of a thread, until the thread ends.
+struct number_lease {
+  std::int64_t* number = nullptr;
+  ~number_lease() {
+    if (number == nullptr) return;
+    const std::lock_guard lock(numbers().changing);
+    numbers().list.push_back(number);  // within the reserved size
+  }
+};
 
 void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
   context& c = context_of(device);
@@ -137,6 +173,17 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
   copy_in_order(to, to_stride, from, from_stride, bytes, static_cast<std::size_t>(rows),
                 static_cast<cudaStream_t>(stream));
   if (source != stream) order(stream, device, source, device);
+}
+
+std::int64_t* pinned_number() {
+  thread_local number_lease mine;
+  if (mine.number != nullptr) return mine.number;
+  free_numbers& all = numbers();
+  const std::lock_guard lock(all.changing);
+  if (all.list.empty()) add_numbers(all);
+  mine.number = all.list.back();
+  all.list.pop_back();
+  return mine.number;
 }
 
 }  // namespace rig::on_cuda

@@ -1,10 +1,11 @@
 #pragma once
 
-// dot: each entry of the mask is the product of a row of A and a column of B, by a subwarp. pull:
-// the same for a sparse vector, and every column that the mask allows.
+// dot: each entry of the mask is the product of a row of A and a column of B, by a subwarp. The
+// shorter of row and column is read by the lanes and looked up in the longer one.
+// pull: each column of B that the mask allows, looked up in a bit per place of the vector.
 //
-// The shorter of row and column is read by the lanes and looked up in the longer one. Determinism:
-// each lane adds its products in order, and the lanes' sums are joined in a fixed order.
+// Determinism: each lane adds its products in order, and the lanes' sums are joined in a fixed
+// order.
 
 #include "cuda/spgemm/product.cuh"
 
@@ -95,37 +96,64 @@ __global__ void __launch_bounds__(element_threads) dot_entries(product_arguments
   }
 }
 
-/// A subwarp of G lanes per column of B of `least` to `most` − 1 entries.
-template <class S, int G>
+/// Adds the product of entry q of a column of B, if the vector has it. Returns whether the sum can
+/// end.
+template <class S>
+__device__ __forceinline__ bool pull_entry(const product_arguments& args, index column, int64 q,
+                                           typename S::accum& sum, bool& has_sum) {
+  const index inner = args.b.columns[q];
+  if ((args.in_vector[inner / 32] >> (inner % 32) & 1) == 0) return false;
+  const index p = is_ignoring_left<S> ? 0 : args.places[inner];
+  const typename S::accum x =
+      product_at<S>(args, left_at<S>(args, p), q, args.flips ? column : 0, inner);
+  sum = has_sum ? S::add(sum, x) : x;
+  has_sum = true;
+  if constexpr (has_terminal<S>) return sum == S::terminal();
+  return false;
+}
+
+/// The first entries of a column that one thread reads; a warp reads the others.
+constexpr int entries_per_thread = 32;
+
+/// A thread per column of B, and the warp for what is left of long columns.
+template <class S>
 __global__ void __launch_bounds__(element_threads) pull_columns(product_arguments args) {
-  constexpr int teams = element_threads / G;
-  const unsigned members = members_of<G>();
-  for (int64 c = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / G; c < args.count;
-       c += static_cast<int64>(gridDim.x) * teams) {
-    const auto column = static_cast<index>(c);
-    const int64 begin = args.b.offset(column), end = args.b.offset(column + 1);
-    if (end - begin < args.least || end - begin >= args.most) continue;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  for (int64 first = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x - lane;
+       first < args.count; first += static_cast<int64>(gridDim.x) * element_threads) {
+    const bool is_there = first + lane < args.count;
+    const auto column = static_cast<index>(first + lane);
+    int64 at = 0, end = 0, length = 0;
+    if (is_there) {
+      at = args.b.offset(column);
+      end = args.b.offset(column + 1);
+      length = end - at;
+      if (length > 0 && !allows(args.mask, 0, column)) end = at;
+    }
     typename S::accum sum{};
     bool has_sum = false;
-    if (end > begin && allows(args.mask, 0, column))
-      for (int64 first = begin; first < end; first += G) {
-        const int64 q = first + threadIdx.x % G;
-        const index inner = q < end ? args.b.columns[q] : -1;
-        bool is_over = false;
-        if (inner >= 0 && (args.in_vector[inner / 32] >> (inner % 32) & 1) != 0) {
-          const index p = is_ignoring_left<S> ? 0 : args.places[inner];
-          const typename S::accum x =
-              product_at<S>(args, left_at<S>(args, p), q, args.flips ? column : 0, inner);
-          sum = has_sum ? S::add(sum, x) : x;
-          has_sum = true;
-          if constexpr (has_terminal<S>) is_over = sum == S::terminal();
-        }
-        if constexpr (has_terminal<S>)
-          if ((__ballot_sync(members, is_over) & members) != 0) break;
+    for (int i = 0; i < entries_per_thread && at < end; ++i, ++at)
+      if (pull_entry<S>(args, column, at, sum, has_sum)) end = at;
+    for (unsigned todo = __ballot_sync(0xffffffffu, at < end); todo != 0; todo &= todo - 1) {
+      const int of = __ffs(static_cast<int>(todo)) - 1;
+      const int64 to = __shfl_sync(0xffffffffu, end, of);
+      typename S::accum rest{};
+      bool has_rest = false, is_over = false;
+      for (int64 q = __shfl_sync(0xffffffffu, at, of); q < to && !is_over; q += 32) {
+        if (q + lane < to)
+          is_over = pull_entry<S>(args, static_cast<index>(first + of), q + lane, rest, has_rest);
+        if constexpr (has_terminal<S>) is_over = __any_sync(0xffffffffu, is_over) != 0;
       }
-    has_sum = join_lanes<S, G>(sum, has_sum);
-    write_candidate<S, G>(args, c, has_sum, sum,
-                          args.flips ? end - begin : args.a.offset(1) - args.a.offset(0));
+      has_rest = join_lanes<S, 32>(rest, has_rest);
+      if (lane != of || !has_rest) continue;
+      sum = has_sum ? S::add(sum, rest) : rest;
+      has_sum = true;
+    }
+    if (!is_there) continue;
+    args.present[column] = has_sum;
+    if (has_sum)
+      store_as(args.out_values, args.out_type, column,
+               finished<S>(sum, args.flips ? length : args.a.offset(1) - args.a.offset(0)));
   }
 }
 

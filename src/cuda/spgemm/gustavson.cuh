@@ -4,25 +4,14 @@
 //
 // Rows of few products are summed in hash tables in shared memory, a subwarp per row; rows of many
 // products in windows of columns, a warp per row and window. The rows of B are added one after the
-// other, and no two lanes add to one column at a time. Each kernel runs twice: to count the entries
-// of C, and to write them. Source: Nagasaka et al., ICPP 2017 (tables by classes of rows).
-// Determinism: each sum is added in the order of A's entries.
+// other, and no two lanes add to one column at a time. Kernels run twice: to count the entries of
+// C, and to write them. Rows of few products are written at once, apart, and copied. Source:
+// Nagasaka et al., ICPP 2017 (tables by classes of rows). Determinism: each sum is added in the
+// order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
 
 namespace rig::on_cuda {
-
-/// The place of a column in a table of a power of two of slots, and whether it is new there.
-template <int Slots>
-__device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
-  auto slot = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
-  for (;; slot = (slot + 1) & (Slots - 1)) {
-    int key = static_cast<volatile int*>(keys)[slot];
-    if (key == -1) key = atomicCAS(keys + slot, -1, column);
-    is_new = key == -1;
-    if (is_new || key == column) return slot;
-  }
-}
 
 /// Sorts `count` keys with their sums by G lanes; the table has room for the next power of two.
 template <int G, class T>
@@ -56,16 +45,6 @@ __device__ __forceinline__ void pad_keys(int* keys, int count) {
   if (at < (count + 3) / 4 * 4) keys[at] = highest<int>();
   __syncwarp(members_of<G>());
 }
-/// The number of keys that are less; the last vector is padded.
-__device__ __forceinline__ int keys_below(const int* keys, int count, int key) {
-  int below = 0;
-  for (int i = 0; i < count; i += 4) {
-    const int4 four = *reinterpret_cast<const int4*>(keys + i);
-    below += (four.x < key) + (four.y < key) + (four.z < key) + (four.w < key);
-  }
-  return below;
-}
-
 /// Puts the columns of a table that the mask allows in front, with their sums; returns their count.
 template <int G, int Slots, bool Fills, class T>
 __device__ int compact_table(const mask_arguments& mask, index row, int* keys, T* sums) {
@@ -145,9 +124,8 @@ __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
         args.out_columns[at] = keys[i];
         store_as(args.out_values, args.out_type, at, finished<S>(sums[i], end - begin));
       }
-    } else if (lane == 0) {
-      args.lengths[row] = count;
     }
+    if (lane == 0 && args.lengths != nullptr) args.lengths[row] = count;
     __syncwarp(members);
   }
 }

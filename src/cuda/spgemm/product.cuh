@@ -34,7 +34,7 @@ struct product_arguments {
   bool flips = false;  ///< C is a column: a position's row is the index in C
   mask_arguments mask;
 
-  // gustavson: the rows of one class, and windows of their columns
+  // gustavson: the rows of one class, and windows of their columns; push: the columns of C
   const index* rows = nullptr;
   int64 count = 0;  ///< of rows, of windows of all rows, of candidates or of products
   index windows = 1;
@@ -46,11 +46,11 @@ struct product_arguments {
   bool* present = nullptr;                 ///< by candidate: whether it is an entry
   const unsigned* in_vector = nullptr;     ///< pull: a bit per place of the vector
   const index* places = nullptr;           ///< pull: the entry of each place
-  int64 least = 0, most = 0;               ///< pull: entries of the columns that a launch takes
   const int64* products_before = nullptr;  ///< push: of the entries of the vector
   void* slots = nullptr;                   ///< push: a sum per column
 
   // The result
+  int32* out_offsets = nullptr;  ///< of its one row
   index* out_columns = nullptr;
   void* out_values = nullptr;
   type out_type = type::other;
@@ -92,6 +92,30 @@ __device__ __forceinline__ int64 first_from(const index* columns, int64 low, int
       high = middle;
   }
   return low;
+}
+
+/// The place of a column in a table of a power of two of slots, and whether it is new there.
+template <int Slots>
+__device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
+  auto slot = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
+  for (;; slot = (slot + 1) & (Slots - 1)) {
+    int key = static_cast<volatile int*>(keys)[slot];
+    if (key == -1) key = atomicCAS(keys + slot, -1, column);
+    is_new = key == -1;
+    if (is_new || key == column) return slot;
+  }
+}
+
+/// The number of keys that are less; keys of −1 count as greatest. `count` is a multiple of 4, or
+/// the last vector is padded.
+__device__ __forceinline__ int keys_below(const int* keys, int count, int key) {
+  const auto than = static_cast<unsigned>(key);
+  int below = 0;
+  for (int i = 0; i < count; i += 4) {
+    const uint4 four = *reinterpret_cast<const uint4*>(keys + i);
+    below += (four.x < than) + (four.y < than) + (four.z < than) + (four.w < than);
+  }
+  return below;
 }
 
 /// The lanes of this thread's subwarp of G lanes.

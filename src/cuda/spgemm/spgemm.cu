@@ -45,11 +45,12 @@ const char* refusal_of(const problem& p) {
   return no_compiler_because();
 }
 
-answer estimated(const problem& p, double bytes) {
+answer estimated(const problem& p, int launches, double bytes, double serial_seconds = 0) {
   if (const char* const why = refusal_of(p)) return refusal(p, why);
   const tuning_table& table = current_table();
   return {verdict::can, "",
-          table[constant::launch_seconds] + bytes / table[constant::gather_bytes_per_second]};
+          launches * table[constant::launch_seconds] + serial_seconds +
+              bytes / table[constant::gather_bytes_per_second]};
 }
 
 double bytes_per_entry(const problem& p) {
@@ -57,13 +58,12 @@ double bytes_per_entry(const problem& p) {
          (p.algebra->ignores_right ? 0.0 : static_cast<double>(p.right.sparse.value_bytes));
 }
 
-/// The entries of a result, and the number of those before each row or candidate.
+/// The entries of a result.
 struct entries_made {
   buffer columns, values;
   int64 nnz;
 };
-entries_made allocate_entries(const work& by, const problem& p, const int64* total) {
-  const int64 nnz = by.read(total);
+entries_made room_for_entries(const work& by, const problem& p, int64 nnz) {
   return {by.result(nnz, sizeof(index)), by.result(nnz, p.c.value_bytes), nnz};
 }
 sparse_result result_of(entries_made made, buffer offsets, bool offsets_64, index rows,
@@ -73,6 +73,19 @@ sparse_result result_of(entries_made made, buffer offsets, bool offsets_64, inde
                                                   offsets_64, std::move(made.columns));
   out.values = std::move(made.values);
   return out;
+}
+
+/// Copies element `from` of one array to element `to` of another.
+__device__ __forceinline__ void copy_element(void* out, int64 to, const void* in, int64 from,
+                                             unsigned bytes) {
+  if (bytes == 4)
+    static_cast<unsigned*>(out)[to] = static_cast<const unsigned*>(in)[from];
+  else if (bytes == 8)
+    static_cast<std::uint64_t*>(out)[to] = static_cast<const std::uint64_t*>(in)[from];
+  else
+    for (unsigned byte = 0; byte < bytes; ++byte)
+      static_cast<char*>(out)[to * bytes + byte] =
+          static_cast<const char*>(in)[from * bytes + byte];
 }
 
 // gustavson
@@ -87,60 +100,91 @@ constexpr row_class row_classes[] = {{8, 64, 256, 48}, {32, 256, 256, 192}, {32,
 constexpr int table_classes = static_cast<int>(std::size(row_classes));
 constexpr int class_count = table_classes + 2;  // no products; windows
 
+/// The rows of the first classes with tables are computed once, to memory for all their products,
+/// and then copied.
+constexpr int copied_classes = 2;
+constexpr int64 most_copied_products = int64{1} << 27;
+
 /// The rows of A in the order of their classes; class c has those from begins[c] on.
 struct classed_rows {
   buffer rows;
+  buffer products_before;  ///< by row: those of the rows that are copied
   int64 begins[class_count + 1];
+  int64 copied_products;
+  bool is_copied(int c) const {
+    return c >= 1 && c <= copied_classes && copied_products <= most_copied_products;
+  }
 };
 
-/// The most products of each class with a table.
-struct class_limits {
-  int64 of[table_classes];
+struct classify_arguments {
+  sparse_argument a, b;
+  index rows;
+  int64 most_products[table_classes];
+  unsigned char* classes;
+  index* numbers;
+  int64* products;             ///< of a row that is copied, else 0
+  unsigned long long* counts;  ///< of rows, by class
 };
+
+/// Lanes that count the products of a row.
+constexpr int classify_lanes = 8;
+
+__global__ void __launch_bounds__(element_threads) classify_rows(classify_arguments args) {
+  __shared__ unsigned counts[class_count];
+  if (threadIdx.x < class_count) counts[threadIdx.x] = 0;
+  __syncthreads();
+  constexpr int teams = element_threads / classify_lanes;
+  const unsigned lane = threadIdx.x % classify_lanes;
+  for (int64 r = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / classify_lanes;
+       r < args.rows; r += static_cast<int64>(gridDim.x) * teams) {
+    const auto row = static_cast<index>(r);
+    int64 products = 0;
+    for (int64 e = args.a.offset(row) + lane; e < args.a.offset(row + 1); e += classify_lanes)
+      products += args.b.offset(args.a.columns[e] + 1) - args.b.offset(args.a.columns[e]);
+    for (int distance = classify_lanes / 2; distance > 0; distance /= 2)
+      products += __shfl_xor_sync(members_of<classify_lanes>(), products, distance);
+    if (lane != 0) continue;
+    unsigned char of = products > 0 ? 1 : 0;
+    for (const int64 most : args.most_products) of += products > most;
+    args.classes[r] = of;
+    args.numbers[r] = row;
+    args.products[r] = of <= copied_classes ? products : 0;
+    atomicAdd(counts + of, 1u);
+  }
+  __syncthreads();
+  if (threadIdx.x < class_count && counts[threadIdx.x] != 0)
+    atomicAdd(args.counts + threadIdx.x, counts[threadIdx.x]);
+}
 
 classed_rows classify(const work& by, const problem& p, const sparse_operand& b) {
-  const int64 nnz = p.a.nnz;
   const index rows = p.a.rows;
-  const buffer lengths = by.room(nnz, sizeof(int64)), before = by.room(nnz + 1, sizeof(int64));
-  by.each(nnz, [a = p.a.entries, b = argument_of(b), to = lengths.data<int64>()] __device__(
-                   int64 e) { to[e] = b.offset(a[e] + 1) - b.offset(a[e]); });
-  running_sum(by, lengths.data<int64>(), before.data<int64>(), nnz);
-  const buffer keys = by.room(rows, sizeof(std::uint64_t)),
-               sorted = by.room(rows, sizeof(std::uint64_t)),
-               numbers = by.room(rows, sizeof(int64)), order = by.room(rows, sizeof(int64)),
-               begins = by.room(class_count + 1, sizeof(int64));
-  class_limits most;
-  for (int c = 0; c < table_classes; ++c) most.of[c] = row_classes[c].most_products;
-  by.each(rows,
-          [=, a = argument_of(p.a), sums = before.data<int64>(), to = keys.data<std::uint64_t>(),
-           number = numbers.data<int64>()] __device__(int64 r) {
-            const auto row = static_cast<index>(r);
-            const int64 products = sums[a.offset(row + 1)] - sums[a.offset(row)];
-            std::uint64_t of = products > 0 ? 1 : 0;
-            for (int c = 0; c < table_classes; ++c) of += products > most.of[c];
-            to[r] = of;
-            number[r] = r;
-          });
-  sort_keys(by, keys.data<std::uint64_t>(), sorted.data<std::uint64_t>(), numbers.data<int64>(),
-            order.data<int64>(), rows, bits_below(class_count));
-  classed_rows out{by.room(rows, sizeof(index)), {}};
-  by.each(rows, [from = order.data<int64>(), to = out.rows.data<index>()] __device__(int64 r) {
-    to[r] = static_cast<index>(from[r]);
-  });
-  by.each(class_count + 1, [from = sorted.data<std::uint64_t>(), rows,
-                            to = begins.data<int64>()] __device__(int64 c) {
-    int64 low = 0, high = rows;
-    while (low < high) {
-      const int64 middle = low + (high - low) / 2;
-      if (from[middle] < static_cast<std::uint64_t>(c))
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    to[c] = low;
-  });
-  by.to_host(out.begins, begins.data(), sizeof(out.begins));
+  const buffer classes = by.room(rows, 1), sorted = by.room(rows, 1),
+               numbers = by.room(rows, sizeof(index)), products = by.room(rows, sizeof(int64)),
+               counts = by.room(class_count, sizeof(int64));
+  classed_rows out{by.room(rows, sizeof(index)), by.room(int64{rows} + 1, sizeof(int64)), {}, 0};
+  classify_arguments args{argument_of(p.a),
+                          argument_of(b),
+                          rows,
+                          {},
+                          classes.data<unsigned char>(),
+                          numbers.data<index>(),
+                          products.data<int64>(),
+                          counts.data<unsigned long long>()};
+  for (int c = 0; c < table_classes; ++c) args.most_products[c] = row_classes[c].most_products;
+  check(cudaMemsetAsync(counts.data(), 0, class_count * sizeof(int64), by.stream), by.name);
+  constexpr int64 per_block = element_threads / classify_lanes;
+  by.launch(reinterpret_cast<const void*>(&classify_rows), "classify_rows",
+            std::min<int64>((rows + per_block - 1) / per_block, 1 << 14), args);
+  sort_keys(by, classes.data<unsigned char>(), sorted.data<unsigned char>(), numbers.data<index>(),
+            out.rows.data<index>(), rows, bits_below(class_count));
+  auto* const before = out.products_before.data<int64>();
+  sums_of(
+      by, rows, [of = products.data<int64>()] __device__(int64 r) { return of[r]; }, before);
+  int64 of_class[class_count];
+  by.to_host(of_class, counts.data(), sizeof(of_class));
+  by.to_host(&out.copied_products, before + rows, sizeof(int64));
   by.wait();
+  for (int c = 0; c < class_count; ++c) out.begins[c + 1] = out.begins[c] + of_class[c];
   return out;
 }
 
@@ -152,39 +196,97 @@ index window_columns_of(const problem& p) {
   return columns;
 }
 
-/// One pass over all rows: counts entries, or writes them.
-void launch_rows(const work& by, const problem& p, const classed_rows& of, product_arguments args,
-                 int64* window_lengths, const int64* window_before, bool fills) {
-  const char* const file = "gustavson.cuh";
-  const std::string last = fills ? ", true" : ", false";
-  for (int c = 1; c <= class_count - 2; ++c) {
-    const row_class& how = row_classes[c - 1];
-    args.rows = of.rows.data<index>() + of.begins[c];
-    args.count = of.begins[c + 1] - of.begins[c];
-    if (args.count == 0) continue;
-    const int64 per_block = how.threads / static_cast<unsigned>(how.lanes);
-    by.launch(kernel_of(p, file, "hash_rows",
-                        ", " + std::to_string(how.lanes) + ", " + std::to_string(how.slots) + ", " +
-                            std::to_string(how.threads) + last),
-              "hash_rows", std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
-              how.threads);
-  }
+/// The rows of a class with tables: counts their entries, or writes them.
+void launch_class(const work& by, const problem& p, const classed_rows& of, int c,
+                  product_arguments args, bool fills) {
+  const row_class& how = row_classes[c - 1];
+  args.rows = of.rows.data<index>() + of.begins[c];
+  args.count = of.begins[c + 1] - of.begins[c];
+  if (args.count == 0) return;
+  const int64 per_block = how.threads / static_cast<unsigned>(how.lanes);
+  by.launch(kernel_of(p, "gustavson.cuh", "hash_rows",
+                      ", " + std::to_string(how.lanes) + ", " + std::to_string(how.slots) + ", " +
+                          std::to_string(how.threads) + (fills ? ", true" : ", false")),
+            "hash_rows", std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
+            how.threads);
+}
+
+/// The rows of the last class, in windows: counts their entries, or writes them.
+void launch_windows(const work& by, const problem& p, const classed_rows& of,
+                    product_arguments args, bool fills) {
   const int64 rows = of.begins[class_count] - of.begins[class_count - 1];
   if (rows == 0) return;
   args.rows = of.rows.data<index>() + of.begins[class_count - 1];
   args.count = rows * args.windows;
-  args.lengths = window_lengths;
-  args.before = window_before;
-  by.launch(kernel_of(p, file, "window_rows", last), "window_rows",
-            std::min<int64>(args.count, 1 << 20), args, 32);
+  by.launch(kernel_of(p, "gustavson.cuh", "window_rows", fills ? ", true" : ", false"),
+            "window_rows", std::min<int64>(args.count, 1 << 20), args, 32);
+}
+
+/// The entries of windows, and those before each.
+struct window_counts {
+  buffer lengths, before;
+};
+
+/// Counts the entries of the windows, and of their rows.
+window_counts count_windows(const work& by, const problem& p, const classed_rows& of,
+                            product_arguments args, int64* row_lengths) {
+  const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
+              windows = rows * args.windows, per_row = args.windows;
+  if (rows == 0) return {};
+  window_counts out{by.room(windows, sizeof(int64)), by.room(windows + 1, sizeof(int64))};
+  args.lengths = out.lengths.data<int64>();
+  launch_windows(by, p, of, args, false);
+  running_sum(by, args.lengths, out.before.data<int64>(), windows);
+  by.each(rows,
+          [=, from = out.before.data<int64>(), row_of = of.rows.data<index>() + listed] __device__(
+              int64 r) { row_lengths[row_of[r]] = from[(r + 1) * per_row] - from[r * per_row]; });
+  return out;
+}
+
+/// Writes the entries of the windows; `before` has those before each row.
+void fill_windows(const work& by, const problem& p, const classed_rows& of,
+                  const window_counts& counts, product_arguments args) {
+  const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
+              per_row = args.windows;
+  by.each(rows * per_row, [=, from = counts.before.data<int64>(), rows_before = args.before,
+                           to = counts.lengths.data<int64>(),
+                           row_of = of.rows.data<index>() + listed] __device__(int64 w) {
+    const int64 r = w / per_row;
+    to[w] = rows_before[row_of[r]] + from[w] - from[r * per_row];
+  });
+  args.before = counts.lengths.data<int64>();
+  launch_windows(by, p, of, args, true);
+}
+
+/// Copies rows that were computed to memory for all their products to their places in C.
+void copy_rows_to_places(const work& by, const classed_rows& of, const entries_made& from,
+                         const int64* lengths, const int64* before, const entries_made& to,
+                         std::size_t value_bytes) {
+  constexpr int64 lanes = 8;
+  const int64 rows = of.begins[copied_classes + 1] - of.begins[1];
+  by.each(rows * lanes, [=, row_of = of.rows.data<index>() + of.begins[1],
+                         from_before = of.products_before.data<int64>(),
+                         columns = from.columns.data<index>(), values = from.values.data(),
+                         to_columns = to.columns.data<index>(), to_values = to.values.data(),
+                         bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
+    const index row = row_of[k / lanes];
+    for (int64 e = k % lanes; e < lengths[row]; e += lanes) {
+      const int64 at = before[row] + e, source = from_before[row] + e;
+      to_columns[at] = columns[source];
+      copy_element(to_values, at, values, source, bytes);
+    }
+  });
 }
 
 }  // namespace
 
 answer gustavson_answer(const problem& p) {
   if (const char* const why = no_finish_because(p)) return refusal(p, why);
-  // Counting and writing read each product's column; writing also its value.
-  return by_rows_answer(p, estimated(p, p.products * (sizeof(index) + bytes_per_entry(p))));
+  // Counting and writing read each product's column; writing also its value. A warp walks a row.
+  const double walk = static_cast<double>(p.a.nnz) / std::max(1, p.a.rows) *
+                      current_table()[constant::warp_entry_seconds];
+  return by_rows_answer(p,
+                        estimated(p, 14, p.products * (sizeof(index) + bytes_per_entry(p)), walk));
 }
 
 void gustavson_run(const problem& p, workspace& out) {
@@ -195,36 +297,35 @@ void gustavson_run(const problem& p, workspace& out) {
   const index width = window_columns_of(p);
   args.windows = static_cast<index>((int64{b.sparse.columns} + width - 1) / width);
   const classed_rows of = classify(by, p, b.sparse);
-  const int64 listed = of.begins[class_count - 1],
-              windows = (of.begins[class_count] - listed) * args.windows;
+  const bool copies = of.is_copied(1);
   const buffer lengths = by.room(rows, sizeof(int64)),
-               before = by.room(int64{rows} + 1, sizeof(int64)),
-               window_lengths = by.room(windows, sizeof(int64)),
-               window_before = by.room(windows + 1, sizeof(int64));
+               before = by.room(int64{rows} + 1, sizeof(int64));
   check(
       cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
       by.name);
   args.lengths = lengths.data<int64>();
-  launch_rows(by, p, of, args, window_lengths.data<int64>(), nullptr, false);
-  running_sum(by, window_lengths.data<int64>(), window_before.data<int64>(), windows);
-  const auto* const window_rows = of.rows.data<index>() + listed;
-  const int64 per_row = args.windows;
-  by.each(of.begins[class_count] - listed,
-          [=, from = window_before.data<int64>(), to = lengths.data<int64>()] __device__(int64 r) {
-            to[window_rows[r]] = from[(r + 1) * per_row] - from[r * per_row];
-          });
-  running_sum(by, lengths.data<int64>(), before.data<int64>(), rows);
-  // From here on window_lengths holds the entries before each window.
-  by.each(windows, [=, from = window_before.data<int64>(), rows_before = before.data<int64>(),
-                    to = window_lengths.data<int64>()] __device__(int64 w) {
-    const int64 r = w / per_row;
-    to[w] = rows_before[window_rows[r]] + from[w] - from[r * per_row];
-  });
-  entries_made made = allocate_entries(by, p, before.data<int64>() + rows);
+  const int64 products = copies ? of.copied_products : 0;
+  const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
+                           products};
+  product_arguments to_apart = args;
+  to_apart.before = of.products_before.data<int64>();
+  to_apart.out_columns = apart.columns.data<index>();
+  to_apart.out_values = apart.values.data();
+  for (int c = 1; c <= table_classes; ++c)
+    launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
+  const window_counts windows = count_windows(by, p, of, args, args.lengths);
+  running_sum(by, args.lengths, before.data<int64>(), rows);
+
+  entries_made made = room_for_entries(by, p, by.read(before.data<int64>() + rows));
+  args.lengths = nullptr;
   args.before = before.data<int64>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  if (made.nnz > 0) launch_rows(by, p, of, args, nullptr, window_lengths.data<int64>(), true);
+  if (copies)
+    copy_rows_to_places(by, of, apart, lengths.data<int64>(), args.before, made, p.c.value_bytes);
+  for (int c = 1; c <= table_classes; ++c)
+    if (!of.is_copied(c)) launch_class(by, p, of, c, args, true);
+  fill_windows(by, p, of, windows, args);
   bool offsets_64 = false;
   buffer offsets = pack(by, before.data<int64>(), rows, made.nnz, offsets_64);
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, rows, b.sparse.columns);
@@ -234,43 +335,25 @@ namespace {
 
 /// Candidates for entries, by which each row's follow each other.
 struct candidates {
-  buffer present, values, before;
+  buffer present, values;
   int64 count;
 };
 candidates make_candidates(const work& by, int64 count, std::size_t value_bytes) {
-  return {by.room(count, sizeof(bool)), by.room(count, value_bytes),
-          by.room(count + 1, sizeof(int64)), count};
-}
-void number_candidates(const work& by, const candidates& of) {
-  const buffer ones = by.room(of.count, sizeof(int64));
-  by.each(of.count, [from = of.present.data<bool>(), to = ones.data<int64>()] __device__(int64 k) {
-    to[k] = from[k] ? 1 : 0;
-  });
-  running_sum(by, ones.data<int64>(), of.before.data<int64>(), of.count);
+  return {by.room(count, sizeof(bool)), by.room(count, value_bytes), count};
 }
 
-/// The candidates that are present, as entries: candidate k lies in column columns[k], or k.
-entries_made pack_candidates(const work& by, const problem& p, const candidates& of,
-                             const index* columns) {
-  number_candidates(by, of);
-  entries_made made = allocate_entries(by, p, of.before.data<int64>() + of.count);
-  const auto bytes = static_cast<unsigned>(p.c.value_bytes);
-  by.each(of.count, [=, present = of.present.data<bool>(), before = of.before.data<int64>(),
-                     from = of.values.data<unsigned char>(), to = made.values.data<unsigned char>(),
-                     to_columns = made.columns.data<index>()] __device__(int64 k) {
-    if (!present[k]) return;
-    const int64 at = before[k];
-    to_columns[at] = columns != nullptr ? columns[k] : static_cast<index>(k);
-    for (unsigned byte = 0; byte < bytes; ++byte) to[at * bytes + byte] = from[k * bytes + byte];
-  });
-  return made;
-}
-
-/// The offsets of one row.
-buffer offsets_of_row(const work& by, int64 nnz, bool& offsets_64) {
-  const buffer wide = by.room(2, sizeof(int64));
-  by.each(2, [=, to = wide.data<int64>()] __device__(int64 k) { to[k] = k * nnz; });
-  return pack(by, wide.data<int64>(), 1, nnz, offsets_64);
+/// The columns of C's one row that are present, and their number.
+struct present_columns {
+  buffer columns;
+  int64 count;
+};
+present_columns list_present(const work& by, const candidates& of) {
+  const buffer total = by.room(1, sizeof(int64));
+  present_columns out{by.room(of.count, sizeof(index)), 0};
+  list_marked(by, of.present.data<bool>(), static_cast<index>(of.count), out.columns.data<index>(),
+              total.data<int64>());
+  out.count = by.read(total.data<int64>());
+  return out;
 }
 
 }  // namespace
@@ -279,9 +362,9 @@ answer dot_answer(const problem& p) {
   if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
     return refusal(p, "needs a mask that is a matrix, and not its complement");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
-  if (operands_of(p) == operands::dense_pair) return estimated(p, entries);
+  if (operands_of(p) == operands::dense_pair) return estimated(p, 7, entries);
   const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
-  return by_columns_answer(p, estimated(p, entries * (1 + mean) * bytes_per_entry(p)));
+  return by_columns_answer(p, estimated(p, 7, entries * (1 + mean) * bytes_per_entry(p)));
 }
 
 void dot_run(const problem& p, workspace& out) {
@@ -320,10 +403,21 @@ void dot_run(const problem& p, workspace& out) {
   if (m.nnz > 0)
     by.launch(kernel_of(p, "dot.cuh", "dot_entries", is_dense ? ", 8, true" : ", 8, false"),
               "dot_entries", std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), args);
-  entries_made made = pack_candidates(by, p, found, m.entries);
+  const buffer numbers = by.room(m.nnz + 1, sizeof(int64));
+  auto* const before = numbers.data<int64>();
+  const bool* const present = args.present;
+  sums_of(
+      by, m.nnz, [=] __device__(int64 k) -> int64 { return present[k]; }, before);
+  entries_made made = room_for_entries(by, p, by.read(before + m.nnz));
+  by.each(m.nnz, [=, columns = m.entries, from = found.values.data(), to = made.values.data(),
+                  to_columns = made.columns.data<index>(),
+                  bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+    if (!present[k]) return;
+    to_columns[before[k]] = columns[k];
+    copy_element(to, before[k], from, k, bytes);
+  });
   const buffer wide = by.room(int64{m.rows} + 1, sizeof(int64));
-  by.each(int64{m.rows} + 1, [of = argument_of(m), before = found.before.data<int64>(),
-                              to = wide.data<int64>()] __device__(int64 r) {
+  by.each(int64{m.rows} + 1, [=, of = argument_of(m), to = wide.data<int64>()] __device__(int64 r) {
     to[r] = before[of.offset(static_cast<index>(r))];
   });
   bool offsets_64 = false;
@@ -331,29 +425,73 @@ void dot_run(const problem& p, workspace& out) {
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
 }
 
+namespace {
+
+/// The most products that one block adds, as the kernel's constant of this name.
+constexpr int64 few_products = 768;
+
+/// Whether one block is tried.
+bool is_few(const problem& p) {
+  return p.a.nnz <= few_products && p.products <= static_cast<double>(few_products);
+}
+
+}  // namespace
+
 answer push_answer(const problem& p) {
   if (const char* const why = no_finish_because(p)) return refusal(p, why);
   if (!p.algebra->exact_in_any_order)
     return refusal(p, "adds in any order, and sums of this semiring depend on it");
   if (p.algebra->accum_bytes > 8) return refusal(p, "its sums have more than 8 bytes each");
+  if (is_few(p)) return by_rows_answer(p, estimated(p, 2, 0));
   const double columns = p.right.columns();
-  return by_rows_answer(p, estimated(p, p.products * (bytes_per_entry(p) + 32) + columns * 16));
+  return by_rows_answer(p, estimated(p, 8, p.products * (bytes_per_entry(p) + 32) + columns * 16));
 }
+
+namespace {
+
+/// The product by one block, or nothing if there are too many products for it.
+bool push_few(const work& by, const problem& p, product_arguments args, workspace& out) {
+  constexpr unsigned threads = 512;
+  if (!is_few(p)) return false;
+  const int64 room = std::min<int64>(few_products, args.columns);
+  const buffer columns = by.room(room, sizeof(index)), values = by.room(room, p.c.value_bytes),
+               count = by.room(1, sizeof(int64));
+  buffer offsets = by.result(2, sizeof(int32));
+  args.lengths = count.data<int64>();
+  args.out_offsets = offsets.data<int32>();
+  args.out_columns = columns.data<index>();
+  args.out_values = values.data();
+  by.launch(kernel_of(p, "push.cuh", "push_few"), "push_few", 1, args, threads);
+  const int64 nnz = by.read(count.data<int64>());
+  if (nnz < 0) return false;
+  entries_made made = room_for_entries(by, p, nnz);
+  by.each(nnz, [from = columns.data<index>(), to = made.columns.data<index>(),
+                from_values = values.data(), to_values = made.values.data(),
+                bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+    to[k] = from[k];
+    copy_element(to_values, k, from_values, k, bytes);
+  });
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, args.columns);
+  return true;
+}
+
+}  // namespace
 
 void push_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_rows(p);
   const index columns = b.sparse.columns;
   product_arguments args = arguments_of(p, b.sparse, columns);
+  if (push_few(by, p, args, out)) return;
   const int64 nnz = p.a.nnz;
-  const buffer lengths = by.room(nnz, sizeof(int64)), before = by.room(nnz + 1, sizeof(int64));
-  by.each(nnz, [a = p.a.entries, of = args.b, to = lengths.data<int64>()] __device__(int64 e) {
-    to[e] = of.offset(a[e] + 1) - of.offset(a[e]);
-  });
-  running_sum(by, lengths.data<int64>(), before.data<int64>(), nnz);
+  const buffer before = by.room(nnz + 1, sizeof(int64));
+  sums_of(
+      by, nnz,
+      [a = p.a.entries, of = args.b] __device__(int64 e) {
+        return of.offset(a[e] + 1) - of.offset(a[e]);
+      },
+      before.data<int64>());
   const candidates found = make_candidates(by, columns, p.algebra->accum_bytes > 4 ? 8 : 4);
-  check(cudaMemsetAsync(found.present.data(), 0, static_cast<std::size_t>(columns), by.stream),
-        by.name);
   args.products_before = before.data<int64>();
   args.present = found.present.data<bool>();
   args.slots = found.values.data();
@@ -364,17 +502,17 @@ void push_run(const problem& p, workspace& out) {
     by.launch(kernel_of(p, "push.cuh", "clear_slots"), "clear_slots", element_blocks(columns),
               args);
   if (nnz > 0) by.launch(kernel_of(p, "push.cuh", "push_products"), "push_products", blocks, args);
-  number_candidates(by, found);
-  entries_made made = allocate_entries(by, p, found.before.data<int64>() + columns);
-  args.before = found.before.data<int64>();
+  const present_columns chosen = list_present(by, found);
+  entries_made made = room_for_entries(by, p, chosen.count);
+  buffer offsets = by.result(2, sizeof(int32));
+  args.rows = chosen.columns.data<index>();
+  args.count = chosen.count;
+  args.out_offsets = offsets.data<int32>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  if (made.nnz > 0)
-    by.launch(kernel_of(p, "push.cuh", "collect_slots"), "collect_slots", element_blocks(columns),
-              args);
-  bool offsets_64 = false;
-  buffer offsets = offsets_of_row(by, made.nnz, offsets_64);
-  out.made = result_of(std::move(made), std::move(offsets), offsets_64, 1, columns);
+  by.launch(kernel_of(p, "push.cuh", "collect_slots"), "collect_slots",
+            element_blocks(std::max<int64>(chosen.count, 1)), args);
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
 }
 
 answer pull_answer(const problem& p) {
@@ -382,7 +520,7 @@ answer pull_answer(const problem& p) {
   const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
   const double bytes = p.right.columns() * 16.0 +
                        read * static_cast<double>(p.right.sparse.nnz) * (bytes_per_entry(p) + 8);
-  return by_columns_answer(p, estimated(p, bytes));
+  return by_columns_answer(p, estimated(p, 7, bytes));
 }
 
 void pull_run(const problem& p, workspace& out) {
@@ -405,20 +543,26 @@ void pull_run(const problem& p, workspace& out) {
   args.count = columns;
   args.present = found.present.data<bool>();
   args.out_values = found.values.data();
-  constexpr int64 long_column = 256;
-  for (const int lanes : {8, 32}) {
-    args.least = lanes == 8 ? 0 : long_column;
-    args.most = lanes == 8 ? long_column : highest<int64>();
-    const int64 per_block = element_threads / lanes;
-    if (columns > 0)
-      by.launch(kernel_of(p, "dot.cuh", "pull_columns", ", " + std::to_string(lanes)),
-                "pull_columns", std::min<int64>((columns + per_block - 1) / per_block, 1 << 20),
-                args);
-  }
-  entries_made made = pack_candidates(by, p, found, nullptr);
-  bool offsets_64 = false;
-  buffer offsets = offsets_of_row(by, made.nnz, offsets_64);
-  out.made = result_of(std::move(made), std::move(offsets), offsets_64, 1, columns);
+  if (columns > 0)
+    by.launch(kernel_of(p, "dot.cuh", "pull_columns"), "pull_columns",
+              std::min<int64>((columns + element_threads - 1) / element_threads, 1 << 16), args);
+  const present_columns chosen = list_present(by, found);
+  entries_made made = room_for_entries(by, p, chosen.count);
+  buffer offsets = by.result(2, sizeof(int32));
+  by.each(std::max<int64>(made.nnz, 1),
+          [nnz = made.nnz, from = chosen.columns.data<index>(), to = made.columns.data<index>(),
+           values = found.values.data(), to_values = made.values.data(),
+           to_offsets = offsets.data<int32>(),
+           bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+            if (k == 0) {
+              to_offsets[0] = 0;
+              to_offsets[1] = static_cast<int32>(nnz);
+            }
+            if (k >= nnz) return;
+            to[k] = from[k];
+            copy_element(to_values, k, values, from[k], bytes);
+          });
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
 }
 
 }  // namespace rig::on_cuda

@@ -123,7 +123,8 @@ constexpr const char* constant_names[] = {"tiny_nonzeros",
                                           "seconds_per_entry",
                                           "spmv_panels_over_spmv",
                                           "spmv_panels_over_spmv_if_slower",
-                                          "spmv_shared_percent"};
+                                          "spmv_shared_percent",
+                                          "warp_entry_seconds"};
 static_assert(std::size(constant_names) == constant_count);
 
 std::vector<std::string_view> split(std::string_view text, char at) {

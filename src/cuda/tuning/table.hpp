@@ -96,6 +96,7 @@ enum class constant : unsigned char {
   spmv_panels_over_spmv,
   spmv_panels_over_spmv_if_slower,
   spmv_shared_percent,
+  warp_entry_seconds,
   count
 };
 constexpr std::size_t constant_count = static_cast<std::size_t>(constant::count);
