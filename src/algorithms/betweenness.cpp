@@ -4,7 +4,7 @@
 #include <numeric>
 #include <vector>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -31,7 +31,7 @@ std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index>
   const auto width = static_cast<index>(sources.size());
   std::vector<index> rows(sources.size());
   std::iota(rows.begin(), rows.end(), 0);
-  auto visited = dense<bool>(width, a.rows(), false).to(a.where());
+  auto visited = filled<bool>(width, a.rows(), false, a.where(), other);
   std::vector<matrix<double>> levels{
       matrix<double>::from_positions(width, a.rows(), rows, sources, 1.0).to(a.where())};
   while (levels.back().nnz() > 0) {
@@ -48,10 +48,10 @@ std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index>
 void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
                const descriptor& other, const descriptor& product) {
   const auto width = static_cast<index>(sources.size());
-  auto paths = dense<double>(width, a.rows(), 0).to(a.where());
+  auto paths = filled<double>(width, a.rows(), 0, a.where(), other);
   const auto levels = search(a, sources, paths, other, product);
   // 1 + what a node passes on: a path ends there, and others lead through.
-  auto shares = dense<double>(width, a.rows(), 1).to(a.where());
+  auto shares = filled<double>(width, a.rows(), 1, a.where(), other);
   descriptor backwards = product;
   backwards.transpose_b = true;
   for (std::size_t level = levels.size(); level-- > 2;) {
@@ -72,7 +72,7 @@ dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
   check(a, sources, given, desc);
   const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
-  auto sums = dense<double>(a.rows(), 1, 0).to(a.where());
+  auto sums = filled<double>(a.rows(), 1, 0, a.where(), other);
   const auto batch = static_cast<std::size_t>(given.batch);
   for (std::size_t first = 0; first < sources.size(); first += batch) {
     const auto some = sources.subspan(first, std::min(batch, sources.size() - first));

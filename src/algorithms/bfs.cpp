@@ -1,10 +1,11 @@
 #include "rig/algorithms/bfs.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 #include <vector>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -65,9 +66,9 @@ bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
   if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
 
   bfs_result found;
-  found.levels = dense<int32>(n, 1, -1).to(a.where());
-  if (given.parents) found.parents = dense<int32>(n, 1, -1).to(a.where());
-  auto visited = dense<bool>(n, 1, false).to(a.where());
+  found.levels = filled<int32>(n, 1, -1, a.where(), other);
+  if (given.parents) found.parents = filled<int32>(n, 1, -1, a.where(), other);
+  auto visited = filled<bool>(n, 1, false, a.where(), other);
   auto frontier = vector<bool>::from_indices(n, std::span(&source, 1)).to(a.where());
   vector<int32> parents(frontier.as_row().with_value(source));
   for (int level = 0; frontier.nnz() > 0; ++level) {
@@ -100,11 +101,14 @@ multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> so
   product.replace = true;
   product.kernel = desc.kernel;
 
-  dense<bool> start(n, width, false);
-  for (index k = 0; k < width; ++k) start(sources[static_cast<std::size_t>(k)], k) = true;
-  auto frontier = start.to(a.where()), visited = frontier, next = frontier;
+  std::vector<index> columns(sources.size());
+  std::iota(columns.begin(), columns.end(), 0);
+  const auto start = matrix<bool>::from_positions(n, width, sources, columns, true).to(a.where());
+  auto frontier = filled<bool>(n, width, false, a.where(), other);
+  ewise_add(frontier, none, frontier, start, binary::second, other);
+  auto visited = frontier, next = frontier;
   multi_source_result found;
-  found.levels = dense<int32>(n, width, -1).to(a.where());
+  found.levels = filled<int32>(n, width, -1, a.where(), other);
   for (int level = 0; reduce(frontier, binary::logical_or, other); ++level) {
     apply(found.levels, none, found.levels, binary::second, level, values(frontier), other);
     found.max_level = level;

@@ -3,7 +3,7 @@
 #include <span>
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -126,11 +126,11 @@ components_result components(const matrix<bool>& a, const components_options& gi
   components_result found;
   auto& parent = found.labels;
   parent = numbered(n, a.where(), by.other);
-  auto seen = dense<bool>(n, 1, false).to(a.where());
+  auto seen = filled<bool>(n, 1, false, a.where(), by.other);
   bool is_whole = false;
   if (a.nnz() >= arcs_per_node * n && a.nnz() > 0 && desc.kernel.empty()) {
     is_whole = mark_component(a, seen, found.iterations, by);
-    auto marked = dense<int32>(n, 1, n).to(a.where());
+    auto marked = filled<int32>(n, 1, n, a.where(), by.other);
     apply(marked, none, parent, unary::identity, values(seen), by.other);
     apply(parent, none, parent, binary::second, reduce(marked, binary::minimum, by.other),
           values(seen), by.other);

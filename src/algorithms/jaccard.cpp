@@ -1,6 +1,6 @@
 #include "rig/algorithms/jaccard.hpp"
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -31,7 +31,7 @@ kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const desc
   const descriptor other = of_operations(desc), product = of_products(desc);
   const auto u = undirected(a, other);
   auto degree = apply<int32>(degrees_of(u, other), unary::identity, other);
-  kcore_result found{dense<int32>(a.rows(), 1, 0).to(a.where())};
+  kcore_result found{filled<int32>(a.rows(), 1, 0, a.where(), other)};
   auto rest = vector<int32>::from(degree);
   while (rest.nnz() > 0) {
     const int k = std::max(found.most, reduce(rest, binary::minimum, other));

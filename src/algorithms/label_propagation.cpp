@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -21,7 +21,7 @@ RIG_SEMIRING(
     } static constexpr int multiply(int found, int former) { return found < 0 ? former : found; });
 
 int64 count_different(const dense<index>& labels, const descriptor& desc) {
-  const auto once = dense<bool>(labels.rows(), 1, true).to(labels.where());
+  const auto once = filled<bool>(labels.rows(), 1, true, labels.where(), desc);
   return build(labels.rows(), labels, once, binary::logical_or, desc).nnz();
 }
 

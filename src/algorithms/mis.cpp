@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -36,7 +36,7 @@ mis_result mis(const matrix<bool>& a, const mis_options& given, const descriptor
   // The masks have few nodes, and rows of U are its columns: a pull reads what is needed.
   if (product.kernel.empty()) product.kernel = "pull";
   const auto u = undirected(a, other);
-  auto in_set = dense<bool>(a.rows(), 1, false).to(a.where());
+  auto in_set = filled<bool>(a.rows(), 1, false, a.where(), other);
   auto undecided = vector<int64>::from(apply(in_set, random_priority(), given.seed, other));
   mis_result found;
   while (undecided.nnz() > 0) {

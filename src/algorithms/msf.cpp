@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -75,9 +75,9 @@ struct edges_taken {
   dense<double> weight;
   dense<int64> edge;
 
-  edges_taken(index nodes, place where)
-      : weight(dense<double>(nodes, 1, 0).to(where)),
-        edge(dense<int64>(nodes, 1, highest<int64>()).to(where)) {}
+  edges_taken(index nodes, place where, const descriptor& desc)
+      : weight(filled<double>(nodes, 1, 0, where, desc)),
+        edge(filled<int64>(nodes, 1, highest<int64>(), where, desc)) {}
 
   /// Returns how many trees took an edge.
   int64 add(const lightest& found, const descriptor& desc) {
@@ -145,7 +145,7 @@ msf_result msf(const matrix<double>& a, const msf_options& given, const descript
 
   const index n = a.rows();
   msf_result found;
-  edges_taken taken(n, a.where());
+  edges_taken taken(n, a.where(), other);
   const auto starts = ascending(n + 1, a.where());
   for (auto labels = ascending(n, a.where()); rest.nnz() > 0;) {
     const lightest edges(rest, one_per_row(starts, labels), labels, other);

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"

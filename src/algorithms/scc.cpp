@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
@@ -85,7 +85,7 @@ matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const de
   const auto before = reached(transpose(a, desc));
   auto after = reached(a);
   const auto both = ewise_mult(after, before, binary::times, desc);
-  auto least = dense<int32>(a.rows(), 1, a.rows()).to(a.where());
+  auto least = filled<int32>(a.rows(), 1, a.rows(), a.where(), desc);
   apply(least, none, labels, unary::identity, values(both), desc);
   apply(labels, none, labels, binary::second, reduce(least, binary::minimum, desc), values(both),
         desc);

@@ -4,7 +4,7 @@
 #include <span>
 #include <utility>
 
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -64,7 +64,7 @@ sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given
 
   sssp_result<T> found;
   auto& distances = found.distances;
-  distances = dense<T>(a.rows(), 1, highest<T>()).to(a.where());
+  distances = filled<T>(a.rows(), 1, highest<T>(), a.where(), other);
   auto waiting = vector<T>::from_indices(a.rows(), std::span(&source, 1), T(0)).to(a.where());
   ewise_add(distances, none, distances, waiting, binary::second, other);
   while (waiting.nnz() > 0) {

@@ -10,12 +10,19 @@
 namespace rig {
 namespace {
 
-/// The number of a ⊗ b, or an estimate where counting would cost a transpose or a wait.
+/// Below so many entries of a vector a device does not count, because waiting takes longer.
+constexpr int64 counted_entries = 4096;
+
+/// The number of a ⊗ b, or an estimate where counting would cost more than it can save.
 double count_products(const problem& p) {
   const double nnz = static_cast<double>(p.a.nnz);
   const sparse_operand& b = p.right.sparse;
-  if (p.a.where != cpu() || p.right.is_transposed)
-    return nnz * static_cast<double>(b.nnz) / std::max(1, p.right.rows());
+  const double estimate = nnz * static_cast<double>(b.nnz) / std::max(1, p.right.rows());
+  if (p.a.where != cpu()) {
+    const bool can_choose = p.is_vector && has_rows(p) && has_columns(p);
+    return can_choose && p.a.nnz >= counted_entries ? on_cuda::count_products(p) : estimate;
+  }
+  if (p.right.is_transposed) return estimate;
   const int threads = on_cpu::threads_for(nnz, p.desc->threads);
   int64 products = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : products)
@@ -24,6 +31,7 @@ double count_products(const problem& p) {
   return static_cast<double>(products);
 }
 
+/// The caller holds the order of streams.
 problem problem_of(const operation& o) {
   problem p;
   p.operation = o.name;
@@ -144,6 +152,7 @@ double traffic(const kernel&, const problem& p) {
 }  // namespace
 
 explanation explain_product(const operation& o) {
+  const in_order order(o);
   problem p = problem_of(o);
   p.reasons = true;
   return explained(p, in_words(o), operands::sparse | operands::vector | operands::dense_pair,

@@ -37,6 +37,7 @@ void take_retained(const dense_operand& full, const dense_operand&, void*) {
 void scatter_retained(const dense_operand&, const dense_operand& full, void*) {
   absent(full.where.device);
 }
+double count_products(const problem& p) { absent(p.a.where.device); }
 void find_statistics(problem& p) { absent(p.a.where.device); }
 void prepare_derived(const pattern& of) { absent(of.where().device); }
 void prepare_row_panels(const pattern& of) { absent(of.where().device); }

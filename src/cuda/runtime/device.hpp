@@ -59,6 +59,9 @@ void select_top_k(const dense_operand& x, int k, void* values, void* indices, vo
 void take_retained(const dense_operand& full, const dense_operand& retained, void* stream);
 void scatter_retained(const dense_operand& retained, const dense_operand& full, void* stream);
 
+/// The number of products of a sparse vector and a matrix. Waits.
+double count_products(const problem& p);
+
 /// Finds the statistics of A's rows for a checked problem, unless no kernel serves its semiring.
 void find_statistics(problem& p);
 

@@ -430,12 +430,27 @@ namespace {
 /// The most products that one block adds, as the kernel's constant of this name.
 constexpr int64 few_products = 768;
 
+/// The products before each entry of the vector, and their number.
+void products_before(const work& by, const problem& p, const sparse_argument& b, int64* to) {
+  sums_of(
+      by, p.a.nnz,
+      [a = p.a.entries, b] __device__(int64 e) { return b.offset(a[e] + 1) - b.offset(a[e]); }, to);
+}
+
 /// Whether one block is tried.
 bool is_few(const problem& p) {
   return p.a.nnz <= few_products && p.products <= static_cast<double>(few_products);
 }
 
 }  // namespace
+
+double count_products(const problem& p) {
+  const work by(p);
+  const oriented b = right_by_rows(p);
+  const buffer before = by.room(p.a.nnz + 1, sizeof(int64));
+  products_before(by, p, argument_of(b.sparse), before.data<int64>());
+  return static_cast<double>(by.read(before.data<int64>() + p.a.nnz));
+}
 
 answer push_answer(const problem& p) {
   if (const char* const why = no_finish_because(p)) return refusal(p, why);
@@ -485,12 +500,7 @@ void push_run(const problem& p, workspace& out) {
   if (push_few(by, p, args, out)) return;
   const int64 nnz = p.a.nnz;
   const buffer before = by.room(nnz + 1, sizeof(int64));
-  sums_of(
-      by, nnz,
-      [a = p.a.entries, of = args.b] __device__(int64 e) {
-        return of.offset(a[e] + 1) - of.offset(a[e]);
-      },
-      before.data<int64>());
+  products_before(by, p, args.b, before.data<int64>());
   const candidates found = make_candidates(by, columns, p.algebra->accum_bytes > 4 ? 8 : 4);
   args.products_before = before.data<int64>();
   args.present = found.present.data<bool>();

@@ -4,6 +4,7 @@
 
 #include "rig/dense.hpp"
 #include "rig/matrix.hpp"
+#include "rig/rearrange.hpp"
 
 namespace rig {
 
@@ -29,6 +30,15 @@ dense<index> ascending(index count, place where);
 /// The n×n matrix with the entry (i, columns(i)) in each row i: a view, for as long as both columns
 /// live unchanged. `starts` is ascending(n + 1).
 matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns);
+
+/// A dense matrix of one value, filled where it lies.
+template <class T>
+dense<T> filled(index rows, index columns, T value, place where, const descriptor& desc) {
+  if (where == cpu()) return dense<T>(rows, columns, value);
+  auto out = dense<T>::uninitialised(rows, columns, where);
+  assign(out, none, value, all, all, desc);
+  return out;
+}
 
 /// What operations take of a descriptor beside products: threads and stream.
 descriptor of_operations(const descriptor& desc);

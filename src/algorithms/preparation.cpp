@@ -1,4 +1,4 @@
-#include "algorithms/undirected.hpp"
+#include "algorithms/preparation.hpp"
 
 #include "rig/graph.hpp"
 #include "rig/mxv.hpp"
