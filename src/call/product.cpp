@@ -16,18 +16,19 @@ constexpr int64 counted_entries = 4096;
 /// The number of a ⊗ b, or an estimate where counting would cost more than it can save.
 double count_products(const problem& p) {
   const double nnz = static_cast<double>(p.a.nnz);
-  const sparse_operand& b = p.right.sparse;
-  const double estimate = nnz * static_cast<double>(b.nnz) / std::max(1, p.right.rows());
+  const double estimate =
+      nnz * static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.rows());
   if (p.a.where != cpu()) {
     const bool can_choose = p.is_vector && has_rows(p) && has_columns(p);
     return can_choose && p.a.nnz >= counted_entries ? on_cuda::count_products(p) : estimate;
   }
-  if (p.right.is_transposed) return estimate;
+  if (!has_rows(p)) return estimate;
+  const oriented rows = right_by_rows(p);
   const int threads = on_cpu::threads_for(nnz, p.desc->threads);
   int64 products = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : products)
   for (int64 e = 0; e < p.a.nnz; ++e)
-    products += b.offset(p.a.entries[e] + 1) - b.offset(p.a.entries[e]);
+    products += rows.sparse.offset(p.a.entries[e] + 1) - rows.sparse.offset(p.a.entries[e]);
   return static_cast<double>(products);
 }
 
