@@ -54,6 +54,7 @@ void sweep_hybrid(const shape& rows, draw values) {
     spec.seed = test_seed() + static_cast<unsigned long>(step);
     spec.values = values;
     spec.where = gpu;
+    spec.adds_products_unrounded = true;
     v.apply(spec);
     normalise<S>(spec);
     trial<S, TA, TB, TC> t(spec);
@@ -91,6 +92,7 @@ TEST_CASE("every shape of the battery on Tensor cores") {
       spec.features = features;
       spec.values = draw::reals;
       spec.where = gpu;
+      spec.adds_products_unrounded = true;
       CAPTURE(of.name);
       CAPTURE(features);
       for (const bool transpose_a : {false, true}) {
