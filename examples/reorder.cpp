@@ -6,6 +6,7 @@
 
 #include "options.hpp"
 #include "report.hpp"
+#include "rig/semirings.hpp"
 
 namespace {
 
@@ -22,6 +23,15 @@ void write(const std::string& file, const rig::dense<rig::index>& positions) {
   if (!out.flush()) rig::fail(rig::errc::io, {"--output: cannot write ", file});
 }
 
+/// For --explain: what the order is worth to products with 64 features..
+void explain(const example::options& given, const choice& order) {
+  if (given.explain.empty()) return;
+  const auto a = given.load<float>().to(given.where());
+  const auto b = rig::dense<float>(a.columns(), 64, 0.5f).to(given.where());
+  (given.json ? std::cerr : std::cout)
+      << rig::explain(a, b, rig::plus_times<float>{}, order.by, given.describe()).text();
+}
+
 void reorder(const example::options& given, const choice& order, const std::string& output) {
   // The library refuses a graph on a device, so only --device cuda asks for one.
   const auto graph = given.load<float>().to(given.device == "cuda" ? given.where() : rig::cpu());
@@ -29,6 +39,7 @@ void reorder(const example::options& given, const choice& order, const std::stri
   const auto positions = rig::reorder(graph, order.by);
   const double ms = watch.ms();
   if (!output.empty()) write(output, positions);
+  explain(given, order);
 
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +

@@ -1,11 +1,14 @@
 #pragma once
 
 /// @file
-/// Orders of the nodes of a graph: `reorder`, `permute` and `entries_per_tile`.
+/// Orders of the nodes of a graph: `reorder`, `permute`, `entries_per_tile`, and `explain`.
 
+#include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
+#include "rig/mxm.hpp"
 #include "rig/rearrange.hpp"
 
 namespace rig {
@@ -22,6 +25,9 @@ dense<index> reorder_nodes(const matrix<bool>& a, ordering by);
 /// The inverse of `positions`, which must be a permutation of 0 … n − 1.
 std::vector<index> order_of_positions(std::span<const index> positions, index n);
 double entries_per_tile(const pattern& structure);
+/// Milliseconds of a product, the median of some after the first; `where` finishes its work.
+double product_ms(place where, const std::function<void()>& product);
+double now_ms();
 /// @endcond
 
 /// The new position of each node: an n×1 dense p, node i of A becomes node p(i).
@@ -88,6 +94,50 @@ dense<T> permute(const dense<T>& x, std::span<const index> positions) {
 template <class T>
 double entries_per_tile(const matrix<T>& a) {
   return entries_per_tile(a.structure());
+}
+
+/// What an order of nodes costs and gains: what `explain` measures.
+struct order_explanation {
+  double order_ms = 0;  ///< of `reorder` and `permute`, for the graph and B
+  double entries_per_tile_before = 0, entries_per_tile_after = 0;
+  double product_ms_before = 0, product_ms_after = 0;  ///< median of some calls
+  std::string kernel_before, kernel_after;             ///< the kernels that ran
+
+  /// The number of products until the order has paid; infinity if a product is not faster.
+  double products_to_pay() const;
+  /// The same in three lines.
+  std::string text() const;
+};
+
+/// Explains an order: reorders a copy of A, and measures C = A ⊕.⊗ B before and after, where A
+/// lies.
+///
+/// desc.kernel = "hybrid" also builds its windows; the time to build them counts to the order.
+/// Shapes: A n×n, B n×f. Places: both in one. Cost: that of `reorder`, two copies of A, some
+/// products. Throws error as `reorder` and `mxm`.
+/// @code
+/// std::puts(rig::explain(A, B, s, rig::ordering::loa).text().c_str());
+/// @endcode
+template <class T, class B, class S>
+order_explanation explain(const matrix<T>& a, const dense<B>& b, S s, ordering by,
+                          const descriptor& desc = {}) {
+  const matrix<T> here = a.to(cpu());
+  order_explanation out;
+  out.entries_per_tile_before = entries_per_tile(here);
+  auto c = mxm(a, b, s, desc);
+  out.kernel_before = explain(a, b, s, desc).chosen;
+  out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
+  const double start = now_ms();
+  const auto positions = reorder(here, by);
+  const matrix<T> renumbered = permute(here, positions), moved = renumbered.to(a.where());
+  const dense<B> features = permute(b, positions);
+  moved.prepare({.kernel = desc.kernel});
+  if (a.where() != cpu()) synchronise(a.where());
+  out.order_ms = now_ms() - start;
+  out.entries_per_tile_after = entries_per_tile(renumbered);
+  out.kernel_after = explain(moved, features, s, desc).chosen;
+  out.product_ms_after = product_ms(a.where(), [&] { mxm(c, none, moved, features, s, desc); });
+  return out;
 }
 
 }  // namespace rig

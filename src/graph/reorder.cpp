@@ -3,6 +3,10 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <limits>
 
 #include "graph/windows.hpp"
 #include "rig/graph.hpp"
@@ -176,6 +180,46 @@ double entries_per_tile(const pattern& structure) {
     }
     return tiles == 0 ? 0 : static_cast<double>(structure.nnz()) / static_cast<double>(tiles);
   });
+}
+
+double now_ms() {
+  using namespace std::chrono;
+  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+}
+
+double product_ms(place where, const std::function<void()>& product) {
+  constexpr int calls = 7;
+  double ms[calls + 1];
+  for (double& of_call : ms) {
+    const double start = now_ms();
+    product();
+    if (where != cpu()) synchronise(where);
+    of_call = now_ms() - start;
+  }
+  // The first call may compile, build and allocate.
+  std::sort(ms + 1, ms + calls + 1);
+  return ms[1 + calls / 2];
+}
+
+double order_explanation::products_to_pay() const {
+  const double gained = product_ms_before - product_ms_after;
+  return gained > 0 ? std::ceil(order_ms / gained) : std::numeric_limits<double>::infinity();
+}
+
+std::string order_explanation::text() const {
+  char lines[512];
+  std::snprintf(lines, sizeof(lines),
+                "entries per tile: %.3g, after the order %.3g\n"
+                "a product: %.4g ms by %s, after the order %.4g ms by %s\n",
+                entries_per_tile_before, entries_per_tile_after, product_ms_before,
+                kernel_before.c_str(), product_ms_after, kernel_after.c_str());
+  std::string out = lines;
+  if (std::isfinite(products_to_pay()))
+    std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and pays after %.0f products\n",
+                  order_ms, products_to_pay());
+  else
+    std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and does not pay\n", order_ms);
+  return out + lines;
 }
 
 }  // namespace rig

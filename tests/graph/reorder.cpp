@@ -255,6 +255,28 @@ void check_error(rig::errc code, const std::string& part, Work work) {
   }
 }
 
+TEST_CASE("an order is explained by what it costs and gains") {
+  rig::order_explanation why;
+  why.order_ms = 9;
+  why.product_ms_before = 3;
+  why.product_ms_after = 1;
+  CHECK(why.products_to_pay() == 5);
+  CHECK(why.text().find("pays after 5 products") != std::string::npos);
+  why.product_ms_after = 4;
+  CHECK(std::isinf(why.products_to_pay()));
+  CHECK(why.text().find("does not pay") != std::string::npos);
+
+  const auto graph = rig::generate::shuffled(rig::generate::banded(200, 3));
+  const rig::dense<float> b(200, 5, 1.0f);
+  const auto of = rig::explain(graph, b, rig::plus_times<float>{}, ordering::rcm, {.threads = 1});
+  CHECK(of.entries_per_tile_before == rig::entries_per_tile(graph));
+  CHECK(of.entries_per_tile_after ==
+        rig::entries_per_tile(rig::permute(graph, rig::reorder(graph, ordering::rcm))));
+  CHECK(of.order_ms > 0);
+  CHECK(of.kernel_after == rig::explain(graph, b, rig::plus_times<float>{}).chosen);
+  CHECK(of.text().find(of.kernel_before) != std::string::npos);
+}
+
 }  // namespace
 
 TEST_CASE("each order is that of its definition") {
