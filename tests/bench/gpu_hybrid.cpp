@@ -16,6 +16,16 @@ constexpr const char* dense_graphs[] = {"cliques:524288:16", "cliques:262144:32"
                                         "cliques:131072:64", "banded:262149:16",
                                         "banded:131077:32",  "banded:65541:64"};
 
+/// From dense to sparse windows: 5 to 20 % of a band's entries.
+constexpr const char* thinned_graphs[] = {"20%/banded:65541:64", "15%/banded:65541:64",
+                                          "10%/banded:65541:64", "5%/banded:65541:64"};
+
+/// Graphs in an order that hides their communities, and after LOA.
+constexpr const char* reordered_graphs[] = {
+    "shuffled/collab-condmat2005", "loa/shuffled/collab-condmat2005", "shuffled/facebook-pages",
+    "loa/shuffled/facebook-pages", "loa/shuffled/soc-slashdot0902",   "loa/arxiv-like-shuffled",
+};
+
 bool is_dense(const std::string& graph) {
   return graph.starts_with("cliques:") || graph.starts_with("banded:");
 }
@@ -27,7 +37,10 @@ class hybrid : public suite {
   std::vector<std::string> usual_graphs() const override {
     std::vector<std::string> names(std::begin(dense_graphs), std::end(dense_graphs));
     for (const std::string& name : suite::usual_graphs()) names.push_back(name);
+    names.insert(names.end(), std::begin(thinned_graphs), std::end(thinned_graphs));
     for (const std::string& name : data_sets()) names.push_back(name);
+    if (!data_sets().empty())
+      names.insert(names.end(), std::begin(reordered_graphs), std::end(reordered_graphs));
     return names;
   }
 

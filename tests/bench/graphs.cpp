@@ -5,10 +5,14 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <random>
 
 #include "bench.hpp"
+#include "rig/generate.hpp"
 #include "rig/io.hpp"
+#include "rig/reorder.hpp"
 
 namespace bench {
 namespace {
@@ -55,14 +59,63 @@ std::vector<std::string> data_sets() {
   return names;
 }
 
+namespace {
+
+/// The graph without some of its edges, alike in both directions: `share` of them stay.
+rig::matrix<float> thinned(const rig::matrix<float>& a, double share) {
+  const rig::pattern& of = a.structure();
+  std::vector<rig::int64> offsets{0};
+  std::vector<rig::index> columns;
+  for (rig::index i = 0; i < a.rows(); ++i) {
+    for (rig::int64 p = of.offset(i); p < of.offset(i + 1); ++p) {
+      const rig::index j = of.column_indices()[p];
+      std::minstd_rand random(static_cast<unsigned>(std::min(i, j)) * 7919u +
+                              static_cast<unsigned>(std::max(i, j)));
+      random.discard(3);
+      if (random() < share * std::minstd_rand::max()) columns.push_back(j);
+    }
+    offsets.push_back(static_cast<rig::int64>(columns.size()));
+  }
+  return rig::matrix<float>::from_csr(a.rows(), a.columns(), std::span<const rig::int64>(offsets),
+                                      std::span<const rig::index>(columns));
+}
+
+/// What a name may have before a slash: the graph after it is made anew.
+struct remaking {
+  const char* word;
+  rig::matrix<float> (*make)(const rig::matrix<float>&);
+};
+template <rig::ordering By>
+rig::matrix<float> reordered(const rig::matrix<float>& a) {
+  return rig::permute(a, rig::reorder(a, By));
+}
+template <int Percent>
+rig::matrix<float> thinned_to(const rig::matrix<float>& a) {
+  return thinned(a, Percent / 100.0);
+}
+constexpr remaking remakings[] = {
+    {"loa/", reordered<rig::ordering::loa>},
+    {"rcm/", reordered<rig::ordering::rcm>},
+    {"degree/", reordered<rig::ordering::degree>},
+    {"shuffled/", [](const rig::matrix<float>& a) { return rig::generate::shuffled(a); }},
+    {"20%/", thinned_to<20>},
+    {"15%/", thinned_to<15>},
+    {"10%/", thinned_to<10>},
+    {"5%/", thinned_to<5>},
+};
+
+}  // namespace
+
 rig::matrix<float> graph_of(const std::string& name) {
+  for (const remaking& of : remakings)
+    if (name.starts_with(of.word)) return of.make(graph_of(name.substr(std::strlen(of.word))));
   const fs::path file = file_of(fs::path(data_folder()) / name);
   return file.empty() ? rig::generate::from_text(name) : rig::read_matrix<float>(file);
 }
 
 bool is_real(const std::string& name) {
   const auto all = rig::generate::named_graphs();
-  return name.find(':') == std::string::npos &&
+  return name.find(':') == std::string::npos && name.find('%') == std::string::npos &&
          std::none_of(all.begin(), all.end(), [&](const auto& of) { return name == of.name; });
 }
 
