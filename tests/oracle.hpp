@@ -114,6 +114,7 @@ struct call {
   const sparse* rescaled_to =
       nullptr;          ///< if set, `a` is a sample of this matrix, and sums are rescaled
   bool rounds = false;  ///< terms may round differently, so every sum is an interval
+  int bound = 1;        ///< the interval's width over n·eps·Σ|terms|
   oracle::mask mask;
   const full* c = nullptr;  ///< C before the call; null: the result is new
   const full* c_indices = nullptr;
@@ -171,13 +172,15 @@ inline sum rescaled(kind k, sum x, long whole, long n) {
   return x;
 }
 
-/// The sum as an interval of width n·eps·Σ|terms|, or as a point if no rounding can have happened.
-inline place finished(const algebra& s, kind k, const sum& x, long n) {
+/// The sum as an interval of `times` n·eps·Σ|terms|, or as a point if no rounding can have
+/// happened.
+inline place finished(const algebra& s, kind k, const sum& x, long n, int times) {
   place out = exactly(x.value, x.index == INT_MAX ? -1 : x.index);
   const int digits = k == kind::float32 ? 24 : 53;
   const bool exact = x.dyadic && x.magnitude * 16 <= std::ldexp(1.0L, digits);
   if (s.add == op::plus && !is_integral(k) && std::isfinite(x.value) && !exact) {
-    const number bound = static_cast<number>(n + 1) * std::ldexp(1.0L, 1 - digits) * x.magnitude;
+    const number bound =
+        times * static_cast<number>(n + 1) * std::ldexp(1.0L, 1 - digits) * x.magnitude;
     out.low = convert(kind::float64, k, x.value - bound);
     out.high = convert(kind::float64, k, x.value + bound);
   }
@@ -279,7 +282,7 @@ inline result multiply(const call& q) {
         const auto held = static_cast<int>(q.c_indices->at(i, j));
         add_term(s, k, sums[j], convert(q.c_kind, k, q.c->at(i, j)), held < 0 ? INT_MAX : held);
       }
-      place t = finished(s, k, sums[j], n);
+      place t = finished(s, k, sums[j], n, q.bound);
       if (accumulates && !s.arg)
         t = joined(q.own ? s.add : *q.accumulator, k, convert(q.c_kind, k, q.c->at(i, j)), t);
       here = stored(k, q.c_kind, t);

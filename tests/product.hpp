@@ -140,7 +140,7 @@ struct trial_spec {
   std::optional<double> fill;
   bool reproducible = true;
   rig::precision precision = rig::precision::full;
-  bool adds_products_unrounded = false;  ///< the kernel does not round each product to nearest
+  int bound = 1;  ///< the kernel's bound over that of sums which round each term to nearest
   std::optional<rig::ranges> quantized;  ///< if set, B of float is quantized with these ranges
   rig::place where = rig::cpu();
   oracle::sparse (*sample)(const oracle::sparse&,
@@ -372,7 +372,8 @@ class trial {
     const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
     q.a = &sampled;
     if (spec_.rescale) q.rescaled_to = &a_;
-    q.rounds = (spec_.quantized || spec_.adds_products_unrounded) && spec_.values != draw::quarters;
+    q.rounds = (spec_.quantized || spec_.bound > 1) && spec_.values != draw::quarters;
+    q.bound = spec_.bound;
     q.b = &b_;
     if (spec_.top_k > 0) q.b_stored = &retained_;
     q.a_kind = kind_of<TA>;

@@ -54,7 +54,7 @@ void sweep_hybrid(const shape& rows, draw values) {
     spec.seed = test_seed() + static_cast<unsigned long>(step);
     spec.values = values;
     spec.where = gpu;
-    spec.adds_products_unrounded = true;
+    spec.bound = 4;  // docs/reference/mxm.md
     v.apply(spec);
     normalise<S>(spec);
     trial<S, TA, TB, TC> t(spec);
@@ -83,6 +83,44 @@ TEST_CASE("every window on Tensor cores, every variant of the call") {
   }
 }
 
+TEST_CASE("8-bit codes on Tensor cores, where A has one value") {
+  const tuned with = every_window();
+  const shape lengths = row_lengths_shape(), rows = windows_shape();
+  for (const shape* of : {&lengths, &rows})
+    for (const rig::ranges over : {rig::ranges::matrix, rig::ranges::column})
+      for (const int features : {64, 33, 8, 1, 130}) {
+        trial_spec spec;
+        spec.of = of;
+        spec.features = features;
+        spec.quantized = over;
+        spec.iso = true;
+        spec.values = draw::reals;
+        spec.where = gpu;
+        spec.bound = 4;  // docs/reference/mxm.md
+        CAPTURE(of->name);
+        CAPTURE(features);
+        CHECK(trial<rig::plus_times<float>, float, float, float>(spec).run("hybrid") == "");
+        CHECK(trial<rig::mean_second<float>, float, float, rig::half>(spec).run("hybrid") == "");
+      }
+}
+
+TEST_CASE("sums of codes are exact") {
+  const tuned with = every_window();
+  const auto a = banded(3000).to(gpu);
+  rig::dense<float> x(3000, 36);
+  random_bits random(test_seed());
+  for (float& element : std::span(x.data(), 3000 * 36))
+    element = static_cast<float>(random.below(256));
+  x(0, 0) = 0;
+  x(0, 1) = 255;
+  const auto codes = rig::quantized::from(x).to(gpu);
+  const auto c = rig::mxm(a, codes, plus_second, {.kernel = "hybrid"}).to(rig::cpu());
+  CHECK(distance(c, rig::mxm(banded(3000), x, plus_second)) == 0);
+  const auto weighted = rig::generate::random_values(banded(3000)).to(gpu);
+  check_error(rig::errc::cannot, {"hybrid", "8-bit codes", "half"},
+              [&] { rig::mxm(weighted, codes, plus_times, {.kernel = "hybrid"}); });
+}
+
 TEST_CASE("every shape of the battery on Tensor cores") {
   const tuned with = every_window();
   for (const shape& of : battery())
@@ -92,7 +130,7 @@ TEST_CASE("every shape of the battery on Tensor cores") {
       spec.features = features;
       spec.values = draw::reals;
       spec.where = gpu;
-      spec.adds_products_unrounded = true;
+      spec.bound = 4;  // docs/reference/mxm.md
       CAPTURE(of.name);
       CAPTURE(features);
       for (const bool transpose_a : {false, true}) {

@@ -25,6 +25,8 @@ int64 warps_of(const problem& p) {
          ((p.b.columns + columns - 1) / columns);
 }
 
+bool reads_no_values(const problem& p) { return p.algebra->ignores_left || p.a.values == nullptr; }
+
 const char* cannot_because(const problem& p) {
   const semiring_info& of = *p.algebra;
   if (!of.linear_in_floats || of.right != type::float32 || of.ignores_right || of.is_positional)
@@ -38,9 +40,11 @@ const char* cannot_because(const problem& p) {
       return "Tensor cores round floats of B to TF32: allow it by {.precision = "
              "rig::precision::tf32}, or store B in half or bfloat16, which is exact";
     case type::code:
-      return "it reads numbers, and B holds 8-bit codes";
+      if (reads_no_values(p)) break;
+      return "it adds 8-bit codes exactly where all values of A are equal, and A has values; store "
+             "B in half or bfloat16";
     default:
-      return "Tensor cores read B in float, half or bfloat16";
+      return "Tensor cores read B in float, half, bfloat16 or 8-bit codes";
   }
   if (!windows::serves(p.a.rows, p.a.nnz)) return "A has more tiles than 32 bits can number";
   if (warps_of(p) > highest<int32>()) return "C has more parts than a grid has warps";
@@ -51,8 +55,6 @@ const char* cannot_because(const problem& p) {
 const tuning_row& selector_of(const problem& p) {
   return current_table().find(section::hybrid, facts_of(p, statistics_of(p)));
 }
-
-bool reads_no_values(const problem& p) { return p.algebra->ignores_left || p.a.values == nullptr; }
 
 /// Whether each row of a matrix is whole vectors of four elements.
 bool is_in_fours(const void* data, int64 stride, index columns, std::size_t element_bytes) {

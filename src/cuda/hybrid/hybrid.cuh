@@ -11,27 +11,9 @@
 #pragma once
 
 #include "cuda/device/gather.cuh"
+#include "cuda/device/tensor.cuh"
 
 namespace rig::on_cuda {
-
-/// The nearest number with eleven significant bits, which is what Tensor cores read.
-__device__ __forceinline__ float rounded_to_tf32(float x) {
-  unsigned bits;
-  asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(x));
-  return __uint_as_float(bits);
-}
-
-/// c += a · b by a warp: 16×8 += 16×8 · 8×8. With g = lane / 4, t = lane % 4 the lane holds
-/// a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4); b(t, g), b(t + 4, g);
-/// c(g, 2t), c(g, 2t + 1), c(g + 8, 2t), c(g + 8, 2t + 1).
-__device__ __forceinline__ void multiply_tile(float (&c)[4], const float (&a)[4],
-                                              const float (&b)[2]) {
-  asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {%0,%1,%2,%3}, {%4,%5,%6,%7}, {%8,%9}, "
-      "{%0,%1,%2,%3};"
-      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
-      : "r"(__float_as_uint(a[0])), "r"(__float_as_uint(a[1])), "r"(__float_as_uint(a[2])),
-        "r"(__float_as_uint(a[3])), "r"(__float_as_uint(b[0])), "r"(__float_as_uint(b[1])));
-}
 
 /// One window's tiles, one after the other: what A has in this lane's rows g and g + 8 and slots t
 /// and t + 4. A linear semiring multiplies by a ⊗ 1, which an iso A leaves out until the end.
@@ -76,11 +58,11 @@ struct tile_reader {
   }
 };
 
-/// Four neighbouring elements of a row of B as numbers of TF32: exactly, if B is in half or
-/// bfloat16. Columns beyond the last one are 0.
-template <class TB, int V>
-__device__ __forceinline__ void load_features(const arguments& args, index row, index column,
-                                              float (&x)[4]) {
+/// Part p of the elements of B that a lane reads: four neighbouring ones of a row, as numbers of
+/// TF32. Numbers in half and bfloat16, and codes, are exact.
+template <class TB, int V, class Reader>
+__device__ __forceinline__ void load_features(const arguments& args, const Reader& reader,
+                                              index row, index column, int p, float (&x)[4]) {
   const TB* const from =
       at_row<TB>(reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + column), row,
                  args.b_row_bytes);
@@ -94,7 +76,7 @@ __device__ __forceinline__ void load_features(const arguments& args, index row, 
   }
 #pragma unroll
   for (int v = 0; v < 4; ++v) {
-    x[v] = convert<float>(loaded.element[v]);
+    x[v] = reader.value(loaded, p, v);
     if constexpr (sizeof(TB) == 4) x[v] = rounded_to_tf32(x[v]);
   }
 }
@@ -106,8 +88,9 @@ using window_sums = float[2][Parts][2][4];
 
 /// Adds the products of all tiles of a window. Where B is exact in TF32, A is the sum of two such
 /// numbers.
-template <class S, class TB, int V, int Parts, bool Iso>
-__device__ __forceinline__ void multiply_window(const arguments& args, int64 window, index first,
+template <class S, class TB, int V, int Parts, bool Iso, class Reader>
+__device__ __forceinline__ void multiply_window(const arguments& args, const Reader& reader,
+                                                int64 window, index first,
                                                 window_sums<Parts>& sum) {
   constexpr bool is_split = !Iso && sizeof(TB) == 2;
   const int g = static_cast<int>(threadIdx.x) % 32 / 4, t = static_cast<int>(threadIdx.x) % 4;
@@ -119,9 +102,11 @@ __device__ __forceinline__ void multiply_window(const arguments& args, int64 win
     const index near = __ldg(slots), far = __ldg(slots + 4);
     float x[2][Parts][4], a[2][2];
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) load_features<TB, V>(args, near, first + 32 * p, x[0][p]);
+    for (int p = 0; p < Parts; ++p)
+      load_features<TB, V>(args, reader, near, first + 32 * p, p, x[0][p]);
 #pragma unroll
-    for (int p = 0; p < Parts; ++p) load_features<TB, V>(args, far, first + 32 * p, x[1][p]);
+    for (int p = 0; p < Parts; ++p)
+      load_features<TB, V>(args, reader, far, first + 32 * p, p, x[1][p]);
     entries.read(t, a);
 #pragma unroll
     for (int q = 0; q < 2; ++q) {
@@ -144,11 +129,17 @@ __device__ __forceinline__ void multiply_window(const arguments& args, int64 win
   }
 }
 
+/// What the sums of an iso A are multiplied by.
+template <class S>
+__device__ __forceinline__ float factor_of(const arguments& args) {
+  return product<S>(iso_of<typename S::left>(args), 1.0f, position());
+}
+
 /// Multiplies the sums by the one value of A, and returns whether all sums of the warp are finite.
 template <class S, int Parts, bool Iso>
 __device__ __forceinline__ bool complete(const arguments& args, window_sums<Parts>& sum) {
   float factor = 1.0f;
-  if constexpr (Iso) factor = product<S>(iso_of<typename S::left>(args), 1.0f, position());
+  if constexpr (Iso) factor = factor_of<S>(args);
   bool is_finite = true;
 #pragma unroll
   for (int q = 0; q < 2; ++q)
@@ -164,8 +155,9 @@ __device__ __forceinline__ bool complete(const arguments& args, window_sums<Part
   return __all_sync(0xffffffffu, is_finite);
 }
 
-template <class S, int Parts, bool Plain>
-__device__ __forceinline__ void write_window(const arguments& args, int64 window, index first,
+template <class S, int Parts, bool Plain, class Reader>
+__device__ __forceinline__ void write_window(const arguments& args, const Reader& reader,
+                                             int64 window, index first,
                                              const window_sums<Parts>& sum) {
   const int t = static_cast<int>(threadIdx.x) % 4;
 #pragma unroll
@@ -175,13 +167,18 @@ __device__ __forceinline__ void write_window(const arguments& args, int64 window
       const int64 row = window * window_height + 8 * q + 2 * t + h;
       if (row >= args.rows) continue;
       const auto i = static_cast<index>(row);
+      const int64 n = args.offset(i + 1) - args.offset(i);
       typename S::accum of_row[Parts][4];
 #pragma unroll
       for (int p = 0; p < Parts; ++p)
 #pragma unroll
-        for (int v = 0; v < 4; ++v) of_row[p][v] = sum[q][p][v / 2][v % 2 * 2 + h];
-      write_tile<S, 4, 8, Parts, Plain>(args, i, first, args.offset(i + 1) - args.offset(i),
-                                        of_row);
+        for (int v = 0; v < 4; ++v) {
+          of_row[p][v] = sum[q][p][v / 2][v % 2 * 2 + h];
+          if constexpr (Reader::folds)
+            of_row[p][v] =
+                reader.unfold(of_row[p][v], factor_of<S>(args) * static_cast<float>(n), p, v);
+        }
+      write_tile<S, 4, 8, Parts, Plain>(args, i, first, n, of_row);
     }
 }
 
@@ -217,10 +214,14 @@ __global__ void __launch_bounds__(row_threads) hybrid(const __grid_constant__ ar
   const int64 entries = args.offset(end) - args.offset(begin);
   if (args.fit.selects(entries, args.window_tiles[window + 1] - args.window_tiles[window])) {
     const index mine = first + static_cast<index>(threadIdx.x) % 32 / 4 * 4;
+    index columns[Parts];
+#pragma unroll
+    for (int p = 0; p < Parts; ++p) columns[p] = mine + 32 * p;
+    const b_reader<S, TB, 4, Parts> reader(args, columns);
     window_sums<Parts> sum = {};
-    multiply_window<S, TB, V, Parts, Iso>(args, window, mine, sum);
+    multiply_window<S, TB, V, Parts, Iso>(args, reader, window, mine, sum);
     if (complete<S, Parts, Iso>(args, sum))
-      return write_window<S, Parts, Plain>(args, window, mine, sum);
+      return write_window<S, Parts, Plain>(args, reader, window, mine, sum);
   }
   take_rows<S, TB, V, Parts, Plain>(args, begin, end, first);
 }
