@@ -26,6 +26,7 @@
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
+#include "rig/mxm_update.hpp"
 #include "rig/mxv.hpp"
 #include "rig/place.hpp"
 #include "rig/quantized.hpp"

@@ -51,9 +51,12 @@ const char* refusal_of(const kernel& k, operands asked) {
       return "does not serve a sparse vector";
     case operands::dense_pair:
       return "does not serve two dense operands";
+    case operands::updated:
+      return "does not multiply its product by weights";
     case operands::dense:
       break;
   }
+  if (k.takes == operands::updated) return "needs weights to multiply the product by";
   return k.takes == operands::cbsr_mask ? "needs the structure of a cbsr as the mask"
                                         : "has a sparse result, and B is a dense";
 }
@@ -77,6 +80,7 @@ operands operands_of(const problem& p) {
     return p.right.structure == nullptr ? operands::dense_pair
            : p.is_vector                ? operands::vector
                                         : operands::sparse;
+  if (p.is_updated) return operands::updated;
   if (p.mask.over == mask_operand::kind::cbsr) return operands::cbsr_mask;
   return p.b.k > 0 ? operands::cbsr_right : operands::dense;
 }

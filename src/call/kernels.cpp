@@ -5,6 +5,7 @@
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/run.hpp"
 #include "rig/kernels/cpu/sampled.hpp"
+#include "rig/kernels/cpu/update.hpp"
 #include "rig/kernels/list.hpp"
 
 namespace rig {
@@ -50,6 +51,8 @@ constexpr kernel list[] = {
      sparse_family<on_cpu::push_family>, none, operands::vector},
     {"pull", here, false, "columns of the matrix that the mask allows", on_cpu::pull_answer,
      sparse_family<on_cpu::pull_family>, none, operands::vector},
+    {"update", here, false, "a product, and then its update", on_cpu::update_answer,
+     on_cpu::update_run, none, operands::updated},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
@@ -78,6 +81,8 @@ constexpr kernel list[] = {
      on_cuda::push_run, none, operands::vector},
     {"pull", gpu, false, "columns of the matrix that the mask allows", on_cuda::pull_answer,
      on_cuda::pull_run, none, operands::vector},
+    {"update", gpu, false, "a product, and then its update", on_cuda::update_answer,
+     on_cuda::update_run, none, operands::updated},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run,
      none, operands::dense, true},
 #endif

@@ -21,6 +21,19 @@ std::string shape(const char* name, bool transposed, index rows, index columns) 
          std::to_string(columns);
 }
 
+/// The weights of `mxm_update` and its result.
+void check_update(const problem& p) {
+  const dense_operand &w = p.weights, &c = p.updated;
+  if (w.rows != p.b.columns)
+    fail(errc::shape, {p.operation, ": ", shape("B", p.desc->transpose_b, p.b.rows, p.b.columns),
+                       ", W is ", w.rows, "x", w.columns, "; the first has ", p.b.columns,
+                       " columns, the second ", w.rows, " rows"});
+  if (c.rows != p.a.rows || c.columns != w.columns)
+    fail(errc::shape, {p.operation, ": ", shape("A", p.desc->transpose_a, p.a.rows, p.a.columns),
+                       ", W is ", w.rows, "x", w.columns, "; the result is ", p.a.rows, "x",
+                       w.columns, ", but C is ", c.rows, "x", c.columns});
+}
+
 void check_shapes(const problem& p) {
   const auto operands = [&] {
     return shape("A", p.desc->transpose_a, p.a.rows, p.a.columns) + ", " +
@@ -34,7 +47,8 @@ void check_shapes(const problem& p) {
       fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x",
                          p.b.columns, ", but ", what, " is ", rows, "x", columns});
   };
-  if (!p.creates_result) expect("C", p.c.rows, p.c.columns);
+  if (!p.creates_result) expect(p.is_updated ? "Z" : "C", p.c.rows, p.c.columns);
+  if (p.is_updated) check_update(p);
   if (!p.creates_result && p.algebra->is_indexed)
     expect("C's index array", p.indices.rows, p.indices.columns);
   if (p.mask.over == mask_operand::kind::matrix)
@@ -55,7 +69,9 @@ void check_places(const problem& p) {
     if (where != p.a.where) refuse_place(p, what, where);
   };
   expect("B", p.b.where);
-  if (!p.creates_result) expect("C", p.c.where);
+  if (!p.creates_result) expect(p.is_updated ? "Z" : "C", p.c.where);
+  if (p.is_updated) expect("W", p.weights.where);
+  if (p.is_updated) expect("C", p.updated.where);
   if (!p.creates_result && p.algebra->is_indexed) expect("C's index array", p.indices.where);
   if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
   if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
@@ -212,6 +228,11 @@ bool is_aliased(const problem& p) {
   };
   const range c = range_of(p.c);
   if (shares(c)) return true;
+  if (p.is_updated) {
+    const range updated = range_of(p.updated), weights = range_of(p.weights);
+    return shares(updated) || updated.overlaps(c) || updated.overlaps(weights) ||
+           c.overlaps(weights);
+  }
   if (p.indices.data == nullptr) return false;
   const range indices = range_of(p.indices);
   return shares(indices) || c.overlaps(indices);
@@ -236,20 +257,23 @@ dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream)
 }
 
 void run_via_temporary(problem& p, const kernel& chosen, workspace& work) {
-  const dense_operand c = p.c, indices = p.indices;
-  buffer kept_c, kept_indices;
+  const dense_operand c = p.c, indices = p.indices, updated = p.updated;
+  buffer kept_c, kept_indices, kept_updated;
   void* stream = p.desc->stream;
   p.c = copy_of(c, kept_c, stream);
   p.indices = copy_of(indices, kept_indices, stream);
+  p.updated = copy_of(updated, kept_updated, stream);
   chosen.run(p, work);
-  copy(p.c, c, stream);
+  if (c.data != nullptr) copy(p.c, c, stream);
   if (indices.data != nullptr) copy(p.indices, indices, stream);
+  if (updated.data != nullptr) copy(p.updated, updated, stream);
   p.c = c;
   p.indices = indices;
+  p.updated = updated;
 }
 
 void run_chosen(problem& p, const kernel& chosen, workspace& work) {
-  if (!p.creates_result && is_aliased(p))
+  if ((!p.creates_result || p.is_updated) && is_aliased(p))
     run_via_temporary(p, chosen, work);
   else
     chosen.run(p, work);
@@ -275,6 +299,8 @@ std::string in_words(const problem& p) {
   words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
   if (p.b.value_type == type::code) words += " of int8 codes";
+  if (p.is_updated)
+    words += ", W " + std::to_string(p.weights.rows) + "x" + std::to_string(p.weights.columns);
   if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries per row";
   if (p.mask.over == mask_operand::kind::cbsr)
     words += ", masked by " + std::to_string(p.mask.full.k) + " entries per row";
@@ -304,7 +330,7 @@ void check(problem& p) {
 }
 
 void run(problem& p) {
-  const bool is_empty = p.a.rows == 0 || p.b.columns == 0;
+  const bool is_empty = p.a.rows == 0 || (p.is_updated ? p.weights : p.b).columns == 0;
   if (!is_empty) find_statistics(p);
   const kernel& chosen = *choose(p).chosen;
   if (is_empty) return;
@@ -347,7 +373,9 @@ explanation explain(problem& p) {
   p.reasons = true;
   check(p);
   find_statistics(p);
-  return explained(p, in_words(p), operands::dense | operands::cbsr_right | operands::cbsr_mask,
+  return explained(p, in_words(p),
+                   p.is_updated ? operands::updated
+                                : operands::dense | operands::cbsr_right | operands::cbsr_mask,
                    &traffic);
 }
 

@@ -48,6 +48,9 @@ void pull_run(const problem& p, workspace& work);
 answer hybrid_answer(const problem& p);
 void hybrid_run(const problem& p, workspace& work);
 
+answer update_answer(const problem& p);
+void update_run(const problem& p, workspace& work);
+
 answer vendor_answer(const problem& p);
 void vendor_run(const problem& p, workspace& work);
 

@@ -30,7 +30,7 @@ __device__ unsigned mixed(unsigned long long x) {
 }
 
 // As many bytes of arguments as rig's kernels have.
-struct arguments { unsigned long words[66]; };
+struct arguments { unsigned long words[70]; };
 extern "C" __global__ void nothing(const __grid_constant__ arguments) {}
 
 extern "C" __global__ void fill_random(float* out, long count, unsigned seed) {
@@ -367,7 +367,7 @@ void ge_spmm(int coarsening, bool caching, const rig::matrix<float>& a, const fl
 
 std::function<void()> bare_launch() {
   struct arguments {
-    unsigned long words[66];
+    unsigned long words[70];
   };
   static_assert(sizeof(arguments) == sizeof(rig::on_cuda::arguments));
   return [found = reinterpret_cast<const void*>(kernel("nothing")), on = stream()] {

@@ -167,7 +167,7 @@ void gpu_suites(const options& given, record& out) {
       {"sampled", make_sampled},   {"maxk", make_maxk},     {"spmv", make_spmv},
       {"ablation", make_ablation}, {"start", make_start},   {"profile", make_profile},
       {"real", make_real},         {"graph", make_graph},   {"spgemm", make_spgemm},
-      {"hybrid", make_hybrid},     {"search", make_search},
+      {"hybrid", make_hybrid},     {"search", make_search}, {"update", make_update},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

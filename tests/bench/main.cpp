@@ -44,6 +44,8 @@ constexpr suite table[] = {
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"hybrid", "GPU: windows on Tensor cores beside the other kernels of the same precision",
      gpu_suites},
+    {"update", "GPU: a product and its dense update in one call, beside separate calls",
+     gpu_suites},
     {"windows", "GPU: the selector of hybrid, fitted to synthetic windows and written to --table",
      tune_windows},
     {"tune", "GPU: the rows of the tuning table, measured and written to --table", tune},

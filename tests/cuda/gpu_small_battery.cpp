@@ -8,6 +8,7 @@
 #include "sampling_cases.hpp"
 #include "table.hpp"
 #include "tuned.hpp"
+#include "update_cases.hpp"
 
 namespace {
 
@@ -45,6 +46,14 @@ TEST_CASE("every window on Tensor cores") {
                     "hybrid,,bias=1000000 per_column=0 per_density=0"});
   tally met(gpu);
   sweep_small<rig::plus_times<float>, float, rig::half, float>(small_battery(), 6, met);
+}
+
+TEST_CASE("products and their updates") {
+  random_bits random(test_seed());
+  const shape rows{"rows", pattern_of_lengths({2, 40, 0, 7, 300}, 300, random)};
+  const tuned with({"segments,,split_length=64"});
+  for (const rig::index f : {1, 33, 64})
+    update_cases::check_update<rig::plus_times<float>, float>(rows, f, 20, gpu);
 }
 
 TEST_CASE("every operation") {

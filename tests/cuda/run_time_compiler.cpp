@@ -53,6 +53,9 @@ void check_every_kernel(const std::string& semiring, int architecture) {
   compiles("rig::on_cuda::row<" + semiring +
            ", rig::on_cuda::code, 4, 32, 32, 4, 2, true, rig::on_cuda::entries_read::mostly_full>");
   compiles("rig::on_cuda::permute_values<" + semiring + ">");
+  for (const char* rest : {"1, 1", "4, 4"})
+    compiles("rig::on_cuda::multiply_rows<" + semiring + ", " + rest + ">",
+             "cuda/update/update.cuh");
   compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 4, true>", "cuda/spmv/spmv.cuh");
   compiles("rig::on_cuda::spmv<" + semiring + ", rig::half, 1, false>", "cuda/spmv/spmv.cuh");
   compiles(
@@ -110,7 +113,8 @@ void check_hybrid(int architecture) {
   for (const char* semiring : {"plus_times", "plus_second", "mean_times"})
     for (const char* rest :
          {"float, 4, 2, false, true", "float, 1, 1, true, false", "rig::half, 4, 2, false, true",
-          "rig::half, 4, 1, true, false", "rig::bfloat16, 1, 2, false, false"})
+          "rig::half, 4, 1, true, false", "rig::bfloat16, 1, 2, false, false",
+          "rig::on_cuda::code, 4, 2, true, true", "rig::on_cuda::column_code, 1, 1, true, false"})
       check_compiles(
           std::string("rig::on_cuda::hybrid<rig::") + semiring + "<float>, " + rest + ">", nullptr,
           "cuda/hybrid/hybrid.cuh", architecture);
@@ -122,7 +126,7 @@ TEST_CASE("every kernel file compiles from its text") {
     if (const std::string_view name = text.name;
         name.starts_with("cuda/") && !name.starts_with("cuda/device/"))
       ++files;
-  CHECK(files == 14);
+  CHECK(files == 15);
   for (const char* semiring : {"rig::plus_times<float>", "rig::min_plus<rig::int32>",
                                "rig::arg_second<double, true>", "rig::lor_land<bool>"})
     check_every_kernel(semiring, 90);

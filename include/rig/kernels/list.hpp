@@ -18,6 +18,7 @@ enum class operands : unsigned char {
   sparse = 8,       ///< A and B are matrices; C is sparse
   vector = 16,      ///< A is a sparse vector, B a matrix; C is a sparse vector
   dense_pair = 32,  ///< A and B are dense, the mask is a matrix; C is sparse
+  updated = 64,     ///< B is a dense, and the product is multiplied by a dense of weights
 };
 constexpr operands operator|(operands x, operands y) {
   return static_cast<operands>(static_cast<int>(x) | static_cast<int>(y));

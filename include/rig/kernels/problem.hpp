@@ -155,6 +155,8 @@ struct problem {
   double products = 0;           ///< of sparse A and B: the number of a ⊗ b
   dense_operand c;               ///< data is null until the result exists
   dense_operand indices;         ///< second array of an indexed result
+  bool is_updated = false;       ///< `updated` = C · `weights`; C has no data if it is not stored
+  dense_operand weights, updated;
   mask_operand mask;
   accumulator accum = accumulator::none;
   bool creates_result = false;         ///< the result is new: outside the mask it becomes fill

@@ -105,6 +105,10 @@ constexpr int window_height = 16;
 constexpr int tile_slots = 8;
 constexpr int64 longest_in_window = 32768;
 
+/// Threads per block of `multiply_rows`, and the rows of W that it holds in shared memory.
+constexpr int update_threads = 256;
+constexpr index weights_panel = 128;
+
 /// The selector: a logistic regression over the columns of a window's tiles and their density. A
 /// window runs on Tensor cores if its odds to win there are positive.
 struct window_fit {
@@ -208,6 +212,12 @@ struct arguments {
   const index* window_columns = nullptr;        ///< tile_slots per tile, the last one repeated
   const unsigned short* window_bits = nullptr;  ///< 8 per tile: slots of rows g and g + 8
   window_fit fit = {};
+  // C · W: `update`
+  const float* weights = nullptr;
+  int64 weights_stride = 0;
+  index update_columns = 0;
+  float* updated = nullptr;
+  int64 updated_stride = 0;
 
   constexpr int64 offset(index row) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[row]

@@ -108,7 +108,7 @@ class stream_order {
   int device_;
   device_scope current_;
   void* stream_;
-  void* others_[15];
+  void* others_[16];
   int count_ = 0;
 };
 

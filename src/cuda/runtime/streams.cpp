@@ -88,7 +88,8 @@ stream_order::stream_order(const problem& p)
           p.a.where.device, p.desc->stream, p.operation,
           {p.a.stream, p.a.values_stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
            p.b.stream, p.b.beside_stream, p.c.stream, p.c.beside_stream, p.indices.stream,
-           p.indices.beside_stream, p.mask.full.stream, p.mask.full.beside_stream}) {}
+           p.indices.beside_stream, p.mask.full.stream, p.mask.full.beside_stream, p.weights.stream,
+           p.updated.stream}) {}
 
 bool stream_order::add(void* stream, const char* operation) {
   if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)

@@ -1,0 +1,112 @@
+#pragma once
+
+/// @file
+/// `mxm_update`: a sparse × dense product and the dense update that follows it, in one call.
+
+#include "rig/mxm.hpp"
+
+namespace rig {
+
+/// @cond internal
+/// Over S, A, B and W, without results.
+template <class S, class TA, class TB>
+problem make_updated(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w,
+                     const descriptor& desc) {
+  static_assert(is_same<output<S>, float>,
+                "mxm_update multiplies sums of float: the semiring's output type must be float");
+  problem p = make_problem<S>("mxm_update", a, b, no_mask{}, desc);
+  p.is_updated = true;
+  fill_in(p.weights, w);
+  // The product itself, which is not stored unless a call sets it.
+  p.creates_result = true;
+  p.c.value_type = type::float32;
+  p.c.value_bytes = sizeof(float);
+  return p;
+}
+
+template <class S, class TA, class TB>
+void update_into(dense<float>& c, dense<float>* product, const matrix<TA>& a, const dense<TB>& b,
+                 const dense<float>& w, const descriptor& desc) {
+  or_out_of_memory("mxm_update", [&] {
+    if constexpr (require_semiring<S>()) {
+      problem p = make_updated<S>(a, b, w, desc);
+      p.creates_result = product == nullptr;
+      if (product != nullptr) fill_in_result<S>(p, *product);
+      static_cast<void>(c.data());  // throws for read-only views
+      fill_in(p.updated, c);
+      check(p);
+      run(p);
+    }
+  });
+}
+/// @endcond
+
+/// A product and a dense update of it: the aggregation of a GNN layer and its linear map.
+///
+///   C = (op(A) ⊕.⊗ op(B)) · W
+///
+/// Shapes: op(A) m×k, op(B) k×f, W f×g, C m×g. A row of op(A) without entries is `desc.fill` before
+/// the update: set it to 0 for a maximum. On a device f and g are at most 128, and the product
+/// stays in shared memory. The same inputs and machine give the same bits; docs/reference/mxm.md
+/// has the bound of the error. Places: all operands in one. Cost: O(nnz · f + m · f · g). Throws
+/// error as `mxm`; nothing is written then. Source: HC-SpMM (Li et al.), ICDE 2025.
+/// @code
+/// const auto H = rig::mxm_update(A, X, W, rig::plus_times<float>{});
+/// const auto pooled = rig::mxm_update(A, X, W, rig::max_second<float>{}, {.fill = 0});
+/// @endcode
+template <class TA, class TB, class S>
+dense<float> mxm_update(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w, S,
+                        const descriptor& desc = {}) {
+  return or_out_of_memory("mxm_update", [&] {
+    if constexpr (require_semiring<S>()) {
+      problem p = make_updated<S>(a, b, w, desc);
+      p.updated.rows = desc.transpose_a ? a.columns() : a.rows();
+      p.updated.columns = w.columns();
+      p.updated.where = a.where();
+      check(p);
+      auto c = dense<float>::uninitialised(p.updated.rows, p.updated.columns, a.where(),
+                                           owner_for(a.where(), desc.stream));
+      fill_in(p.updated, c);
+      run(p);
+      return c;
+    } else {
+      return dense<float>();
+    }
+  });
+}
+
+/// Into an existing C, which may share memory with any operand.
+template <class TA, class TB, class S>
+void mxm_update(dense<float>& c, const matrix<TA>& a, const dense<TB>& b, const dense<float>& w, S,
+                const descriptor& desc = {}) {
+  update_into<S>(c, nullptr, a, b, w, desc);
+}
+
+/// The same, and stores the product too: Z = op(A) ⊕.⊗ op(B), C = Z · W. A gradient by W needs it.
+/// @code
+/// rig::mxm_update(C, Z, A, X, W, rig::plus_times<float>{});
+/// @endcode
+template <class TA, class TB, class S>
+void mxm_update(dense<float>& c, dense<float>& z, const matrix<TA>& a, const dense<TB>& b,
+                const dense<float>& w, S, const descriptor& desc = {}) {
+  update_into<S>(c, &z, a, b, w, desc);
+}
+
+/// Explains such a call: the answers of the kernels, and the choice. Computes nothing.
+template <class TA, class TB, class S>
+explanation explain(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w, S,
+                    const descriptor& desc = {}) {
+  return or_out_of_memory("explain", [&] {
+    if constexpr (require_semiring<S>()) {
+      problem p = make_updated<S>(a, b, w, desc);
+      p.updated.rows = desc.transpose_a ? a.columns() : a.rows();
+      p.updated.columns = w.columns();
+      p.updated.where = a.where();
+      return explain(p);
+    } else {
+      return explanation();
+    }
+  });
+}
+
+}  // namespace rig
