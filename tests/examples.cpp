@@ -447,6 +447,9 @@ TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages
     CHECK(std::abs(narrow["test_accuracy"].get<double>() - exact["test_accuracy"].get<double>()) <
           0.05);
   }
+  // Exact, and three kernels with each width; in floats and in 8 bits.
+  const outcome sweep = run(infer + " --sweep 4,8 --json");
+  CHECK(std::count(sweep.out.begin(), sweep.out.end(), '\n') == 14);
   CHECK(answer("gnn_train --epochs 3 --threads 1 --hidden 8" + small)["last_loss"] ==
         answer("gnn_train --epochs 3 --threads 2 --hidden 8" + small)["last_loss"]);
   const auto tasks = answer("gnn_train --epochs 3 --data proteins-like:600 --model sage");

@@ -142,15 +142,17 @@ class noise {
 struct recipe {
   const char* name;
   index features;
-  double signal;  ///< the deviation of the means of the classes; that of the noise is 1
+  index classes;  ///< community c has class c modulo this; 0: a class of its own
+  double signal;  ///< the deviation of the means of the communities; that of the noise is 1
   double strays;  ///< the share of nodes with the class and the features of another community
-  index tasks;    ///< 0: the community is the class
+  index tasks;    ///< 0: a node has a class
   double task_share, flipped;  ///< communities with a task, and labels that differ from theirs
   double train, validation;    ///< shares of the nodes; the others test
 };
 constexpr recipe recipes[] = {
-    {"reddit-like", 602, 0.08, 0.05, 0, 0, 0, 0.66, 0.10},
-    {"proteins-like", 8, 0.5, 0.05, 112, 0.3, 0.1, 0.65, 0.16},
+    {"reddit-like", 602, 0, 0.08, 0.05, 0, 0, 0, 0.66, 0.10},
+    {"proteins-like", 8, 0, 0.5, 0.05, 112, 0.3, 0.1, 0.65, 0.16},
+    {"products-like", 100, 47, 0.08, 0.05, 0, 0, 0, 0.08, 0.02},
 };
 
 /// The community graph of a recipe with `nodes` nodes, and the community of each node.
@@ -163,10 +165,11 @@ rig::generate::community_shape resized(rig::generate::community_shape shape, ind
   return shape;
 }
 
-void generate_labels(const recipe& by, const std::vector<index>& community, index classes,
+void generate_labels(const recipe& by, const std::vector<index>& community, index communities,
                      dataset& data) {
   const noise of_tasks(1, 0), of_flips(1, 1);
   const auto n = static_cast<index>(community.size());
+  const index classes = by.classes > 0 ? by.classes : communities;
   const index columns = by.tasks > 0 ? by.tasks : classes;
   data.multi_label = by.tasks > 0;
   data.label = rig::dense<rig::int32>(n, 1, -1);
@@ -174,8 +177,8 @@ void generate_labels(const recipe& by, const std::vector<index>& community, inde
   for (index i = 0; i < n; ++i) {
     const index c = community[static_cast<std::size_t>(i)];
     if (!data.multi_label) {
-      data.label(i, 0) = c;
-      data.y(i, c) = 1;
+      data.label(i, 0) = c % classes;
+      data.y(i, c % classes) = 1;
       continue;
     }
     for (index t = 0; t < by.tasks; ++t) {

@@ -27,7 +27,8 @@ struct dataset {
 };
 
 /// Reads graph.mtx, features.mtx or features.npy, labels.txt and split.txt of a folder, or
-/// generates `reddit-like` or `proteins-like`, with `:NODES` behind it a smaller one.
+/// generates `reddit-like`, `products-like` or `proteins-like`, with `:NODES` behind it a smaller
+/// one.
 ///
 /// Labels: an integer a line, −1 for none. Split: lines `train`, `val` and `test`, each followed by
 /// nodes, from 0. Generated classes are the communities of the graph, see docs/guide/training.md.

@@ -1,5 +1,8 @@
 // What a trained network finds with other kernels and types: sampled rows, 8-bit features.
 
+#include <charconv>
+#include <sstream>
+
 #include "model_file.hpp"
 #include "programs.hpp"
 #include "rig/sampling_report.hpp"
@@ -9,9 +12,15 @@ namespace {
 constexpr std::array<std::string_view, 4> type_names = {"float", "half", "bfloat16", "int8"};
 
 struct settings {
-  std::string model, data, feature_type;
+  std::string model, data, feature_type, sweep;
   int width = 0;
   bool rescale = false;
+};
+
+/// A way to infer.
+struct attempt {
+  rig::descriptor desc;
+  std::string feature_type;
 };
 
 /// Features of words as numbers, with a 0 in each other place.
@@ -31,7 +40,43 @@ gnn::narrow_features narrowed(const gnn::dataset& data, const std::string& type)
   return rig::quantized::from(full);
 }
 
-void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& my) {
+bool is_sampled(const rig::descriptor& desc) { return desc.width > 0; }
+
+/// The attempts of a sweep: exact, on a GPU also by cuSPARSE, and by each sampled kernel with each
+/// width; in floats and in 8 bits.
+std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& plain,
+                              rig::place where) {
+  std::vector<attempt> all;
+  for (const char* type : {"float", "int8"}) {
+    all.push_back({plain, type});
+    if (where != rig::cpu() && type == type_names[0]) {
+      rig::descriptor by_vendor = plain;
+      by_vendor.kernel = "vendor";
+      by_vendor.reproducible = false;
+      all.push_back({by_vendor, type});
+    }
+    std::istringstream list(widths);
+    for (std::string word; std::getline(list, word, ',');) {
+      int width = 0;
+      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), width);
+      example::require(code == std::errc() && end == word.data() + word.size() && width > 0,
+                       "--sweep takes widths such as 16,32, not '" + word + "'");
+      for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
+        rig::descriptor desc = plain;
+        desc.kernel = kernel;
+        desc.width = width;
+        desc.rescale = true;
+        all.push_back({desc, type});
+      }
+    }
+  }
+  return all;
+}
+
+void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& my,
+                const std::vector<attempt>& attempts) {
+  const bool is_narrow = std::ranges::any_of(
+      attempts, [](const attempt& one) { return one.feature_type != type_names[0]; });
   if (s.inputs != data.inputs() || s.outputs != data.y.columns())
     rig::fail(rig::errc::shape,
               {my.model, ": a model of ", s.inputs, " features and ", s.outputs, " classes; ",
@@ -39,27 +84,17 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
   const bool gathers_features = s.model == gnn::kind::gcn ||
                                 (s.model == gnn::kind::gin && s.k == 0) ||
                                 (s.model == gnn::kind::sage && s.aggregate != gnn::gathering::pool);
-  if (my.feature_type != "float" && (!gathers_features || (s.k > 0 && s.layers > 1)))
-    rig::fail(rig::errc::cannot,
-              {"--feature-type ", my.feature_type,
-               ": the first layer of this model gathers what a dense product made; a model of gcn, "
-               "gin, or sage with mean or gcn, and ReLU, gathers features"});
+  if (is_narrow && (!gathers_features || (s.k > 0 && s.layers > 1)))
+    rig::fail(rig::errc::cannot, {"--feature-type and --sweep: the first layer of this model "
+                                  "gathers what a dense product made; a model of gcn, "
+                                  "gin, or sage with mean or gcn, and ReLU, gathers features"});
 }
 
-void infer(const example::options& given, const settings& my) {
-  const auto model = gnn::load_model(my.model);
-  auto data = gnn::load_data(my.data);
-  check_fits(model.shape, data, my);
-  if (model.normalise_features) gnn::normalise_features(data);
-  auto desc = given.describe();
-  desc.width = my.width;
-  desc.rescale = my.rescale;
-  const rig::place where = given.where();
-  gnn::network<float> net(model.shape, 1, where);
-  net.set_values(model.values);
-  const auto on = gnn::move(data, model.shape, desc, where);
-  on.problem.x->narrow = gnn::to(narrowed(data, my.feature_type), where);
-
+/// Infers in one way, and reports it.
+void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float>& net,
+           gnn::moved& on, bool as_json) {
+  const rig::place where = on.problem.x->where();
+  on.problem.a.desc = by.desc;
   rig::dense<float> z;
   std::vector<double> ms;
   for (int run = 0; run < 11; ++run) {
@@ -69,23 +104,52 @@ void infer(const example::options& given, const settings& my) {
     rig::synchronise(where);
     ms.push_back(watch.ms());
   }
-  const auto times = gnn::measure_stages(net, on.problem, false);
-  const bool is_sampled = my.width > 0;
+  const auto times = gnn::measure_stages(gnn::median(ms), false, where, [&](gnn::tape& t) {
+    net.forward(t, on.problem.a, on.problem.x);
+  });
   example::report out;
-  out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(model.shape.model)]));
+  out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(net.shape().model)]));
   out.add_hidden("data", data.name);
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
-  out.add("kernel", given.kernel);
-  out.add("width", my.width);
-  out.add("feature_type", my.feature_type);
-  add_scores(out, gnn::accuracy(z, on.problem.of), data, z);
-  out.add("kept_share", is_sampled ? rig::sampling_report(on.problem.a.a, desc).kept_share() : 1.0);
+  out.add("kernel", by.desc.kernel);
+  out.add("width", by.desc.width);
+  out.add("feature_type", by.feature_type);
+  gnn::add_scores(out, gnn::accuracy(z, on.problem.of), data, z);
+  out.add("kept_share",
+          is_sampled(by.desc) ? rig::sampling_report(on.problem.a.a, by.desc).kept_share() : 1.0);
   out.add("inference_ms", gnn::median(ms));
   out.add("aggregate_ms", times.aggregate);
   out.add("update_ms", times.update);
   out.add("transfer_ms", on.transfer_ms);
   out.add("peak_bytes", gnn::peak_bytes(where));
-  out.print(given.json);
+  out.print(as_json);
+}
+
+void infer(const example::options& given, const settings& my) {
+  const rig::place where = given.where();
+  rig::descriptor plain = given.describe();
+  std::vector<attempt> attempts;
+  if (my.sweep.empty()) {
+    plain.width = my.width;
+    plain.rescale = my.rescale;
+    attempts = {{plain, my.feature_type}};
+  } else {
+    attempts = sweep_of(my.sweep, plain, where);
+  }
+  const auto model = gnn::load_model(my.model);
+  auto data = gnn::load_data(my.data);
+  check_fits(model.shape, data, my, attempts);
+  if (model.normalise_features) gnn::normalise_features(data);
+  gnn::network<float> net(model.shape, 1, where);
+  net.set_values(model.values);
+  auto on = gnn::move(data, model.shape, plain, where);
+  std::string type = type_names[0].data();
+  for (const attempt& by : attempts) {
+    if (by.feature_type != type)
+      on.problem.x->narrow = gnn::to(narrowed(data, by.feature_type), where);
+    type = by.feature_type;
+    infer(by, data, net, on, given.json);
+  }
 }
 
 void check(const settings& my, const example::options& given) {
@@ -97,6 +161,8 @@ void check(const settings& my, const example::options& given) {
   });
   require(samples == (my.width > 0),
           "--width of at least 1 belongs to --kernel bucket, fastrand or adaptive");
+  require(my.sweep.empty() || (given.kernel.empty() && my.width == 0),
+          "--sweep names kernels and widths itself");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
 }
 
@@ -114,6 +180,8 @@ int main(int count, char** arguments) {
   add("rescale", po::bool_switch(&my.rescale), "multiply sums of sampled rows by row_nnz / read");
   add("feature-type", po::value(&my.feature_type)->default_value("float"),
       "float, half, bfloat16 or int8: in which the first layer gathers the features");
+  add("sweep", po::value(&my.sweep)->value_name("W,W,…"),
+      "infers exactly and by each sampled kernel with each width, in floats and in 8 bits");
   return example::run_program(
       count, arguments, "Infers with a trained graph neural network", own,
       [&](const example::options& given) {

@@ -25,6 +25,13 @@ struct aggregation {
   rig::matrix<T> a;
   bool is_mean = false;  ///< whether A is D⁻¹ times a graph: then inference needs no values
   rig::descriptor desc = {};
+  std::shared_ptr<rig::matrix<T>> turned = std::make_shared<rig::matrix<T>>();
+
+  /// Aᵀ with its values in their order, made once: a descriptor would order them in each product.
+  const rig::matrix<T>& by_columns() const {
+    if (turned->rows() == 0) *turned = rig::transpose(a);
+    return *turned;
+  }
 
   rig::descriptor transposed() const {
     rig::descriptor turned = desc;
@@ -50,18 +57,14 @@ void multiply(rig::dense<T>& c, rig::accumulator accum, const variable<T>& x, co
 /// dW += Xᵀ·dY, and dX += dY·Wᵀ.
 template <class T>
 void multiply_backward(variable<T>& x, variable<T>& w, const rig::dense<T>& dy) {
-  const rig::place where = dy.where();
-  if (x.is_sparse) {
-    w.add(rig::mxm(x.sparse, dy, rig::plus_times<T>{}, {.transpose_a = true}));
-  } else {
-    auto dw = rig::dense<T>::uninitialised(w.rows(), w.columns(), where);
-    example::gemm(dw, rig::none, x.value, dy, {.x = true});
-    w.add(std::move(dw));
-  }
+  const auto into_w = w.open(w.rows(), w.columns(), dy.where());
+  if (x.is_sparse)
+    rig::mxm(w.gradient, into_w, x.sparse, dy, rig::plus_times<T>{}, {.transpose_a = true});
+  else
+    example::gemm(w.gradient, into_w, x.value, dy, {.x = true});
   if (!x.needs_gradient) return;
-  auto dx = rig::dense<T>::uninitialised(x.rows(), x.columns(), where);
-  example::gemm(dx, rig::none, dy, w.value, {.w = true});
-  x.add(std::move(dx));
+  const auto into_x = x.open(x.rows(), x.columns(), dy.where());
+  example::gemm(x.gradient, into_x, dy, w.value, {.w = true});
 }
 
 /// Y = X·W.
@@ -83,20 +86,26 @@ void add_linear(tape& t, const var<T>& y, const var<T>& x, const var<T>& w) {
 /// Y += 1·b in the place of Y: a row b for each node. db = 1ᵀ·dY.
 template <class T>
 void add_bias(tape& t, const var<T>& y, const var<T>& b) {
-  const auto ones = variable_of<T>(constant<T>(y->rows(), 1, 1, y->where()));
-  ones->needs_gradient = false;
-  add_linear(t, y, ones, b);
+  t.run(stage::update, [&] {
+    const auto ones = constant<T>(y->rows(), 1, 1, y->where());
+    example::gemm(y->value, rig::accumulator::plus, ones, b->value);
+  });
+  t.then(stage::update, [=] {
+    const auto& dy = y->gradient;
+    const auto into = b->open(1, dy.columns(), dy.where());
+    auto column = rig::dense<T>::view(b->gradient.data(), dy.columns(), 1, 1, dy.where());
+    rig::reduce_rows(column, into, dy, rig::binary::plus, {.transpose_a = true});
+  });
 }
 
-/// Y = max(X, 0). dX is dY where Y is not 0.
+/// Y = max(Y, 0), in the place of Y. dY passes where Y is not 0.
 template <class T>
-var<T> relu(tape& t, const var<T>& x) {
-  const auto y =
-      variable_of<T>(t.run(stage::update, [&] { return rig::apply(x->value, rig::unary::relu); }));
+void relu(tape& t, const var<T>& y) {
+  t.run(stage::update, [&] { rig::apply(y->value, rig::none, y->value, rig::unary::relu); });
   t.then(stage::update, [=] {
-    x->add(rig::apply(y->gradient, rig::unary::identity, rig::values(y->value), {.fill = 0}));
+    rig::apply(y->gradient, rig::none, y->gradient, rig::unary::identity, rig::values(y->value),
+               {.replace = true, .fill = 0});
   });
-  return y;
 }
 
 /// A probability and a seed as the number that `dropped` takes.
@@ -106,27 +115,33 @@ inline rig::int64 dropout_key(double p, std::uint64_t seed) {
                                  std::min<std::uint64_t>(part, 65535));
 }
 
-/// Y(i,j) = X(i,j) / (1 − p), or 0 with probability p. dX = dY, dropped alike.
+/// Y(i,j) = X(i,j) / (1 − p), or 0 with probability p; dX = dY, dropped alike. Y takes the place of
+/// X, except if X is features, which stay.
 template <class T>
 var<T> dropout(tape& t, const var<T>& x, double p, std::uint64_t seed) {
   const rig::int64 key = dropout_key(p, seed);
-  if (x->is_sparse)
-    return variable_of<T>(
-        t.run(stage::update, [&] { return rig::apply(x->sparse, dropped{}, key); }));
-  const auto y =
-      variable_of<T>(t.run(stage::update, [&] { return rig::apply(x->value, dropped{}, key); }));
-  y->needs_gradient = x->needs_gradient;
-  if (x->needs_gradient)
-    t.then(stage::update, [=] { x->add(rig::apply(y->gradient, dropped{}, key)); });
-  return y;
+  const auto apart = [&](const auto& features) {
+    const auto y =
+        variable_of<T>(t.run(stage::update, [&] { return rig::apply(features, dropped{}, key); }));
+    y->needs_gradient = false;
+    return y;
+  };
+  if (x->is_sparse) return apart(x->sparse);
+  if (!x->needs_gradient) return apart(x->value);
+  t.run(stage::update, [&] { rig::apply(x->value, rig::none, x->value, dropped{}, key); });
+  t.then(stage::update, [=] { rig::apply(x->gradient, rig::none, x->gradient, dropped{}, key); });
+  return x;
 }
 
 /// A·X, as a product with any type of X.
 template <class T, class X>
 rig::dense<T> gathered(const aggregation<T>& a, const X& x) {
-  // A mean over a sample divides by the entries read, if the semiring is the mean.
-  if (a.is_mean && a.desc.kernel != "vendor")
-    return rig::mxm(a.a, x, rig::mean_second<T>{}, a.desc);
+  // A mean over a sample divides by the entries read, so it is not rescaled; `vendor` has no mean.
+  if (a.is_mean && a.desc.kernel != "vendor") {
+    rig::descriptor desc = a.desc;
+    desc.rescale = false;
+    return rig::mxm(a.a, x, rig::mean_second<T>{}, desc);
+  }
   return rig::mxm(a.a, x, rig::plus_times<T>{}, a.desc);
 }
 
@@ -145,8 +160,11 @@ var<T> aggregate(tape& t, const aggregation<T>& a, const var<T>& x) {
   }));
   y->needs_gradient = x->needs_gradient;
   if (x->needs_gradient)
-    t.then(stage::aggregate,
-           [=] { x->add(rig::mxm(a.a, y->gradient, rig::plus_times<T>{}, a.transposed())); });
+    t.then(stage::aggregate, [=] {
+      const auto& dy = y->gradient;
+      const auto into = x->open(a.a.columns(), dy.columns(), dy.where());
+      rig::mxm(x->gradient, into, a.by_columns(), dy, rig::plus_times<T>{}, a.desc);
+    });
   return y;
 }
 

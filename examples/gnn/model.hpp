@@ -143,7 +143,7 @@ class network {
       const bool is_last = l + 1 == shape_.layers;
       x = layer(t, a, x, &*next, is_last ? 0 : shape_.k);
       next += static_cast<long>(parameters_of(shape_, l).size());
-      if (!is_last && shape_.k == 0) x = relu(t, x);
+      if (!is_last && shape_.k == 0) relu(t, x);
     }
     return x;
   }
@@ -168,7 +168,8 @@ class network {
       case kind::gin: {
         const auto gathered = k > 0 ? linear(t, x, w[0]) : convolve(t, a, x, w[0], 0);
         add_bias(t, gathered, w[1]);
-        const auto inner = k > 0 ? aggregate_maxk(t, a, gathered, k) : relu(t, gathered);
+        if (k == 0) relu(t, gathered);
+        const auto inner = k > 0 ? aggregate_maxk(t, a, gathered, k) : gathered;
         const auto y = linear(t, inner, w[2]);
         add_bias(t, y, w[3]);
         return y;
@@ -194,7 +195,9 @@ class network {
     if (shape_.aggregate == gathering::pool) {
       const auto inner = linear(t, x, *w++);
       add_bias(t, inner, *w++);
-      const auto pooled = max_pool(t, a, relu(t, inner));
+      const auto pooled = max_pool(t, a, inner);
+      inner->value = {};  // its gradient comes from the winners
+      relu(t, pooled);    // the greatest of ReLU's results is ReLU of the greatest
       y = linear(t, pooled, *w++);
     } else {
       y = convolve(t, a, x, *w++, k);

@@ -15,11 +15,10 @@ moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig
   const auto x =
       std::visit([&](const auto& x) { return variable_of<float>(x.to(where)); }, data.features);
   x->needs_gradient = false;
-  problem made{{}, x, truth.to(where)};
+  const auto there = truth.to(where);
   rig::synchronise(where);
   const double ms = where == rig::cpu() ? 0 : watch.ms();
-  made.a = aggregation_of(s, graph, desc);
-  return {std::move(made), ms};
+  return {{aggregation_of(s, graph, desc), x, there}, ms};
 }
 
 void add_scores(example::report& to, const scores& found, const dataset& data,
@@ -47,6 +46,18 @@ long peak_bytes(rig::place where) {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
   return used.ru_maxrss * 1024;
+}
+
+void reset_peak(rig::place where) {
+#ifdef RIG_HAS_CUDA
+  if (where == rig::cpu()) return;
+  cudaMemPool_t pool = nullptr;
+  std::uint64_t now = 0;  // the only value that the attribute takes
+  if (cudaDeviceGetDefaultMemPool(&pool, where.device) == cudaSuccess)
+    cudaMemPoolSetAttribute(pool, cudaMemPoolAttrUsedMemHigh, &now);
+#else
+  static_cast<void>(where);
+#endif
 }
 
 }  // namespace gnn

@@ -37,5 +37,7 @@ void add_scores(example::report& to, const scores& found, const dataset& data,
 
 /// The most bytes that the process held: of memory on the CPU, of the device's pool on a GPU.
 long peak_bytes(rig::place where);
+/// Makes what is held now the most on a GPU; the CPU keeps its own.
+void reset_peak(rig::place where);
 
 }  // namespace gnn

@@ -62,6 +62,12 @@ struct variable {
     else
       rig::ewise_add(gradient, rig::none, gradient, g, rig::binary::plus);
   }
+  /// Makes room for a gradient of this shape; returns how the next part of it is written there.
+  rig::accumulator open(rig::index rows, rig::index columns, rig::place where) {
+    if (gradient.rows() != 0) return rig::accumulator::plus;
+    gradient = rig::dense<T>::uninitialised(rows, columns, where);
+    return rig::none;
+  }
 };
 template <class T>
 using var = std::shared_ptr<variable<T>>;

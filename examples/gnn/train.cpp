@@ -61,7 +61,10 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   const auto where = on.problem.x->where();
   gnn::tape plain(false, where);
   const auto z = net.forward(plain, on.problem.a, on.problem.x)->value.to(rig::cpu());
-  const auto times = gnn::measure_stages(net, on.problem, true);
+  gnn::adam<float> optimiser(my.how.rate, my.how.decay);
+  const auto times = gnn::measure_stages(found.epoch_ms, true, where, [&](gnn::tape& t) {
+    gnn::step(t, net, optimiser, on.problem, my.how.seed);
+  });
   out.note("data", data.name + ": " + std::to_string(data.graph.rows()) + " nodes, " +
                        std::to_string(data.graph.nnz()) + " arcs, " +
                        std::to_string(data.inputs()) + " features, " +
@@ -125,8 +128,8 @@ int main(int count, char** arguments) {
   po::options_description own("Training", 100);
   auto add = own.add_options();
   add("data", po::value(&my.data)->required()->value_name("DIR"),
-      "a folder with graph, features, labels and split; or reddit-like, proteins-like, with :NODES "
-      "behind it a smaller one");
+      "a folder with graph, features, labels and split; or reddit-like, products-like, "
+      "proteins-like, with :NODES behind it a smaller one");
   add("model", po::value(&my.model)->default_value("gcn"),
       "gcn, sage, gin, gat; or mlp, which does not see the graph");
   add("aggregate", po::value(&my.aggregate)->default_value("mean"),

@@ -50,6 +50,18 @@ inline double median(std::vector<double> of) {
   return *middle;
 }
 
+/// One step of training: forward, backward and Adam. `seed` draws dropout. Returns the loss, for
+/// which alone it waits.
+inline double step(tape& t, network<float>& net, adam<float>& optimiser, const problem& on,
+                   std::uint64_t seed) {
+  net.clear_gradients();
+  const auto z = net.forward(t, on.a, on.x, seed);
+  const double found = loss(t, z, on.of);
+  t.backward();
+  t.run(stage::update, [&] { optimiser.step(net); });
+  return found;
+}
+
 inline outcome train(network<float>& net, const problem& on, const training& how,
                      const std::function<void(const progress&)>& observe) {
   outcome found;
@@ -60,12 +72,8 @@ inline outcome train(network<float>& net, const problem& on, const training& how
   for (int epoch = 1; epoch <= how.epochs && epoch - best_epoch <= patience; ++epoch) {
     const example::stopwatch watch;
     tape t(true, where);
-    net.clear_gradients();
-    const auto z =
-        net.forward(t, on.a, on.x, how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
-    found.last_loss = loss(t, z, on.of);
-    t.backward();
-    optimiser.step(net);
+    found.last_loss =
+        step(t, net, optimiser, on, how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
     rig::synchronise(where);
     ms.push_back(watch.ms());
     found.epochs = epoch;
@@ -84,25 +92,26 @@ inline outcome train(network<float>& net, const problem& on, const training& how
   return found;
 }
 
-/// Milliseconds of the stages of an epoch, or of an inference, which wait for the device. They are
-/// measured apart: the epochs that are timed as a whole do not wait.
+/// Milliseconds of the stages of some work.
 struct stage_times {
   double aggregate = 0, update = 0;
 };
-inline stage_times measure_stages(network<float>& net, const problem& on, bool trains) {
+/// Splits `ms`, the time of some work, among its stages. The shares are measured in runs of their
+/// own, which wait for the device around each stage.
+inline stage_times measure_stages(double ms, bool records, rig::place where,
+                                  const std::function<void(tape&)>& work) {
   std::vector<double> aggregate, update;
   for (int run = 0; run < 5; ++run) {
-    tape t(trains, on.x->where());
+    const example::stopwatch watch;
+    tape t(records, where);
     t.measure();
-    const auto z = net.forward(t, on.a, on.x, 1);
-    if (trains) {
-      loss(t, z, on.of);
-      t.backward();
-    }
-    aggregate.push_back(t.ms(stage::aggregate));
-    update.push_back(t.ms(stage::update));
+    work(t);
+    rig::synchronise(where);
+    const double all = watch.ms();
+    aggregate.push_back(t.ms(stage::aggregate) / all);
+    update.push_back(t.ms(stage::update) / all);
   }
-  return {median(aggregate), median(update)};
+  return {ms * median(aggregate), ms * median(update)};
 }
 
 }  // namespace gnn

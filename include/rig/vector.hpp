@@ -155,10 +155,8 @@ mask<vector<T>> values(const vector<T>& container) {
 /// @cond internal
 template <class T>
 void fill_in(mask_operand& out, const mask<vector<T>>& from) {
-  const matrix<T>& row = from.container.as_row();
-  fill_in(out, mask<matrix<T>>{row, from.structural, from.complemented});
+  fill_in(out, mask<matrix<T>>{from.container.as_row(), from.structural, from.complemented});
   out.is_vector = true;
-  out.structure = row.shared_structure();
 }
 /// @endcond
 

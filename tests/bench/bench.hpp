@@ -24,6 +24,7 @@ struct options {
   int repeat = 0;
   std::string graph_file;  ///< tune: a file, in place of `graphs`
   std::string table;       ///< tune: the table to write
+  std::string folder;      ///< gnn: where the graphs are written for peers in other languages
   bool all = false;        ///< also the graphs that need gigabytes
 };
 
@@ -60,14 +61,17 @@ struct row {
   int width = 0;  ///< entries that a sample keeps per row; 0: all. The record omits this and later
                   ///< members if unset
   int k = 0;      ///< elements that MaxK keeps per row of features; 0: all
-  std::optional<double> kept_share;  ///< the kept share of A's entries, with repetitions
-  std::optional<double> exact_ms;    ///< rig's exact kernel, with B in the same type
-  std::optional<double> control_ms;  ///< the exact kernel on a matrix of the kept entries
-  std::optional<double> error;       ///< Frobenius norm of C's difference to the exact product in
-                                     ///< fp32, over the norm of that product
-  std::optional<double> load_share;  ///< the share of `ms` that loading takes
-  std::optional<double> published;   ///< the ratio of the published kernel
-  int threads = 0;                   ///< 0: those of the record
+  std::optional<double> kept_share;    ///< the kept share of A's entries, with repetitions
+  std::optional<double> exact_ms;      ///< rig's exact kernel, with B in the same type
+  std::optional<double> control_ms;    ///< the exact kernel on a matrix of the kept entries
+  std::optional<double> error;         ///< Frobenius norm of C's difference to the exact product in
+                                       ///< fp32, over the norm of that product
+  std::optional<double> load_share;    ///< the share of `ms` that loading takes
+  std::optional<double> published;     ///< the ratio of the published kernel
+  std::optional<double> aggregate_ms;  ///< the part of `ms` in products with the graph
+  std::optional<double> amdahl;        ///< the ratio if those products took no time
+  std::optional<double> peak_bytes;    ///< the most memory that was held
+  int threads = 0;                     ///< 0: those of the record
   double ms = 0;
   std::optional<double> prepare_ms;
   double bytes = 0;  ///< bytes read and written if nothing is cached
@@ -155,6 +159,7 @@ void beside_onemkl(const std::string& name, const rig::matrix<float>& a, const o
 void analytics(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
+void gnn_suite(const options& given, record& out);
 
 /// $RIG_DATA, or else the folder beside the repository.
 std::string data_folder();

@@ -23,6 +23,10 @@ constexpr suite table[] = {
     {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
+#ifdef RIG_HAS_GNN
+    {"gnn", "epochs and inferences of graph neural networks, on a GPU beside cuSPARSE's products",
+     gnn_suite},
+#endif
 #ifdef RIG_HAS_CUDA
     {"exact", "GPU: sums in fp32 beside cuSPARSE", gpu_suites},
     {"max", "GPU: greatest, least, mean and arg-max beside rig's sum and cusparseSpMMOp",
@@ -127,6 +131,8 @@ int run(int count, char** arguments) {
   add("features", po::value(&feature_list), "columns of B, separated by commas");
   add("threads", po::value<std::string>(), "CPU threads");
   add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");
+  add("export", po::value(&given.folder)->value_name("FOLDER"),
+      "gnn: writes the graphs there, for tests/bench/gnn_peers.py");
   add("all", "the graphs that need gigabytes too");
   add("record", po::value(&path), "write the record here");
   add("commit", po::value(&given.commit),

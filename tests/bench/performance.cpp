@@ -111,6 +111,42 @@ std::string operations_of(const std::vector<json>& records) {
   return "";
 }
 
+/// A number of a row, or nothing.
+std::string cell(const json& row, const char* key, double unit, int places) {
+  return row.contains(key) && row.at(key).is_number()
+             ? digits(row.at(key).get<double>() / unit, places)
+             : "";
+}
+
+/// How a network computed its products: the kernel, with k or the sample size.
+std::string way_of(const json& row) {
+  const int k = row.value("k", 0), width = row.value("width", 0);
+  return row.at("kernel").get<std::string>() + (k > 0 ? ", k = " + std::to_string(k) : "") +
+         (width > 0 ? ", S = " + std::to_string(width) : "");
+}
+
+/// Epochs and inferences of networks, from suite gnn.
+std::string networks_of(const std::vector<json>& records) {
+  for (const json& record : records) {
+    if (record.at("suite") != "gnn") continue;
+    std::string out =
+        "\n## Graph neural networks\n\nAn epoch is forward, backward and a step of Adam on the "
+        "whole graph, with 3 layers and no dropout. `vendor` is the same trainer with cuSPARSE's "
+        "products, and the speed-up is over that. Its limit is the speed-up if products with the "
+        "graph took no time. Memory is the most that was held, graph and features "
+        "included.\n\n| network | graph | hidden | products | ms | of which products | speed-up | "
+        "limit | GB |\n| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n";
+    for (const json& row : record.at("rows"))
+      out += "| " + row.at("operation").get<std::string>() + " | " +
+             row.at("graph").get<std::string>() + " | " + row.at("features").dump() + " | " +
+             way_of(row) + " | " + cell(row, "ms", 1, 2) + " | " + cell(row, "aggregate_ms", 1, 2) +
+             " | " + cell(row, "ratio", 1, 2) + " | " + cell(row, "amdahl", 1, 2) + " | " +
+             cell(row, "peak_bytes", 1e9, 1) + " |\n";
+    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
+  }
+  return "";
+}
+
 /// The host's part of a call, from suite start.
 std::string host_times_of(const std::vector<json>& records) {
   for (const json& record : records) {
@@ -190,7 +226,8 @@ std::string performance(std::span<const std::string> paths, const std::string& f
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
   }
-  return out + operations_of(records) + host_times_of(records) + misses_of(records);
+  return out + operations_of(records) + networks_of(records) + host_times_of(records) +
+         misses_of(records);
 }
 
 }  // namespace bench

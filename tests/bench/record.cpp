@@ -67,9 +67,11 @@ json to_json(const row& line, const std::string& suite) {
   if (line.k > 0) out["k"] = line.k;
   if (line.threads > 0) out["threads"] = line.threads;
   const std::pair<const char*, const std::optional<double>&> more[] = {
-      {"kept_share", line.kept_share}, {"exact_ms", line.exact_ms},
-      {"control_ms", line.control_ms}, {"error", line.error},
-      {"load_share", line.load_share}, {"published", line.published}};
+      {"kept_share", line.kept_share},     {"exact_ms", line.exact_ms},
+      {"control_ms", line.control_ms},     {"error", line.error},
+      {"load_share", line.load_share},     {"published", line.published},
+      {"aggregate_ms", line.aggregate_ms}, {"amdahl", line.amdahl},
+      {"peak_bytes", line.peak_bytes}};
   for (const auto& [key, number] : more)
     if (number) out[key] = *number;
   return out;

@@ -116,7 +116,10 @@ inline void check_layers(rig::place where) {
     add_bias(t, y, in);
     return y;
   });
-  check_layer("relu", x, where, [&](tape& t, v in) { return relu(t, in); });
+  check_layer("relu", x, where, [&](tape& t, v in) {
+    relu(t, in);
+    return in;
+  });
   check_layer("dropout", x, where, [&](tape& t, v in) { return dropout(t, in, 0.4, 7); });
   check_layer("sum", x, where, [&](tape& t, v in) { return aggregate(t, sum, in); });
   check_layer("mean", x, where, [&](tape& t, v in) { return aggregate(t, mean, in); });

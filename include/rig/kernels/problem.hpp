@@ -122,7 +122,7 @@ struct mask_operand {
   kind over = kind::absent;
   bool structural = false, complemented = false;
   bool is_vector = false;  ///< of a sparse vector: a row, which masks an n×1 dense as a column
-  std::shared_ptr<const pattern> structure;  ///< of a vector
+  std::shared_ptr<const pattern> structure;  ///< the pattern of `sparse`
   sparse_operand sparse;
   dense_operand full;
 };
@@ -251,6 +251,7 @@ void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
   out.over = mask_operand::kind::matrix;
   out.structural = from.structural;
   out.complemented = from.complemented;
+  out.structure = from.container.shared_structure();
   fill_in(out.sparse, from.container);
 }
 template <class T>

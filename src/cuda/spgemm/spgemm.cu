@@ -356,6 +356,31 @@ present_columns list_present(const work& by, const candidates& of) {
   return out;
 }
 
+/// C has the candidates that are present, one for each entry of the mask.
+void pack_candidates(const work& by, const problem& p, const candidates& found, workspace& out) {
+  const sparse_operand& m = p.mask.sparse;
+  const buffer numbers = by.room(m.nnz + 1, sizeof(int64));
+  auto* const before = numbers.data<int64>();
+  const bool* const present = found.present.data<bool>();
+  sums_of(
+      by, m.nnz, [=] __device__(int64 k) -> int64 { return present[k]; }, before);
+  entries_made made = room_for_entries(by, p, by.read(before + m.nnz));
+  by.each(m.nnz, [=, columns = m.entries, from = found.values.data(), to = made.values.data(),
+                  to_columns = made.columns.data<index>(),
+                  bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+    if (!present[k]) return;
+    to_columns[before[k]] = columns[k];
+    copy_element(to, before[k], from, k, bytes);
+  });
+  const buffer wide = by.room(int64{m.rows} + 1, sizeof(int64));
+  by.each(int64{m.rows} + 1, [=, of = argument_of(m), to = wide.data<int64>()] __device__(int64 r) {
+    to[r] = before[of.offset(static_cast<index>(r))];
+  });
+  bool offsets_64 = false;
+  buffer offsets = pack(by, wide.data<int64>(), m.rows, made.nnz, offsets_64);
+  out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
+}
+
 }  // namespace
 
 answer dot_answer(const problem& p) {
@@ -393,7 +418,10 @@ void dot_run(const problem& p, workspace& out) {
             }
             to[e] = low;
           });
-  const candidates found = make_candidates(by, m.nnz, p.c.value_bytes);
+  // Rows and columns of dense operands meet everywhere, so C has each entry of the mask.
+  const bool has_all = is_dense && args.inner > 0 && p.mask.structural;
+  candidates found = make_candidates(by, m.nnz, has_all ? 0 : p.c.value_bytes);
+  if (has_all) found.values = by.result(m.nnz, p.c.value_bytes);
   args.candidate_rows = rows.data<index>();
   args.candidate_columns = m.entries;
   args.count = m.nnz;
@@ -403,26 +431,12 @@ void dot_run(const problem& p, workspace& out) {
   if (m.nnz > 0)
     by.launch(kernel_of(p, "dot.cuh", "dot_entries", is_dense ? ", 8, true" : ", 8, false"),
               "dot_entries", std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), args);
-  const buffer numbers = by.room(m.nnz + 1, sizeof(int64));
-  auto* const before = numbers.data<int64>();
-  const bool* const present = args.present;
-  sums_of(
-      by, m.nnz, [=] __device__(int64 k) -> int64 { return present[k]; }, before);
-  entries_made made = room_for_entries(by, p, by.read(before + m.nnz));
-  by.each(m.nnz, [=, columns = m.entries, from = found.values.data(), to = made.values.data(),
-                  to_columns = made.columns.data<index>(),
-                  bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
-    if (!present[k]) return;
-    to_columns[before[k]] = columns[k];
-    copy_element(to, before[k], from, k, bytes);
-  });
-  const buffer wide = by.room(int64{m.rows} + 1, sizeof(int64));
-  by.each(int64{m.rows} + 1, [=, of = argument_of(m), to = wide.data<int64>()] __device__(int64 r) {
-    to[r] = before[of.offset(static_cast<index>(r))];
-  });
-  bool offsets_64 = false;
-  buffer offsets = pack(by, wide.data<int64>(), m.rows, made.nnz, offsets_64);
-  out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
+  if (has_all) {
+    out.made.structure = p.mask.structure;
+    out.made.values = std::move(found.values);
+  } else {
+    pack_candidates(by, p, found, out);
+  }
 }
 
 namespace {
