@@ -40,11 +40,26 @@ A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
   return sum;
 }
 
+/// The sum of `count` equal elements, at least one, by doubling.
+template <class A, class F>
+A fold_equal(const element_source& of, int64 count, F add) {
+  A power, sum;
+  gather(of, {}, 1, &power);
+  for (; count % 2 == 0; count /= 2) power = add(power, power);
+  sum = power;
+  for (count /= 2; count > 0; count /= 2) {
+    power = add(power, power);
+    if (count % 2 != 0) sum = add(sum, power);
+  }
+  return sum;
+}
+
 template <class A>
 void fold_builtin(const monoid_info& m, const element_source& of, int64 begin, int64 end,
                   void* out) {
   const auto by = [&](auto add) {
-    const A sum = fold_in_lanes<A>(of, begin, end, add);
+    const A sum = of.values == nullptr ? fold_equal<A>(of, end - begin, add)
+                                       : fold_in_lanes<A>(of, begin, end, add);
     std::memcpy(out, &sum, sizeof(A));
   };
   switch (static_cast<binary>(m.code)) {
