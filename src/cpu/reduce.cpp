@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cpu/steps.hpp"
@@ -233,21 +234,26 @@ void store_sums(const operation& o, const buffer& sums, int64 count, unsigned ch
 sparse_result reduce_rows(const operation& o) {
   const sparse_operand& x = o.x.sparse;
   std::vector<index> rows;  // that have entries
-  for (index i = 0; i < o.x.rows(); ++i)
-    if (x.offset(i) < x.offset(i + 1)) rows.push_back(i);
+  std::vector<std::size_t> long_ones;
+  rows.reserve(static_cast<std::size_t>(std::min<int64>(x.nnz, o.x.rows())));
+  int64 begin = x.offset(0);
+  for (index i = 0; i < o.x.rows(); ++i) {
+    const int64 n = x.offset(i + 1) - std::exchange(begin, x.offset(i + 1));
+    if (n > chunk) long_ones.push_back(rows.size());
+    if (n > 0) rows.push_back(i);
+  }
   const std::size_t bytes = o.sums->result_bytes;
   const buffer sums = buffer::allocate(rows.size() * bytes);
   const element_source of = source_of(o.x);
-  const auto row_at = [&](std::size_t k) {
-    return segment{x.offset(rows[k]), x.offset(rows[k] + 1)};
+  const auto fold = [&](std::size_t k, bool is_long) {
+    const segment row{x.offset(rows[k]), x.offset(rows[k] + 1)};
+    if ((row.end - row.begin > chunk) == is_long)
+      fold_row(o, of, row, sums.data<unsigned char>() + k * bytes);
   };
-  const auto is_long = [&](std::size_t k) { return row_at(k).end - row_at(k).begin > chunk; };
   const int threads = threads_for(static_cast<double>(x.nnz + o.x.rows()), o.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 512)
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    if (!is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
-  for (std::size_t k = 0; k < rows.size(); ++k)  // whose chunks go to all threads
-    if (is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
+  for (std::size_t k = 0; k < rows.size(); ++k) fold(k, false);
+  for (const std::size_t k : long_ones) fold(k, true);  // whose chunks go to all threads
 
   sparse_result out;
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};
