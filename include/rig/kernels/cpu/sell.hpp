@@ -72,17 +72,26 @@ class slice_sums {
 
   /// out[r] = the sum of row list[r].
   void sum(index slice, const int32* list, accum* out) const {
-    accum x[height];
-    for (accum& of_row : x) of_row = S::zero();
     const int64* const begin = of_.begin.data<int64>() + slice;
     const index* columns = of_.columns.data<index>() + begin[0];
     const int64 common = (begin[1] - begin[0]) / height;
-    for (int64 e = 0; e < common; ++e, columns += height)
-#pragma GCC unroll 8
-      for (index r = 0; r < height; ++r) {
-        x[r] = S::add(x[r], product_of(list[r], columns[r]));
-        keep_scalar(x[r]);
-      }
+    // Eight variables because g++ keeps an array in memory.
+    accum x0 = S::zero(), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
+    const auto add = [&](accum & x, index r) __attribute__((always_inline)) {
+      x = S::add(x, product_of(list[r], columns[r]));
+      keep_scalar(x);
+    };
+    for (int64 e = 0; e < common; ++e, columns += height) {
+      add(x0, 0);
+      add(x1, 1);
+      add(x2, 2);
+      add(x3, 3);
+      add(x4, 4);
+      add(x5, 5);
+      add(x6, 6);
+      add(x7, 7);
+    }
+    const accum x[height] = {x0, x1, x2, x3, x4, x5, x6, x7};
     const index rows = std::min(height, p_.a.rows - slice * height);
     for (index r = 0; r < rows; ++r) {
       const int64 from = p_.a.offset(read_.row + list[r]) + common,
