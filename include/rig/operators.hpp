@@ -115,6 +115,15 @@ constexpr A apply_real(unary op, A x) {
 #undef RIG_REAL
 }
 
+/// −x in an algebra type; integers wrap.
+template <class A>
+constexpr A negated(A x) {
+  if constexpr (is_float<A>)
+    return -x;
+  else
+    return difference(A(0), x);
+}
+
 /// f(x) in an algebra type.
 template <class A>
 constexpr A apply_unary(unary op, A x) {
@@ -125,9 +134,10 @@ constexpr A apply_unary(unary op, A x) {
       case unary::identity:
         return x;
       case unary::negate:
-        return is_float<A> ? -x : difference(A(0), x);
+        return negated(x);
       case unary::absolute:
-        return x < 0 ? difference(A(0), x) : x == 0 ? A(0) : x;
+        // The sum makes −0 positive; unlike a comparison it takes no branch.
+        return plus(x < 0 ? negated(x) : x, A(0));
       case unary::reciprocal:
         return quotient(A(1), x);
       case unary::square:

@@ -132,8 +132,8 @@ struct transposed : derived {
 };
 
 /// Builds the derived structures that the first product with this pattern, or its transpose, would
-/// build. Structures for `maxk_backward`, `spmv_panels` or `hybrid` only are built if `kernel`
-/// names it.
+/// build. Structures for `maxk_backward`, `sell`, `spmv_panels` or `hybrid` only are built if
+/// `kernel` names it.
 void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel = {});
 
 /// Statistics of the row lengths of a pattern on the CPU; they guide the choice of a kernel.

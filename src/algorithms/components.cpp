@@ -96,22 +96,28 @@ void join_trees(const matrix<bool>& a, dense<int32>& parent, int& iterations, co
   }
 }
 
-/// Joins the trees of the nodes that are not marked, among which all their arcs lie.
-void join_rest(const matrix<bool>& a, dense<int32>& parent, const dense<bool>& seen,
+/// The nodes with arcs that are not marked, as a list.
+vector<bool> unmarked(const matrix<bool>& a, const dense<bool>& seen, const plan& by) {
+  const auto unread = dense<bool>::uninitialised(a.rows(), 1, a.where());
+  const auto unseen = complement(values(seen));
+  const any_pair<bool> has_arcs;
+  auto found = mxv(a, unread, has_arcs, unseen, by.other);
+  if (!by.given.symmetric)
+    mxv(found, accumulator::logical_or, a, unread, has_arcs, unseen, by.backwards);
+  vector<bool> out = vector<bool>(a.rows()).to(a.where());
+  if (reduce(found, binary::logical_or, by.other))
+    assign(out, none, true, all, values(found), by.other);
+  return out;
+}
+
+/// Joins the trees of the nodes of a list, among which all their arcs lie.
+void join_rest(const matrix<bool>& a, dense<int32>& parent, const vector<bool>& rest,
                int& iterations, const plan& by) {
-  vector<bool> rest = vector<bool>(a.rows()).to(a.where());
-  assign(rest, none, true, all, complement(values(seen)), by.other);
   const auto nodes =
       dense<index>::view(rest.indices(), static_cast<index>(rest.nnz()), 1, 1, a.where());
   auto labels = numbered(nodes.rows(), a.where(), by.other);
   join_trees(extract(a, nodes, nodes, by.other), labels, iterations, by);
   assign(parent, none, extract(nodes, labels, all, by.other), nodes, all, by.other);
-}
-
-/// The arcs that leave marked nodes.
-int64 arcs_of(const dense<bool>& seen, const matrix<bool>& a, const descriptor& desc) {
-  const auto unread = dense<int64>::uninitialised(a.columns(), 1, a.where());
-  return reduce(mxv(a, unread, plus_pair<int64>(), values(seen), desc), binary::plus, desc);
 }
 
 }  // namespace
@@ -125,7 +131,8 @@ components_result components(const matrix<bool>& a, const components_options& gi
 
   components_result found;
   auto& parent = found.labels;
-  parent = numbered(n, a.where(), by.other);
+  const auto nodes = numbered(n, a.where(), by.other);
+  parent = nodes;
   auto seen = filled<bool>(n, 1, false, a.where(), by.other);
   bool is_whole = false;
   if (a.nnz() >= arcs_per_node * n && a.nnz() > 0 && desc.kernel.empty()) {
@@ -135,12 +142,13 @@ components_result components(const matrix<bool>& a, const components_options& gi
     apply(parent, none, parent, binary::second, reduce(marked, binary::minimum, by.other),
           values(seen), by.other);
   }
-  if (!is_whole && a.nnz() > 0)
+  if (is_whole) {
+    const auto rest = unmarked(a, seen, by);
+    if (rest.nnz() > 0) join_rest(a, parent, rest, found.iterations, by);
+  } else if (a.nnz() > 0) {
     join_trees(a, parent, found.iterations, by);
-  else if (is_whole && arcs_of(seen, a, by.other) < a.nnz())
-    join_rest(a, parent, seen, found.iterations, by);
-  const auto is_root =
-      ewise_add<int64>(numbered(n, a.where(), by.other), parent, binary::equal, by.other);
+  }
+  const auto is_root = ewise_add<int64>(nodes, parent, binary::equal, by.other);
   found.count = reduce(is_root, binary::plus, by.other);
   return found;
 }

@@ -67,6 +67,9 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
   product.kernel = desc.kernel;
   product.reproducible = desc.reproducible;
 
+  // A CPU reads eight rows of the transpose at once; other places have no such kernel.
+  a.prepare({.transpose_a = true, .kernel = "sell"});
+
   walk v(a, d, other);
   double lost = static_cast<double>(v.ends.nnz()) / n;  // the rank of nodes without arcs
   do {

@@ -123,30 +123,108 @@ void settle(dense<int32>& labels, const dense<int32>& nodes, const dense<int32>&
             values(settled), desc);
 }
 
+/// The least node of each component, which is the label of its nodes.
+dense<int32> labels_of(const matrix<bool>& a, int& rounds, const scc_options& given,
+                       const descriptor& other) {
+  descriptor transposed = other;
+  transposed.transpose_b = true;
+  const auto nodes = nodes_of(a, other), names = apply(nodes, name_of_node(), int32(0), other);
+  auto labels = nodes;
+  matrix<bool> rest = a;
+  while (rest.nnz() > 0) {
+    if (rounds == 0) {
+      rest = without_pivot(rest, labels, other);
+    } else {
+      const auto forwards = least_names(names, rest, other),
+                 backwards = least_names(names, rest, transposed);
+      settle(labels, nodes, names, forwards, backwards, other);
+      rest = arcs_within(rest, forwards, backwards, other);
+    }
+    ++rounds;
+    if (given.progress) given.progress(rounds, rest.nnz());
+  }
+  return labels;
+}
+
+/// Nodes that one arc leads to and one leaves. A component that has the nodes before and after a
+/// chain of them has the chain, and no other does, except a cycle of nothing else.
+struct chains {
+  dense<bool> inner;         ///< whether a node is one of them
+  dense<int32> first, last;  ///< the nodes before and after its chain; of others the node itself
+  dense<int32> least;        ///< of a cycle of nothing else its least node
+};
+
+/// Follows the arcs of inner nodes, twice as many in each step; `least` receives the least node
+/// met.
+void follow(dense<int32>& next, dense<int32>& least, const descriptor& desc) {
+  for (int64 arcs = 1; arcs < next.rows(); arcs *= 2) {
+    ewise_add(least, none, least, extract(least, next, all, desc), binary::minimum, desc);
+    next = extract(next, next, all, desc);
+  }
+}
+
+chains chains_of(const matrix<bool>& a, const dense<int32>& nodes, const descriptor& desc) {
+  descriptor transposed = desc;
+  transposed.transpose_a = true;
+  const auto single = [&](const descriptor& product) {
+    const auto unread = dense<int64>::uninitialised(a.rows(), 1, a.where());
+    const auto arcs = mxv(a, unread, plus_pair<int64>(), product);
+    return apply<bool>(arcs, binary::equal, int64(1), desc);
+  };
+  chains out{ewise_mult(single(desc), single(transposed), binary::times, desc), nodes, nodes,
+             nodes};
+  const min_second<int32> neighbour;
+  mxv(out.first, none, a, nodes, neighbour, values(out.inner), transposed);
+  mxv(out.last, none, a, nodes, neighbour, values(out.inner), desc);
+  return out;
+}
+
+/// The same labels, from the graph in which an arc takes the place of each chain.
+dense<int32> labels_without(chains& of, const matrix<bool>& a, const dense<int32>& nodes,
+                            int& rounds, const scc_options& given, const descriptor& desc) {
+  auto unused = nodes;
+  follow(of.first, unused, desc);
+  follow(of.last, of.least, desc);
+  auto roots = of.least;
+  vector<bool> outer = vector<bool>(a.rows()).to(a.where());
+  assign(outer, none, true, all, complement(values(of.inner)), desc);
+  if (outer.nnz() > 0) {
+    const auto some =
+        dense<index>::view(outer.indices(), static_cast<index>(outer.nnz()), 1, 1, a.where());
+    const auto starts = ascending(a.rows() + 1, a.where());
+    const auto ends = mxm(a, one_per_row(starts, of.last), any_pair<bool>(), desc);
+    const auto labels = labels_of(extract(ends, some, some, desc), rounds, given, desc);
+    assign(roots, none, extract(some, labels, all, desc), some, all, desc);
+  }
+  const auto before = extract(roots, of.first, all, desc),
+             after = extract(roots, of.last, all, desc);
+  // Inner nodes after which an inner one lies form a cycle; `least` has its label.
+  const auto is_cycle = extract(of.inner, of.last, all, desc);
+  auto is_chain = of.inner;
+  apply(is_chain, none, is_chain, binary::second, false, values(is_cycle), desc);
+  ewise_add(roots, none, nodes, nodes, binary::first, values(is_chain), desc);
+  const auto joins = ewise_mult<bool>(before, after, binary::equal, desc);
+  ewise_mult(is_chain, none, is_chain, joins, binary::times, desc);
+  apply(roots, none, after, unary::identity, values(is_chain), desc);
+  auto least = nodes;
+  assign(least, accumulator::minimum, nodes, roots, all, desc);
+  return extract(least, roots, all, desc);
+}
+
 }  // namespace
 
 scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
   require_graph("scc", a, desc);
   const descriptor other = of_operations(desc);
-  descriptor transposed = other;
-  transposed.transpose_b = true;
+  const auto simple = without_loops(a, other);
+  const auto nodes = nodes_of(a, other);
 
   scc_result found;
-  const auto nodes = nodes_of(a, other), names = apply(nodes, name_of_node(), int32(0), other);
-  found.labels = nodes;
-  matrix<bool> rest = a;
-  while (rest.nnz() > 0) {
-    if (found.rounds == 0) {
-      rest = without_pivot(rest, found.labels, other);
-    } else {
-      const auto forwards = least_names(names, rest, other),
-                 backwards = least_names(names, rest, transposed);
-      settle(found.labels, nodes, names, forwards, backwards, other);
-      rest = arcs_within(rest, forwards, backwards, other);
-    }
-    ++found.rounds;
-    if (given.progress) given.progress(found.rounds, rest.nnz());
-  }
+  auto of = chains_of(simple, nodes, other);
+  const int64 inner = reduce(apply<int64>(of.inner, unary::identity, other), binary::plus, other);
+  found.labels = 2 * inner > a.rows()
+                     ? labels_without(of, simple, nodes, found.rounds, given, other)
+                     : labels_of(simple, found.rounds, given, other);
   found.count =
       reduce(ewise_add<int64>(found.labels, nodes, binary::equal, other), binary::plus, other);
   return found;

@@ -32,6 +32,8 @@ constexpr kernel list[] = {
     {"row", here, false, "whole rows per thread", on_cpu::row_answer, family<on_cpu::row_family>},
     {"split", here, false, "long rows split, segments added in order", on_cpu::split_answer,
      family<on_cpu::split_family>},
+    {"sell", here, false, "one column: eight rows of like length at once", on_cpu::sell_answer,
+     family<on_cpu::sell_family>},
     {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
      on_cpu::sampled<bucket>, bucket},
     {"fastrand", here, true, "entries scattered over long rows", on_cpu::sampled_answer<fastrand>,

@@ -17,8 +17,10 @@ class row_runner {
  public:
   static constexpr int most = 128;  ///< elements of a block
 
-  explicit row_runner(const operation& o)
+  /// `is_turned`: the row is a column of C, whose places an operator reads.
+  row_runner(const operation& o, bool is_turned)
       : o_(o),
+        is_turned_(is_turned),
         x_of_(source_or_scalar(o.x)),
         y_of_(source_or_scalar(o.y)),
         c_of_(source_of(o.c.full)),
@@ -33,8 +35,9 @@ class row_runner {
       unsigned char* const c = element_of_c(row, first);
       if (o_.op->reads_positions)
         for (int k = 0; k < count; ++k) {
-          rows_[k] = row;
-          columns_[k] = static_cast<index>(first) + k;
+          const index along = static_cast<index>(first) + k;
+          rows_[k] = is_turned_ ? along : row;
+          columns_[k] = is_turned_ ? row : along;
         }
       compute(row, first, is_direct_ ? c : t_, count);
       if (!is_direct_) write(mask, row, first, count, c);
@@ -108,6 +111,7 @@ class row_runner {
   }
 
   const operation& o_;
+  const bool is_turned_;
   const element_source x_of_, y_of_, c_of_;
   const bool is_direct_;
   index rows_[most], columns_[most];
@@ -124,16 +128,17 @@ bool is_flat(const operation& o) {
          is_packed(o.x.full) && is_packed(o.y.full) && is_packed(o.mask.full);
 }
 
-/// A packed column is a row, whose blocks are longer than one element.
-operation column_as_row(const operation& o) {
+/// Whether the operation is one of packed columns, so that it is one of rows too.
+bool is_column(const operation& o) {
+  for (const dense_operand* of : {&o.c.full, &o.x.full, &o.y.full, &o.mask.full})
+    if (of->data != nullptr && (of->columns != 1 || of->stride != 1)) return false;
+  return o.mask.over != mask_operand::kind::matrix && o.region_columns == nullptr;
+}
+
+/// A packed column as a row, whose blocks are longer than one element.
+operation turned(const operation& o) {
   operation out = o;
-  dense_operand* const all[] = {&out.c.full, &out.x.full, &out.y.full, &out.mask.full};
-  for (const dense_operand* of : all)
-    if (of->data != nullptr && (of->columns != 1 || of->stride != 1)) return out;
-  if (o.mask.over == mask_operand::kind::matrix || o.op->reads_positions ||
-      o.region_columns != nullptr)
-    return out;
-  for (dense_operand* of : all) {
+  for (dense_operand* of : {&out.c.full, &out.x.full, &out.y.full, &out.mask.full}) {
     std::swap(of->rows, of->columns);
     of->stride = of->columns;
   }
@@ -144,7 +149,8 @@ operation column_as_row(const operation& o) {
 }  // namespace
 
 void run_dense(const operation& given) {
-  const operation o = column_as_row(given);
+  const bool is_turned = is_column(given);
+  const operation o = is_turned ? turned(given) : given;
   const int64 rows = is_flat(o) ? 1 : o.c.full.rows,
               columns = is_flat(o) ? int64{o.c.full.rows} * o.c.full.columns : o.c.full.columns;
   // A sparse mask is walked from the start of its row.
@@ -154,7 +160,7 @@ void run_dense(const operation& given) {
   const int threads = threads_for(static_cast<double>(rows * columns), o.desc->threads);
 #pragma omp parallel num_threads(threads)
   {
-    row_runner runner(o);
+    row_runner runner(o, is_turned);
 #pragma omp for schedule(static) collapse(2)
     for (int64 row = 0; row < rows; ++row)
       for (int64 k = 0; k < steps; ++k)

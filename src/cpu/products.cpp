@@ -130,11 +130,15 @@ double steps_under_dense(const problem& p) {
   const oriented b = right_by_columns(p);
   const int threads = threads_for(places, p.desc->threads);
   int64 sum = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : sum) collapse(2)
-  for (index i = 0; i < m.rows; ++i)
-    for (index j = 0; j < m.columns; ++j)
-      if ((p.mask.structural || is_true(p.mask, i * m.stride + j)) != p.mask.complemented)
-        sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+  for (index i = 0; i < m.rows; ++i) {
+    row_mask_flags mask(p.mask, m.columns);
+    mask.begin(i);
+    mask.with_test([&](auto allows) {
+#pragma omp parallel for num_threads(threads) reduction(+ : sum)
+      for (index j = 0; j < m.columns; ++j)
+        if (allows(j)) sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+    });
+  }
   return places + static_cast<double>(sum);
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "cpu/steps.hpp"
@@ -40,11 +41,26 @@ A fold_in_lanes(const element_source& of, int64 begin, int64 end, F add) {
   return sum;
 }
 
+/// The sum of `count` equal elements, at least one, by doubling.
+template <class A, class F>
+A fold_equal(const element_source& of, int64 count, F add) {
+  A power, sum;
+  gather(of, {}, 1, &power);
+  for (; count % 2 == 0; count /= 2) power = add(power, power);
+  sum = power;
+  for (count /= 2; count > 0; count /= 2) {
+    power = add(power, power);
+    if (count % 2 != 0) sum = add(sum, power);
+  }
+  return sum;
+}
+
 template <class A>
 void fold_builtin(const monoid_info& m, const element_source& of, int64 begin, int64 end,
                   void* out) {
   const auto by = [&](auto add) {
-    const A sum = fold_in_lanes<A>(of, begin, end, add);
+    const A sum = of.values == nullptr ? fold_equal<A>(of, end - begin, add)
+                                       : fold_in_lanes<A>(of, begin, end, add);
     std::memcpy(out, &sum, sizeof(A));
   };
   switch (static_cast<binary>(m.code)) {
@@ -218,21 +234,26 @@ void store_sums(const operation& o, const buffer& sums, int64 count, unsigned ch
 sparse_result reduce_rows(const operation& o) {
   const sparse_operand& x = o.x.sparse;
   std::vector<index> rows;  // that have entries
-  for (index i = 0; i < o.x.rows(); ++i)
-    if (x.offset(i) < x.offset(i + 1)) rows.push_back(i);
+  std::vector<std::size_t> long_ones;
+  rows.reserve(static_cast<std::size_t>(std::min<int64>(x.nnz, o.x.rows())));
+  int64 begin = x.offset(0);
+  for (index i = 0; i < o.x.rows(); ++i) {
+    const int64 n = x.offset(i + 1) - std::exchange(begin, x.offset(i + 1));
+    if (n > chunk) long_ones.push_back(rows.size());
+    if (n > 0) rows.push_back(i);
+  }
   const std::size_t bytes = o.sums->result_bytes;
   const buffer sums = buffer::allocate(rows.size() * bytes);
   const element_source of = source_of(o.x);
-  const auto row_at = [&](std::size_t k) {
-    return segment{x.offset(rows[k]), x.offset(rows[k] + 1)};
+  const auto fold = [&](std::size_t k, bool is_long) {
+    const segment row{x.offset(rows[k]), x.offset(rows[k] + 1)};
+    if ((row.end - row.begin > chunk) == is_long)
+      fold_row(o, of, row, sums.data<unsigned char>() + k * bytes);
   };
-  const auto is_long = [&](std::size_t k) { return row_at(k).end - row_at(k).begin > chunk; };
   const int threads = threads_for(static_cast<double>(x.nnz + o.x.rows()), o.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 512)
-  for (std::size_t k = 0; k < rows.size(); ++k)
-    if (!is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
-  for (std::size_t k = 0; k < rows.size(); ++k)  // whose chunks go to all threads
-    if (is_long(k)) fold_row(o, of, row_at(k), sums.data<unsigned char>() + k * bytes);
+  for (std::size_t k = 0; k < rows.size(); ++k) fold(k, false);
+  for (const std::size_t k : long_ones) fold(k, true);  // whose chunks go to all threads
 
   sparse_result out;
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};

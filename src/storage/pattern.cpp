@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "cuda/runtime/device.hpp"
+#include "rig/kernels/cpu/slices.hpp"
 #include "storage/integers.hpp"
 #include "storage/sort.hpp"
 
@@ -217,6 +218,7 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
       on_cuda::prepare_row_panels(structure);
   } else if (structure.where() == cpu()) {
     structure.derived_of<row_lengths>();
+    if (kernel == "sell") structure.derived_of<slices>();
   } else {
     on_cuda::prepare_derived(structure);
     if (kernel == "spmv_panels") on_cuda::prepare_column_panels(structure);

@@ -3,6 +3,7 @@
 #include "rig/algorithms/scc.hpp"
 
 #include <numeric>
+#include <utility>
 
 #include "algorithms/known_graphs.hpp"
 
@@ -86,6 +87,47 @@ TEST_CASE("paths and rings of rings") {
     check_random(a);
     CHECK(rig::scc(a).count == n / ring);
   }
+}
+
+/// The arcs of `a`, each as a chain of up to so many nodes beside its ends, whose numbers are
+/// mixed.
+rig::matrix<bool> in_chains(const rig::matrix<bool>& a, int longest, random_bits& bits) {
+  std::vector<int> from, to;
+  int n = a.rows();
+  for (rig::index i = 0; i < a.rows(); ++i)
+    for (auto e = a.structure().offset(i); e < a.structure().offset(i + 1); ++e) {
+      int last = i;
+      for (int k = bits.below(longest + 1); k > 0; --k) {
+        from.push_back(std::exchange(last, n));
+        to.push_back(n++);
+      }
+      from.push_back(last);
+      to.push_back(a.structure().column_indices()[e]);
+    }
+  std::vector<int> order(static_cast<std::size_t>(n));
+  std::iota(order.begin(), order.end(), 0);
+  for (int i = n - 1; i > 0; --i)
+    std::swap(order[static_cast<std::size_t>(i)],
+              order[static_cast<std::size_t>(bits.below(i + 1))]);
+  for (auto* list : {&from, &to})
+    for (int& node : *list) node = order[static_cast<std::size_t>(node)];
+  return rig::matrix<bool>::from_positions(n, n, from, to);
+}
+
+TEST_CASE("chains join a component if both their ends do") {
+  random_bits bits(test_seed() + 3);
+  for (const int nodes : {1, 2, 5, 20})
+    for (int trial = 0; trial < 6; ++trial) {
+      std::vector<int> from, to;
+      for (int i = 0; i < nodes; ++i)
+        for (int j = 0; j < nodes; ++j)
+          if (bits.chance(1.5 / nodes)) {
+            from.push_back(i);
+            to.push_back(j);
+          }
+      const auto a = rig::matrix<bool>::from_positions(nodes, nodes, from, to);
+      for (const int longest : {3, 9}) check_random(in_chains(a, longest, bits));
+    }
 }
 
 TEST_CASE("long paths and rings take steps, of which few change many nodes") {

@@ -195,9 +195,9 @@ TEST_CASE("explain as text and as JSON") {
   // The winner comes first. Kernels of another place are in the full text alone.
   CHECK(contains(text, "reason\n* row"));
   CHECK(contains(text, "\n  split"));
-  CHECK(std::count(text.begin(), text.end(), '\n') == 3 + 7);
+  CHECK(std::count(text.begin(), text.end(), '\n') == 3 + 8);
   CHECK(std::count(all.begin(), all.end(), '\n') == 3 + std::ssize(serving));
-  CHECK(contains(all, "operands are on cpu") == (serving.size() > 7));
+  CHECK(contains(all, "operands are on cpu") == (serving.size() > 8));
   // The reasons start in one column, although the estimates differ in length.
   rig::explanation table;
   for (const double seconds : {2e-3, 1.2345e-8})

@@ -1,6 +1,8 @@
 // Every CPU kernel over every builtin pair, and the guarantees of single kernels.
 
+#include "provoked.hpp"
 #include "rig/generate.hpp"
+#include "rig/mxv.hpp"
 #include "rig/semirings.hpp"
 #include "table.hpp"
 
@@ -212,6 +214,23 @@ std::vector<unsigned char> bytes_of(Trial& t, const char* kernel, int threads) {
   return bytes;
 }
 
+/// The exact kernels that serve a trial; a kernel is left out only if it says that it cannot.
+template <class Trial>
+std::vector<const char*> serving(Trial& t) {
+  std::vector<const char*> out;
+  for (const rig::kernel& k : rig::kernels()) {
+    if (k.where != where.where || k.approximate || k.takes != rig::operands::dense) continue;
+    try {
+      static_cast<void>(t.run(k.name, 1));
+      out.push_back(k.name);
+    } catch (const rig::error& e) {
+      CHECK(e.code() == rig::errc::cannot);
+    }
+  }
+  CHECK(out.size() >= 2);
+  return out;
+}
+
 template <class S, class T>
 void check_same_bits(const shape& of, int features) {
   for (const bool transposed : {false, true}) {
@@ -222,11 +241,10 @@ void check_same_bits(const shape& of, int features) {
     spec.values = draw::reals;
     spec.transpose_a = transposed;
     trial<S, T, T, T> t(spec);
-    for (const rig::kernel& k : rig::kernels()) {
-      if (k.where != where.where || k.approximate || k.takes != rig::operands::dense) continue;
-      const auto once = bytes_of(t, k.name, 1);
+    for (const char* const name : serving(t)) {
+      const auto once = bytes_of(t, name, 1);
       for (const int threads : {1, 2, 3, 7, 0, 7})
-        CHECK_MESSAGE(bytes_of(t, k.name, threads) == once, std::string(k.name), ", ",
+        CHECK_MESSAGE(bytes_of(t, name, threads) == once, std::string(name), ", ",
                       std::string(S::name), ", ", of.name, ", F = ", features, ", ", threads,
                       " threads: other bits");
     }
@@ -241,6 +259,8 @@ TEST_CASE("same bits for any number of threads") {
       check_same_bits<rig::plus_times<float>, float>(s, 100);
   check_same_bits<rig::plus_times<float>, float>(rows, 1);
   check_same_bits<rig::plus_times<float>, float>(rows, 5);
+  check_same_bits<rig::plus_second<double>, double>(rows, 1);
+  check_same_bits<rig::mean_second<float>, float>(lengths, 1);
   check_same_bits<rig::plus_times<double>, double>(rows, 3);
   check_same_bits<rig::mean_second<float>, float>(rows, 2);
   check_same_bits<rig::arg_max_second<float>, float>(rows, 2);
@@ -254,9 +274,59 @@ TEST_CASE("every number of threads is served") {
   spec.of = &rows;
   spec.features = 100;
   trial<rig::plus_times<float>, float, float, float> t(spec);
-  for (const rig::kernel& k : rig::kernels())
-    if (k.where == where.where && !k.approximate && k.takes == rig::operands::dense)
-      CHECK(t.run(k.name, 1 << 30) == "");
+  for (const char* const name : serving(t)) CHECK(t.run(name, 1 << 30) == "");
+}
+
+/// Rows of 0 to 40 entries in several windows of slices, the last of which is not whole.
+rig::matrix<bool> rows_of_slices() {
+  random_bits random(test_seed() + 6);
+  std::vector<rig::index> i, j;
+  for (rig::index row = 0; row < 5003; ++row)
+    for (const int column : spread(row == 4000 ? 3000 : random.below(41), 5003, random)) {
+      i.push_back(row);
+      j.push_back(column);
+    }
+  return rig::matrix<bool>::from_positions(5003, 5003, i, j);
+}
+
+TEST_CASE("slices of rows give the sums of whole rows, and serve once they are built") {
+  const auto a = rows_of_slices();
+  rig::dense<rig::int64> b(a.columns(), 1);
+  for (rig::index k = 0; k < b.rows(); ++k) b(k, 0) = k * 7 % 1001 - 500;
+  const rig::plus_second<rig::int64> sum;
+  for (const bool transposed : {false, true}) {
+    const rig::descriptor usual{.transpose_a = transposed, .fill = 3},
+        row{.transpose_a = transposed, .fill = 3, .kernel = "row"},
+        sell{.transpose_a = transposed, .fill = 3, .kernel = "sell"};
+    CHECK(rig::explain(a, b, sum, usual).chosen == "row");
+    const auto expected = rig::mxv(a, b, sum, row);
+    auto added = expected;
+    a.prepare(sell);
+    CHECK(rig::explain(a, b, sum, usual).chosen == "sell");
+    const auto found = rig::mxv(a, b, sum, usual);
+    rig::mxv(added, rig::accumulator::plus, a, b, sum, usual);
+    for (rig::index k = 0; k < expected.rows(); ++k) {
+      CHECK(found(k, 0) == expected(k, 0));
+      const auto& s = a.structure();
+      const bool is_empty = !transposed && s.offset(k) == s.offset(k + 1);
+      CHECK(added(k, 0) == (is_empty ? 1 : 2) * expected(k, 0));
+    }
+  }
+}
+
+TEST_CASE("slices refuse what they cannot serve") {
+  const auto a = rows_of_slices();
+  const rig::dense<float> b(a.columns(), 1, 1.0f), wide(a.columns(), 2, 1.0f);
+  const rig::descriptor sell{.kernel = "sell"};
+  const rig::plus_second<float> sum;
+  const auto weighted = rig::generate::random_values(a.with_value(1.0f));
+  check_error(rig::errc::cannot, {"one column"}, [&] { rig::mxm(a, wide, sum, sell); });
+  check_error(rig::errc::cannot, {"no mask"},
+              [&] { rig::mxv(a, b, sum, rig::structure(b), sell); });
+  check_error(rig::errc::cannot, {"no values of A"},
+              [&] { rig::mxv(weighted, b, rig::plus_times<float>(), sell); });
+  check_error(rig::errc::cannot, {"type"},
+              [&] { rig::mxv(a, b, rig::plus_second<double>(), sell); });
 }
 
 /// Semirings with the usual mistakes of kernels and algebras.

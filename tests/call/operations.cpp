@@ -186,6 +186,29 @@ TEST_CASE("operators of the caller see row and column") {
     CHECK((odd.rows(p, 0) + odd.columns(p, 0)) % 2 == 1);
   rig::dense<float> d(3, 5, 1);
   CHECK(rig::apply(d, place_of(), 5L)(2, 3) == 13);
+  // A column is read in blocks; one of a wider dense is not.
+  rig::dense<float> column(1000, 1, 1), wide(1000, 2, 1);
+  const auto part = rig::dense<float>::view(wide.data(), 1000, 1, 2);
+  for (const auto& of : {rig::apply(column, place_of(), 5L), rig::apply(part, place_of(), 5L)})
+    for (rig::index i = 0; i < 1000; ++i) CHECK(of(i, 0) == 5L * i);
+}
+
+TEST_CASE("sums of equal values are those of values side by side") {
+  const auto a = rig::generate::from_text("rmat:8:20");
+  const auto check = [&](auto value, rig::binary op) {
+    using T = decltype(value);
+    const rig::matrix<T> equal = a.with_value(value);
+    const std::vector<T> all(static_cast<std::size_t>(a.nnz()), value);
+    const auto listed = a.with_values(all);
+    const auto found = rig::reduce_rows(equal, op).to_dense(T(-7)),
+               expected = rig::reduce_rows(listed, op).to_dense(T(-7));
+    for (rig::index i = 0; i < a.rows(); ++i) CHECK(found(i, 0) == expected(i, 0));
+    CHECK(rig::reduce(equal, op) == rig::reduce(listed, op));
+  };
+  for (const auto op : {rig::binary::plus, rig::binary::times, rig::binary::minimum,
+                        rig::binary::maximum, rig::binary::logical_or, rig::binary::logical_and})
+    check(rig::int64(3), op);
+  check(0.5, rig::binary::plus);
 }
 
 struct pair {

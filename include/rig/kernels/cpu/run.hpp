@@ -2,18 +2,19 @@
 
 #include "rig/kernels/cpu/maxk.hpp"
 #include "rig/kernels/cpu/row.hpp"
+#include "rig/kernels/cpu/sell.hpp"
 #include "rig/kernels/cpu/split.hpp"
 
 namespace rig::on_cpu {
 
 /// The CPU kernel families, in the order of the list of kernels.
-enum family : int { row_family, split_family, maxk_family, maxk_backward_family };
+enum family : int { row_family, split_family, maxk_family, maxk_backward_family, sell_family };
 
 /// Runs one family on a problem over S: the library's only entry to the kernels of a semiring.
 template <class S>
 void run(int which, const problem& p) {
   static constexpr void (*families[])(const problem&) = {&row<S>, &split<S>, &maxk<S>,
-                                                         &maxk_backward<S>};
+                                                         &maxk_backward<S>, &sell<S>};
   families[which](p);
 }
 
