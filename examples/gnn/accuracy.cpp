@@ -1,4 +1,5 @@
-// docs/accuracy.md from the lines that study.sh prints: gnn_accuracy FILE... > docs/accuracy.md
+// docs/accuracy.md from the lines that study.sh prints, and its plot, which is the first argument:
+// gnn_accuracy docs/plots/accuracy.svg FILE... > docs/accuracy.md
 
 #include <algorithm>
 #include <cmath>
@@ -11,25 +12,22 @@
 #include <string>
 #include <vector>
 
+#include "accuracy_plot.hpp"
+
 namespace {
 
+using accuracy::fixed;
 using json = nlohmann::json;
 
 std::vector<json> lines_of(int count, char** files) {
   std::vector<json> all;
-  for (int f = 1; f < count; ++f) {
+  for (int f = 2; f < count; ++f) {
     std::ifstream file(files[f]);
     if (!file) throw std::runtime_error(std::string(files[f]) + ": cannot be read");
     for (std::string line; std::getline(file, line);)
       if (!line.empty()) all.push_back(json::parse(line));
   }
   return all;
-}
-
-std::string fixed(double x, int digits) {
-  char text[32];
-  std::snprintf(text, sizeof(text), "%.*f", digits, x);
-  return text;
 }
 
 std::string text(const json& of, const char* key) { return of.at(key).get<std::string>(); }
@@ -71,15 +69,25 @@ std::string model_of(const json& of) {
   return text(of, "model") + (by.empty() ? "" : "-" + by);
 }
 
+/// The data set of a line, and whether the rows of its features were left as they are.
+std::string data_of(const json& of) {
+  const std::string name = text(of, "data");
+  const bool is_generated = name.find("-like") != std::string::npos;
+  return name + (is_generated || of.value("normalised", true) ? "" : ", raw features");
+}
+
 void show_models(const std::vector<json>& lines) {
   static const std::vector<std::string> models{"gcn", "sage-mean", "sage-pool",
                                                "gin", "gat",       "mlp"};
   std::map<std::string, std::map<std::string, summary>> found;
   for (const json& of : lines)
     if (of.contains("hidden") && of.at("hidden") != 256)
-      found[text(of, "data") + ", " + text(of, "device")][model_of(of)].all.push_back(percent(of));
+      found[data_of(of) + ", " + text(of, "device")][model_of(of)].all.push_back(percent(of));
   std::cout << "\n## Models\n\nMean ± standard deviation of the test accuracy in percent, and the "
-               "number of seeds. `mlp` does not see the graph.\n\n";
+               "number of seeds. `mlp` does not see the graph. Raw features are not divided by the "
+               "sum of their "
+               "row. Each row of amazon-photo and facebook-pages has many words, so divided "
+               "features are small: 200 epochs then end before gcn fits the training nodes.\n\n";
   std::vector<std::string> cells{"graph"};
   cells.insert(cells.end(), models.begin(), models.end());
   head(cells);
@@ -93,7 +101,7 @@ void show_models(const std::vector<json>& lines) {
 void show_maxk(const std::vector<json>& lines) {
   std::map<std::string, std::map<int, std::pair<summary, std::map<std::size_t, summary>>>> found;
   for (const json& of : lines) {
-    if (!of.contains("hidden") || of.at("hidden") != 256) continue;
+    if (!of.contains("hidden") || of.at("hidden") != 256 || model_of(of) != "sage-mean") continue;
     auto& [test, curve] = found[text(of, "data") + ", " + text(of, "device")][of.at("k")];
     test.all.push_back(percent(of));
     for (const std::size_t at : {1u, 4u, 9u, 19u})
@@ -115,69 +123,109 @@ void show_maxk(const std::vector<json>& lines) {
     }
 }
 
-void show_sampled(const std::vector<json>& lines) {
-  struct series {
-    double exact = 0, exact_ms = 0;
-    std::map<int, std::map<std::string, std::string>> by_width;
-    std::map<int, double> kept;
-    int enough = 0;  ///< the least width within a point of exact
-  };
+/// Sampled inference by one kernel with one sample size.
+struct sample {
+  std::string kernel;
+  double percent, kept, ms, whole_ms;  ///< milliseconds of the products, and of the inference
+};
+/// Inference with one trained network and one type of features.
+struct series {
+  bool has_times = false;
+  double exact = 0, peer_ms = 0, peer_whole_ms = 0;  ///< the peer is cuSPARSE
+  std::map<int, std::vector<sample>> by_width;
+};
+
+std::string network_of(const json& of) {
+  return text(of, "data") + ", " + text(of, "model") + ", " + text(of, "device");
+}
+
+std::map<std::string, series> series_of(const std::vector<json>& lines) {
   std::map<std::string, series> found;
-  const auto key = [](const json& of) {
-    return text(of, "data") + ", " + text(of, "model") + ", " + text(of, "feature_type") + ", " +
-           text(of, "device");
-  };
+  std::map<std::string, const json*> peers;
+  for (const json& of : lines)
+    if (of.contains("feature_type") && of.at("kernel") == "vendor") peers[network_of(of)] = &of;
   for (const json& of : lines) {
-    if (!of.contains("feature_type")) continue;
-    series& s = found[key(of)];
-    const int width = of.at("width");
-    const auto ms = of.at("aggregate_ms").get<double>();
-    if (width == 0) {
-      s.exact = percent(of);
-      s.exact_ms = ms;
-      continue;
-    }
+    if (!of.contains("feature_type") || of.at("kernel") == "vendor") continue;
+    series& s = found[network_of(of) + ", " + text(of, "feature_type")];
     // Times of a CPU count only in records of the benchmark, which has the machine for itself.
-    s.by_width[width][text(of, "kernel")] =
-        fixed(percent(of), 1) +
-        (text(of, "device") == "cuda" ? " at " + fixed(s.exact_ms / ms, 1) + "×" : "");
-    s.kept[width] = of.at("kept_share");
-    if (s.exact - percent(of) < 1 && (s.enough == 0 || width < s.enough)) s.enough = width;
-  }
-  if (found.empty()) return;
-  std::cout
-      << "\n## Sampled inference\n\nTest accuracy in percent; on CUDA also the time of the exact "
-         "aggregations over that of the sampled ones. S entries of a row are read at most.\n";
-  for (const auto& [name, s] : found) {
-    std::cout << "\n**" << name << ".** Exact: " << fixed(s.exact, 1) << " %. ";
-    if (s.enough > 0)
-      std::cout << "The least S that loses less than a point: " << s.enough << ".\n\n";
-    else
-      std::cout << "No S loses less than a point.\n\n";
-    head({"S", "entries read", "bucket", "fastrand", "adaptive"});
-    for (const auto& [width, by_kernel] : s.by_width) {
-      std::vector<std::string> cells{std::to_string(width),
-                                     fixed(100 * s.kept.at(width), 0) + " %"};
-      for (const char* kernel : {"bucket", "fastrand", "adaptive"})
-        cells.push_back(by_kernel.count(kernel) ? by_kernel.at(kernel) : "–");
-      row(cells);
+    if (const auto peer = peers.find(network_of(of)); peer != peers.end()) {
+      s.has_times = true;
+      s.peer_ms = peer->second->at("aggregate_ms");
+      s.peer_whole_ms = peer->second->at("inference_ms");
     }
+    if (of.at("width") == 0)
+      s.exact = percent(of);
+    else
+      s.by_width[of.at("width")].push_back({text(of, "kernel"), percent(of), of.at("kept_share"),
+                                            of.at("aggregate_ms"), of.at("inference_ms")});
   }
+  return found;
+}
+
+/// The least S that loses less than a point, and how fast its fastest kernel is.
+std::string enough(const series& s) {
+  for (const auto& [width, samples] : s.by_width) {
+    const sample* best = nullptr;
+    for (const sample& one : samples)
+      if (s.exact - one.percent < 1 && (best == nullptr || one.ms < best->ms)) best = &one;
+    if (best == nullptr) continue;
+    const std::string least = "The least S that loses less than a point: " + std::to_string(width);
+    if (!s.has_times) return least + ".";
+    return least + ", with `" + best->kernel + "`. Its products take 1/" +
+           fixed(s.peer_ms / best->ms, 1) + " of cuSPARSE's time, the inference 1/" +
+           fixed(s.peer_whole_ms / best->whole_ms, 1) + ".";
+  }
+  return "No S loses less than a point.";
+}
+
+void show_sampled(const std::vector<json>& lines, const std::string& plot) {
+  const auto found = series_of(lines);
+  if (found.empty()) return;
+  std::cout << "\n## Sampled inference\n\nTest accuracy in percent. S entries of a row are read at "
+               "most. On CUDA a cell also has the time of cuSPARSE's products over that of the "
+               "sampled ones, and then the same of the whole inference.\n";
+  std::vector<accuracy::picture> pictures;
+  for (const auto& [name, s] : found) {
+    std::cout << "\n**" << name << ".** Exact: " << fixed(s.exact, 1) << " %. " << enough(s)
+              << "\n\n";
+    head({"S", "entries read", "bucket", "fastrand", "adaptive"});
+    accuracy::picture drawn{name, s.exact, {}};
+    for (const auto& [width, samples] : s.by_width) {
+      std::map<std::string, std::string> cells;
+      for (const sample& one : samples) {
+        const double speedup = s.peer_ms / one.ms;
+        cells[one.kernel] = fixed(one.percent, 1);
+        if (!s.has_times) continue;
+        cells[one.kernel] +=
+            "; " + fixed(speedup, 1) + "×; " + fixed(s.peer_whole_ms / one.whole_ms, 1) + "×";
+        drawn.curves[one.kernel].emplace_back(speedup, one.percent);
+      }
+      row({std::to_string(width), fixed(100 * samples.front().kept, 0) + " %", cells["bucket"],
+           cells["fastrand"], cells["adaptive"]});
+    }
+    if (s.has_times) pictures.push_back(std::move(drawn));
+  }
+  if (pictures.empty()) return;
+  std::cout << "\n![Test accuracy against speed-up over cuSPARSE, a curve per strategy](plots/"
+            << plot.substr(plot.rfind('/') + 1) << ")\n";
+  if (!(std::ofstream(plot) << accuracy::svg_of(pictures)).flush())
+    throw std::runtime_error(plot + ": cannot be written");
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   try {
+    if (count < 3) throw std::runtime_error("pass the file of the plot, and records");
     const auto lines = lines_of(count, arguments);
     std::cout << "# Accuracy\n\nWhat networks trained by rig find, by recipes that were fixed "
                  "before: those of [study.sh](../examples/gnn/study.sh), described in "
                  "[training.md](guide/training.md). This page is made from "
                  "[records](records/accuracy) by `build/examples/gnn_accuracy "
-                 "docs/records/accuracy/*.jsonl`.\n";
+                 "docs/plots/accuracy.svg docs/records/accuracy/*.jsonl`.\n";
     show_models(lines);
     show_maxk(lines);
-    show_sampled(lines);
+    show_sampled(lines, arguments[1]);
     return std::cout.flush() ? 0 : 1;
   } catch (const std::exception& bad) {
     std::cerr << "gnn_accuracy: " << bad.what() << "\n";

@@ -1,10 +1,12 @@
 #!/bin/sh
 # The accuracy study: trains and infers by fixed recipes, and prints a JSON object a line.
 # study.sh PART BUILD DATA [options of the programs], where PART is
-#   models     real graphs: each model and a graph-blind one, 10 seeds
-#   maxk       MaxK against ReLU on a real or generated graph: GRAPHS, 3 seeds
-#   sampled    inference by sampled kernels of models trained on GRAPHS
-# GRAPHS and SEEDS of the environment name others; `gnn_accuracy` makes docs/accuracy.md of the lines.
+#   models     each model and a graph-blind one on real graphs, 10 seeds
+#   maxk       MaxK against ReLU, 3 seeds
+#   sampled    inference by sampled kernels of trained models
+# The environment may name GRAPHS, MODELS, SEEDS, KEPT (the k of MaxK) and WIDTHS (sample sizes), and the number of
+# JOBS at once (1). NAME:raw is the data set NAME with its features as they are.
+# `gnn_accuracy` makes docs/accuracy.md of the lines.
 set -eu
 part=$1 build=$2 data=$3
 shift 3
@@ -14,54 +16,57 @@ train=$build/examples/gnn_train infer=$build/examples/gnn_infer
 source_of() {
   case $1 in
     *-like*) echo "--data $1" ;;
+    *:raw) echo "--data $data/${1%:raw}" ;;
     *) echo "--data $data/$1 --normalize-features" ;;
   esac
 }
-# gcn has the width of Kipf & Welling, the others the default.
+# gcn has the width of Kipf & Welling on real graphs, the others the default.
 options_of() {
-  case $1 in
-    gcn | mlp) echo "--model $1 --hidden 16" ;;
-    sage-*) echo "--model sage --aggregate ${1#sage-}" ;;
-    *) echo "--model $1" ;;
+  case $1-$2 in
+    *-like*) width="--hidden 128" ;;
+    *-gcn | *-mlp) width="--hidden 16" ;;
+    *) width= ;;
   esac
+  case $2 in
+    sage-*) echo "--model sage --aggregate ${2#sage-} $width" ;;
+    *) echo "--model $2 $width" ;;
+  esac
+}
+# Runs each line of the input with the remaining options.
+run() {
+  xargs -P "${JOBS:-1}" -I '{}' sh -c "{} --json $*"
 }
 
 case $part in
   models)
-    for graph in ${GRAPHS:-cora citeseer amazon-photo facebook-pages}; do
+    for graph in ${GRAPHS:-cora citeseer amazon-photo amazon-photo:raw facebook-pages facebook-pages:raw}; do
       for model in ${MODELS:-gcn sage-mean sage-pool gin gat mlp}; do
         for seed in ${SEEDS:-1 2 3 4 5 6 7 8 9 10}; do
-          $train $(source_of "$graph") $(options_of "$model") --seed "$seed" --json "$@"
+          echo "$train $(source_of "$graph") $(options_of "$graph" "$model") --seed $seed"
         done
       done
-    done
+    done | run "$@"
     ;;
   maxk)
     for graph in ${GRAPHS:-cora reddit-like}; do
       for seed in ${SEEDS:-1 2 3}; do
-        wide="--model sage --hidden ${HIDDEN:-256} --seed $seed --json"
-        $train $(source_of "$graph") $wide "$@"
+        wide="$train $(source_of "$graph") --model sage --hidden 256 --seed $seed"
+        echo "$wide"
         for k in ${KEPT:-2 4 8 16 32 64}; do
-          $train $(source_of "$graph") $wide --nonlinearity maxk --k "$k" "$@"
+          echo "$wide --nonlinearity maxk --k $k"
         done
       done
-    done
+    done | run "$@"
     ;;
   sampled)
     model_file=$(mktemp)
     trap 'rm -f "$model_file"' EXIT
     for graph in ${GRAPHS:-cora reddit-like proteins-like}; do
       for model in ${MODELS:-gcn sage-mean}; do
-        $train $(source_of "$graph") $(options_of "$model") --save "$model_file" --json "$@"
-        on="--model $model_file $(source_of "$graph" | sed 's/ --normalize-features//') --json"
-        for type in float int8; do
-          $infer $on --feature-type $type "$@"
-          for kernel in bucket fastrand adaptive; do
-            for width in ${WIDTHS:-16 32 64 128 256 512 1024}; do
-              $infer $on --feature-type $type --kernel $kernel --width "$width" --rescale "$@"
-            done
-          done
-        done
+        from=$(source_of "$graph")
+        echo "$train $from $(options_of "$graph" "$model") --save $model_file" | run "$@"
+        echo "$infer --model $model_file ${from%% --normalize-features} --sweep ${WIDTHS:-16,32,64,128,256,512,1024}" |
+          run "$@"
       done
     done
     ;;

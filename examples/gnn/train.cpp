@@ -72,6 +72,7 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
                        (data.multi_label ? " tasks" : " classes"));
   out.add("model", my.model);
   out.add_hidden("data", data.name);
+  out.add_json("normalised", my.normalise_features ? "true" : "false", "");
   out.add_hidden("aggregate", my.model == "sage" ? my.aggregate : std::string());
   out.add_hidden("hidden", my.hidden);
   out.add_hidden("k", my.k);

@@ -123,11 +123,13 @@ class ground {
   }
 
   void measure() {
-    for (const model& m : models) {
-      shared_.a = gnn::aggregation_of(shape_of(m, 0), graph_, {});
-      epochs(m);
-      if (m.gathers == gnn::gathering::mean && m.is == gnn::kind::sage) inferences(m);
-    }
+    for (const model& m : models) try {
+        shared_.a = gnn::aggregation_of(shape_of(m, 0), graph_, {});
+        epochs(m);
+        if (m.gathers == gnn::gathering::mean && m.is == gnn::kind::sage) inferences(m);
+      } catch (const rig::error& wrong) {
+        out_.miss(name_ + ", " + m.name + ": " + wrong.what());
+      }
   }
 
  private:
@@ -162,14 +164,22 @@ class ground {
       if (k > hidden_) continue;
       for (const bool any_order : {false, true}) all.push_back(by_maxk(k, any_order));
     }
+    return all;
+  }
+
+  /// Whether rig chooses `hybrid` once windows are built, which holds more memory from then on.
+  bool chooses_hybrid(const model& m) {
+    if (place_of_run() == rig::cpu() || m.gathers == gnn::gathering::pool) return false;
+    rig::descriptor windows;
+    windows.kernel = "hybrid";
+    shared_.a.a.prepare(windows);
+    shared_.a.by_columns().prepare(windows);
     const auto wide = gnn::constant<float>(graph_.rows(), hidden_, 0, graph_.where());
     const auto chosen =
         rig::explain(shared_.a.a, wide, rig::plus_times<float>{}, by_hybrid().desc).chosen;
-    if (chosen == "hybrid")
-      all.push_back(by_hybrid());
-    else
+    if (chosen != "hybrid")
       out_.peer("hybrid (" + name_ + ", " + m.name + ")", "not chosen: " + chosen + " is");
-    return all;
+    return chosen == "hybrid";
   }
 
   /// Adds an entrant whose first two runs succeed; they also prepare what later ones need.
@@ -232,11 +242,12 @@ class ground {
 
   void epochs(const model& m) {
     std::vector<std::unique_ptr<entrant>> all;
-    for (const way& how : ways_of(m))
-      enter(all, m, how, [](entrant& one) {
-        gnn::tape t(true, one.where());
-        one.train(t);
-      });
+    const auto train = [](entrant& one) {
+      gnn::tape t(true, one.where());
+      one.train(t);
+    };
+    for (const way& how : ways_of(m)) enter(all, m, how, train);
+    if (chooses_hybrid(m)) enter(all, m, by_hybrid(), train);
     const auto found = race(all, true);
     const measured* beside = nullptr;
     for (std::size_t i = 0; i < all.size(); ++i)
