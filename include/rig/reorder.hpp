@@ -116,6 +116,7 @@ struct order_explanation {
 /// Shapes: A n×n, B n×f. Places: both in one. Cost: that of `reorder`, two copies of A, some
 /// products. Throws error as `reorder` and `mxm`.
 /// @code
+/// const rig::plus_times<float> s;
 /// std::puts(rig::explain(A, B, s, rig::ordering::loa).text().c_str());
 /// @endcode
 template <class T, class B, class S>
