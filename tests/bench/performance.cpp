@@ -1,5 +1,6 @@
 // Makes docs/performance.md from records.
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -147,6 +148,49 @@ std::string networks_of(const std::vector<json>& records) {
   return "";
 }
 
+/// Speed-ups of windows on Tensor cores, from suite hybrid: a line per graph and F, with one column
+/// per type.
+std::string windows_of(const std::vector<json>& records) {
+  constexpr const char* types[] = {"float", "float iso", "half", "half iso"};
+  for (const json& record : records) {
+    if (record.at("suite") != "hybrid") continue;
+    std::string out =
+        "\n## Windows on Tensor cores\n\nTime of the faster of `row` and `split` over that of "
+        "`hybrid`, in the type of B. B in float is multiplied in TF32. A has values, or one value "
+        "(iso). `N%/` keeps so many of a graph's edges, `loa/` and `shuffled/` number its nodes "
+        "anew.\n\n| graph | F | float | float, iso A | half | half, iso A |\n| --- | ---: | ---: | "
+        "---: | ---: | ---: |\n";
+    std::map<std::pair<std::string, int>, std::map<std::string, double>> lines;
+    for (const json& row : record.at("rows"))
+      lines[{row.at("graph"), row.at("features")}][row.at("type")] = row.at("ratio");
+    for (const auto& [at, ratios] : lines) {
+      out += "| " + at.first + " | " + std::to_string(at.second) + " |";
+      for (const char* const type : types)
+        out += ratios.contains(type) ? " " + digits(ratios.at(type), 2) + " |" : " |";
+      out += "\n";
+    }
+    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
+  }
+  return "";
+}
+
+/// A product and its dense update, from suite update.
+std::string updates_of(const std::vector<json>& records) {
+  for (const json& record : records) {
+    if (record.at("suite") != "update") continue;
+    std::string out =
+        "\n## A product and its update\n\n`mxm_update` computes (A ⊕.⊗ B)·W, with W of F × F. The "
+        "speed-up is over rig's product and cuBLAS in fp32, in the faster of both orders.\n\n"
+        "| graph | F | ms | product alone, ms | speed-up |\n| --- | ---: | ---: | ---: | ---: |\n";
+    for (const json& row : record.at("rows"))
+      out += "| " + row.at("graph").get<std::string>() + " | " + row.at("features").dump() + " | " +
+             cell(row, "ms", 1, 3) + " | " + cell(row.at("peer_ms"), "product_alone", 1, 3) +
+             " | " + cell(row, "ratio", 1, 2) + " |\n";
+    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
+  }
+  return "";
+}
+
 /// The host's part of a call, from suite start.
 std::string host_times_of(const std::vector<json>& records) {
   for (const json& record : records) {
@@ -197,7 +241,8 @@ std::string performance(std::span<const std::string> paths, const std::string& f
   for (const json& record : records) {
     machines.insert(machine_of(record));
     for (const auto& [name, version] : record.at("peers").items())
-      peers.insert(version.get<std::string>());
+      if (const auto text = version.get<std::string>(); !text.starts_with("not chosen"))
+        peers.insert(text);
     for (plot& one : plots_of(record)) plots.try_emplace(one.name, std::move(one), &record);
   }
   std::string out =
@@ -226,8 +271,8 @@ std::string performance(std::span<const std::string> paths, const std::string& f
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
   }
-  return out + operations_of(records) + networks_of(records) + host_times_of(records) +
-         misses_of(records);
+  return out + windows_of(records) + updates_of(records) + operations_of(records) +
+         networks_of(records) + host_times_of(records) + misses_of(records);
 }
 
 }  // namespace bench
