@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "exact_kernels.hpp"
 #include "operation_cases.hpp"
 #include "rig/generate.hpp"
 #include "rig/reorder.hpp"
@@ -36,7 +37,7 @@ void sweep_small(const std::vector<shape>& shapes, int number, int features = -1
     if (quantized == rig::ranges::column) spec.transpose_b = false;
     trial<S, TA, TB, TC> t(spec);
     for (const rig::kernel& k : rig::kernels()) {
-      if (k.where != here || k.approximate || k.takes != rig::operands::dense) continue;
+      if (!serves_every_dense(k)) continue;
       const std::string wrong = t.run(k.name, 1);
       CHECK_MESSAGE(wrong.empty(), std::string(k.name), ", ", std::string(S::name), ", ",
                     spec.of->name, ", F = ", spec.features, ", ", spec.name, ": ", wrong);
@@ -148,8 +149,7 @@ TEST_CASE("a row that is split") {
   spec.features = 2;
   trial<rig::plus_times<float>, float, float, float> t(spec);
   for (const rig::kernel& k : rig::kernels())
-    if (k.where == here && !k.approximate && k.takes == rig::operands::dense)
-      CHECK(t.run(k.name, 1) == "");
+    if (serves_every_dense(k)) CHECK(t.run(k.name, 1) == "");
 }
 
 TEST_CASE("calls from several threads share operands") {

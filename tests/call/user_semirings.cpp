@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "battery.hpp"
+#include "exact_kernels.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
@@ -184,8 +185,7 @@ void check_against_loop(const graph& g, const std::vector<TA>& values, const den
   const matrix<TA> at = weighted(flipped, flipped_values);
 
   for (const rig::kernel& k : rig::kernels()) {
-    if (k.where != rig::place::kind::cpu || k.approximate || k.takes != rig::operands::dense)
-      continue;
+    if (!serves_every_dense(k)) continue;
     for (const bool transposed : {false, true}) {
       const auto c =
           rig::mxm(transposed ? at : a, b, S{}, {.transpose_a = transposed, .kernel = k.name});

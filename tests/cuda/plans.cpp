@@ -257,7 +257,8 @@ TEST_CASE("the selector sends dense windows to Tensor cores, and no sparse ones"
       CHECK(!fit.selects(0, 0));
     }
   // An iso A costs Tensor cores less.
-  CHECK(fit_for("float", true).selects(18 * 24, 18));
+  CHECK(fit_for("half", true).selects(18 * 24, 18));
+  CHECK(!fit_for("half", false).selects(18 * 24, 18));
   CHECK(!fit_for("float", false).selects(18 * 24, 18));
   constexpr window_fit of_narrow = {-1, 0.1f, 0};
   CHECK(of_narrow.selects(1, 2));
@@ -293,10 +294,11 @@ TEST_CASE("hybrid refuses what Tensor cores would round, with the remedy") {
   const rig::descriptor full, tf32 = {.precision = rig::precision::tf32};
   using rig::type;
   CHECK(refusal_of(problem_of<sum>(dense, 64, full)).find("precision::tf32") != std::string::npos);
-  CHECK(refusal_of(problem_of<sum>(dense, 64, tf32, type::int32)).find("half or bfloat16") !=
+  CHECK(refusal_of(problem_of<sum>(dense, 64, tf32, type::int32)).find("half, bfloat16") !=
         std::string::npos);
-  CHECK(refusal_of(problem_of<sum>(dense, 64, tf32, type::code)).find("8-bit") !=
-        std::string::npos);
+  rig::problem codes = problem_of<sum>(dense, 64, tf32, type::code);
+  codes.a.values = codes.a.iso;
+  CHECK(refusal_of(codes).find("8-bit") != std::string::npos);
   CHECK(refusal_of(problem_of<max>(dense, 64, tf32)).find("`linear`") != std::string::npos);
   CHECK(refusal_of(problem_of<rig::plus_times<double>>(dense, 64, tf32)).find("`linear`") !=
         std::string::npos);
