@@ -10,6 +10,7 @@
 #include "battery.hpp"
 #include "provoked.hpp"
 #include "rig/mxm_update.hpp"
+#include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
 #include "seed.hpp"
 
@@ -202,7 +203,63 @@ inline void check_refusals(rig::place where) {
   });
   check_error(rig::errc::cannot, {"update", "weights"},
               [&] { rig::mxm(a, b, s, {.kernel = "update"}); });
-  CHECK(rig::explain(a, b, rig::dense<float>(6, 2).to(where), s).chosen == "update");
+  auto z = rig::dense<float>(3, 6).to(where);
+  auto in_z = rig::dense<float>::view(z.data(), 3, 2, 6, where);
+  check_error(rig::errc::range, {"mxm_update", "3x2", "3x6", "share memory"},
+              [&] { rig::mxm_update(in_z, z, a, b, rig::dense<float>(6, 2).to(where), s); });
+  const auto why = rig::explain(a, b, rig::dense<float>(6, 2).to(where), s);
+  CHECK(why.chosen == "update");
+  const std::string inner = rig::explain(a, b, s).chosen;
+  CHECK(why.text().find("plan: product by " + inner) != std::string::npos);
+}
+
+/// Rows of operands and results that are apart, transposed operands, and Z without C.
+inline void check_views(rig::place where) {
+  random_bits random(test_seed());
+  const shape of{"few", pattern_of_lengths({2, 0, 3, 5}, 6, random)};
+  const auto a = random_matrix(of, random).to(where);
+  const rig::index f = 7, g = 3;
+  const rig::plus_times<float> s;
+  const auto b_here = random_dense<float>(6, f, random);
+  const auto b = b_here.to(where);
+  rig::dense<float> flipped(f, 6);
+  for (rig::index i = 0; i < 6; ++i)
+    for (rig::index j = 0; j < f; ++j) flipped(j, i) = b_here(i, j);
+  const auto w = random_dense<float>(f, g, random).to(where);
+  const auto c = rig::mxm_update(a, b, w, s).to(rig::cpu());
+  const auto apart = [&](const rig::dense<float>& x, rig::dense<float>& memory) {
+    memory = rig::dense<float>(x.rows(), x.columns() + 5, 7.0f).to(where);
+    auto out =
+        rig::dense<float>::view(memory.data(), x.rows(), x.columns(), x.columns() + 5, where);
+    rig::assign(out, rig::none, x, rig::all, rig::all);
+    return out;
+  };
+  rig::dense<float> memory[4];
+  const auto wide_b = apart(b, memory[0]), wide_w = apart(w, memory[1]);
+  auto wide_c = apart(rig::dense<float>(4, g).to(where), memory[2]);
+  auto wide_z = apart(rig::dense<float>(4, f).to(where), memory[3]);
+  rig::mxm_update(wide_c, wide_z, a, wide_b, wide_w, s);
+  const auto got = wide_c.to(rig::cpu()), z = wide_z.to(rig::cpu()),
+             expected_z = rig::mxm(a, b, s).to(rig::cpu());
+  const auto turned = rig::mxm_update(rig::transpose(a), flipped.to(where), w, s,
+                                      {.transpose_a = true, .transpose_b = true})
+                          .to(rig::cpu());
+  const auto around = memory[2].to(rig::cpu());
+  auto only_z = rig::dense<float>(4, f, 7.0f).to(where);
+  auto nothing = rig::dense<float>(4, 0).to(where);
+  rig::mxm_update(nothing, only_z, a, b, rig::dense<float>(f, 0).to(where), s);
+  const auto alone = only_z.to(rig::cpu());
+  for (rig::index i = 0; i < 4; ++i) {
+    for (rig::index j = 0; j < g; ++j) {
+      CHECK(got(i, j) == doctest::Approx(c(i, j)));
+      CHECK(turned(i, j) == doctest::Approx(c(i, j)));
+    }
+    for (rig::index j = g; j < g + 5; ++j) CHECK(around(i, j) == 7);
+    for (rig::index j = 0; j < f; ++j) {
+      CHECK(z(i, j) == doctest::Approx(expected_z(i, j)));
+      CHECK(alone(i, j) == doctest::Approx(expected_z(i, j)));
+    }
+  }
 }
 
 }  // namespace update_cases

@@ -132,8 +132,8 @@ class matrix {
   }
 
   /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
-  /// of the matrix lives. Offsets have 4 or 8 bytes each, columns 4; `from_csr` copies other
-  /// arrays. Arrays on a device must be `input::trusted`, with ascending columns, and are used in
+  /// of the matrix lives, or a result with its pattern: of `apply`, or of a product under its
+  /// `structure`. Offsets have 4 or 8 bytes each, columns 4; `from_csr` copies others. Arrays on a device must be `input::trusted`, with ascending columns, and are used in
   /// the order of `stream` (a cudaStream_t; null: rig's own stream, not CUDA's default stream,
   /// which is cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`. Throws as
   /// `from_csr`, and error: type, for integers of other sizes; order, for `input::sorted`, because

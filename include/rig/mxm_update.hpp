@@ -46,10 +46,10 @@ void update_into(dense<float>& c, dense<float>* product, const matrix<TA>& a, co
 ///   C = (op(A) ⊕.⊗ op(B)) · W
 ///
 /// Shapes: op(A) m×k, op(B) k×f, W f×g, C m×g. A row of op(A) without entries is `desc.fill` before
-/// the update: set it to 0 for a maximum. On a device f and g are at most 128, and the product
-/// stays in shared memory. The same inputs and machine give the same bits; docs/reference/mxm.md
-/// has the bound of the error. Places: all operands in one. Cost: O(nnz · f + m · f · g). Throws
-/// error as `mxm`; nothing is written then. Source: HC-SpMM (Li et al.), ICDE 2025.
+/// the update: set it to 0 for a maximum. The same inputs and machine give the same bits;
+/// docs/reference/mxm.md has the bound of the error. Places: all operands in one. Cost:
+/// O(nnz · f + m · f · g), and m · f floats during the call. Throws error as `mxm`; nothing is
+/// written then. Source: HC-SpMM (Li et al.), ICDE 2025.
 /// @code
 /// const auto H = rig::mxm_update(A, X, W, rig::plus_times<float>{});
 /// const auto pooled = rig::mxm_update(A, X, W, rig::max_second<float>{}, {.fill = 0});
@@ -83,6 +83,7 @@ void mxm_update(dense<float>& c, const matrix<TA>& a, const dense<TB>& b, const 
 }
 
 /// The same, and stores the product too: Z = op(A) ⊕.⊗ op(B), C = Z · W. A gradient by W needs it.
+/// C and Z share no memory.
 /// @code
 /// rig::mxm_update(C, Z, A, X, W, rig::plus_times<float>{});
 /// @endcode

@@ -25,9 +25,10 @@ dense<index> reorder_nodes(const matrix<bool>& a, ordering by);
 /// The inverse of `positions`, which must be a permutation of 0 … n − 1.
 std::vector<index> order_of_positions(std::span<const index> positions, index n);
 double entries_per_tile(const pattern& structure);
-/// Milliseconds of a product, the median of some after the first; `where` finishes its work.
+/// Milliseconds of some work until its place has finished it.
+double elapsed_ms(place where, const std::function<void()>& work);
+/// The same of a product, the median of some after the first.
 double product_ms(place where, const std::function<void()>& product);
-double now_ms();
 /// @endcond
 
 /// The new position of each node: an n×1 dense p, node i of A becomes node p(i).
@@ -98,10 +99,13 @@ double entries_per_tile(const matrix<T>& a) {
 
 /// What an order of nodes costs and gains: what `explain` measures.
 struct order_explanation {
-  double order_ms = 0;  ///< of `reorder` and `permute`, for the graph and B
-  double entries_per_tile_before = 0, entries_per_tile_after = 0;
-  double product_ms_before = 0, product_ms_after = 0;  ///< median of some calls
-  std::string kernel_before, kernel_after;             ///< the kernels that ran
+  double order_ms = 0;  ///< of `reorder`, `permute` of the graph and B, and `prepare`
+  double entries_per_tile_before = 0;  ///< of A
+  double entries_per_tile_after = 0;   ///< of the reordered A
+  double product_ms_before = 0;        ///< the median of some calls with A
+  double product_ms_after = 0;         ///< the median of some calls with the reordered A
+  std::string kernel_before;           ///< the kernel that A takes
+  std::string kernel_after;            ///< the kernel that the reordered A takes
 
   /// The number of products until the order has paid; infinity if a product is not faster.
   double products_to_pay() const;
@@ -109,12 +113,13 @@ struct order_explanation {
   std::string text() const;
 };
 
-/// Explains an order: reorders a copy of A, and measures C = A ⊕.⊗ B before and after, where A
-/// lies.
+/// Explains an order: reorders a copy of A, and measures C = op(A) ⊕.⊗ op(B) before and after,
+/// where A lies. This runs products.
 ///
-/// desc.kernel = "hybrid" also builds its windows; the time to build them counts to the order.
-/// Shapes: A n×n, B n×f. Places: both in one. Cost: that of `reorder`, two copies of A, some
-/// products. Throws error as `reorder` and `mxm`.
+/// The derived structures of the kernel that A takes are built for the copy too, and their time
+/// counts to the order; so do windows with desc.kernel = "hybrid". Shapes: A n×n, op(B) n×f.
+/// Places: both in one. Cost: that of `reorder`, two copies of A, some products. Throws error as
+/// `reorder` and `mxm`.
 /// @code
 /// const rig::plus_times<float> s;
 /// std::puts(rig::explain(A, B, s, rig::ordering::loa).text().c_str());
@@ -128,13 +133,16 @@ order_explanation explain(const matrix<T>& a, const dense<B>& b, S s, ordering b
   auto c = mxm(a, b, s, desc);
   out.kernel_before = explain(a, b, s, desc).chosen;
   out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
-  const double start = now_ms();
-  const auto positions = reorder(here, by);
-  const matrix<T> renumbered = permute(here, positions), moved = renumbered.to(a.where());
-  const dense<B> features = permute(b, positions);
-  moved.prepare({.kernel = desc.kernel});
-  if (a.where() != cpu()) synchronise(a.where());
-  out.order_ms = now_ms() - start;
+  matrix<T> renumbered, moved;
+  dense<B> features;
+  out.order_ms = elapsed_ms(a.where(), [&] {
+    const auto positions = reorder(here, by);
+    renumbered = permute(here, positions);
+    moved = renumbered.to(a.where());
+    features = desc.transpose_b ? extract(b, all, order_of_positions(positions, a.rows()))
+                                : permute(b, positions);
+    moved.prepare({.transpose_a = desc.transpose_a, .kernel = out.kernel_before});
+  });
   out.entries_per_tile_after = entries_per_tile(renumbered);
   out.kernel_after = explain(moved, features, s, desc).chosen;
   out.product_ms_after = product_ms(a.where(), [&] { mxm(c, none, moved, features, s, desc); });

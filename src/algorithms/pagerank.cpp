@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "algorithms/preparation.hpp"
+#include "rig/kernels/cpu/slices.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -68,7 +69,8 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
   product.reproducible = desc.reproducible;
 
   // A CPU reads eight rows of the transpose at once; other places have no such kernel.
-  a.prepare({.transpose_a = true, .kernel = "sell"});
+  const bool may_slice = desc.kernel.empty() && slices::pays(a.nnz(), n);
+  a.prepare({.transpose_a = true, .kernel = may_slice ? "sell" : desc.kernel});
 
   walk v(a, d, other);
   double lost = static_cast<double>(v.ends.nnz()) / n;  // the rank of nodes without arcs

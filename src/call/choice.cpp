@@ -61,6 +61,12 @@ const char* refusal_of(const kernel& k, operands asked) {
                                         : "has a sparse result, and B is a dense";
 }
 
+/// Whether RIG_KERNEL names a kernel that can serve.
+bool prefers(const problem& p) {
+  return p.preferred != nullptr && !is_approximate(*p.preferred, operands_of(p)) &&
+         answer_of(*p.preferred, p).says != verdict::cannot;
+}
+
 /// Throws error(cannot) with every kernel's reason.
 [[noreturn, gnu::cold]] void refuse(problem& p) {
   p.reasons = true;
@@ -123,15 +129,16 @@ choice choose(problem& p) {
     }
     return {named, "named by the descriptor"};
   }
-  const operands asked = operands_of(p);
-  if (p.preferred != nullptr && !is_approximate(*p.preferred, asked) &&
-      answer_of(*p.preferred, p).says != verdict::cannot)
-    return {p.preferred, "preferred by RIG_KERNEL"};
+  if (prefers(p)) return {p.preferred, "preferred by RIG_KERNEL"};
 
   int able = 0;
   const kernel* const cheapest = cheapest_kernel(p, &able);
   if (cheapest == nullptr) refuse(p);
   return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
+}
+
+const kernel* inner_kernel(const problem& p) {
+  return prefers(p) ? p.preferred : cheapest_kernel(p);
 }
 
 const kernel* cheapest_kernel(const problem& p, int* able) {

@@ -21,6 +21,22 @@ std::string shape(const char* name, bool transposed, index rows, index columns) 
          std::to_string(columns);
 }
 
+struct range {
+  const char* begin;
+  std::size_t bytes;
+  bool overlaps(const range& other) const {
+    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes &&
+           other.begin < begin + bytes;
+  }
+};
+
+range range_of(const void* data, std::size_t bytes) {
+  return {static_cast<const char*>(data), bytes};
+}
+range range_of(const dense_operand& d) {
+  return range_of(d.data, d.data != nullptr ? d.extent() : 0);
+}
+
 /// The weights of `mxm_update` and its result.
 void check_update(const problem& p) {
   const dense_operand &w = p.weights, &c = p.updated;
@@ -32,6 +48,9 @@ void check_update(const problem& p) {
     fail(errc::shape, {p.operation, ": ", shape("A", p.desc->transpose_a, p.a.rows, p.a.columns),
                        ", W is ", w.rows, "x", w.columns, "; the result is ", p.a.rows, "x",
                        w.columns, ", but C is ", c.rows, "x", c.columns});
+  if (range_of(c).overlaps(range_of(p.c)))
+    fail(errc::range, {p.operation, ": C, ", c.rows, "x", c.columns, ", and Z, ", p.c.rows, "x",
+                       p.c.columns, ", share memory; pass two results"});
 }
 
 void check_shapes(const problem& p) {
@@ -195,22 +214,6 @@ void transpose_b(problem& p) {
   p.b = flipped;
 }
 
-struct range {
-  const char* begin;
-  std::size_t bytes;
-  bool overlaps(const range& other) const {
-    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes &&
-           other.begin < begin + bytes;
-  }
-};
-
-range range_of(const void* data, std::size_t bytes) {
-  return {static_cast<const char*>(data), bytes};
-}
-range range_of(const dense_operand& d) {
-  return range_of(d.data, d.data != nullptr ? d.extent() : 0);
-}
-
 bool overlaps(const range& c, const sparse_operand& m) {
   const auto nnz = static_cast<std::size_t>(m.nnz);
   const std::size_t offset_bytes = m.offsets_64 ? sizeof(int64) : sizeof(int32);
@@ -230,8 +233,7 @@ bool is_aliased(const problem& p) {
   if (shares(c)) return true;
   if (p.is_updated) {
     const range updated = range_of(p.updated), weights = range_of(p.weights);
-    return shares(updated) || updated.overlaps(c) || updated.overlaps(weights) ||
-           c.overlaps(weights);
+    return shares(updated) || updated.overlaps(weights) || c.overlaps(weights);
   }
   if (p.indices.data == nullptr) return false;
   const range indices = range_of(p.indices);
@@ -277,6 +279,13 @@ void run_chosen(problem& p, const kernel& chosen, workspace& work) {
     run_via_temporary(p, chosen, work);
   else
     chosen.run(p, work);
+}
+
+/// Whether no result has an element.
+bool writes_nothing(const problem& p) {
+  const bool stores_product = !p.is_updated || !p.creates_result;
+  return p.a.rows == 0 ||
+         ((!stores_product || p.b.columns == 0) && (!p.is_updated || p.updated.columns == 0));
 }
 
 /// Finds what the answers of a device's kernels rest on, once per call.
@@ -329,8 +338,27 @@ void check(problem& p) {
   if (turns_mask) as_column(p.mask);
 }
 
+problem product_to_update(const problem& updated) {
+  problem out = updated;
+  out.is_updated = false;
+  out.named = nullptr;
+  if (out.c.data != nullptr) return out;
+  out.c.rows = out.a.rows;
+  out.c.columns = out.c.stride = out.b.columns;
+  return out;
+}
+
+answer update_answer(const problem& p) {
+  answer out;
+  if (!p.reasons || writes_nothing(p)) return out;
+  const problem product = product_to_update(p);
+  const kernel* const inner = product.b.columns > 0 ? inner_kernel(product) : nullptr;
+  if (inner != nullptr) out.plan = std::string("product by ") + inner->name;
+  return out;
+}
+
 void run(problem& p) {
-  const bool is_empty = p.a.rows == 0 || (p.is_updated ? p.weights : p.b).columns == 0;
+  const bool is_empty = writes_nothing(p);
   if (!is_empty) find_statistics(p);
   const kernel& chosen = *choose(p).chosen;
   if (is_empty) return;

@@ -129,15 +129,21 @@ double steps_under_dense(const problem& p) {
     return places + p.products + static_cast<double>(p.a.nnz);
   const oriented b = right_by_columns(p);
   const int threads = threads_for(places, p.desc->threads);
+  constexpr index grain = 4096;  // columns of a row; a mask of one row has parts too
+  const index parts = (m.columns + grain - 1) / grain;
   int64 sum = 0;
-  for (index i = 0; i < m.rows; ++i) {
+#pragma omp parallel num_threads(threads) reduction(+ : sum)
+  {
     row_mask_flags mask(p.mask, m.columns);
-    mask.begin(i);
-    mask.with_test([&](auto allows) {
-#pragma omp parallel for num_threads(threads) reduction(+ : sum)
-      for (index j = 0; j < m.columns; ++j)
-        if (allows(j)) sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
-    });
+#pragma omp for
+    for (int64 part = 0; part < static_cast<int64>(m.rows) * parts; ++part) {
+      const auto first = static_cast<index>(part % parts * grain);
+      mask.begin(static_cast<index>(part / parts));
+      mask.with_test([&](auto allows) {
+        for (index j = first; j < std::min(first + grain, m.columns); ++j)
+          if (allows(j)) sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+      });
+    }
   }
   return places + static_cast<double>(sum);
 }

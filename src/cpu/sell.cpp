@@ -82,14 +82,12 @@ const char* no_sell_because(const problem& p) {
 }  // namespace
 
 answer sell_answer(const problem& p) {
-  // Measured: docs/lab/cpu.md. Shorter rows gain nothing.
-  constexpr double share_of_row = 0.8;
-  constexpr int64 least_mean = 8;
+  constexpr double share_of_row = 0.8;  // docs/lab/cpu.md
   if (const char* const why = no_sell_because(p)) return refusal(p, why);
   answer out = row_answer(p);
   out.seconds *= share_of_row;
   const char* why = nullptr;
-  if (p.a.nnz < least_mean * p.a.rows)
+  if (!slices::pays(p.a.nnz, p.a.rows))
     why = "rows have fewer than 8 entries on average";
   else if (p.algebra->ends_early)
     why = "sums can end before their last product, but a slice is read to its end";

@@ -182,20 +182,18 @@ double entries_per_tile(const pattern& structure) {
   });
 }
 
-double now_ms() {
-  using namespace std::chrono;
-  return duration<double, std::milli>(steady_clock::now().time_since_epoch()).count();
+double elapsed_ms(place where, const std::function<void()>& work) {
+  using clock = std::chrono::steady_clock;
+  const auto start = clock::now();
+  work();
+  if (where != cpu()) synchronise(where);
+  return std::chrono::duration<double, std::milli>(clock::now() - start).count();
 }
 
 double product_ms(place where, const std::function<void()>& product) {
   constexpr int calls = 7;
   double ms[calls + 1];
-  for (double& of_call : ms) {
-    const double start = now_ms();
-    product();
-    if (where != cpu()) synchronise(where);
-    of_call = now_ms() - start;
-  }
+  for (double& of_call : ms) of_call = elapsed_ms(where, product);
   // The first call may compile, build and allocate.
   std::sort(ms + 1, ms + calls + 1);
   return ms[1 + calls / 2];

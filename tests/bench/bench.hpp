@@ -144,18 +144,8 @@ std::span<const suite> suites();
 
 void cpu(const options& given, record& out);
 
-/// The ratios of the products beside oneMKL: more than 1 is in rig's favour.
-struct width_ratios {
-  std::vector<double> sums, doubles;  ///< oneMKL's time over rig's
-  std::vector<double> reductions;     ///< the time of rig's weighted sum over that of others
-  std::vector<double> own;            ///< the same, over that of a user's own sum
-  std::vector<double> first;          ///< the time of a prepared call over that of a first one
-  void sum_up(record& out) const;
-};
-/// The second part of suite cpu for one weighted graph.
-void beside_onemkl(const std::string& name, const rig::matrix<float>& a, const options& given,
-                   record& out, width_ratios& ratios);
-
+/// The part of suite cpu beside oneMKL, which is a suite of its own too.
+void widths_suite(const options& given, record& out);
 void analytics(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);

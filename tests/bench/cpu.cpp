@@ -10,7 +10,6 @@
 
 #include "bench.hpp"
 #include "graphblas.hpp"
-#include "onemkl.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 
@@ -22,8 +21,6 @@ using rig::int64;
 
 const std::vector<std::string> usual_graphs = {"rmat:16:16", "uniform:65536:28", "grid:512:512",
                                                "arxiv-like", "pubmed-like"};
-/// Only beside oneMKL: GraphBLAS's four forms would take minutes.
-constexpr const char* dense_graph = "reddit-like-eighth";
 const std::vector<int> usual_features = {1, 16, 64, 100, 128};
 
 rig::dense<float> random_features(index rows, index columns) {
@@ -380,13 +377,7 @@ void cpu(const options& given, record& out) {
   graphblas::start(threads_of(given));
   out.peer("graphblas", graphblas::name());
   out.ceilings(measure_ceilings(threads_of(given)));
-  const bool has_onemkl = !onemkl::name().empty();
-  if (has_onemkl)
-    out.peer("onemkl", onemkl::name());
-  else
-    std::puts("oneMKL is absent: no lines beside it (RIG_ONEMKL names its folder to CMake)");
   ratios over_graphblas;
-  width_ratios over_onemkl;
   for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs) {
     const rig::matrix<float> graph = graph_of(name);
     const rig::matrix<float> weighted = rig::generate::random_values(graph);
@@ -395,11 +386,7 @@ void cpu(const options& given, record& out) {
     pagerank<float>(name, graph, "float", given, out);
     pagerank<double>(name, graph, "double", given, out);
     column_products(name, graph, given, out).run();
-    if (has_onemkl) beside_onemkl(name, weighted, given, out, over_onemkl);
   }
-  if (has_onemkl && given.graphs.empty())
-    beside_onemkl(dense_graph, rig::generate::random_values(graph_of(dense_graph)), given, out,
-                  over_onemkl);
   const auto sum_up = [&](const std::string& what, const std::vector<double>& of) {
     if (of.empty()) return;
     out.summarise(what + "_over_graphblas_geomean", geometric_mean(of));
@@ -407,7 +394,7 @@ void cpu(const options& given, record& out) {
   };
   sum_up("spmm", over_graphblas.products);
   sum_up("spmv", over_graphblas.vectors);
-  over_onemkl.sum_up(out);
+  widths_suite(given, out);
 }
 
 }  // namespace bench

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 
 #include "bench.hpp"
 #include "onemkl.hpp"
@@ -63,6 +64,15 @@ row line_of(const std::string& graph, const rig::matrix<float>& a, int features,
   line.threads = threads;
   return line;
 }
+
+/// The ratios: more than 1 is in rig's favour.
+struct width_ratios {
+  std::vector<double> sums, doubles;  ///< oneMKL's time over rig's
+  std::vector<double> reductions;     ///< the time of rig's weighted sum over that of others
+  std::vector<double> own;            ///< the same, over that of a user's own sum
+  std::vector<double> first;          ///< the time of a prepared call over that of a first one
+  void sum_up(record& out) const;
+};
 
 /// Products of one graph with one number of threads.
 class widths {
@@ -184,9 +194,10 @@ class widths {
   rig::descriptor desc_;
 };
 
+/// The last has rows so long that GraphBLAS's four forms would take minutes.
+const std::vector<std::string> usual_graphs = {"rmat:16:16", "uniform:65536:28", "grid:512:512",
+                                               "arxiv-like", "pubmed-like", "reddit-like-eighth"};
 const std::vector<int> usual_widths = {1, 16, 32, 64, 100, 128, 256};
-
-}  // namespace
 
 void beside_onemkl(const std::string& name, const rig::matrix<float>& a, const options& given,
                    record& out, width_ratios& ratios) {
@@ -216,6 +227,19 @@ void width_ratios::sum_up(record& out) const {
   add("reductions_over_sum", reductions, 1.0, 1 - noise);
   add("own_over_builtin", own, 0.95, 0.95 - noise);
   add("first_call_over_prepared", first, 0.5, 0.5);
+}
+
+}  // namespace
+
+void widths_suite(const options& given, record& out) {
+  if (onemkl::name().empty())
+    return static_cast<void>(
+        std::puts("oneMKL is absent: no lines beside it (RIG_ONEMKL names its folder to CMake)"));
+  out.peer("onemkl", onemkl::name());
+  width_ratios ratios;
+  for (const std::string& name : given.graphs.empty() ? usual_graphs : given.graphs)
+    beside_onemkl(name, rig::generate::random_values(graph_of(name)), given, out, ratios);
+  ratios.sum_up(out);
 }
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <limits>
 #include <memory>
 
 #include "bench.hpp"
@@ -139,6 +140,8 @@ class ground {
   /// Writes offsets and columns as .npy.
   void write_graph(const rig::matrix<float>& graph) const {
     const rig::pattern& s = graph.structure();
+    if (s.nnz() > std::numeric_limits<rig::index>::max())
+      rig::fail(rig::errc::range, {name_, " has ", s.nnz(), " entries, more than a column holds"});
     rig::dense<rig::int64> offsets(s.rows() + 1, 1);
     for (rig::index r = 0; r <= s.rows(); ++r) offsets(r, 0) = s.offset(r);
     const auto columns =
@@ -279,7 +282,7 @@ class ground {
     if (m.gathers == gnn::gathering::mean && m.is == gnn::kind::sage) mean_ms_ = ms;
     if (m.gathers != gnn::gathering::pool || name_ != pooled_graph) return;
     out_.limit(key(m) + "gigabytes", of.peak_bytes / 1e9, most_pool_gigabytes);
-    out_.limit(key(m) + "over_mean", ms / mean_ms_, most_pool_over_mean);
+    if (mean_ms_ > 0) out_.limit(key(m) + "over_mean", ms / mean_ms_, most_pool_over_mean);
   }
 
   void inferences(const model& m) {

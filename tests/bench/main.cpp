@@ -20,6 +20,8 @@ namespace po = boost::program_options;
 
 constexpr suite table[] = {
     {"cpu", "rig beside SuiteSparse:GraphBLAS and a plain OpenMP loop", cpu},
+    {"widths", "the part of suite cpu beside oneMKL: all widths, reductions and first calls",
+     widths_suite},
     {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},

@@ -8,6 +8,7 @@ TEST_CASE("a product and its update") { update_cases::check_battery(gpu); }
 TEST_CASE("an update without columns") { update_cases::check_empty(gpu); }
 TEST_CASE("an update of numbers that are not finite") { update_cases::check_not_finite(gpu); }
 TEST_CASE("an update into an operand") { update_cases::check_aliased(gpu); }
+TEST_CASE("an update of views and transposes") { update_cases::check_views(gpu); }
 TEST_CASE("updates that are refused") { update_cases::check_refusals(gpu); }
 
 TEST_CASE("an update of rows that are split") {

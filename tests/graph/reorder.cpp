@@ -275,6 +275,18 @@ TEST_CASE("an order is explained by what it costs and gains") {
   CHECK(of.order_ms > 0);
   CHECK(of.kernel_after == rig::explain(graph, b, rig::plus_times<float>{}).chosen);
   CHECK(of.text().find(of.kernel_before) != std::string::npos);
+
+  const rig::descriptor turned = {.transpose_a = true, .transpose_b = true, .threads = 1};
+  const rig::dense<float> flat(5, 200, 1.0f);
+  CHECK(rig::explain(graph, flat, rig::plus_times<float>{}, ordering::degree, turned)
+            .entries_per_tile_before == rig::entries_per_tile(graph));
+  // Sums of one column take slices where they are built, and so do those of the copy.
+  const auto dense_rows = rig::generate::banded(400, 8).prepare({.kernel = "sell"});
+  const auto pattern = rig::matrix<bool>(dense_rows.shared_structure());
+  const auto sliced = rig::explain(pattern, rig::dense<float>(400, 1, 1.0f),
+                                   rig::plus_second<float>{}, ordering::degree, {.threads = 1});
+  CHECK(sliced.kernel_before == "sell");
+  CHECK(sliced.kernel_after == "sell");
 }
 
 }  // namespace

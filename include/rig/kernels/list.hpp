@@ -60,6 +60,13 @@ const kernel* named_kernel(const problem& p);
 /// The cheapest kernel that can serve without being named. A kernel that answers slower serves only
 /// if no other can. Null: none serves. Adds the number of kernels that can to `able`.
 const kernel* cheapest_kernel(const problem& p, int* able = nullptr);
+/// The kernel for a product inside another call: as RIG_KERNEL prefers, or the cheapest.
+const kernel* inner_kernel(const problem& p);
+
+/// The product of a call that also updates it. Its result needs memory if the call stores none.
+problem product_to_update(const problem& updated);
+/// The part of the answers of `update` that all places share: the kernel of the product, as a plan.
+answer update_answer(const problem& p);
 
 /// B of a product with a sparse result, by its rows, or by its columns: as the rows of its
 /// transpose, which is built if it is not there.

@@ -150,12 +150,6 @@ dealt deal(const std::vector<int32>& panel_vectors, index columns, index width, 
   return out;
 }
 
-int processors_of(int device) {
-  int out = 0;
-  check(cudaDeviceGetAttribute(&out, cudaDevAttrMultiProcessorCount, device), column_panels::name);
-  return out;
-}
-
 }  // namespace
 
 /// Segments, panel by panel.

@@ -105,8 +105,11 @@ constexpr int window_height = 16;
 constexpr int tile_slots = 8;
 constexpr int64 longest_in_window = 32768;
 
-/// Threads per block of `multiply_rows`, and the rows of W that it holds in shared memory.
+/// Threads and rows of C per block of `multiply_rows`, and blocks that a multiprocessor holds; the
+/// rows of W that a block holds in shared memory.
 constexpr int update_threads = 256;
+constexpr int update_rows = update_threads / 32 * 16;
+constexpr int update_blocks = 3;
 constexpr index weights_panel = 128;
 
 /// The selector: a logistic regression over the columns of a window's tiles and their density. A

@@ -21,6 +21,13 @@ inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_by(status, what);
 }
 
+/// Multiprocessors of a device.
+inline int processors_of(int device) {
+  int out = 0;
+  check(cudaDeviceGetAttribute(&out, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+  return out;
+}
+
 /// Compute capabilities are numbers such as 86.
 constexpr int least_capability = 80;
 std::string capability_in_words(int capability);  ///< "8.6"

@@ -9,22 +9,9 @@
 namespace rig::on_cuda {
 namespace {
 
-/// Rows of C per block, and the most columns, in tiles of 16.
-constexpr int64 block_rows = update_threads / 32 * 16;
+/// The most columns of C per block, in tiles of 16, and the most blocks in y.
 constexpr int most_tiles = 4;
-
-/// The product as a call of its own, into Z or into memory that the buffer then holds.
-problem product_of(const problem& p, buffer& memory) {
-  problem out = p;
-  out.is_updated = false;
-  out.named = nullptr;
-  if (out.c.data != nullptr) return out;
-  out.c.rows = p.a.rows;
-  out.c.columns = out.c.stride = p.b.columns;
-  memory = buffer::allocate(out.c.extent(), p.a.where, p.desc->stream);
-  out.c.data = memory.data();
-  return out;
-}
+constexpr index most_columns = 65535 * 16 * most_tiles;
 
 /// Bytes of shared memory for `columns` of Z.
 std::size_t shared_for(index columns, int tiles) {
@@ -32,7 +19,20 @@ std::size_t shared_for(index columns, int tiles) {
   return 512 * sizeof(float) * steps * static_cast<std::size_t>(tiles);
 }
 
-void multiply_by_weights(const problem& p, const dense_operand& z) {
+/// Tiles of C's columns per block.
+int tiles_of(const problem& p) { return std::min((p.weights.columns + 15) / 16, most_tiles); }
+
+const void* multiply_kernel(const problem& p, const dense_operand& z) {
+  const bool in_fours = p.b.columns % 4 == 0 && is_aligned(z.data, z.stride, sizeof(float));
+  const int tiles = tiles_of(p);
+  return kernel_for(p, {.name = "multiply_rows",
+                        .file = "cuda/update/update.cuh",
+                        .arguments = {in_fours ? 4 : 1, tiles},
+                        .reads_b = false,
+                        .most_shared = shared_for(weights_panel, tiles)});
+}
+
+void multiply_by_weights(const problem& p, const dense_operand& z, const void* kernel) {
   arguments args = arguments_of(p);
   args.c = z.data;
   args.c_stride = z.stride;
@@ -41,43 +41,52 @@ void multiply_by_weights(const problem& p, const dense_operand& z) {
   args.update_columns = p.weights.columns;
   args.updated = static_cast<float*>(p.updated.data);
   args.updated_stride = p.updated.stride;
-  const int tiles = std::min((p.weights.columns + 15) / 16, most_tiles);
-  const bool in_fours = p.b.columns % 4 == 0 && is_aligned(z.data, z.stride, sizeof(float));
-  const kernel_request wanted = {.name = "multiply_rows",
-                                 .file = "cuda/update/update.cuh",
-                                 .arguments = {in_fours ? 4 : 1, tiles},
-                                 .reads_b = false,
-                                 .most_shared = shared_for(weights_panel, tiles)};
-  // Each block stages W, so there are about as many as a large device runs at once.
-  constexpr int64 most_blocks = 396;
-  const int64 blocks = std::min((p.a.rows + block_rows - 1) / block_rows, most_blocks);
-  launch(p, "multiply_rows", kernel_for(p, wanted),
+  const int tiles = tiles_of(p);
+  // Each block stages W, so there are only as many as a device runs at once.
+  const int64 most_blocks = static_cast<int64>(update_blocks) * processors_of(p.a.where.device);
+  const int64 blocks = std::min((p.a.rows + update_rows - 1) / update_rows, most_blocks);
+  launch(p, "multiply_rows", kernel,
          dim3(static_cast<unsigned>(blocks),
               static_cast<unsigned>((p.weights.columns + 16 * tiles - 1) / (16 * tiles))),
          update_threads, args, shared_for(p.b.columns, tiles));
 }
 
+void clear(const problem& p) {
+  check(cudaMemset2DAsync(p.updated.data, static_cast<std::size_t>(p.updated.stride) * 4, 0,
+                          static_cast<std::size_t>(p.updated.columns) * 4,
+                          static_cast<std::size_t>(p.updated.rows), stream_of(p)),
+        "mxm_update");
+}
+
 }  // namespace
 
 answer update_answer(const problem& p) {
-  answer out;
+  answer out = rig::update_answer(p);
   if (cannot(out, p, no_kernel_because(p)) || cannot(out, p, no_compiler_because())) return out;
+  if (p.weights.columns > most_columns) {
+    out.says = verdict::cannot;
+    if (p.reasons)
+      out.reason = "W has " + std::to_string(p.weights.columns) + " columns, more than " +
+                   std::to_string(most_columns);
+    return out;
+  }
   out.seconds = estimate(p);
   return out;
 }
 
 void update_run(const problem& p, workspace& work) {
-  if (p.b.columns == 0) {
-    check(cudaMemset2DAsync(p.updated.data, static_cast<std::size_t>(p.updated.stride) * 4, 0,
-                            static_cast<std::size_t>(p.updated.columns) * 4,
-                            static_cast<std::size_t>(p.updated.rows), stream_of(p)),
-          "mxm_update");
-    return;
-  }
+  if (p.b.columns == 0) return clear(p);
+  problem product = product_to_update(p);
   buffer memory;
-  const problem product = product_of(p, memory);
-  cheapest_kernel(product)->run(product, work);
-  multiply_by_weights(p, product.c);
+  if (product.c.data == nullptr) {
+    memory = buffer::allocate(product.c.extent(), p.a.where, p.desc->stream);
+    product.c.data = memory.data();
+  }
+  const bool is_updated = p.weights.columns > 0;
+  // A kernel that does not compile throws here, before the product is written.
+  const void* const kernel = is_updated ? multiply_kernel(p, product.c) : nullptr;
+  inner_kernel(product)->run(product, work);
+  if (is_updated) multiply_by_weights(p, product.c, kernel);
 }
 
 }  // namespace rig::on_cuda

@@ -1,5 +1,4 @@
-// multiply_rows: C = Z · W for a tall Z, in fp32, on Tensor cores. It follows the product in
-// `apart`.
+// multiply_rows: C = Z · W for a tall Z, in fp32, on Tensor cores. It follows the product Z.
 //
 // Wins over a general product of dense matrices in fp32: each float is the sum of two numbers of
 // TF32, and three of their four products are added. The update is transposed, Cᵀ = Wᵀ·Zᵀ, so that
@@ -130,16 +129,15 @@ __device__ __forceinline__ void write_rows(const arguments& args, int64 first_ro
 /// C = Z · W for 16 · Tiles columns of C per block in y, and 16 rows per warp at a time. V:
 /// elements of Z per load.
 template <class S, int V, int Tiles>
-__global__ void __launch_bounds__(update_threads, 3)
+__global__ void __launch_bounds__(update_threads, update_blocks)
     multiply_rows(const __grid_constant__ arguments args) {
   extern __shared__ float4 staged[];
   const index first = static_cast<index>(blockIdx.y) * 16 * Tiles;
-  constexpr int block_rows = update_threads / 32 * 16;
   const bool is_whole = args.columns <= weights_panel;
   if (is_whole) stage_weights<Tiles>(args, 0, first, staged);
   __syncthreads();
-  for (int64 block = blockIdx.x; block * block_rows < args.rows; block += gridDim.x) {
-    const int64 row = block * block_rows + static_cast<int64>(threadIdx.x) / 32 * 16;
+  for (int64 block = blockIdx.x; block * update_rows < args.rows; block += gridDim.x) {
+    const int64 row = block * update_rows + static_cast<int64>(threadIdx.x) / 32 * 16;
     octet_sums<Tiles> sum = {};
     for (index from = 0; from < args.columns; from += weights_panel) {
       if (!is_whole) {

@@ -58,14 +58,6 @@ class row_sums {
   }
 
  private:
-  /// Rows of B are short and lie anywhere, so each would be waited for.
-  static constexpr int64 rows_ahead = 6;
-  void fetch(int64 e) const {
-    const index* const columns =
-        b_.entries + b_.offset(p_.a.entries[e < p_.a.nnz ? e : p_.a.nnz - 1]);
-    __builtin_prefetch(columns);
-    __builtin_prefetch(columns + 64 / sizeof(index));
-  }
   template <bool Full, class Allows>
   void form(index i, int64 begin, int64 end, index first, index last, Allows allows) {
     const bool is_part = first > 0 || last < b_.columns;
@@ -74,7 +66,6 @@ class row_sums {
       const typename S::left* const a = left_.read(e, n);
       for (int64 k = 0; k < n; ++k) {
         const index inner = p_.a.entries[e + k];
-        fetch(e + k + rows_ahead);
         int64 from = b_.offset(inner), to = b_.offset(inner + 1);
         if (is_part) {
           const index* const columns = b_.entries;

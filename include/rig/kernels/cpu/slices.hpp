@@ -11,6 +11,9 @@ struct slices : derived {
   static constexpr index height = 8, window = 2048;
 
   explicit slices(const pattern& original);
+  /// Whether rows have enough entries for slices to gain (docs/lab/cpu.md).
+  static bool pays(int64 nnz, index rows) { return nnz >= least_mean * rows; }
+  static constexpr int64 least_mean = 8;
   std::size_t bytes() const override {
     return rows.bytes() + columns.bytes() + begin.bytes() + work.bytes();
   }
