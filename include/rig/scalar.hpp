@@ -250,10 +250,10 @@ constexpr T maximum(T x, T y) {
     }
   }
 #endif
-  // The machine's instruction, which yields y if either is NaN, and a test for x alone: other forms
-  // become branches on numbers, or more instructions.
-  const T larger = x > y ? x : y;
-  return x == x ? larger : x;
+  // The machine's instruction, which yields x if either is NaN, and a test for y alone, which is no
+  // sum that the next test waits for. Other forms become branches, or more instructions.
+  const T larger = y > x ? y : x;
+  return y == y ? larger : y;
 }
 
 /// min(x, y); NaN wins. The sign of a zero tie is unspecified.
@@ -267,8 +267,8 @@ constexpr T minimum(T x, T y) {
     }
   }
 #endif
-  const T smaller = x < y ? x : y;
-  return x == x ? smaller : x;
+  const T smaller = y < x ? y : x;
+  return y == y ? smaller : y;
 }
 
 /// x + y; integers wrap, bool is "or".
