@@ -117,12 +117,14 @@ double share_of_streams(const sparse_operand& a) {
 }  // namespace
 
 int64 entries_ahead(const problem& p) {
-  // Measured: docs/lab/cpu.md. A B of this size lies in the second cache, and the distance is in
-  // entries whose lines the machine can wait for at once.
-  constexpr double cached_bytes = 512 << 10;
+  // Measured: docs/lab/cpu.md. A B of this size lies in the second cache, the window of
+  // instructions holds enough rows of two lines, and the distance is in entries whose lines the
+  // machine can wait for at once.
+  constexpr double cached_bytes = 512 << 10, short_row_bytes = 128;
   constexpr int64 narrow = 16, wide = 8;
   const double row_bytes = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
-  if (p.a.rows < 2 || p.b.columns == 1 || row_bytes * p.b.rows <= cached_bytes) return 0;
+  if (p.a.rows < 2 || row_bytes <= short_row_bytes || row_bytes * p.b.rows <= cached_bytes)
+    return 0;
   if (share_of_streams(p.a) > 0.5) return 0;
   return row_bytes > 512 ? wide : narrow;
 }

@@ -102,15 +102,60 @@ template <class S, int W>
   }
 }
 
-/// Prefetches the tile's part of the row of B that is used `ahead` entries later. Without it, only
-/// the few rows within the window of instructions are read at once.
-template <class S, int W>
-[[gnu::always_inline]] inline void fetch_row(const block<S>& rows, int64 e) {
-  constexpr int line = std::max<int>(1, 64 / sizeof(typename S::right));
-  const int64 soon = std::min(e + rows.ahead, rows.last);
-  const typename S::right* b = rows.b + rows.b_rows[soon] * rows.b_stride;
-  for (int j = 0; j < W; j += line) __builtin_prefetch(b + j);
-  for (int j = 0; j < W; j += line) __builtin_prefetch(b + rows.gap + j);
+/// Adds entry e of row i to the two halves x and y. If it `Fetches`, it prefetches the tile's part
+/// of the row of B that is used `ahead` entries later: without that, only the few rows within the
+/// window of instructions are read at once.
+template <class S, int W, bool Fetches>
+[[gnu::always_inline]] inline void add_row(const block<S>& rows, index i, int64 e,
+                                           typename S::accum (&x)[W], typename S::accum (&y)[W]) {
+  using right = typename S::right;
+  constexpr int line = std::max<int>(1, 64 / sizeof(right));
+  const int64 gap = rows.gap;
+  const typename S::left a = rows.a[e * rows.a_step];
+  const position at{rows.row + i, rows.inner[e]};
+  if constexpr (is_ignoring_right<S>) {
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, right{}, at));
+#pragma omp simd
+    for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, right{}, at));
+  } else {
+    if constexpr (Fetches) {
+      const right* const later = rows.b + rows.b_rows[e + rows.ahead] * rows.b_stride;
+      for (int j = 0; j < W; j += line) __builtin_prefetch(later + j);
+      for (int j = 0; j < W; j += line) __builtin_prefetch(later + gap + j);
+    }
+    const right* const b = rows.b + rows.b_rows[e] * rows.b_stride;
+#pragma omp simd
+    for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
+#pragma omp simd
+    for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
+  }
+}
+
+/// Adds entries begin … end of row i.
+template <class S, int W, bool Fetches>
+[[gnu::always_inline]] inline void add_rows(const block<S>& rows, index i, int64 begin, int64 end,
+                                            typename S::accum (&x)[W], typename S::accum (&y)[W]) {
+  using accum = typename S::accum;
+  int64 e = begin;
+  // In a narrow tile each add waits for the one before it, so entries alternate between two sums.
+  if constexpr (is_float<accum> && W * sizeof(accum) <= 64) {
+    constexpr int64 worthwhile = 16;
+    if (end - begin >= worthwhile) {
+      accum u[W], v[W];
+#pragma omp simd
+      for (int j = 0; j < W; ++j) u[j] = v[j] = S::zero();
+      for (; e + 2 <= end; e += 2) {
+        add_row<S, W, Fetches>(rows, i, e, x, y);
+        add_row<S, W, Fetches>(rows, i, e + 1, u, v);
+      }
+#pragma omp simd
+      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], u[j]);
+#pragma omp simd
+      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], v[j]);
+    }
+  }
+  for (; e < end; ++e) add_row<S, W, Fetches>(rows, i, e, x, y);
 }
 
 /// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
@@ -128,23 +173,10 @@ template <class S, int W>
   }
   accum x[W], y[W];
   start_sums(rows, out, x, y);
-  for (int64 e = begin; e < begin + n; ++e) {
-    const typename S::left a = rows.a[e * rows.a_step];
-    const position at{rows.row + i, rows.inner[e]};
-    if constexpr (is_ignoring_right<S>) {
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, typename S::right{}, at));
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, typename S::right{}, at));
-    } else {
-      if (rows.ahead > 0) fetch_row<S, W>(rows, e);
-      const typename S::right* b = rows.b + rows.b_rows[e] * rows.b_stride;
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
-    }
-  }
+  const int64 end = begin + n;
+  const int64 fetched = rows.ahead > 0 ? std::clamp(rows.last + 1 - rows.ahead, begin, end) : begin;
+  add_rows<S, W, true>(rows, i, begin, fetched, x, y);
+  add_rows<S, W, false>(rows, i, fetched, end, x, y);
   complete_sums(rows, n, out, x, y);
 #pragma omp simd
   for (int j = 0; j < W; ++j) out[j] = x[j];
