@@ -139,12 +139,12 @@ class reader {
       const index f = p_.b.columns;
       // Rows of several tiles are summed one at a time, because the next tile gathers data adjacent
       // to this tile's.
-      const index rows_a_time = f <= width ? end - begin : 1;
+      const index rows_a_time = f <= width ? end - begin : ahead_ > 0 ? 16 : 1;
       for (index row = begin; row < end; row += rows_a_time)
         for (index first = 0; first < f; first += width) {
           const int columns = f - first < width ? f - first : width;
           block<S> rows = rows_in_place(row, first, columns);
-          rows.rows = rows_a_time;
+          rows.rows = std::min(rows_a_time, end - row);
           rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
           rows.out_stride = p_.c.stride;
           rows.is_final = true;

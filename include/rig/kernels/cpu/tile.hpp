@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <utility>
 
 #include "rig/kernels/cpu/isa.hpp"
 #include "rig/semiring.hpp"
@@ -59,129 +60,175 @@ template <class S>
 inline constexpr bool is_direct_output =
     is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
 
-/// Sets the two halves x and y of a row's sums to the content of `out`, or to zero.
-template <class S, int W>
-[[gnu::always_inline]] inline void start_sums(const block<S>& rows, const typename S::accum* out,
-                                              typename S::accum (&x)[W],
-                                              typename S::accum (&y)[W]) {
-  const int64 gap = rows.gap;
-  if (rows.continues) {
+/// Elements of one register, as a vector type, because g++ keeps an array in memory between loops.
+/// It has no arithmetic: a semiring adds single elements, and g++ makes vectors of such loops.
+template <class T, int N>
+inline constexpr bool has_vectors = N > 1 &&
+                                    (is_float<T> || is_same<T, int32> || is_same<T, int64>);
+template <class T, int N>
+struct pack {
+  T all[N];
+  template <class F>
+  [[gnu::always_inline]] void update(F to) {
 #pragma omp simd
-    for (int j = 0; j < W; ++j) x[j] = out[j];
-#pragma omp simd
-    for (int j = 0; j < W; ++j) y[j] = out[gap + j];
-  } else {
-#pragma omp simd
-    for (int j = 0; j < W; ++j) x[j] = y[j] = S::zero();
+    for (int j = 0; j < N; ++j) all[j] = to(all[j], j);
   }
-}
+};
+template <class T, int N>
+requires has_vectors<T, N>
+struct pack<T, N> {
+  typedef T vector __attribute__((vector_size(N * sizeof(T)), may_alias));
+  vector all = {};
+  template <class F>
+  [[gnu::always_inline]] void update(F to) {
+    alignas(N * sizeof(T)) T each[N];
+    *reinterpret_cast<vector*>(each) = all;
+#pragma omp simd
+    for (int j = 0; j < N; ++j) each[j] = to(each[j], j);
+    all = *reinterpret_cast<vector*>(each);
+  }
+};
 
-/// Makes the two halves of a row of n entries final, if S and the block say so.
-template <class S, int W>
-[[gnu::always_inline]] inline void complete_sums(const block<S>& rows, int64 n,
-                                                 const typename S::accum* out,
-                                                 typename S::accum (&x)[W],
-                                                 typename S::accum (&y)[W]) {
-  const int64 gap = rows.gap;
-  if constexpr (is_direct_output<S> && has_finish<S>) {
-    if (rows.is_final) {
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::finish(x[j], n);
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::finish(y[j], n);
-    }
-  }
-  if constexpr (is_direct_output<S>) {
-    if (rows.adds) {
-      // Both halves read C before either writes, because they may share columns.
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = plus(out[j], x[j]);
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = plus(out[gap + j], y[j]);
-    }
-  }
-}
+/// W elements in registers of Bytes bytes.
+template <class T, int W, int Bytes>
+struct half_sums {
+  static constexpr int lanes = std::clamp(Bytes / static_cast<int>(sizeof(T)), 1, W);
+  static constexpr int count = W / lanes;
+  pack<T, lanes> packs[count];
 
-/// Adds entry e of row i to the two halves x and y. If it `Fetches`, it prefetches the tile's part
-/// of the row of B that is used `ahead` entries later: without that, only the few rows within the
-/// window of instructions are read at once.
-template <class S, int W, bool Fetches>
-[[gnu::always_inline]] inline void add_row(const block<S>& rows, index i, int64 e,
-                                           typename S::accum (&x)[W], typename S::accum (&y)[W]) {
-  using right = typename S::right;
-  constexpr int line = std::max<int>(1, 64 / sizeof(right));
-  const int64 gap = rows.gap;
-  const typename S::left a = rows.a[e * rows.a_step];
-  const position at{rows.row + i, rows.inner[e]};
-  if constexpr (is_ignoring_right<S>) {
-#pragma omp simd
-    for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, right{}, at));
-#pragma omp simd
-    for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, right{}, at));
-  } else {
-    if constexpr (Fetches) {
-      const right* const later = rows.b + rows.b_rows[e + rows.ahead] * rows.b_stride;
-      for (int j = 0; j < W; j += line) __builtin_prefetch(later + j);
-      for (int j = 0; j < W; j += line) __builtin_prefetch(later + gap + j);
-    }
-    const right* const b = rows.b + rows.b_rows[e] * rows.b_stride;
-#pragma omp simd
-    for (int j = 0; j < W; ++j) x[j] = S::add(x[j], product<S>(a, b[j], at));
-#pragma omp simd
-    for (int j = 0; j < W; ++j) y[j] = S::add(y[j], product<S>(a, b[gap + j], at));
+  /// Element j becomes to(element j, j).
+  template <class F>
+  [[gnu::always_inline]] void update(F to) {
+    update(to, std::make_integer_sequence<int, count>());
   }
-}
 
-/// Adds entries begin … end of row i.
-template <class S, int W, bool Fetches>
-[[gnu::always_inline]] inline void add_rows(const block<S>& rows, index i, int64 begin, int64 end,
-                                            typename S::accum (&x)[W], typename S::accum (&y)[W]) {
+ private:
+  template <class F, int... K>
+  [[gnu::always_inline]] void update(F to, std::integer_sequence<int, K...>) {
+    (packs[K].update([&](T x, int j)
+                         __attribute__((always_inline)) { return to(x, K * lanes + j); }),
+     ...);
+  }
+};
+
+/// The sums of a row's tile: halves x and y. The second begins `gap` columns after the first.
+template <class S, int W, int Bytes>
+class row_tile {
+ public:
   using accum = typename S::accum;
-  int64 e = begin;
-  // In a narrow tile each add waits for the one before it, so entries alternate between two sums.
-  if constexpr (is_float<accum> && W * sizeof(accum) <= 64) {
-    constexpr int64 worthwhile = 16;
-    if (end - begin >= worthwhile) {
-      accum u[W], v[W];
-#pragma omp simd
-      for (int j = 0; j < W; ++j) u[j] = v[j] = S::zero();
-      for (; e + 2 <= end; e += 2) {
-        add_row<S, W, Fetches>(rows, i, e, x, y);
-        add_row<S, W, Fetches>(rows, i, e + 1, u, v);
+  using right = typename S::right;
+
+  [[gnu::always_inline]] row_tile(const block<S>& rows, index i)
+      : rows_(rows), i_(i), gap_(rows.gap) {}
+
+  [[gnu::always_inline]] void set_zero() {
+    each([](accum, int64) __attribute__((always_inline)) { return S::zero(); });
+  }
+  [[gnu::always_inline]] void load(const accum* from) {
+    each([=](accum, int64 j) __attribute__((always_inline)) { return from[j]; });
+  }
+  [[gnu::always_inline]] void store(accum* to) {
+    each([=](accum x, int64 j) __attribute__((always_inline)) { return to[j] = x; });
+  }
+  [[gnu::always_inline]] void finish(int64 n) {
+    each([=](accum x, int64) __attribute__((always_inline)) { return finished<S>(x, n); });
+  }
+  /// Both halves read C before either is written, because they may share columns.
+  [[gnu::always_inline]] void add_to(const accum* c) {
+    each([=](accum x, int64 j) __attribute__((always_inline)) { return plus(c[j], x); });
+  }
+
+  /// Adds entries begin … end.
+  template <bool Fetches>
+  [[gnu::always_inline]] void add_entries(int64 begin, int64 end) {
+    int64 e = begin;
+    // In a narrow tile each add waits for the one before it, so entries alternate between two sums.
+    if constexpr (is_float<accum> && W * sizeof(accum) <= 64) {
+      constexpr int64 worthwhile = 16;
+      if (end - begin >= worthwhile) {
+        row_tile other(rows_, i_);
+        other.set_zero();
+        for (; e + 2 <= end; e += 2) {
+          add_entry<Fetches>(e);
+          other.template add_entry<Fetches>(e + 1);
+        }
+        accum sums[2 * W];
+        other.gap_ = W;
+        other.store(sums);
+        x_.update([&](accum x, int j)
+                      __attribute__((always_inline)) { return S::add(x, sums[j]); });
+        y_.update([&](accum x, int j)
+                      __attribute__((always_inline)) { return S::add(x, sums[W + j]); });
       }
-#pragma omp simd
-      for (int j = 0; j < W; ++j) x[j] = S::add(x[j], u[j]);
-#pragma omp simd
-      for (int j = 0; j < W; ++j) y[j] = S::add(y[j], v[j]);
+    }
+    for (; e < end; ++e) add_entry<Fetches>(e);
+  }
+
+ private:
+  /// Element j of the halves, columns j and gap + j, becomes to(element, column).
+  template <class F>
+  [[gnu::always_inline]] void each(F to) {
+    x_.update([=](accum x, int j) __attribute__((always_inline)) { return to(x, j); });
+    y_.update([ =, gap = gap_ ](accum x, int j)
+                  __attribute__((always_inline)) { return to(x, gap + j); });
+  }
+
+  /// Adds entry e. If it `Fetches`, it prefetches the tile's part of the row of B that is used
+  /// `ahead` entries later: without that, only the few rows within the window of instructions are
+  /// read at once.
+  template <bool Fetches>
+  [[gnu::always_inline]] void add_entry(int64 e) {
+    constexpr int line = std::max<int>(1, 64 / sizeof(right));
+    const typename S::left a = rows_.a[e * rows_.a_step];
+    const position at{rows_.row + i_, rows_.inner[e]};
+    if constexpr (is_ignoring_right<S>) {
+      each([=](accum x, int64)
+               __attribute__((always_inline)) { return S::add(x, product<S>(a, right{}, at)); });
+    } else {
+      if constexpr (Fetches) {
+        const right* const later = rows_.b + rows_.b_rows[e + rows_.ahead] * rows_.b_stride;
+        for (int j = 0; j < W; j += line) __builtin_prefetch(later + j);
+        for (int j = 0; j < W; j += line) __builtin_prefetch(later + gap_ + j);
+      }
+      const right* const b = rows_.b + rows_.b_rows[e] * rows_.b_stride;
+      each([=](accum x, int64 j)
+               __attribute__((always_inline)) { return S::add(x, product<S>(a, b[j], at)); });
     }
   }
-  for (; e < end; ++e) add_row<S, W, Fetches>(rows, i, e, x, y);
-}
+
+  const block<S>& rows_;
+  const index i_;
+  int64 gap_;
+  half_sums<accum, W, Bytes> x_, y_;
+};
 
 /// Sums row i, whose n entries start at `begin`, in two halves of W columns. Overlapping halves
 /// compute shared columns twice, to the same bits, so one pass covers any width from W to 2W.
 ///   out[j] = ⊕_e a(e) ⊗ b(e, j) for j in 0 … W and gap … gap + W
-template <class S, int W>
+template <class S, int W, int Bytes>
 [[gnu::always_inline]] inline void sum_row(const block<S>& rows, index i, int64 begin, int64 n) {
   using accum = typename S::accum;
-  const int64 gap = rows.gap;
   accum* const out = rows.out + i * rows.out_stride;
   // Prefetches C, because a store that misses the cache would delay the stores after it.
   if constexpr (is_direct_output<S>) {
     constexpr int64 line = 64 / sizeof(accum);
-    for (int64 j = 0; rows.is_final && j < gap + W; j += line) __builtin_prefetch(out + j, 1);
+    for (int64 j = 0; rows.is_final && rows.ahead > 0 && j < rows.gap + W; j += line) __builtin_prefetch(out + j, 1);
   }
-  accum x[W], y[W];
-  start_sums(rows, out, x, y);
+  row_tile<S, W, Bytes> sums(rows, i);
+  if (rows.continues)
+    sums.load(out);
+  else
+    sums.set_zero();
   const int64 end = begin + n;
   const int64 fetched = rows.ahead > 0 ? std::clamp(rows.last + 1 - rows.ahead, begin, end) : begin;
-  add_rows<S, W, true>(rows, i, begin, fetched, x, y);
-  add_rows<S, W, false>(rows, i, fetched, end, x, y);
-  complete_sums(rows, n, out, x, y);
-#pragma omp simd
-  for (int j = 0; j < W; ++j) out[j] = x[j];
-#pragma omp simd
-  for (int j = 0; j < W; ++j) out[gap + j] = y[j];
+  sums.template add_entries<true>(begin, fetched);
+  sums.template add_entries<false>(fetched, end);
+  if constexpr (is_direct_output<S>) {
+    if constexpr (has_finish<S>)
+      if (rows.is_final) sums.finish(n);
+    if (rows.adds) sums.add_to(out);
+  }
+  sums.store(out);
 }
 
 /// Keeps g++ from packing scalars from separate loads into a vector, which costs more than it saves
@@ -308,7 +355,7 @@ template <class S>
 }
 
 /// Sums all rows of a block, in halves of W columns; W = 0 is a single column.
-template <class S, int W>
+template <class S, int W, int Bytes>
 [[gnu::always_inline]] inline void sum_each(const block<S>& rows) {
   int64 begin = rows.offset(0);
   for (index i = 0; i < rows.rows; ++i) {
@@ -317,7 +364,7 @@ template <class S, int W>
       if constexpr (W == 0)
         sum_column<S>(rows, i, begin, n, rows.out[i * rows.out_stride]);
       else
-        sum_row<S, W>(rows, i, begin, n);
+        sum_row<S, W, Bytes>(rows, i, begin, n);
     } else if (rows.is_final && !rows.adds) {
       typename S::accum* const out = rows.out + i * rows.out_stride;
       for (int j = 0; j < W; ++j) out[j] = rows.fill;
@@ -341,10 +388,10 @@ template <class S, int Step>
   }
   if (rows.adds) {
     rows.adds = rows.is_final = true;
-    return sum_each<S, 0>(rows);
+    return sum_each<S, 0, 0>(rows);
   }
   rows.adds = false;
-  sum_each<S, 0>(rows);
+  sum_each<S, 0, 0>(rows);
 }
 
 template <class S>
@@ -355,28 +402,39 @@ template <class S>
     if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
   }
   if (rows.list != nullptr) return sum_listed<S>(rows);
-  sum_each<S, 0>(rows);
+  sum_each<S, 0, 0>(rows);
 }
 
-template <class S, int W>
+/// `sum_each` for halves of W columns. The usual case has constants in place of tests per row.
+template <class S, int W, int Bytes>
+[[gnu::always_inline]] inline void sum_halves(block<S> rows) {
+  if (!rows.is_final || rows.adds || rows.continues || rows.offsets_64)
+    return sum_each<S, W, Bytes>(rows);
+  rows.is_final = true;
+  rows.adds = rows.continues = rows.offsets_64 = false;
+  sum_each<S, W, Bytes>(rows);
+}
+
+/// Sums with registers of Bytes bytes.
+template <class S, int W, int Bytes>
 [[gnu::always_inline]] inline void sum_tile(const block<S>& rows) {
   if constexpr (W == 0)
     sum_column_of_rows<S>(rows);
   else
-    sum_each<S, W>(rows);
+    sum_halves<S, W, Bytes>(rows);
 }
 template <class S, int W>
 void tile_baseline(const block<S>& rows) {
-  sum_tile<S, W>(rows);
+  sum_tile<S, W, 16>(rows);
 }
 template <class S, int W>
 RIG_TARGET_AVX2 void tile_avx2(const block<S>& rows) {
-  sum_tile<S, W>(rows);
+  sum_tile<S, W, 32>(rows);
   RIG_LEAVE_AVX();
 }
 template <class S, int W>
 RIG_TARGET_AVX512 void tile_avx512(const block<S>& rows) {
-  sum_tile<S, W>(rows);
+  sum_tile<S, W, 64>(rows);
   RIG_LEAVE_AVX();
 }
 
