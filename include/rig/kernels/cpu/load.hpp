@@ -63,8 +63,9 @@ class reader {
 
   explicit reader(const problem& p)
       : p_(p),
-        full_(shape_for(2 * half_tile<S>)),
-        rest_(shape_for(p.b.columns % (2 * half_tile<S>))),
+        tile_(tile_columns<S>()),
+        full_(shape_for(tile_)),
+        rest_(shape_for(p.b.columns % tile_)),
         ahead_(entries_ahead(p)) {
     a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
     if constexpr (is_ignoring_left<S>)
@@ -86,9 +87,11 @@ class reader {
     if (b_staged_) {
       rows.b = b_buffer_;
       rows.b_rows = counting_;
-      rows.b_stride = 2 * half_tile<S>;
+      rows.b_stride = tile_;
     }
-    const int64 step = b_staged_ ? staged_b : a_staged_ || has_terminal<S> ? staged_a : end - begin;
+    const int64 step = b_staged_                      ? staged_b / tile_
+                       : a_staged_ || has_terminal<S> ? staged_a
+                                                      : end - begin;
     for (int64 e = begin; e < end; e += step) {
       const int64 offsets[] = {0, e + step < end ? step : end - e};
       rows.offsets = offsets;
@@ -135,10 +138,10 @@ class reader {
   /// Sums rows [begin, end) directly to C.
   void sum_to_c(index begin, index end) {
     if constexpr (is_direct_output<S>) {
-      constexpr int width = 2 * half_tile<S>;
+      const int width = tile_;
       const index f = p_.b.columns;
-      // Rows of several tiles are summed one at a time, because the next tile gathers data adjacent
-      // to this tile's.
+      // Rows of several tiles are summed few at a time, because the next tile gathers data adjacent
+      // to this tile's; one at a time where the machine's own prefetcher follows them.
       const index rows_a_time = f <= width ? end - begin : ahead_ > 0 ? 16 : 1;
       for (index row = begin; row < end; row += rows_a_time)
         for (index first = 0; first < f; first += width) {
@@ -159,7 +162,8 @@ class reader {
   }
 
  private:
-  static constexpr int64 staged_a = entries_a_look, staged_b = 32;
+  /// Entries of A that are staged, and elements of B.
+  static constexpr int64 staged_a = entries_a_look, staged_b = 32 * 2 * short_half_tile<S>;
 
   /// The width of a half in columns, and the function for it.
   struct shape {
@@ -196,7 +200,7 @@ class reader {
     rows.row = row;
     return rows;
   }
-  const shape& shape_of(int columns) const { return columns == 2 * half_tile<S> ? full_ : rest_; }
+  const shape& shape_of(int columns) const { return columns == tile_ ? full_ : rest_; }
   void run(const block<S>& rows, int columns) const { shape_of(columns).tile(rows); }
   const left* stored_a() const { return static_cast<const left*>(p_.a.values); }
 
@@ -230,7 +234,7 @@ class reader {
         const auto* from =
             static_cast<const unsigned char*>(p_.b.data) +
             static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
-        right* const to = b_buffer_ + e * 2 * half_tile<S>;
+        right* const to = b_buffer_ + e * tile_;
         if (p_.b.value_type == type::code)
           stage_codes(from, first, columns, to);
         else
@@ -257,14 +261,15 @@ class reader {
   }
 
   const problem& p_;
+  const int tile_;  ///< columns of a whole tile
   const shape full_, rest_;
   const int64 ahead_;
   bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
   left same_{};
   left a_buffer_[staged_a];
   // Only storage types are converted; other types, which may be large, are never staged.
-  right b_buffer_[is_storage<right> ? staged_b * 2 * half_tile<S> : 1];
-  index counting_[staged_b];
+  right b_buffer_[is_storage<right> ? staged_b : 1];
+  index counting_[32];
 };
 
 }  // namespace rig::on_cpu

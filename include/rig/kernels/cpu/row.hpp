@@ -42,9 +42,9 @@ void rescale(const problem& p, index row, int64 n, int count, typename S::accum*
 template <class S>
 void process_rows(const problem& p, index begin, index end, reader<S>& read,
                   const writer<S>& write) {
-  constexpr int width = 2 * half_tile<S>;
-  typename S::accum sums[width];
-  bool allowed_places[width];
+  typename S::accum sums[2 * half_tile<S>];
+  bool allowed_places[2 * half_tile<S>];
+  const int width = tile_columns<S>();
   int64 next = p.a.offset(begin);
   for (index row = begin; row < end; ++row) {
     const int64 first_entry = next, last_entry = next = p.a.offset(row + 1);

@@ -24,7 +24,8 @@ answer split_answer(const problem& p);
 template <class S>
 void split_row(const problem& p, index row, typename S::accum* scratch) {
   using accum = typename S::accum;
-  constexpr int width = 2 * half_tile<S>;
+  constexpr int most = 2 * half_tile<S>;
+  const int width = tile_columns<S>();
   const int64 begin = p.a.offset(row), n = p.a.offset(row + 1) - begin;
   const int64 f = p.b.columns;
 #pragma omp parallel num_threads(threads_for(p))
@@ -36,7 +37,7 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
       const int64 to = segment + 1 == segments_per_row ? begin + n : from + n / segments_per_row;
       for (int64 first = 0; first < f; first += width) {
         const int count = static_cast<int>(f - first < width ? f - first : width);
-        accum sums[width];
+        accum sums[most];
         read.sum(row, from, to, first, count, sums);
         for (int j = 0; j < count; ++j) scratch[segment * f + first + j] = sums[j];
       }
@@ -44,14 +45,14 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
   }
   const writer<S> write(p);
   mask_row mask(p.mask, row);
-  bool allowed[width];
+  bool allowed[most];
   for (int64 first = 0; first < f; first += width) {
     const int count = static_cast<int>(f - first < width ? f - first : width);
     if (!mask.read(first, count, allowed)) {
       write.write_empty(row, first, count, allowed);
       continue;
     }
-    accum sums[width];
+    accum sums[most];
     for (int j = 0; j < count; ++j) sums[j] = scratch[first + j];
     for (int segment = 1; segment < segments_per_row; ++segment)
       for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], scratch[segment * f + first + j]);

@@ -42,18 +42,30 @@ struct block {
   }
 };
 
-/// Accumulators of half a tile: two halves of 256 bytes fill eight AVX-512 registers or all sixteen
-/// of AVX2. Shorter halves are slower (docs/lab/cpu.md).
-inline constexpr int half_tile_bytes = 256;
+/// Accumulators of half a tile: two halves of 512 bytes fill sixteen AVX-512 registers. Narrower
+/// tiles read a row of B in parts, which is slower (docs/lab/cpu.md).
+inline constexpr int half_tile_bytes = 512;
 
-/// Columns of half a tile: a power of two.
+/// The most columns of half a tile: a power of two.
 template <class S>
 inline constexpr int half_tile = [] {
-  int width = 64;
+  int width = 128;
   while (width > 1 && width * static_cast<int>(sizeof(typename S::accum)) > half_tile_bytes)
     width /= 2;
   return width;
 }();
+/// The same where registers are shorter: two halves fill the sixteen of AVX2.
+template <class S>
+inline constexpr int short_half_tile = std::max(1, half_tile<S> / 2);
+
+/// Whether tiles are compiled for AVX-512 and run on it.
+inline bool has_long_registers() { return is_optimised && instruction_set() == isa::avx512; }
+
+/// Columns of a whole tile on this machine.
+template <class S>
+int tile_columns() {
+  return 2 * (has_long_registers() ? half_tile<S> : short_half_tile<S>);
+}
 
 /// Whether sums of S can be C's elements, so blocks may be final.
 template <class S>
@@ -212,7 +224,8 @@ template <class S, int W, int Bytes>
   // Prefetches C, because a store that misses the cache would delay the stores after it.
   if constexpr (is_direct_output<S>) {
     constexpr int64 line = 64 / sizeof(accum);
-    for (int64 j = 0; rows.is_final && rows.ahead > 0 && j < rows.gap + W; j += line) __builtin_prefetch(out + j, 1);
+    for (int64 j = 0; rows.is_final && rows.ahead > 0 && j < rows.gap + W; j += line)
+      __builtin_prefetch(out + j, 1);
   }
   row_tile<S, W, Bytes> sums(rows, i);
   if (rows.continues)
@@ -444,19 +457,21 @@ using tile_function = void (*)(const block<S>&);
 /// The function for halves of `width` columns (0: a single column) on this machine.
 template <class S>
 tile_function<S> tile_for(int width) {
-  // Index log2(width) + 1; widths above half_tile repeat it and do not occur. A single column gains
-  // from fused multiply-adds, and not from wider vectors.
-  constexpr auto clamp = [](int w) { return w < half_tile<S> ? w : half_tile<S>; };
-  static constexpr tile_function<S> table[3][8] = {
+  // Index log2(width) + 1; wider tiles repeat the widest and do not occur. A single column gains
+  // from fused multiply-adds, and not from longer registers.
+  constexpr auto clamp = [](int w) { return std::min(w, short_half_tile<S>); };
+  constexpr auto clamp_512 = [](int w) { return std::min(w, half_tile<S>); };
+  static constexpr tile_function<S> table[3][9] = {
       {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>,
        tile_baseline<S, clamp(4)>, tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>,
-       tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>},
+       tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>, nullptr},
       {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
        tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
-       tile_avx2<S, clamp(64)>},
-      {tile_avx2<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp(2)>, tile_avx512<S, clamp(4)>,
-       tile_avx512<S, clamp(8)>, tile_avx512<S, clamp(16)>, tile_avx512<S, clamp(32)>,
-       tile_avx512<S, clamp(64)>},
+       tile_avx2<S, clamp(64)>, nullptr},
+      {tile_avx2<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp_512(2)>,
+       tile_avx512<S, clamp_512(4)>, tile_avx512<S, clamp_512(8)>, tile_avx512<S, clamp_512(16)>,
+       tile_avx512<S, clamp_512(32)>, tile_avx512<S, clamp_512(64)>,
+       tile_avx512<S, clamp_512(128)>},
   };
   int place = 0;
   for (int w = width; w > 0; w /= 2) ++place;

@@ -32,7 +32,7 @@ class mask_row {
 };
 
 /// The most columns of a tile, and the most rows of a strip of a column.
-inline constexpr int widest_tile = 128;
+inline constexpr int widest_tile = 256;
 
 /// Elements of C from (row, first): number k is `list[k]` columns, or rows, further.
 struct places {
