@@ -87,11 +87,11 @@ class reader {
     if (b_staged_) {
       rows.b = b_buffer_;
       rows.b_rows = counting_;
-      rows.b_stride = tile_;
+      rows.b_stride = staged_stride(columns);
     }
-    const int64 step = b_staged_                      ? staged_b / tile_
-                       : a_staged_ || has_terminal<S> ? staged_a
-                                                      : end - begin;
+    int64 step = end - begin;
+    if (a_staged_ || has_terminal<S>) step = staged_a;
+    if (b_staged_) step = staged_b / rows.b_stride;
     for (int64 e = begin; e < end; e += step) {
       const int64 offsets[] = {0, e + step < end ? step : end - e};
       rows.offsets = offsets;
@@ -162,8 +162,13 @@ class reader {
   }
 
  private:
-  /// Entries of A that are staged, and elements of B.
-  static constexpr int64 staged_a = entries_a_look, staged_b = 32 * 2 * short_half_tile<S>;
+  /// Entries of A that are staged, multiples of `strand`, and elements of B.
+  static constexpr int64 staged_a = entries_a_look, staged_b = 2 * strand * 2 * short_half_tile<S>;
+
+  static constexpr int staged_stride(int columns) {
+    constexpr int narrow = 2 * short_half_tile<S>;
+    return columns > narrow ? 2 * half_tile<S> : narrow;
+  }
 
   /// The width of a half in columns, and the function for it.
   struct shape {
@@ -234,7 +239,7 @@ class reader {
         const auto* from =
             static_cast<const unsigned char*>(p_.b.data) +
             static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
-        right* const to = b_buffer_ + e * tile_;
+        right* const to = b_buffer_ + e * staged_stride(columns);
         if (p_.b.value_type == type::code)
           stage_codes(from, first, columns, to);
         else
@@ -269,7 +274,7 @@ class reader {
   left a_buffer_[staged_a];
   // Only storage types are converted; other types, which may be large, are never staged.
   right b_buffer_[is_storage<right> ? staged_b : 1];
-  index counting_[32];
+  index counting_[2 * strand];
 };
 
 }  // namespace rig::on_cpu

@@ -123,6 +123,10 @@ struct half_sums {
   }
 };
 
+/// Entries that alternate between two sums, which are then added. Parts of a row are multiples of
+/// this, so that its sum has the same bits in any parts.
+inline constexpr int64 strand = 16;
+
 /// The sums of a row's tile: halves x and y. The second begins `gap` columns after the first.
 template <class S, int W, int Bytes>
 class row_tile {
@@ -150,19 +154,18 @@ class row_tile {
     each([=](accum x, int64 j) __attribute__((always_inline)) { return plus(c[j], x); });
   }
 
-  /// Adds entries begin … end.
+  /// Adds entries begin … end, whose number is a multiple of `strand` unless they are the last.
   template <bool Fetches>
   [[gnu::always_inline]] void add_entries(int64 begin, int64 end) {
     int64 e = begin;
     // In a narrow tile each add waits for the one before it, so entries alternate between two sums.
-    if constexpr (is_float<accum> && W * sizeof(accum) <= 64) {
-      constexpr int64 worthwhile = 16;
-      if (end - begin >= worthwhile) {
+    if constexpr (is_float<accum> && W * sizeof(accum) <= 64)
+      for (; end - e >= strand; e += strand) {
         row_tile other(rows_, i_);
         other.set_zero();
-        for (; e + 2 <= end; e += 2) {
-          add_entry<Fetches>(e);
-          other.template add_entry<Fetches>(e + 1);
+        for (int64 k = 0; k < strand; k += 2) {
+          add_entry<Fetches>(e + k);
+          other.template add_entry<Fetches>(e + k + 1);
         }
         accum sums[2 * W];
         other.gap_ = W;
@@ -172,7 +175,6 @@ class row_tile {
         y_.update([&](accum x, int j)
                       __attribute__((always_inline)) { return S::add(x, sums[W + j]); });
       }
-    }
     for (; e < end; ++e) add_entry<Fetches>(e);
   }
 
@@ -233,7 +235,9 @@ template <class S, int W, int Bytes>
   else
     sums.set_zero();
   const int64 end = begin + n;
-  const int64 fetched = rows.ahead > 0 ? std::clamp(rows.last + 1 - rows.ahead, begin, end) : begin;
+  int64 fetched = begin;
+  if (rows.ahead > 0) fetched = std::clamp(rows.last + 1 - rows.ahead, begin, end);
+  if (fetched < end) fetched -= (fetched - begin) % strand;
   sums.template add_entries<true>(begin, fetched);
   sums.template add_entries<false>(fetched, end);
   if constexpr (is_direct_output<S>) {
