@@ -89,7 +89,7 @@ struct pack {
 template <class T, int N>
 requires has_vectors<T, N>
 struct pack<T, N> {
-  typedef T vector __attribute__((vector_size(N * sizeof(T)), may_alias));
+  using vector [[gnu::vector_size(N * sizeof(T)), gnu::may_alias]] = T;
   vector all = {};
   template <class F>
   [[gnu::always_inline]] void update(F to) {
