@@ -133,12 +133,12 @@ class matrix {
 
   /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
   /// of the matrix lives, or a result with its pattern: of `apply`, or of a product under its
-  /// `structure`. Offsets have 4 or 8 bytes each, columns 4; `from_csr` copies others. Arrays on a device must be `input::trusted`, with ascending columns, and are used in
-  /// the order of `stream` (a cudaStream_t; null: rig's own stream, not CUDA's default stream,
-  /// which is cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`. Throws as
-  /// `from_csr`, and error: type, for integers of other sizes; order, for `input::sorted`, because
-  /// sorting would write; place, unless a device's arrays are trusted; cannot, for
-  /// cudaStreamPerThread.
+  /// `structure`. Offsets have 4 or 8 bytes each, columns 4; `from_csr` copies others. Arrays on a
+  /// device must be `input::trusted`, with ascending columns, and are used in the order of `stream`
+  /// (a cudaStream_t; null: rig's own stream, not CUDA's default stream, which is
+  /// cudaStreamLegacy). Without values: `matrix<T>(pattern_view(…))`. Throws as `from_csr`, and
+  /// error: type, for integers of other sizes; order, for `input::sorted`, because sorting would
+  /// write; place, unless a device's arrays are trusted; cannot, for cudaStreamPerThread.
   /// @code
   /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2}, values{2, 3, 4};
   /// const auto graph = rig::matrix<int>::view(2, 3, offsets, columns, values);

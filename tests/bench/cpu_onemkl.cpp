@@ -195,8 +195,9 @@ class widths {
 };
 
 /// The last has rows so long that GraphBLAS's four forms would take minutes.
-const std::vector<std::string> usual_graphs = {"rmat:16:16", "uniform:65536:28", "grid:512:512",
-                                               "arxiv-like", "pubmed-like", "reddit-like-eighth"};
+const std::vector<std::string> usual_graphs = {"rmat:16:16",   "uniform:65536:28",
+                                               "grid:512:512", "arxiv-like",
+                                               "pubmed-like",  "reddit-like-eighth"};
 const std::vector<int> usual_widths = {1, 16, 32, 64, 100, 128, 256};
 
 void beside_onemkl(const std::string& name, const rig::matrix<float>& a, const options& given,
