@@ -78,7 +78,7 @@ class slice_sums {
     // Eight variables because g++ keeps an array in memory.
     accum x0 = S::zero(), x1 = x0, x2 = x0, x3 = x0, x4 = x0, x5 = x0, x6 = x0, x7 = x0;
     const auto add = [&](accum & x, index r) __attribute__((always_inline)) {
-      x = S::add(x, product_of(list[r], columns[r]));
+      x = add_scalar<S>(x, product_of(list[r], columns[r]));
       keep_scalar(x);
     };
     for (int64 e = 0; e < common; ++e, columns += height) {
