@@ -7,7 +7,9 @@
 
 #include "bench.hpp"
 #include "onemkl.hpp"
+#include "rig/cbsr.hpp"
 #include "rig/mxm.hpp"
+#include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
@@ -71,6 +73,7 @@ struct width_ratios {
   std::vector<double> reductions;     ///< the time of rig's weighted sum over that of others
   std::vector<double> own;            ///< the same, over that of a user's own sum
   std::vector<double> first;          ///< the time of a prepared call over that of a first one
+  std::vector<double> samples;        ///< the time of exact sums over that of samples of 16
   void sum_up(record& out) const;
 };
 
@@ -123,9 +126,11 @@ class widths {
     ratios_.sums.push_back(*line.ratio);
     line.operation = "beside rig's sum";
     line.prepare_ms.reset();
+    line.kernel = line.chosen = rig::explain(a_, b, maximum_, desc_).chosen;
     for (std::size_t i = 2; i < std::size(field); ++i) {
       line.semiring = i + 1 == std::size(field) ? "plus_times" : field[i].name;
       if (i + 1 == std::size(field)) line.operation = "first call";
+      if (i == 5) line.kernel = line.chosen = rig::explain(a_, b, own_sum{}, desc_).chosen;
       line.ms = ms[i];
       line.ratio = ms[0] / ms[i];
       line.peer_ms = {{"rig_plus_times", ms[0]}};
@@ -139,7 +144,7 @@ class widths {
     rig::dense<double> c(a.rows(), features);
     onemkl::product<double> peer(a, b, threads_);
     const rig::plus_times<double> sum;
-    a.prepare({.kernel = features == 1 ? "sell" : ""});
+    a.prepare(desc_);
     const contender field[] = {{"rig", [&] { rig::mxm(c, rig::none, a, b, sum, desc_); }},
                                {"onemkl", [&] { peer.run(); }}};
     const std::vector<double> ms = race(field, repeat_of(given_));
@@ -154,6 +159,39 @@ class widths {
     line.peer_ms = {{"onemkl", ms[1]}};
     out_.add(line);
     ratios_.doubles.push_back(*line.ratio);
+  }
+
+  /// Sums that read less, beside the exact sum: samples, MaxK and 8-bit codes.
+  void run_savings(int features) {
+    if (a_.nnz() < least_mean_to_save * a_.rows()) return;
+    const auto b = features_of<float>(a_.columns(), features);
+    rig::dense<float> c(a_.rows(), features), saved = c;
+    const rig::plus_times<float> sum;
+    const int k = std::max(1, features / 8);
+    const rig::cbsr<float> retained = rig::maxk(b, k);
+    const rig::quantized codes = rig::quantized::from(b, rig::ranges::matrix);
+    std::vector<contender> field{{"exact", [&] { rig::mxm(c, rig::none, a_, b, sum, desc_); }}};
+    for (const char* kernel : {"bucket", "fastrand", "adaptive"})
+      field.push_back({kernel, [&, kernel] {
+                         rig::mxm(saved, rig::none, a_, b, sum,
+                                  {.kernel = kernel, .width = sample, .threads = threads_});
+                       }});
+    field.push_back({"maxk", [&] { rig::mxm(saved, rig::none, a_, retained, sum, desc_); }});
+    field.push_back({"codes", [&] { rig::mxm(saved, rig::none, a_, codes, sum, desc_); }});
+    const std::vector<double> ms = race(field, repeat_of(given_));
+    row line = line_of(name_, a_, features, threads_);
+    line.operation = "beside the exact sum";
+    line.semiring = "plus_times";
+    for (std::size_t i = 1; i < field.size(); ++i) {
+      line.kernel = line.chosen = field[i].name;
+      line.width = i < 4 ? sample : 0;
+      line.k = field[i].name == "maxk" ? k : 0;
+      line.ms = ms[i];
+      line.ratio = ms[0] / ms[i];
+      line.peer_ms = {{"exact", ms[0]}};
+      out_.add(line);
+      if (i < 4) ratios_.samples.push_back(*line.ratio);
+    }
   }
 
   /// A·A, unless that takes seconds.
@@ -183,6 +221,8 @@ class widths {
   }
 
  private:
+  static constexpr rig::int64 least_mean_to_save = 100;
+  static constexpr int sample = 16;
   static constexpr rig::max_second<float> maximum_{};
   static constexpr rig::min_second<float> minimum_{};
   static constexpr rig::mean_second<float> mean_{};
@@ -212,6 +252,7 @@ void beside_onemkl(const std::string& name, const rig::matrix<float>& a, const o
     for (const int features : given.features.empty() ? usual_widths : given.features) {
       of.run(features);
       of.run_doubles(doubles, features);
+      if (features > 1) of.run_savings(features);
     }
     of.run_square();
   }
@@ -230,6 +271,7 @@ void width_ratios::sum_up(record& out) const {
   add("reductions_over_sum", reductions, 1.0, 1 - noise);
   add("own_over_builtin", own, 0.95, 0.95 - noise);
   add("first_call_over_prepared", first, 0.5, 0.5);
+  add("exact_over_samples_of_16", samples, 5.0, 5.0);
 }
 
 }  // namespace
