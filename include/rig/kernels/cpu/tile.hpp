@@ -44,7 +44,11 @@ struct block {
 
 /// Accumulators of half a tile: two halves of 512 bytes fill sixteen AVX-512 registers. Narrower
 /// tiles read a row of B in parts, which is slower (docs/lab/cpu.md).
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr int half_tile_bytes = 32;  // sanitizers take minutes to compile wide tiles
+#else
 inline constexpr int half_tile_bytes = 512;
+#endif
 
 /// The most columns of half a tile: a power of two.
 template <class S>
@@ -422,23 +426,13 @@ template <class S>
   sum_each<S, 0, 0>(rows);
 }
 
-/// `sum_each` for halves of W columns. The usual case has constants in place of tests per row.
-template <class S, int W, int Bytes>
-[[gnu::always_inline]] inline void sum_halves(block<S> rows) {
-  if (!rows.is_final || rows.adds || rows.continues || rows.offsets_64)
-    return sum_each<S, W, Bytes>(rows);
-  rows.is_final = true;
-  rows.adds = rows.continues = rows.offsets_64 = false;
-  sum_each<S, W, Bytes>(rows);
-}
-
 /// Sums with registers of Bytes bytes.
 template <class S, int W, int Bytes>
 [[gnu::always_inline]] inline void sum_tile(const block<S>& rows) {
   if constexpr (W == 0)
     sum_column_of_rows<S>(rows);
   else
-    sum_halves<S, W, Bytes>(rows);
+    sum_each<S, W, Bytes>(rows);
 }
 template <class S, int W>
 void tile_baseline(const block<S>& rows) {
@@ -458,6 +452,16 @@ RIG_TARGET_AVX512 void tile_avx512(const block<S>& rows) {
 template <class S>
 using tile_function = void (*)(const block<S>&);
 
+/// The function for halves of W columns where registers have 64 bytes; those that fit in shorter
+/// ones take AVX2's, which is compiled anyway.
+template <class S, int W>
+constexpr tile_function<S> long_tile() {
+  if constexpr (W * sizeof(typename S::accum) <= 32 && W <= short_half_tile<S>)
+    return tile_avx2<S, W>;
+  else
+    return tile_avx512<S, W>;
+}
+
 /// The function for halves of `width` columns (0: a single column) on this machine.
 template <class S>
 tile_function<S> tile_for(int width) {
@@ -472,10 +476,9 @@ tile_function<S> tile_for(int width) {
       {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
        tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
        tile_avx2<S, clamp(64)>, nullptr},
-      {tile_avx2<S, 0>, tile_avx512<S, 1>, tile_avx512<S, clamp_512(2)>,
-       tile_avx512<S, clamp_512(4)>, tile_avx512<S, clamp_512(8)>, tile_avx512<S, clamp_512(16)>,
-       tile_avx512<S, clamp_512(32)>, tile_avx512<S, clamp_512(64)>,
-       tile_avx512<S, clamp_512(128)>},
+      {tile_avx2<S, 0>, tile_avx2<S, 1>, long_tile<S, clamp_512(2)>(), long_tile<S, clamp_512(4)>(),
+       long_tile<S, clamp_512(8)>(), long_tile<S, clamp_512(16)>(), long_tile<S, clamp_512(32)>(),
+       long_tile<S, clamp_512(64)>(), long_tile<S, clamp_512(128)>()},
   };
   int place = 0;
   for (int w = width; w > 0; w /= 2) ++place;
