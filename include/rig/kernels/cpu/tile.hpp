@@ -456,7 +456,7 @@ using tile_function = void (*)(const block<S>&);
 /// ones take AVX2's, which is compiled anyway.
 template <class S, int W>
 constexpr tile_function<S> long_tile() {
-  if constexpr (W * sizeof(typename S::accum) <= 32 && W <= short_half_tile<S>)
+  if constexpr (W * sizeof(typename S::accum) <= 16 && W <= short_half_tile<S>)
     return tile_avx2<S, W>;
   else
     return tile_avx512<S, W>;
