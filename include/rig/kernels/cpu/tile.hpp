@@ -76,11 +76,12 @@ template <class S>
 inline constexpr bool is_direct_output =
     is_storage<typename S::accum>&& is_same<output<S>, typename S::accum>;
 
-/// Elements of one register, as a vector type, because g++ keeps an array in memory between loops.
-/// It has no arithmetic: a semiring adds single elements, and g++ makes vectors of such loops.
+/// Whether the compiler has vectors of N elements of type T.
 template <class T, int N>
 inline constexpr bool has_vectors = N > 1 &&
                                     (is_float<T> || is_same<T, int32> || is_same<T, int64>);
+/// Elements of one register, as a vector type, because g++ keeps an array in memory between loops.
+/// It has no arithmetic: a semiring adds single elements, and g++ makes vectors of such loops.
 template <class T, int N>
 struct pack {
   T all[N];
