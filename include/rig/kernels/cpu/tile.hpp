@@ -84,7 +84,7 @@ inline constexpr bool has_vectors = N > 1 &&
 /// It has no arithmetic: a semiring adds single elements, and g++ makes vectors of such loops.
 template <class T, int N>
 struct pack {
-  T all[N];
+  T all[N] = {};
   template <class F>
   [[gnu::always_inline]] void update(F to) {
 #pragma omp simd
