@@ -13,7 +13,7 @@ namespace {
 
 template <int Family>
 void family(const problem& p, workspace&) {
-  p.run_cpu(Family, p);
+  on_cpu::run_converted(Family, p);
 }
 
 template <int Family>

@@ -15,10 +15,6 @@
 
 #include "rig/kernels/cpu/run.hpp"
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 namespace rig::on_cpu {
 namespace {
 
@@ -43,33 +39,6 @@ isa wanted_isa() {
   fail(errc::range, {"RIG_ISA is '", wanted, "'; set it to baseline, avx2 or avx512"});
 }
 
-#if defined(__x86_64__)
-RIG_TARGET_AVX2 void widen_f16c(const half* from, float* to, int64 count) {
-  int64 j = 0;
-  for (; j + 8 <= count; j += 8)
-    _mm256_storeu_ps(to + j,
-                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
-  for (; j < count; ++j) to[j] = static_cast<float>(from[j]);
-}
-#endif
-
-[[gnu::always_inline]] inline void dequantise_each(const unsigned char* codes, const float* low,
-                                                   const float* step, bool per_column, float* to,
-                                                   int64 count) {
-  if (per_column) {
-#pragma omp simd
-    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(step[j], codes[j], low[j]);
-  } else {
-    const float l = *low, s = *step;
-#pragma omp simd
-    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(s, codes[j], l);
-  }
-}
-RIG_TARGET_AVX2 void dequantise_fma(const unsigned char* codes, const float* low, const float* step,
-                                    bool per_column, float* to, int64 count) {
-  dequantise_each(codes, low, step, per_column, to, count);
-}
-
 }  // namespace
 
 isa instruction_set() {
@@ -80,21 +49,6 @@ isa instruction_set() {
 const char* to_string(isa which) {
   static constexpr const char* names[] = {"baseline", "avx2", "avx512"};
   return names[static_cast<int>(which)];
-}
-
-void widen(const half* from, float* to, int64 count) {
-#if defined(__x86_64__)
-  if (instruction_set() >= isa::avx2) return widen_f16c(from, to, count);
-#endif
-  for (int64 j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]);
-}
-
-void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
-                float* to, int64 count) {
-  // Without the fma instruction each number costs a function call, with the same bits.
-  if (instruction_set() >= isa::avx2)
-    return dequantise_fma(codes, low, step, per_column, to, count);
-  dequantise_each(codes, low, step, per_column, to, count);
 }
 
 namespace {

@@ -347,7 +347,7 @@ answer maxk_backward_answer(const problem& p) {
 }
 
 void maxk_run(const problem& p, workspace& work) {
-  run_with_cbsr(p, work, [](const problem& q, workspace&) { q.run_cpu(maxk_family, q); });
+  run_with_cbsr(p, work, [](const problem& q, workspace&) { run_converted(maxk_family, q); });
 }
 
 }  // namespace on_cpu

@@ -216,6 +216,19 @@ void gather_values(const sparse_operand& from, int64 begin, const row_sample& sa
   }
 }
 
+/// Prefetches the entries of a sample, and their values unless those are permuted.
+void fetch(const sparse_operand& from, bool has_values, int64 begin, const row_sample& sample) {
+  const auto* const values = static_cast<const unsigned char*>(from.values);
+  const bool fetches_values = has_values && from.permutation == nullptr;
+  const unsigned step = sample.is_start() ? 64 / sizeof(index) : 1;
+  for (unsigned slot = 0; slot < sample.count; slot += step) {
+    const int64 at = begin + sample.entry(slot);
+    __builtin_prefetch(from.entries + at);
+    if (fetches_values)
+      __builtin_prefetch(values + static_cast<std::size_t>(at) * from.value_bytes);
+  }
+}
+
 sampled_operand sample_rows(sampling how, const problem& p) {
   const sparse_operand& from = p.a;
   const auto sample = [&](index row) {
@@ -232,8 +245,11 @@ sampled_operand sample_rows(sampling how, const problem& p) {
   out.entries = buffer::allocate(staged * sizeof(index));
   if (has_values) out.values = buffer::allocate(staged * from.value_bytes);
   auto* const entries = out.entries.data<index>();
+  constexpr index rows_ahead = 4;  // docs/lab/cpu.md
 #pragma omp parallel for schedule(dynamic, 256) num_threads(threads_for(p))
   for (index row = 0; row < from.rows; ++row) {
+    if (row + rows_ahead < from.rows)
+      fetch(from, has_values, from.offset(row + rows_ahead), sample(row + rows_ahead));
     const row_sample s = sample(row);
     const int64 begin = from.offset(row), to = offsets[row];
     for (unsigned slot = 0; slot < s.count; ++slot)
@@ -265,12 +281,12 @@ answer sampled_answer(sampling how, const problem& p) {
 void sampled(sampling how, const problem& p) {
   // No row exceeds the width, so the product is exact, to the bit.
   if (p.oriented->derived_of<row_lengths>()->longest <= p.desc->width)
-    return p.run_cpu(row_family, p);
+    return run_converted(row_family, p);
   const sampled_operand sample = sample_rows(how, p);
   problem q = p;
   q.a = sample.a;
   if (p.desc->rescale) q.rescaled_to = &p.a;
-  p.run_cpu(row_family, q);
+  run_converted(row_family, q);
 }
 
 }  // namespace on_cpu

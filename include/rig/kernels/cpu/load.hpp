@@ -46,6 +46,59 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
 /// changes no bit of the result.
 int64 entries_ahead(const problem& p);
 
+/// Entries of A whose values are converted at once, a multiple of `strand`.
+inline constexpr int64 staged_a = entries_a_look;
+
+/// A's values in the semiring's left type, in place if they are stored so. One per thread.
+template <class S>
+class left_values {
+ public:
+  using left = typename S::left;
+
+  explicit left_values(const sparse_operand& a) : a_(a) {
+    is_equal_ = is_ignoring_left<S> || a.values == nullptr;
+    is_staged_ = !is_equal_ && (a.permutation != nullptr || type_of<left> != a.value_type);
+    if (!is_ignoring_left<S> && is_equal_) read(a.iso, 0, same_);
+  }
+
+  bool is_staged() const { return is_staged_; }
+  /// From one value to the next.
+  int64 step() const { return is_equal_ ? 0 : 1; }
+  /// The values from entry `begin`, which last until the next call; at most `staged_a` if they are
+  /// staged.
+  const left* from(int64 begin, int64 count) {
+    if (is_equal_) return &same_;
+    if (!is_staged_) return in_place() + begin;
+    if (a_.permutation == nullptr) {
+      if constexpr (is_storage<left>)
+        convert_row<left>(static_cast<const unsigned char*>(a_.values) +
+                              static_cast<std::size_t>(begin) * a_.value_bytes,
+                          a_.value_type, staged_, count);
+    } else {
+      for (int64 e = 0; e < count; ++e) read(a_.values, a_.value_at(begin + e), staged_[e]);
+    }
+    return staged_;
+  }
+  /// All values, if they are not staged.
+  const left* all() const { return is_equal_ ? &same_ : in_place(); }
+
+ private:
+  const left* in_place() const { return static_cast<const left*>(a_.values); }
+  void read(const void* values, int64 at, left& to) const {
+    const auto* bytes =
+        static_cast<const unsigned char*>(values) + static_cast<std::size_t>(at) * a_.value_bytes;
+    if constexpr (is_storage<left>)
+      convert_row<left>(bytes, a_.value_type, &to, 1);
+    else
+      __builtin_memcpy(&to, bytes, sizeof(left));
+  }
+
+  const sparse_operand& a_;
+  bool is_equal_ = false, is_staged_ = false;
+  left same_{};
+  left staged_[staged_a];
+};
+
 /// Reads A and B of one problem for the inner loops, in place if stored and algebra types agree.
 /// Otherwise it converts through small buffers on the thread's stack. One reader per thread.
 template <class S>
@@ -63,16 +116,11 @@ class reader {
 
   explicit reader(const problem& p)
       : p_(p),
+        a_(p.a),
         tile_(tile_columns<S>()),
         full_(shape_for(tile_)),
         rest_(shape_for(p.b.columns % tile_)),
         ahead_(entries_ahead(p)) {
-    a_equal_ = is_ignoring_left<S> || p.a.values == nullptr;
-    if constexpr (is_ignoring_left<S>)
-      same_ = left{};
-    else if (a_equal_)
-      read_a(p.a.iso, 0, same_);
-    a_staged_ = !a_equal_ && (p.a.permutation != nullptr || !stored_as<left>(p.a.value_type));
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
 
@@ -90,12 +138,12 @@ class reader {
       rows.b_stride = staged_stride(columns);
     }
     int64 step = end - begin;
-    if (a_staged_ || has_terminal<S>) step = staged_a;
+    if (a_.is_staged() || has_terminal<S>) step = staged_a;
     if (b_staged_) step = staged_b / rows.b_stride;
     for (int64 e = begin; e < end; e += step) {
       const int64 offsets[] = {0, e + step < end ? step : end - e};
       rows.offsets = offsets;
-      rows.a = a_equal_ ? &same_ : a_staged_ ? stage_a(e, offsets[1]) : stored_a() + e;
+      rows.a = a_.from(e, offsets[1]);
       rows.inner = p_.a.entries + e;
       if (b_staged_)
         stage_b(rows.inner, offsets[1], first, columns);
@@ -115,14 +163,14 @@ class reader {
     if constexpr (!is_direct_output<S>)
       return false;
     else
-      return (!has_terminal<S> || p_.b.columns == 1) && !a_staged_ && !b_staged_ &&
+      return (!has_terminal<S> || p_.b.columns == 1) && !a_.is_staged() && !b_staged_ &&
              stored_as<accum>(p_.c.value_type) && p_.mask.over == mask_operand::kind::absent &&
              p_.rescaled_to == nullptr &&
              (p_.accum == accumulator::none || p_.accum == accumulator::plus);
   }
 
   /// Whether a single column can be summed by strips of rows.
-  bool has_strips() const { return p_.b.columns == 1 && !a_staged_ && !b_staged_; }
+  bool has_strips() const { return p_.b.columns == 1 && !a_.is_staged() && !b_staged_; }
 
   /// out[k] = the ⊕-sum of row `row` + list[k], which has entries, in the only column. If `list` is
   /// null, list[k] = k for 0 … count.
@@ -162,8 +210,8 @@ class reader {
   }
 
  private:
-  /// Entries of A that are staged, multiples of `strand`, and elements of B.
-  static constexpr int64 staged_a = entries_a_look, staged_b = 2 * strand * 2 * short_half_tile<S>;
+  /// Elements of B that are staged.
+  static constexpr int64 staged_b = 2 * strand * 2 * short_half_tile<S>;
 
   static constexpr int staged_stride(int columns) {
     constexpr int narrow = 2 * short_half_tile<S>;
@@ -185,7 +233,7 @@ class reader {
   /// A tile of `columns` columns of B in place; the caller sets rows and places.
   block<S> tile_of(int64 first, int columns) const {
     block<S> rows{};
-    rows.a_step = a_equal_ ? 0 : 1;
+    rows.a_step = a_.step();
     // A B without rows has no memory.
     if (p_.b.rows > 0) rows.b = static_cast<const right*>(p_.b.data) + first;
     rows.b_stride = p_.b.stride;
@@ -196,7 +244,7 @@ class reader {
   /// Rows of A from `row` with such a tile, nothing staged; the caller sets the destination.
   block<S> rows_in_place(index row, int64 first, int columns) const {
     block<S> rows = tile_of(first, columns);
-    rows.a = a_equal_ ? &same_ : stored_a();
+    rows.a = a_.all();
     rows.inner = rows.b_rows = p_.a.entries;
     rows.offsets_64 = p_.a.offsets_64;
     rows.offsets =
@@ -207,30 +255,10 @@ class reader {
   }
   const shape& shape_of(int columns) const { return columns == tile_ ? full_ : rest_; }
   void run(const block<S>& rows, int columns) const { shape_of(columns).tile(rows); }
-  const left* stored_a() const { return static_cast<const left*>(p_.a.values); }
 
   template <class T>
   static bool stored_as(type stored) {
     return type_of<T> == stored;
-  }
-  void read_a(const void* values, int64 at, left& to) const {
-    const auto* bytes =
-        static_cast<const unsigned char*>(values) + static_cast<std::size_t>(at) * p_.a.value_bytes;
-    if constexpr (is_storage<left>)
-      convert_row<left>(bytes, p_.a.value_type, &to, 1);
-    else
-      __builtin_memcpy(&to, bytes, sizeof(left));
-  }
-  const left* stage_a(int64 begin, int64 count) {
-    if (p_.a.permutation == nullptr) {
-      if constexpr (is_storage<left>)
-        convert_row<left>(static_cast<const unsigned char*>(p_.a.values) +
-                              static_cast<std::size_t>(begin) * p_.a.value_bytes,
-                          p_.a.value_type, a_buffer_, count);
-    } else {
-      for (int64 e = 0; e < count; ++e) read_a(p_.a.values, p_.a.value_at(begin + e), a_buffer_[e]);
-    }
-    return a_buffer_;
   }
   void stage_b(const index* rows, int64 count, int64 first, int columns) {
     if constexpr (is_storage<right>)
@@ -266,12 +294,11 @@ class reader {
   }
 
   const problem& p_;
+  left_values<S> a_;
   const int tile_;  ///< columns of a whole tile
   const shape full_, rest_;
   const int64 ahead_;
-  bool a_equal_ = false, a_staged_ = false, b_staged_ = false;
-  left same_{};
-  left a_buffer_[staged_a];
+  bool b_staged_ = false;
   // Only storage types are converted; other types, which may be large, are never staged.
   right b_buffer_[is_storage<right> ? staged_b : 1];
   index counting_[2 * strand];

@@ -19,33 +19,6 @@ answer maxk_answer(const problem& p);
 void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 
-/// A's values in the semiring's left type.
-template <class S>
-class left_values {
- public:
-  using left = typename S::left;
-  explicit left_values(const sparse_operand& a) : a_(a) {
-    if (!is_ignoring_left<S> && a.values == nullptr) same_ = read(a.iso);
-  }
-  left operator()(int64 entry) const {
-    if (is_ignoring_left<S> || a_.values == nullptr) return same_;
-    return read(static_cast<const unsigned char*>(a_.values) +
-                static_cast<std::size_t>(a_.value_at(entry)) * a_.value_bytes);
-  }
-
- private:
-  left read(const void* from) const {
-    left out{};
-    if constexpr (is_storage<left>)
-      convert_row<left>(from, a_.value_type, &out, 1);
-    else
-      __builtin_memcpy(&out, from, sizeof(left));
-    return out;
-  }
-  const sparse_operand& a_;
-  left same_{};
-};
-
 /// Calls work(row, first entry, last entry) for every row, on all threads; make() returns one
 /// thread's `work`.
 template <class Make>
@@ -64,49 +37,45 @@ void for_each_row(const problem& p, Make make) {
   }
 }
 
-/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B. If HasFlags, `present`
-/// marks their places.
+/// sums[j] = sums[j] ⊕ a ⊗ B(inner, j) for the stored entries of a row of B, whose values are of
+/// the right type unless the semiring ignores them. If HasFlags, `present` marks their places.
 template <class S, class Index, bool HasFlags>
-void add_retained(const dense_operand& b, typename S::left a, position at, typename S::accum* sums,
-                  bool* present) {
+[[gnu::always_inline]] inline void add_retained(const dense_operand& b, typename S::left a,
+                                                position at, typename S::accum* __restrict sums,
+                                                bool* __restrict present) {
   using right = typename S::right;
-  constexpr int staged = 128;
-  right converted[staged];
   const int64 begin = at.inner * b.stride;
   const auto* const columns = static_cast<const Index*>(b.indices) + begin;
-  for (int first = 0; first < b.k; first += staged) {
-    const int count = b.k - first < staged ? b.k - first : staged;
-    const right* values = converted;
-    if constexpr (!is_ignoring_right<S>) {
-      if (b.value_type == type_of<right>)
-        values = static_cast<const right*>(b.data) + begin + first;
-      else
-        convert_row<right>(static_cast<const unsigned char*>(b.data) +
-                               static_cast<std::size_t>(begin + first) * b.value_bytes,
-                           b.value_type, converted, count);
-    }
-    for (int p = 0; p < count; ++p) {
-      const Index j = columns[first + p];
-      if constexpr (is_ignoring_right<S>)
-        sums[j] = S::add(sums[j], product<S>(a, right{}, at));
-      else
-        sums[j] = S::add(sums[j], product<S>(a, values[p], at));
-      if constexpr (HasFlags) present[j] = true;
-    }
+  const auto* const values = static_cast<const right*>(b.data) + begin;
+  const int k = b.k;
+#pragma GCC unroll 8
+  for (int p = 0; p < k; ++p) {
+    const Index j = columns[p];
+    if constexpr (is_ignoring_right<S>)
+      sums[j] = S::add(sums[j], product<S>(a, right{}, at));
+    else
+      sums[j] = S::add(sums[j], product<S>(a, values[p], at));
+    if constexpr (HasFlags) present[j] = true;
   }
 }
 
 /// sums = ⊕ over the entries [begin, end) of `row`, one sum for each column of B. If HasFlags,
 /// `present` marks the columns that have products.
 template <class S, class Index, bool HasFlags>
-void sum_retained_row(const problem& p, const left_values<S>& left, index row, int64 begin,
-                      int64 end, typename S::accum* sums, bool* present) {
+void sum_retained_row(const problem& p, left_values<S>& left, index row, int64 begin, int64 end,
+                      typename S::accum* sums, bool* present) {
   const int64 f = p.b.columns;
   for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
   if constexpr (HasFlags)
     for (int64 j = 0; j < f; ++j) present[j] = false;
-  for (int64 e = begin; e < end; ++e)
-    add_retained<S, Index, HasFlags>(p.b, left(e), {row, p.a.entries[e]}, sums, present);
+  const dense_operand b = p.b;
+  for (int64 first = begin; first < end; first += staged_a) {
+    const int64 count = end - first < staged_a ? end - first : staged_a, step = left.step();
+    const auto* const a = left.from(first, count);
+    const index* const inner = p.a.entries + first;
+    for (int64 e = 0; e < count; ++e)
+      add_retained<S, Index, HasFlags>(b, a[e * step], {row, inner[e]}, sums, present);
+  }
 }
 
 /// Writes the sums of a row of n entries to C, tile by tile. `present` null: all columns have
@@ -142,14 +111,15 @@ void maxk_rows(const problem& p) {
   for_each_row(p, [&](int thread) {
     accum* const sums = all_sums.data<accum>() + thread * f;
     bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
-    return [&p, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
-      sum_retained_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
-      write_retained_row<S>(p, row, end - begin, sums, present);
-    };
+    return
+        [&p, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) mutable {
+          sum_retained_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
+          write_retained_row<S>(p, row, end - begin, sums, present);
+        };
   });
 }
 
-/// Runs `maxk` on a B that is a cbsr.
+/// Runs `maxk` on a B that is a cbsr, in the right type.
 template <class S>
 void maxk(const problem& p) {
   // A cbsr has no other value types.
@@ -179,7 +149,7 @@ void gather_elements(const void* from, std::size_t bytes, const Index* columns, 
 /// sums[j] = ⊕ over the entries [begin, end) of `row` of a ⊗ B(inner, columns[j]), for at most a
 /// tile of columns.
 template <class S, class Index>
-void sum_gathered(const problem& p, const left_values<S>& left, index row, int64 begin, int64 end,
+void sum_gathered(const problem& p, left_values<S>& left, index row, int64 begin, int64 end,
                   const Index* columns, int count, typename S::accum* sums) {
   using right = typename S::right;
   constexpr int width = 2 * half_tile<S>;
@@ -187,9 +157,12 @@ void sum_gathered(const problem& p, const left_values<S>& left, index row, int64
   right converted[width];
   const bool in_place = p.b.value_type == type_of<right>;
   for (int j = 0; j < count; ++j) sums[j] = S::zero();
+  const typename S::left* values = nullptr;
   for (int64 e = begin; e < end; ++e) {
+    const int64 staged = (e - begin) % staged_a;
+    if (staged == 0) values = left.from(e, end - e < staged_a ? end - e : staged_a);
     const position at{row, p.a.entries[e]};
-    const auto a = left(e);
+    const auto a = values[staged * left.step()];
     const auto* const from = static_cast<const unsigned char*>(p.b.data) +
                              static_cast<std::size_t>(at.inner * p.b.stride) * p.b.value_bytes;
     const auto add = [&](auto right_at) {
@@ -212,7 +185,7 @@ void maxk_backward_rows(const problem& p) {
   constexpr int width = 2 * half_tile<S>;
   const int k = p.c.k;
   for_each_row(p, [&](int) {
-    return [&p, k, left = left_values<S>(p.a)](index row, int64 begin, int64 end) {
+    return [&p, k, left = left_values<S>(p.a)](index row, int64 begin, int64 end) mutable {
       const writer<S> write(p);
       typename S::accum sums[width];
       const auto* const columns =

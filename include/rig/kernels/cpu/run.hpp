@@ -18,4 +18,8 @@ void run(int which, const problem& p) {
   families[which](p);
 }
 
+/// Runs one family; converts B to the semiring's right type first if that costs less than one
+/// conversion per entry. That takes memory for the converted B.
+void run_converted(int family, const problem& p);
+
 }  // namespace rig::on_cpu

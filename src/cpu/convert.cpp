@@ -1,0 +1,106 @@
+// Conversions of B: a few numbers at a time in the loops, or all of it before them.
+
+#include <algorithm>
+
+#include "rig/kernels/cpu/run.hpp"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace rig::on_cpu {
+namespace {
+
+#if defined(__x86_64__)
+RIG_TARGET_AVX2 void widen_f16c(const half* from, float* to, int64 count) {
+  int64 j = 0;
+  for (; j + 8 <= count; j += 8)
+    _mm256_storeu_ps(to + j,
+                     _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from + j))));
+  for (; j < count; ++j) to[j] = static_cast<float>(from[j]);
+}
+#endif
+
+[[gnu::always_inline]] inline void dequantise_each(const unsigned char* codes, const float* low,
+                                                   const float* step, bool per_column, float* to,
+                                                   int64 count) {
+  if (per_column) {
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(step[j], codes[j], low[j]);
+  } else {
+    const float l = *low, s = *step;
+#pragma omp simd
+    for (int64 j = 0; j < count; ++j) to[j] = __builtin_fmaf(s, codes[j], l);
+  }
+}
+RIG_TARGET_AVX2 void dequantise_fma(const unsigned char* codes, const float* low, const float* step,
+                                    bool per_column, float* to, int64 count) {
+  dequantise_each(codes, low, step, per_column, to, count);
+}
+
+}  // namespace
+
+void widen(const half* from, float* to, int64 count) {
+#if defined(__x86_64__)
+  if (instruction_set() >= isa::avx2) return widen_f16c(from, to, count);
+#endif
+  for (int64 j = 0; j < count; ++j) to[j] = static_cast<float>(from[j]);
+}
+
+void dequantise(const unsigned char* codes, const float* low, const float* step, bool per_column,
+                float* to, int64 count) {
+  // Without the fma instruction each number costs a function call, with the same bits.
+  if (instruction_set() >= isa::avx2)
+    return dequantise_fma(codes, low, step, per_column, to, count);
+  dequantise_each(codes, low, step, per_column, to, count);
+}
+
+namespace {
+
+/// Whether rows of B are used so often that converting all of B costs less than a row per entry.
+/// `maxk` reads a cbsr in the right type alone.
+bool converts_first(const problem& p) {
+  constexpr int64 least_uses = 2, columns_per_use = 32;  // docs/lab/cpu.md
+  const type right = p.algebra->right;
+  return !p.algebra->ignores_right && right != type::other && p.b.value_type != right &&
+         (p.b.k > 0 ||
+          p.a.nnz >= std::max<int64>(least_uses, p.b.columns / columns_per_use) * p.b.rows);
+}
+
+/// to[j] = b(i, j), in the type To.
+template <class To>
+void convert_row_of(const dense_operand& b, index i, To* to) {
+  const auto* const from = static_cast<const unsigned char*>(b.data) +
+                           static_cast<std::size_t>(i * b.stride) * b.value_bytes;
+  if (b.k > 0) return convert_row<To>(from, b.value_type, to, b.k);
+  if (b.value_type != type::code) return convert_row<To>(from, b.value_type, to, b.columns);
+  constexpr int64 most = 256;
+  float numbers[most];
+  for (int64 first = 0; first < b.columns; first += most) {
+    const int64 count = std::min(most, b.columns - first), range = b.per_column ? first : 0;
+    float* out = numbers;
+    if constexpr (is_same<To, float>) out = to + first;
+    dequantise(from + first, b.low + range, b.step + range, b.per_column, out, count);
+    if constexpr (!is_same<To, float>) convert_row<To>(numbers, type::float32, to + first, count);
+  }
+}
+
+}  // namespace
+
+void run_converted(int family, const problem& p) {
+  if (!converts_first(p)) return p.run_cpu(family, p);
+  problem q = p;
+  q.b.value_type = p.algebra->right;
+  q.b.stride = p.b.k > 0 ? p.b.k : p.b.columns;
+  buffer all;
+  with_stored<float>(q.b, [&]<class To>(const To*) {
+    q.b.value_bytes = sizeof(To);
+    all = buffer::allocate(static_cast<std::size_t>(q.b.stride) * q.b.rows * sizeof(To));
+#pragma omp parallel for schedule(static) num_threads(threads_for(p))
+    for (index i = 0; i < q.b.rows; ++i) convert_row_of(p.b, i, all.data<To>() + i * q.b.stride);
+  });
+  q.b.data = all.data();
+  p.run_cpu(family, q);
+}
+
+}  // namespace rig::on_cpu
