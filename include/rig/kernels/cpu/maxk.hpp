@@ -48,7 +48,6 @@ template <class S, class Index, bool HasFlags>
   const auto* const columns = static_cast<const Index*>(b.indices) + begin;
   const auto* const values = static_cast<const right*>(b.data) + begin;
   const int k = b.k;
-#pragma GCC unroll 8
   for (int p = 0; p < k; ++p) {
     const Index j = columns[p];
     if constexpr (is_ignoring_right<S>)
