@@ -30,7 +30,8 @@ enum class rounding : unsigned char {
 ///   x̂ = low + step · q,  q in 0 … 255, rounded once, to the nearest float
 ///
 /// Immutable: copies share the memory. It can be B of `mxm`, which dequantises elements as it reads
-/// them and never makes a dequantised copy. On CUDA a `linear` semiring sums codes times A's values
+/// them. On a CPU all of B is dequantised for the call if its rows are used several times each. On
+/// CUDA no such copy is made, and a `linear` semiring sums codes times A's values
 /// and dequantises the sum. This sum overflows if A holds infinities, or if 255 times a sum of its
 /// values exceeds a float. The result may then be an infinity or NaN although the sum of products
 /// with x̂ is not. A regular value, in one place.

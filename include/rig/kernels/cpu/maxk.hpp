@@ -67,7 +67,7 @@ void sum_retained_row(const problem& p, left_values<S>& left, index row, int64 b
   for (int64 j = 0; j < f; ++j) sums[j] = S::zero();
   if constexpr (HasFlags)
     for (int64 j = 0; j < f; ++j) present[j] = false;
-  const dense_operand b = p.b;
+  const dense_operand b = p.b;  // a local copy cannot alias `sums`
   for (int64 first = begin; first < end; first += staged_a) {
     const int64 count = end - first < staged_a ? end - first : staged_a, step = left.step();
     const auto* const a = left.from(first, count);
