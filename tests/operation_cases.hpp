@@ -131,6 +131,7 @@ class each_operation {
     add("dense rows", rig::reduce_rows(x, rig::binary::plus));
     add("dense columns", rig::reduce_columns(x, rig::binary::maximum));
     add("dense part", rig::extract(x, reversed(), rig::range{0, 33, 2}));
+    add("dense transpose", rig::transpose(x));
     std::vector<rig::index> pairs;
     for (rig::index k = 0; k < n; ++k) pairs.push_back(k / 2);
     rig::assign(y, rig::accumulator::plus, x, pairs, rig::all);

@@ -72,7 +72,16 @@ auto extract_call(const X& x, const index_list& rows, const index_list& columns)
   made.o.columns = columns;
   return made;
 }
-
+template <class X>
+auto transpose_call(const X& x) {
+  auto made = extract_call(x, indices(all), indices(all));
+  made.o.name = "transpose";
+  return made;
+}
+inline descriptor turned(descriptor desc) {
+  desc.transpose_a = !desc.transpose_a;
+  return desc;
+}
 /// @endcond
 
 /// Aᵀ. The result shares the derived structure "transpose" of A, which is built on first use.
@@ -86,9 +95,7 @@ auto extract_call(const X& x, const index_list& rows, const index_list& columns)
 /// @endcode
 template <class Named = void, class T, mask_like Mask>
 auto transpose(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
-  descriptor flipped = desc;
-  flipped.transpose_a = !desc.transpose_a;
-  return apply<Named>(a, unary::identity, mask, flipped);
+  return apply<Named>(a, unary::identity, mask, turned(desc));
 }
 /// The same without a mask.
 template <class Named = void, class T>
@@ -99,14 +106,37 @@ auto transpose(const matrix<T>& a, const descriptor& desc = {}) {
 template <class C, class T, mask_like Mask>
 void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
                const descriptor& desc = {}) {
-  descriptor flipped = desc;
-  flipped.transpose_a = !desc.transpose_a;
-  apply(c, accum, a, unary::identity, mask, flipped);
+  apply(c, accum, a, unary::identity, mask, turned(desc));
 }
 /// Into C.
 template <class C, class T>
 void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descriptor& desc = {}) {
   transpose(c, accum, a, no_mask(), desc);
+}
+
+/// The transpose of a dense, in memory of its own. Otherwise as for a matrix.
+///
+///   auto W_turned = rig::transpose(W);
+///   rig::transpose(X, rig::accumulator::plus, Y);
+template <class Named = void, class T, mask_like Mask>
+auto transpose(const dense<T>& x, const Mask& mask, const descriptor& desc = {}) {
+  return run_fresh<dense<T>, Named>(transpose_call(x), mask, turned(desc));
+}
+/// The same without a mask.
+template <class Named = void, class T>
+auto transpose(const dense<T>& x, const descriptor& desc = {}) {
+  return transpose<Named>(x, no_mask(), desc);
+}
+/// Into C, under a mask.
+template <class C, class T, mask_like Mask>
+void transpose(dense<C>& c, accumulator accum, const dense<T>& x, const Mask& mask,
+               const descriptor& desc = {}) {
+  run_into(c, accum, transpose_call(x), mask, turned(desc));
+}
+/// Into C.
+template <class C, class T>
+void transpose(dense<C>& c, accumulator accum, const dense<T>& x, const descriptor& desc = {}) {
+  transpose(c, accum, x, no_mask(), desc);
 }
 
 /// The part of a matrix in some rows and columns: T(i,j) = A(rows[i], columns[j]).
@@ -170,7 +200,8 @@ void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices&
   extract(w, accum, v, places, no_mask(), desc);
 }
 
-/// The part of a dense: T(i,j) = X(rows[i], columns[j]). Otherwise as for a matrix.
+/// The part of a dense: T(i,j) = X(rows[i], columns[j]), or of its transpose with transpose_a.
+/// Otherwise as for a matrix.
 ///
 ///   auto batch = rig::extract(X, nodes, rig::all);
 ///   rig::extract(batch, rig::accumulator::plus, X, nodes, rig::all);

@@ -89,7 +89,7 @@ void spread(const operation& o, const dense_operand& t) {
 void compute_dense(const operation& o, const dense_operand& t) {
   switch (o.what) {
     case kind::reduce_rows:
-      if ((o.desc->transpose_a ? o.x.rows() : o.x.columns()) == 0) return fill(o, t);
+      if (o.shape_of_x().columns == 0) return fill(o, t);
       return steps_of(o).fold_dense(o, t);
     case kind::extract:
       return steps_of(o).extract_dense(o, t);
@@ -139,7 +139,8 @@ const operator_info& unchanged(const operation& o) {
 }
 
 result_shape check_dense(operation& o) {
-  if ((o.desc->transpose_a && o.what != kind::reduce_rows) || o.desc->transpose_b)
+  const bool may_turn = o.what == kind::reduce_rows || o.what == kind::extract;
+  if ((o.desc->transpose_a && !may_turn) || o.desc->transpose_b)
     fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
   check_descriptor(o);
   check_places(o);

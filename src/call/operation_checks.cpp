@@ -51,17 +51,16 @@ result_shape shape_of_result(const operation& o) {
       if (o.x.is_vector) return {columns, 1};
       break;
     case kind::reduce_rows:
-      if (o.x.what == operand::kind::dense) return {o.desc->transpose_a ? columns : rows, 1};
+      if (o.x.what == operand::kind::dense) return {o.shape_of_x().rows, 1};
       return {1, rows};
     case kind::extract:
-      return {length(o, "rows", o.rows.size(rows)), length(o, "columns", o.columns.size(columns))};
+      return {length(o, "rows", o.rows.size(o.shape_of_x().rows)),
+              length(o, "columns", o.columns.size(o.shape_of_x().columns))};
     case kind::build:
     case kind::assign:
       return {o.c.rows(), o.c.columns()};
-    case kind::product: {
-      const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
-      return {is_turned ? columns : rows, o.y_transposed ? o.y.rows() : o.y.columns()};
-    }
+    case kind::product:
+      return {o.shape_of_x().rows, o.y_transposed ? o.y.rows() : o.y.columns()};
     case kind::kronecker:
       return {length(o, "rows", int64{rows} * o.y.rows()),
               length(o, "columns", int64{columns} * o.y.columns())};
@@ -107,8 +106,8 @@ void check_list(const operation& o, const char* what, const index_list& given, i
 
 /// Throws unless the inner dimensions of a product are alike.
 void check_product(const operation& o) {
-  const bool is_turned = o.x.what == operand::kind::dense && o.desc->transpose_a;
-  const index inner = is_turned ? o.x.rows() : o.x.columns();
+  const bool is_turned = o.turns_x();
+  const index inner = o.shape_of_x().columns;
   const std::string y = shape(o.y.rows(), o.y.columns());
   if (inner == (o.y_transposed ? o.y.columns() : o.y.rows())) return;
   if (o.product->flips_positions)
@@ -122,13 +121,14 @@ void check_product(const operation& o) {
 
 void check_indices(const operation& o) {
   if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
-  const operand& indexed = o.what == kind::extract ? o.x : o.c;
+  const result_shape indexed =
+      o.what == kind::extract ? o.shape_of_x() : result_shape{o.c.rows(), o.c.columns()};
   for (const index_list* list : {&o.rows, &o.columns})
     if (list->what == index_list::kind::range && list->step == 0)
       fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
                          " has step 0; give another step"});
-  check_list(o, "row", o.rows, indexed.rows());
-  check_list(o, "column", o.columns, indexed.columns());
+  check_list(o, "row", o.rows, indexed.rows);
+  check_list(o, "column", o.columns, indexed.columns);
   if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
   const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
   if (o.what == kind::build) {

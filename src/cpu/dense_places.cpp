@@ -47,14 +47,21 @@ int threads_of(const operation& o, const dense_operand& t) {
   return threads_for(static_cast<double>(t.rows) * t.columns, o.desc->threads);
 }
 
+/// Elements from one row of X, or one column of it, to the next.
+struct steps_in_x {
+  int64 row, column;
+};
+
 /// A packed column of T, whose elements one call copies many of.
-void extract_column(const operation& o, const element_source& x, const dense_operand& t) {
+void extract_column(const operation& o, const element_source& x, const dense_operand& t,
+                    steps_in_x step) {
   constexpr int64 most = element_block::most;
 #pragma omp parallel for num_threads(threads_of(o, t)) schedule(static)
   for (int64 first = 0; first < t.rows; first += most) {
     int64 at[most];
     const int count = static_cast<int>(std::min(most, t.rows - first));
-    for (int k = 0; k < count; ++k) at[k] = o.rows[first + k] * o.x.full.stride + o.columns[0];
+    for (int k = 0; k < count; ++k)
+      at[k] = o.rows[first + k] * step.row + o.columns[0] * step.column;
     copy_elements(o, x, at, t, static_cast<index>(first), 0, count);
   }
 }
@@ -63,11 +70,13 @@ void extract_column(const operation& o, const element_source& x, const dense_ope
 
 void extract_dense(const operation& o, const dense_operand& t) {
   const element_source x = source_of(o.x.full);
-  if (t.columns == 1 && t.stride == 1) return extract_column(o, x, t);
+  const int64 stride = o.x.full.stride;
+  const steps_in_x step = o.turns_x() ? steps_in_x{1, stride} : steps_in_x{stride, 1};
+  if (t.columns == 1 && t.stride == 1) return extract_column(o, x, t, step);
 #pragma omp parallel for num_threads(threads_of(o, t)) schedule(static)
   for (index i = 0; i < t.rows; ++i) {
-    const int64 begin = o.rows[i] * o.x.full.stride;
-    copy_row(o, x, t, i, [&](index j) { return begin + o.columns[j]; });
+    const int64 begin = o.rows[i] * step.row;
+    copy_row(o, x, t, i, [&](index j) { return begin + o.columns[j] * step.column; });
   }
 }
 

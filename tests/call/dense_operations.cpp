@@ -189,6 +189,45 @@ TEST_CASE("parts of a dense, and dense into parts") {
   CHECK(are_equal(rotated, made<float>(9, 7, [&](index i, index j) { return x(8 - i, j); })));
 }
 
+TEST_CASE("the transpose of a dense, and parts of it") {
+  const auto x = numbers(300, 7);
+  const auto turned = made<float>(7, 300, [&](index i, index j) { return x(j, i); });
+  CHECK(are_equal(rig::transpose(x), turned));
+  CHECK(are_equal(rig::transpose(turned), x));
+  CHECK(are_equal(rig::transpose(x, {.transpose_a = true}), x));
+  CHECK(are_equal(rig::transpose<double>(x),
+                  made<double>(7, 300, [&](index i, index j) { return x(j, i); })));
+  const auto narrow = rig::dense<float>::view(x.data() + 2, 300, 3, 7);
+  CHECK(are_equal(rig::transpose(narrow),
+                  made<float>(3, 300, [&](index i, index j) { return x(j, i + 2); })));
+  // Rows and columns are those of the transpose.
+  const std::vector<index> rows{6, 1, 1};
+  CHECK(are_equal(rig::extract(x, rows, rig::range{299, -1, -3}, {.transpose_a = true}),
+                  made<float>(3, 100, [&](index i, index j) {
+                    return x(299 - 3 * j, rows[static_cast<std::size_t>(i)]);
+                  })));
+  CHECK(are_equal(
+      rig::extract(x, rows, rig::range{5, 6}, {.transpose_a = true}),
+      made<float>(3, 1, [&](index i, index) { return x(5, rows[static_cast<std::size_t>(i)]); })));
+  auto c = numbers(7, 300, 5);
+  const auto before = c;
+  const auto marks = rig::apply<bool>(numbers(7, 300, 9), binary::greater, 0.0f);
+  rig::transpose(c, accumulator::plus, x, rig::values(marks));
+  CHECK(are_equal(c, made<float>(7, 300, [&](index i, index j) {
+                    return before(i, j) + (marks(i, j) ? x(j, i) : 0);
+                  })));
+  auto square = numbers(40, 40);
+  const auto square_before = square;
+  rig::transpose(square, rig::none, square);
+  CHECK(are_equal(square,
+                  made<float>(40, 40, [&](index i, index j) { return square_before(j, i); })));
+  CHECK(rig::transpose(rig::dense<float>(0, 5)).rows() == 5);
+  check_error(rig::errc::shape, {"transpose", "7x300", "300x7"},
+              [&] { rig::transpose(c, rig::none, c); });
+  check_error(rig::errc::range, {"extract", "row 7"},
+              [&] { rig::extract(x, std::vector<index>{7}, rig::all, {.transpose_a = true}); });
+}
+
 TEST_CASE("dense beside sparse") {
   const auto a = rig::generate::random_values(rig::generate::from_text("karate"), 3);
   const auto d = numbers(34, 34);

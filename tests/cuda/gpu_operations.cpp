@@ -283,6 +283,17 @@ TEST_CASE("dense operands") {
       rig::ewise_mult(c, rig::accumulator::minus, to(x), to(y), binary::plus, rig::values(m));
       return c;
     });
+    same(what + ", transposed", [&](auto to) { return rig::transpose(to(x)); });
+    same(what + ", transposed, converted", [&](auto to) { return rig::transpose<double>(to(x)); });
+    same(what + ", part of the transpose", [&](auto to) {
+      return rig::extract(to(x), rig::range{columns - 1, -1, -1}, rig::range{0, rows, 2},
+                          {.transpose_a = true});
+    });
+    same(what + ", transpose added", [&](auto to) {
+      auto c = to(rig::transpose(y));
+      rig::transpose(c, rig::accumulator::plus, to(x));
+      return c;
+    });
     same(what + ", fill", [&](auto to) {
       const auto m = to(marks);
       return rig::apply(to(x), binary::divide, 3.0f, rig::complement(rig::values(m)), {.fill = -1});

@@ -135,6 +135,11 @@ struct product_info {
   bool flips_positions = false;  ///< X is a vector that Y multiplies: C is a column
 };
 
+/// Rows and columns.
+struct result_shape {
+  index rows, columns;
+};
+
 /// One operation with its types erased. T is its result before it joins C.
 struct operation {
   enum class kind : unsigned char {
@@ -187,6 +192,12 @@ struct operation {
 
   /// The place of the operands.
   place where() const { return x.what == operand::kind::absent ? c.where() : x.where(); }
+  /// Whether X is a dense that is read as its transpose. A sparse X is turned before.
+  bool turns_x() const { return x.what == operand::kind::dense && desc->transpose_a; }
+  /// The shape of X as it is read.
+  result_shape shape_of_x() const {
+    return turns_x() ? result_shape{x.columns(), x.rows()} : result_shape{x.rows(), x.columns()};
+  }
 };
 
 /// Hop 1: checks the operation, and computes the new content of C. Throws before it writes
@@ -205,11 +216,6 @@ std::shared_ptr<const pattern> full_row(index columns, place where);
 
 /// The operator that yields elements of the type of the result as they are.
 const operator_info& unchanged(const operation& o);
-
-/// Rows and columns of a result.
-struct result_shape {
-  index rows, columns;
-};
 
 /// Hop 1 of an operation whose result is dense. Throws before it writes anything; the caller
 /// allocates a new result of this shape between the two.

@@ -6,6 +6,7 @@
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/steps.hpp"
 #include "cuda/elementwise/values.cuh"
+#include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -374,6 +375,11 @@ dense_list list_of(const device_list& from) {
 
 void extract_dense(const operation& o, const dense_operand& t) {
   const work by(o);
+  const bool is_turned = o.turns_x(), is_whole = o.rows.what == index_list::kind::all &&
+                                                 o.columns.what == index_list::kind::all;
+  if (is_turned && is_whole && o.x.full.value_type == t.value_type && t.value_type != type::other &&
+      t.stride == t.columns)
+    return transpose_elements(o.x.full, t.data, by.stream);
   const device_list rows(by, o.rows), columns(by, o.columns);
   const operator_info& op = unchanged(o);
   extract_arguments args;
@@ -382,7 +388,8 @@ void extract_dense(const operation& o, const dense_operand& t) {
   args.elements.out = t.data;
   args.rows = t.rows;
   args.columns = t.columns;
-  args.x_stride = o.x.full.stride;
+  args.x_row_step = is_turned ? 1 : o.x.full.stride;
+  args.x_column_step = is_turned ? o.x.full.stride : 1;
   args.t_stride = t.stride;
   args.row_list = list_of(rows);
   args.column_list = list_of(columns);

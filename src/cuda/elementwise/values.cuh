@@ -97,7 +97,8 @@ struct dense_list {
 };
 struct extract_arguments {
   element_arguments elements;
-  int64 rows = 0, columns = 0, x_stride = 0, t_stride = 0;
+  int64 rows = 0, columns = 0, t_stride = 0;
+  int64 x_row_step = 0, x_column_step = 0;  // elements from one row or column of X to the next
   dense_list row_list, column_list;
 };
 
@@ -117,7 +118,7 @@ __global__ void __launch_bounds__(element_threads) extract_elements(extract_argu
       if (e >= count) continue;
       const int64 i = e / args.columns, j = e - i * args.columns;
       at[k] = i * args.t_stride + j;
-      x[k] = args.row_list[i] * args.x_stride + args.column_list[j];
+      x[k] = args.row_list[i] * args.x_row_step + args.column_list[j] * args.x_column_step;
     }
     typename Op::result z[n];
     compute<Op>(args.elements, x, y, unread, unread, z);
