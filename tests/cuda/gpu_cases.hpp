@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -100,6 +101,75 @@ class own_stream {
   cudaStream_t stream_ = nullptr;
 };
 
+/// The caller's allocator of device memory while this lives: CUDA's pool, one of whose allocations
+/// can be made to fail.
+class failing_allocator {
+ public:
+  failing_allocator() {
+    rig::set_device_allocator(
+        {[](std::size_t bytes, int, void* stream, void* of) -> void* {
+           auto& left = static_cast<failing_allocator*>(of)->left_;
+           if (left && (*left)-- == 0) return nullptr;
+           void* data = nullptr;
+           return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+                      ? data
+                      : nullptr;
+         },
+         [](void* data, std::size_t, int, void* stream, void*) {
+           cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+         },
+         this});
+  }
+  failing_allocator(const failing_allocator&) = delete;
+  ~failing_allocator() { rig::set_device_allocator({}); }
+
+  /// Calls work(call) until a call succeeds: allocation 0 of the first call fails, allocation 1 of
+  /// the second one, and so on. refused(call) checks what each failure left. Returns the failures.
+  template <class Work, class Refused>
+  int until_success(Work work, Refused refused) {
+    for (int call = 0; call < 100; ++call) {
+      left_ = call;
+      try {
+        work();
+        left_.reset();
+        return call;
+      } catch (const rig::error& e) {
+        left_.reset();
+        CHECK_MESSAGE(e.code() == rig::errc::out_of_memory, std::string(e.what()));
+        refused();
+      }
+    }
+    FAIL("100 allocations failed");
+    return 0;
+  }
+
+ private:
+  std::optional<int> left_;
+};
+
+/// The work of `work` on a stream, captured and instantiated.
+class captured_work {
+ public:
+  captured_work(cudaStream_t stream, const auto& work) {
+    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
+    work();
+    REQUIRE(cudaStreamEndCapture(stream, &graph_) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&replay_, graph_, 0) == cudaSuccess);
+  }
+  captured_work(const captured_work&) = delete;
+  ~captured_work() {
+    cudaGraphExecDestroy(replay_);
+    cudaGraphDestroy(graph_);
+  }
+  void launch(cudaStream_t stream) const {
+    REQUIRE(cudaGraphLaunch(replay_, stream) == cudaSuccess);
+  }
+
+ private:
+  cudaGraph_t graph_ = nullptr;
+  cudaGraphExec_t replay_ = nullptr;
+};
+
 /// Replays a captured product and compares the bits with direct calls. prepare() and one call come
 /// before the capture.
 template <class S>
@@ -116,15 +186,8 @@ void check_replay(const rig::matrix<float>& a, const S& semiring, rig::accumulat
   const auto product = [&] { rig::mxm(replayed, accum, a, b, semiring, desc); };
   product();
   rig::synchronise(gpu);
-  cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-  product();
-  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-  cudaGraphExec_t replay = nullptr;
-  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
-  for (int run = 0; run < replays; ++run) REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
+  const captured_work graph(stream, product);
+  for (int run = 0; run < replays; ++run) graph.launch(stream);
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   CHECK(distance(called.to(rig::cpu()), replayed.to(rig::cpu())) == 0);
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
 }

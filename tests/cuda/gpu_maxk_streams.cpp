@@ -53,29 +53,6 @@ TEST_CASE("each stream reads the results of the one before") {
   }
 }
 
-/// The work of `work` on a stream, captured and instantiated.
-class captured_work {
- public:
-  captured_work(cudaStream_t stream, const auto& work) {
-    REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-    work();
-    REQUIRE(cudaStreamEndCapture(stream, &graph_) == cudaSuccess);
-    REQUIRE(cudaGraphInstantiate(&replay_, graph_, 0) == cudaSuccess);
-  }
-  captured_work(const captured_work&) = delete;
-  ~captured_work() {
-    cudaGraphExecDestroy(replay_);
-    cudaGraphDestroy(graph_);
-  }
-  void launch(cudaStream_t stream) const {
-    REQUIRE(cudaGraphLaunch(replay_, stream) == cudaSuccess);
-  }
-
- private:
-  cudaGraph_t graph_ = nullptr;
-  cudaGraphExec_t replay_ = nullptr;
-};
-
 TEST_CASE("a prepared product into C can be captured and replayed") {
   using enum rig::accumulator;
   const rig::plus_times<float> sum;

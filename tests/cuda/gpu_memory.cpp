@@ -1,8 +1,5 @@
 // Device memory: exhaustion, the state after it, and allocators of the caller.
 
-#include <cstring>
-#include <optional>
-
 #include "gpu_cases.hpp"
 #include "rig/semirings.hpp"
 
@@ -45,65 +42,33 @@ TEST_CASE("a result that does not fit is refused with its bytes, and the inputs 
                  rig::mxm(on_gpu, few, rig::plus_times<float>{}).to(rig::cpu())) < 1e-4);
 }
 
-struct failing {
-  std::optional<int> until_failure;
-  int failures = 0;
-};
-
 TEST_CASE("every allocation of a product may fail: C stays, and so do the inputs") {
-  static failing state;
-  rig::set_device_allocator(
-      {[](std::size_t bytes, int, void* stream, void* context) -> void* {
-         auto& of = *static_cast<failing*>(context);
-         if (of.until_failure && (*of.until_failure)-- == 0) {
-           of.until_failure.reset();
-           ++of.failures;
-           return nullptr;
-         }
-         void* data = nullptr;
-         return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
-                    ? data
-                    : nullptr;
-       },
-       [](void* data, std::size_t, int, void* stream, void*) {
-         cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
-       },
-       &state});
-  {
-    const auto a = hubs(2500), on_gpu = a.to(gpu);
-    const auto b = waves(41, 2500), before = waves(2500, 41);
-    const auto features = b.to(gpu);
-    for (const bool transpose : {false, true}) {
-      const rig::descriptor desc = {
-          .transpose_a = transpose, .transpose_b = true, .kernel = "split"};
-      // With an accumulator; B of odd width is padded.
-      auto expected = before;
-      rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{}, desc);
-      bool done = false;
-      state.failures = 0;
-      for (int call = 0; !done; ++call) {
-        REQUIRE(call < 100);
-        on_gpu.drop_derived();
-        auto c = before.to(gpu);
-        state.until_failure = call;
-        try {
+  failing_allocator allocator;
+  const auto a = hubs(2500), on_gpu = a.to(gpu);
+  const auto b = waves(41, 2500), before = waves(2500, 41);
+  const auto features = b.to(gpu), before_there = before.to(gpu);
+  for (const bool transpose : {false, true}) {
+    const rig::descriptor desc = {.transpose_a = transpose, .transpose_b = true, .kernel = "split"};
+    // With an accumulator; B of odd width is padded.
+    auto expected = before;
+    rig::mxm(expected, rig::accumulator::plus, a, b, rig::plus_times<float>{}, desc);
+    auto c = before_there;
+    on_gpu.drop_derived();
+    const int failures = allocator.until_success(
+        [&] {
           rig::mxm(c, rig::accumulator::plus, on_gpu, features, rig::plus_times<float>{}, desc);
-          done = true;
-        } catch (const rig::error& e) {
-          CHECK_MESSAGE(e.code() == rig::errc::out_of_memory, std::string(e.what()));
+        },
+        [&] {
           CHECK(distance(before, c.to(rig::cpu())) == 0);
-        }
-        state.until_failure.reset();
-        if (done) CHECK(distance(expected, c.to(rig::cpu())) < 1e-2);
-      }
-      // Untransposed: B transposed, row lists of A, B padded, and, for row segments, counters and
-      // sums. Transposed: Aᵀ and its values replace those of the segments, because Aᵀ has no long
-      // rows.
-      CHECK(state.failures >= (transpose ? 4 : 5));
-    }
-    CHECK(distance(b, features.to(rig::cpu())) == 0);
+          on_gpu.drop_derived();
+        });
+    CHECK(distance(expected, c.to(rig::cpu())) < 1e-2);
+    // Untransposed: B transposed, row lists of A, B padded, and, for row segments, counters and
+    // sums. Transposed: Aᵀ and its values replace those of the segments, because Aᵀ has no long
+    // rows.
+    CHECK(failures >= (transpose ? 4 : 5));
   }
-  rig::set_device_allocator({});
+  CHECK(distance(b, features.to(rig::cpu())) == 0);
 }
 
 struct counted {

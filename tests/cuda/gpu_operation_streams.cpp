@@ -130,22 +130,17 @@ TEST_CASE("dense operations are captured, sparse results refuse") {
   step(expected, x, {});
   const auto a = weighted().to(gpu);
   rig::synchronise(gpu);
-  cudaGraph_t graph = nullptr;
-  REQUIRE(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal) == cudaSuccess);
-  step(c, x_there, {.stream = stream});
-  check_error(rig::errc::cannot, {"ewise_add", "captured"},
-              [&] { rig::ewise_add(a, a, binary::plus, {.stream = stream}); });
-  REQUIRE(cudaStreamEndCapture(stream, &graph) == cudaSuccess);
-  cudaGraphExec_t replay = nullptr;
-  REQUIRE(cudaGraphInstantiate(&replay, graph, 0) == cudaSuccess);
+  const captured_work graph(stream, [&] {
+    step(c, x_there, {.stream = stream});
+    check_error(rig::errc::cannot, {"ewise_add", "captured"},
+                [&] { rig::ewise_add(a, a, binary::plus, {.stream = stream}); });
+  });
   for (int run = 0; run < 2; ++run) {
-    REQUIRE(cudaGraphLaunch(replay, stream) == cudaSuccess);
+    graph.launch(stream);
     step(expected, x, {});
   }
   REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
   CHECK(distance(c.to(rig::cpu()), expected) == 0);
-  cudaGraphExecDestroy(replay);
-  cudaGraphDestroy(graph);
 }
 
 }  // namespace

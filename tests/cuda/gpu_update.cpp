@@ -41,3 +41,81 @@ TEST_CASE("an update has the same bits a hundred times") {
   for (int run = 0; run < 100; ++run)
     REQUIRE(distance(rig::mxm_update(a, b, w, rig::plus_times<float>{}).to(rig::cpu()), once) == 0);
 }
+
+namespace {
+
+const rig::plus_times<float> sum;
+
+TEST_CASE("an update waits for its operands' stream, and that stream for the update") {
+  const auto a = hubs(3000).to(gpu);
+  const auto b = waves(3000, 33), w = waves(33, 20);
+  const auto expected = rig::mxm_update(a, b.to(gpu), w.to(gpu), sum).to(rig::cpu());
+  auto late_b = rig::dense<float>(3000, 33).to(gpu), late_w = rig::dense<float>(33, 20).to(gpu);
+  const auto b_there = b.to(gpu), w_there = w.to(gpu);
+  const own_stream writer, caller;
+  const auto view_b = rig::dense<float>::view(late_b.data(), 3000, 33, 0, gpu, writer);
+  const auto view_w = rig::dense<float>::view(late_w.data(), 33, 20, 0, gpu, writer);
+  rig::synchronise(gpu);
+  for (int round = 0; round < 4; ++round) {
+    writer.hold_back();
+    for (const auto& [to, from] : {std::pair{&late_b, &b_there}, {&late_w, &w_there}})
+      REQUIRE(cudaMemcpyAsync(to->data(), from->data(), to->extent(), cudaMemcpyDeviceToDevice,
+                              writer) == cudaSuccess);
+    const auto c = rig::mxm_update(a, view_b, view_w, sum, {.stream = caller});
+    for (rig::dense<float>* of : {&late_b, &late_w})
+      REQUIRE(cudaMemsetAsync(of->data(), 0xff, of->extent(), writer) == cudaSuccess);
+    CHECK(distance(c.to(rig::cpu()), expected) == 0);
+  }
+}
+
+TEST_CASE("an update can be captured and replayed, with and without the product") {
+  const auto a = hubs(3000).to(gpu);
+  const auto b = waves(3000, 64).to(gpu), w = waves(64, 48).to(gpu);
+  const own_stream stream;
+  for (const bool keeps_product : {false, true}) {
+    auto c = rig::dense<float>(3000, 48, -1).to(gpu), called = c;
+    auto z = rig::dense<float>(3000, 64, -1).to(gpu), z_called = z;
+    const auto update = [&](rig::dense<float>& to, rig::dense<float>& product, void* on) {
+      if (keeps_product)
+        rig::mxm_update(to, product, a, b, w, sum, {.stream = on});
+      else
+        rig::mxm_update(to, a, b, w, sum, {.stream = on});
+    };
+    a.prepare();
+    update(called, z_called, stream);
+    rig::synchronise(gpu);
+    const captured_work graph(stream, [&] { update(c, z, stream); });
+    for (int run = 0; run < 3; ++run) graph.launch(stream);
+    REQUIRE(cudaStreamSynchronize(stream) == cudaSuccess);
+    CHECK(distance(c.to(rig::cpu()), called.to(rig::cpu())) == 0);
+    CHECK(distance(z.to(rig::cpu()), z_called.to(rig::cpu())) == 0);
+  }
+}
+
+TEST_CASE("every allocation of an update may fail: C and Z stay") {
+  failing_allocator allocator;
+  const auto a = hubs(2500).to(gpu);
+  const auto b = waves(2500, 41).to(gpu), w = waves(41, 24).to(gpu);
+  const auto before = waves(2500, 24), product_before = waves(2500, 41);
+  const auto expected = rig::mxm_update(a, b, w, sum).to(rig::cpu());
+  for (const bool keeps_product : {false, true}) {
+    auto c = before.to(gpu), z = product_before.to(gpu);
+    a.drop_derived();
+    const int failures = allocator.until_success(
+        [&] {
+          if (keeps_product)
+            rig::mxm_update(c, z, a, b, w, sum);
+          else
+            rig::mxm_update(c, a, b, w, sum);
+        },
+        [&] {
+          CHECK(distance(before, c.to(rig::cpu())) == 0);
+          CHECK(distance(product_before, z.to(rig::cpu())) == 0);
+          a.drop_derived();
+        });
+    CHECK(distance(expected, c.to(rig::cpu())) == 0);
+    CHECK(failures >= (keeps_product ? 1 : 2));
+  }
+}
+
+}  // namespace
