@@ -8,7 +8,7 @@
 #include "algebra.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/graph.hpp"
-#include "rig/mxm.hpp"
+#include "rig/mxm_update.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -19,12 +19,16 @@
 
 namespace gnn {
 
+/// Whether a product with the graph and the one with W that follows it are one call.
+enum class joining { where_faster, always, never };
+
 /// The operator of an aggregation.
 template <class T>
 struct aggregation {
   rig::matrix<T> a;
   bool is_mean = false;  ///< whether A is D⁻¹ times a graph: then inference needs no values
   rig::descriptor desc = {};
+  joining joins = joining::where_faster;
   std::shared_ptr<rig::matrix<T>> turned = std::make_shared<rig::matrix<T>>();
 
   /// Aᵀ with its values in their order, made once: a descriptor would order them in each product.
@@ -43,6 +47,16 @@ struct aggregation {
     filled.fill = 0;
     return filled;
   }
+
+  /// Whether (A·X)·W is one call, for X of `from` columns and W of `to`. It is on large graphs:
+  /// docs/lab/gnn.md has the measurements.
+  bool joins_update(rig::index from, rig::index to) const {
+    constexpr rig::index few_rows = 65536, many_columns = 128;
+    if (joins == joining::never || !desc.kernel.empty()) return false;
+    const bool is_faster =
+        a.where() != rig::cpu() && a.rows() >= few_rows && std::max(from, to) <= many_columns;
+    return joins == joining::always || is_faster;
+  }
 };
 
 /// C = X·W, or C += X·W.
@@ -54,23 +68,34 @@ void multiply(rig::dense<T>& c, rig::accumulator accum, const variable<T>& x, co
     example::gemm(c, accum, x.value, w->value);
 }
 
-/// dW += Xᵀ·dY, and dX += dY·Wᵀ.
+/// dW += Xᵀ·dY.
 template <class T>
-void multiply_backward(variable<T>& x, variable<T>& w, const rig::dense<T>& dy) {
+void weights_backward(const variable<T>& x, variable<T>& w, const rig::dense<T>& dy) {
   const auto into_w = w.open(w.rows(), w.columns(), dy.where());
   if (x.is_sparse)
     rig::mxm(w.gradient, into_w, x.sparse, dy, rig::plus_times<T>{}, {.transpose_a = true});
   else
     example::gemm(w.gradient, into_w, x.value, dy, {.x = true});
+}
+
+/// dW += Xᵀ·dY, and dX += dY·Wᵀ.
+template <class T>
+void multiply_backward(variable<T>& x, variable<T>& w, const rig::dense<T>& dy) {
+  weights_backward(x, w, dy);
   if (!x.needs_gradient) return;
   const auto into_x = x.open(x.rows(), x.columns(), dy.where());
   example::gemm(x.gradient, into_x, dy, w.value, {.w = true});
 }
 
+template <class T>
+rig::dense<T> room(rig::index rows, rig::index columns, rig::place where) {
+  return rig::dense<T>::uninitialised(rows, columns, where);
+}
+
 /// Y = X·W.
 template <class T>
 var<T> linear(tape& t, const var<T>& x, const var<T>& w) {
-  const auto y = variable_of<T>(rig::dense<T>::uninitialised(x->rows(), w->columns(), w->where()));
+  const auto y = variable_of<T>(room<T>(x->rows(), w->columns(), w->where()));
   t.run(stage::update, [&] { multiply(y->value, rig::none, *x, w); });
   t.then(stage::update, [=] { multiply_backward(*x, *w, y->gradient); });
   return y;
@@ -133,16 +158,29 @@ var<T> dropout(tape& t, const var<T>& x, double p, std::uint64_t seed) {
   return x;
 }
 
-/// A·X, as a product with any type of X.
-template <class T, class X>
-rig::dense<T> gathered(const aggregation<T>& a, const X& x) {
+/// work(s, desc) for the semiring and the descriptor that gather by A.
+template <class T, class Work>
+auto gather_by(const aggregation<T>& a, Work work) {
   // A mean over a sample divides by the entries read, so it is not rescaled; `vendor` has no mean.
   if (a.is_mean && a.desc.kernel != "vendor") {
     rig::descriptor desc = a.desc;
     desc.rescale = false;
-    return rig::mxm(a.a, x, rig::mean_second<T>{}, desc);
+    return work(rig::mean_second<T>{}, desc);
   }
-  return rig::mxm(a.a, x, rig::plus_times<T>{}, a.desc);
+  return work(rig::plus_times<T>{}, a.desc);
+}
+
+/// A·X, as a product with any type of X.
+template <class T, class X>
+rig::dense<T> gathered(const aggregation<T>& a, const X& x) {
+  return gather_by(a, [&](auto s, const auto& desc) { return rig::mxm(a.a, x, s, desc); });
+}
+
+/// dX += Aᵀ·dY.
+template <class T>
+void aggregate_backward(const aggregation<T>& a, variable<T>& x, const rig::dense<T>& dy) {
+  const auto into = x.open(a.a.columns(), dy.columns(), dy.where());
+  rig::mxm(x.gradient, into, a.by_columns(), dy, rig::plus_times<T>{}, a.desc);
 }
 
 /// Y = A·X: sums and means of the neighbours. dX = Aᵀ·dY.
@@ -159,12 +197,58 @@ var<T> aggregate(tape& t, const aggregation<T>& a, const var<T>& x) {
         x->narrow);
   }));
   y->needs_gradient = x->needs_gradient;
-  if (x->needs_gradient)
-    t.then(stage::aggregate, [=] {
-      const auto& dy = y->gradient;
-      const auto into = x->open(a.a.columns(), dy.columns(), dy.where());
-      rig::mxm(x->gradient, into, a.by_columns(), dy, rig::plus_times<T>{}, a.desc);
+  if (x->needs_gradient) t.then(stage::aggregate, [=] { aggregate_backward(a, *x, y->gradient); });
+  return y;
+}
+
+/// dX += (Aᵀ·dY)·Wᵀ in one call, if this is the first part of dX. Returns Aᵀ·dY.
+template <class T>
+rig::dense<T> joined_backward(const aggregation<T>& a, variable<T>& x, const rig::dense<T>& w,
+                              const rig::dense<T>& dy) {
+  auto dh = room<T>(a.a.columns(), dy.columns(), dy.where());
+  const auto into = x.open(dh.rows(), w.rows(), dy.where());
+  const rig::plus_times<T> sum;
+  if (into == rig::none) {
+    rig::mxm_update(x.gradient, dh, a.by_columns(), dy, rig::transpose(w), sum, a.desc);
+  } else {
+    rig::mxm(dh, rig::none, a.by_columns(), dy, sum, a.desc);
+    example::gemm(x.gradient, into, dh, w, {.w = true});
+  }
+  return dh;
+}
+
+/// Y = (A·X)·W in one call, which leaves Z = A·X for dW = Zᵀ·dY.
+template <class T>
+var<T> aggregate_then_update(tape& t, const aggregation<T>& a, const var<T>& x, const var<T>& w) {
+  const auto y = variable_of<T>(room<T>(a.a.rows(), w->columns(), x->where()));
+  const auto z = variable_of<T>(room<T>(t.records() ? a.a.rows() : 0, x->columns(), x->where()));
+  z->needs_gradient = x->needs_gradient && w->rows() < w->columns();
+  t.run(stage::aggregate, [&] {
+    gather_by(a, [&](auto s, const auto& desc) {
+      if (t.records())
+        rig::mxm_update(y->value, z->value, a.a, x->value, w->value, s, desc);
+      else
+        rig::mxm_update(y->value, a.a, x->value, w->value, s, desc);
     });
+  });
+  // Aᵀ gathers the narrower of dY and dZ.
+  if (z->needs_gradient)
+    t.then(stage::aggregate, [=] { aggregate_backward(a, *x, z->gradient); });
+  else if (x->needs_gradient)
+    t.then(stage::aggregate, [=] { joined_backward(a, *x, w->value, y->gradient); });
+  t.then(stage::update, [=] { multiply_backward(*z, *w, y->gradient); });
+  return y;
+}
+
+/// Y = A·(X·W), where dX = (Aᵀ·dY)·Wᵀ is one call.
+template <class T>
+var<T> update_then_aggregate(tape& t, const aggregation<T>& a, const var<T>& x, const var<T>& w) {
+  auto h = room<T>(x->rows(), w->columns(), x->where());
+  t.run(stage::update, [&] { multiply(h, rig::none, *x, w); });
+  const auto y = variable_of<T>(t.run(stage::aggregate, [&] { return gathered(a, h); }));
+  const auto dh = std::make_shared<rig::dense<T>>();
+  t.then(stage::update, [=] { weights_backward(*x, *w, *dh); });
+  t.then(stage::aggregate, [=] { *dh = joined_backward(a, *x, w->value, y->gradient); });
   return y;
 }
 

@@ -155,8 +155,13 @@ class network {
                          int k) {
     if (k > 0) return aggregate_maxk(t, a, linear(t, x, w), k);
     const bool is_narrow = x->narrow.index() != 0;
-    if (!is_narrow && (x->is_sparse || w->columns() <= w->rows()))
-      return aggregate(t, a, linear(t, x, w));
+    const rig::index from = w->rows(), to = w->columns();
+    if constexpr (rig::is_same<T, float>)  // the type of mxm_update
+      if (!is_narrow && !x->is_sparse && a.joins_update(from, to)) {
+        if (from <= to) return aggregate_then_update(t, a, x, w);
+        if (x->needs_gradient) return update_then_aggregate(t, a, x, w);
+      }
+    if (!is_narrow && (x->is_sparse || to <= from)) return aggregate(t, a, linear(t, x, w));
     return linear(t, aggregate(t, a, x), w);
   }
 

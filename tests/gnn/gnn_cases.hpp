@@ -21,22 +21,24 @@ using rig::index;
 using dense = rig::dense<T>;
 
 /// sin(p·i + q·j + r): no two alike, so that no maximum ties.
-inline dense waves(index rows, index columns, double p, double q, double r = 0.1) {
-  dense x(rows, columns);
+template <class X = T>
+rig::dense<X> waves(index rows, index columns, double p, double q, double r = 0.1) {
+  rig::dense<X> x(rows, columns);
   for (index i = 0; i < rows; ++i)
-    for (index j = 0; j < columns; ++j) x(i, j) = std::sin(p * i + q * j + r);
+    for (index j = 0; j < columns; ++j) x(i, j) = static_cast<X>(std::sin(p * i + q * j + r));
   return x;
 }
 
 /// A directed graph of 40 nodes, some without neighbours and some that are nobody's.
-inline rig::matrix<T> graph() {
+template <class X = T>
+rig::matrix<X> graph() {
   std::vector<int> i, j;
   for (int n = 0; n < 34; ++n)
     for (int d = 1; d <= 1 + n % 5; ++d) {
       i.push_back(n);
       j.push_back((n * 7 + d * d * 3) % 38);
     }
-  return rig::matrix<T>::from_positions(40, 40, i, j, 1, true);
+  return rig::matrix<X>::from_positions(40, 40, i, j, 1, true);
 }
 
 /// Checks that `gradient` is the slope of `loss` at x, element by element.
@@ -137,9 +139,10 @@ inline void check_layers(rig::place where) {
 }
 
 /// Labels of the nodes of `graph`: of 4 classes, some without; or 4 tasks.
-inline gnn::truth<T> labels(bool multi_label) {
+template <class X = T>
+gnn::truth<X> labels(bool multi_label) {
   const index n = 40, classes = 4;
-  gnn::truth<T> out{multi_label, dense(n, classes), rig::dense<rig::int32>(n, 1, -1), {}, {}, {}};
+  gnn::truth<X> out{multi_label, {n, classes}, {n, 1, -1}, {}, {}, {}};
   std::vector<int> i, j, all_i, all_j, part, node;
   for (int r = 0; r < n; ++r) {
     part.push_back(r % 3);
@@ -155,9 +158,9 @@ inline gnn::truth<T> labels(bool multi_label) {
       if (multi_label ? (r * 5 + c * c) % 3 == 0 : c == r * r % 4) out.y(r, c) = 1;
     out.label(r, 0) = r * r % 4;
   }
-  out.trained = rig::matrix<T>::from_positions(n, classes, i, j);
-  out.all = rig::matrix<T>::from_positions(n, classes, all_i, all_j);
-  out.parts = rig::matrix<T>::from_positions(3, n, part, node);
+  out.trained = rig::matrix<X>::from_positions(n, classes, i, j);
+  out.all = rig::matrix<X>::from_positions(n, classes, all_i, all_j);
+  out.parts = rig::matrix<X>::from_positions(3, n, part, node);
   return out;
 }
 
@@ -231,6 +234,40 @@ inline void check_models(rig::place where) {
                           std::to_string(layers) + ", k " + std::to_string(k),
                       s, layers == 3, sparse, where);
         }
+}
+
+/// The gradients by every parameter, with products and updates in one call or apart.
+inline rig::dense<float> gradients_of(const gnn::shape& s, gnn::joining joins, rig::place where) {
+  auto a = gnn::aggregation_of(s, graph<float>().to(where), {});
+  a.joins = joins;
+  const auto of = labels<float>(false).to(where);
+  gnn::network<float> net(s, 3, where);
+  gnn::tape t(true, where);
+  const auto x = gnn::variable_of<float>(waves<float>(40, s.inputs, 0.37, 1.13).to(where));
+  x->needs_gradient = false;
+  gnn::loss(t, net.forward(t, a, x, 5), of);
+  t.backward();
+  return net.gradients().to(rig::cpu());
+}
+
+/// mxm_update in a network gives the gradients of separate calls.
+inline void check_joined(rig::place where) {
+  using enum gnn::kind;
+  for (const gnn::kind model : {gcn, sage, gin})
+    for (const int hidden : {6, 9, 3}) {
+      CAPTURE(static_cast<int>(model));
+      CAPTURE(hidden);
+      const gnn::shape s{model, gnn::gathering::mean, 6, hidden, 4, 3, 0, 0.3};
+      const auto apart = gradients_of(s, gnn::joining::never, where),
+                 joined = gradients_of(s, gnn::joining::always, where);
+      double most = 0, wrong = 0;
+      for (index j = 0; j < apart.columns(); ++j) {
+        most = std::max(most, std::abs(static_cast<double>(apart(0, j))));
+        wrong = std::max(wrong, std::abs(static_cast<double>(apart(0, j) - joined(0, j))));
+      }
+      CHECK(most > 1e-3);
+      CHECK(wrong < 1e-5 * most);
+    }
 }
 
 }  // namespace gnn_cases

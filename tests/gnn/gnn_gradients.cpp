@@ -5,3 +5,4 @@
 TEST_CASE("layers") { gnn_cases::check_layers(rig::cpu()); }
 TEST_CASE("losses") { gnn_cases::check_losses(rig::cpu()); }
 TEST_CASE("models") { gnn_cases::check_models(rig::cpu()); }
+TEST_CASE("products and updates in one call") { gnn_cases::check_joined(rig::cpu()); }
