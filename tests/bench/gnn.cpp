@@ -29,13 +29,15 @@ struct model {
 };
 constexpr model models[] = {{"sage-mean", gnn::kind::sage, gnn::gathering::mean},
                             {"sage-pool", gnn::kind::sage, gnn::gathering::pool},
-                            {"gcn", gnn::kind::gcn, gnn::gathering::mean}};
+                            {"gcn", gnn::kind::gcn, gnn::gathering::mean},
+                            {"gin", gnn::kind::gin, gnn::gathering::mean}};
 
 /// A way to compute the products with the graph. `vendor` is cuSPARSE by rig's trainer.
 struct way {
   std::string name;
   rig::descriptor desc;
   int k = 0;
+  gnn::joining joins = gnn::joining::where_faster;
 };
 way named(const char* name) {
   way out;
@@ -59,6 +61,11 @@ way by_sample(const char* kernel, int width) {
   out.desc.kernel = kernel;
   out.desc.width = width;
   out.desc.rescale = true;
+  return out;
+}
+way by_separate_calls() {
+  way out = named("separate calls");
+  out.joins = gnn::joining::never;
   return out;
 }
 way by_hybrid() {
@@ -96,6 +103,7 @@ struct entrant {
   entrant(way by, const gnn::shape& s, gnn::problem problem)
       : how(std::move(by)), on(std::move(problem)), net(s, 1, on.x->where()) {
     on.a.desc = how.desc;
+    on.a.joins = how.joins;
   }
   rig::place where() const { return on.x->where(); }
   void train(gnn::tape& t) { gnn::step(t, net, optimiser, on, 1); }
@@ -163,6 +171,7 @@ class ground {
     std::vector<way> all{named("exact")};
     if (m.gathers == gnn::gathering::pool) return all;
     add_vendor(all);
+    if (shared_.a.joins_update(hidden_, hidden_)) all.push_back(by_separate_calls());
     for (const int k : {bound_k, 16}) {
       if (k > hidden_) continue;
       for (const bool any_order : {false, true}) all.push_back(by_maxk(k, any_order));
@@ -252,9 +261,14 @@ class ground {
     for (const way& how : ways_of(m)) enter(all, m, how, train);
     if (chooses_hybrid(m)) enter(all, m, by_hybrid(), train);
     const auto found = race(all, true);
-    const measured* beside = nullptr;
-    for (std::size_t i = 0; i < all.size(); ++i)
-      if (all[i]->how.name == "vendor") beside = &found[i];
+    const auto of_way = [&](const char* name) -> const measured* {
+      for (std::size_t i = 0; i < all.size(); ++i)
+        if (all[i]->how.name == name) return &found[i];
+      return nullptr;
+    };
+    const measured* const beside = of_way("vendor");
+    if (const measured* const apart = of_way("separate calls"))
+      out_.summarise(key(m) + "exact_over_separate_calls", apart->ms / of_way("exact")->ms);
     for (std::size_t i = 0; i < all.size(); ++i) {
       row made = line(std::string("epoch ") + m.name, *all[i], found[i]);
       if (beside != nullptr) {

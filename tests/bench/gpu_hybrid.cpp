@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cuda/tuned.hpp"
 #include "gpu_suites.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
@@ -25,6 +26,9 @@ constexpr const char* reordered_graphs[] = {
     "shuffled/collab-condmat2005", "loa/shuffled/collab-condmat2005", "shuffled/facebook-pages",
     "loa/shuffled/facebook-pages", "loa/shuffled/soc-slashdot0902",   "loa/arxiv-like-shuffled",
 };
+
+/// A selector that sends every window to Tensor cores.
+const std::string selects_all = "hybrid,,bias=1000000 per_column=0 per_density=0";
 
 bool is_dense(const std::string& graph) {
   return graph.starts_with("cliques:") || graph.starts_with("banded:");
@@ -102,15 +106,21 @@ class hybrid : public suite {
       named.kernel = kernel;
       return [&a, &b, &c, named] { rig::mxm(c, rig::none, a, b, sum, named); };
     };
+    const auto without_selector = [&, run = run_by("hybrid")] {
+      const rig::on_cuda::tuning_scope in_use(selects_all_);
+      run();
+    };
     run_by("row")();
     const std::vector<float> expected = sample(c);
-    std::vector<peer> ours = {{"hybrid", run_by("hybrid"), {}}};
+    std::vector<peer> ours = {{"hybrid", run_by("hybrid"), {}},
+                              {"hybrid without selector", without_selector, {}}};
     verify(ours, c, expected, of, rounding, with_);
     if (!ours[0].error.empty()) return;
     std::vector<contender> field = {{"hybrid", run_by("hybrid")},
                                     {"automatic", run_by("")},
                                     {"row", run_by("row")},
-                                    {"split", run_by("split")}};
+                                    {"split", run_by("split")},
+                                    {"hybrid without selector", without_selector}};
     const std::vector<double> ms = with_.race(field);
     const double best = std::min(ms[2], ms[3]);
 
@@ -120,7 +130,10 @@ class hybrid : public suite {
     line.chosen = rig::explain(a, b, sum, desc).chosen;
     line.ms = ms[0];
     line.prepare_ms = build_ms_;
-    line.peer_ms = {{"rig_row", ms[2]}, {"rig_split", ms[3]}, {"rig_automatic", ms[1]}};
+    line.peer_ms = {{"rig_row", ms[2]},
+                    {"rig_split", ms[3]},
+                    {"rig_automatic", ms[1]},
+                    {"rig_hybrid_without_selector", ms[4]}};
     line.share_of_ceiling =
         with_.out.share(line.bytes, ms[0], sizeof(T) * 1.0 * a.columns() * of.features);
     line.ratio = best / ms[0];
@@ -130,6 +143,7 @@ class hybrid : public suite {
     if (of.features == 64) builds_.push_back(build_ms_ / best);
   }
 
+  const rig::on_cuda::tuning_table selects_all_{"without selector", tuned::text_of({selects_all})};
   double build_ms_ = 0;
   std::vector<double> ordinary_, dense_, builds_, memory_;
   int wins_ = 0, losses_ = 0;
