@@ -1,7 +1,8 @@
 #include "rig/algorithms/bfs.hpp"
 
 #include <algorithm>
-#include <numeric>
+#include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -49,10 +50,6 @@ void write_at(dense<T>& to, const vector<V>& entries, T value, const descriptor&
   ewise_add(to, none, to, vector<T>(entries.as_row().with_value(value)), binary::second, desc);
 }
 
-int64 count_true(const dense<bool>& of, const descriptor& desc) {
-  return reduce(apply<int64>(of, unary::identity, desc), binary::plus, desc);
-}
-
 /// Below so many arcs per node a search has many levels, which are hardly ever wide.
 constexpr int64 arcs_per_node = 4;
 
@@ -91,33 +88,104 @@ bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
 
 namespace {
 
-/// A level per product of n×K frontiers.
+// Sets of sources: bit k % 64 of word k / 64 of a node's row stands for source k.
+constexpr index word_bits = 64;
+
+RIG_SEMIRING(
+    union_of_second, using left = bool; using right = rig::int64; using accum = rig::int64;
+    static constexpr bool ignores_left = true; static constexpr rig::int64 zero() {
+      return 0;
+    } static constexpr rig::int64 add(rig::int64 x, rig::int64 y) {
+      return x | y;
+    } static constexpr rig::int64 multiply(bool, rig::int64 y) { return y; });
+RIG_SEMIRING(
+    set_difference, using left = rig::int64; using right = rig::int64; using accum = rig::int64;
+    static constexpr rig::int64 zero() { return 0; } static constexpr rig::int64 add(rig::int64 x,
+                                                                                     rig::int64 y) {
+      return x | y;
+    } static constexpr rig::int64 multiply(rig::int64 x, rig::int64 y) { return x & ~y; });
+RIG_OPERATOR(
+    set_size, static constexpr rig::int64 apply(rig::int64 x, rig::index, rig::index, rig::int64) {
+      unsigned long left = static_cast<unsigned long>(x);
+      left -= left >> 1 & 0x5555555555555555ul;
+      left = (left & 0x3333333333333333ul) + (left >> 2 & 0x3333333333333333ul);
+      left = (left + (left >> 4)) & 0x0f0f0f0f0f0f0f0ful;
+      return static_cast<rig::int64>(left * 0x0101010101010101ul >> 56);
+    });
+RIG_OPERATOR(
+    half_word,
+    static constexpr rig::int32 apply(rig::int64 x, rig::index, rig::index, rig::int64 shift) {
+      return static_cast<rig::int32>(static_cast<unsigned long>(x) >> shift);
+    });
+/// y in column j if the half word x of a set has source j.
+RIG_OPERATOR(
+    if_member, static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index j,
+                                                 rig::int32 y) { return x >> j % 32 & 1 ? y : 0; });
+
+/// The sets of the nodes at level 0.
+dense<int64> sets_of(std::span<const index> sources, index n, place where, const descriptor& desc) {
+  const auto words = static_cast<index>((sources.size() + word_bits - 1) / word_bits);
+  std::vector<index> columns;
+  std::vector<int64> bits;
+  for (std::size_t k = 0; k < sources.size(); ++k) {
+    columns.push_back(static_cast<index>(k / word_bits));
+    bits.push_back(static_cast<int64>(std::uint64_t{1} << k % word_bits));
+  }
+  auto out = filled<int64>(n, words, 0, where, desc);
+  // Sources with one node have different bits, so the sum is the union.
+  const auto start = matrix<int64>::from_tuples(n, words, sources, columns, bits, std::plus<>());
+  ewise_add(out, none, out, start.to(where), binary::second, desc);
+  return out;
+}
+
+/// Adds `weight` to the levels of each node and the sources in its set.
+void add_to_members(dense<int32>& levels, const dense<int64>& sets, int32 weight,
+                    const descriptor& desc) {
+  const index words = sets.columns();
+  auto halves = dense<int32>::uninitialised(sets.rows(), 2 * words, sets.where());
+  for (const index half : {0, 1})
+    assign(halves, none, apply(sets, half_word(), int64{32} * half, desc), all,
+           range{half, 2 * words, 2}, desc);
+  std::vector<index> half_of(static_cast<std::size_t>(levels.columns()));
+  for (std::size_t k = 0; k < half_of.size(); ++k) half_of[k] = static_cast<index>(k / 32);
+  apply(levels, accumulator::plus, extract(halves, all, half_of, desc), if_member(), weight, desc);
+}
+
+/// A level per product of n×⌈K / 64⌉ sets of sources.
 multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> sources,
                                 const bfs_options& given, const descriptor& desc) {
-  const index n = a.rows(), width = static_cast<index>(sources.size());
   const descriptor other = of_operations(desc);
   descriptor product = other;
   product.transpose_a = true;
-  product.replace = true;
   product.kernel = desc.kernel;
 
-  std::vector<index> columns(sources.size());
-  std::iota(columns.begin(), columns.end(), 0);
-  const auto start = matrix<bool>::from_positions(n, width, sources, columns, true).to(a.where());
-  auto frontier = filled<bool>(n, width, false, a.where(), other);
-  ewise_add(frontier, none, frontier, start, binary::second, other);
+  auto frontier = sets_of(sources, a.rows(), a.where(), other);
   auto visited = frontier, next = frontier;
+  std::vector<dense<int64>> with_bit;  // [b]: the sources at whose level bit b is 1
   multi_source_result found;
-  found.levels = filled<int32>(n, width, -1, a.where(), other);
-  for (int level = 0; reduce(frontier, binary::logical_or, other); ++level) {
-    apply(found.levels, none, found.levels, binary::second, level, values(frontier), other);
+  const auto count = [&] {
+    return reduce(apply(frontier, set_size(), int64{0}, other), binary::plus, other);
+  };
+  for (int64 reached = count(); reached > 0; reached = count()) {
+    const int level = found.reached == 0 ? 0 : found.max_level + 1;
     found.max_level = level;
-    if (given.progress) given.progress(level, count_true(frontier, other));
-    mxm(next, none, a, frontier, lor_land<bool>(), complement(values(visited)), product);
-    ewise_add(visited, none, visited, next, binary::logical_or, other);
+    found.reached += reached;
+    if (given.progress) given.progress(level, reached);
+    for (std::size_t b = 0; level >> b != 0; ++b) {
+      if (b == with_bit.size())
+        with_bit.push_back(filled<int64>(a.rows(), frontier.columns(), 0, a.where(), other));
+      if (level >> b & 1)
+        ewise_add(with_bit[b], none, with_bit[b], frontier, union_of_second(), other);
+    }
+    mxm(next, none, a, frontier, union_of_second(), product);
+    ewise_mult(next, none, next, visited, set_difference(), other);
+    ewise_add(visited, none, visited, next, union_of_second(), other);
     std::swap(frontier, next);
   }
-  found.reached = count_true(visited, other);
+  found.levels = filled<int32>(a.rows(), static_cast<index>(sources.size()), -1, a.where(), other);
+  add_to_members(found.levels, visited, 1, other);
+  for (std::size_t b = 0; b < with_bit.size(); ++b)
+    add_to_members(found.levels, with_bit[b], 1 << b, other);
   return found;
 }
 
