@@ -163,7 +163,7 @@ class ground {
   void add_vendor(std::vector<way>& to) const {
     if (place_of_run() == rig::cpu())
       out_.peer("vendor", "absent: there is no GPU");
-    else
+    else if (shared_.a.a.values() != nullptr)  // gin's operator has none, and cuSPARSE needs them
       to.push_back(by_vendor());
   }
 
