@@ -125,16 +125,17 @@ RIG_OPERATOR(
 /// The sets of the nodes at level 0.
 dense<int64> sets_of(std::span<const index> sources, index n, place where, const descriptor& desc) {
   const auto words = static_cast<index>((sources.size() + word_bits - 1) / word_bits);
-  std::vector<index> columns;
-  std::vector<int64> bits;
-  for (std::size_t k = 0; k < sources.size(); ++k) {
-    columns.push_back(static_cast<index>(k / word_bits));
-    bits.push_back(static_cast<int64>(std::uint64_t{1} << k % word_bits));
-  }
   auto out = filled<int64>(n, words, 0, where, desc);
-  // Sources with one node have different bits, so the sum is the union.
-  const auto start = matrix<int64>::from_tuples(n, words, sources, columns, bits, std::plus<>());
-  ewise_add(out, none, out, start.to(where), binary::second, desc);
+  for (index w = 0; w < words; ++w) {
+    const auto part = sources.subspan(static_cast<std::size_t>(w) * word_bits);
+    const auto of_word = part.first(std::min<std::size_t>(part.size(), word_bits));
+    std::vector<int64> bits;
+    for (std::size_t k = 0; k < of_word.size(); ++k)
+      bits.push_back(static_cast<int64>(std::uint64_t{1} << k));
+    // Sources in one node have different bits, so the sum is the union.
+    const auto sets = vector<int64>::from_tuples(n, of_word, bits, std::plus<>()).to(where);
+    assign(out, none, sets.to_dense(0), all, range{w, w + 1}, desc);
+  }
   return out;
 }
 

@@ -126,6 +126,16 @@ TEST_CASE("several sources give the levels of each") {
   });
 }
 
+TEST_CASE("more sources than a word has bits, several in one node, on many levels") {
+  const auto path = rig::generate::grid(1, 300).with_value(true);
+  for (const auto& a : {path, rig::generate::karate().with_value(true)})
+    for (const int count : {0, 1, 32, 33, 63, 64, 65, 129}) {
+      std::vector<int> sources;
+      for (int k = 0; k < count; ++k) sources.push_back(k * k % a.rows());
+      check_several(a, sources, known::arcs_of(a), "row");
+    }
+}
+
 TEST_CASE("sources of any integer type") {
   const auto a = rig::generate::karate().with_value(true);
   const auto expected = rig::multi_source(a, std::vector{30, 2});

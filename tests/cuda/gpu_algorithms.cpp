@@ -76,8 +76,14 @@ TEST_CASE("bfs, by every direction, and from several sources") {
         if (parents) check_same(x.parents, y.parents);
         CHECK(x.reached == y.reached);
       }
-    const std::vector<index> sources{0, 5, 7};
-    check_same(rig::multi_source(here, sources).levels, rig::multi_source(there, sources).levels);
+    std::vector<index> sources;
+    for (const int count : {3, 70}) {
+      while (static_cast<int>(sources.size()) < count)
+        sources.push_back(static_cast<index>(sources.size() * 5) % here.rows());
+      const auto x = rig::multi_source(here, sources), y = rig::multi_source(there, sources);
+      check_same(x.levels, y.levels);
+      CHECK(x.reached == y.reached);
+    }
   });
 }
 
