@@ -67,24 +67,6 @@ bool converts_first(const problem& p) {
           p.a.nnz >= std::max<int64>(least_uses, p.b.columns / columns_per_use) * p.b.rows);
 }
 
-/// to[j] = b(i, j), in the type To.
-template <class To>
-void convert_row_of(const dense_operand& b, index i, To* to) {
-  const auto* const from = static_cast<const unsigned char*>(b.data) +
-                           static_cast<std::size_t>(i * b.stride) * b.value_bytes;
-  if (b.k > 0) return convert_row<To>(from, b.value_type, to, b.k);
-  if (b.value_type != type::code) return convert_row<To>(from, b.value_type, to, b.columns);
-  constexpr int64 most = 256;
-  float numbers[most];
-  for (int64 first = 0; first < b.columns; first += most) {
-    const int64 count = std::min(most, b.columns - first), range = b.per_column ? first : 0;
-    float* out = numbers;
-    if constexpr (is_same<To, float>) out = to + first;
-    dequantise(from + first, b.low + range, b.step + range, b.per_column, out, count);
-    if constexpr (!is_same<To, float>) convert_row<To>(numbers, type::float32, to + first, count);
-  }
-}
-
 }  // namespace
 
 void run_converted(int family, const problem& p) {
@@ -97,7 +79,8 @@ void run_converted(int family, const problem& p) {
     q.b.value_bytes = sizeof(To);
     all = buffer::allocate(static_cast<std::size_t>(q.b.stride) * q.b.rows * sizeof(To));
 #pragma omp parallel for schedule(static) num_threads(threads_for(p))
-    for (index i = 0; i < q.b.rows; ++i) convert_row_of(p.b, i, all.data<To>() + i * q.b.stride);
+    for (index i = 0; i < q.b.rows; ++i)
+      convert_part(p.b, i, 0, q.b.stride, all.data<To>() + i * q.b.stride);
   });
   q.b.data = all.data();
   p.run_cpu(family, q);

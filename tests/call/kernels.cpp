@@ -268,6 +268,68 @@ TEST_CASE("same bits for any number of threads") {
   check_same_bits<rig::max_second<float>, float>(lengths, 128);
 }
 
+/// Whether A·B has the same bits if B has many more rows that A does not use. Then B is converted
+/// row by row, else as a whole.
+template <class S, class Features>
+bool converts_alike(const S& s, Features features) {
+  std::vector<int> i, j;
+  std::vector<float> v;
+  for (int p = 0; p < 500; ++p) {
+    i.push_back(p / 10);
+    j.push_back((p / 10 * 3 + p % 10 * p % 10) % 50);
+    v.push_back(static_cast<float>(p % 7) - 2.5f);
+  }
+  const auto product = [&](int rows) {
+    const auto a = rig::matrix<float>::from_tuples(50, rows, i, j, v, std::plus<>());
+    return rig::mxm(a, features(rows), s);
+  };
+  const auto whole = product(50), by_rows = product(2000);
+  for (rig::index r = 0; r < whole.rows(); ++r)
+    if (!std::equal(whole.row(r).begin(), whole.row(r).end(), by_rows.row(r).begin())) return false;
+  return true;
+}
+
+TEST_CASE("B converted as a whole and row by row gives the same bits") {
+  for (const rig::index columns : {1, 5, 33, 300}) {
+    CAPTURE(columns);
+    const auto element = [&](int row, int column) {
+      return static_cast<float>((row * 37 + column * 11) % 256) / 8 - 9;
+    };
+    const auto stored = [&]<class T>(T) {
+      return [&](int rows) {
+        rig::dense<T> b(rows, columns);
+        for (rig::index r = 0; r < rows; ++r)
+          for (rig::index c = 0; c < columns; ++c) b(r, c) = static_cast<T>(element(r, c));
+        return b;
+      };
+    };
+    const auto coded = [&](bool per_column) {
+      return [&, per_column](int rows) {
+        std::vector<unsigned char> codes;
+        for (int r = 0; r < rows; ++r)
+          for (int c = 0; c < columns; ++c)
+            codes.push_back(static_cast<unsigned char>(r * 37 + c * 11));
+        std::vector<float> low, step;
+        for (int c = 0; c < (per_column ? columns : 1); ++c) {
+          low.push_back(-1.3f * static_cast<float>(c + 1));
+          step.push_back(0.017f * static_cast<float>(c + 1));
+        }
+        return rig::quantized::from_codes(rows, columns, codes, low, step);
+      };
+    };
+    const rig::plus_times<float> sum;
+    const rig::max_second<double> greatest;
+    for (const bool per_column : {false, true}) {
+      CHECK(converts_alike(sum, coded(per_column)));
+      CHECK(converts_alike(greatest, coded(per_column)));
+    }
+    CHECK(converts_alike(sum, stored(rig::half())));
+    CHECK(converts_alike(sum, stored(double())));
+    CHECK(converts_alike(greatest, stored(rig::bfloat16())));
+    CHECK(converts_alike(greatest, stored(rig::int32())));
+  }
+}
+
 TEST_CASE("every number of threads is served") {
   const shape rows = row_lengths_shape();
   trial_spec spec;

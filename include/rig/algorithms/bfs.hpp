@@ -62,11 +62,12 @@ struct multi_source_result {
 /// The number of steps from K sources to each node: column k holds the levels of sources[k], which
 /// have any integer type.
 ///
-/// A level is one product of Aᵀ with n×⌈K / 64⌉ words, which have a bit per source, so each row of A
-/// is read once for all sources. On a CPU, if A has few arcs per node, each source is searched alone unless a kernel is named.
-/// Everything else is as for `bfs`, except: places: all; the descriptor's kernel is one of a dense
-/// product; parents and both_directions are not used. Cost: O(⌈K / 64⌉·(nnz + n)) per
-/// level, O(K·n·log(levels)) at the end, and the transpose, which A keeps. Source: Then et al., VLDB 2014.
+/// A level is one product of Aᵀ with n×⌈K / 64⌉ words, which have a bit per source, so each row of
+/// A is read once for all sources. On a CPU, if A has few arcs per node, each source is searched
+/// alone unless a kernel is named. Everything else is as for `bfs`, except: places: all; the
+/// descriptor's kernel is one of a dense product; parents and both_directions are not used. Cost:
+/// O(⌈K / 64⌉·(nnz + n)) per level, O(K·n·log(levels)) at the end, and the transpose, which A
+/// keeps. Source: Then et al., VLDB 2014.
 /// @code
 /// const auto both = rig::multi_source(A, std::vector{0, 1});
 /// std::printf("node 2: %d and %d steps\n", both.levels(2, 0), both.levels(2, 1));

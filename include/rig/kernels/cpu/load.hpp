@@ -42,6 +42,23 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
   }
 }
 
+/// to[j] = b(i, first + j) in the type To, for 0 … count; of a cbsr the elements that it retains.
+template <class To>
+void convert_part(const dense_operand& b, index i, int64 first, int64 count, To* to) {
+  const auto* const from = static_cast<const unsigned char*>(b.data) +
+                           static_cast<std::size_t>(i * b.stride + first) * b.value_bytes;
+  if (b.value_type != type::code) return convert_row<To>(from, b.value_type, to, count);
+  constexpr int64 most = 256;
+  float numbers[most];
+  for (int64 j = 0; j < count; j += most) {
+    const int64 some = std::min(most, count - j), range = b.per_column ? first + j : 0;
+    float* out = numbers;
+    if constexpr (is_same<To, float>) out = to + j;
+    dequantise(from + j, b.low + range, b.step + range, b.per_column, out, some);
+    if constexpr (!is_same<To, float>) convert_row<To>(numbers, type::float32, to + j, some);
+  }
+}
+
 /// The number of entries between the prefetch of a row of B and its use; 0: none is prefetched. It
 /// changes no bit of the result.
 int64 entries_ahead(const problem& p);
@@ -264,28 +281,8 @@ class reader {
     if constexpr (is_storage<right>)
       for (int64 e = 0; e < count; ++e) {
         counting_[e] = static_cast<index>(e);
-        const auto* from =
-            static_cast<const unsigned char*>(p_.b.data) +
-            static_cast<std::size_t>(rows[e] * p_.b.stride + first) * p_.b.value_bytes;
-        right* const to = b_buffer_ + e * staged_stride(columns);
-        if (p_.b.value_type == type::code)
-          stage_codes(from, first, columns, to);
-        else
-          convert_row<right>(from, p_.b.value_type, to, columns);
+        convert_part(p_.b, rows[e], first, columns, b_buffer_ + e * staged_stride(columns));
       }
-  }
-  void stage_codes(const unsigned char* codes, int64 first, int columns, right* to) const {
-    const int64 range = p_.b.per_column ? first : 0;
-    const auto floats = [&](float* out) {
-      dequantise(codes, p_.b.low + range, p_.b.step + range, p_.b.per_column, out, columns);
-    };
-    if constexpr (is_same<right, float>) {
-      floats(to);
-    } else {
-      float numbers[2 * half_tile<S>];
-      floats(numbers);
-      convert_row<right>(numbers, type::float32, to, columns);
-    }
   }
   static bool all_terminal(const accum* out, int count) {
     for (int j = 0; j < count; ++j)
