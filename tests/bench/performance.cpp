@@ -1,5 +1,7 @@
 // Makes docs/performance.md from records.
 
+#include "performance.hpp"
+
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -62,21 +64,6 @@ std::string machine_of(const json& record) {
   return out + ", " + record.at("threads").dump() + " threads";
 }
 
-/// The command of a record, and the hardware that it measured.
-std::string source_of(const json& record) {
-  const std::string hardware =
-      record.at("gpu").is_string()
-          ? record.at("gpu").get<std::string>()
-          : record.at("cpu").get<std::string>() + ", " + record.at("threads").dump() + " threads";
-  return "`build/" + record.at("command").get<std::string>() + "`, commit " +
-         record.at("commit").get<std::string>() + ", " +
-         record.at("date").get<std::string>().substr(0, 10) + ", on " + hardware;
-}
-
-std::string runs_of(const json& record) {
-  return "median of " + record.at("repeat").dump() + " runs";
-}
-
 /// The targets that the suites miss, in their own words.
 std::string misses_of(const std::vector<json>& records) {
   std::string out;
@@ -88,133 +75,6 @@ std::string misses_of(const std::vector<json>& records) {
                        "These are missed; [lab](lab) says why. The names are those of the "
                        "record's summary.\n\n" +
                            out;
-}
-
-/// The operations of suite graph, beside a copy of memory or beside products.
-std::string operations_of(const std::vector<json>& records) {
-  for (const json& record : records) {
-    if (record.at("suite") != "graph") continue;
-    std::string out =
-        "\n## Operations besides products\n\nA share is that of the measured copy bandwidth, which "
-        "counts reads and writes. Each call is waited for. PageRank is compared with as many "
-        "products alone.\n\n| operation | operand | ms | share of the copy | products alone, ms |\n"
-        "| --- | --- | ---: | ---: | ---: |\n";
-    for (const json& row : record.at("rows")) {
-      const json peers = row.value("peer_ms", json::object());
-      const bool has_peer = peers.contains("products");
-      out += "| " + row.at("operation").get<std::string>() + " | " +
-             row.at("graph").get<std::string>() + " | " + digits(row.at("ms").get<double>(), 2) +
-             " | " + (has_peer ? "" : digits(row.at("share_of_ceiling").get<double>(), 2)) + " | " +
-             (has_peer ? digits(peers.at("products").get<double>(), 2) : "") + " |\n";
-    }
-    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
-  }
-  return "";
-}
-
-/// A number of a row, or nothing.
-std::string cell(const json& row, const char* key, double unit, int places) {
-  return row.contains(key) && row.at(key).is_number()
-             ? digits(row.at(key).get<double>() / unit, places)
-             : "";
-}
-
-/// How a network computed its products: the kernel, with k or the sample size.
-std::string way_of(const json& row) {
-  const int k = row.value("k", 0), width = row.value("width", 0);
-  return row.at("kernel").get<std::string>() + (k > 0 ? ", k = " + std::to_string(k) : "") +
-         (width > 0 ? ", S = " + std::to_string(width) : "");
-}
-
-/// Epochs and inferences of networks, from suite gnn.
-std::string networks_of(const std::vector<json>& records) {
-  for (const json& record : records) {
-    if (record.at("suite") != "gnn") continue;
-    std::string out =
-        "\n## Graph neural networks\n\nAn epoch is forward, backward and a step of Adam on the "
-        "whole graph, with 3 layers and no dropout. `vendor` is the same trainer with cuSPARSE's "
-        "products, and the speed-up is over that. Its limit is the speed-up if products with the "
-        "graph took no time. Memory is the most that was held, graph and features "
-        "included.\n\n| network | graph | hidden | products | ms | of which products | speed-up | "
-        "limit | GB |\n| --- | --- | ---: | --- | ---: | ---: | ---: | ---: | ---: |\n";
-    for (const json& row : record.at("rows"))
-      out += "| " + row.at("operation").get<std::string>() + " | " +
-             row.at("graph").get<std::string>() + " | " + row.at("features").dump() + " | " +
-             way_of(row) + " | " + cell(row, "ms", 1, 2) + " | " + cell(row, "aggregate_ms", 1, 2) +
-             " | " + cell(row, "ratio", 1, 2) + " | " + cell(row, "amdahl", 1, 2) + " | " +
-             cell(row, "peak_bytes", 1e9, 1) + " |\n";
-    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
-  }
-  return "";
-}
-
-/// Speed-ups of windows on Tensor cores, from suite hybrid: a line per graph and F, with one column
-/// per type.
-std::string windows_of(const std::vector<json>& records) {
-  constexpr const char* types[] = {"float", "float iso", "half", "half iso"};
-  for (const json& record : records) {
-    if (record.at("suite") != "hybrid") continue;
-    std::string out =
-        "\n## Windows on Tensor cores\n\nTime of the faster of `row` and `split` over that of "
-        "`hybrid`, in the type of B. B in float is multiplied in TF32. A has values, or one value "
-        "(iso). `N%/` keeps so many of a graph's edges, `loa/` and `shuffled/` number its nodes "
-        "anew.\n\n| graph | F | float | float, iso A | half | half, iso A |\n| --- | ---: | ---: | "
-        "---: | ---: | ---: |\n";
-    std::map<std::pair<std::string, int>, std::map<std::string, double>> lines;
-    for (const json& row : record.at("rows"))
-      lines[{row.at("graph"), row.at("features")}][row.at("type")] = row.at("ratio");
-    for (const auto& [at, ratios] : lines) {
-      out += "| " + at.first + " | " + std::to_string(at.second) + " |";
-      for (const char* const type : types)
-        out += ratios.contains(type) ? " " + digits(ratios.at(type), 2) + " |" : " |";
-      out += "\n";
-    }
-    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
-  }
-  return "";
-}
-
-/// A product and its dense update, from suite update.
-std::string updates_of(const std::vector<json>& records) {
-  for (const json& record : records) {
-    if (record.at("suite") != "update") continue;
-    std::string out =
-        "\n## A product and its update\n\n`mxm_update` computes (A ⊕.⊗ B)·W, with W of F × F. The "
-        "speed-up is over rig's product and cuBLAS in fp32, in the faster of both orders.\n\n"
-        "| graph | F | ms | product alone, ms | speed-up |\n| --- | ---: | ---: | ---: | ---: |\n";
-    for (const json& row : record.at("rows"))
-      out += "| " + row.at("graph").get<std::string>() + " | " + row.at("features").dump() + " | " +
-             cell(row, "ms", 1, 3) + " | " + cell(row.at("peer_ms"), "product_alone", 1, 3) +
-             " | " + cell(row, "ratio", 1, 2) + " |\n";
-    return out + "\nMade by " + source_of(record) + "; " + runs_of(record) + ".\n";
-  }
-  return "";
-}
-
-/// The host's part of a call, from suite start.
-std::string host_times_of(const std::vector<json>& records) {
-  for (const json& record : records) {
-    if (record.at("suite") != "start") continue;
-    std::string out =
-        "\n## The host's part of a call\n\nThe first call of a process loads or "
-        "compiles its kernel. A prepared call takes microseconds. The time of a first or second "
-        "call is the median of 5 processes. A host time is the median of 51 loops of 100 calls. "
-        "`plus_times` is compiled ahead; `cloned_plus_times` is the same semiring, compiled at "
-        "run time.\n\n| measured | semiring | graph | F | time |\n| --- | --- | --- | ---: | ---: "
-        "|\n";
-    for (const json& row : record.at("rows")) {
-      const std::string operation = row.at("operation"), semiring = row.at("semiring");
-      if (operation == "mxm") continue;  // on the device's clock
-      const double ms = row.at("ms");
-      const bool is_host_time = operation.starts_with("host time");
-      out += "| " + operation + " | " + (semiring.empty() ? "" : "`" + semiring + "`") + " | " +
-             (semiring.empty() ? "" : row.at("graph").get<std::string>()) + " | " +
-             (semiring.empty() ? "" : row.at("features").dump()) + " | " +
-             digits(is_host_time ? 1e3 * ms : ms, 2) + (is_host_time ? " µs |\n" : " ms |\n");
-    }
-    return out + "\nMade by " + source_of(record) + ".\n";
-  }
-  return "";
 }
 
 std::string table_of_graphs(const std::vector<json>& records) {
@@ -241,7 +101,8 @@ std::string performance(std::span<const std::string> paths, const std::string& f
   for (const json& record : records) {
     machines.insert(machine_of(record));
     for (const auto& [name, version] : record.at("peers").items())
-      if (const auto text = version.get<std::string>(); !text.starts_with("not chosen"))
+      if (const auto text = version.get<std::string>();
+          !text.starts_with("not chosen") && !text.starts_with("absent"))
         peers.insert(text);
     for (plot& one : plots_of(record)) plots.try_emplace(one.name, std::move(one), &record);
   }
@@ -271,8 +132,7 @@ std::string performance(std::span<const std::string> paths, const std::string& f
     out += "\nThe peer is faster here:\n\n";
     for (const std::string& loss : one.losses) out += "- " + loss + "\n";
   }
-  return out + windows_of(records) + updates_of(records) + operations_of(records) +
-         networks_of(records) + host_times_of(records) + misses_of(records);
+  return out + tables_of(records) + misses_of(records);
 }
 
 }  // namespace bench
