@@ -1,0 +1,91 @@
+// dot on a device: a sum per entry of the mask.
+
+#include "cuda/spgemm/common.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// C has the candidates that are present, one for each entry of the mask.
+void pack_candidates(const work& by, const problem& p, const candidates& found, workspace& out) {
+  const sparse_operand& m = p.mask.sparse;
+  const buffer numbers = by.room(m.nnz + 1, sizeof(int64));
+  auto* const before = numbers.data<int64>();
+  const bool* const present = found.present.data<bool>();
+  sums_of(
+      by, m.nnz, [=] __device__(int64 k) -> int64 { return present[k]; }, before);
+  entries_made made = room_for_entries(by, p, by.read(before + m.nnz));
+  by.each(m.nnz, [=, columns = m.entries, from = found.values.data(), to = made.values.data(),
+                  to_columns = made.columns.data<index>(),
+                  bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+    if (!present[k]) return;
+    to_columns[before[k]] = columns[k];
+    copy_element(to, before[k], from, k, bytes);
+  });
+  const buffer wide = by.room(int64{m.rows} + 1, sizeof(int64));
+  by.each(int64{m.rows} + 1, [=, of = argument_of(m), to = wide.data<int64>()] __device__(int64 r) {
+    to[r] = before[of.offset(static_cast<index>(r))];
+  });
+  bool offsets_64 = false;
+  buffer offsets = pack(by, wide.data<int64>(), m.rows, made.nnz, offsets_64);
+  out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
+}
+
+}  // namespace
+
+answer dot_answer(const problem& p) {
+  if (p.mask.over != mask_operand::kind::matrix || p.mask.complemented)
+    return refusal(p, "needs a mask that is a matrix, and not its complement");
+  const double entries = static_cast<double>(p.mask.sparse.nnz);
+  if (operands_of(p) == operands::dense_pair) return estimated(p, 7, entries);
+  const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
+  return by_columns_answer(p, estimated(p, 7, entries * (1 + mean) * bytes_per_entry(p)));
+}
+
+void dot_run(const problem& p, workspace& out) {
+  const work by(p);
+  const sparse_operand& m = p.mask.sparse;
+  const bool is_dense = operands_of(p) == operands::dense_pair;
+  const oriented b = is_dense ? oriented{} : right_by_columns(p);
+  product_arguments args = arguments_of(p, b.sparse, m.columns);
+  if (is_dense) {
+    const dense_operand &x = p.left_full, &y = p.b;
+    const bool turns_a = p.desc->transpose_a, turns_b = p.desc->transpose_b;
+    args.inner = turns_a ? x.rows : x.columns;
+    args.full_a = {array_of(source_of(x)), turns_a ? 1 : x.stride, turns_a ? x.stride : 1};
+    args.full_b = {array_of(source_of(y)), turns_b ? y.stride : 1, turns_b ? 1 : y.stride};
+  }
+  const buffer rows = by.room(m.nnz, sizeof(index));
+  by.each(m.nnz,
+          [of = argument_of(m), count = m.rows, to = rows.data<index>()] __device__(int64 e) {
+            index low = 0, high = count - 1;  // the last row that begins at or before the entry
+            while (low < high) {
+              const index middle = high - (high - low) / 2;
+              if (of.offset(middle) <= e)
+                low = middle;
+              else
+                high = middle - 1;
+            }
+            to[e] = low;
+          });
+  // Rows and columns of dense operands meet everywhere, so C has each entry of the mask.
+  const bool has_all = is_dense && args.inner > 0 && p.mask.structural;
+  candidates found = make_candidates(by, m.nnz, has_all ? 0 : p.c.value_bytes);
+  if (has_all) found.values = by.result(m.nnz, p.c.value_bytes);
+  args.candidate_rows = rows.data<index>();
+  args.candidate_columns = m.entries;
+  args.count = m.nnz;
+  args.present = found.present.data<bool>();
+  args.out_values = found.values.data();
+  constexpr int64 per_block = element_threads / 8;
+  if (m.nnz > 0)
+    by.launch(kernel_of(p, "dot.cuh", "dot_entries", is_dense ? ", 8, true" : ", 8, false"),
+              "dot_entries", std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), args);
+  if (has_all) {
+    out.made.structure = p.mask.structure;
+    out.made.values = std::move(found.values);
+  } else {
+    pack_candidates(by, p, found, out);
+  }
+}
+
+}  // namespace rig::on_cuda

@@ -1,0 +1,249 @@
+// gustavson on a device: rows in classes by their products.
+
+#include "cuda/spgemm/common.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// Rows by their number of products: a subwarp of `lanes` lanes and a table of `slots` slots each.
+struct row_class {
+  int lanes, slots;
+  unsigned threads;
+  int64 most_products;
+};
+constexpr row_class row_classes[] = {{8, 64, 256, 48}, {32, 256, 256, 192}, {32, 2048, 32, 1536}};
+constexpr int table_classes = static_cast<int>(std::size(row_classes));
+constexpr int class_count = table_classes + 2;  // no products; windows
+
+/// The rows of the first classes with tables are computed once, to memory for all their products,
+/// and then copied.
+constexpr int copied_classes = 2;
+constexpr int64 most_copied_products = int64{1} << 27;
+
+/// The rows of A in the order of their classes; class c has those from begins[c] on.
+struct classed_rows {
+  buffer rows;
+  buffer products_before;  ///< by row: those of the rows that are copied
+  int64 begins[class_count + 1];
+  int64 copied_products;
+  bool is_copied(int c) const {
+    return c >= 1 && c <= copied_classes && copied_products <= most_copied_products;
+  }
+};
+
+struct classify_arguments {
+  sparse_argument a, b;
+  index rows;
+  int64 most_products[table_classes];
+  unsigned char* classes;
+  index* numbers;
+  int64* products;             ///< of a row that is copied, else 0
+  unsigned long long* counts;  ///< of rows, by class
+};
+
+/// Lanes that count the products of a row.
+constexpr int classify_lanes = 8;
+
+__global__ void __launch_bounds__(element_threads) classify_rows(classify_arguments args) {
+  __shared__ unsigned counts[class_count];
+  if (threadIdx.x < class_count) counts[threadIdx.x] = 0;
+  __syncthreads();
+  constexpr int teams = element_threads / classify_lanes;
+  const unsigned lane = threadIdx.x % classify_lanes;
+  for (int64 r = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / classify_lanes;
+       r < args.rows; r += static_cast<int64>(gridDim.x) * teams) {
+    const auto row = static_cast<index>(r);
+    int64 products = 0;
+    for (int64 e = args.a.offset(row) + lane; e < args.a.offset(row + 1); e += classify_lanes)
+      products += args.b.offset(args.a.columns[e] + 1) - args.b.offset(args.a.columns[e]);
+    for (int distance = classify_lanes / 2; distance > 0; distance /= 2)
+      products += __shfl_xor_sync(members_of<classify_lanes>(), products, distance);
+    if (lane != 0) continue;
+    unsigned char of = products > 0 ? 1 : 0;
+    for (const int64 most : args.most_products) of += products > most;
+    args.classes[r] = of;
+    args.numbers[r] = row;
+    args.products[r] = of <= copied_classes ? products : 0;
+    atomicAdd(counts + of, 1u);
+  }
+  __syncthreads();
+  if (threadIdx.x < class_count && counts[threadIdx.x] != 0)
+    atomicAdd(args.counts + threadIdx.x, counts[threadIdx.x]);
+}
+
+classed_rows classify(const work& by, const problem& p, const sparse_operand& b) {
+  const index rows = p.a.rows;
+  const buffer classes = by.room(rows, 1), sorted = by.room(rows, 1),
+               numbers = by.room(rows, sizeof(index)), products = by.room(rows, sizeof(int64)),
+               counts = by.room(class_count, sizeof(int64));
+  classed_rows out{by.room(rows, sizeof(index)), by.room(int64{rows} + 1, sizeof(int64)), {}, 0};
+  classify_arguments args{argument_of(p.a),
+                          argument_of(b),
+                          rows,
+                          {},
+                          classes.data<unsigned char>(),
+                          numbers.data<index>(),
+                          products.data<int64>(),
+                          counts.data<unsigned long long>()};
+  for (int c = 0; c < table_classes; ++c) args.most_products[c] = row_classes[c].most_products;
+  check(cudaMemsetAsync(counts.data(), 0, class_count * sizeof(int64), by.stream), by.name);
+  constexpr int64 per_block = element_threads / classify_lanes;
+  by.launch(reinterpret_cast<const void*>(&classify_rows), "classify_rows",
+            std::min<int64>((rows + per_block - 1) / per_block, 1 << 14), args);
+  sort_keys(by, classes.data<unsigned char>(), sorted.data<unsigned char>(), numbers.data<index>(),
+            out.rows.data<index>(), rows, bits_below(class_count));
+  auto* const before = out.products_before.data<int64>();
+  sums_of(
+      by, rows, [of = products.data<int64>()] __device__(int64 r) { return of[r]; }, before);
+  int64 of_class[class_count];
+  by.to_host(of_class, counts.data(), sizeof(of_class));
+  by.to_host(&out.copied_products, before + rows, sizeof(int64));
+  by.wait();
+  for (int c = 0; c < class_count; ++c) out.begins[c + 1] = out.begins[c] + of_class[c];
+  return out;
+}
+
+/// Columns of a window, as the kernel's function of this name.
+index window_columns_of(const problem& p) {
+  index columns = 16384;
+  while (columns > 32 && static_cast<std::size_t>(columns) * p.algebra->accum_bytes > 16384)
+    columns /= 2;
+  return columns;
+}
+
+/// The rows of a class with tables: counts their entries, or writes them.
+void launch_class(const work& by, const problem& p, const classed_rows& of, int c,
+                  product_arguments args, bool fills) {
+  const row_class& how = row_classes[c - 1];
+  args.rows = of.rows.data<index>() + of.begins[c];
+  args.count = of.begins[c + 1] - of.begins[c];
+  if (args.count == 0) return;
+  const int64 per_block = how.threads / static_cast<unsigned>(how.lanes);
+  by.launch(kernel_of(p, "gustavson.cuh", "hash_rows",
+                      ", " + std::to_string(how.lanes) + ", " + std::to_string(how.slots) + ", " +
+                          std::to_string(how.threads) + (fills ? ", true" : ", false")),
+            "hash_rows", std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
+            how.threads);
+}
+
+/// The rows of the last class, in windows: counts their entries, or writes them.
+void launch_windows(const work& by, const problem& p, const classed_rows& of,
+                    product_arguments args, bool fills) {
+  const int64 rows = of.begins[class_count] - of.begins[class_count - 1];
+  if (rows == 0) return;
+  args.rows = of.rows.data<index>() + of.begins[class_count - 1];
+  args.count = rows * args.windows;
+  by.launch(kernel_of(p, "gustavson.cuh", "window_rows", fills ? ", true" : ", false"),
+            "window_rows", std::min<int64>(args.count, 1 << 20), args, 32);
+}
+
+/// The entries of windows, and those before each.
+struct window_counts {
+  buffer lengths, before;
+};
+
+/// Counts the entries of the windows, and of their rows.
+window_counts count_windows(const work& by, const problem& p, const classed_rows& of,
+                            product_arguments args, int64* row_lengths) {
+  const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
+              windows = rows * args.windows, per_row = args.windows;
+  if (rows == 0) return {};
+  window_counts out{by.room(windows, sizeof(int64)), by.room(windows + 1, sizeof(int64))};
+  args.lengths = out.lengths.data<int64>();
+  launch_windows(by, p, of, args, false);
+  running_sum(by, args.lengths, out.before.data<int64>(), windows);
+  by.each(rows,
+          [=, from = out.before.data<int64>(), row_of = of.rows.data<index>() + listed] __device__(
+              int64 r) { row_lengths[row_of[r]] = from[(r + 1) * per_row] - from[r * per_row]; });
+  return out;
+}
+
+/// Writes the entries of the windows; `before` has those before each row.
+void fill_windows(const work& by, const problem& p, const classed_rows& of,
+                  const window_counts& counts, product_arguments args) {
+  const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
+              per_row = args.windows;
+  by.each(rows * per_row, [=, from = counts.before.data<int64>(), rows_before = args.before,
+                           to = counts.lengths.data<int64>(),
+                           row_of = of.rows.data<index>() + listed] __device__(int64 w) {
+    const int64 r = w / per_row;
+    to[w] = rows_before[row_of[r]] + from[w] - from[r * per_row];
+  });
+  args.before = counts.lengths.data<int64>();
+  launch_windows(by, p, of, args, true);
+}
+
+/// Copies rows that were computed to memory for all their products to their places in C.
+void copy_rows_to_places(const work& by, const classed_rows& of, const entries_made& from,
+                         const int64* lengths, const int64* before, const entries_made& to,
+                         std::size_t value_bytes) {
+  constexpr int64 lanes = 8;
+  const int64 rows = of.begins[copied_classes + 1] - of.begins[1];
+  by.each(rows * lanes, [=, row_of = of.rows.data<index>() + of.begins[1],
+                         from_before = of.products_before.data<int64>(),
+                         columns = from.columns.data<index>(), values = from.values.data(),
+                         to_columns = to.columns.data<index>(), to_values = to.values.data(),
+                         bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
+    const index row = row_of[k / lanes];
+    for (int64 e = k % lanes; e < lengths[row]; e += lanes) {
+      const int64 at = before[row] + e, source = from_before[row] + e;
+      to_columns[at] = columns[source];
+      copy_element(to_values, at, values, source, bytes);
+    }
+  });
+}
+
+}  // namespace
+
+answer gustavson_answer(const problem& p) {
+  if (const char* const why = no_finish_because(p)) return refusal(p, why);
+  // Counting and writing read each product's column; writing also its value. A warp walks a row.
+  const double walk = static_cast<double>(p.a.nnz) / std::max(1, p.a.rows) *
+                      current_table()[constant::warp_entry_seconds];
+  return by_rows_answer(p,
+                        estimated(p, 14, p.products * (sizeof(index) + bytes_per_entry(p)), walk));
+}
+
+void gustavson_run(const problem& p, workspace& out) {
+  const work by(p);
+  const oriented b = right_by_rows(p);
+  const index rows = p.a.rows;
+  product_arguments args = arguments_of(p, b.sparse, b.sparse.columns);
+  const index width = window_columns_of(p);
+  args.windows = static_cast<index>((int64{b.sparse.columns} + width - 1) / width);
+  const classed_rows of = classify(by, p, b.sparse);
+  const bool copies = of.is_copied(1);
+  const buffer lengths = by.room(rows, sizeof(int64)),
+               before = by.room(int64{rows} + 1, sizeof(int64));
+  check(
+      cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
+      by.name);
+  args.lengths = lengths.data<int64>();
+  const int64 products = copies ? of.copied_products : 0;
+  const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
+                           products};
+  product_arguments to_apart = args;
+  to_apart.before = of.products_before.data<int64>();
+  to_apart.out_columns = apart.columns.data<index>();
+  to_apart.out_values = apart.values.data();
+  for (int c = 1; c <= table_classes; ++c)
+    launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
+  const window_counts windows = count_windows(by, p, of, args, args.lengths);
+  running_sum(by, args.lengths, before.data<int64>(), rows);
+
+  entries_made made = room_for_entries(by, p, by.read(before.data<int64>() + rows));
+  args.lengths = nullptr;
+  args.before = before.data<int64>();
+  args.out_columns = made.columns.data<index>();
+  args.out_values = made.values.data();
+  if (copies)
+    copy_rows_to_places(by, of, apart, lengths.data<int64>(), args.before, made, p.c.value_bytes);
+  for (int c = 1; c <= table_classes; ++c)
+    if (!of.is_copied(c)) launch_class(by, p, of, c, args, true);
+  fill_windows(by, p, of, windows, args);
+  bool offsets_64 = false;
+  buffer offsets = pack(by, before.data<int64>(), rows, made.nnz, offsets_64);
+  out.made = result_of(std::move(made), std::move(offsets), offsets_64, rows, b.sparse.columns);
+}
+
+}  // namespace rig::on_cuda

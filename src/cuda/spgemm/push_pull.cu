@@ -1,0 +1,170 @@
+// push and pull on a device: a sparse vector times a matrix.
+
+#include "cuda/spgemm/common.hpp"
+
+namespace rig::on_cuda {
+namespace {
+
+/// The columns of C's one row that are present, and their number.
+struct present_columns {
+  buffer columns;
+  int64 count;
+};
+present_columns list_present(const work& by, const candidates& of) {
+  const buffer total = by.room(1, sizeof(int64));
+  present_columns out{by.room(of.count, sizeof(index)), 0};
+  list_marked(by, of.present.data<bool>(), static_cast<index>(of.count), out.columns.data<index>(),
+              total.data<int64>());
+  out.count = by.read(total.data<int64>());
+  return out;
+}
+
+/// The most products that one block adds, as the kernel's constant of this name.
+constexpr int64 few_products = 768;
+
+/// The products before each entry of the vector, and their number.
+void products_before(const work& by, const problem& p, const sparse_argument& b, int64* to) {
+  sums_of(
+      by, p.a.nnz,
+      [a = p.a.entries, b] __device__(int64 e) { return b.offset(a[e] + 1) - b.offset(a[e]); }, to);
+}
+
+/// Whether one block is tried.
+bool is_few(const problem& p) {
+  return p.a.nnz <= few_products && p.products <= static_cast<double>(few_products);
+}
+
+}  // namespace
+
+double count_products(const problem& p) {
+  const work by(p);
+  const oriented b = right_by_rows(p);
+  const buffer before = by.room(p.a.nnz + 1, sizeof(int64));
+  products_before(by, p, argument_of(b.sparse), before.data<int64>());
+  return static_cast<double>(by.read(before.data<int64>() + p.a.nnz));
+}
+
+answer push_answer(const problem& p) {
+  if (const char* const why = no_finish_because(p)) return refusal(p, why);
+  if (!p.algebra->exact_in_any_order)
+    return refusal(p, "adds in any order, and sums of this semiring depend on it");
+  if (p.algebra->accum_bytes > 8) return refusal(p, "its sums have more than 8 bytes each");
+  if (is_few(p)) return by_rows_answer(p, estimated(p, 2, 0));
+  const double columns = p.right.columns();
+  return by_rows_answer(p, estimated(p, 8, p.products * (bytes_per_entry(p) + 32) + columns * 16));
+}
+
+namespace {
+
+/// The product by one block, or nothing if there are too many products for it.
+bool push_few(const work& by, const problem& p, product_arguments args, workspace& out) {
+  constexpr unsigned threads = 512;
+  if (!is_few(p)) return false;
+  const int64 room = std::min<int64>(few_products, args.columns);
+  const buffer columns = by.room(room, sizeof(index)), values = by.room(room, p.c.value_bytes),
+               count = by.room(1, sizeof(int64));
+  buffer offsets = by.result(2, sizeof(int32));
+  args.lengths = count.data<int64>();
+  args.out_offsets = offsets.data<int32>();
+  args.out_columns = columns.data<index>();
+  args.out_values = values.data();
+  by.launch(kernel_of(p, "push.cuh", "push_few"), "push_few", 1, args, threads);
+  const int64 nnz = by.read(count.data<int64>());
+  if (nnz < 0) return false;
+  entries_made made = room_for_entries(by, p, nnz);
+  by.each(nnz, [from = columns.data<index>(), to = made.columns.data<index>(),
+                from_values = values.data(), to_values = made.values.data(),
+                bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+    to[k] = from[k];
+    copy_element(to_values, k, from_values, k, bytes);
+  });
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, args.columns);
+  return true;
+}
+
+}  // namespace
+
+void push_run(const problem& p, workspace& out) {
+  const work by(p);
+  const oriented b = right_by_rows(p);
+  const index columns = b.sparse.columns;
+  product_arguments args = arguments_of(p, b.sparse, columns);
+  if (push_few(by, p, args, out)) return;
+  const int64 nnz = p.a.nnz;
+  const buffer before = by.room(nnz + 1, sizeof(int64));
+  products_before(by, p, args.b, before.data<int64>());
+  const candidates found = make_candidates(by, columns, p.algebra->accum_bytes > 4 ? 8 : 4);
+  args.products_before = before.data<int64>();
+  args.present = found.present.data<bool>();
+  args.slots = found.values.data();
+  constexpr int64 most_blocks = 2048;
+  const int64 blocks =
+      std::min<int64>(most_blocks, (b.sparse.nnz + element_threads - 1) / element_threads);
+  if (columns > 0)
+    by.launch(kernel_of(p, "push.cuh", "clear_slots"), "clear_slots", element_blocks(columns),
+              args);
+  if (nnz > 0) by.launch(kernel_of(p, "push.cuh", "push_products"), "push_products", blocks, args);
+  const present_columns chosen = list_present(by, found);
+  entries_made made = room_for_entries(by, p, chosen.count);
+  buffer offsets = by.result(2, sizeof(int32));
+  args.rows = chosen.columns.data<index>();
+  args.count = chosen.count;
+  args.out_offsets = offsets.data<int32>();
+  args.out_columns = made.columns.data<index>();
+  args.out_values = made.values.data();
+  by.launch(kernel_of(p, "push.cuh", "collect_slots"), "collect_slots",
+            element_blocks(std::max<int64>(chosen.count, 1)), args);
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
+}
+
+answer pull_answer(const problem& p) {
+  // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
+  const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
+  const double bytes = p.right.columns() * 16.0 +
+                       read * static_cast<double>(p.right.sparse.nnz) * (bytes_per_entry(p) + 8);
+  return by_columns_answer(p, estimated(p, 7, bytes));
+}
+
+void pull_run(const problem& p, workspace& out) {
+  const work by(p);
+  const oriented b = right_by_columns(p);
+  const index columns = b.sparse.rows, inner = p.a.columns;
+  product_arguments args = arguments_of(p, b.sparse, columns);
+  const std::size_t word_bytes = (static_cast<std::size_t>(inner) / 32 + 1) * sizeof(unsigned);
+  const buffer bits = by.room(static_cast<int64>(word_bytes), 1);
+  const buffer places = by.room(p.algebra->ignores_left ? 0 : inner, sizeof(index));
+  check(cudaMemsetAsync(bits.data(), 0, word_bytes, by.stream), by.name);
+  by.each(p.a.nnz, [a = p.a.entries, to = bits.data<unsigned>(),
+                    at = places.data<index>()] __device__(int64 e) {
+    atomicOr(to + a[e] / 32, 1u << (a[e] % 32));
+    if (at != nullptr) at[a[e]] = static_cast<index>(e);
+  });
+  const candidates found = make_candidates(by, columns, p.c.value_bytes);
+  args.in_vector = bits.data<unsigned>();
+  args.places = places.data<index>();
+  args.count = columns;
+  args.present = found.present.data<bool>();
+  args.out_values = found.values.data();
+  if (columns > 0)
+    by.launch(kernel_of(p, "dot.cuh", "pull_columns"), "pull_columns",
+              std::min<int64>((columns + element_threads - 1) / element_threads, 1 << 16), args);
+  const present_columns chosen = list_present(by, found);
+  entries_made made = room_for_entries(by, p, chosen.count);
+  buffer offsets = by.result(2, sizeof(int32));
+  by.each(std::max<int64>(made.nnz, 1),
+          [nnz = made.nnz, from = chosen.columns.data<index>(), to = made.columns.data<index>(),
+           values = found.values.data(), to_values = made.values.data(),
+           to_offsets = offsets.data<int32>(),
+           bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
+            if (k == 0) {
+              to_offsets[0] = 0;
+              to_offsets[1] = static_cast<int32>(nnz);
+            }
+            if (k >= nnz) return;
+            to[k] = from[k];
+            copy_element(to_values, k, values, from[k], bytes);
+          });
+  out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
+}
+
+}  // namespace rig::on_cuda
