@@ -203,6 +203,10 @@ inline void check_refusals(rig::place where) {
   });
   check_error(rig::errc::cannot, {"update", "weights"},
               [&] { rig::mxm(a, b, s, {.kernel = "update"}); });
+  check_error(rig::errc::range, {"mxm_update", "precision"}, [&] {
+    rig::mxm_update(a, b, rig::dense<float>(6, 2).to(where), s,
+                    {.precision = static_cast<rig::precision>(9)});
+  });
   auto z = rig::dense<float>(3, 6).to(where);
   auto in_z = rig::dense<float>::view(z.data(), 3, 2, 6, where);
   check_error(rig::errc::range, {"mxm_update", "3x2", "3x6", "share memory"},
@@ -245,6 +249,12 @@ inline void check_views(rig::place where) {
                                       {.transpose_a = true, .transpose_b = true})
                           .to(rig::cpu());
   const auto around = memory[2].to(rig::cpu());
+  // C and Z side by side in the rows of one memory.
+  auto both = rig::dense<float>(4, g + f, 7.0f).to(where);
+  auto left = rig::dense<float>::view(both.data(), 4, g, g + f, where),
+       right = rig::dense<float>::view(both.data() + g, 4, f, g + f, where);
+  rig::mxm_update(left, right, a, b, w, s);
+  const auto side = both.to(rig::cpu());
   auto only_z = rig::dense<float>(4, f, 7.0f).to(where);
   auto nothing = rig::dense<float>(4, 0).to(where);
   rig::mxm_update(nothing, only_z, a, b, rig::dense<float>(f, 0).to(where), s);
@@ -255,7 +265,9 @@ inline void check_views(rig::place where) {
       CHECK(turned(i, j) == doctest::Approx(c(i, j)));
     }
     for (rig::index j = g; j < g + 5; ++j) CHECK(around(i, j) == 7);
+    for (rig::index j = 0; j < g; ++j) CHECK(side(i, j) == doctest::Approx(c(i, j)));
     for (rig::index j = 0; j < f; ++j) {
+      CHECK(side(i, g + j) == doctest::Approx(expected_z(i, j)));
       CHECK(z(i, j) == doctest::Approx(expected_z(i, j)));
       CHECK(alone(i, j) == doctest::Approx(expected_z(i, j)));
     }

@@ -37,6 +37,21 @@ range range_of(const dense_operand& d) {
   return range_of(d.data, d.data != nullptr ? d.extent() : 0);
 }
 
+/// Whether two dense take different columns of the same rows, so that they share no element.
+bool are_side_by_side(const dense_operand& x, const dense_operand& y) {
+  if (x.stride != y.stride || x.value_bytes != y.value_bytes) return false;
+  const bool is_first = std::less<const void*>()(x.data, y.data);
+  const dense_operand &left = is_first ? x : y, &right = is_first ? y : x;
+  const auto bytes = static_cast<std::size_t>(x.stride) * x.value_bytes;
+  const std::size_t apart = static_cast<std::size_t>(static_cast<const char*>(right.data) -
+                                                     static_cast<const char*>(left.data)) %
+                            bytes;
+  const auto width = [](const dense_operand& of) {
+    return static_cast<std::size_t>(of.columns) * of.value_bytes;
+  };
+  return apart >= width(left) && apart + width(right) <= bytes;
+}
+
 /// The weights of `mxm_update` and its result.
 void check_update(const problem& p) {
   const dense_operand &w = p.weights, &c = p.updated;
@@ -48,7 +63,7 @@ void check_update(const problem& p) {
     fail(errc::shape, {p.operation, ": ", shape("A", p.desc->transpose_a, p.a.rows, p.a.columns),
                        ", W is ", w.rows, "x", w.columns, "; the result is ", p.a.rows, "x",
                        w.columns, ", but C is ", c.rows, "x", c.columns});
-  if (range_of(c).overlaps(range_of(p.c)))
+  if (range_of(c).overlaps(range_of(p.c)) && !are_side_by_side(c, p.c))
     fail(errc::range, {p.operation, ": C, ", c.rows, "x", c.columns, ", and Z, ", p.c.rows, "x",
                        p.c.columns, ", share memory; pass two results"});
 }
@@ -139,6 +154,7 @@ void check_descriptor(problem& p) {
   if (p.desc->threads < 0)
     fail(errc::range,
          {p.operation, ": threads is ", p.desc->threads, "; set a number, or 0 for the default"});
+  check_enum(p.operation, "precision", p.desc->precision, precision::tf32);
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
     fail(errc::type,
          {p.operation, ": fill is a number, which does not convert to the result type of ",

@@ -4,6 +4,7 @@
 #include "rig/kernels/cpu/update.hpp"
 
 #include <algorithm>
+#include <vector>
 
 #include "rig/kernels/cpu/isa.hpp"
 #include "rig/kernels/cpu/threads.hpp"
@@ -12,39 +13,50 @@ namespace rig::on_cpu {
 namespace {
 
 /// Rows and columns of C whose sums stay in registers.
-constexpr index tile_rows = 4, tile_columns = 32;
+constexpr int tile_rows = 4, tile_columns = 32;
 
-/// Some rows of C = Z · W.
+/// Some rows of C = Z · W. `tail` holds W's last columns, padded with zeros to a whole tile.
 struct dense_rows {
   const dense_operand &z, &w, &c;
-  index first, last;
+  const float* tail;
+  int64 first, last;
 };
 
-/// The part of C at (i, j). The counts of rows and columns are constants if the tile is whole.
-[[gnu::always_inline]] inline void multiply_tile(const dense_rows& of, index i, index j, index rows,
-                                                 index columns) {
+/// A tile of C from column j on: W has `stride` floats from a row to the next there.
+[[gnu::always_inline]] inline void multiply_tile(const dense_rows& of, int64 i, index j,
+                                                 const float* w, int64 stride) {
   float sum[tile_rows][tile_columns] = {};
-  const float* const z = static_cast<const float*>(of.z.data) + i * of.z.stride;
-  const float* const w = static_cast<const float*>(of.w.data) + j;
+  const auto rows = static_cast<int>(std::min<int64>(tile_rows, of.last - i));
+  const index columns = std::min(tile_columns, of.w.columns - j);
+  // Rows beyond the last one repeat it, and are not stored.
+  const float* z[tile_rows];
+  for (int r = 0; r < tile_rows; ++r)
+    z[r] = static_cast<const float*>(of.z.data) + (i + std::min(r, rows - 1)) * of.z.stride;
   for (index k = 0; k < of.w.rows; ++k)
-    for (index r = 0; r < rows; ++r)
+    for (int r = 0; r < tile_rows; ++r)
 #pragma omp simd
-      for (index v = 0; v < columns; ++v)
-        sum[r][v] += z[r * of.z.stride + k] * w[k * of.w.stride + v];
-  for (index r = 0; r < rows; ++r)
+      for (int v = 0; v < tile_columns; ++v) sum[r][v] += z[r][k] * w[k * stride + v];
+  for (int r = 0; r < rows; ++r)
     std::copy_n(sum[r], columns, static_cast<float*>(of.c.data) + (i + r) * of.c.stride + j);
 }
 
 [[gnu::always_inline]] inline void multiply_rows(const dense_rows& of) {
-  for (index i = of.first; i < of.last; i += tile_rows)
-    for (index j = 0; j < of.w.columns; j += tile_columns) {
-      const index rows = std::min(tile_rows, of.last - i),
-                  columns = std::min(tile_columns, of.w.columns - j);
-      if (rows == tile_rows && columns == tile_columns)
-        multiply_tile(of, i, j, tile_rows, tile_columns);
-      else
-        multiply_tile(of, i, j, rows, columns);
-    }
+  const index whole = of.w.columns - of.w.columns % tile_columns;
+  for (int64 i = of.first; i < of.last; i += tile_rows) {
+    for (index j = 0; j < whole; j += tile_columns)
+      multiply_tile(of, i, j, static_cast<const float*>(of.w.data) + j, of.w.stride);
+    if (whole < of.w.columns) multiply_tile(of, i, whole, of.tail, tile_columns);
+  }
+}
+
+/// The last columns of W, padded with zeros to a whole tile.
+std::vector<float> tail_of(const dense_operand& w) {
+  const index columns = w.columns % tile_columns, first = w.columns - columns;
+  std::vector<float> out(columns == 0 ? 0 : static_cast<std::size_t>(w.rows) * tile_columns);
+  for (index k = 0; columns > 0 && k < w.rows; ++k)
+    std::copy_n(static_cast<const float*>(w.data) + k * w.stride + first, columns,
+                out.data() + int64{k} * tile_columns);
+  return out;
 }
 
 void multiply_baseline(const dense_rows& of) { multiply_rows(of); }
@@ -68,14 +80,16 @@ void update_run(const problem& p, workspace& work) {
     work.sums = buffer::allocate(product.c.extent(), p.a.where);
     product.c.data = work.sums.data();
   }
+  const std::vector<float> tail = tail_of(p.weights);
   if (p.b.columns > 0) inner_kernel(product)->run(product, work);
   const auto multiply = by_isa[static_cast<int>(instruction_set())];
   const double adds = static_cast<double>(p.a.rows) * p.b.columns * p.weights.columns;
   const int threads = threads_for(adds, p.desc->threads);
-  constexpr index grain = 256;
+  constexpr int64 grain = 256;
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
-  for (index first = 0; first < p.a.rows; first += grain)
-    multiply({product.c, p.weights, p.updated, first, std::min<index>(first + grain, p.a.rows)});
+  for (int64 first = 0; first < p.a.rows; first += grain)
+    multiply({product.c, p.weights, p.updated, tail.data(), first,
+              std::min<int64>(first + grain, p.a.rows)});
 }
 
 }  // namespace rig::on_cpu

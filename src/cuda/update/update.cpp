@@ -44,10 +44,10 @@ void multiply_by_weights(const problem& p, const dense_operand& z, const void* k
   const int tiles = tiles_of(p);
   // Each block stages W, so there are only as many as a device runs at once.
   const int64 most_blocks = static_cast<int64>(update_blocks) * processors_of(p.a.where.device);
-  const int64 blocks = std::min<int64>((p.a.rows + update_rows - 1) / update_rows, most_blocks);
+  const int64 blocks = std::min((int64{p.a.rows} + update_rows - 1) / update_rows, most_blocks);
   launch(p, "multiply_rows", kernel,
          dim3(static_cast<unsigned>(blocks),
-              static_cast<unsigned>((p.weights.columns + 16 * tiles - 1) / (16 * tiles))),
+              static_cast<unsigned>((int64{p.weights.columns} + 16 * tiles - 1) / (16 * tiles))),
          update_threads, args, shared_for(p.b.columns, tiles));
 }
 
