@@ -24,6 +24,8 @@ enum class ordering {
 dense<index> reorder_nodes(const matrix<bool>& a, ordering by);
 /// The inverse of `positions`, which must be a permutation of 0 … n − 1.
 std::vector<index> order_of_positions(std::span<const index> positions, index n);
+/// The elements of one column. Throws error(shape) for several.
+std::span<const index> column_of_positions(const dense<index>& positions);
 double entries_per_tile(const pattern& structure);
 /// Milliseconds of some work until its place has finished it.
 double elapsed_ms(place where, const std::function<void()>& work);
@@ -50,10 +52,11 @@ dense<index> reorder(const matrix<T>& a, ordering by) {
 
 /// The graph with its nodes renumbered: C(p(i), p(j)) = A(i,j).
 ///
-/// p is a `dense` of `reorder`, or any list of the new positions, in host memory; the lists of
-/// `extract` are its inverse, so extract(C, p, p) is A again. Shapes: A n×n, n positions. Products
-/// of permuted operands equal the permuted product up to rounding. Places: all. Cost: O(n + nnz)
-/// and a sort of each row. Throws error: shape, range, duplicate, place, out_of_memory.
+/// p is a `dense` of one column, as `reorder` gives it, or any list of the new positions, in host
+/// memory; the lists of `extract` are its inverse, so extract(C, p, p) is A again. Shapes: A n×n, n
+/// positions. Products of permuted operands equal the permuted product up to rounding. Places: all.
+/// Cost: O(n + nnz) and a sort of each row. Throws error: shape, range, duplicate, place,
+/// out_of_memory.
 /// @code
 /// const auto reversed = rig::permute(A, std::vector{2, 1, 0});
 /// const auto again = rig::extract(reversed, std::vector{2, 1, 0}, std::vector{2, 1, 0});
@@ -69,6 +72,12 @@ matrix<T> permute(const matrix<T>& a, std::span<const index> positions) {
   });
 }
 
+/// The same by the positions of `reorder`.
+template <class T>
+matrix<T> permute(const matrix<T>& a, const dense<index>& positions) {
+  return permute(a, column_of_positions(positions));
+}
+
 /// A dense with its rows moved: C(p(i), j) = X(i,j). Otherwise as for a matrix.
 /// @code
 /// const auto moved = rig::permute(B, std::vector{2, 1, 0});
@@ -80,6 +89,11 @@ dense<T> permute(const dense<T>& x, std::span<const index> positions) {
     const std::vector<index> order = order_of_positions(positions, x.rows());
     return extract(x, order, all);
   });
+}
+/// The same by the positions of `reorder`.
+template <class T>
+dense<T> permute(const dense<T>& x, const dense<index>& positions) {
+  return permute(x, column_of_positions(positions));
 }
 
 /// How densely windows of 16 rows are filled: entries per tile of 16 rows and 8 columns, if each
@@ -107,7 +121,8 @@ struct order_explanation {
   std::string kernel_before;           ///< the kernel that A takes
   std::string kernel_after;            ///< the kernel that the reordered A takes
 
-  /// The number of products until the order has paid; infinity if a product is not faster.
+  /// The number of products until the order has paid; infinity if a product is not faster by a
+  /// twentieth, because times vary by less than that.
   double products_to_pay() const;
   /// The same in three lines.
   std::string text() const;
@@ -127,22 +142,24 @@ struct order_explanation {
 template <class T, class B, class S>
 order_explanation explain(const matrix<T>& a, const dense<B>& b, S s, ordering by,
                           const descriptor& desc = {}) {
-  const matrix<T> here = a.to(cpu());
   order_explanation out;
-  out.entries_per_tile_before = entries_per_tile(here);
-  auto c = mxm(a, b, s, desc);
-  out.kernel_before = explain(a, b, s, desc).chosen;
-  out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
-  matrix<T> renumbered, moved;
+  matrix<T> here, renumbered, moved;
   dense<B> features;
   out.order_ms = elapsed_ms(a.where(), [&] {
+    here = a.to(cpu());
     const auto positions = reorder(here, by);
     renumbered = permute(here, positions);
     moved = renumbered.to(a.where());
-    features = desc.transpose_b ? extract(b, all, order_of_positions(positions, a.rows()))
+    features = desc.transpose_b ? extract(b, all, order_of_positions(positions.span(), a.rows()))
                                 : permute(b, positions);
+  });
+  auto c = mxm(a, b, s, desc);
+  out.kernel_before = explain(a, b, s, desc).chosen;
+  out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
+  out.order_ms += elapsed_ms(a.where(), [&] {
     moved.prepare({.transpose_a = desc.transpose_a, .kernel = out.kernel_before});
   });
+  out.entries_per_tile_before = entries_per_tile(here);
   out.entries_per_tile_after = entries_per_tile(renumbered);
   out.kernel_after = explain(moved, features, s, desc).chosen;
   out.product_ms_after = product_ms(a.where(), [&] { mxm(c, none, moved, features, s, desc); });

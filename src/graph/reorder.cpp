@@ -158,6 +158,14 @@ std::vector<index> order_of_positions(std::span<const index> positions, index n)
   return order;
 }
 
+std::span<const index> column_of_positions(const dense<index>& positions) {
+  if (positions.columns() != 1)
+    fail(errc::shape, {"permute: the positions are ", positions.rows(), "x", positions.columns(),
+                       "; give one column"});
+  require_host("permute", positions.where());
+  return positions.span();
+}
+
 double entries_per_tile(const pattern& structure) {
   require_host("entries_per_tile", structure.where());
   return or_out_of_memory("entries_per_tile", [&] {
@@ -200,8 +208,10 @@ double product_ms(place where, const std::function<void()>& product) {
 }
 
 double order_explanation::products_to_pay() const {
+  constexpr double least_gain = 0.05;
   const double gained = product_ms_before - product_ms_after;
-  return gained > 0 ? std::ceil(order_ms / gained) : std::numeric_limits<double>::infinity();
+  return gained > least_gain * product_ms_before ? std::ceil(order_ms / gained)
+                                                 : std::numeric_limits<double>::infinity();
 }
 
 std::string order_explanation::text() const {

@@ -397,6 +397,8 @@ TEST_CASE("errors name the values") {
   check_error(errc::range, "reorder: ordering 7",
               [&] { rig::reorder(square, static_cast<ordering>(7)); });
   check_error(errc::shape, "permute: A is 3x4", [&] { rig::permute(oblong, list{0, 1, 2}); });
+  check_error(errc::shape, "the positions are 3x2; give one column",
+              [&] { rig::permute(square, rig::dense<index>(3, 2)); });
   check_error(errc::shape, "3 rows but 2 positions", [&] { rig::permute(square, list{0, 1}); });
   check_error(errc::shape, "3 rows but 4 positions", [&] { rig::permute(x, list{0, 1, 2, 3}); });
   check_error(errc::range, "position 3 of row 1", [&] { rig::permute(square, list{0, 3, 1}); });
