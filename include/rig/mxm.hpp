@@ -85,6 +85,10 @@ template <semiring S>
 bool needs_presence_flags(const problem& p) {
   if (has_finish<S> && samples_as<S> != reduction::mean) return true;
   if constexpr (is_storage<output<S>> && is_storage<typename S::accum>) {
+    // A mean of zeros is zero; a semiring of the caller may make something else of it.
+    if constexpr (has_finish<S>)
+      for (const int64 count : {1, 2, 3})
+        if (!(finished<S>(S::zero(), count) == finished<S>(S::zero(), 0))) return true;
     if (p.accum != accumulator::none) return true;
     // Compared as C stores them: S's type may round the fill to its zero.
     unsigned char fill[16] = {}, zero[16] = {};

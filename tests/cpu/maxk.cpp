@@ -158,6 +158,30 @@ TEST_CASE("an element without products holds the fill, or C's former element") {
   check_absent(here);
 }
 
+/// A mean of the caller that makes 1 of a sum of zeros.
+struct mean_of_powers {
+  using left = float;
+  using right = float;
+  using accum = float;
+  static constexpr bool ignores_left = true;
+  static constexpr rig::reduction samples_as = rig::reduction::mean;
+  static constexpr float zero() { return 0; }
+  static constexpr float add(float x, float y) { return x + y; }
+  static constexpr float multiply(float, float y) { return y; }
+  static float finish(float x, rig::int64 n) {
+    return n > 0 ? std::exp(x / static_cast<float>(n)) : 0;
+  }
+};
+
+TEST_CASE("a mean of the caller knows which places have no products") {
+  const auto a = rig::matrix<float>::from_positions(2, 2, std::vector{0, 0}, std::vector{0, 1});
+  const auto b = rig::dense<float>::from(2, 2, std::vector<float>{0, 2, 0, 4});
+  const auto c = rig::mxm(a, rig::maxk(b, 1), mean_of_powers());
+  CHECK(c(0, 0) == 0);
+  CHECK(c(0, 1) == doctest::Approx(std::exp(3)));
+  CHECK(c(1, 1) == 0);
+}
+
 TEST_CASE("which kernel serves, and what is refused") { check_dispatch(here); }
 
 TEST_CASE("C may be the B that MaxK selects from") { check_alias(here); }
