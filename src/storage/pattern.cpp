@@ -228,8 +228,10 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
 
 std::size_t transposed::bytes() const {
   const std::size_t offset_bytes = structure->offsets_64() ? sizeof(int64) : sizeof(int32);
-  return permutation.bytes() + size(structure->nnz()) * sizeof(index) +
-         (size(structure->rows()) + 1) * offset_bytes;
+  std::size_t out = permutation.bytes() + size(structure->nnz()) * sizeof(index) +
+                    (size(structure->rows()) + 1) * offset_bytes;
+  for (const derived_info& one : structure->derived_structures()) out += one.bytes;
+  return out;
 }
 
 row_lengths::row_lengths(const pattern& original) {

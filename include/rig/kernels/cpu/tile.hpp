@@ -129,7 +129,7 @@ struct half_sums {
 };
 
 /// Entries that alternate between two sums, which are then added. Parts of a row are multiples of
-/// this, so that its sum has the same bits in any parts.
+/// this, so that its sum has the same bits in any parts. A single column has four sums per part.
 inline constexpr int64 strand = 16;
 
 /// The sums of a row's tile: halves x and y. The second begins `gap` columns after the first.
