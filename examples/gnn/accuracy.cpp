@@ -9,6 +9,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,7 @@ struct summary {
   }
   std::string shown() const {
     if (all.empty()) return "–";
+    if (all.size() == 1) return fixed(all[0], 1) + " (1)";
     return fixed(mean(), 1) + " ± " + fixed(deviation(), 1) + " (" + std::to_string(all.size()) +
            ")";
   }
@@ -76,12 +78,15 @@ std::string data_of(const json& of) {
   return name + (is_generated || of.value("normalised", true) ? "" : ", raw features");
 }
 
+/// The width by which the study of MaxK differs from that of the models.
+constexpr int maxk_hidden = 256;
+
 void show_models(const std::vector<json>& lines) {
   static const std::vector<std::string> models{"gcn", "sage-mean", "sage-pool",
                                                "gin", "gat",       "mlp"};
   std::map<std::string, std::map<std::string, summary>> found;
   for (const json& of : lines)
-    if (of.contains("hidden") && of.at("hidden") != 256)
+    if (of.contains("hidden") && of.at("hidden") != maxk_hidden && of.at("k") == 0)
       found[data_of(of) + ", " + text(of, "device")][model_of(of)].all.push_back(percent(of));
   std::cout << "\n## Models\n\nMean ± standard deviation of the test accuracy in percent, and the "
                "number of seeds. `mlp` does not see the graph. Raw features are not divided by the "
@@ -101,7 +106,8 @@ void show_models(const std::vector<json>& lines) {
 void show_maxk(const std::vector<json>& lines) {
   std::map<std::string, std::map<int, std::pair<summary, std::map<std::size_t, summary>>>> found;
   for (const json& of : lines) {
-    if (!of.contains("hidden") || of.at("hidden") != 256 || model_of(of) != "sage-mean") continue;
+    if (!of.contains("hidden") || of.at("hidden") != maxk_hidden || model_of(of) != "sage-mean")
+      continue;
     auto& [test, curve] = found[text(of, "data") + ", " + text(of, "device")][of.at("k")];
     test.all.push_back(percent(of));
     for (const std::size_t at : {1u, 4u, 9u, 19u})
@@ -111,14 +117,16 @@ void show_maxk(const std::vector<json>& lines) {
   if (found.empty()) return;
   std::cout
       << "\n## MaxK\n\nSAGE-mean, hidden 256. k is the number of entries that MaxK keeps of a "
-         "row. The last columns are the validation accuracy after some epochs.\n\n";
+         "row. The last columns are the validation accuracy after some epochs, if no seed ended "
+         "before.\n\n";
   head({"graph", "nonlinearity", "test", "epoch 20", "50", "100", "200"});
   for (auto& [graph, by_k] : found)
     for (auto& [k, of] : by_k) {
       std::vector<std::string> cells{graph, k == 0 ? "ReLU" : "MaxK, k = " + std::to_string(k),
                                      of.first.shown()};
       for (const std::size_t at : {1u, 4u, 9u, 19u})
-        cells.push_back(of.second[at].all.empty() ? "–" : fixed(of.second[at].mean(), 1));
+        cells.push_back(
+            of.second[at].all.size() < of.first.all.size() ? "–" : fixed(of.second[at].mean(), 1));
       row(cells);
     }
 }
@@ -136,7 +144,7 @@ struct series {
 };
 
 std::string network_of(const json& of) {
-  return text(of, "data") + ", " + text(of, "model") + ", " + text(of, "device");
+  return text(of, "data") + ", " + model_of(of) + ", " + text(of, "device");
 }
 
 std::map<std::string, series> series_of(const std::vector<json>& lines) {
@@ -181,8 +189,11 @@ std::string enough(const series& s) {
 void show_sampled(const std::vector<json>& lines, const std::string& plot) {
   const auto found = series_of(lines);
   if (found.empty()) return;
-  std::cout << "\n## Sampled inference\n\nTest accuracy in percent. S entries of a row are read at "
-               "most. On CUDA a cell also has the time of cuSPARSE's products over that of the "
+  std::cout << "\n## Sampled inference\n\nTest accuracy in percent; of proteins-like, which has "
+               "several labels per node, the micro-F1. S entries of a row are read at "
+               "most. The recipe has powers of two; 40, 48 and 56 were added when the least S was "
+               "known to lie between. On CUDA a cell also has the time of cuSPARSE's products over "
+               "that of the "
                "sampled ones, and then the same of the whole inference.\n";
   std::vector<accuracy::picture> pictures;
   for (const auto& [name, s] : found) {
@@ -218,6 +229,9 @@ int main(int count, char** arguments) {
   try {
     if (count < 3) throw std::runtime_error("pass the file of the plot, and records");
     const auto lines = lines_of(count, arguments);
+    // The page is printed whole or not at all.
+    std::ostringstream page;
+    std::streambuf* const out = std::cout.rdbuf(page.rdbuf());
     std::cout << "# Accuracy\n\nWhat networks trained by rig find, by recipes that were fixed "
                  "before: those of [study.sh](../examples/gnn/study.sh), described in "
                  "[training.md](guide/training.md). This page is made from "
@@ -226,7 +240,8 @@ int main(int count, char** arguments) {
     show_models(lines);
     show_maxk(lines);
     show_sampled(lines, arguments[1]);
-    return std::cout.flush() ? 0 : 1;
+    std::cout.rdbuf(out);
+    return (std::cout << page.str()).flush() ? 0 : 1;
   } catch (const std::exception& bad) {
     std::cerr << "gnn_accuracy: " << bad.what() << "\n";
     return 1;

@@ -33,7 +33,7 @@ std::string file_of(const std::string& folder, std::initializer_list<const char*
 template <class Line>
 void for_each_line(const std::string& path, Line line) {
   std::ifstream file(path);
-  if (!file) fail(errc::io, {path, ": cannot be read"});
+  if (!file || std::filesystem::is_directory(path)) fail(errc::io, {path, ": cannot be read"});
   std::string text;
   for (long number = 1; std::getline(file, text); ++number) {
     if (text.starts_with('#')) continue;

@@ -5,6 +5,7 @@
 
 #include "model_file.hpp"
 #include "programs.hpp"
+#include "rig/kernels/sampling.hpp"
 #include "rig/sampling_report.hpp"
 
 namespace {
@@ -45,11 +46,12 @@ bool is_sampled(const rig::descriptor& desc) { return desc.width > 0; }
 /// The attempts of a sweep: exact, on a GPU also by cuSPARSE, and by each sampled kernel with each
 /// width; in floats and in 8 bits.
 std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& plain,
-                              rig::place where) {
+                              bool gathers_features, bool has_vendor) {
   std::vector<attempt> all;
-  for (const char* type : {"float", "int8"}) {
+  for (const std::string type : {"float", "int8"}) {
+    if (type == "int8" && !gathers_features) continue;
     all.push_back({plain, type});
-    if (where != rig::cpu() && type == type_names[0]) {
+    if (has_vendor && type == "float") {
       rig::descriptor by_vendor = plain;
       by_vendor.kernel = "vendor";
       by_vendor.reproducible = false;
@@ -59,8 +61,10 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
     for (std::string word; std::getline(list, word, ',');) {
       int width = 0;
       const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), width);
-      example::require(code == std::errc() && end == word.data() + word.size() && width > 0,
-                       "--sweep takes widths such as 16,32, not '" + word + "'");
+      example::require(code == std::errc() && end == word.data() + word.size() && width > 0 &&
+                           width <= rig::widest_sample,
+                       "--sweep takes widths from 1 to " + std::to_string(rig::widest_sample) +
+                           " such as 16,32, not '" + word + "'");
       for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
         rig::descriptor desc = plain;
         desc.kernel = kernel;
@@ -73,21 +77,25 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
   return all;
 }
 
-void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& my,
-                const std::vector<attempt>& attempts) {
-  const bool is_narrow = std::ranges::any_of(
-      attempts, [](const attempt& one) { return one.feature_type != type_names[0]; });
+/// Whether the first layer gathers the features themselves, so that they may be narrow.
+bool gathers_features(const gnn::shape& s) {
+  const bool gathers = s.model == gnn::kind::gcn || (s.model == gnn::kind::gin && s.k == 0) ||
+                       (s.model == gnn::kind::sage && s.aggregate != gnn::gathering::pool);
+  return gathers && (s.k == 0 || s.layers == 1);
+}
+
+void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& my) {
   if (s.inputs != data.inputs() || s.outputs != data.y.columns())
     rig::fail(rig::errc::shape,
               {my.model, ": a model of ", s.inputs, " features and ", s.outputs, " classes; ",
                my.data, " has ", data.inputs(), " and ", data.y.columns()});
-  const bool gathers_features = s.model == gnn::kind::gcn ||
-                                (s.model == gnn::kind::gin && s.k == 0) ||
-                                (s.model == gnn::kind::sage && s.aggregate != gnn::gathering::pool);
-  if (is_narrow && (!gathers_features || (s.k > 0 && s.layers > 1)))
-    rig::fail(rig::errc::cannot, {"--feature-type and --sweep: the first layer of this model "
-                                  "gathers what a dense product made; a model of gcn, "
-                                  "gin, or sage with mean or gcn, and ReLU, gathers features"});
+  if (s.k > 0 && s.layers > 1 && !my.sweep.empty())
+    rig::fail(rig::errc::cannot, {"--sweep: no sampled kernel reads what MaxK keeps; sweep a model "
+                                  "of ReLU"});
+  if (my.feature_type != type_names[0] && !gathers_features(s))
+    rig::fail(rig::errc::cannot, {"--feature-type: the first layer of this model gathers what a "
+                                  "dense product made; a model of gcn, gin, or sage with mean or "
+                                  "gcn, and ReLU, gathers features"});
 }
 
 /// Infers in one way, and reports it.
@@ -95,6 +103,7 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
            gnn::moved& on, bool as_json) {
   const rig::place where = on.problem.x->where();
   on.problem.a.desc = by.desc;
+  gnn::reset_peak(where);
   rig::dense<float> z;
   std::vector<double> ms;
   for (int run = 0; run < 11; ++run) {
@@ -108,8 +117,12 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
     net.forward(t, on.problem.a, on.problem.x);
   });
   example::report out;
-  out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(net.shape().model)]));
+  const gnn::shape& s = net.shape();
+  out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(s.model)]));
   out.add_hidden("data", data.name);
+  if (s.model == gnn::kind::sage)
+    out.add_hidden("aggregate",
+                   std::string(gnn::gathering_names[static_cast<std::size_t>(s.aggregate)]));
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add("kernel", by.desc.kernel);
   out.add("width", by.desc.width);
@@ -128,21 +141,19 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
 void infer(const example::options& given, const settings& my) {
   const rig::place where = given.where();
   rig::descriptor plain = given.describe();
-  std::vector<attempt> attempts;
-  if (my.sweep.empty()) {
-    plain.width = my.width;
-    plain.rescale = my.rescale;
-    attempts = {{plain, my.feature_type}};
-  } else {
-    attempts = sweep_of(my.sweep, plain, where);
-  }
+  plain.width = my.width;
+  plain.rescale = my.rescale;
   const auto model = gnn::load_model(my.model);
   auto data = gnn::load_data(my.data);
-  check_fits(model.shape, data, my, attempts);
+  check_fits(model.shape, data, my);
   if (model.normalise_features) gnn::normalise_features(data);
   gnn::network<float> net(model.shape, 1, where);
   net.set_values(model.values);
   auto on = gnn::move(data, model.shape, plain, where);
+  std::vector<attempt> attempts = {{plain, my.feature_type}};
+  if (!my.sweep.empty())
+    attempts = sweep_of(my.sweep, plain, gathers_features(model.shape),
+                        where != rig::cpu() && on.problem.a.a.values() != nullptr);
   std::string type = type_names[0].data();
   for (const attempt& by : attempts) {
     if (by.feature_type != type)
@@ -163,6 +174,7 @@ void check(const settings& my, const example::options& given) {
           "--width of at least 1 belongs to --kernel bucket, fastrand or adaptive");
   require(my.sweep.empty() || (given.kernel.empty() && my.width == 0),
           "--sweep names kernels and widths itself");
+  require(my.sweep.empty() || my.feature_type == type_names[0], "--sweep names types itself");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
 }
 

@@ -269,7 +269,8 @@ var<T> aggregate_maxk(tape& t, const aggregation<T>& a, const var<T>& x, int k) 
 /// dX(k,j) = Σ dY(i,j) over the i that took it from k.
 template <class T>
 var<T> max_pool(tape& t, const aggregation<T>& a, const var<T>& x) {
-  const rig::descriptor desc = a.empty_as_zero();
+  rig::descriptor desc = a.empty_as_zero();
+  desc.rescale = false;  // a maximum over a sample is one of its elements
   if (!t.records())
     return variable_of<T>(t.run(
         stage::aggregate, [&] { return rig::mxm(a.a, x->value, rig::max_second<T>{}, desc); }));

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -26,7 +28,9 @@ int name_among(const Names& names, const std::string& name, const char* key) {
 /// An integer of a file, which may hold a number of any kind and size.
 int integer(const json& of, const char* key) {
   const json& value = of.at(key);
-  if (!value.is_number_integer() || value < std::numeric_limits<int>::min() ||
+  const bool is_above =
+      value.is_number_unsigned() && value.get<std::uint64_t>() > std::numeric_limits<int>::max();
+  if (!value.is_number_integer() || is_above || value < std::numeric_limits<int>::min() ||
       value > std::numeric_limits<int>::max())
     fail(errc::format, {key, " is ", value.dump(), ", not an integer"});
   return value.get<int>();
@@ -79,6 +83,21 @@ saved_model parsed(std::istream& file) {
   return out;
 }
 
+/// Added to the name of a file that is being written.
+constexpr const char* unfinished = ".part";
+
+/// Writes a file whole, or leaves the one of this name as it was.
+void write(const std::string& path, const std::string& text) {
+  const std::string part = path + unfinished;
+  std::ofstream file(part);
+  file << text;
+  std::error_code wrong;
+  if (file.flush()) std::filesystem::rename(part, path, wrong);
+  if (file && !wrong) return;
+  std::filesystem::remove(part, wrong);
+  fail(errc::io, {path, ": cannot be written"});
+}
+
 }  // namespace
 
 void save(const std::string& path, const saved_model& model) {
@@ -106,9 +125,15 @@ void save(const std::string& path, const saved_model& model) {
     text += value == 0 ? ".0," : ",";  // "-0" would be read as an integer, which has no sign
   }
   text.back() = ']';
-  std::ofstream file(path);
-  file << text << "}\n";
-  if (!file.flush()) fail(errc::io, {path, ": cannot be written"});
+  write(path, text + "}\n");
+}
+
+void check_writable(const std::string& path) {
+  const std::string part = path + unfinished;
+  std::error_code ignored;
+  const bool opens = !std::filesystem::is_directory(path) && std::ofstream(part).is_open();
+  std::filesystem::remove(part, ignored);
+  if (!opens) fail(errc::io, {path, ": cannot be written"});
 }
 
 saved_model read_model(std::istream& from, const std::string& name) {
@@ -123,7 +148,7 @@ saved_model read_model(std::istream& from, const std::string& name) {
 
 saved_model load_model(const std::string& path) {
   std::ifstream file(path);
-  if (!file) fail(errc::io, {path, ": cannot be read"});
+  if (!file || std::filesystem::is_directory(path)) fail(errc::io, {path, ": cannot be read"});
   return read_model(file, path);
 }
 

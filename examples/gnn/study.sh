@@ -8,6 +8,10 @@
 # JOBS at once (1). NAME:raw is the data set NAME with its features as they are.
 # `gnn_accuracy` makes docs/accuracy.md of the lines.
 set -eu
+if [ $# -lt 3 ]; then
+  echo "usage: study.sh models|maxk|sampled BUILD DATA [options of the programs]" >&2
+  exit 2
+fi
 part=$1 build=$2 data=$3
 shift 3
 train=$build/examples/gnn_train infer=$build/examples/gnn_infer

@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 
 #include "model_file.hpp"
@@ -14,6 +15,7 @@ struct settings {
   std::string data, model, aggregate, nonlinearity, save;
   int hidden = 0, layers = 0, k = 0;
   double dropout = 0;
+  long seed = 0;
   bool normalise_features = false;
   gnn::training how;
 };
@@ -96,6 +98,7 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
 }
 
 void train(const example::options& given, const settings& my) {
+  if (!my.save.empty()) gnn::check_writable(my.save);
   auto data = gnn::load_data(my.data);
   if (my.normalise_features) gnn::normalise_features(data);
   const auto shape = shape_of(my, data);
@@ -110,7 +113,7 @@ void train(const example::options& given, const settings& my) {
   report(my, data, net, on, found, given);
 }
 
-void check(const settings& my) {
+void check(const settings& my, const std::string& kernel) {
   using example::require;
   require(my.nonlinearity == "relu" || my.nonlinearity == "maxk",
           "--nonlinearity is relu or maxk, not '" + my.nonlinearity + "'");
@@ -119,6 +122,14 @@ void check(const settings& my) {
   require(my.how.epochs >= 1, "--epochs is at least 1");
   require(my.how.rate > 0, "--lr is above 0");
   require(my.how.decay >= 0, "--weight-decay is at least 0");
+  require(my.seed >= 0, "--seed is at least 0");
+  require(my.aggregate == "mean" || my.model == "sage", "--aggregate is for --model sage");
+  const auto kernels = rig::kernels();
+  require(std::ranges::none_of(kernels,
+                               [&](const rig::kernel& k) {
+                                 return k.name == kernel && k.samples != rig::sampling::none;
+                               }),
+          "--kernel " + kernel + " leaves entries out; train exactly, and pass it to gnn_infer");
 }
 
 }  // namespace
@@ -150,13 +161,14 @@ int main(int count, char** arguments) {
       "of the first layer");
   add("normalize-features", po::bool_switch(&my.normalise_features),
       "divide each row of the features by its sum");
-  add("seed", po::value(&my.how.seed)->default_value(1)->value_name("S"),
+  add("seed", po::value(&my.seed)->default_value(1)->value_name("S"),
       "seed of weights and dropout");
   add("save", po::value(&my.save)->value_name("FILE"), "write the model of the best epoch");
   return example::run_program(
       count, arguments, "Trains a graph neural network", own,
       [&](const example::options& given) {
-        check(my);
+        check(my, given.kernel);
+        my.how.seed = static_cast<std::uint64_t>(my.seed);
         train(given, my);
       },
       example::takes::data);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <vector>
 
@@ -76,6 +77,9 @@ inline outcome train(network<float>& net, const problem& on, const training& how
         step(t, net, optimiser, on, how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
     rig::synchronise(where);
     ms.push_back(watch.ms());
+    if (!std::isfinite(found.last_loss))
+      rig::fail(rig::errc::range, {"training: the loss of epoch ", epoch, " is ", found.last_loss,
+                                   "; give a lower learning rate, and features that are finite"});
     found.epochs = epoch;
 
     tape plain(false, where);
