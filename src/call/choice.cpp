@@ -34,7 +34,7 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
   }
   if (!known)
     fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name,
-                                "', which does not exist; the kernels are ", names_of_kernels()});
+                                "', which this build does not have; the kernels are ", names_of_kernels()});
   return nullptr;
 }
 

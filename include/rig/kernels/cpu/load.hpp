@@ -208,11 +208,11 @@ class reader {
       // Rows of several tiles are summed few at a time, because the next tile gathers data adjacent
       // to this tile's; one at a time where the machine's own prefetcher follows them.
       const index rows_a_time = f <= width ? end - begin : ahead_ > 0 ? 16 : 1;
-      for (index row = begin; row < end; row += rows_a_time)
+      for (int64 row = begin; row < end; row += rows_a_time)
         for (index first = 0; first < f; first += width) {
           const int columns = f - first < width ? f - first : width;
-          block<S> rows = rows_in_place(row, first, columns);
-          rows.rows = std::min(rows_a_time, end - row);
+          block<S> rows = rows_in_place(static_cast<index>(row), first, columns);
+          rows.rows = static_cast<index>(std::min<int64>(rows_a_time, end - row));
           rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
           rows.out_stride = p_.c.stride;
           rows.is_final = true;

@@ -75,7 +75,8 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
   typename S::accum sums[most];
   column_strip strip;
   const chosen_places& chosen = strip.chosen;
-  for (index row = begin; row < end; row += most) {
+  for (int64 next = begin; next < end; next += most) {
+    const auto row = static_cast<index>(next);
     strip.read(p, row, end - row < most ? end - row : most);
     if (chosen.summed > 0) {
       const auto length = [&](int k) {
@@ -106,15 +107,14 @@ void process_all_rows(const problem& p, int64 longest) {
     for (int piece = 0; piece < pieces; ++piece) {
       const index begin = first_row_of(p.a, piece, pieces),
                   end = first_row_of(p.a, piece + 1, pieces);
-      for (index row = begin; row < end; ++row) {
-        const index stop = next_longer(p.a, row, end, longest);
+      for (index row = begin, stop; row < end; row = stop < end ? stop + 1 : end) {
+        stop = next_longer(p.a, row, end, longest);
         if (read.is_direct())
           read.sum_to_c(row, stop);
         else if (read.has_strips())
           process_column<S>(p, row, stop, read, write);
         else
           process_rows<S>(p, row, stop, read, write);
-        row = stop;
       }
     }
   }
