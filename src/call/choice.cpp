@@ -33,8 +33,9 @@ const kernel* find(const problem& p, std::string_view name, const char* source) 
     known = true;
   }
   if (!known)
-    fail(errc::unknown_kernel, {p.operation, ": ", source, " names kernel '", name,
-                                "', which this build does not have; the kernels are ", names_of_kernels()});
+    fail(errc::unknown_kernel,
+         {p.operation, ": ", source, " names kernel '", name,
+          "', which this build does not have; the kernels are ", names_of_kernels()});
   return nullptr;
 }
 
