@@ -225,13 +225,25 @@ void show_sampled(const std::vector<json>& lines, const std::string& plot) {
 
 }  // namespace
 
+/// Keeps what is written to std::cout, so that a page is printed whole or not at all.
+class whole_output {
+ public:
+  whole_output() : out_(std::cout.rdbuf(page_.rdbuf())) {}
+  whole_output(const whole_output&) = delete;
+  ~whole_output() { std::cout.rdbuf(out_); }
+  /// Returns whether all of it was written.
+  bool print() const { return static_cast<bool>((std::ostream(out_) << page_.str()).flush()); }
+
+ private:
+  std::ostringstream page_;
+  std::streambuf* out_;
+};
+
 int main(int count, char** arguments) {
   try {
     if (count < 3) throw std::runtime_error("pass the file of the plot, and records");
     const auto lines = lines_of(count, arguments);
-    // The page is printed whole or not at all.
-    std::ostringstream page;
-    std::streambuf* const out = std::cout.rdbuf(page.rdbuf());
+    whole_output page;
     std::cout << "# Accuracy\n\nWhat networks trained by rig find, by recipes that were fixed "
                  "before: those of [study.sh](../examples/gnn/study.sh), described in "
                  "[training.md](guide/training.md). This page is made from "
@@ -240,8 +252,7 @@ int main(int count, char** arguments) {
     show_models(lines);
     show_maxk(lines);
     show_sampled(lines, arguments[1]);
-    std::cout.rdbuf(out);
-    return (std::cout << page.str()).flush() ? 0 : 1;
+    return page.print() ? 0 : 1;
   } catch (const std::exception& bad) {
     std::cerr << "gnn_accuracy: " << bad.what() << "\n";
     return 1;

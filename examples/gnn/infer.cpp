@@ -174,7 +174,8 @@ void check(const settings& my, const example::options& given) {
           "--width of at least 1 belongs to --kernel bucket, fastrand or adaptive");
   require(my.sweep.empty() || (given.kernel.empty() && my.width == 0),
           "--sweep names kernels and widths itself");
-  require(my.sweep.empty() || my.feature_type == type_names[0], "--sweep names types itself");
+  require(my.sweep.empty() || my.feature_type == type_names[0],
+          "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
 }
 

@@ -122,8 +122,9 @@ void check(const settings& my, const std::string& kernel) {
   require(my.how.epochs >= 1, "--epochs is at least 1");
   require(my.how.rate > 0, "--lr is above 0");
   require(my.how.decay >= 0, "--weight-decay is at least 0");
-  require(my.seed >= 0, "--seed is at least 0");
-  require(my.aggregate == "mean" || my.model == "sage", "--aggregate is for --model sage");
+  require(my.seed >= 0, "--seed is at least 0, not " + std::to_string(my.seed));
+  require(my.aggregate == "mean" || my.model == "sage",
+          "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
   const auto kernels = rig::kernels();
   require(std::ranges::none_of(kernels,
                                [&](const rig::kernel& k) {

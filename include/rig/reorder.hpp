@@ -122,7 +122,7 @@ struct order_explanation {
   std::string kernel_after;            ///< the kernel that the reordered A takes
 
   /// The number of products until the order has paid; infinity if a product is not faster by a
-  /// twentieth, because times vary by less than that.
+  /// twentieth: smaller differences count as noise.
   double products_to_pay() const;
   /// The same in three lines.
   std::string text() const;

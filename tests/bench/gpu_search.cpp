@@ -63,7 +63,8 @@ class search : public suite {
     with_.out.summarise("search_gteps_" + of.graph.name, *line.ratio,
                         of.graph.name == "rmat:22:16" ? std::optional(20.0) : std::nullopt);
     line.operation = "multi_source, 64";
-    line.semiring = "lor_land";
+    line.semiring = "union_of_second";
+    line.type = "int64";
     line.ms = ms[1];
     line.peer_ms["64 searches"] = 64 * single;
     line.ratio = 64 * single / ms[1];

@@ -182,9 +182,11 @@ int run(int count, char** arguments) {
   given.command = "bench";
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
-    if (word == "--record" || word == "--commit")
+    // Where a record or a graph is written says nothing of what was measured.
+    constexpr std::string_view left_out[] = {"--record", "--commit", "--export"};
+    if (std::ranges::find(left_out, word) != std::end(left_out))
       ++i;
-    else if (!word.starts_with("--record=") && !word.starts_with("--commit="))
+    else if (std::ranges::find(left_out, word.substr(0, word.find('='))) == std::end(left_out))
       given.command.append(" ").append(word);
   }
   given.suites = split(name);

@@ -1,6 +1,6 @@
 // dot on a device: a sum per entry of the mask.
 
-#include "cuda/spgemm/common.hpp"
+#include "cuda/spgemm/product.hpp"
 
 namespace rig::on_cuda {
 namespace {

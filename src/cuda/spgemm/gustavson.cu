@@ -1,6 +1,6 @@
 // gustavson on a device: rows in classes by their products.
 
-#include "cuda/spgemm/common.hpp"
+#include "cuda/spgemm/product.hpp"
 
 namespace rig::on_cuda {
 namespace {

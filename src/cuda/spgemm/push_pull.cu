@@ -1,6 +1,6 @@
 // push and pull on a device: a sparse vector times a matrix.
 
-#include "cuda/spgemm/common.hpp"
+#include "cuda/spgemm/product.hpp"
 
 namespace rig::on_cuda {
 namespace {

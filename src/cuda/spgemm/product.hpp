@@ -1,6 +1,7 @@
 #pragma once
 
-// What the kernels with sparse results share on the host: their arguments, estimates and results.
+// What products with sparse results share on the host: arguments, estimates and results.
+// product.cuh is the part of the kernels.
 
 #include <algorithm>
 #include <string>
