@@ -141,6 +141,26 @@ TEST_CASE("every shape of the battery on Tensor cores") {
     }
 }
 
+TEST_CASE("long windows, and columns far apart") {
+  const tuned with = every_window();
+  random_bits random(test_seed() + 5);
+  std::vector<int> lengths(16 * 6 + 3, 0);
+  for (std::size_t i = 0; i < lengths.size(); ++i)
+    lengths[i] = i < 16 ? 32 : i < 32 ? 32 + (i == 20) : random.below(i < 64 ? 3000 : 90);
+  const shape rows = {"long windows", pattern_of_lengths(lengths, 200'003, random)};
+  for (const int features : {64, 5}) {
+    trial_spec spec;
+    spec.of = &rows;
+    spec.features = features;
+    spec.values = draw::reals;
+    spec.where = gpu;
+    spec.bound = 4;  // docs/reference/mxm.md
+    CAPTURE(features);
+    CHECK(trial<rig::plus_times<float>, float, half, float>(spec).run("hybrid") == "");
+    CHECK(trial<rig::mean_second<float>, float, bfloat16, float>(spec).run("hybrid") == "");
+  }
+}
+
 TEST_CASE("a linear semiring of the caller") {
   const tuned with = every_window();
   const auto a = banded(200).to(gpu);

@@ -25,6 +25,9 @@ struct build {
   buffer room(int64 count, std::size_t bytes) const {
     return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
   }
+  void clear(const buffer& room) const {
+    check(cudaMemsetAsync(room.data(), 0, room.bytes(), stream), name);
+  }
   void check_launch() const {
     check(cudaGetLastError(), name);
     launched(where.device, name);

@@ -1,6 +1,8 @@
-// The windows of a pattern. A warp walks the union of the rows of a window, a lane per row, once to
-// count the columns and once to store them: no sort, and no scratch memory but the counts.
+// The windows of a pattern: a pass counts the distinct columns of each window, a second one stores
+// them. A warp walks the union of the rows of a short window, a lane per row. A block marks the
+// columns of a long window as bits, because a walk would take a step per column.
 
+#include <cub/block/block_scan.cuh>
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/analysis/build.hpp"
@@ -10,9 +12,12 @@
 namespace rig::on_cuda {
 namespace {
 
-constexpr int block = build_threads;
+constexpr int block = build_threads, warps = block / 32;
 constexpr index no_column = highest<index>();
-constexpr unsigned warp = 0xffffffffu;
+constexpr unsigned whole_warp = 0xffffffffu;
+
+/// Entries of a short window at most.
+constexpr unsigned walked_entries = 512;
 
 struct csr_view {
   const void* offsets;
@@ -26,104 +31,227 @@ struct csr_view {
   }
 };
 
-/// The entries of this lane's row of a window; none for lanes without a row.
-struct lane_row {
+/// The entries of one row of a window; none if A has no such row.
+struct window_row {
   const index *next, *end;
 
-  __device__ lane_row(const csr_view& a, int64 window) : next(nullptr), end(nullptr) {
-    const int lane = static_cast<int>(threadIdx.x) % 32;
-    const int64 row = window * window_height + lane;
-    if (lane >= window_height || row >= a.rows) return;
+  __device__ window_row(const csr_view& a, int64 window, int number) : next(nullptr), end(nullptr) {
+    const int64 row = window * window_height + number;
+    if (number >= window_height || row >= a.rows) return;
     next = a.entries + a.offset(static_cast<index>(row));
     end = a.entries + a.offset(static_cast<index>(row) + 1);
   }
-  __device__ unsigned length() const {
+  __device__ index head() const { return next < end ? *next : no_column; }
+};
+
+/// The entries of the window whose rows the lanes of a warp have.
+struct window_size {
+  unsigned entries, longest;
+
+  __device__ explicit window_size(const window_row& row) {
     constexpr int64 most = longest_in_window + 1;
-    const int64 whole = end - next;
-    return static_cast<unsigned>(whole < most ? whole : most);
+    const int64 whole = row.end - row.next;
+    const auto length = static_cast<unsigned>(whole < most ? whole : most);
+    entries = __reduce_add_sync(whole_warp, length);
+    longest = __reduce_max_sync(whole_warp, length);
+  }
+  /// Tiles for so many columns, or 0 if they have fewer than `least` entries each.
+  __device__ static unsigned tiles(unsigned entries, unsigned columns, int least) {
+    const unsigned some = (columns + tile_slots - 1) / tile_slots;
+    return entries < static_cast<unsigned>(least) * some ? 0 : some;
+  }
+  /// Whether it may have tiles. The longest row alone may need too many.
+  __device__ bool may_be_dense(int least) const {
+    return longest <= longest_in_window && tiles(entries, longest, least) > 0;
   }
 };
 
 /// Calls visit(column, this lane's row has it) for each distinct column of the window, ascending.
 template <class Visit>
-__device__ void walk_columns(lane_row row, Visit visit) {
-  index head = row.next < row.end ? *row.next : no_column;
-  for (index least; (least = __reduce_min_sync(warp, head)) != no_column;) {
+__device__ void walk_columns(window_row row, Visit visit) {
+  index head = row.head();
+  for (index least; (least = __reduce_min_sync(whole_warp, head)) != no_column;) {
     const bool holds = head == least;
     visit(least, holds);
     if (!holds) continue;
     ++row.next;
-    head = row.next < row.end ? *row.next : no_column;
+    head = row.head();
   }
 }
 
-/// The tiles of a window, or 0 if it has fewer than `least` entries per tile, or a long row.
-__device__ int32 tiles_of(const lane_row& row, int least, unsigned& entries) {
-  const unsigned length = row.length(), longest = __reduce_max_sync(warp, length);
-  entries = __reduce_add_sync(warp, length);
-  if (longest == 0 || longest > longest_in_window) return 0;
-  const auto too_few = [&](unsigned tiles) {
-    return entries < static_cast<unsigned>(least) * tiles;
-  };
-  // The longest row alone may need too many tiles; then no column is counted.
-  if (too_few((longest + tile_slots - 1) / tile_slots)) return 0;
-  unsigned columns = 0;
-  walk_columns(row, [&](index, bool) { ++columns; });
-  const unsigned tiles = (columns + tile_slots - 1) / tile_slots;
-  return too_few(tiles) ? 0 : static_cast<int32>(tiles);
+/// Some neighbouring columns: which of them a window has, and their ranks in the window.
+struct column_range {
+  static constexpr int words = 2048, width = 32 * words, per_thread = words / block;
+  unsigned bits[words];
+  int before[words];  ///< distinct columns of the window before each word
+  index first;
+  cub::BlockScan<int, block>::TempStorage scan;
+
+  __device__ bool has(index column) const { return column - first < width; }
+  __device__ int rank(index column) const {
+    const int at = column - first;
+    return before[at / 32] + __popc(bits[at / 32] & ((1u << at % 32) - 1));
+  }
+  /// Sets `before` from `bits`, and returns the number of columns.
+  __device__ int count(int columns_before) {
+    const int own = static_cast<int>(threadIdx.x) * per_thread;
+    int each[per_thread], all;
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) each[i] = __popc(bits[own + i]);
+    cub::BlockScan<int, block>(scan).ExclusiveSum(each, each, all);
+#pragma unroll
+    for (int i = 0; i < per_thread; ++i) before[own + i] = columns_before + each[i];
+    return all;
+  }
+};
+
+/// Calls visit(row of the window, column, rank of the column) for each entry of a window, by all
+/// threads of a block, and returns the number of distinct columns.
+template <class Visit>
+__device__ int rank_columns(const csr_view& a, int64 window, column_range& range, Visit visit) {
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  window_row rows[] = {{a, window, warp}, {a, window, warp + warps}};
+  static_assert(window_height == 2 * warps);
+  for (int columns = 0;;) {
+    __syncthreads();
+    if (threadIdx.x == 0) range.first = no_column;
+    for (int i = static_cast<int>(threadIdx.x); i < range.words; i += block) range.bits[i] = 0;
+    __syncthreads();
+    if (lane == 0) atomicMin(&range.first, min(rows[0].head(), rows[1].head()));
+    __syncthreads();
+    if (range.first == no_column) return columns;
+    for (const window_row& row : rows)
+      for (const index* at = row.next + lane; at < row.end && range.has(*at); at += 32)
+        atomicOr(&range.bits[(*at - range.first) / 32], 1u << (*at - range.first) % 32);
+    __syncthreads();
+    columns += range.count(columns);
+    __syncthreads();
+#pragma unroll
+    for (int r = 0; r < 2; ++r) {
+      unsigned visited = 0;
+      for (const index* at = rows[r].next + lane; at < rows[r].end && range.has(*at); at += 32) {
+        visit(warp + r * warps, *at, range.rank(*at));
+        ++visited;
+      }
+      rows[r].next += __reduce_add_sync(whole_warp, visited);
+    }
+  }
+}
+
+/// Calls by_warp(window, this lane's row, entries) for short windows with wanted(window, size), and
+/// by_block(window, entries) for long ones.
+template <class Wanted, class ByWarp, class ByBlock>
+__device__ void each_window(const csr_view& a, int64 count, Wanted wanted, ByWarp by_warp,
+                            ByBlock by_block) {
+  __shared__ unsigned long_entries[warps];
+  const int lane = static_cast<int>(threadIdx.x) % 32, warp = static_cast<int>(threadIdx.x) / 32;
+  for (int64 first = int64{blockIdx.x} * warps; first < count; first += int64{gridDim.x} * warps) {
+    const window_row row(a, first + warp, lane);
+    const window_size size(row);
+    const bool is_wanted = first + warp < count && wanted(first + warp, size);
+    const bool is_long = size.entries > walked_entries;
+    if (is_wanted && !is_long) by_warp(first + warp, row, size.entries);
+    if (lane == 0) long_entries[warp] = is_wanted && is_long ? size.entries : 0;
+    __syncthreads();
+    for (int i = 0; i < warps; ++i)
+      if (long_entries[i] > 0) by_block(first + i, long_entries[i]);
+    __syncthreads();
+  }
 }
 
 __device__ void add(int64& to, int64 some) {
   atomicAdd(reinterpret_cast<unsigned long long*>(&to), static_cast<unsigned long long>(some));
 }
 
-/// tiles[w] for each window, and 0 behind the last one.
-__global__ void count_tiles(csr_view a, int64 count, int least, int32* tiles,
-                            window_class* classes) {
-  const int64 step = static_cast<int64>(gridDim.x) * (block / 32);
-  for (int64 w = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32; w <= count;
-       w += step) {
-    unsigned entries = 0;
-    const int32 found = tiles_of(lane_row(a, w), least, entries);
-    if (threadIdx.x % 32 != 0) continue;
-    tiles[w] = found;
-    if (found == 0) continue;
+/// Stores the tiles of each window. Windows that are not dense keep 0.
+__global__ void __launch_bounds__(block)
+    count_tiles(csr_view a, int64 count, int least, int32* tiles, window_class* classes) {
+  __shared__ column_range range;
+  const auto store = [&](int64 window, unsigned entries, unsigned columns) {
+    const unsigned found = window_size::tiles(entries, columns, least);
+    if (found == 0) return;
+    tiles[window] = static_cast<int32>(found);
     constexpr int each = window_height * tile_slots / window_classes;
-    const int of = static_cast<int>(entries / (static_cast<unsigned>(found) * each));
+    const unsigned of = entries / (found * each);
     window_class& to = classes[of < window_classes ? of : window_classes - 1];
     add(to.windows, 1);
     add(to.tiles, found);
     add(to.entries, entries);
-  }
+  };
+  each_window(
+      a, count, [&](int64, const window_size& size) { return size.may_be_dense(least); },
+      [&](int64 window, const window_row& row, unsigned entries) {
+        unsigned columns = 0;
+        walk_columns(row, [&](index, bool) { ++columns; });
+        if (threadIdx.x % 32 == 0) store(window, entries, columns);
+      },
+      [&](int64 window, unsigned entries) {
+        const int columns = rank_columns(a, window, range, [](int, index, int) {});
+        if (threadIdx.x == 0) store(window, entries, static_cast<unsigned>(columns));
+      });
 }
 
-__global__ void fill_tiles(csr_view a, int64 count, const int32* tiles, index* columns,
-                           unsigned char* bits) {
-  const int lane = static_cast<int>(threadIdx.x) % 32;
-  const int64 step = static_cast<int64>(gridDim.x) * (block / 32);
-  for (int64 w = (static_cast<int64>(blockIdx.x) * block + threadIdx.x) / 32; w < count;
-       w += step) {
-    if (tiles[w] == tiles[w + 1]) continue;
-    index* const slots = columns + static_cast<int64>(tiles[w]) * tile_slots;
-    unsigned char* const bytes = bits + static_cast<int64>(tiles[w]) * window_height;
-    int slot = 0;
-    unsigned byte = 0;
-    index last = 0;
-    const auto store = [&](int tile) {
-      if (lane < window_height)
-        bytes[tile * window_height + lane % 8 * 2 + lane / 8] = static_cast<unsigned char>(byte);
-      byte = 0;
-    };
-    walk_columns(lane_row(a, w), [&](index column, bool holds) {
-      if (holds) byte |= 1u << slot % tile_slots;
-      if (lane == 0) slots[slot] = column;
-      last = column;
-      if (++slot % tile_slots == 0) store(slot / tile_slots - 1);
-    });
-    if (slot % tile_slots == 0) continue;
-    store(slot / tile_slots);
-    if (lane < tile_slots - slot % tile_slots) slots[slot + lane] = last;
+/// The tiles of one window, to be filled in.
+struct window_tiles {
+  index* columns;
+  unsigned char* bits;
+
+  /// Row r of a tile has a byte: rows g and g + 8 are neighbours.
+  __device__ static int byte_of(int tile, int row) {
+    return tile * window_height + row % 8 * 2 + row / 8;
   }
+  /// Sets the bit of an entry, which a byte shares with entries of other threads.
+  __device__ void mark(int row, int slot) const {
+    const int byte = byte_of(slot / tile_slots, row);
+    atomicOr(reinterpret_cast<unsigned*>(bits) + byte / 4,
+             1u << (byte % 4 * 8 + slot % tile_slots));
+  }
+  /// Repeats the last one of `count` columns to the end of its tile. All threads of a warp call it.
+  __device__ void pad(int count, index last) const {
+    const int slot = count + static_cast<int>(threadIdx.x) % 32;
+    if (slot < (count + tile_slots - 1) / tile_slots * tile_slots) columns[slot] = last;
+  }
+};
+
+__device__ void fill_by_walk(const window_row& row, const window_tiles& to) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  int slot = 0;
+  unsigned byte = 0;
+  index last = 0;
+  const auto store = [&](int tile) {
+    if (lane < window_height)
+      to.bits[window_tiles::byte_of(tile, lane)] = static_cast<unsigned char>(byte);
+    byte = 0;
+  };
+  walk_columns(row, [&](index column, bool holds) {
+    if (holds) byte |= 1u << slot % tile_slots;
+    if (lane == 0) to.columns[slot] = column;
+    last = column;
+    if (++slot % tile_slots == 0) store(slot / tile_slots - 1);
+  });
+  if (slot % tile_slots != 0) store(slot / tile_slots);
+  to.pad(slot, last);
+}
+
+/// Fills tiles whose bits are 0.
+__global__ void __launch_bounds__(block)
+    fill_tiles(csr_view a, int64 count, const int32* tiles, index* columns, unsigned char* bits) {
+  __shared__ column_range range;
+  const auto tiles_of = [&](int64 window) {
+    return window_tiles{columns + int64{tiles[window]} * tile_slots,
+                        bits + int64{tiles[window]} * window_height};
+  };
+  each_window(
+      a, count, [&](int64 window, const window_size&) { return tiles[window] < tiles[window + 1]; },
+      [&](int64 window, const window_row& row, unsigned) { fill_by_walk(row, tiles_of(window)); },
+      [&](int64 window, unsigned) {
+        const window_tiles to = tiles_of(window);
+        const int found = rank_columns(a, window, range, [&](int row, index column, int slot) {
+          to.columns[slot] = column;  // the same one from each of its rows
+          to.mark(row, slot);
+        });
+        if (threadIdx.x < 32) to.pad(found, to.columns[found - 1]);
+      });
 }
 
 int least_entries(int64 nnz) {
@@ -147,8 +275,9 @@ windows::windows(const pattern& original) {
   tiles_ = in.room(count + 1, sizeof(int32));
   const buffer counts = in.room(count + 1, sizeof(int32));
   const buffer found = in.room(window_classes, sizeof(window_class));
-  check(cudaMemsetAsync(found.data(), 0, found.bytes(), in.stream), name);
-  count_tiles<<<blocks_for(32 * (count + 1)), block, 0, in.stream>>>(
+  in.clear(counts);
+  in.clear(found);
+  count_tiles<<<blocks_for(32 * count), block, 0, in.stream>>>(
       a, count, least_entries(original.nnz()), counts.data<int32>(), found.data<window_class>());
   in.check_launch();
   in.with_scratch([&](void* space, std::size_t& bytes) {
@@ -163,6 +292,7 @@ windows::windows(const pattern& original) {
   if (all == 0) return;
   columns_ = in.room(int64{all} * tile_slots, sizeof(index));
   bits_ = in.room(all, window_height);
+  in.clear(bits_);
   columns = columns_.data<index>();
   bits = bits_.data<unsigned short>();
   fill_tiles<<<blocks_for(32 * count), block, 0, in.stream>>>(
