@@ -117,10 +117,21 @@ RIG_OPERATOR(
     static constexpr rig::int32 apply(rig::int64 x, rig::index, rig::index, rig::int64 shift) {
       return static_cast<rig::int32>(static_cast<unsigned long>(x) >> shift);
     });
-/// y in column j if the half word x of a set has source j.
+/// `weight` in byte k of column j for each source 4 (j % 8) + k in the half word x of a set.
 RIG_OPERATOR(
-    if_member, static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index j,
-                                                 rig::int32 y) { return x >> j % 32 & 1 ? y : 0; });
+    spread,
+    static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index j, rig::int32 weight) {
+      const unsigned four = static_cast<unsigned>(x) >> 4 * (j % 8) & 15u;
+      const unsigned bytes = four * 0x00204081u & 0x01010101u;
+      return static_cast<rig::int32>(bytes * static_cast<unsigned>(weight));
+    });
+/// Byte j % 4 of a word: bits `first` to `first` + 7 of level + 1.
+RIG_OPERATOR(
+    level_bits,
+    static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index j, rig::int32 first) {
+      const unsigned byte = static_cast<unsigned>(x) >> 8 * (j % 4) & 255u;
+      return static_cast<rig::int32>(byte << first) - (first == 0 ? 1 : 0);
+    });
 
 /// The sets of the nodes at level 0.
 dense<int64> sets_of(std::span<const index> sources, index n, place where, const descriptor& desc) {
@@ -139,17 +150,39 @@ dense<int64> sets_of(std::span<const index> sources, index n, place where, const
   return out;
 }
 
-/// Adds `weight` to the levels of each node and the sources in its set.
-void add_to_members(dense<int32>& levels, const dense<int64>& sets, int32 weight,
-                    const descriptor& desc) {
-  const index words = sets.columns();
-  auto halves = dense<int32>::uninitialised(sets.rows(), 2 * words, sets.where());
+/// 0 … count - 1, each divided by `by`.
+std::vector<index> divided(index count, index by) {
+  std::vector<index> out(static_cast<std::size_t>(count));
+  for (index k = 0; k < count; ++k) out[static_cast<std::size_t>(k)] = k / by;
+  return out;
+}
+
+/// The two half words of each word.
+dense<int32> halves_of(const dense<int64>& sets, const descriptor& desc) {
+  auto out = dense<int32>::uninitialised(sets.rows(), 2 * sets.columns(), sets.where());
   for (const index half : {0, 1})
-    assign(halves, none, apply(sets, half_word(), int64{32} * half, desc), all,
-           range{half, 2 * words, 2}, desc);
-  std::vector<index> half_of(static_cast<std::size_t>(levels.columns()));
-  for (std::size_t k = 0; k < half_of.size(); ++k) half_of[k] = static_cast<index>(k / 32);
-  apply(levels, accumulator::plus, extract(halves, all, half_of, desc), if_member(), weight, desc);
+    assign(out, none, apply(sets, half_word(), int64{32} * half, desc), all,
+           range{half, out.columns(), 2}, desc);
+  return out;
+}
+
+/// Levels of n×count sources, -1 where none was reached. with_bit[b]: the sets at whose level bit b
+/// of level + 1 is 1. Words of four bytes have eight bits of four sources; they take a quarter of
+/// the levels' memory.
+dense<int32> levels_of(const std::vector<dense<int64>>& with_bit, index n, index count, place where,
+                       const descriptor& desc) {
+  constexpr int bits = 8;
+  const std::vector<index> half_of = divided((count + 3) / 4, 8), word_of = divided(count, 4);
+  auto levels = dense<int32>::uninitialised(n, count, where);
+  for (std::size_t first = 0; first < with_bit.size(); first += bits) {
+    auto words = filled<int32>(n, static_cast<index>(half_of.size()), 0, where, desc);
+    for (std::size_t b = first; b < std::min(first + bits, with_bit.size()); ++b)
+      apply(words, accumulator::plus, extract(halves_of(with_bit[b], desc), all, half_of, desc),
+            spread(), int32{1} << (b - first), desc);
+    apply(levels, first == 0 ? none : accumulator::plus, extract(words, all, word_of, desc),
+          level_bits(), static_cast<int32>(first), desc);
+  }
+  return levels;
 }
 
 /// A level per product of n×⌈K / 64⌉ sets of sources.
@@ -162,7 +195,7 @@ multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> so
 
   auto frontier = sets_of(sources, a.rows(), a.where(), other);
   auto visited = frontier, next = frontier;
-  std::vector<dense<int64>> with_bit;  // [b]: the sources at whose level bit b is 1
+  std::vector<dense<int64>> with_bit;
   multi_source_result found;
   const auto count = [&] {
     return reduce(apply(frontier, set_size(), int64{0}, other), binary::plus, other);
@@ -172,10 +205,10 @@ multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> so
     found.max_level = level;
     found.reached += reached;
     if (given.progress) given.progress(level, reached);
-    for (std::size_t b = 0; level >> b != 0; ++b) {
+    for (std::size_t b = 0; (level + 1) >> b != 0; ++b) {
       if (b == with_bit.size())
         with_bit.push_back(filled<int64>(a.rows(), frontier.columns(), 0, a.where(), other));
-      if (level >> b & 1)
+      if ((level + 1) >> b & 1)
         ewise_add(with_bit[b], none, with_bit[b], frontier, union_of_second(), other);
     }
     mxm(next, none, a, frontier, union_of_second(), product);
@@ -183,10 +216,8 @@ multi_source_result all_at_once(const matrix<bool>& a, std::span<const index> so
     ewise_add(visited, none, visited, next, union_of_second(), other);
     std::swap(frontier, next);
   }
-  found.levels = filled<int32>(a.rows(), static_cast<index>(sources.size()), -1, a.where(), other);
-  add_to_members(found.levels, visited, 1, other);
-  for (std::size_t b = 0; b < with_bit.size(); ++b)
-    add_to_members(found.levels, with_bit[b], 1 << b, other);
+  found.levels =
+      levels_of(with_bit, a.rows(), static_cast<index>(sources.size()), a.where(), other);
   return found;
 }
 
