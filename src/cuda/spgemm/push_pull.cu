@@ -60,24 +60,15 @@ namespace {
 bool push_few(const work& by, const problem& p, product_arguments args, workspace& out) {
   constexpr unsigned threads = 512;
   if (!is_few(p)) return false;
-  const int64 room = std::min<int64>(few_products, args.columns);
-  const buffer columns = by.room(room, sizeof(index)), values = by.room(room, p.c.value_bytes),
-               count = by.room(1, sizeof(int64));
+  // The result keeps this room, whatever its number of entries.
+  entries_made made = room_for_entries(by, p, std::min<int64>(few_products, args.columns));
   buffer offsets = by.result(2, sizeof(int32));
-  args.lengths = count.data<int64>();
   args.out_offsets = offsets.data<int32>();
-  args.out_columns = columns.data<index>();
-  args.out_values = values.data();
+  args.out_columns = made.columns.data<index>();
+  args.out_values = made.values.data();
   by.launch(kernel_of(p, "push.cuh", "push_few"), "push_few", 1, args, threads);
-  const int64 nnz = by.read(count.data<int64>());
-  if (nnz < 0) return false;
-  entries_made made = room_for_entries(by, p, nnz);
-  by.each(nnz, [from = columns.data<index>(), to = made.columns.data<index>(),
-                from_values = values.data(), to_values = made.values.data(),
-                bytes = static_cast<unsigned>(p.c.value_bytes)] __device__(int64 k) {
-    to[k] = from[k];
-    copy_element(to_values, k, from_values, k, bytes);
-  });
+  made.nnz = by.read(offsets.data<int32>() + 1);
+  if (made.nnz < 0) return false;
   out.made = result_of(std::move(made), std::move(offsets), false, 1, args.columns);
   return true;
 }
