@@ -23,18 +23,33 @@ namespace {
 using rig::index;
 using rig::int64;
 
-/// The undirected graph without loops.
-rig::matrix<float> undirected(const rig::matrix<float>& graph) {
-  const auto both = rig::symmetrise(graph.with_value(1.0f));
-  return rig::select(both, rig::selection::off_diagonal, 0).with_value(1.0f);
-}
-
 /// w(r, c) = 1 + (31·min(r, c) + 17·max(r, c)) mod 64
 RIG_OPERATOR(
     weight_of, static constexpr long apply(bool, rig::index i, rig::index j, long modulus) {
       const long low = i < j ? i : j, high = i < j ? j : i;
       return 1 + (31 * low + 17 * high) % modulus;
     });
+
+}  // namespace
+
+rig::matrix<float> undirected(const rig::matrix<float>& graph) {
+  const auto both = rig::symmetrise(graph.with_value(1.0f));
+  return rig::select(both, rig::selection::off_diagonal, 0).with_value(1.0f);
+}
+
+rig::matrix<int64> synthetic_weights(const rig::matrix<bool>& graph) {
+  return rig::apply<int64>(graph, weight_of(), 64L);
+}
+
+index widest(const rig::pattern& graph) {
+  const auto entries = [&](index row) { return graph.offset(row + 1) - graph.offset(row); };
+  index most = 0;
+  for (index row = 1; row < graph.rows(); ++row)
+    if (entries(row) > entries(most)) most = row;
+  return most;
+}
+
+namespace {
 
 /// Throws where two results differ by more than a share of the greater one.
 template <class Ours, class Theirs>
@@ -57,7 +72,7 @@ class six_algorithms {
         desc_{.threads = threads_of(given)},
         values_(undirected(graph)),
         graph_(values_.with_value(true)),
-        source_(widest()) {
+        source_(widest(values_.structure())) {
     graph_.prepare({.transpose_a = true});
   }
 
@@ -83,7 +98,7 @@ class six_algorithms {
   }
 
   void sssp() {
-    const auto weights = rig::apply<int64>(graph_, weight_of(), 64L);
+    const auto weights = synthetic_weights(graph_);
     rig::sssp_result<int64> found;
     std::vector<std::unique_ptr<graphblas::sssp>> peers;
     std::vector<contender> field = {
@@ -153,15 +168,6 @@ class six_algorithms {
   }
 
  private:
-  /// The node of the most arcs, which lies in a large component.
-  index widest() const {
-    const rig::pattern& s = values_.structure();
-    index best = 0;
-    for (index i = 1; i < s.rows(); ++i)
-      if (s.offset(i + 1) - s.offset(i) > s.offset(best + 1) - s.offset(best)) best = i;
-    return best;
-  }
-
   void race(const char* algorithm, const std::vector<contender>& field) {
     const std::vector<double> ms = bench::race(field, repeat_of(given_));
     row line;

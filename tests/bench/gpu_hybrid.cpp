@@ -74,11 +74,8 @@ class hybrid : public suite {
     const rig::descriptor tf32 = {.precision = rig::precision::tf32};
     measure_as(of, weighted, of.b, of.c, "float", tf32, 2e-3);
     measure_as(of, iso, of.b, of.c, "float iso", tf32, 1e-3);
-    auto b = rig::dense<rig::half>::uninitialised(weighted.columns(), of.features, rig::cuda());
-    auto c = rig::dense<rig::half>::uninitialised(weighted.rows(), of.features, rig::cuda());
-    round_to(rig::type::half, of.b.data(), b.data(), rig::int64{weighted.columns()} * of.features);
-    measure_as(of, weighted, b, c, "half", {}, 1e-3);
-    measure_as(of, iso, b, c, "half iso", {}, 1e-3);
+    measure_rounded<rig::half>(of, "half", 1e-3);
+    measure_rounded<rig::bfloat16>(of, "bfloat16", 8e-3);
   }
 
   void summarise() override {
@@ -96,10 +93,21 @@ class hybrid : public suite {
   }
 
  private:
+  /// B and C in a type of two bytes, with and without values of A.
+  template <class T>
+  void measure_rounded(product& of, const std::string& name, double rounding) {
+    const rig::matrix<float>&weighted = of.graph.weighted, &iso = of.graph.pattern;
+    auto b = rig::dense<T>::uninitialised(weighted.columns(), of.features, rig::cuda());
+    auto c = rig::dense<T>::uninitialised(weighted.rows(), of.features, rig::cuda());
+    round_to(rig::type_of<T>, of.b.data(), b.data(), rig::int64{weighted.columns()} * of.features);
+    measure_as(of, weighted, b, c, name, {}, rounding);
+    measure_as(of, iso, b, c, name + " iso", {}, rounding);
+  }
+
   /// Races `hybrid`, the choice between it and the others, and the others that serve unnamed.
   template <class T>
   void measure_as(product& of, const rig::matrix<float>& a, const rig::dense<T>& b,
-                  rig::dense<T>& c, const char* type, const rig::descriptor& desc,
+                  rig::dense<T>& c, const std::string& type, const rig::descriptor& desc,
                   double rounding) {
     const auto run_by = [&](const std::string& kernel) {
       rig::descriptor named = desc;

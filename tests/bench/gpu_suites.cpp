@@ -168,6 +168,7 @@ void gpu_suites(const options& given, record& out) {
       {"ablation", make_ablation}, {"start", make_start},   {"profile", make_profile},
       {"real", make_real},         {"graph", make_graph},   {"spgemm", make_spgemm},
       {"hybrid", make_hybrid},     {"search", make_search}, {"update", make_update},
+      {"gap", make_gap},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

@@ -87,6 +87,7 @@ std::unique_ptr<suite> make_graph(setting& with);
 std::unique_ptr<suite> make_spgemm(setting& with);
 std::unique_ptr<suite> make_hybrid(setting& with);
 std::unique_ptr<suite> make_search(setting& with);
+std::unique_ptr<suite> make_gap(setting& with);
 std::unique_ptr<suite> make_update(setting& with);
 
 /// Elements of some rows of C: from its start, middle and end.

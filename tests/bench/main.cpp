@@ -47,6 +47,7 @@ constexpr suite table[] = {
      gpu_suites},
     {"search", "GPU: breadth-first searches, and many sources at once beside single ones",
      gpu_suites},
+    {"gap", "GPU: GAP's six algorithms, beside the time of reading the graph", gpu_suites},
     {"real", "GPU: sums and maxima on the graphs of the data sets, beside cuSPARSE", gpu_suites},
     {"hybrid", "GPU: windows on Tensor cores beside the other kernels of the same precision",
      gpu_suites},

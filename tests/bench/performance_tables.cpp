@@ -66,7 +66,7 @@ struct ratio_table {
 };
 
 std::vector<cells> windows(const json& rows) {
-  ratio_table out{{"float", "float iso", "half", "half iso"}, {}};
+  ratio_table out{{"float", "float iso", "half", "half iso", "bfloat16", "bfloat16 iso"}, {}};
   for (const json& row : rows)
     out.lines[{row.at("graph"), row.at("features")}][row.at("type")] = row.at("ratio");
   return out.take();
@@ -156,7 +156,7 @@ const section sections[] = {
      "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float "
      "is multiplied in TF32. A has values, or one value (iso). `N%/` keeps so many of a graph's "
      "edges, `loa/` and `shuffled/` number its nodes anew.",
-     {"graph", "F", "float", "float, iso A", "half", "half, iso A"},
+     {"graph", "F", "float", "float, iso A", "half", "half, iso A", "bfloat16", "bfloat16, iso A"},
      1,
      windows},
     {"update",
