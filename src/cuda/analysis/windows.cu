@@ -16,15 +16,16 @@ constexpr int block = build_threads, warps = block / 32;
 constexpr index no_column = highest<index>();
 constexpr unsigned whole_warp = 0xffffffffu;
 
-/// Entries of a short window at most.
-constexpr unsigned walked_entries = 512;
-
 struct csr_view {
   const void* offsets;
   const index* entries;
-  index rows;
+  index rows, columns;
   bool offsets_64;
 
+  /// Entries of a window that a warp walks, at most. A block takes a step per range of columns.
+  __device__ unsigned walked() const {
+    return static_cast<unsigned>(columns > 512 * 512 ? columns / 512 : 512);
+  }
   __device__ int64 offset(index row) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[row]
                       : static_cast<const int32*>(offsets)[row];
@@ -87,7 +88,26 @@ struct column_range {
   index first;
   cub::BlockScan<int, block>::TempStorage scan;
 
-  __device__ bool has(index column) const { return column - first < width; }
+  /// Marks the entries from `next` on that lie in the range, by a warp, and returns their number.
+  /// Loads do not wait for each other.
+  __device__ unsigned mark(const window_row& row) {
+    constexpr int at_once = 4;
+    unsigned marked = 0;
+    bool goes_on = true;
+    for (const index* at = row.next + threadIdx.x % 32; goes_on; at += 32 * at_once) {
+      index column[at_once];
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) column[i] = at + 32 * i < row.end ? at[32 * i] : -1;
+#pragma unroll
+      for (int i = 0; i < at_once; ++i) {
+        goes_on = column[i] >= 0 && column[i] - first < width;
+        if (!goes_on) break;
+        atomicOr(&bits[(column[i] - first) / 32], 1u << (column[i] - first) % 32);
+        ++marked;
+      }
+    }
+    return __reduce_add_sync(whole_warp, marked);
+  }
   __device__ int rank(index column) const {
     const int at = column - first;
     return before[at / 32] + __popc(bits[at / 32] & ((1u << at % 32) - 1));
@@ -120,20 +140,15 @@ __device__ int rank_columns(const csr_view& a, int64 window, column_range& range
     if (lane == 0) atomicMin(&range.first, min(rows[0].head(), rows[1].head()));
     __syncthreads();
     if (range.first == no_column) return columns;
-    for (const window_row& row : rows)
-      for (const index* at = row.next + lane; at < row.end && range.has(*at); at += 32)
-        atomicOr(&range.bits[(*at - range.first) / 32], 1u << (*at - range.first) % 32);
+    const unsigned held[] = {range.mark(rows[0]), range.mark(rows[1])};
     __syncthreads();
     columns += range.count(columns);
     __syncthreads();
 #pragma unroll
     for (int r = 0; r < 2; ++r) {
-      unsigned visited = 0;
-      for (const index* at = rows[r].next + lane; at < rows[r].end && range.has(*at); at += 32) {
-        visit(warp + r * warps, *at, range.rank(*at));
-        ++visited;
-      }
-      rows[r].next += __reduce_add_sync(whole_warp, visited);
+      for (unsigned k = static_cast<unsigned>(lane); k < held[r]; k += 32)
+        visit(warp + r * warps, rows[r].next[k], range.rank(rows[r].next[k]));
+      rows[r].next += held[r];
     }
   }
 }
@@ -149,7 +164,7 @@ __device__ void each_window(const csr_view& a, int64 count, Wanted wanted, ByWar
     const window_row row(a, first + warp, lane);
     const window_size size(row);
     const bool is_wanted = first + warp < count && wanted(first + warp, size);
-    const bool is_long = size.entries > walked_entries;
+    const bool is_long = size.entries > a.walked();
     if (is_wanted && !is_long) by_warp(first + warp, row, size.entries);
     if (lane == 0) long_entries[warp] = is_wanted && is_long ? size.entries : 0;
     __syncthreads();
@@ -270,27 +285,30 @@ windows::windows(const pattern& original) {
   const device_scope scope(original.where().device);
   const build in(original, name);
   const csr_view a = {original.offsets(), original.column_indices(), original.rows(),
-                      original.offsets_64()};
+                      original.columns(), original.offsets_64()};
   const int64 count = (int64{original.rows()} + window_height - 1) / window_height;
   tiles_ = in.room(count + 1, sizeof(int32));
-  const buffer counts = in.room(count + 1, sizeof(int32));
-  const buffer found = in.room(window_classes, sizeof(window_class));
-  in.clear(counts);
-  in.clear(found);
+  // The classes, then the tiles of each window.
+  const std::size_t of_classes = sizeof(classes);
+  const buffer counted =
+      in.room(static_cast<int64>(of_classes) + (count + 1) * static_cast<int64>(sizeof(int32)), 1);
+  auto* const found = counted.data<window_class>();
+  auto* const counts = reinterpret_cast<int32*>(found + window_classes);
+  in.clear(counted);
   count_tiles<<<blocks_for(32 * count), block, 0, in.stream>>>(
-      a, count, least_entries(original.nnz()), counts.data<int32>(), found.data<window_class>());
+      a, count, least_entries(original.nnz()), counts, found);
   in.check_launch();
   in.with_scratch([&](void* space, std::size_t& bytes) {
-    return cub::DeviceScan::ExclusiveSum(space, bytes, counts.data<const int32>(),
-                                         tiles_.data<int32>(), count + 1, in.stream);
+    return cub::DeviceScan::ExclusiveSum(space, bytes, counts, tiles_.data<int32>(), count + 1,
+                                         in.stream);
   });
-  int32 all = 0;
-  in.to_host(&all, tiles_.data<int32>() + count, sizeof(all));
-  in.to_host(classes.data(), found.data(), found.bytes());
+  in.to_host(classes.data(), found, of_classes);
   in.wait();
   tiles = tiles_.data<int32>();
+  int64 all = 0;
+  for (const window_class& one : classes) all += one.tiles;
   if (all == 0) return;
-  columns_ = in.room(int64{all} * tile_slots, sizeof(index));
+  columns_ = in.room(all * tile_slots, sizeof(index));
   bits_ = in.room(all, window_height);
   in.clear(bits_);
   columns = columns_.data<index>();

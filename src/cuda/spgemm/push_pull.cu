@@ -60,7 +60,6 @@ namespace {
 bool push_few(const work& by, const problem& p, product_arguments args, workspace& out) {
   constexpr unsigned threads = 512;
   if (!is_few(p)) return false;
-  // The result keeps this room, whatever its number of entries.
   entries_made made = room_for_entries(by, p, std::min<int64>(few_products, args.columns));
   buffer offsets = by.result(2, sizeof(int32));
   args.out_offsets = offsets.data<int32>();
@@ -69,6 +68,10 @@ bool push_few(const work& by, const problem& p, product_arguments args, workspac
   by.launch(kernel_of(p, "push.cuh", "push_few"), "push_few", 1, args, threads);
   made.nnz = by.read(offsets.data<int32>() + 1);
   if (made.nnz < 0) return false;
+  // The result keeps the room of its other entries too.
+  const auto used = static_cast<std::size_t>(made.nnz);
+  made.columns = made.columns.first(used * sizeof(index));
+  made.values = made.values.first(used * p.c.value_bytes);
   out.made = result_of(std::move(made), std::move(offsets), false, 1, args.columns);
   return true;
 }
