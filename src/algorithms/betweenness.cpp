@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "algorithms/preparation.hpp"
+#include "rig/kernels/list.hpp"
+#include "rig/mxm.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -12,15 +14,12 @@
 namespace rig {
 namespace {
 
-void check(const matrix<bool>& a, std::span<const index> sources, const betweenness_options& given,
-           const descriptor& desc) {
+std::vector<index> checked(const matrix<bool>& a, const integers& sources,
+                           const betweenness_options& given, const descriptor& desc) {
   require_graph("betweenness", a, desc);
-  for (const index source : sources)
-    if (source < 0 || source >= a.rows())
-      fail(errc::range, {"betweenness: source is ", source, "; give some of the ", a.rows(),
-                         " nodes, which are counted from 0"});
   if (given.batch < 1)
     fail(errc::range, {"betweenness: batch is ", given.batch, "; set at least 1"});
+  return require_sources("betweenness", sources, a.rows());
 }
 
 /// The nodes of each level of a search from each source, with the number of shortest paths to them:
@@ -42,6 +41,61 @@ std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index>
   }
   levels.pop_back();
   return levels;
+}
+
+/// The number of shortest paths from each source to each node, and the node's level, n×k. Each
+/// level is a product with all of A.
+struct dense_search {
+  dense<double> paths;
+  dense<int32> levels;
+  int depth = 0;
+
+  dense_search(const matrix<bool>& a, std::span<const index> sources, const descriptor& other,
+               descriptor product)
+      : paths(filled<double>(a.rows(), static_cast<index>(sources.size()), 0, a.where(), other)),
+        levels(filled<int32>(a.rows(), paths.columns(), -1, a.where(), other)) {
+    product.transpose_a = true;
+    std::vector<index> columns(sources.size());
+    std::iota(columns.begin(), columns.end(), 0);
+    const auto start =
+        matrix<double>::from_positions(a.rows(), paths.columns(), sources, columns, 1.0);
+    auto frontier = ewise_add(paths, start.to(a.where()), binary::second, other);
+    for (; reduce(frontier, binary::maximum, other) > 0; ++depth) {
+      ewise_add(paths, none, paths, frontier, binary::plus, other);
+      assign(levels, none, depth, all, all, values(frontier), other);
+      frontier = mxm(a, frontier, plus_second<double>(), complement(values(paths)), product);
+    }
+  }
+  dense<bool> are_at(int level, const descriptor& desc) const {
+    return apply<bool>(levels, binary::equal, level, desc);
+  }
+};
+
+/// Adds the shares of the paths from these sources to `sums`, by dense products.
+void add_batch_by_dense(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
+                        const descriptor& other, const descriptor& product) {
+  const dense_search found(a, sources, other, product);
+  // 1 + what a node passes on: a path ends there, and others lead through.
+  auto shares = filled<double>(a.rows(), found.paths.columns(), 1, a.where(), other);
+  for (int level = found.depth - 1; level > 1; --level) {
+    const auto here = found.are_at(level, other), before = found.are_at(level - 1, other);
+    const auto by_path = ewise_mult(shares, found.paths, binary::divide, values(here), other);
+    auto received = mxm(a, by_path, plus_second<double>(), values(before), product);
+    ewise_mult(received, none, received, found.paths, binary::times, other);
+    ewise_add(shares, none, shares, received, binary::plus, other);
+  }
+  reduce_rows(sums, accumulator::plus, shares, binary::plus, other);
+  apply(sums, none, sums, binary::minus, static_cast<double>(sources.size()), other);
+}
+
+/// A device reads all of A faster than it finds the arcs of a frontier, unless there are many
+/// levels, as where nodes have few arcs. A kernel that is named decides.
+bool takes_dense_products(const matrix<bool>& a, const descriptor& desc) {
+  if (desc.kernel.empty()) return a.where() != cpu() && !has_many_levels(a);
+  const auto all = kernels();
+  return std::any_of(all.begin(), all.end(), [&](const kernel& k) {
+    return k.name == desc.kernel && k.takes == operands::dense;
+  });
 }
 
 /// Adds the shares of the paths from these sources to `sums`.
@@ -67,16 +121,17 @@ void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<doub
 
 }  // namespace
 
-dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
+dense<double> betweenness(const matrix<bool>& a, const integers& from,
                           const betweenness_options& given, const descriptor& desc) {
-  check(a, sources, given, desc);
+  const std::vector<index> sources = checked(a, from, given, desc);
   const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
   auto sums = filled<double>(a.rows(), 1, 0, a.where(), other);
+  const bool is_dense = takes_dense_products(a, desc);
   const auto batch = static_cast<std::size_t>(given.batch);
   for (std::size_t first = 0; first < sources.size(); first += batch) {
-    const auto some = sources.subspan(first, std::min(batch, sources.size() - first));
-    add_batch(a, some, sums, other, product);
+    const auto some = std::span(sources).subspan(first, std::min(batch, sources.size() - first));
+    (is_dense ? add_batch_by_dense : add_batch)(a, some, sums, other, product);
     if (given.progress) given.progress(static_cast<int64>(first + some.size()));
   }
   return sums;

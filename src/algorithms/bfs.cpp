@@ -12,7 +12,6 @@
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
-#include "storage/integers.hpp"
 
 namespace rig {
 namespace {
@@ -31,17 +30,7 @@ RIG_SEMIRING(
 std::vector<index> checked(const char* name, const matrix<bool>& a, const integers& sources,
                            const descriptor& desc) {
   require_graph(name, a, desc);
-  std::vector<index> out;
-  with_type(sources, [&](auto numbers) {
-    for (std::size_t k = 0; k < numbers.size; ++k) {
-      const auto source = numbers[k];
-      if (std::cmp_less(source, 0) || std::cmp_greater_equal(source, a.rows()))
-        fail(errc::range, {name, ": source is ", source, "; give one of the ", a.rows(),
-                           " nodes, which are counted from 0"});
-      out.push_back(static_cast<index>(source));
-    }
-  });
-  return out;
+  return require_sources(name, sources, a.rows());
 }
 
 /// Writes `value` at the entries of a vector.
@@ -50,24 +39,21 @@ void write_at(dense<T>& to, const vector<V>& entries, T value, const descriptor&
   ewise_add(to, none, to, vector<T>(entries.as_row().with_value(value)), binary::second, desc);
 }
 
-/// Below so many arcs per node a search has many levels, which are hardly ever wide.
-constexpr int64 arcs_per_node = 4;
-
 }  // namespace
 
-bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given,
+bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
                const descriptor& desc) {
-  checked("bfs", a, std::span(&source, 1), desc);
+  const std::vector<index> start = checked("bfs", a, std::span(&source, 1), desc);
   const index n = a.rows();
   const descriptor other = of_operations(desc), product = of_products(desc);
-  if (given.both_directions && a.nnz() >= arcs_per_node * n) a.prepare({.transpose_a = true});
+  if (given.both_directions && !has_many_levels(a)) a.prepare({.transpose_a = true});
 
   bfs_result found;
   found.levels = filled<int32>(n, 1, -1, a.where(), other);
   if (given.parents) found.parents = filled<int32>(n, 1, -1, a.where(), other);
   auto visited = filled<bool>(n, 1, false, a.where(), other);
-  auto frontier = vector<bool>::from_indices(n, std::span(&source, 1)).to(a.where());
-  vector<int32> parents(frontier.as_row().with_value(source));
+  auto frontier = vector<bool>::from_indices(n, start).to(a.where());
+  vector<int32> parents(frontier.as_row().with_value(start[0]));
   for (int level = 0; frontier.nnz() > 0; ++level) {
     write_at(found.levels, frontier, level, other);
     write_at(visited, frontier, true, other);
@@ -252,9 +238,8 @@ multi_source_result one_by_one(const matrix<bool>& a, std::span<const index> sou
 multi_source_result multi_source(const matrix<bool>& a, const integers& from,
                                  const bfs_options& given, const descriptor& desc) {
   const std::vector<index> sources = checked("multi_source", a, from, desc);
-  // Graphs of few arcs per node have many levels, each of which costs a product with all of A.
-  const bool has_many_levels = a.nnz() < arcs_per_node * a.rows();
-  if (has_many_levels && a.where() == cpu() && desc.kernel.empty())
+  // Each level costs a product with all of A.
+  if (has_many_levels(a) && a.where() == cpu() && desc.kernel.empty())
     return one_by_one(a, sources, given, {.threads = desc.threads, .stream = desc.stream});
   return all_at_once(a, sources, given, desc);
 }

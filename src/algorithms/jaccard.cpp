@@ -8,21 +8,21 @@
 namespace rig {
 namespace {
 
-void require_node(index node, index nodes) {
+void require_node(int64 node, index nodes) {
   if (node < 0 || node >= nodes)
     fail(errc::range, {"jaccard: node is ", node, ", but A has ", nodes,
-                       " nodes; give a number from 0 to ", nodes - 1});
+                       " nodes, which are counted from 0; give one of them"});
 }
 
 }  // namespace
 
-vector<double> jaccard(const matrix<bool>& a, index node, const descriptor& desc) {
+vector<double> jaccard(const matrix<bool>& a, int64 node, const descriptor& desc) {
   require_graph("jaccard", a, desc);
   require_node(node, a.rows());
   const descriptor other = of_operations(desc);
   const auto u = undirected(a, other);
   const auto degrees = degrees_of(u, other);
-  const auto neighbours = extract_row(u, node, other);
+  const auto neighbours = extract_row(u, static_cast<index>(node), other);
   const auto with_itself = vxm(neighbours, u, plus_pair<int64>(), of_products(desc));
   const auto common = select(with_itself, selection::off_diagonal, node, other);
   // |X ∪ Y| = |X| + |Y| − |X ∩ Y|

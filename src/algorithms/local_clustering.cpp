@@ -29,6 +29,7 @@ dense<int64> sums_of_rows_of(const matrix<int64>& a, const descriptor& desc) {
 dense<int64> triangles_by_node(const matrix<bool>& u, const descriptor& product,
                                const descriptor& other) {
   const auto l = to_higher_degree(u, other);
+  l.prepare({.transpose_a = true});  // so that `dot` may serve
   descriptor by_columns = product;
   by_columns.transpose_b = true;
   const auto over_middle = mxm(l, l, plus_pair<int64>(), structure(l), product),

@@ -1,10 +1,14 @@
 #include "algorithms/preparation.hpp"
 
+#include <utility>
+
+#include "call/choice.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
+#include "storage/integers.hpp"
 
 namespace rig {
 namespace {
@@ -23,6 +27,27 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   if (desc.threads < 0)
     fail(errc::range,
          {name, ": threads is ", desc.threads, "; set a number, or 0 for the default"});
+  if (!desc.kernel.empty()) require_known_kernel(name, "the descriptor", desc.kernel);
+}
+
+bool has_many_levels(const matrix<bool>& a) {
+  constexpr int64 arcs_per_node = 4;
+  return a.nnz() < arcs_per_node * a.rows();
+}
+
+std::vector<index> require_sources(const char* name, const integers& sources, index nodes) {
+  std::vector<index> out;
+  with_type(sources, [&](auto numbers) {
+    for (std::size_t k = 0; k < numbers.size; ++k) {
+      const auto source = numbers[k];
+      if (nodes == 0) fail(errc::range, {name, ": source is ", source, ", but A has no nodes"});
+      if (std::cmp_less(source, 0) || std::cmp_greater_equal(source, nodes))
+        fail(errc::range, {name, ": source is ", source, "; give one of the ", nodes,
+                           " nodes, which are counted from 0"});
+      out.push_back(static_cast<index>(source));
+    }
+  });
+  return out;
 }
 
 descriptor of_operations(const descriptor& desc) {

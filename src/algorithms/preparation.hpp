@@ -2,14 +2,24 @@
 
 // What several algorithms make of a graph first. Not API.
 
+#include <vector>
+
 #include "rig/dense.hpp"
+#include "rig/kernels/integers.hpp"
 #include "rig/matrix.hpp"
 #include "rig/rearrange.hpp"
 
 namespace rig {
 
-/// Throws unless A is square and the number of threads is none below 0; `name` is the algorithm's.
+/// Throws unless A is square, the number of threads is none below 0, and the kernel's name, if any,
+/// is known; `name` is the algorithm's.
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc);
+
+/// Whether nodes have so few arcs that a search has many levels, which are hardly ever wide.
+bool has_many_levels(const matrix<bool>& a);
+
+/// The sources as indices. Throws error(range) unless each is a node.
+std::vector<index> require_sources(const char* name, const integers& sources, index nodes);
 
 /// A without its diagonal.
 matrix<bool> without_loops(const matrix<bool>& a, const descriptor& desc);

@@ -16,11 +16,9 @@ namespace {
 constexpr double mean_weights = 1;
 
 template <class T>
-void check(const matrix<T>& a, index source, const sssp_options& given, const descriptor& desc) {
+void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
   require_graph("sssp", a.with_value(true), desc);
-  if (source < 0 || source >= a.rows())
-    fail(errc::range, {"sssp: source is ", source, "; give one of the ", a.rows(),
-                       " nodes, which are counted from 0"});
+  require_sources("sssp", std::span(&source, 1), a.rows());
   if (!(given.delta >= 0))
     fail(errc::range, {"sssp: delta is ", given.delta, "; set a number of at least 0"});
   const T least = reduce(a, binary::minimum, desc);
@@ -56,7 +54,7 @@ vector<T> where_entries(const vector<T>& u, binary comparison, const dense<T>& v
 }
 
 template <class T>
-sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given,
+sssp_result<T> paths(const matrix<T>& a, int64 source, const sssp_options& given,
                      const descriptor& desc) {
   const descriptor other = of_operations(desc), product = of_products(desc);
   check(a, source, given, other);
@@ -93,11 +91,11 @@ sssp_result<T> paths(const matrix<T>& a, index source, const sssp_options& given
 
 }  // namespace
 
-sssp_result<double> sssp(const matrix<double>& a, index source, const sssp_options& given,
+sssp_result<double> sssp(const matrix<double>& a, int64 source, const sssp_options& given,
                          const descriptor& desc) {
   return paths(a, source, given, desc);
 }
-sssp_result<int64> sssp(const matrix<int64>& a, index source, const sssp_options& given,
+sssp_result<int64> sssp(const matrix<int64>& a, int64 source, const sssp_options& given,
                         const descriptor& desc) {
   return paths(a, source, given, desc);
 }

@@ -27,7 +27,10 @@ int64 triangles(const matrix<bool>& a, const triangles_options& given, const des
   if (a.nnz() == 0) return 0;
   const descriptor other = of_operations(desc);
   const auto l = oriented_edges(given.symmetric ? a : undirected(a, other), other);
-  const auto closed = mxm(l, l, plus_pair<int64>(), structure(l), of_products(desc));
+  // Rows by rows: no kernel needs a transpose.
+  descriptor product = of_products(desc);
+  product.transpose_b = true;
+  const auto closed = mxm(l, l, plus_pair<int64>(), structure(l), product);
   return reduce(closed, binary::plus, other);
 }
 

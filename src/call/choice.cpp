@@ -26,16 +26,9 @@ std::string names_of_kernels() {
 /// The kernel of this name in the problem's place, or null. Throws error(unknown_kernel) if no
 /// place has the name.
 const kernel* find(const problem& p, std::string_view name, const char* source) {
-  bool known = false;
-  for (const kernel& k : kernels()) {
-    if (name != k.name) continue;
-    if (k.where == p.a.where.where) return &k;
-    known = true;
-  }
-  if (!known)
-    fail(errc::unknown_kernel,
-         {p.operation, ": ", source, " names kernel '", name,
-          "', which this build does not have; the kernels are ", names_of_kernels()});
+  require_known_kernel(p.operation, source, name);
+  for (const kernel& k : kernels())
+    if (name == k.name && k.where == p.a.where.where) return &k;
   return nullptr;
 }
 
@@ -81,6 +74,14 @@ bool prefers(const problem& p) {
 }
 
 }  // namespace
+
+void require_known_kernel(const char* operation, const char* source, std::string_view name) {
+  for (const kernel& k : kernels())
+    if (name == k.name) return;
+  fail(errc::unknown_kernel,
+       {operation, ": ", source, " names kernel '", name,
+        "', which this build does not have; the kernels are ", names_of_kernels()});
+}
 
 operands operands_of(const problem& p) {
   if (p.multiply_cpu != nullptr)

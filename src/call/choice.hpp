@@ -1,8 +1,14 @@
 #pragma once
 
+#include <string_view>
+
 #include "rig/kernels/list.hpp"
 
 namespace rig {
+
+/// Throws error(unknown_kernel) unless a kernel has this name, in whichever place. `source` names
+/// it: "the descriptor".
+void require_known_kernel(const char* operation, const char* source, std::string_view name);
 
 /// The kernel that RIG_KERNEL names in the problem's place, or null. Throws error(unknown_kernel).
 const kernel* preferred_kernel(const problem& p);

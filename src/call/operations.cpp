@@ -181,15 +181,33 @@ sparse_result restricted(const operation& o, const sparse_result& t) {
   return out;
 }
 
+/// T, with C ⊙ T in the places that C has too. A merge by an operator of another type than C's
+/// would also convert C's other entries.
+sparse_result with_sums(const operation& o, const sparse_result& t) {
+  operation of_all = o;
+  of_all.mask = {};
+  using enum take;
+  const sparse_operand of_t = view_of(t, o);
+  const sparse_result sums = steps_of(o).merge(
+      merge_of(of_all, &o.c.sparse, &of_t, rules_of(nothing, nothing, both, nothing, nothing),
+               o.accumulates, o.accumulates_code));
+  const sparse_operand of_sums = view_of(sums, o);
+  return steps_of(o).merge(
+      merge_of(of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &copying()));
+}
+
 /// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
 sparse_result joined(const operation& o, const sparse_result& t, const assigned_region& region) {
   const bool accumulates = o.accum != accumulator::none;
+  const bool has_own_type =
+      accumulates && (o.accum != accumulator::own || o.accumulates->algebra == o.out_type);
+  const sparse_result summed = accumulates && !has_own_type ? with_sums(o, t) : sparse_result();
   using enum take;
-  const merge_rules rules = rules_of(accumulates ? x : nothing, y, accumulates ? both : y, x,
+  const merge_rules rules = rules_of(accumulates ? x : nothing, y, has_own_type ? both : y, x,
                                      o.desc->replace ? nothing : x);
-  const sparse_operand of_t = view_of(t, o);
-  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, accumulates ? o.accumulates : &copying(),
-                          o.accumulates_code);
+  const sparse_operand of_t = view_of(accumulates && !has_own_type ? summed : t, o);
+  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, has_own_type ? o.accumulates : &copying(),
+                          has_own_type ? o.accumulates_code : static_cast<unsigned char>(0));
   m.region_rows = region.rows.data<bool>();
   m.region_columns = region.columns.data<bool>();
   return steps_of(o).merge(m);

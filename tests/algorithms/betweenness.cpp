@@ -90,6 +90,10 @@ TEST_CASE("betweenness of random graphs is that of a plain loop, by any batch") 
                                     done = sources;
                                   }};
       check_close(rig::betweenness(a.with_value(0.0f), some, my), of_some, 1e-12);
+      const std::vector<long> as_long(some.begin(), some.end());
+      done = 0;
+      // A kernel of dense products makes all levels dense.
+      check_close(rig::betweenness(a, as_long, my, {.kernel = "row"}), of_some, 1e-12);
       CHECK(done == static_cast<rig::int64>(some.size()));
       done = 0;
       if (batch > 1) check_close(rig::betweenness(a, my), of_all, 1e-12);

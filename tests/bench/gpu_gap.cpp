@@ -43,7 +43,7 @@ class gap : public suite {
     // A pass from the sources, and one back.
     add(of, "betweenness, 4 sources", 2 * entries + 8 * nodes,
         [&] { rig::betweenness(a, sources); });
-    add(of, "triangles", entries, [&] { rig::triangles(a, {.symmetric = true}, {}); });
+    add(of, "triangles", entries, [&] { rig::triangles(a, {.symmetric = true}); });
   }
 
   void summarise() override {}

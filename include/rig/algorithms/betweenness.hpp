@@ -4,10 +4,10 @@
 /// Betweenness centrality.
 
 #include <functional>
-#include <span>
 
 #include "rig/dense.hpp"
 #include "rig/descriptor.hpp"
+#include "rig/kernels/integers.hpp"
 #include "rig/matrix.hpp"
 
 namespace rig {
@@ -35,14 +35,14 @@ struct betweenness_options {
 /// const auto through = rig::betweenness(A, std::vector{0, 1});
 /// std::printf("node 2: %g paths\n", through(2, 0));
 /// @endcode
-dense<double> betweenness(const matrix<bool>& a, std::span<const index> sources,
+dense<double> betweenness(const matrix<bool>& a, const integers& sources,
                           const betweenness_options& given = {}, const descriptor& desc = {});
 /// From every node.
 dense<double> betweenness(const matrix<bool>& a, const betweenness_options& given = {},
                           const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-dense<double> betweenness(const matrix<T>& a, std::span<const index> sources,
+dense<double> betweenness(const matrix<T>& a, const integers& sources,
                           const betweenness_options& given = {}, const descriptor& desc = {}) {
   return betweenness(a.with_value(true), sources, given, desc);
 }

@@ -43,11 +43,11 @@ struct bfs_result {
 /// const auto found = rig::bfs(A, 0);
 /// std::printf("%d levels, node 2: %d\n", found.max_level + 1, found.levels(2, 0));
 /// @endcode
-bfs_result bfs(const matrix<bool>& a, index source, const bfs_options& given = {},
+bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given = {},
                const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-bfs_result bfs(const matrix<T>& a, index source, const bfs_options& given = {},
+bfs_result bfs(const matrix<T>& a, int64 source, const bfs_options& given = {},
                const descriptor& desc = {}) {
   return bfs(a.with_value(true), source, given, desc);
 }

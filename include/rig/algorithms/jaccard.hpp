@@ -21,10 +21,10 @@ namespace rig {
 /// const auto similar = rig::jaccard(A, 0);
 /// std::printf("%ld nodes share a neighbour with node 0\n", similar.nnz());
 /// @endcode
-vector<double> jaccard(const matrix<bool>& a, index node, const descriptor& desc = {});
+vector<double> jaccard(const matrix<bool>& a, int64 node, const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-vector<double> jaccard(const matrix<T>& a, index node, const descriptor& desc = {}) {
+vector<double> jaccard(const matrix<T>& a, int64 node, const descriptor& desc = {}) {
   return jaccard(a.with_value(true), node, desc);
 }
 

@@ -44,14 +44,14 @@ struct sssp_result {
 /// const auto found = rig::sssp(A, 0);
 /// std::printf("%ld nodes; node 2 is %g away\n", found.reached, found.distances(2, 0));
 /// @endcode
-sssp_result<double> sssp(const matrix<double>& a, index source, const sssp_options& given = {},
+sssp_result<double> sssp(const matrix<double>& a, int64 source, const sssp_options& given = {},
                          const descriptor& desc = {});
 /// The same for integers.
-sssp_result<int64> sssp(const matrix<int64>& a, index source, const sssp_options& given = {},
+sssp_result<int64> sssp(const matrix<int64>& a, int64 source, const sssp_options& given = {},
                         const descriptor& desc = {});
 /// The same for weights of other types, which are converted to int64 or double.
 template <class T>
-auto sssp(const matrix<T>& a, index source, const sssp_options& given = {},
+auto sssp(const matrix<T>& a, int64 source, const sssp_options& given = {},
           const descriptor& desc = {}) {
   using weight = std::conditional_t<std::is_integral_v<T>, int64, double>;
   const descriptor other{.threads = desc.threads, .stream = desc.stream};

@@ -17,21 +17,21 @@ struct triangles_options {
 /// The number of triangles of the undirected view of a graph: three nodes, an edge between each
 /// two.
 ///
-///   Σ (L ⊕.⊗ L)⟨L⟩ over plus_pair; L has the arc of each edge that leads to the higher degree, or
+///   Σ (L ⊕.⊗ Lᵀ)⟨L⟩ over plus_pair; L has the arc of each edge that leads to the higher degree, or
 ///   to the lower index if degrees differ little
 ///
 /// Shapes: A n×n; an entry (i, j) or (j, i) is an edge, its value is not read, and self loops do
 /// not count. Exact. The descriptor's kernel goes to the product; threads and stream go to all
-/// calls. Places: all. Cost: O(nnz · √nnz) at most; memory: O(nnz), and the transpose, which is not
-/// kept. Throws error: shape, unknown_kernel, cannot, out_of_memory. Source: Latapy, Theoretical
-/// Computer Science 2008; Azad et al., IPDPSW 2015.
+/// calls. Places: all. Cost: O(nnz · √nnz · log nnz) at most; memory: O(nnz). Throws error: shape,
+/// unknown_kernel, cannot, out_of_memory. Source: Latapy, Theoretical Computer Science 2008; Azad
+/// et al., IPDPSW 2015.
 /// @code
 /// const rig::int64 count = rig::triangles(A);
 /// std::printf("%ld triangles\n", count);
 /// @endcode
 int64 triangles(const matrix<bool>& a, const descriptor& desc = {});
 /// The same with options.
-int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc);
+int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
 int64 triangles(const matrix<T>& a, const descriptor& desc = {}) {
@@ -39,7 +39,7 @@ int64 triangles(const matrix<T>& a, const descriptor& desc = {}) {
 }
 /// The same for other values, with options.
 template <class T>
-int64 triangles(const matrix<T>& a, const triangles_options& given, const descriptor& desc) {
+int64 triangles(const matrix<T>& a, const triangles_options& given, const descriptor& desc = {}) {
   return triangles(a.with_value(true), given, desc);
 }
 

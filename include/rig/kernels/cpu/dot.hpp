@@ -130,8 +130,8 @@ class dense_lines {
   explicit dense_lines(const problem& p)
       : p_(p),
         inner_(p.desc->transpose_a ? p.left_full.rows : p.left_full.columns),
-        left_(inner_),
-        right_(inner_) {}
+        left_(is_ignoring_left<S> ? 0 : inner_),
+        right_(is_ignoring_right<S> ? 0 : inner_) {}
 
   void begin(index i) {
     row_ = i;
@@ -158,14 +158,18 @@ class dense_lines {
     constexpr index lanes = 8;
     accum sums[lanes]{};
     const index whole = inner_ < lanes ? inner_ : lanes;
-    for (index k = 0; k < whole; ++k) sums[k] = product<S>(left_[k], column[k], {row_, k});
+    const auto at = [&](index k) {
+      typename S::left a{};
+      typename S::right b{};
+      if constexpr (!is_ignoring_left<S>) a = left_[k];
+      if constexpr (!is_ignoring_right<S>) b = column[k];
+      return product<S>(a, b, {row_, k});
+    };
+    for (index k = 0; k < whole; ++k) sums[k] = at(k);
     index k = lanes;
     for (; k + lanes <= inner_; k += lanes)
-      for (index lane = 0; lane < lanes; ++lane)
-        sums[lane] =
-            S::add(sums[lane], product<S>(left_[k + lane], column[k + lane], {row_, k + lane}));
-    for (; k < inner_; ++k)
-      sums[k % lanes] = S::add(sums[k % lanes], product<S>(left_[k], column[k], {row_, k}));
+      for (index lane = 0; lane < lanes; ++lane) sums[lane] = S::add(sums[lane], at(k + lane));
+    for (; k < inner_; ++k) sums[k % lanes] = S::add(sums[k % lanes], at(k));
     accum sum = sums[0];
     for (index lane = 1; lane < whole; ++lane) sum = S::add(sum, sums[lane]);
     return sum;
@@ -262,13 +266,41 @@ sparse_result pull(const problem& p) {
   return assemble(p, rows, columns, std::move(lengths), pieces, threads);
 }
 
+/// Dense operands under a structural mask: C has each of its entries, and shares its pattern.
+template <class S>
+sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, double steps) {
+  const sparse_operand& m = p.mask.sparse;
+  const int threads = threads_for(steps, p.desc->threads);
+  const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  sparse_result out;
+  out.structure = p.mask.structure;
+  out.values = buffer::allocate(static_cast<std::size_t>(m.nnz) * p.c.value_bytes);
+  dense_operand to;
+  to.data = out.values.data();
+  to.value_type = p.c.value_type;
+  with_stored<output<S>>(to, [&]<class To>(To* values) {
+    in_pieces(
+        static_cast<int>(rows.size()) - 1, threads, [&] { return dense_lines<S>(p); },
+        [&](dense_lines<S>& line, int piece) {
+          for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
+            line.begin(i);
+            for (int64 e = m.offset(i); e < m.offset(i + 1); ++e)
+              values[e] = convert<To>(finished<S>(line.dot(m.entries[e]), line.inner()));
+          }
+        });
+  });
+  return out;
+}
+
 template <class S>
 sparse_result dot(const problem& p) {
   if (operands_of(p) == operands::dense_pair) {
     const index inner = p.desc->transpose_a ? p.left_full.rows : p.left_full.columns;
+    const std::vector<int64> work = work_of_mask(p, nullptr, inner);
+    const double steps = static_cast<double>(p.mask.sparse.nnz) * inner;
+    if (inner > 0 && p.mask.structural) return dot_in_pattern<S>(p, work, steps);
     return dot_under_mask<S>(
-        p, work_of_mask(p, nullptr, inner), static_cast<double>(p.mask.sparse.nnz) * inner,
-        [&] { return dense_lines<S>(p); },
+        p, work, steps, [&] { return dense_lines<S>(p); },
         [](dense_lines<S>& line, index j, result_piece<output<S>>& to) {
           to.add(j, finished<S>(line.dot(j), line.inner()));
         });
