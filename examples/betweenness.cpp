@@ -41,13 +41,14 @@ std::vector<rig::index> top_of(const rig::dense<double>& values) {
 void betweenness(const example::options& given, rig::index count,
                  const rig::betweenness_options& my) {
   const auto a = given.load<bool>().to(given.where());
-  const bool is_from_all = count < 0;
-  example::require(count <= a.rows(),
+  const bool is_from_all = count < 0, is_square = a.rows() == a.columns();
+  if (count == 0) count = std::min(4, a.rows());
+  example::require(!is_square || count <= a.rows(),
                    "--sources is at most " + std::to_string(a.rows()) + ", the number of nodes");
   std::vector<rig::index> sources(static_cast<std::size_t>(is_from_all ? a.rows() : count));
   std::iota(sources.begin(), sources.end(), 0);
   // From all nodes, a path of an undirected graph is found from both of its ends.
-  const double scale = is_from_all && is_symmetric(a) ? 0.5 : 1;
+  const double scale = is_from_all && is_square && is_symmetric(a) ? 0.5 : 1;
   a.prepare({.transpose_a = true});
   const example::stopwatch watch;
   const auto found = rig::betweenness(a, sources, my, given.describe());
@@ -84,15 +85,16 @@ int main(int count, char** arguments) {
   namespace po = example::po;
   po::options_description own("Betweenness", 100);
   auto add = own.add_options();
-  add("sources", po::value(&sources)->default_value("4")->value_name("K|all"),
-      "search from the nodes 0 ... K-1, or from all");
+  add("sources", po::value(&sources)->value_name("K|all"),
+      "search from the nodes 0 ... K-1 (default: 4), or from all; then an undirected path counts "
+      "once");
   add("batch", po::value(&my.batch)->default_value(my.batch)->value_name("N"),
       "sources that are searched at once");
   return example::run_program(
       count, arguments, "Ranks the nodes of a graph by the shortest paths through them", own,
       [&](const example::options& given) {
-        int number = -1;
-        if (sources != "all") {
+        int number = sources == "all" ? -1 : 0;
+        if (!sources.empty() && sources != "all") {
           const char* const end = sources.data() + sources.size();
           const auto read = std::from_chars(sources.data(), end, number);
           example::require(read.ec == std::errc() && read.ptr == end && number > 0,
@@ -100,5 +102,6 @@ int main(int count, char** arguments) {
         }
         example::require(my.batch > 0, "--batch is at least 1");
         betweenness(given, number, my);
-      });
+      },
+      example::takes::graph_of_algorithm);
 }

@@ -43,7 +43,9 @@ int main(int count, char** arguments) {
   namespace po = example::po;
   po::options_description own("Components", 100);
   own.add_options()("symmetric", po::bool_switch(&my.symmetric),
-                    "every arc has its reverse: the transpose is not built");
-  return example::run_program(count, arguments, "Finds the parts of a graph that no arc joins", own,
-                              [&](const example::options& given) { components(given, my); });
+                    "every arc has its reverse, which is not checked; no transpose is built");
+  return example::run_program(
+      count, arguments, "Finds the parts of a graph that no arc joins", own,
+      [&](const example::options& given) { components(given, my); },
+      example::takes::graph_of_algorithm);
 }

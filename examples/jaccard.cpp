@@ -37,9 +37,8 @@ void jaccard(const example::options& given, rig::index node) {
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
-  out.add("node", node);
-  out.add("similar", found.nnz());
+  out.note("node", std::to_string(node));
+  out.note("similar", std::to_string(found.nnz()) + " nodes share a neighbour with it");
   out.add_json("top", example::json_list(top), first);
   out.add("ms", ms);
   out.print(given.json);
@@ -52,7 +51,8 @@ int main(int count, char** arguments) {
   namespace po = example::po;
   po::options_description own("Jaccard similarity", 100);
   own.add_options()("node", po::value(&node)->default_value(0), "whose neighbours are compared");
-  return example::run_program(count, arguments,
-                              "Finds the nodes whose neighbours agree most with those of one node",
-                              own, [&](const example::options& given) { jaccard(given, node); });
+  return example::run_program(
+      count, arguments, "Finds the nodes whose neighbours agree most with those of one node", own,
+      [&](const example::options& given) { jaccard(given, node); },
+      example::takes::graph_of_algorithm);
 }

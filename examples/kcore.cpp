@@ -20,7 +20,6 @@ void kcore(const example::options& given) {
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
   out.add("max", found.most);
   out.note("in it", std::to_string(in_most) + " nodes");
   out.add("ms", ms);
@@ -31,5 +30,6 @@ void kcore(const example::options& given) {
 
 int main(int count, char** arguments) {
   return example::run_program(count, arguments, "Finds the core number of each node of a graph",
-                              example::po::options_description("Cores", 100), kcore);
+                              example::po::options_description("Cores", 100), kcore,
+                              example::takes::graph_of_algorithm);
 }

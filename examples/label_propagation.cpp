@@ -18,9 +18,8 @@ void label_propagation(const example::options& given, const rig::label_propagati
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
   out.add("communities", found.communities);
-  out.add("iterations", found.iterations);
+  out.note("iterations", std::to_string(found.iterations));
   out.add("ms", ms);
   out.print(given.json);
 }
@@ -33,10 +32,11 @@ int main(int count, char** arguments) {
   po::options_description own("Label propagation", 100);
   own.add_options()("iterations", po::value(&my.iterations)->default_value(10),
                     "stop then, or earlier if no label changes");
-  return example::run_program(count, arguments,
-                              "Finds communities: each node takes the label of most neighbours",
-                              own, [&](const example::options& given) {
-                                example::require(my.iterations >= 0, "--iterations is at least 0");
-                                label_propagation(given, my);
-                              });
+  return example::run_program(
+      count, arguments, "Finds communities: each node takes the label of most neighbours", own,
+      [&](const example::options& given) {
+        example::require(my.iterations >= 0, "--iterations is at least 0");
+        label_propagation(given, my);
+      },
+      example::takes::graph_of_algorithm);
 }

@@ -19,7 +19,6 @@ void lcc(const example::options& given, const rig::local_clustering_options& my)
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(n) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", n);
   out.add("mean", n == 0 ? 0.0 : rig::reduce(found, rig::binary::plus) / n);
   out.add("ms", ms);
   out.print(given.json);
@@ -33,7 +32,7 @@ int main(int count, char** arguments) {
   po::options_description own("Local clustering", 100);
   own.add_options()("directed", po::bool_switch(&my.directed),
                     "count arcs between neighbours one by one, as LDBC does");
-  return example::run_program(count, arguments,
-                              "How much of each node's neighbourhood is connected, on average", own,
-                              [&](const example::options& given) { lcc(given, my); });
+  return example::run_program(
+      count, arguments, "How much of each node's neighbourhood is connected, on average", own,
+      [&](const example::options& given) { lcc(given, my); }, example::takes::graph_of_algorithm);
 }

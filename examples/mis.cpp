@@ -18,9 +18,8 @@ void mis(const example::options& given, const rig::mis_options& my) {
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
   out.add("size", found.set.nnz());
-  out.add("rounds", found.rounds);
+  out.note("rounds", std::to_string(found.rounds));
   out.add("ms", ms);
   out.print(given.json);
 }
@@ -32,7 +31,7 @@ int main(int count, char** arguments) {
   namespace po = example::po;
   po::options_description own("Independent set", 100);
   own.add_options()("seed", po::value(&my.seed)->default_value(1), "of the nodes' priorities");
-  return example::run_program(count, arguments,
-                              "Finds nodes without edges between them, as many as can join", own,
-                              [&](const example::options& given) { mis(given, my); });
+  return example::run_program(
+      count, arguments, "Finds nodes without edges between them, as many as can join", own,
+      [&](const example::options& given) { mis(given, my); }, example::takes::graph_of_algorithm);
 }

@@ -29,10 +29,9 @@ void msf(const example::options& given, bool is_synthetic) {
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
   out.add("weight", found.weight);
   out.add("edges", found.forest.nnz());
-  out.add("rounds", found.rounds);
+  out.note("rounds", std::to_string(found.rounds));
   out.add("ms", ms);
   out.print(given.json);
 }
@@ -45,11 +44,12 @@ int main(int count, char** arguments) {
   po::options_description own("Spanning forest", 100);
   own.add_options()("weights", po::value(&weights)->default_value("file"),
                     "file: the values of the graph; synthetic: 1 to 64, from the nodes' numbers");
-  return example::run_program(count, arguments, "Finds a spanning forest of least weight", own,
-                              [&](const example::options& given) {
-                                example::require(
-                                    weights == "file" || weights == "synthetic",
-                                    "--weights is file or synthetic, not '" + weights + "'");
-                                msf(given, weights == "synthetic");
-                              });
+  return example::run_program(
+      count, arguments, "Finds a spanning forest of least weight", own,
+      [&](const example::options& given) {
+        example::require(weights == "file" || weights == "synthetic",
+                         "--weights is file or synthetic, not '" + weights + "'");
+        msf(given, weights == "synthetic");
+      },
+      example::takes::graph_of_algorithm);
 }

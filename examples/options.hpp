@@ -77,11 +77,12 @@ struct options {
 /// More threads than this never help, and OpenMP ends the process where it cannot start them.
 inline int most_threads() { return std::max(256, omp_get_num_procs()); }
 
-/// What a program is given: a graph by the options of all examples, or data by its own.
-enum class takes { graph, data };
+/// What a program is given: a graph by the options of all examples, for one product or for an
+/// algorithm of many; or data by its own options.
+enum class takes { graph, graph_of_algorithm, data };
 
 inline void check(const options& given, takes what) {
-  if (what == takes::graph)
+  if (what != takes::data)
     require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
   require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
           "--device is auto, cpu or cuda, not '" + given.device + "'");
@@ -120,7 +121,7 @@ int run_program(int count, char** arguments, const char* summary,
   try {
     po::options_description all(summary, 100), shared("Graph and machine", 100);
     auto add = shared.add_options();
-    if (what == takes::graph) {
+    if (what != takes::data) {
       add("graph", po::value(&given.graph)->value_name("FILE"),
           "graph to read: .mtx, .mtx.gz, or an edge list");
       add("generate", po::value(&given.generate)->value_name("WHAT"),
@@ -135,8 +136,9 @@ int run_program(int count, char** arguments, const char* summary,
     add("any-order", po::bool_switch(&given.any_order),
         "the last bits may differ between runs; --kernel vendor needs it");
     add("json", po::bool_switch(&given.json), "print one JSON object");
-    add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
-        "print the choice and the answers of the kernels; =all: of the other place too");
+    if (what != takes::graph_of_algorithm)
+      add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
+          "print the choice and the answers of the kernels; =all: of the other place too");
     add("help", "print this");
     all.add(own).add(shared);
 

@@ -34,7 +34,7 @@ void components(const example::options& given) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  return example::run_program(count, arguments,
-                              "Finds the parts of a graph whose nodes have paths to each other",
-                              example::po::options_description(), components);
+  return example::run_program(
+      count, arguments, "Finds the parts of a graph whose nodes have paths to each other",
+      example::po::options_description(), components, example::takes::graph_of_algorithm);
 }

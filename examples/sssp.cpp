@@ -67,5 +67,6 @@ int main(int count, char** arguments) {
           paths(given, given.load<double>(), source, my);
         else
           paths(given, rig::apply(given.load<bool>(), synthetic(), rig::int64(64)), source, my);
-      });
+      },
+      example::takes::graph_of_algorithm);
 }

@@ -17,7 +17,6 @@ void triangles(const example::options& given) {
   example::report out;
   out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
                         std::to_string(graph.nnz()) + " arcs");
-  out.add_hidden("n", graph.rows());
   out.add("triangles", count);
   out.add("ms", ms);
   out.print(given.json);
@@ -27,5 +26,6 @@ void triangles(const example::options& given) {
 
 int main(int count, char** arguments) {
   return example::run_program(count, arguments, "Counts the triangles of a graph's undirected view",
-                              example::po::options_description("Triangles", 100), triangles);
+                              example::po::options_description("Triangles", 100), triangles,
+                              example::takes::graph_of_algorithm);
 }

@@ -104,6 +104,9 @@ class buffer {
 };
 
 /// @cond internal
+/// Throws error(out_of_memory) with the number of bytes on the CPU.
+[[noreturn]] void cannot_allocate(std::size_t bytes);
+
 /// The stream that a result of a call on `stream` belongs to. It is rig's stream of the device, so
 /// results outlive `stream`; while `stream` is captured in a CUDA graph, it is `stream`.
 void* owner_for(place where, void* stream);

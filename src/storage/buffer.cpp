@@ -27,7 +27,7 @@ std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
     made = std::shared_ptr<void>(::operator new(bytes, alignment),
                                  [alignment](void* p) { ::operator delete(p, alignment); });
   } catch (const std::bad_alloc&) {
-    fail(errc::out_of_memory, {"out of memory: cannot allocate ", bytes, " bytes on cpu"});
+    cannot_allocate(bytes);
   }
   // Advice only: if the operating system declines, small pages serve.
   if (large) madvise(made.get(), bytes, MADV_HUGEPAGE);
@@ -35,6 +35,10 @@ std::shared_ptr<void> allocate_on_host(std::size_t bytes) {
 }
 
 }  // namespace
+
+void cannot_allocate(std::size_t bytes) {
+  fail(errc::out_of_memory, {"out of memory: cannot allocate ", bytes, " bytes on cpu"});
+}
 
 buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
   check_place(where);
@@ -57,8 +61,7 @@ buffer buffer::zeros(std::size_t bytes) {
   }
   void* const pages =
       mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (pages == MAP_FAILED)
-    fail(errc::out_of_memory, {"out of memory: cannot allocate ", bytes, " bytes on cpu"});
+  if (pages == MAP_FAILED) cannot_allocate(bytes);
   buffer made;
   made.data_ = std::shared_ptr<void>(pages, [bytes](void* p) { munmap(p, bytes); });
   made.bytes_ = bytes;

@@ -108,6 +108,21 @@ cells operation(const json& row) {
           has_peer ? "" : cell(row, "share_of_ceiling", 1, 2), cell(peers, "products", 1, 2)};
 }
 
+/// What the library chose, beside the fastest form of GraphBLAS.
+cells beside_graphblas(const json& row) {
+  if (row.at("kernel") != row.at("chosen")) return {};
+  double best = 0;
+  for (const auto& [name, ms] : row.at("peer_ms").items())
+    if (best == 0 || ms < best) best = ms;
+  return {text(row, "operation"), text(row, "graph"), cell(row, "ms", 1, 2), digits(best, 2),
+          cell(row, "ratio", 1, 2)};
+}
+
+cells of_gap(const json& row) {
+  return {text(row, "operation"), text(row, "graph"), cell(row, "ms", 1, 2),
+          cell(row, "share_of_ceiling", 1, 3)};
+}
+
 /// How a network computed its products: the kernel, with k or the sample size.
 std::string way_of(const json& row) {
   const int k = row.value("k", 0), width = row.value("width", 0);
@@ -151,6 +166,13 @@ const section sections[] = {
      {"graph", "threads", "1", "16", "32", "64", "100", "128", "256"},
      1,
      beside_onemkl},
+    {"analytics",
+     "CPU, beside SuiteSparse:GraphBLAS",
+     "The fastest form of GraphBLAS, and LAGraph's algorithms called one by one. Both use the "
+     "same number of threads.",
+     {"operation", "graph", "ms", "GraphBLAS, ms", "speed-up"},
+     2,
+     each<beside_graphblas>},
     {"hybrid",
      "Windows on Tensor cores",
      "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float "
@@ -180,6 +202,13 @@ const section sections[] = {
      {"search", "graph", "ms", "10⁹ edges per second", "over single searches"},
      2,
      each<search>},
+    {"gap",
+     "The six algorithms of the GAP benchmark",
+     "Whole calls on the GPU. A share is the time of a copy of the bytes that must be read, over "
+     "that of the call: the graph once per search and per iteration, twice for betweenness.",
+     {"algorithm", "graph", "ms", "share of the copy"},
+     2,
+     each<of_gap>},
     {"graph",
      "Operations besides products",
      "A share is that of the measured copy bandwidth, which counts reads and writes. Each call is "

@@ -55,6 +55,45 @@ TEST_CASE("the number of threads changes nothing") {
   CHECK(rig::reduce(a, rig::binary::plus, {.threads = 5}) == sum);
 }
 
+TEST_CASE("own joins in the operator's type, and leaves C's other entries as they are") {
+  const std::vector<rig::index> i{0, 1}, j{0, 1};
+  const std::vector<double> before{2.5, 1e10 + 0.5};
+  const auto a = rig::matrix<int>::from_positions(2, 2, std::vector{0}, std::vector{0}, 1);
+  const auto start = rig::matrix<double>::from_tuples(2, 2, i, j, before);
+  const rig::plus_times<int> algebra;
+  const auto check = [&](const rig::matrix<double>& c, double first) {
+    REQUIRE(c.nnz() == 2);
+    CHECK(c.value(0) == first);
+    CHECK(c.value(1) == before[1]);
+  };
+  auto c = start;
+  rig::mxm(c, rig::accumulator::own, a, a, algebra);
+  check(c, 3);
+  rig::ewise_add(c, rig::accumulator::own, a, a, rig::binary::plus);
+  check(c, 5);
+  rig::mxm(c, rig::accumulator::own, a, a, algebra, rig::complement(rig::structure(a)));
+  check(c, 5);
+  rig::mxm(c, rig::accumulator::own, a, a, algebra, rig::structure(a), {.replace = true});
+  CHECK(c.nnz() == 1);
+  CHECK(c.value(0) == 6);
+  // An entry that C lacks comes as it is.
+  c = rig::matrix<double>::from_tuples(2, 2, std::vector{1}, std::vector{1}, std::vector{0.5});
+  rig::mxm(c, rig::accumulator::own, a, a, algebra);
+  REQUIRE(c.nnz() == 2);
+  CHECK(c.value(0) == 1);
+  CHECK(c.value(1) == 0.5);
+  auto w = rig::vector<double>::from_tuples(2, i, std::vector{2.5, 7.75});
+  rig::vxm(w, rig::accumulator::own, rig::vector<int>::from_indices(2, std::vector{0}), a, algebra);
+  CHECK(w.value(0) == 3);
+  CHECK(w.value(1) == 7.75);
+  constexpr long odd = (1L << 53) + 1;
+  auto l =
+      rig::matrix<rig::int64>::from_tuples(1, 1, std::vector{0}, std::vector{0}, std::vector{odd});
+  const rig::matrix<double> none_there(1, 1);
+  rig::mxm(l, rig::accumulator::own, none_there, none_there, rig::plus_times<double>());
+  CHECK(l.value(0) == odd);
+}
+
 TEST_CASE("one long row, as of a vector, is cut between threads") {
   constexpr rig::index n = 300000;
   std::vector<rig::index> even, third;

@@ -107,6 +107,23 @@ TEST_CASE("finish of mxv takes the entries of the row of A") {
                  "finish"));
 }
 
+TEST_CASE("a product of dense operands shares the pattern of its structural mask") {
+  const auto mask = rig::generate::from_text("karate").with_value(2.0f);
+  rig::dense<float> x(34, 5, 1.5f), y(5, 34, 2.0f);
+  for (const int threads : {1, 3}) {
+    const auto c =
+        rig::mxm(x, y, rig::plus_times<float>(), rig::structure(mask), {.threads = threads});
+    CHECK(c.shared_structure() == mask.shared_structure());
+    CHECK(rig::reduce(c, rig::binary::minimum) == 15);
+    CHECK(rig::reduce(c, rig::binary::maximum) == 15);
+    const auto any = rig::mxm(x, y, rig::any_pair<bool>(), rig::structure(mask));
+    CHECK(rig::reduce(any, rig::binary::logical_and));
+  }
+  // Without inner places there are no products.
+  const rig::dense<float> thin(34, 0), flat(0, 34);
+  CHECK(rig::mxm(thin, flat, rig::plus_times<float>(), rig::structure(mask)).nnz() == 0);
+}
+
 TEST_CASE("the semiring's own add accumulates") {
   const auto a = matrix<float>::from_positions(2, 2, std::vector{0, 1}, std::vector{0, 1}, 3.0f);
   auto c = a;

@@ -49,13 +49,11 @@ class work : public build {
   void each(int64 count, F f) const;
 
   /// Waits, and returns the number at `from`.
-  template <class Number>
-  Number read(const Number* from) const {
-    static_assert(sizeof(Number) <= sizeof(int64));
-    void* const pinned = pinned_number();
-    to_host(pinned, from, sizeof(Number));
+  int64 read(const int64* from) const {
+    int64* const number = pinned_number();
+    to_host(number, from, sizeof(*number));
     wait();
-    return *static_cast<const Number*>(pinned);
+    return *number;
   }
 
   template <class Arguments>

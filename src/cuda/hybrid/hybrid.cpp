@@ -84,11 +84,12 @@ window_fit fit_of(const tuning_row& row) {
 }
 
 double hybrid_over_row(const windows& of, const window_fit& fit, int64 nnz, double imbalance) {
-  // The loop over the rows of a sparse window has fewer warps in flight than `row`.
-  constexpr double cuda_cores_over_row = 1.15;
-  // C is written whatever the density.
-  constexpr double least_over_row = 0.4;
   if (nnz == 0) return 1;
+  const tuning_table& table = current_table();
+  // The loop over the rows of a sparse window has fewer warps in flight than `row`.
+  const double sparse_over_row = table[constant::sparse_windows_over_row];
+  // C is written whatever the density.
+  const double least_over_row = table[constant::least_window_over_row];
   auto others = static_cast<double>(nnz);
   double out = 0;
   for (const window_class& one : of.classes) {
@@ -102,7 +103,7 @@ double hybrid_over_row(const windows& of, const window_fit& fit, int64 nnz, doub
     out += entries * std::max(least / density, least_over_row);
     others -= entries;
   }
-  return (out + cuda_cores_over_row * imbalance * others) / static_cast<double>(nnz);
+  return (out + sparse_over_row * imbalance * others) / static_cast<double>(nnz);
 }
 
 namespace {

@@ -125,7 +125,7 @@ __global__ void __launch_bounds__(512) push_few(product_arguments args) {
   }
   __syncthreads();
   if (products > few_products) {
-    if (thread == 0) write_offsets(args, -1);
+    if (thread == 0) *args.lengths = -1;
     return;
   }
   for (int64 e = thread / 32; e < n; e += threads / 32) {
@@ -149,7 +149,9 @@ __global__ void __launch_bounds__(512) push_few(product_arguments args) {
     atomicAdd(&entries, 1);
   }
   __syncthreads();
-  if (thread == 0) write_offsets(args, entries);
+  if (thread != 0) return;
+  *args.lengths = entries;
+  write_offsets(args, entries);
 }
 
 }  // namespace rig::on_cuda

@@ -124,7 +124,9 @@ constexpr const char* constant_names[] = {"tiny_nonzeros",
                                           "spmv_panels_over_spmv",
                                           "spmv_panels_over_spmv_if_slower",
                                           "spmv_shared_percent",
-                                          "warp_entry_seconds"};
+                                          "warp_entry_seconds",
+                                          "sparse_windows_over_row",
+                                          "least_window_over_row"};
 static_assert(std::size(constant_names) == constant_count);
 
 std::vector<std::string_view> split(std::string_view text, char at) {

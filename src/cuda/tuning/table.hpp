@@ -97,6 +97,8 @@ enum class constant : unsigned char {
   spmv_panels_over_spmv_if_slower,
   spmv_shared_percent,
   warp_entry_seconds,
+  sparse_windows_over_row,
+  least_window_over_row,
   count
 };
 constexpr std::size_t constant_count = static_cast<std::size_t>(constant::count);

@@ -54,7 +54,7 @@ class zeroed_words {
  public:
   explicit zeroed_words(std::size_t count)
       : words_(static_cast<std::uint64_t*>(std::calloc(count, sizeof(std::uint64_t)))) {
-    if (words_ == nullptr) throw std::bad_alloc();
+    if (words_ == nullptr) cannot_allocate(count * sizeof(std::uint64_t));
   }
   std::uint64_t& operator[](std::size_t i) { return words_.get()[i]; }
   const std::uint64_t& operator[](std::size_t i) const { return words_.get()[i]; }
@@ -216,11 +216,19 @@ struct result_piece {
 
   /// Makes room for entries, at most some: products that meet make fewer.
   void expect(int64 entries) {
-    const auto count = static_cast<std::size_t>(std::min<int64>(entries, 1 << 20));
-    columns.reserve(count);
-    values.reserve(count);
+    reserve(static_cast<std::size_t>(std::min<int64>(entries, 1 << 20)));
+  }
+  void reserve(std::size_t count) {
+    try {
+      columns.reserve(count);
+      values.reserve(count);
+    } catch (const std::bad_alloc&) {
+      cannot_allocate(count * (sizeof(index) + sizeof(element)));
+    }
   }
   void add(index column, T value) {
+    if (columns.size() == columns.capacity())
+      reserve(std::max<std::size_t>(16, 2 * columns.size()));
     columns.push_back(column);
     values.push_back({value});
   }
