@@ -11,7 +11,7 @@ void triangles(const example::options& given) {
   const auto graph = given.load<float>();
   const auto a = graph.to(given.where());
   const example::stopwatch watch;
-  const rig::int64 count = rig::triangles(a, given.describe());
+  const rig::int64 count = rig::triangles(a, {}, given.describe());
   const double ms = watch.ms();
 
   example::report out;

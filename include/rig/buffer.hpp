@@ -104,7 +104,7 @@ class buffer {
 };
 
 /// @cond internal
-/// Throws error(out_of_memory) with the number of bytes on the CPU.
+/// Throws error(out_of_memory), which names the bytes and the CPU.
 [[noreturn]] void cannot_allocate(std::size_t bytes);
 
 /// The stream that a result of a call on `stream` belongs to. It is rig's stream of the device, so

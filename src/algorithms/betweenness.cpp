@@ -43,6 +43,9 @@ std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index>
   return levels;
 }
 
+/// A search of more levels is made anew by sparse products, which read a frontier's arcs only.
+constexpr int most_levels = 32;
+
 /// The number of shortest paths from each source to each node, and the node's level, n×k. Each
 /// level is a product with all of A.
 struct dense_search {
@@ -60,7 +63,7 @@ struct dense_search {
     const auto start =
         matrix<double>::from_positions(a.rows(), paths.columns(), sources, columns, 1.0);
     auto frontier = ewise_add(paths, start.to(a.where()), binary::second, other);
-    for (; reduce(frontier, binary::maximum, other) > 0; ++depth) {
+    for (; depth <= most_levels && reduce(frontier, binary::maximum, other) > 0; ++depth) {
       ewise_add(paths, none, paths, frontier, binary::plus, other);
       assign(levels, none, depth, all, all, values(frontier), other);
       frontier = mxm(a, frontier, plus_second<double>(), complement(values(paths)), product);
@@ -71,25 +74,28 @@ struct dense_search {
   }
 };
 
-/// Adds the shares of the paths from these sources to `sums`, by dense products.
-void add_batch_by_dense(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
+/// Adds the shares of the paths from these sources to `sums`, by dense products. Returns false,
+/// and adds nothing, if there are too many levels.
+bool add_batch_by_dense(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
                         const descriptor& other, const descriptor& product) {
   const dense_search found(a, sources, other, product);
+  if (found.depth > most_levels) return false;
   // 1 + what a node passes on: a path ends there, and others lead through.
   auto shares = filled<double>(a.rows(), found.paths.columns(), 1, a.where(), other);
   for (int level = found.depth - 1; level > 1; --level) {
     const auto here = found.are_at(level, other), before = found.are_at(level - 1, other);
     const auto by_path = ewise_mult(shares, found.paths, binary::divide, values(here), other);
     auto received = mxm(a, by_path, plus_second<double>(), values(before), product);
-    ewise_mult(received, none, received, found.paths, binary::times, other);
+    ewise_mult(received, none, received, found.paths, binary::times, values(before), other);
     ewise_add(shares, none, shares, received, binary::plus, other);
   }
   reduce_rows(sums, accumulator::plus, shares, binary::plus, other);
   apply(sums, none, sums, binary::minus, static_cast<double>(sources.size()), other);
+  return true;
 }
 
 /// A device reads all of A faster than it finds the arcs of a frontier, unless there are many
-/// levels, as where nodes have few arcs. A kernel that is named decides.
+/// levels. A kernel that is named decides.
 bool takes_dense_products(const matrix<bool>& a, const descriptor& desc) {
   if (desc.kernel.empty()) return a.where() != cpu() && !has_many_levels(a);
   const auto all = kernels();
@@ -127,11 +133,14 @@ dense<double> betweenness(const matrix<bool>& a, const integers& from,
   const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
   auto sums = filled<double>(a.rows(), 1, 0, a.where(), other);
-  const bool is_dense = takes_dense_products(a, desc);
+  bool is_dense = takes_dense_products(a, desc);
+  descriptor of_sparse = product;
+  if (is_dense) of_sparse.kernel = {};  // that of dense products
   const auto batch = static_cast<std::size_t>(given.batch);
   for (std::size_t first = 0; first < sources.size(); first += batch) {
     const auto some = std::span(sources).subspan(first, std::min(batch, sources.size() - first));
-    (is_dense ? add_batch_by_dense : add_batch)(a, some, sums, other, product);
+    is_dense = is_dense && add_batch_by_dense(a, some, sums, other, product);
+    if (!is_dense) add_batch(a, some, sums, other, of_sparse);
     if (given.progress) given.progress(static_cast<int64>(first + some.size()));
   }
   return sums;

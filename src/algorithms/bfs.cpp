@@ -111,7 +111,7 @@ RIG_OPERATOR(
       const unsigned bytes = four * 0x00204081u & 0x01010101u;
       return static_cast<rig::int32>(bytes * static_cast<unsigned>(weight));
     });
-/// Byte j % 4 of a word: bits `first` to `first` + 7 of level + 1.
+/// Byte j % 4 of a word: bits `first` to `first` + 7 of level + 1. The first byte subtracts the 1.
 RIG_OPERATOR(
     level_bits,
     static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index j, rig::int32 first) {

@@ -19,8 +19,6 @@ RIG_OPERATOR(
       return i;
     });
 
-/// Below so many arcs per node, searches have many levels.
-constexpr int64 arcs_per_node = 4;
 /// A search that has more levels is left to FastSV, whose iterations are few on long paths, too.
 constexpr int most_levels = 32;
 /// A frontier of more than this share of the nodes is read by what the other nodes point at.
@@ -135,7 +133,7 @@ components_result components(const matrix<bool>& a, const components_options& gi
   parent = nodes;
   auto seen = filled<bool>(n, 1, false, a.where(), by.other);
   bool is_whole = false;
-  if (a.nnz() >= arcs_per_node * n && a.nnz() > 0 && desc.kernel.empty()) {
+  if (!has_many_levels(a) && a.nnz() > 0 && desc.kernel.empty()) {
     is_whole = mark_component(a, seen, found.iterations, by);
     auto marked = filled<int32>(n, 1, n, a.where(), by.other);
     apply(marked, none, parent, unary::identity, values(seen), by.other);

@@ -10,8 +10,8 @@ namespace {
 
 void require_node(int64 node, index nodes) {
   if (node < 0 || node >= nodes)
-    fail(errc::range, {"jaccard: node is ", node, ", but A has ", nodes,
-                       " nodes, which are counted from 0; give one of them"});
+    fail(errc::range,
+         {"jaccard: node is ", node, ", but A has ", nodes, " nodes, which are counted from 0"});
 }
 
 }  // namespace

@@ -20,14 +20,12 @@ matrix<bool> oriented_edges(const matrix<bool>& a, const descriptor& desc) {
 
 }  // namespace
 
-int64 triangles(const matrix<bool>& a, const descriptor& desc) { return triangles(a, {}, desc); }
-
 int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc) {
   require_graph("triangles", a, desc);
   if (a.nnz() == 0) return 0;
   const descriptor other = of_operations(desc);
   const auto l = oriented_edges(given.symmetric ? a : undirected(a, other), other);
-  // Rows by rows: no kernel needs a transpose.
+  // Rows by rows: `dot` needs no transpose of L.
   descriptor product = of_products(desc);
   product.transpose_b = true;
   const auto closed = mxm(l, l, plus_pair<int64>(), structure(l), product);

@@ -16,7 +16,7 @@ using kind = operation::kind;
 struct intermediates {
   buffer mask, keep;
   assigned_region region;
-  sparse_result t;
+  sparse_result t, sums, summed;
 };
 
 void transpose(const operation& o, operand& x) {
@@ -181,33 +181,40 @@ sparse_result restricted(const operation& o, const sparse_result& t) {
   return out;
 }
 
-/// T, with C ⊙ T in the places that C has too. A merge by an operator of another type than C's
-/// would also convert C's other entries.
-sparse_result with_sums(const operation& o, const sparse_result& t) {
+/// Whether a merge by the operator leaves values of this type as they are.
+bool keeps_values(const operator_info& by, type stored) {
+  const type own = by.kind == operator_kind::add ? by.result : by.algebra;
+  const bool is_short = stored == type::half || stored == type::bfloat16;
+  return own != type::other && (own == stored || (is_short && own == type::float32));
+}
+
+/// T, with C ⊙ T in the places that C has too, for operators that would convert C's other entries.
+void add_sums(const operation& o, const sparse_result& t, intermediates& kept) {
   operation of_all = o;
   of_all.mask = {};
   using enum take;
   const sparse_operand of_t = view_of(t, o);
-  const sparse_result sums = steps_of(o).merge(
-      merge_of(of_all, &o.c.sparse, &of_t, rules_of(nothing, nothing, both, nothing, nothing),
-               o.accumulates, o.accumulates_code));
-  const sparse_operand of_sums = view_of(sums, o);
-  return steps_of(o).merge(
+  kept.sums = steps_of(o).merge(merge_of(of_all, &o.c.sparse, &of_t,
+                                         rules_of(nothing, nothing, both, nothing, nothing),
+                                         o.accumulates, o.accumulates_code));
+  const sparse_operand of_sums = view_of(kept.sums, o);
+  kept.summed = steps_of(o).merge(
       merge_of(of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &copying()));
 }
 
 /// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
-sparse_result joined(const operation& o, const sparse_result& t, const assigned_region& region) {
+sparse_result joined(const operation& o, const sparse_result& t, const assigned_region& region,
+                     intermediates& kept) {
   const bool accumulates = o.accum != accumulator::none;
-  const bool has_own_type =
-      accumulates && (o.accum != accumulator::own || o.accumulates->algebra == o.out_type);
-  const sparse_result summed = accumulates && !has_own_type ? with_sums(o, t) : sparse_result();
+  const bool has_sums = o.accum == accumulator::own && !keeps_values(*o.accumulates, o.out_type);
+  if (has_sums) add_sums(o, t, kept);
+  const bool joins = accumulates && !has_sums;
   using enum take;
-  const merge_rules rules = rules_of(accumulates ? x : nothing, y, has_own_type ? both : y, x,
-                                     o.desc->replace ? nothing : x);
-  const sparse_operand of_t = view_of(accumulates && !has_own_type ? summed : t, o);
-  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, has_own_type ? o.accumulates : &copying(),
-                          has_own_type ? o.accumulates_code : static_cast<unsigned char>(0));
+  const merge_rules rules =
+      rules_of(accumulates ? x : nothing, y, joins ? both : y, x, o.desc->replace ? nothing : x);
+  const sparse_operand of_t = view_of(has_sums ? kept.summed : t, o);
+  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, joins ? o.accumulates : &copying(),
+                          o.accumulates_code);
   m.region_rows = region.rows.data<bool>();
   m.region_columns = region.columns.data<bool>();
   return steps_of(o).merge(m);
@@ -223,7 +230,7 @@ sparse_result assigned(const operation& o, intermediates& kept) {
     kept.t.is_iso = true;
     __builtin_memcpy(kept.t.iso, o.scalar, o.out_bytes);
   }
-  return joined(o, kept.t, kept.region);
+  return joined(o, kept.t, kept.region, kept);
 }
 
 /// T, before the mask except in merges, selections and products.
@@ -324,7 +331,7 @@ sparse_result run_sparse(operation& o) {
       !has_mask(o) || o.what == kind::merge || o.what == kind::select || o.what == kind::product;
   if (is_masked && (o.creates_result || (!has_mask(o) && o.accum == accumulator::none))) return t;
   kept.t = std::move(t);
-  return o.creates_result ? restricted(o, kept.t) : joined(o, kept.t, {});
+  return o.creates_result ? restricted(o, kept.t) : joined(o, kept.t, {}, kept);
 }
 
 void run_reduce(operation& o, void* out) {

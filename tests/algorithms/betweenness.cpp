@@ -90,6 +90,7 @@ TEST_CASE("betweenness of random graphs is that of a plain loop, by any batch") 
                                     done = sources;
                                   }};
       check_close(rig::betweenness(a.with_value(0.0f), some, my), of_some, 1e-12);
+      CHECK(done == static_cast<rig::int64>(some.size()));
       const std::vector<long> as_long(some.begin(), some.end());
       done = 0;
       // A kernel of dense products makes all levels dense.

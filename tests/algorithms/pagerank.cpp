@@ -12,11 +12,11 @@ namespace {
 using known::json;
 
 void check_close(const rig::dense<double>& got, const std::vector<double>& expected,
-                 double tolerance) {
+                 double relative, double absolute = 0) {
   REQUIRE(got.rows() == static_cast<int>(expected.size()));
   for (int i = 0; i < got.rows(); ++i) {
     const double y = expected[static_cast<std::size_t>(i)];
-    CHECK(std::abs(got(i, 0) - y) <= tolerance * std::abs(y));
+    CHECK(std::abs(got(i, 0) - y) <= relative * std::abs(y) + absolute);
   }
 }
 
@@ -44,13 +44,14 @@ TEST_CASE("published ranks") {
   for (const std::string name : {"karate", "west0067"}) {
     CAPTURE(name);
     const auto found = rig::pagerank(rig::read_matrix<bool>(known::lagraph_file(name)));
-    check_close(found.ranks, answers["pagerank"][name].get<std::vector<double>>(), 1e-4);
+    check_close(found.ranks, answers["pagerank"][name].get<std::vector<double>>(), 0, 5e-5);
   }
 }
 
 TEST_CASE("ranks of LDBC's graphs") {
   for (const auto& graph : known::ldbc("PR")) {
     CAPTURE(graph.name);
+    // As the data's README says.
     const int iterations = graph.name == "pr/dir-input"     ? 14
                            : graph.name == "pr/undir-input" ? 26
                                                             : 2;

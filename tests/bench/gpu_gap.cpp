@@ -49,7 +49,7 @@ class gap : public suite {
   void summarise() override {}
 
  private:
-  /// Adds the time of an algorithm that must read so many bytes.
+  /// Adds the time of an algorithm beside that of so many bytes.
   void add(const product& of, const char* algorithm, double bytes, std::function<void()> work) {
     const contender field[] = {until_done(algorithm, std::move(work))};
     row line = with_.line("gap", of, 0, 4);

@@ -86,6 +86,22 @@ TEST_CASE("own joins in the operator's type, and leaves C's other entries as the
   rig::vxm(w, rig::accumulator::own, rig::vector<int>::from_indices(2, std::vector{0}), a, algebra);
   CHECK(w.value(0) == 3);
   CHECK(w.value(1) == 7.75);
+  // A value mask, an iso C, C in half, and a region.
+  c = start;
+  const auto flags = rig::matrix<int>::from_tuples(2, 2, i, j, std::vector<int>{0, 1});
+  rig::mxm(c, rig::accumulator::own, a, a, algebra, rig::values(flags));
+  check(c, 2.5);
+  c = rig::matrix<double>::from_positions(2, 2, i, j, 0.5);
+  rig::ewise_add(c, rig::accumulator::own, a, a, rig::binary::plus);
+  CHECK(c.value(0) == 2);
+  CHECK(c.value(1) == 0.5);
+  auto h = rig::matrix<rig::half>::from_tuples(2, 2, i, j,
+                                               std::vector{rig::half(1.5f), rig::half(2.5f)});
+  rig::mxm(h, rig::accumulator::own, a, a, rig::plus_times<float>());
+  CHECK(static_cast<float>(h.value(0)) == 2.5f);
+  rig::mxm(h, rig::accumulator::own, a, a, algebra);
+  CHECK(static_cast<float>(h.value(0)) == 3);
+  CHECK(static_cast<float>(h.value(1)) == 2.5f);
   constexpr long odd = (1L << 53) + 1;
   auto l =
       rig::matrix<rig::int64>::from_tuples(1, 1, std::vector{0}, std::vector{0}, std::vector{odd});

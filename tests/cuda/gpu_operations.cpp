@@ -487,6 +487,11 @@ TEST_CASE("operators of the caller, and types of the caller") {
     rig::ewise_mult(c, rig::accumulator::own, to(a), to(b), rig::min_plus<float>());
     return c;
   });
+  same("own accumulator of another type", [&](auto to) {
+    auto c = to(rig::apply<double>(b, rig::unary::identity));
+    rig::ewise_mult(c, rig::accumulator::own, to(a), to(a), rig::min_plus<float>());
+    return c;
+  });
   struct pair {
     float sum;
     int count, more;

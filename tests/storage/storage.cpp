@@ -11,6 +11,21 @@ namespace {
 
 const rig::place where = rig::cpu();
 
+TEST_CASE("the first bytes of a buffer share its block") {
+  rig::buffer used;
+  {
+    const auto room = rig::buffer::allocate(64);
+    used = room.first(12);
+    CHECK(used.data() == room.data());
+    CHECK(room.first(64).bytes() == 64);
+  }
+  CHECK(used.bytes() == 12);
+  used.data<int>()[2] = 7;
+  CHECK(used.data<int>()[2] == 7);
+  CHECK(used.first(0).bytes() == 0);
+  CHECK(used.first(0).data() == nullptr);
+}
+
 TEST_CASE("semirings in types that are not compiled ahead") {
   const std::vector<shape> shapes = battery();
   tally met(where);

@@ -29,17 +29,12 @@ struct triangles_options {
 /// const rig::int64 count = rig::triangles(A);
 /// std::printf("%ld triangles\n", count);
 /// @endcode
-int64 triangles(const matrix<bool>& a, const descriptor& desc = {});
-/// The same with options.
-int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc = {});
+int64 triangles(const matrix<bool>& a, const triangles_options& given = {},
+                const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-int64 triangles(const matrix<T>& a, const descriptor& desc = {}) {
-  return triangles(a.with_value(true), desc);
-}
-/// The same for other values, with options.
-template <class T>
-int64 triangles(const matrix<T>& a, const triangles_options& given, const descriptor& desc = {}) {
+int64 triangles(const matrix<T>& a, const triangles_options& given = {},
+                const descriptor& desc = {}) {
   return triangles(a.with_value(true), given, desc);
 }
 
