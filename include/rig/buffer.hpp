@@ -72,17 +72,12 @@ class buffer {
   /// while the stream of either block is captured in a CUDA graph.
   buffer to(place target, void* stream = nullptr) const;
 
-  /// The first `bytes` of this buffer, in the same block. `bytes` is at most `bytes()`.
+  /// The first `bytes` of this buffer, in the same block. Throws error(range) if there are fewer.
   /// @code
   /// const auto room = rig::buffer::allocate(1024);
   /// const auto used = room.first(12);
   /// @endcode
-  buffer first(std::size_t bytes) const {
-    buffer out = *this;
-    out.bytes_ = bytes;
-    if (bytes == 0) out.data_.reset();
-    return out;
-  }
+  buffer first(std::size_t bytes) const;
 
   /// The address of the first byte, in memory of `where()`; null if there are no bytes.
   template <class T = void>

@@ -188,7 +188,8 @@ bool keeps_values(const operator_info& by, type stored) {
   return own != type::other && (own == stored || (is_short && own == type::float32));
 }
 
-/// T, with C ⊙ T in the places that C has too, for operators that would convert C's other entries.
+/// Sets kept.summed to T, with C ⊙ T where C has an entry too. A merge with C would convert C's
+/// other entries.
 void add_sums(const operation& o, const sparse_result& t, intermediates& kept) {
   operation of_all = o;
   of_all.mask = {};

@@ -81,6 +81,16 @@ buffer buffer::borrow(void* data, std::size_t bytes, place where, void* stream) 
   return made;
 }
 
+buffer buffer::first(std::size_t bytes) const {
+  if (bytes > bytes_)
+    fail(errc::range, {"buffer: the first ", bytes, " bytes of ", std::size_t{bytes_},
+                       "; give a number of at most ", std::size_t{bytes_}});
+  buffer out = *this;
+  out.bytes_ = bytes;
+  if (bytes == 0) out.data_.reset();
+  return out;
+}
+
 void* owner_for(place where, void* stream) {
   return where == cpu() ? nullptr : on_cuda::owner_for(where.device, stream);
 }

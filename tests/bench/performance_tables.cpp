@@ -204,9 +204,9 @@ const section sections[] = {
      each<search>},
     {"gap",
      "The six algorithms of the GAP benchmark",
-     "Whole calls on the GPU. A share is the time of a copy of some bytes over that of the call: "
-     "the graph once per search and per iteration, twice for betweenness. A search by pull reads "
-     "less. The four sources of betweenness are one node on rmat.",
+     "Whole calls on the GPU. The share compares a call with a copy of the graph's bytes: once per "
+     "search and per iteration, twice for betweenness. A search by pull reads fewer bytes. On rmat "
+     "the four sources of betweenness are the same node.",
      {"algorithm", "graph", "ms", "share of the copy"},
      2,
      each<of_gap>},

@@ -86,7 +86,7 @@ TEST_CASE("own joins in the operator's type, and leaves C's other entries as the
   rig::vxm(w, rig::accumulator::own, rig::vector<int>::from_indices(2, std::vector{0}), a, algebra);
   CHECK(w.value(0) == 3);
   CHECK(w.value(1) == 7.75);
-  // A value mask, an iso C, C in half, and a region.
+  // A value mask, an iso C, and C in half.
   c = start;
   const auto flags = rig::matrix<int>::from_tuples(2, 2, i, j, std::vector<int>{0, 1});
   rig::mxm(c, rig::accumulator::own, a, a, algebra, rig::values(flags));

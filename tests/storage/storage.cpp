@@ -24,6 +24,13 @@ TEST_CASE("the first bytes of a buffer share its block") {
   CHECK(used.data<int>()[2] == 7);
   CHECK(used.first(0).bytes() == 0);
   CHECK(used.first(0).data() == nullptr);
+  try {
+    used.first(13);
+    FAIL("no error");
+  } catch (const rig::error& wrong) {
+    CHECK(wrong.code() == rig::errc::range);
+    CHECK(std::string(wrong.what()).find("the first 13 bytes of 12") != std::string::npos);
+  }
 }
 
 TEST_CASE("semirings in types that are not compiled ahead") {
