@@ -97,7 +97,9 @@ void check_every_kernel(const std::string& semiring, int architecture) {
   const auto of_sparse = [&](const char* kernel, const char* rest, const char* file) {
     compiles(std::string("rig::on_cuda::") + kernel + "<" + semiring + rest + ">", file);
   };
-  for (const char* rest : {", 8, 64, 256, true", ", 32, 256, 256, false", ", 32, 2048, 32, true"})
+  for (const char* rest : {", 8, 48, 256, true", ", 32, 192, 256, false"})
+    of_sparse("rank_rows", rest, "cuda/spgemm/gustavson.cuh");
+  for (const char* rest : {", 32, 2048, 32, true", ", 32, 2048, 32, false"})
     of_sparse("hash_rows", rest, "cuda/spgemm/gustavson.cuh");
   for (const char* rest : {", true", ", false"})
     of_sparse("window_rows", rest, "cuda/spgemm/gustavson.cuh");

@@ -5,13 +5,17 @@
 namespace rig::on_cuda {
 namespace {
 
-/// Rows by their number of products: a subwarp of `lanes` lanes and a table of `slots` slots each.
+/// Rows by their number of products: a subwarp of `lanes` lanes each, and room for products or
+/// sums.
 struct row_class {
-  int lanes, slots;
+  const char* kernel;
+  int lanes, room;
   unsigned threads;
   int64 most_products;
 };
-constexpr row_class row_classes[] = {{8, 64, 256, 48}, {32, 256, 256, 192}, {32, 2048, 32, 1536}};
+constexpr row_class row_classes[] = {{"rank_rows", 8, 48, 256, 48},
+                                     {"rank_rows", 32, 192, 256, 192},
+                                     {"hash_rows", 32, 2048, 32, 1536}};
 constexpr int table_classes = static_cast<int>(std::size(row_classes));
 constexpr int class_count = table_classes + 2;  // no products; windows
 
@@ -119,10 +123,10 @@ void launch_class(const work& by, const problem& p, const classed_rows& of, int 
   args.count = of.begins[c + 1] - of.begins[c];
   if (args.count == 0) return;
   const int64 per_block = how.threads / static_cast<unsigned>(how.lanes);
-  by.launch(kernel_of(p, "gustavson.cuh", "hash_rows",
-                      ", " + std::to_string(how.lanes) + ", " + std::to_string(how.slots) + ", " +
+  by.launch(kernel_of(p, "gustavson.cuh", how.kernel,
+                      ", " + std::to_string(how.lanes) + ", " + std::to_string(how.room) + ", " +
                           std::to_string(how.threads) + (fills ? ", true" : ", false")),
-            "hash_rows", std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
+            how.kernel, std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
             how.threads);
 }
 
@@ -173,24 +177,25 @@ void fill_windows(const work& by, const problem& p, const classed_rows& of,
   launch_windows(by, p, of, args, true);
 }
 
-/// Copies rows that were computed to memory for all their products to their places in C.
-void copy_rows_to_places(const work& by, const classed_rows& of, const entries_made& from,
-                         const int64* lengths, const int64* before, const entries_made& to,
-                         std::size_t value_bytes) {
-  constexpr int64 lanes = 8;
-  const int64 rows = of.begins[copied_classes + 1] - of.begins[1];
-  by.each(rows * lanes, [=, row_of = of.rows.data<index>() + of.begins[1],
-                         from_before = of.products_before.data<int64>(),
-                         columns = from.columns.data<index>(), values = from.values.data(),
-                         to_columns = to.columns.data<index>(), to_values = to.values.data(),
-                         bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
-    const index row = row_of[k / lanes];
-    for (int64 e = k % lanes; e < lengths[row]; e += lanes) {
-      const int64 at = before[row] + e, source = from_before[row] + e;
-      to_columns[at] = columns[source];
-      copy_element(to_values, at, values, source, bytes);
-    }
-  });
+/// Copies the rows of a class that were computed to memory for all their products to their places
+/// in C.
+void copy_rows_to_places(const work& by, const classed_rows& of, int c, const entries_made& from,
+                         const product_arguments& args, const int64* lengths,
+                         const entries_made& to, std::size_t value_bytes) {
+  const int64 lanes = row_classes[c - 1].lanes;
+  by.each((of.begins[c + 1] - of.begins[c]) * lanes,
+          [=, row_of = of.rows.data<index>() + of.begins[c],
+           from_before = of.products_before.data<int64>(), before = args.before,
+           columns = from.columns.data<index>(), values = from.values.data(),
+           to_columns = to.columns.data<index>(), to_values = to.values.data(),
+           bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
+            const index row = row_of[k / lanes];
+            const int64 source = from_before[row], at = before[row], length = lengths[row];
+            for (int64 e = k % lanes; e < length; e += lanes) {
+              to_columns[at + e] = columns[source + e];
+              copy_element(to_values, at + e, values, source + e, bytes);
+            }
+          });
 }
 
 }  // namespace
@@ -212,14 +217,13 @@ void gustavson_run(const problem& p, workspace& out) {
   const index width = window_columns_of(p);
   args.windows = static_cast<index>((int64{b.sparse.columns} + width - 1) / width);
   const classed_rows of = classify(by, p, b.sparse);
-  const bool copies = of.is_copied(1);
   const buffer lengths = by.room(rows, sizeof(int64)),
                before = by.room(int64{rows} + 1, sizeof(int64));
   check(
       cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
       by.name);
   args.lengths = lengths.data<int64>();
-  const int64 products = copies ? of.copied_products : 0;
+  const int64 products = of.is_copied(1) ? of.copied_products : 0;
   const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
                            products};
   product_arguments to_apart = args;
@@ -236,10 +240,11 @@ void gustavson_run(const problem& p, workspace& out) {
   args.before = before.data<int64>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  if (copies)
-    copy_rows_to_places(by, of, apart, lengths.data<int64>(), args.before, made, p.c.value_bytes);
   for (int c = 1; c <= table_classes; ++c)
-    if (!of.is_copied(c)) launch_class(by, p, of, c, args, true);
+    if (of.is_copied(c))
+      copy_rows_to_places(by, of, c, apart, args, lengths.data<int64>(), made, p.c.value_bytes);
+    else
+      launch_class(by, p, of, c, args, true);
   fill_windows(by, p, of, windows, args);
   bool offsets_64 = false;
   buffer offsets = pack(by, before.data<int64>(), rows, made.nnz, offsets_64);

@@ -2,12 +2,12 @@
 
 // gustavson: row i of C is the sum of the rows of B that row i of A names.
 //
-// Rows of few products are summed in hash tables in shared memory, a subwarp per row; rows of many
-// products in windows of columns, a warp per row and window. The rows of B are added one after the
-// other, and no two lanes add to one column at a time. Kernels run twice: to count the entries of
-// C, and to write them. Rows of few products are written at once, apart, and copied. Source:
-// Nagasaka et al., ICPP 2017 (tables by classes of rows). Determinism: each sum is added in the
-// order of A's entries.
+// Rows of few products list them in shared memory and order them by column, a subwarp per row. Rows
+// of more products are summed in hash tables, and rows of many in windows of columns, a warp per
+// row and window. The rows of B are added one after the other, and no two lanes add to one column
+// at a time. Kernels run twice: to count the entries of C, and to write them. Rows of few products
+// are written at once, apart, and copied. Source: Nagasaka et al., ICPP 2017 (tables by classes of
+// rows). Determinism: each sum is added in the order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
 
@@ -38,13 +38,125 @@ __device__ void sort_table(int* keys, T* sums, int count) {
     }
 }
 
-/// Fills the last vector of `count` keys with keys that are above all others.
-template <int G>
-__device__ __forceinline__ void pad_keys(int* keys, int count) {
-  const int at = count + static_cast<int>(threadIdx.x) % G;
-  if (at < (count + 3) / 4 * 4) keys[at] = highest<int>();
-  __syncwarp(members_of<G>());
+/// Lists the products of a row in the order of A's entries; returns their number.
+template <class S, int G, bool Fills, class T>
+__device__ int list_products(const product_arguments& args, index row, int* keys, T* sums) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned members = members_of<G>();
+  const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
+  int count = 0;
+  for (int64 first = begin; first < end; first += G) {
+    index inner = 0;
+    int64 from = 0;
+    int length = 0;
+    if (first + lane < end) {
+      inner = args.a.columns[first + lane];
+      from = args.b.offset(inner);
+      length = static_cast<int>(args.b.offset(inner + 1) - from);
+    }
+    int before = length;  // over the lanes up to this one
+    for (int distance = 1; distance < G; distance *= 2) {
+      const int other = __shfl_up_sync(members, before, distance, G);
+      if (lane >= distance) before += other;
+    }
+    const int total = __shfl_sync(members, before, G - 1, G);
+    before -= length;
+    for (int place = lane; place - lane < total; place += G) {
+      int t = 0;  // the last entry with at most `place` products before it
+      for (int step = G / 2; step > 0; step /= 2)
+        if (__shfl_sync(members, before, t + step, G) <= place) t += step;
+      const index k = __shfl_sync(members, inner, t, G);
+      const int64 q = __shfl_sync(members, from, t, G) + place - __shfl_sync(members, before, t, G);
+      if (place >= total) continue;
+      const index column = args.b.columns[q];
+      keys[count + place] = column;
+      if constexpr (Fills)
+        sums[count + place] =
+            product_at<S>(args, left_at<S>(args, first + t), q, args.flips ? column : row, k);
+    }
+    count += total;
+  }
+  __syncwarp(members);
+  return count;
 }
+
+/// The number of keys that are less than key `at`, or equal and before it. The last vector of four
+/// keys is padded.
+__device__ __forceinline__ int rank_of(const int* keys, int count, int at) {
+  const auto key = static_cast<unsigned>(keys[at]);
+  const int own = at / 4 * 4;
+  int rank = 0;
+  for (int i = 0; i < count; i += 4) {
+    const uint4 four = *reinterpret_cast<const uint4*>(keys + i);
+    const unsigned than = i < own ? key + 1 : key;
+    rank += (four.x < than) + (four.y < than) + (four.z < than) + (four.w < than);
+  }
+  for (int i = own; i < at; ++i) rank += keys[i] == keys[at];
+  return rank;
+}
+
+/// Numbers products by column; those of one column stay in their order.
+template <int G>
+__device__ void order_products(int* keys, int count, unsigned char* order) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned members = members_of<G>();
+  if (count + lane < (count + 3) / 4 * 4) keys[count + lane] = -1;  // above all, without a sign
+  __syncwarp(members);
+  for (int at = lane; at < count; at += G)
+    order[rank_of(keys, count, at)] = static_cast<unsigned char>(at);
+  __syncwarp(members);
+}
+
+/// Adds the products of each column that the mask allows; returns the number of columns.
+template <class S, int G, bool Fills, class T>
+__device__ int add_runs(const product_arguments& args, index row, const int* keys, const T* sums,
+                        const unsigned char* order, int count) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned members = members_of<G>(), shift = threadIdx.x % 32 / G * G;
+  const int64 n = args.a.offset(row + 1) - args.a.offset(row);
+  int written = 0;
+  for (int first = 0; first < count; first += G) {
+    const int i = first + lane;
+    const int key = i < count ? keys[order[i]] : -1;
+    const bool is_kept =
+        key >= 0 && (i == 0 || keys[order[i - 1]] != key) && allows(args.mask, row, key);
+    const unsigned kept = (__ballot_sync(members, is_kept) & members) >> shift;
+    if (Fills && is_kept) {
+      T sum = sums[order[i]];
+      for (int next = i + 1; next < count && keys[order[next]] == key; ++next)
+        sum = S::add(sum, sums[order[next]]);
+      const int64 to = args.before[row] + written + __popc(kept & ((1u << lane) - 1));
+      args.out_columns[to] = key;
+      store_as(args.out_values, args.out_type, to, finished<S>(sum, n));
+    }
+    written += __popc(kept);
+  }
+  return written;
+}
+
+/// A subwarp of G lanes per row, which has at most Products products.
+template <class S, int G, int Products, int Threads, bool Fills>
+__global__ void __launch_bounds__(Threads) rank_rows(product_arguments args) {
+  using accum = typename S::accum;
+  constexpr int teams = Threads / G;
+  __shared__ alignas(16) int all_keys[teams][Products];
+  __shared__ alignas(16) unsigned char all_sums[Fills ? teams * Products * sizeof(accum) : 16];
+  __shared__ unsigned char all_orders[teams][Products];
+  static_assert(Products <= 256);
+  const int team = static_cast<int>(threadIdx.x) / G;
+  int* const keys = all_keys[team];
+  accum* const sums = reinterpret_cast<accum*>(all_sums) + (Fills ? team * Products : 0);
+  for (int64 r = static_cast<int64>(blockIdx.x) * teams + team; r < args.count;
+       r += static_cast<int64>(gridDim.x) * teams) {
+    const index row = args.rows[r];
+    const int count = list_products<S, G, Fills>(args, row, keys, sums);
+    order_products<G>(keys, count, all_orders[team]);
+    const int written = add_runs<S, G, Fills>(args, row, keys, sums, all_orders[team], count);
+    if (threadIdx.x % G == 0 && args.lengths != nullptr) args.lengths[row] = written;
+    __syncwarp(members_of<G>());
+  }
+}
+
 /// Puts the columns of a table that the mask allows in front, with their sums; returns their count.
 template <int G, int Slots, bool Fills, class T>
 __device__ int compact_table(const mask_arguments& mask, index row, int* keys, T* sums) {
@@ -113,14 +225,9 @@ __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
     }
     const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
     if constexpr (Fills) {
-      // In a small table each key counts those before it, which takes less than a sort.
-      constexpr bool is_small = Slots <= 256;
-      if constexpr (is_small)
-        pad_keys<G>(keys, count);
-      else
-        sort_table<G>(keys, sums, count);
+      sort_table<G>(keys, sums, count);
       for (int i = lane; i < count; i += G) {
-        const int64 at = args.before[row] + (is_small ? keys_below(keys, count, keys[i]) : i);
+        const int64 at = args.before[row] + i;
         args.out_columns[at] = keys[i];
         store_as(args.out_values, args.out_type, at, finished<S>(sums[i], end - begin));
       }

@@ -238,6 +238,9 @@ struct pull_state : dot_state<S> {
   }
 };
 
+/// A pull often ends in the first cache line of a column, which no other column announces.
+constexpr index columns_ahead = 16;
+
 template <class S>
 sparse_result pull(const problem& p) {
   const oriented b = right_by_columns(p);
@@ -256,8 +259,12 @@ sparse_result pull(const problem& p) {
         line.mask.with_test([&](auto allows) {
           const int part = piece % parts;
           const index end = first_row_of(b.sparse, part + 1, parts);
-          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j)
+          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j) {
+            const index next = j + columns_ahead;
+            if (next < end && allows(next))
+              __builtin_prefetch(b.sparse.entries + b.sparse.offset(next));
             if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(piece)]);
+          }
         });
       });
   std::vector<int64> lengths(static_cast<std::size_t>(rows), 0);

@@ -207,7 +207,7 @@ class column_elements {
 
 /// Consecutive entries of a result.
 template <class T>
-struct result_piece {
+struct alignas(64) result_piece {
   struct element {  // a vector of bool would pack its elements
     T value;
   };
