@@ -20,12 +20,6 @@ RIG_SEMIRING(
       return rig::minimum(x, y);
     } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
 
-/// Writes `value` at the entries of a vector.
-template <class T, class V>
-void write_at(dense<T>& to, const vector<V>& entries, T value, const descriptor& desc) {
-  ewise_add(to, none, to, vector<T>(entries.as_row().with_value(value)), binary::second, desc);
-}
-
 }  // namespace
 
 bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
@@ -37,26 +31,28 @@ bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
   if (given.both_directions && !has_many_levels(a)) a.prepare({.transpose_a = true});
 
   bfs_result found;
-  found.levels = filled<int32>(n, 1, -1, a.where(), other);
+  // 1 + level during the search, so that they are also the mask of the nodes that are reached.
+  found.levels = filled<int32>(n, 1, 0, a.where(), other);
   if (given.parents) found.parents = filled<int32>(n, 1, -1, a.where(), other);
-  auto visited = filled<bool>(n, 1, false, a.where(), other);
+  const auto others = complement(values(found.levels));
   auto frontier = vector<bool>::from_indices(n, start).to(a.where());
   vector<int32> parents(frontier.as_row().with_value(start[0]));
   for (int level = 0; frontier.nnz() > 0; ++level) {
-    write_at(found.levels, frontier, level, other);
-    write_at(visited, frontier, true, other);
+    const vector<int32> next(frontier.as_row().with_value(level + 1));
+    ewise_add(found.levels, none, found.levels, next, binary::second, other);
     if (given.parents)
       ewise_add(found.parents, none, found.parents, parents, binary::second, other);
     found.reached += frontier.nnz();
     found.max_level = level;
     if (given.progress) given.progress(level, frontier.nnz());
     if (given.parents) {
-      parents = vxm(frontier, a, least_inner(), complement(values(visited)), product);
+      parents = vxm(frontier, a, least_inner(), others, product);
       frontier = vector<bool>(parents.as_row().with_value(true));
     } else {
-      frontier = vxm(frontier, a, any_pair<bool>(), complement(values(visited)), product);
+      frontier = vxm(frontier, a, any_pair<bool>(), others, product);
     }
   }
+  apply(found.levels, none, found.levels, binary::minus, 1, other);
   return found;
 }
 

@@ -110,7 +110,7 @@ class every_place {
 class walking_sets {
  public:
   walking_sets(const matrix<bool>& a, std::span<const index> sources, const descriptor& desc)
-      : a_(a), other_(of_operations(desc)), full_product_(other_) {
+      : a_(a), other_(of_operations(desc)), full_product_(other_), degrees_(degrees_of(a, other_)) {
     full_product_.transpose_a = true;
     full_product_.kernel = desc.kernel;
     const auto words = static_cast<index>((sources.size() + word_bits - 1) / word_bits);
@@ -127,12 +127,16 @@ class walking_sets {
     return size;
   }
 
-  /// The next frontier, after one whose sets have this size. A vector per word, and only the arcs
-  /// of the frontier are read, if few nodes have a set; otherwise one product for all words.
+  /// The next frontier, after one whose sets have this size. If few nodes have a set, and few arcs,
+  /// there is a vector per word, and only those arcs are read; otherwise one product for all words.
   void step(int64 size) {
     constexpr int64 nodes_per_set = 4;
-    if (full_product_.kernel.empty() &&
-        size * nodes_per_set <= int64{a_.rows()} * reached_.columns())
+    if (!full_product_.kernel.empty() ||
+        size * nodes_per_set > int64{a_.rows()} * reached_.columns())
+      return step_full();
+    for (index w = 0; !is_few_ && w < full_.columns(); ++w)
+      few_[at(w)] = non_empty(vector<int64>::from(columns_of(full_, w)));
+    if (has_few_arcs())
       step_few();
     else
       step_full();
@@ -184,13 +188,20 @@ class walking_sets {
     return select(sets, selection::not_equal, int64{0}, other_);
   }
 
+  /// Whether the arcs of the nodes that have a set are few beside those of all words.
+  bool has_few_arcs() const {
+    constexpr int64 arcs_per_arc = 16;
+    if (has_many_levels(a_)) return true;
+    int64 arcs = 0;
+    for (const vector<int64>& sets : few_)
+      arcs += reduce(ewise_mult(sets, degrees_, binary::second, other_), binary::plus, other_);
+    return arcs * arcs_per_arc <= a_.nnz() * reached_.columns();
+  }
+
   void step_few() {
-    for (index w = 0; w < reached_.columns(); ++w) {
-      vector<int64>& sets = few_[at(w)];
-      if (!is_few_) sets = non_empty(vector<int64>::from(columns_of(full_, w)));
-      sets = non_empty(ewise_mult(vxm(sets, a_, union_of_first(), other_), columns_of(reached_, w),
-                                  set_difference(), other_));
-    }
+    for (index w = 0; w < reached_.columns(); ++w)
+      few_[at(w)] = non_empty(ewise_mult(vxm(few_[at(w)], a_, union_of_first(), other_),
+                                         columns_of(reached_, w), set_difference(), other_));
     is_few_ = true;
   }
 
@@ -208,7 +219,7 @@ class walking_sets {
 
   const matrix<bool>& a_;
   descriptor other_, full_product_;
-  dense<int64> reached_;
+  dense<int64> degrees_, reached_;
   // By word. Column b: the sets at whose level bit b of level + 1 is 1.
   std::vector<dense<int64>> digits_;
   // The frontier: a vector per word, or a dense.

@@ -81,17 +81,17 @@ inline int bits_below(int64 limit) {
   return bits;
 }
 
-/// Offsets of rows as a pattern holds them: int32 if they fit.
-inline buffer pack(const work& by, const int64* offsets, index rows, int64 nnz, bool& offsets_64) {
+/// Offsets of rows as a pattern holds them, int32 if they fit; offset(r) is the one of row r.
+template <class Offset>
+buffer pack(const work& by, Offset offset, index rows, int64 nnz, bool& offsets_64) {
   offsets_64 = nnz > highest<int32>();
   const buffer out = by.result(int64{rows} + 1, offsets_64 ? sizeof(int64) : sizeof(int32));
-  if (offsets_64) {
-    auto* const to = out.data<int64>();
-    by.each(int64{rows} + 1, [=] __device__(int64 r) { to[r] = offsets[r]; });
-  } else {
-    auto* const to = out.data<int32>();
-    by.each(int64{rows} + 1, [=] __device__(int64 r) { to[r] = static_cast<int32>(offsets[r]); });
-  }
+  by.each(int64{rows} + 1, [=, is_wide = offsets_64, to = out.data()] __device__(int64 r) {
+    if (is_wide)
+      static_cast<int64*>(to)[r] = offset(r);
+    else
+      static_cast<int32*>(to)[r] = static_cast<int32>(offset(r));
+  });
   return out;
 }
 

@@ -99,7 +99,9 @@ summed sum_of(const work& by, int64 items, Count count) {
 rearranged finish(const work& by, index rows, index columns, const summed& offsets, buffer entries,
                   buffer x, buffer y = {}) {
   bool offsets_64 = false;
-  buffer packed = pack(by, offsets.data(), rows, offsets.total, offsets_64);
+  buffer packed = pack(
+      by, [from = offsets.data()] __device__(int64 r) { return from[r]; }, rows, offsets.total,
+      offsets_64);
   return {std::make_shared<const pattern>(rows, columns, offsets.total, std::move(packed),
                                           offsets_64, std::move(entries)),
           std::move(x), std::move(y)};

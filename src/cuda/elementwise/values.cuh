@@ -86,6 +86,12 @@ __global__ void __launch_bounds__(element_threads) entry_values(value_arguments 
   }
 }
 
+/// The row of element `e` of `count` elements by rows. Numbers of 64 bits take long to divide.
+__device__ __forceinline__ int64 row_of_element(int64 e, int64 columns, int64 count) {
+  if (count > highest<int32>()) return e / columns;
+  return static_cast<int32>(e) / static_cast<int32>(columns);
+}
+
 /// T(i, j) = X(rows[i], columns[j]), all dense.
 struct dense_list {
   const index* list = nullptr;  ///< null: first + k · step
@@ -116,7 +122,7 @@ __global__ void __launch_bounds__(element_threads) extract_elements(extract_argu
       const int64 e = first + k * element_threads;
       at[k] = x[k] = -1;
       if (e >= count) continue;
-      const int64 i = e / args.columns, j = e - i * args.columns;
+      const int64 i = row_of_element(e, args.columns, count), j = e - i * args.columns;
       at[k] = i * args.t_stride + j;
       x[k] = args.row_list[i] * args.x_row_step + args.column_list[j] * args.x_column_step;
     }
@@ -151,9 +157,10 @@ __device__ __forceinline__ int64 met_at(const place_arguments& args, int64 r, in
 
 template <class Op>
 __global__ void __launch_bounds__(element_threads) place_elements(place_arguments args) {
-  for (int64 e = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x;
-       e < args.rows * args.columns; e += static_cast<int64>(gridDim.x) * element_threads) {
-    const int64 r = e / args.columns, c = e - r * args.columns;
+  const int64 count = args.rows * args.columns;
+  for (int64 e = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x; e < count;
+       e += static_cast<int64>(gridDim.x) * element_threads) {
+    const int64 r = row_of_element(e, args.columns, count), c = e - r * args.columns;
     const int64 meet = args.row_list.count(r) * args.column_list.count(c);
     if (meet == 0) continue;
     const int64 at[1] = {r * args.t_stride + c}, absent[1] = {-1};
@@ -253,7 +260,8 @@ __global__ void __launch_bounds__(element_threads) dense_values(dense_arguments 
       at[k] = x[k] = y[k] = -1;
       if (e >= count) continue;
       // One row: packed operands, which may have 2^31 elements and more.
-      const int64 i = args.rows == 1 ? 0 : e / args.columns, j = e - i * args.columns;
+      const int64 i = args.rows == 1 ? 0 : row_of_element(e, args.columns, count),
+                  j = e - i * args.columns;
       rows[k] = static_cast<index>(i);
       columns[k] = static_cast<index>(j);
       const int64 c = i * args.c_stride + j;

@@ -21,13 +21,22 @@ void pack_candidates(const work& by, const problem& p, const candidates& found, 
     to_columns[before[k]] = columns[k];
     copy_element(to, before[k], from, k, bytes);
   });
-  const buffer wide = by.room(int64{m.rows} + 1, sizeof(int64));
-  by.each(int64{m.rows} + 1, [=, of = argument_of(m), to = wide.data<int64>()] __device__(int64 r) {
-    to[r] = before[of.offset(static_cast<index>(r))];
-  });
   bool offsets_64 = false;
-  buffer offsets = pack(by, wide.data<int64>(), m.rows, made.nnz, offsets_64);
+  buffer offsets = pack(
+      by,
+      [=, of = argument_of(m)] __device__(int64 r) {
+        return before[of.offset(static_cast<index>(r))];
+      },
+      m.rows, made.nnz, offsets_64);
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
+}
+
+/// Lanes per entry of the mask: as many as a mean row of A has entries, at most `most_lanes`.
+constexpr int most_lanes = 8;
+int lanes_of(const sparse_operand& a) {
+  int lanes = 2;
+  while (lanes < most_lanes && lanes < a.nnz / std::max(1, a.rows)) lanes *= 2;
+  return lanes;
 }
 
 }  // namespace
@@ -76,9 +85,11 @@ void dot_run(const problem& p, workspace& out) {
   args.count = m.nnz;
   args.present = found.present.data<bool>();
   args.out_values = found.values.data();
-  constexpr int64 per_block = element_threads / 8;
+  const int lanes = is_dense ? most_lanes : lanes_of(p.a);
+  const int64 per_block = element_threads / lanes;
   if (m.nnz > 0)
-    by.launch(kernel_of(p, "dot.cuh", "dot_entries", is_dense ? ", 8, true" : ", 8, false"),
+    by.launch(kernel_of(p, "dot.cuh", "dot_entries",
+                        ", " + std::to_string(lanes) + (is_dense ? ", true" : ", false")),
               "dot_entries", std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), args);
   if (has_all) {
     out.made.structure = p.mask.structure;

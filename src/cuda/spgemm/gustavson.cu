@@ -247,7 +247,8 @@ void gustavson_run(const problem& p, workspace& out) {
       launch_class(by, p, of, c, args, true);
   fill_windows(by, p, of, windows, args);
   bool offsets_64 = false;
-  buffer offsets = pack(by, before.data<int64>(), rows, made.nnz, offsets_64);
+  buffer offsets = pack(
+      by, [from = args.before] __device__(int64 r) { return from[r]; }, rows, made.nnz, offsets_64);
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, rows, b.sparse.columns);
 }
 

@@ -178,10 +178,13 @@ class row_mask_flags {
       return work([&](index column) { return flags_.contains(column) != is_complemented; });
     if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
     const int64 first = row_ * mask_.full.stride;
-    if (mask_.full.value_type == type::boolean && !mask_.structural) {
-      const bool* const flags = static_cast<const bool*>(mask_.full.data) + first;
-      return work([=](index column) { return flags[column] != is_complemented; });
-    }
+    const auto by_values = [&]<class T>(const T* values) {
+      work([=](index column) { return (values[column] != T()) != is_complemented; });
+    };
+    if (mask_.full.value_type == type::boolean && !mask_.structural)
+      return by_values(static_cast<const bool*>(mask_.full.data) + first);
+    if (mask_.full.value_type == type::int32 && !mask_.structural)
+      return by_values(static_cast<const int32*>(mask_.full.data) + first);
     work([&, first](index column) {
       return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
     });
