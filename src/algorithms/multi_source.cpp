@@ -206,7 +206,8 @@ class walking_sets {
   }
 
   void step_full() {
-    if (full_.rows() == 0) full_ = next_ = reached_;
+    if (full_.rows() == 0)
+      full_ = next_ = dense<int64>::uninitialised(a_.rows(), reached_.columns(), a_.where());
     for (index w = 0; is_few_ && w < full_.columns(); ++w) {
       auto word = columns_of(full_, w);
       apply(word, none, few_[at(w)].to_dense(0), unary::identity, other_);

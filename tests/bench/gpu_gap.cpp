@@ -20,7 +20,8 @@ class gap : public suite {
   using suite::suite;
 
   std::vector<std::string> usual_graphs() const override {
-    return {"rmat:20:16", "rmat:22:16", "uniform:1048576:16", "uniform:4194304:16"};
+    return {"rmat:20:16",         "rmat:22:16",         "rmat:24:16",
+            "uniform:1048576:16", "uniform:4194304:16", "uniform:16777216:16"};
   }
   std::vector<int> features() const override { return {1}; }
 

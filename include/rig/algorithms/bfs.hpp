@@ -18,7 +18,7 @@ struct bfs_options {
   /// nodes have many arcs reads the arcs into the other nodes instead.
   bool both_directions = true;
   /// Called for each level with its number, from 0 on, and its nodes. `multi_source` counts a node
-  /// once per source, and may call only at its end.
+  /// once per source.
   std::function<void(int, int64)> progress = {};
 };
 
@@ -62,10 +62,11 @@ struct multi_source_result {
 /// The number of steps from K sources to each node: column k holds the levels of sources[k], which
 /// have any integer type.
 ///
-/// A level is one product of Aᵀ with n×⌈K / 64⌉ words, which have a bit per source, so each row of
-/// A is read once for all sources. On a CPU, if A has few arcs per node, each source is searched
-/// alone unless a kernel is named. Everything else is as for `bfs`, except: places: all; the
-/// descriptor's kernel is one of a dense product; parents and both_directions are not used. Cost:
+/// A node has ⌈K / 64⌉ words, which have a bit per source. A level is one product of Aᵀ with these
+/// words, so each row of A is read once for all sources. While few nodes have a bit, only their
+/// arcs are read. The digits of the levels are words too, and one product per word makes the levels
+/// at the end. Everything else is as for `bfs`, except: the descriptor's kernel is one of a dense
+/// product, and then serves each level; parents and both_directions are not used. Cost: at most
 /// O(⌈K / 64⌉·(nnz + n)) per level, O(K·n·log(levels)) at the end, and the transpose, which A
 /// keeps. Source: Then et al., VLDB 2014.
 /// @code
