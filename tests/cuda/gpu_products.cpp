@@ -202,6 +202,16 @@ TEST_CASE("rows of every class, in the order of A's entries") {
     same("gustavson", [&](auto at, const rig::descriptor& d) {
       return rig::mxm(at(a), at(a), rig::plus_times<float>(), d);
     });
+    // The pattern of the product as its mask, and one with places that it does not have.
+    const auto c = rig::mxm(a, a, rig::plus_times<float>());
+    for (const auto& mask : {c, rig::ewise_add(c, a, rig::binary::second), a})
+      same("gustavson", [&](auto at, const rig::descriptor& d) {
+        return rig::mxm(at(a), at(a), rig::plus_times<float>(), rig::structure(at(mask)), d);
+      });
+    const auto x = a.to(gpu), known = c.to(gpu);
+    const auto again =
+        rig::mxm(x, x, rig::plus_times<float>(), rig::structure(known), {.kernel = "gustavson"});
+    CHECK(again.shared_structure() == known.shared_structure());
     same("dot", [&](auto at, const rig::descriptor& d) {
       const auto x = at(a);
       return rig::mxm(x, x, rig::plus_pair<int>(), rig::structure(x), d);

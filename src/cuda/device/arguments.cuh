@@ -136,6 +136,11 @@ struct mask_arguments {
   const void* values = nullptr;  ///< null: every entry is `iso`
   any_value iso = {};
   int64 stride = 0;  ///< row stride of a dense mask, whose elements are `values`
+
+  constexpr int64 offset(index row) const {
+    return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                      : static_cast<const int32*>(offsets)[row];
+  }
 };
 
 /// The entries of a row that are read. full: all. prefix: the first ones. sampled: any of a row

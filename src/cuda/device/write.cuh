@@ -6,6 +6,13 @@
 
 namespace rig::on_cuda {
 
+/// Whether entry e of a sparse mask is true.
+__device__ inline bool is_set(const mask_arguments& mask, int64 e) {
+  if (mask.structural) return true;
+  return mask.values != nullptr ? load_as<bool>(mask.values, mask.stored, e)
+                                : load_as<bool>(mask.iso.bytes, mask.stored, 0);
+}
+
 /// Returns whether the mask allows (row, column). A sparse mask costs a binary search in its row.
 __device__ inline bool allows(const mask_arguments& mask, index row, index column) {
   bool set = false;
@@ -13,11 +20,7 @@ __device__ inline bool allows(const mask_arguments& mask, index row, index colum
   if (mask.over == mask_arguments::dense) {
     set = mask.structural || load_as<bool>(mask.values, mask.stored, row * mask.stride + column);
   } else {
-    const auto offset = [&](index i) {
-      return mask.offsets_64 ? static_cast<const int64*>(mask.offsets)[i]
-                             : static_cast<const int32*>(mask.offsets)[i];
-    };
-    int64 low = offset(row), high = offset(row + 1);
+    int64 low = mask.offset(row), high = mask.offset(row + 1);
     const int64 end = high;
     while (low < high) {
       const int64 middle = low + (high - low) / 2;
@@ -26,10 +29,7 @@ __device__ inline bool allows(const mask_arguments& mask, index row, index colum
       else
         high = middle;
     }
-    if (low < end && mask.entries[low] == column)
-      set = mask.structural ||
-            (mask.values != nullptr ? load_as<bool>(mask.values, mask.stored, low)
-                                    : load_as<bool>(mask.iso.bytes, mask.stored, 0));
+    if (low < end && mask.entries[low] == column) set = is_set(mask, low);
   }
   return set != mask.complemented;
 }

@@ -78,10 +78,7 @@ __global__ void __launch_bounds__(element_threads) dot_entries(product_arguments
   for (int64 e = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / G; e < args.count;
        e += static_cast<int64>(gridDim.x) * teams) {
     const index row = args.candidate_rows[e], column = args.candidate_columns[e];
-    bool has_sum =
-        args.mask.structural ||
-        (args.mask.values != nullptr ? load_as<bool>(args.mask.values, args.mask.stored, e)
-                                     : load_as<bool>(args.mask.iso.bytes, args.mask.stored, 0));
+    bool has_sum = is_set(args.mask, e);
     typename S::accum sum{};
     int64 n = args.inner;
     if (has_sum) {

@@ -146,15 +146,16 @@ struct window_counts {
   buffer lengths, before;
 };
 
-/// Counts the entries of the windows, and of their rows.
+/// Counts the entries of the windows, and of their rows; also writes those of the windows where it
+/// fills.
 window_counts count_windows(const work& by, const problem& p, const classed_rows& of,
-                            product_arguments args, int64* row_lengths) {
+                            product_arguments args, bool fills, int64* row_lengths) {
   const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
               windows = rows * args.windows, per_row = args.windows;
   if (rows == 0) return {};
   window_counts out{by.room(windows, sizeof(int64)), by.room(windows + 1, sizeof(int64))};
   args.lengths = out.lengths.data<int64>();
-  launch_windows(by, p, of, args, false);
+  launch_windows(by, p, of, args, fills);
   running_sum(by, args.lengths, out.before.data<int64>(), windows);
   by.each(rows,
           [=, from = out.before.data<int64>(), row_of = of.rows.data<index>() + listed] __device__(
@@ -177,25 +178,108 @@ void fill_windows(const work& by, const problem& p, const classed_rows& of,
   launch_windows(by, p, of, args, true);
 }
 
-/// Copies the rows of a class that were computed to memory for all their products to their places
-/// in C.
-void copy_rows_to_places(const work& by, const classed_rows& of, int c, const entries_made& from,
-                         const product_arguments& args, const int64* lengths,
-                         const entries_made& to, std::size_t value_bytes) {
-  const int64 lanes = row_classes[c - 1].lanes;
-  by.each((of.begins[c + 1] - of.begins[c]) * lanes,
-          [=, row_of = of.rows.data<index>() + of.begins[c],
-           from_before = of.products_before.data<int64>(), before = args.before,
-           columns = from.columns.data<index>(), values = from.values.data(),
-           to_columns = to.columns.data<index>(), to_values = to.values.data(),
-           bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
-            const index row = row_of[k / lanes];
-            const int64 source = from_before[row], at = before[row], length = lengths[row];
-            for (int64 e = k % lanes; e < length; e += lanes) {
-              to_columns[at + e] = columns[source + e];
-              copy_element(to_values, at + e, values, source + e, bytes);
-            }
+/// Consecutive entries that are copied.
+struct copied_entries {
+  int64 from, to, count;
+};
+
+/// Copies piece(k) for each k below `count`, by so many lanes each.
+template <class Piece>
+void copy_pieces(const work& by, int64 count, int64 lanes, const entries_made& from,
+                 const entries_made& to, std::size_t value_bytes, Piece piece) {
+  by.each(count * lanes, [=, columns = from.columns.data<index>(), values = from.values.data(),
+                          to_columns = to.columns.data<index>(), to_values = to.values.data(),
+                          bytes = static_cast<unsigned>(value_bytes)] __device__(int64 k) {
+    const copied_entries some = piece(k / lanes);
+    for (int64 e = k % lanes; e < some.count; e += lanes) {
+      to_columns[some.to + e] = columns[some.from + e];
+      copy_element(to_values, some.to + e, values, some.from + e, bytes);
+    }
+  });
+}
+
+/// Copies the rows of a class from the places that `starts` has to those that `before` has.
+void copy_class(const work& by, const problem& p, const classed_rows& of, int c,
+                const entries_made& from, const int64* starts, const int64* lengths,
+                const entries_made& to, const int64* before) {
+  copy_pieces(
+      by, of.begins[c + 1] - of.begins[c], row_classes[c - 1].lanes, from, to, p.c.value_bytes,
+      [=, row_of = of.rows.data<index>() + of.begins[c]] __device__(int64 r) -> copied_entries {
+        const index row = row_of[r];
+        return {starts[row], before[row], lengths[row]};
+      });
+}
+
+void finish(const work& by, const problem& p, const int64* before, index columns, entries_made made,
+            workspace& out) {
+  bool offsets_64 = false;
+  buffer offsets = pack(
+      by, [=] __device__(int64 r) { return before[r]; }, p.a.rows, made.nnz, offsets_64);
+  out.made = result_of(std::move(made), std::move(offsets), offsets_64, p.a.rows, columns);
+}
+
+/// Whether C is written to the places of the mask, which then is no larger than the products, or
+/// small.
+bool fits_mask(const problem& p) {
+  const double most = std::max(p.products, static_cast<double>(most_copied_products));
+  return p.mask.over == mask_operand::kind::matrix && p.mask.structural && !p.mask.complemented &&
+         !p.flips_positions && static_cast<double>(p.mask.sparse.nnz) <= most;
+}
+
+/// The first entry of the mask in each window of the rows of the last class.
+buffer starts_of_windows(const work& by, const problem& p, const classed_rows& of, index windows) {
+  const int64 listed = of.begins[class_count - 1],
+              count = (of.begins[class_count] - listed) * windows;
+  buffer out = by.room(count, sizeof(int64));
+  by.each(count,
+          [=, mask = argument_of(p.mask.sparse), width = int64{window_columns_of(p)},
+           row_of = of.rows.data<index>() + listed, to = out.data<int64>()] __device__(int64 w) {
+            const index row = row_of[w / windows];
+            to[w] = first_from(mask.columns, mask.offset(row), mask.offset(row + 1),
+                               static_cast<index>(w % windows * width));
           });
+  return out;
+}
+
+/// Writes C once, without a count, to the places of the mask. C has the mask's pattern if it has an
+/// entry at each of them; else its entries are copied to their places.
+void run_in_mask(const work& by, const problem& p, const classed_rows& of, product_arguments args,
+                 workspace& out) {
+  const sparse_operand& m = p.mask.sparse;
+  entries_made apart = room_for_entries(by, p, m.nnz);
+  const buffer starts = by.room(m.rows, sizeof(int64)),
+               before = by.room(int64{m.rows} + 1, sizeof(int64)),
+               window_starts = starts_of_windows(by, p, of, args.windows);
+  by.each(m.rows, [mask = argument_of(m), to = starts.data<int64>()] __device__(int64 r) {
+    to[r] = mask.offset(static_cast<index>(r));
+  });
+  int64* const lengths = args.lengths;
+  args.before = starts.data<int64>();
+  args.out_columns = apart.columns.data<index>();
+  args.out_values = apart.values.data();
+  for (int c = 1; c <= table_classes; ++c) launch_class(by, p, of, c, args, true);
+  args.before = window_starts.data<int64>();
+  const window_counts windows = count_windows(by, p, of, args, true, lengths);
+  running_sum(by, lengths, before.data<int64>(), m.rows);
+  const int64 nnz = by.read(before.data<int64>() + m.rows);
+  if (nnz == m.nnz) {
+    out.made.structure = p.mask.structure;
+    out.made.values = std::move(apart.values);
+    return;
+  }
+  entries_made made = room_for_entries(by, p, nnz);
+  const auto* const to = before.data<int64>();
+  for (int c = 1; c <= table_classes; ++c)
+    copy_class(by, p, of, c, apart, starts.data<int64>(), lengths, made, to);
+  const int64 listed = of.begins[class_count - 1], per_row = args.windows;
+  copy_pieces(by, (of.begins[class_count] - listed) * per_row, 32, apart, made, p.c.value_bytes,
+              [=, row_of = of.rows.data<index>() + listed, from = window_starts.data<int64>(),
+               counts = windows.lengths.data<int64>(),
+               sums = windows.before.data<int64>()] __device__(int64 w) -> copied_entries {
+                const int64 r = w / per_row;
+                return {from[w], to[row_of[r]] + sums[w] - sums[r * per_row], counts[w]};
+              });
+  finish(by, p, to, m.columns, std::move(made), out);
 }
 
 }  // namespace
@@ -223,6 +307,7 @@ void gustavson_run(const problem& p, workspace& out) {
       cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
       by.name);
   args.lengths = lengths.data<int64>();
+  if (fits_mask(p)) return run_in_mask(by, p, of, args, out);
   const int64 products = of.is_copied(1) ? of.copied_products : 0;
   const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
                            products};
@@ -232,7 +317,7 @@ void gustavson_run(const problem& p, workspace& out) {
   to_apart.out_values = apart.values.data();
   for (int c = 1; c <= table_classes; ++c)
     launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
-  const window_counts windows = count_windows(by, p, of, args, args.lengths);
+  const window_counts windows = count_windows(by, p, of, args, false, args.lengths);
   running_sum(by, args.lengths, before.data<int64>(), rows);
 
   entries_made made = room_for_entries(by, p, by.read(before.data<int64>() + rows));
@@ -242,14 +327,11 @@ void gustavson_run(const problem& p, workspace& out) {
   args.out_values = made.values.data();
   for (int c = 1; c <= table_classes; ++c)
     if (of.is_copied(c))
-      copy_rows_to_places(by, of, c, apart, args, lengths.data<int64>(), made, p.c.value_bytes);
+      copy_class(by, p, of, c, apart, to_apart.before, lengths.data<int64>(), made, args.before);
     else
       launch_class(by, p, of, c, args, true);
   fill_windows(by, p, of, windows, args);
-  bool offsets_64 = false;
-  buffer offsets = pack(
-      by, [from = args.before] __device__(int64 r) { return from[r]; }, rows, made.nnz, offsets_64);
-  out.made = result_of(std::move(made), std::move(offsets), offsets_64, rows, b.sparse.columns);
+  finish(by, p, args.before, b.sparse.columns, std::move(made), out);
 }
 
 }  // namespace rig::on_cuda

@@ -38,6 +38,37 @@ __device__ void sort_table(int* keys, T* sums, int count) {
     }
 }
 
+/// Whether C has entries only where a sparse mask has them.
+__device__ __forceinline__ bool is_inside_mask(const mask_arguments& mask) {
+  return mask.over == mask_arguments::matrix && !mask.complemented;
+}
+
+/// Writes entries from place `at` on: the sums at those columns of the mask's row, from `first` on
+/// and before `last`, for which find(column) is not −1 but a place in `sums`. Returns the place
+/// after them.
+template <class S, int G, bool Fills, class T, class Find>
+__device__ int64 write_in_mask(const product_arguments& args, index row, index first_column,
+                               index last_column, const T* sums, int64 at, Find find) {
+  const int lane = static_cast<int>(threadIdx.x) % G;
+  const unsigned members = members_of<G>(), shift = threadIdx.x % 32 / G * G;
+  const int64 n = args.a.offset(row + 1) - args.a.offset(row), row_end = args.mask.offset(row + 1);
+  const int64 begin = first_from(args.mask.entries, args.mask.offset(row), row_end, first_column),
+              end = first_from(args.mask.entries, begin, row_end, last_column);
+  for (int64 first = begin; first < end; first += G) {
+    const int64 e = first + lane;
+    const index column = e < end ? args.mask.entries[e] : 0;
+    const int found = e < end && is_set(args.mask, e) ? find(column) : -1;
+    const unsigned kept = (__ballot_sync(members, found >= 0) & members) >> shift;
+    if (Fills && found >= 0) {
+      const int64 to = at + __popc(kept & ((1u << lane) - 1));
+      args.out_columns[to] = column;
+      store_as(args.out_values, args.out_type, to, finished<S>(sums[found], n));
+    }
+    at += __popc(kept);
+  }
+  return at;
+}
+
 /// Lists the products of a row in the order of A's entries; returns their number.
 template <class S, int G, bool Fills, class T>
 __device__ int list_products(const product_arguments& args, index row, int* keys, T* sums) {
@@ -180,6 +211,23 @@ __device__ int compact_table(const mask_arguments& mask, index row, int* keys, T
   return count;
 }
 
+/// Writes the sums of a table that the mask allows, ascending, from place `start` on; returns their
+/// number.
+template <class S, int G, int Slots, bool Fills, class T>
+__device__ int write_table(const product_arguments& args, index row, int* keys, T* sums,
+                           int64 start) {
+  const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
+  if constexpr (Fills) {
+    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
+    sort_table<G>(keys, sums, count);
+    for (int i = static_cast<int>(threadIdx.x) % G; i < count; i += G) {
+      args.out_columns[start + i] = keys[i];
+      store_as(args.out_values, args.out_type, start + i, finished<S>(sums[i], n));
+    }
+  }
+  return count;
+}
+
 /// A subwarp of G lanes per row, whose products have at most 3/4 · Slots columns.
 template <class S, int G, int Slots, int Threads, bool Fills>
 __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
@@ -223,15 +271,15 @@ __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
         __syncwarp(members);
       }
     }
-    const int count = compact_table<G, Slots, Fills>(args.mask, row, keys, sums);
-    if constexpr (Fills) {
-      sort_table<G>(keys, sums, count);
-      for (int i = lane; i < count; i += G) {
-        const int64 at = args.before[row] + i;
-        args.out_columns[at] = keys[i];
-        store_as(args.out_values, args.out_type, at, finished<S>(sums[i], end - begin));
-      }
-    }
+    const int64 start = Fills ? args.before[row] : 0;
+    int64 count = 0;
+    if (is_inside_mask(args.mask))
+      count =
+          write_in_mask<S, G, Fills>(args, row, 0, args.columns, sums, start,
+                                     [&](index column) { return find_slot<Slots>(keys, column); }) -
+          start;
+    else
+      count = write_table<S, G, Slots, Fills>(args, row, keys, sums, start);
     if (lane == 0 && args.lengths != nullptr) args.lengths[row] = count;
     __syncwarp(members);
   }
@@ -291,50 +339,65 @@ __device__ void add_window(const product_arguments& args, index row, index first
   }
 }
 
+/// Writes the sums of a window that the mask allows, from place `at` on; returns the place after
+/// them.
+template <class S, bool Fills>
+__device__ int64 write_window(const product_arguments& args, index row, index first_column,
+                              sum_window<S, Fills>& window, int64 at) {
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  const int64 n = args.a.offset(row + 1) - args.a.offset(row);
+  for (int base = 0; base < sum_window<S, Fills>::words; base += 32) {
+    unsigned bits = base + lane < sum_window<S, Fills>::words ? window.present[base + lane] : 0;
+    const index column = first_column + (base + lane) * 32;
+    if (args.mask.over != mask_arguments::absent)
+      for (unsigned left = bits; left != 0; left &= left - 1) {
+        const int bit = __ffs(static_cast<int>(left)) - 1;
+        if (!allows(args.mask, row, column + bit)) bits &= ~(1u << bit);
+      }
+    int sum = __popc(bits);  // over the lanes up to this one
+    const int mine = sum;
+    for (int distance = 1; distance < 32; distance *= 2) {
+      const int other = __shfl_up_sync(0xffffffffu, sum, distance);
+      if (lane >= distance) sum += other;
+    }
+    if constexpr (Fills) {
+      int64 to = at + sum - mine;
+      for (; bits != 0; bits &= bits - 1, ++to) {
+        const int bit = __ffs(static_cast<int>(bits)) - 1;
+        args.out_columns[to] = column + bit;
+        store_as(args.out_values, args.out_type, to,
+                 finished<S>(window.sums()[(base + lane) * 32 + bit], n));
+      }
+    }
+    at += __shfl_sync(0xffffffffu, sum, 31);
+  }
+  return at;
+}
+
 /// A warp per row and window of columns.
 template <class S, bool Fills>
 __global__ void __launch_bounds__(32) window_rows(product_arguments args) {
   __shared__ sum_window<S, Fills> window;
-  constexpr int words = sum_window<S, Fills>::words;
-  const int lane = static_cast<int>(threadIdx.x);
   for (int64 task = blockIdx.x; task < args.count; task += gridDim.x) {
     const index row = args.rows[task / args.windows];
     const int64 from = task % args.windows * window_columns<S>;
     const auto first = static_cast<index>(from);
     const auto last = static_cast<index>(
         from + window_columns<S> < args.columns ? from + window_columns<S> : args.columns);
-    for (int word = lane; word < words; word += 32) window.present[word] = 0;
+    for (int word = static_cast<int>(threadIdx.x); word < sum_window<S, Fills>::words; word += 32)
+      window.present[word] = 0;
     __syncwarp();
     add_window<S, Fills>(args, row, first, last, window);
-    int64 at = Fills ? args.before[task] : 0;
-    const int64 n = args.a.offset(row + 1) - args.a.offset(row);
-    for (int base = 0; base < words; base += 32) {
-      unsigned bits = base + lane < words ? window.present[base + lane] : 0;
-      const index column = first + (base + lane) * 32;
-      if (args.mask.over != mask_arguments::absent)
-        for (unsigned left = bits; left != 0; left &= left - 1) {
-          const int bit = __ffs(static_cast<int>(left)) - 1;
-          if (!allows(args.mask, row, column + bit)) bits &= ~(1u << bit);
-        }
-      int sum = __popc(bits);  // over the lanes up to this one
-      const int mine = sum;
-      for (int distance = 1; distance < 32; distance *= 2) {
-        const int other = __shfl_up_sync(0xffffffffu, sum, distance);
-        if (lane >= distance) sum += other;
-      }
-      if constexpr (Fills) {
-        int64 to = at + sum - mine;
-        for (; bits != 0; bits &= bits - 1, ++to) {
-          const int bit = __ffs(static_cast<int>(bits)) - 1;
-          args.out_columns[to] = column + bit;
-          store_as(args.out_values, args.out_type, to,
-                   finished<S>(window.sums()[(base + lane) * 32 + bit], n));
-        }
-      }
-      at += __shfl_sync(0xffffffffu, sum, 31);
-    }
-    if constexpr (!Fills)
-      if (lane == 0) args.lengths[task] = at;
+    const int64 start = Fills ? args.before[task] : 0;
+    const auto find = [&](index column) {
+      const int at = column - first;
+      return (window.present[at / 32] >> (at % 32) & 1) != 0 ? at : -1;
+    };
+    const int64 end =
+        is_inside_mask(args.mask)
+            ? write_in_mask<S, 32, Fills>(args, row, first, last, window.sums(), start, find)
+            : write_window<S, Fills>(args, row, first, window, start);
+    if (threadIdx.x == 0 && args.lengths != nullptr) args.lengths[task] = end - start;
     __syncwarp();
   }
 }
