@@ -34,7 +34,7 @@ bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
   // 1 + level during the search, so that they are also the mask of the nodes that are reached.
   found.levels = filled<int32>(n, 1, 0, a.where(), other);
   if (given.parents) found.parents = filled<int32>(n, 1, -1, a.where(), other);
-  const auto others = complement(values(found.levels));
+  const auto unreached = complement(values(found.levels));
   auto frontier = vector<bool>::from_indices(n, start).to(a.where());
   vector<int32> parents(frontier.as_row().with_value(start[0]));
   for (int level = 0; frontier.nnz() > 0; ++level) {
@@ -46,10 +46,10 @@ bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
     found.max_level = level;
     if (given.progress) given.progress(level, frontier.nnz());
     if (given.parents) {
-      parents = vxm(frontier, a, least_inner(), others, product);
+      parents = vxm(frontier, a, least_inner(), unreached, product);
       frontier = vector<bool>(parents.as_row().with_value(true));
     } else {
-      frontier = vxm(frontier, a, any_pair<bool>(), others, product);
+      frontier = vxm(frontier, a, any_pair<bool>(), unreached, product);
     }
   }
   apply(found.levels, none, found.levels, binary::minus, 1, other);

@@ -9,6 +9,7 @@
 #include "algorithms/preparation.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/elementwise.hpp"
+#include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
@@ -110,7 +111,7 @@ class every_place {
 class walking_sets {
  public:
   walking_sets(const matrix<bool>& a, std::span<const index> sources, const descriptor& desc)
-      : a_(a), other_(of_operations(desc)), full_product_(other_), degrees_(degrees_of(a, other_)) {
+      : a_(a), other_(of_operations(desc)), full_product_(other_) {
     full_product_.transpose_a = true;
     full_product_.kernel = desc.kernel;
     const auto words = static_cast<index>((sources.size() + word_bits - 1) / word_bits);
@@ -145,14 +146,16 @@ class walking_sets {
   /// Levels of `count` sources, -1 where none was reached: a product per word.
   dense<int32> levels(index count) {
     auto out = dense<int32>::uninitialised(a_.rows(), count, a_.where());
+    if (count == 0) return out;
+    const every_place matrix_of(digits_.front(), other_);
+    dense<int32> bits(digits_.front().columns(), word_bits);
+    for (index b = 0; b < bits.rows(); ++b)
+      for (index k = 0; k < word_bits; ++k) bits(b, k) = b * word_bits + k;
+    bits = bits.to(a_.where());
     for (index w = 0; w < reached_.columns(); ++w) {
-      const dense<int64>& digits = digits_[at(w)];
       const index first = w * word_bits, width = std::min(word_bits, count - first);
-      dense<int32> places(digits.columns(), width);
-      for (index b = 0; b < places.rows(); ++b)
-        for (index k = 0; k < width; ++k) places(b, k) = b * word_bits + k;
       auto part = columns_of(out, first, width);
-      mxm(part, none, every_place(digits, other_).with_values(digits), places.to(a_.where()),
+      mxm(part, none, matrix_of.with_values(digits_[at(w)]), columns_of(bits, 0, width),
           level_in_digits(), other_);
     }
     return out;
@@ -189,9 +192,10 @@ class walking_sets {
   }
 
   /// Whether the arcs of the nodes that have a set are few beside those of all words.
-  bool has_few_arcs() const {
+  bool has_few_arcs() {
     constexpr int64 arcs_per_arc = 16;
     if (has_many_levels(a_)) return true;
+    if (degrees_.rows() == 0) degrees_ = degrees_of(a_, other_);
     int64 arcs = 0;
     for (const vector<int64>& sets : few_)
       arcs += reduce(ewise_mult(sets, degrees_, binary::second, other_), binary::plus, other_);
@@ -207,10 +211,12 @@ class walking_sets {
 
   void step_full() {
     if (full_.rows() == 0)
-      full_ = next_ = dense<int64>::uninitialised(a_.rows(), reached_.columns(), a_.where());
+      for (dense<int64>* const of : {&full_, &next_})
+        *of = dense<int64>::uninitialised(a_.rows(), reached_.columns(), a_.where());
     for (index w = 0; is_few_ && w < full_.columns(); ++w) {
       auto word = columns_of(full_, w);
-      apply(word, none, few_[at(w)].to_dense(0), unary::identity, other_);
+      assign(word, none, int64{0}, all, all, other_);
+      ewise_add(word, none, word, few_[at(w)], union_of_second(), other_);
     }
     is_few_ = false;
     mxm(next_, none, a_, full_, union_of_second(), full_product_);

@@ -8,6 +8,8 @@
 #include "rig/generate.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
 
 namespace {
@@ -72,6 +74,12 @@ TEST_CASE("operations wait for the streams of their operands") {
   check("transpose", [](const auto& x, const auto& d) { return rig::transpose(x, d); });
   check("mask", [](const auto& x, const auto& d) {
     return rig::ewise_mult(x, x, binary::times, rig::complement(rig::values(x)), d);
+  });
+  check("product that does not fill its mask", [](const auto& x, const auto& d) {
+    rig::descriptor by_rows = d;
+    if (x.where() == gpu) by_rows.kernel = "gustavson";
+    const auto mask = rig::ewise_add(x, rig::transpose(x, d), binary::plus, d);
+    return rig::mxm(x, x, rig::plus_times<float>(), rig::structure(mask), by_rows);
   });
   check("extract", [](const auto& x, const auto& d) {
     return rig::extract(x, rig::range{9, 3000}, rig::all, d);

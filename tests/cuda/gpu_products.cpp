@@ -208,6 +208,15 @@ TEST_CASE("rows of every class, in the order of A's entries") {
       same("gustavson", [&](auto at, const rig::descriptor& d) {
         return rig::mxm(at(a), at(a), rig::plus_times<float>(), rig::structure(at(mask)), d);
       });
+    // Some of its values are 0.
+    const auto some =
+        rig::apply(rig::ewise_add(c, a, rig::binary::second), rig::binary::greater, 0.0f);
+    for (const bool complemented : {false, true})
+      same("gustavson", [&](auto at, const rig::descriptor& d) {
+        return with_mask(at(some), true, false, complemented, [&](const auto&... of) {
+          return rig::mxm(at(a), at(a), rig::plus_times<float>(), of..., d);
+        });
+      });
     const auto x = a.to(gpu), known = c.to(gpu);
     const auto again =
         rig::mxm(x, x, rig::plus_times<float>(), rig::structure(known), {.kernel = "gustavson"});

@@ -25,9 +25,10 @@ class work : public build {
         owner_(owner_for(p.a.where.device, p.desc->stream)) {}
 
   work(const work&) = delete;
-  /// If an exception drops results, their stream frees them after the work so far.
+  /// Results that are dropped, by an exception or because they were copied, are freed by their
+  /// stream after the work so far.
   ~work() {
-    if (results_.empty() || std::uncaught_exceptions() == 0) return;
+    if (results_.empty()) return;
     try {
       order(stream, where.device, owner_, where.device);
     } catch (...) {

@@ -31,7 +31,8 @@ void pack_candidates(const work& by, const problem& p, const candidates& found, 
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, m.rows, m.columns);
 }
 
-/// Lanes per entry of the mask: as many as a mean row of A has entries, at most `most_lanes`.
+/// Lanes per entry of the mask: a power of two, as many as a mean row of A has entries, from 2 to
+/// `most_lanes`.
 constexpr int most_lanes = 8;
 int lanes_of(const sparse_operand& a) {
   int lanes = 2;

@@ -16,10 +16,10 @@ struct row_class {
 constexpr row_class row_classes[] = {{"rank_rows", 8, 48, 256, 48},
                                      {"rank_rows", 32, 192, 256, 192},
                                      {"hash_rows", 32, 2048, 32, 1536}};
-constexpr int table_classes = static_cast<int>(std::size(row_classes));
-constexpr int class_count = table_classes + 2;  // no products; windows
+constexpr int subwarp_classes = static_cast<int>(std::size(row_classes));
+constexpr int class_count = subwarp_classes + 2;  // no products; windows
 
-/// The rows of the first classes with tables are computed once, to memory for all their products,
+/// The rows of the first classes are computed once, to memory for all their products,
 /// and then copied.
 constexpr int copied_classes = 2;
 constexpr int64 most_copied_products = int64{1} << 27;
@@ -29,7 +29,7 @@ struct classed_rows {
   buffer rows;
   buffer products_before;  ///< by row: those of the rows that are copied
   int64 begins[class_count + 1];
-  int64 copied_products;
+  int64 copied_products, products;  ///< of rows that are copied, and of all
   bool is_copied(int c) const {
     return c >= 1 && c <= copied_classes && copied_products <= most_copied_products;
   }
@@ -38,11 +38,11 @@ struct classed_rows {
 struct classify_arguments {
   sparse_argument a, b;
   index rows;
-  int64 most_products[table_classes];
+  int64 most_products[subwarp_classes];
   unsigned char* classes;
   index* numbers;
   int64* products;             ///< of a row that is copied, else 0
-  unsigned long long* counts;  ///< of rows, by class
+  unsigned long long* counts;  ///< of rows, by class, and of all products
 };
 
 /// Lanes that count the products of a row.
@@ -50,7 +50,9 @@ constexpr int classify_lanes = 8;
 
 __global__ void __launch_bounds__(element_threads) classify_rows(classify_arguments args) {
   __shared__ unsigned counts[class_count];
+  __shared__ unsigned long long all_products;
   if (threadIdx.x < class_count) counts[threadIdx.x] = 0;
+  if (threadIdx.x == 0) all_products = 0;
   __syncthreads();
   constexpr int teams = element_threads / classify_lanes;
   const unsigned lane = threadIdx.x % classify_lanes;
@@ -69,18 +71,20 @@ __global__ void __launch_bounds__(element_threads) classify_rows(classify_argume
     args.numbers[r] = row;
     args.products[r] = of <= copied_classes ? products : 0;
     atomicAdd(counts + of, 1u);
+    atomicAdd(&all_products, static_cast<unsigned long long>(products));
   }
   __syncthreads();
   if (threadIdx.x < class_count && counts[threadIdx.x] != 0)
     atomicAdd(args.counts + threadIdx.x, counts[threadIdx.x]);
+  if (threadIdx.x == 0) atomicAdd(args.counts + class_count, all_products);
 }
 
 classed_rows classify(const work& by, const problem& p, const sparse_operand& b) {
   const index rows = p.a.rows;
   const buffer classes = by.room(rows, 1), sorted = by.room(rows, 1),
                numbers = by.room(rows, sizeof(index)), products = by.room(rows, sizeof(int64)),
-               counts = by.room(class_count, sizeof(int64));
-  classed_rows out{by.room(rows, sizeof(index)), by.room(int64{rows} + 1, sizeof(int64)), {}, 0};
+               counts = by.room(class_count + 1, sizeof(int64));
+  classed_rows out{by.room(rows, sizeof(index)), by.room(int64{rows} + 1, sizeof(int64)), {}, 0, 0};
   classify_arguments args{argument_of(p.a),
                           argument_of(b),
                           rows,
@@ -89,8 +93,8 @@ classed_rows classify(const work& by, const problem& p, const sparse_operand& b)
                           numbers.data<index>(),
                           products.data<int64>(),
                           counts.data<unsigned long long>()};
-  for (int c = 0; c < table_classes; ++c) args.most_products[c] = row_classes[c].most_products;
-  check(cudaMemsetAsync(counts.data(), 0, class_count * sizeof(int64), by.stream), by.name);
+  for (int c = 0; c < subwarp_classes; ++c) args.most_products[c] = row_classes[c].most_products;
+  check(cudaMemsetAsync(counts.data(), 0, (class_count + 1) * sizeof(int64), by.stream), by.name);
   constexpr int64 per_block = element_threads / classify_lanes;
   by.launch(reinterpret_cast<const void*>(&classify_rows), "classify_rows",
             std::min<int64>((rows + per_block - 1) / per_block, 1 << 14), args);
@@ -99,11 +103,12 @@ classed_rows classify(const work& by, const problem& p, const sparse_operand& b)
   auto* const before = out.products_before.data<int64>();
   sums_of(
       by, rows, [of = products.data<int64>()] __device__(int64 r) { return of[r]; }, before);
-  int64 of_class[class_count];
+  int64 of_class[class_count + 1];
   by.to_host(of_class, counts.data(), sizeof(of_class));
   by.to_host(&out.copied_products, before + rows, sizeof(int64));
   by.wait();
   for (int c = 0; c < class_count; ++c) out.begins[c + 1] = out.begins[c] + of_class[c];
+  out.products = of_class[class_count];
   return out;
 }
 
@@ -115,7 +120,7 @@ index window_columns_of(const problem& p) {
   return columns;
 }
 
-/// The rows of a class with tables: counts their entries, or writes them.
+/// The rows of a class before windows: counts their entries, or writes them.
 void launch_class(const work& by, const problem& p, const classed_rows& of, int c,
                   product_arguments args, bool fills) {
   const row_class& how = row_classes[c - 1];
@@ -210,20 +215,20 @@ void copy_class(const work& by, const problem& p, const classed_rows& of, int c,
       });
 }
 
-void finish(const work& by, const problem& p, const int64* before, index columns, entries_made made,
-            workspace& out) {
+/// The result of entries in the order of rows; `before` has those before each row.
+void make_result(const work& by, const problem& p, const int64* before, index columns,
+                 entries_made made, workspace& out) {
   bool offsets_64 = false;
   buffer offsets = pack(
       by, [=] __device__(int64 r) { return before[r]; }, p.a.rows, made.nnz, offsets_64);
   out.made = result_of(std::move(made), std::move(offsets), offsets_64, p.a.rows, columns);
 }
 
-/// Whether C is written to the places of the mask, which then is no larger than the products, or
-/// small.
-bool fits_mask(const problem& p) {
-  const double most = std::max(p.products, static_cast<double>(most_copied_products));
+/// Whether C is written to the places of the mask, which are no more than the products, or few.
+bool fits_mask(const problem& p, const classed_rows& of) {
+  constexpr int64 few_places = 1 << 20;
   return p.mask.over == mask_operand::kind::matrix && p.mask.structural && !p.mask.complemented &&
-         !p.flips_positions && static_cast<double>(p.mask.sparse.nnz) <= most;
+         p.mask.sparse.nnz <= std::max(few_places, of.products);
 }
 
 /// The first entry of the mask in each window of the rows of the last class.
@@ -257,7 +262,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of, produ
   args.before = starts.data<int64>();
   args.out_columns = apart.columns.data<index>();
   args.out_values = apart.values.data();
-  for (int c = 1; c <= table_classes; ++c) launch_class(by, p, of, c, args, true);
+  for (int c = 1; c <= subwarp_classes; ++c) launch_class(by, p, of, c, args, true);
   args.before = window_starts.data<int64>();
   const window_counts windows = count_windows(by, p, of, args, true, lengths);
   running_sum(by, lengths, before.data<int64>(), m.rows);
@@ -269,7 +274,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of, produ
   }
   entries_made made = room_for_entries(by, p, nnz);
   const auto* const to = before.data<int64>();
-  for (int c = 1; c <= table_classes; ++c)
+  for (int c = 1; c <= subwarp_classes; ++c)
     copy_class(by, p, of, c, apart, starts.data<int64>(), lengths, made, to);
   const int64 listed = of.begins[class_count - 1], per_row = args.windows;
   copy_pieces(by, (of.begins[class_count] - listed) * per_row, 32, apart, made, p.c.value_bytes,
@@ -279,7 +284,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of, produ
                 const int64 r = w / per_row;
                 return {from[w], to[row_of[r]] + sums[w] - sums[r * per_row], counts[w]};
               });
-  finish(by, p, to, m.columns, std::move(made), out);
+  make_result(by, p, to, m.columns, std::move(made), out);
 }
 
 }  // namespace
@@ -307,7 +312,7 @@ void gustavson_run(const problem& p, workspace& out) {
       cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
       by.name);
   args.lengths = lengths.data<int64>();
-  if (fits_mask(p)) return run_in_mask(by, p, of, args, out);
+  if (fits_mask(p, of)) return run_in_mask(by, p, of, args, out);
   const int64 products = of.is_copied(1) ? of.copied_products : 0;
   const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
                            products};
@@ -315,7 +320,7 @@ void gustavson_run(const problem& p, workspace& out) {
   to_apart.before = of.products_before.data<int64>();
   to_apart.out_columns = apart.columns.data<index>();
   to_apart.out_values = apart.values.data();
-  for (int c = 1; c <= table_classes; ++c)
+  for (int c = 1; c <= subwarp_classes; ++c)
     launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
   const window_counts windows = count_windows(by, p, of, args, false, args.lengths);
   running_sum(by, args.lengths, before.data<int64>(), rows);
@@ -325,13 +330,13 @@ void gustavson_run(const problem& p, workspace& out) {
   args.before = before.data<int64>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  for (int c = 1; c <= table_classes; ++c)
+  for (int c = 1; c <= subwarp_classes; ++c)
     if (of.is_copied(c))
       copy_class(by, p, of, c, apart, to_apart.before, lengths.data<int64>(), made, args.before);
     else
       launch_class(by, p, of, c, args, true);
   fill_windows(by, p, of, windows, args);
-  finish(by, p, args.before, b.sparse.columns, std::move(made), out);
+  make_result(by, p, args.before, b.sparse.columns, std::move(made), out);
 }
 
 }  // namespace rig::on_cuda

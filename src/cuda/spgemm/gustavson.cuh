@@ -5,9 +5,10 @@
 // Rows of few products list them in shared memory and order them by column, a subwarp per row. Rows
 // of more products are summed in hash tables, and rows of many in windows of columns, a warp per
 // row and window. The rows of B are added one after the other, and no two lanes add to one column
-// at a time. Kernels run twice: to count the entries of C, and to write them. Rows of few products
-// are written at once, apart, and copied. Source: Nagasaka et al., ICPP 2017 (tables by classes of
-// rows). Determinism: each sum is added in the order of A's entries.
+// at a time. Kernels run twice: to count the entries of C, and to write them. Rows of few products,
+// and all rows if the mask has room for them, are written at once, apart, and copied. Source:
+// Nagasaka et al., ICPP 2017 (tables by classes of rows). Determinism: each sum is added in the
+// order of A's entries.
 
 #include "cuda/spgemm/product.cuh"
 
@@ -43,9 +44,9 @@ __device__ __forceinline__ bool is_inside_mask(const mask_arguments& mask) {
   return mask.over == mask_arguments::matrix && !mask.complemented;
 }
 
-/// Writes entries from place `at` on: the sums at those columns of the mask's row, from `first` on
-/// and before `last`, for which find(column) is not −1 but a place in `sums`. Returns the place
-/// after them.
+/// Writes entries from place `at` on, and returns the place after them. They are at the columns of
+/// the mask's row from `first_column` on and before `last_column` that have a sum:
+/// sums[find(column)], unless that is −1.
 template <class S, int G, bool Fills, class T, class Find>
 __device__ int64 write_in_mask(const product_arguments& args, index row, index first_column,
                                index last_column, const T* sums, int64 at, Find find) {
@@ -273,7 +274,8 @@ __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
     }
     const int64 start = Fills ? args.before[row] : 0;
     int64 count = 0;
-    if (is_inside_mask(args.mask))
+    // A long row of the mask takes longer to walk than the table.
+    if (is_inside_mask(args.mask) && args.mask.offset(row + 1) - args.mask.offset(row) <= 8 * Slots)
       count =
           write_in_mask<S, G, Fills>(args, row, 0, args.columns, sums, start,
                                      [&](index column) { return find_slot<Slots>(keys, column); }) -

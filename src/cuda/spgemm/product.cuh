@@ -38,8 +38,8 @@ struct product_arguments {
   const index* rows = nullptr;
   int64 count = 0;  ///< of rows, of windows of all rows, of candidates or of products
   index windows = 1;
-  int64* lengths = nullptr;       ///< counting: receives those of rows or windows
-  const int64* before = nullptr;  ///< writing: the entries before each row, window or candidate
+  int64* lengths = nullptr;       ///< receives those of rows or windows, if not null
+  const int64* before = nullptr;  ///< writing: the first place of each row, window or candidate
 
   // dot, pull, push: candidates for entries
   const index *candidate_rows = nullptr, *candidate_columns = nullptr;

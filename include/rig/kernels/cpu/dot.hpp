@@ -260,9 +260,8 @@ sparse_result pull(const problem& p) {
           const int part = piece % parts;
           const index end = first_row_of(b.sparse, part + 1, parts);
           for (index j = first_row_of(b.sparse, part, parts); j < end; ++j) {
-            const index next = j + columns_ahead;
-            if (next < end && allows(next))
-              __builtin_prefetch(b.sparse.entries + b.sparse.offset(next));
+            if (end - j > columns_ahead && allows(j + columns_ahead))
+              __builtin_prefetch(b.sparse.entries + b.sparse.offset(j + columns_ahead));
             if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(piece)]);
           }
         });

@@ -208,7 +208,7 @@ class column_elements {
   buffer memory_;
 };
 
-/// Consecutive entries of a result.
+/// Consecutive entries of a result. On cache lines of its own, because threads add to neighbours.
 template <class T>
 struct alignas(64) result_piece {
   struct element {  // a vector of bool would pack its elements
