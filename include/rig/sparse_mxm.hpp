@@ -74,8 +74,9 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
 /// in ascending k, so the same inputs give the same bits for any number of threads. n_i counts the
 /// entries of row i of op(A). A mask is used inside: what it excludes is not formed. An accumulator
 /// joins in C's type. Cost: O(nnz(A) + products + rows); memory: C twice, and a row of sums per
-/// thread. Places: all operands in one. Throws error: shape, place, unknown_kernel,
-/// cannot (fill; a captured stream), out_of_memory; C is unchanged then.
+/// thread; on a device also an entry per place of a structural mask. Places: all operands in one.
+/// Throws error: shape, place, unknown_kernel, cannot (fill; a captured stream), out_of_memory; C
+/// is unchanged then.
 /// @code
 /// const auto two_steps = rig::mxm(A, A, rig::plus_times<float>{});
 /// const auto shared = rig::mxm(A, A, rig::plus_pair<int>{}, rig::structure(A), {.transpose_b =

@@ -14,11 +14,6 @@
 namespace rig {
 namespace {
 
-RIG_OPERATOR(
-    own_row, static constexpr rig::int32 apply(rig::int32, rig::index i, rig::index, rig::int32) {
-      return i;
-    });
-
 /// A search that has more levels is left to FastSV, whose iterations are few on long paths, too.
 constexpr int most_levels = 32;
 /// A frontier of more than this share of the nodes is read by what the other nodes point at.
@@ -36,12 +31,6 @@ struct plan {
     backwards.transpose_a = true;
   }
 };
-
-dense<int32> numbered(index n, place where, const descriptor& desc) {
-  auto out = dense<int32>::uninitialised(n, 1, where);
-  apply(out, none, out, own_row(), int32(0), desc);
-  return out;
-}
 
 /// The nodes outside `seen` that an arc joins with the frontier, in whichever direction.
 vector<bool> neighbours(const matrix<bool>& a, const vector<bool>& frontier,
@@ -113,7 +102,7 @@ void join_rest(const matrix<bool>& a, dense<int32>& parent, const vector<bool>& 
                int& iterations, const plan& by) {
   const auto nodes =
       dense<index>::view(rest.indices(), static_cast<index>(rest.nnz()), 1, 1, a.where());
-  auto labels = numbered(nodes.rows(), a.where(), by.other);
+  auto labels = ascending(nodes.rows(), a.where(), by.other);
   join_trees(extract(a, nodes, nodes, by.other), labels, iterations, by);
   assign(parent, none, extract(nodes, labels, all, by.other), nodes, all, by.other);
 }
@@ -129,7 +118,7 @@ components_result components(const matrix<bool>& a, const components_options& gi
 
   components_result found;
   auto& parent = found.labels;
-  const auto nodes = numbered(n, a.where(), by.other);
+  const auto nodes = ascending(n, a.where(), by.other);
   parent = nodes;
   auto seen = filled<bool>(n, 1, false, a.where(), by.other);
   bool is_whole = false;

@@ -41,8 +41,8 @@ label_propagation_result label_propagation(const matrix<bool>& a,
   const auto arcs = a.with_value(1);
   const auto times = ewise_add(arcs, arcs, binary::plus, both);
 
-  label_propagation_result found{ascending(n, a.where())};
-  const auto starts = ascending(n + 1, a.where());
+  label_propagation_result found{ascending(n, a.where(), other)};
+  const auto starts = ascending(n + 1, a.where(), other);
   auto next = dense<index>::uninitialised(n, 1, a.where());
   indexed_dense<int32> most{dense<int32>::uninitialised(n, 1, a.where()),
                             dense<index>::uninitialised(n, 1, a.where())};

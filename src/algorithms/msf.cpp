@@ -146,8 +146,8 @@ msf_result msf(const matrix<double>& a, const msf_options& given, const descript
   const index n = a.rows();
   msf_result found;
   edges_taken taken(n, a.where(), other);
-  const auto starts = ascending(n + 1, a.where());
-  for (auto labels = ascending(n, a.where()); rest.nnz() > 0;) {
+  const auto starts = ascending(n + 1, a.where(), other);
+  for (auto labels = ascending(n, a.where(), other); rest.nnz() > 0;) {
     const lightest edges(rest, one_per_row(starts, labels), labels, other);
     if (taken.add(edges, other) == 0) fail(errc::range, {"msf: a weight is NaN; give numbers"});
     labels = joined(edges.edge, labels, other);

@@ -193,13 +193,13 @@ class walking_sets {
 
   /// Whether the arcs of the nodes that have a set are few beside those of all words.
   bool has_few_arcs() {
-    constexpr int64 arcs_per_arc = 16;
+    constexpr int64 arcs_per_frontier_arc = 16;
     if (has_many_levels(a_)) return true;
     if (degrees_.rows() == 0) degrees_ = degrees_of(a_, other_);
     int64 arcs = 0;
     for (const vector<int64>& sets : few_)
       arcs += reduce(ewise_mult(sets, degrees_, binary::second, other_), binary::plus, other_);
-    return arcs * arcs_per_arc <= a_.nnz() * reached_.columns();
+    return arcs * arcs_per_frontier_arc <= a_.nnz() * reached_.columns();
   }
 
   void step_few() {

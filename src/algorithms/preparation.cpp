@@ -18,6 +18,12 @@ RIG_OPERATOR(
     degree_and_index, static constexpr long apply(long degree, rig::index i, rig::index,
                                                   long nodes) { return degree * nodes + i; });
 
+/// A number's own place in a column.
+RIG_OPERATOR(
+    own_row, static constexpr rig::int32 apply(rig::int32, rig::index i, rig::index, rig::int32) {
+      return i;
+    });
+
 }  // namespace
 
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc) {
@@ -76,10 +82,10 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc) {
   return mxv(a, unread, plus_pair<int64>(), desc);
 }
 
-dense<index> ascending(index count, place where) {
-  dense<index> out(count, 1);
-  for (index i = 0; i < count; ++i) out(i, 0) = i;
-  return out.to(where);
+dense<index> ascending(index count, place where, const descriptor& desc) {
+  auto out = dense<index>::uninitialised(count, 1, where);
+  apply(out, none, out, own_row(), int32(0), desc);
+  return out;
 }
 
 matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns) {

@@ -34,11 +34,11 @@ dense<int64> degrees_of(const matrix<bool>& a, const descriptor& desc);
 /// degrees tie. So few arcs leave each node.
 matrix<bool> to_higher_degree(const matrix<bool>& a, const descriptor& desc);
 
-/// The column 0, 1, …, count − 1.
-dense<index> ascending(index count, place where);
+/// The column 0, 1, …, count − 1, made where it lies.
+dense<index> ascending(index count, place where, const descriptor& desc);
 
 /// The n×n matrix with the entry (i, columns(i)) in each row i: a view, for as long as both columns
-/// live unchanged. `starts` is ascending(n + 1).
+/// live unchanged. `starts` is ascending(n + 1, …).
 matrix<bool> one_per_row(const dense<index>& starts, const dense<index>& columns);
 
 /// A dense matrix of one value, filled where it lies.

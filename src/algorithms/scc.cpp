@@ -14,11 +14,6 @@
 namespace rig {
 namespace {
 
-RIG_OPERATOR(
-    own_row, static constexpr rig::int32 apply(rig::int32, rig::index i, rig::index, rig::int32) {
-      return i;
-    });
-
 /// A node's name, by which it propagates: another order of the nodes, in which few names on a path
 /// are less than all before them. Both multipliers are inverse modulo 2³¹.
 RIG_OPERATOR(
@@ -48,12 +43,6 @@ RIG_SEMIRING(
     static constexpr bool zero() { return false; } static constexpr bool add(bool x, bool y) {
       return x || y;
     } static constexpr bool multiply(rig::int64 a, rig::int64 b) { return a == b && a >= 0; });
-
-dense<int32> nodes_of(const matrix<bool>& a, const descriptor& desc) {
-  auto out = dense<int32>::uninitialised(a.rows(), 1, a.where());
-  apply(out, none, out, own_row(), int32(0), desc);
-  return out;
-}
 
 /// The arcs within classes of nodes that have one pair of different labels.
 matrix<bool> arcs_within(const matrix<bool>& a, const dense<int32>& forwards,
@@ -128,7 +117,8 @@ dense<int32> labels_of(const matrix<bool>& a, int& rounds, const scc_options& gi
                        const descriptor& other) {
   descriptor transposed = other;
   transposed.transpose_b = true;
-  const auto nodes = nodes_of(a, other), names = apply(nodes, name_of_node(), int32(0), other);
+  const auto nodes = ascending(a.rows(), a.where(), other),
+             names = apply(nodes, name_of_node(), int32(0), other);
   auto labels = nodes;
   matrix<bool> rest = a;
   while (rest.nnz() > 0) {
@@ -191,7 +181,7 @@ dense<int32> labels_without(chains& of, const matrix<bool>& a, const dense<int32
   if (outer.nnz() > 0) {
     const auto some =
         dense<index>::view(outer.indices(), static_cast<index>(outer.nnz()), 1, 1, a.where());
-    const auto starts = ascending(a.rows() + 1, a.where());
+    const auto starts = ascending(a.rows() + 1, a.where(), desc);
     const auto ends = mxm(a, one_per_row(starts, of.last), any_pair<bool>(), desc);
     const auto labels = labels_of(extract(ends, some, some, desc), rounds, given, desc);
     assign(roots, none, extract(some, labels, all, desc), some, all, desc);
@@ -217,7 +207,7 @@ scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor
   require_graph("scc", a, desc);
   const descriptor other = of_operations(desc);
   const auto simple = without_loops(a, other);
-  const auto nodes = nodes_of(a, other);
+  const auto nodes = ascending(a.rows(), a.where(), other);
 
   scc_result found;
   auto of = chains_of(simple, nodes, other);

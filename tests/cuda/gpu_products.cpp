@@ -210,7 +210,7 @@ TEST_CASE("rows of every class, in the order of A's entries") {
       });
     // Some of its values are 0.
     const auto some =
-        rig::apply(rig::ewise_add(c, a, rig::binary::second), rig::binary::greater, 0.0f);
+        rig::apply(rig::ewise_add(c, a, rig::binary::second), rig::binary::greater, 0.5f);
     for (const bool complemented : {false, true})
       same("gustavson", [&](auto at, const rig::descriptor& d) {
         return with_mask(at(some), true, false, complemented, [&](const auto&... of) {

@@ -94,10 +94,16 @@ __device__ __forceinline__ int64 first_from(const index* columns, int64 low, int
   return low;
 }
 
-/// The place of a column in a table of a power of two of slots, and whether it is new there.
+/// Where the search for a column in a table of a power of two of slots begins.
+template <int Slots>
+__device__ __forceinline__ int first_slot(index column) {
+  return static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
+}
+
+/// The place of a column in such a table, and whether it is new there.
 template <int Slots>
 __device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
-  auto slot = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
+  int slot = first_slot<Slots>(column);
   for (;; slot = (slot + 1) & (Slots - 1)) {
     int key = static_cast<volatile int*>(keys)[slot];
     if (key == -1) key = atomicCAS(keys + slot, -1, column);
@@ -109,7 +115,7 @@ __device__ __forceinline__ int slot_of(int* keys, index column, bool& is_new) {
 /// The place of a column in such a table that is not full, or −1.
 template <int Slots>
 __device__ __forceinline__ int find_slot(const int* keys, index column) {
-  auto slot = static_cast<int>(static_cast<unsigned>(column) * 2654435769u >> 16) & (Slots - 1);
+  int slot = first_slot<Slots>(column);
   while (keys[slot] != column && keys[slot] != -1) slot = (slot + 1) & (Slots - 1);
   return keys[slot] == column ? slot : -1;
 }
