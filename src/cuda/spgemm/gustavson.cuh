@@ -201,6 +201,7 @@ __device__ int compact_table(const mask_arguments& mask, index row, int* keys, T
     if constexpr (Fills) sum = sums[first + lane];
     const bool is_kept = key >= 0 && allows(mask, row, key);
     const unsigned kept = (__ballot_sync(members, is_kept) & members) >> shift;
+    __syncwarp(members);  // a vote does not order memory
     if (is_kept) {
       const int to = count + __popc(kept & ((1u << lane) - 1));
       keys[to] = key;
