@@ -15,7 +15,7 @@ void jaccard(const example::options& given, rig::index node) {
   const auto graph = given.load<float>();
   const auto a = graph.to(given.where());
   const example::stopwatch watch;
-  const auto found = rig::jaccard(a, node, given.describe());
+  const auto found = rig::jaccard(a, node, {}, given.describe());
   rig::synchronise(a.where());
   const double ms = watch.ms();
 

@@ -16,14 +16,17 @@ void require_node(int64 node, index nodes) {
 
 }  // namespace
 
-vector<double> jaccard(const matrix<bool>& a, int64 node, const descriptor& desc) {
+vector<double> jaccard(const matrix<bool>& a, int64 node, const jaccard_options& given,
+                       const descriptor& desc) {
   require_graph("jaccard", a, desc);
   require_node(node, a.rows());
   const descriptor other = of_operations(desc);
   const auto u = undirected(a, other);
+  if (given.progress) given.progress(1, u.nnz());
   const auto degrees = degrees_of(u, other);
   const auto neighbours = extract_row(u, static_cast<index>(node), other);
   const auto with_itself = vxm(neighbours, u, plus_pair<int64>(), of_products(desc));
+  if (given.progress) given.progress(2, with_itself.nnz());
   const auto common = select(with_itself, selection::off_diagonal, node, other);
   // |X ∪ Y| = |X| + |Y| − |X ∩ Y|
   const auto more = ewise_mult(degrees, common, binary::minus, other);
@@ -31,16 +34,18 @@ vector<double> jaccard(const matrix<bool>& a, int64 node, const descriptor& desc
   return ewise_mult(apply<double>(common, unary::identity, other), united, binary::divide, other);
 }
 
-matrix<double> jaccard_of_edges(const matrix<bool>& a, const descriptor& desc) {
+matrix<double> jaccard_of_edges(const matrix<bool>& a, const jaccard_options& given,
+                                const descriptor& desc) {
   require_graph("jaccard_of_edges", a, desc);
   const descriptor other = of_operations(desc);
   descriptor product = of_products(desc);
   product.transpose_b = true;  // U is symmetric, and rows of it lie ready
   const auto u = undirected(a, other);
+  if (given.progress) given.progress(1, u.nnz());
   const auto degrees = degrees_of(u, other);
-  const auto zeros = u.with_value(int64(0));
-  const auto common =
-      ewise_add(mxm(u, u, plus_pair<int64>(), structure(u), product), zeros, binary::plus, other);
+  const auto joined = mxm(u, u, plus_pair<int64>(), structure(u), product);
+  if (given.progress) given.progress(2, joined.nnz());
+  const auto common = ewise_add(joined, u.with_value(int64(0)), binary::plus, other);
   const auto negated = apply(common, unary::negate, other);
   const auto by_row =
       join_by<int64>("apply", negated, binary::plus, degrees, broadcast::rows, other);

@@ -26,14 +26,16 @@ dense<int64> sums_of_rows_of(const matrix<int64>& a, const descriptor& desc) {
 
 /// The number of triangles through each node. A triangle has one node of each kind: the lowest,
 /// the middle and the highest of L's order.
-dense<int64> triangles_by_node(const matrix<bool>& u, const descriptor& product,
-                               const descriptor& other) {
+dense<int64> triangles_by_node(const matrix<bool>& u, const local_clustering_options& given,
+                               const descriptor& product, const descriptor& other) {
   const auto l = to_higher_degree(u, other);
   l.prepare({.transpose_a = true});  // so that `dot` may serve
   descriptor by_columns = product;
   by_columns.transpose_b = true;
-  const auto over_middle = mxm(l, l, plus_pair<int64>(), structure(l), product),
-             over_highest = mxm(l, l, plus_pair<int64>(), structure(l), by_columns);
+  const auto over_middle = mxm(l, l, plus_pair<int64>(), structure(l), product);
+  if (given.progress) given.progress(2, over_middle.nnz());
+  const auto over_highest = mxm(l, l, plus_pair<int64>(), structure(l), by_columns);
+  if (given.progress) given.progress(3, over_highest.nnz());
   auto each = vector<bool>(u.rows()).to(u.where());
   assign(each, none, true, all, other);
   // A push adds columns without a transpose.
@@ -53,11 +55,14 @@ dense<double> local_clustering(const matrix<bool>& a, const local_clustering_opt
   const descriptor other = of_operations(desc), product = of_products(desc);
   const auto arcs = without_loops(a.with_value(true), other);
   const auto u = undirected(arcs, other);
+  if (given.progress) given.progress(1, u.nnz());
   dense<int64> joined;
   if (given.directed) {
-    joined = sums_of_rows_of(mxm(u, arcs, plus_pair<int64>(), structure(u), product), other);
+    const auto pairs = mxm(u, arcs, plus_pair<int64>(), structure(u), product);
+    if (given.progress) given.progress(2, pairs.nnz());
+    joined = sums_of_rows_of(pairs, other);
   } else {
-    joined = triangles_by_node(u, product, other);
+    joined = triangles_by_node(u, given, product, other);
     apply(joined, none, joined, binary::times, int64(2), other);
   }
   return ewise_mult(joined, degrees_of(u, other), share_of_pairs(), other);

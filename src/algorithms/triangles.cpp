@@ -25,10 +25,12 @@ int64 triangles(const matrix<bool>& a, const triangles_options& given, const des
   if (a.nnz() == 0) return 0;
   const descriptor other = of_operations(desc);
   const auto l = oriented_edges(given.symmetric ? a : undirected(a, other), other);
+  if (given.progress) given.progress(1, l.nnz());
   // Rows by rows: `dot` needs no transpose of L.
   descriptor product = of_products(desc);
   product.transpose_b = true;
   const auto closed = mxm(l, l, plus_pair<int64>(), structure(l), product);
+  if (given.progress) given.progress(2, closed.nnz());
   return reduce(closed, binary::plus, other);
 }
 

@@ -52,6 +52,18 @@ TEST_CASE("similarities of edges of small and random graphs") {
   }
 }
 
+TEST_CASE("jaccard reports its progress") {
+  const auto a = checks::of_arcs(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}});
+  std::vector<std::pair<int, long>> seen;
+  const rig::jaccard_options my{
+      .progress = [&](int k, long entries) { seen.emplace_back(k, entries); }};
+  rig::jaccard(a, 0, my);
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 4}});
+  seen.clear();
+  rig::jaccard_of_edges(a, my);
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 6}});
+}
+
 TEST_CASE("jaccard refuses what it cannot use") {
   checks::check_throws(rig::errc::shape, "jaccard: A is 2x3",
                        [] { rig::jaccard(rig::matrix<float>(2, 3), 0); });

@@ -34,6 +34,19 @@ TEST_CASE("clustering of small and random graphs") {
     }
 }
 
+TEST_CASE("clustering reports its progress") {
+  const auto a = checks::of_arcs(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}});
+  std::vector<std::pair<int, long>> seen;
+  rig::local_clustering_options my;
+  my.progress = [&](int k, long entries) { seen.emplace_back(k, entries); };
+  rig::local_clustering(a, my);
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 1}, {3, 1}});
+  seen.clear();
+  my.directed = true;
+  rig::local_clustering(a, my);
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 3}});
+}
+
 TEST_CASE("clustering of a matrix that is not square") {
   checks::check_throws(rig::errc::shape, "local_clustering: A is 2x3",
                        [] { rig::local_clustering(rig::matrix<bool>(2, 3)); });

@@ -49,6 +49,13 @@ TEST_CASE("triangles does not read values") {
   CHECK(rig::triangles(a) == 1);
 }
 
+TEST_CASE("triangles reports its progress") {
+  const auto a = checks::of_arcs(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}});
+  std::vector<std::pair<int, long>> seen;
+  rig::triangles(a, {.progress = [&](int k, long entries) { seen.emplace_back(k, entries); }});
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 4}, {2, 1}});
+}
+
 TEST_CASE("triangles of a matrix that is not square") {
   checks::check_throws(rig::errc::shape, "triangles: A is 2x3",
                        [] { rig::triangles(rig::matrix<bool>(2, 3)); });

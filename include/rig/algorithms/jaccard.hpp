@@ -3,11 +3,20 @@
 /// @file
 /// Jaccard similarity.
 
+#include <functional>
+
 #include "rig/descriptor.hpp"
 #include "rig/matrix.hpp"
 #include "rig/vector.hpp"
 
 namespace rig {
+
+/// How `jaccard` and `jaccard_of_edges` run.
+struct jaccard_options {
+  /// Called after each step with its number, from 1 on, and the entries of its result: the
+  /// undirected view, then the product.
+  std::function<void(int, int64)> progress = {};
+};
 
 /// How much the neighbours of a node agree with those of each other node.
 ///
@@ -21,11 +30,13 @@ namespace rig {
 /// const auto similar = rig::jaccard(A, 0);
 /// std::printf("%ld nodes share a neighbour with node 0\n", similar.nnz());
 /// @endcode
-vector<double> jaccard(const matrix<bool>& a, int64 node, const descriptor& desc = {});
+vector<double> jaccard(const matrix<bool>& a, int64 node, const jaccard_options& given = {},
+                       const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-vector<double> jaccard(const matrix<T>& a, int64 node, const descriptor& desc = {}) {
-  return jaccard(a.with_value(true), node, desc);
+vector<double> jaccard(const matrix<T>& a, int64 node, const jaccard_options& given = {},
+                       const descriptor& desc = {}) {
+  return jaccard(a.with_value(true), node, given, desc);
 }
 
 /// The same of the two ends of each edge: an n×n matrix with the entries of the undirected view;
@@ -36,11 +47,13 @@ vector<double> jaccard(const matrix<T>& a, int64 node, const descriptor& desc = 
 /// const auto similarities = rig::jaccard_of_edges(A);
 /// const auto close = rig::select(similarities, rig::selection::greater, 0.5);
 /// @endcode
-matrix<double> jaccard_of_edges(const matrix<bool>& a, const descriptor& desc = {});
+matrix<double> jaccard_of_edges(const matrix<bool>& a, const jaccard_options& given = {},
+                                const descriptor& desc = {});
 /// The same for other values, which are not read.
 template <class T>
-matrix<double> jaccard_of_edges(const matrix<T>& a, const descriptor& desc = {}) {
-  return jaccard_of_edges(a.with_value(true), desc);
+matrix<double> jaccard_of_edges(const matrix<T>& a, const jaccard_options& given = {},
+                                const descriptor& desc = {}) {
+  return jaccard_of_edges(a.with_value(true), given, desc);
 }
 
 }  // namespace rig

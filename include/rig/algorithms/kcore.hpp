@@ -11,7 +11,7 @@
 
 namespace rig {
 
-/// Who hears of the progress of `kcore`.
+/// How `kcore` runs.
 struct kcore_options {
   /// Called after each core with its number k and the number of nodes in greater cores.
   std::function<void(int, int64)> progress = {};

@@ -3,17 +3,22 @@
 /// @file
 /// Local clustering coefficients.
 
+#include <functional>
+
 #include "rig/dense.hpp"
 #include "rig/descriptor.hpp"
 #include "rig/matrix.hpp"
 
 namespace rig {
 
-/// Which arcs `local_clustering` counts.
+/// How `local_clustering` runs.
 struct local_clustering_options {
   /// Whether arcs between neighbours count one by one, as LDBC Graphalytics defines it. A node's
   /// neighbours are those of the undirected view in any case.
   bool directed = false;
+  /// Called after each step with its number, from 1 on, and the entries of its result: the
+  /// undirected view, then each product.
+  std::function<void(int, int64)> progress = {};
 };
 
 /// How much of a node's neighbourhood is connected: the share of pairs of neighbours with an edge.

@@ -9,7 +9,7 @@
 
 namespace rig {
 
-/// Who hears of the progress of `msf`.
+/// How `msf` runs.
 struct msf_options {
   /// Called after each round with its number, from 1 on, and the number of edges between
   /// trees.

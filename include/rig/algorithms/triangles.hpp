@@ -3,6 +3,8 @@
 /// @file
 /// The number of triangles.
 
+#include <functional>
+
 #include "rig/descriptor.hpp"
 #include "rig/matrix.hpp"
 
@@ -12,6 +14,9 @@ namespace rig {
 struct triangles_options {
   /// A equals its transpose, as the matrix of an undirected graph does. It is not checked.
   bool symmetric = false;
+  /// Called after each step with its number, from 1 on, and the entries of its result: L, then the
+  /// product.
+  std::function<void(int, int64)> progress = {};
 };
 
 /// The number of triangles of the undirected view of a graph: three nodes, an edge between each
