@@ -240,6 +240,42 @@ TEST_CASE("rows of every class, in the order of A's entries") {
   }
 }
 
+TEST_CASE("columns that a thread, a warp or a block pulls") {
+  random_bits random(test_seed());
+  constexpr int rows = 6000;
+  std::vector<int> i, j;
+  std::vector<float> values;
+  int columns = 0;
+  for (const int length : {0, 1, 31, 32, 33, 288, 289, 290, 512, 544, 801, 5000, rows})
+    for (int copy = 0; copy < 5; ++copy, ++columns)
+      for (int k = 0; k < length; ++k) {
+        i.push_back(static_cast<int>((long{k} * rows / length + copy) % rows));
+        j.push_back(columns);
+        values.push_back(float(random.below(17) - 8) / 4);
+      }
+  const auto a = matrix<float>::from_tuples(rows, columns, i, j, std::span<const float>(values));
+  for (const double share : {1.0, 0.3, 0.001}) {
+    CAPTURE(share);
+    const auto u = rig::vector<float>(drawn<float>(1, rows, share, random));
+    const auto mask = rig::vector<int>(drawn<int>(1, columns, 0.5, random));
+    for (const bool masked : {false, true})
+      for (const bool complemented : {false, true}) {
+        const auto pulled = [&](auto s) {
+          same("pull", [&](auto at, const rig::descriptor& d) {
+            return with_mask(at(mask), masked, false, complemented, [&](const auto&... of) {
+              return rig::vxm(at(u), at(a), s, of..., d);
+            });
+          });
+        };
+        pulled(rig::plus_times<float>());  // its sums are exact
+        pulled(rig::min_plus<float>());
+        pulled(rig::any_pair<bool>());
+        pulled(first_and_row());
+        pulled(mean_of_products());
+      }
+  }
+}
+
 TEST_CASE("dense operands under a mask") {
   random_bits random(test_seed());
   const auto mask = rig::generate::from_text("rmat:10:8").with_value(1.0f);

@@ -105,7 +105,8 @@ void check_every_kernel(const std::string& semiring, int architecture) {
     of_sparse("window_rows", rest, "cuda/spgemm/gustavson.cuh");
   for (const char* rest : {", 8, true", ", 8, false", ", 4, false", ", 2, false"})
     of_sparse("dot_entries", rest, "cuda/spgemm/dot.cuh");
-  of_sparse("pull_columns", "", "cuda/spgemm/dot.cuh");
+  for (const char* kernel : {"pull_columns", "pull_long_columns"})
+    of_sparse(kernel, "", "cuda/spgemm/dot.cuh");
   for (const char* kernel : {"clear_slots", "push_products", "collect_slots", "push_few"})
     of_sparse(kernel, "", "cuda/spgemm/push.cuh");
 }

@@ -2,7 +2,8 @@
 
 // dot: each entry of the mask is the product of a row of A and a column of B, by a subwarp. The
 // shorter of row and column is read by the lanes and looked up in the longer one.
-// pull: each column of B that the mask allows, looked up in a bit per place of the vector.
+// pull: each column of B that the mask allows, looked up in a bit per place of the vector. A thread
+// reads a short column, a warp a longer one, and a block a hub's.
 //
 // Determinism: each lane adds its products in order, and the lanes' sums are joined in a fixed
 // order.
@@ -109,10 +110,21 @@ __device__ __forceinline__ bool pull_entry(const product_arguments& args, index 
   return false;
 }
 
-/// The first entries of a column that one thread reads; a warp reads the others.
-constexpr int entries_per_thread = 32;
+/// Writes the sum of a column of so many entries.
+template <class S>
+__device__ void write_pulled(const product_arguments& args, index column, int64 length,
+                             bool has_sum, typename S::accum sum) {
+  args.present[column] = has_sum;
+  if (has_sum)
+    store_as(args.out_values, args.out_type, column,
+             finished<S>(sum, args.flips ? length : args.a.offset(1) - args.a.offset(0)));
+}
 
-/// A thread per column of B, and the warp for what is left of long columns.
+/// The first entries of a column that one thread reads; a warp reads the others, or a block if
+/// there are more than `entries_per_warp`.
+constexpr int entries_per_thread = 32, entries_per_warp = 256;
+
+/// A thread per column of B, and the warp for the rest of longer ones. Lists those that are left.
 template <class S>
 __global__ void __launch_bounds__(element_threads) pull_columns(product_arguments args) {
   const int lane = static_cast<int>(threadIdx.x) % 32;
@@ -131,6 +143,11 @@ __global__ void __launch_bounds__(element_threads) pull_columns(product_argument
     bool has_sum = false;
     for (int i = 0; i < entries_per_thread && at < end; ++i, ++at)
       if (pull_entry<S>(args, column, at, sum, has_sum)) end = at;
+    const bool is_left = end - at > entries_per_warp;
+    if (is_left) {
+      args.long_columns[atomicAdd(args.long_count, 1u)] = column;
+      end = at;
+    }
     for (unsigned todo = __ballot_sync(0xffffffffu, at < end); todo != 0; todo &= todo - 1) {
       const int of = __ffs(static_cast<int>(todo)) - 1;
       const int64 to = __shfl_sync(0xffffffffu, end, of);
@@ -146,11 +163,44 @@ __global__ void __launch_bounds__(element_threads) pull_columns(product_argument
       sum = has_sum ? S::add(sum, rest) : rest;
       has_sum = true;
     }
-    if (!is_there) continue;
-    args.present[column] = has_sum;
-    if (has_sum)
-      store_as(args.out_values, args.out_type, column,
-               finished<S>(sum, args.flips ? length : args.a.offset(1) - args.a.offset(0)));
+    if (is_there && !is_left) write_pulled<S>(args, column, length, has_sum, sum);
+  }
+}
+
+/// A block per column that `pull_columns` lists.
+constexpr int long_column_threads = 512;
+template <class S>
+__global__ void __launch_bounds__(long_column_threads) pull_long_columns(product_arguments args) {
+  using accum = typename S::accum;
+  constexpr int warps = long_column_threads / 32;
+  __shared__ alignas(16) unsigned char memory[warps * sizeof(accum)];
+  __shared__ bool has_sums[warps];
+  accum* const sums = reinterpret_cast<accum*>(memory);
+  const int thread = static_cast<int>(threadIdx.x);
+  const unsigned count = *args.long_count;
+  for (unsigned i = blockIdx.x; i < count; i += gridDim.x) {
+    const index column = args.long_columns[i];
+    const int64 begin = args.b.offset(column), end = args.b.offset(column + 1);
+    accum sum{};
+    bool has_sum = false;
+    for (int64 first = begin; first < end; first += long_column_threads) {
+      const bool is_over =
+          first + thread < end && pull_entry<S>(args, column, first + thread, sum, has_sum);
+      if constexpr (has_terminal<S>)
+        if (__syncthreads_or(is_over) != 0) break;
+    }
+    has_sum = join_lanes<S, 32>(sum, has_sum);
+    if (thread % 32 == 0) {
+      sums[thread / 32] = sum;
+      has_sums[thread / 32] = has_sum;
+    }
+    __syncthreads();
+    if (thread < warps) {
+      sum = sums[thread];
+      has_sum = join_lanes<S, warps>(sum, has_sums[thread]);
+      if (thread == 0) write_pulled<S>(args, column, end - begin, has_sum, sum);
+    }
+    __syncthreads();
   }
 }
 

@@ -46,6 +46,8 @@ struct product_arguments {
   bool* present = nullptr;                 ///< by candidate: whether it is an entry
   const unsigned* in_vector = nullptr;     ///< pull: a bit per place of the vector
   const index* places = nullptr;           ///< pull: the entry of each place
+  index* long_columns = nullptr;           ///< pull: those that are left to blocks
+  unsigned* long_count = nullptr;          ///< pull: their number
   const int64* products_before = nullptr;  ///< push: of the entries of the vector
   void* slots = nullptr;                   ///< push: a sum per column
 

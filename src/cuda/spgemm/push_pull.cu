@@ -1,6 +1,8 @@
 // push and pull on a device: a sparse vector times a matrix.
 
+#include "cuda/spgemm/dot.cuh"
 #include "cuda/spgemm/product.hpp"
+#include "cuda/spgemm/push.cuh"
 
 namespace rig::on_cuda {
 namespace {
@@ -19,9 +21,6 @@ present_columns list_present(const work& by, const candidates& of) {
   return out;
 }
 
-/// The most products that one block adds, as the kernel's constant of this name.
-constexpr int64 few_products = 768;
-
 /// The products before each entry of the vector, and their number.
 void products_before(const work& by, const problem& p, const sparse_argument& b, int64* to) {
   sums_of(
@@ -30,9 +29,7 @@ void products_before(const work& by, const problem& p, const sparse_argument& b,
 }
 
 /// Whether one block is tried.
-bool is_few(const problem& p) {
-  return p.a.nnz <= few_products && p.products <= static_cast<double>(few_products);
-}
+bool is_few(const problem& p) { return p.a.nnz <= few_products && p.products <= few_products; }
 
 }  // namespace
 
@@ -60,7 +57,7 @@ namespace {
 bool push_few(const work& by, const problem& p, product_arguments args, workspace& out) {
   constexpr unsigned threads = 512;
   if (!is_few(p)) return false;
-  entries_made made = room_for_entries(by, p, std::min<int64>(few_products, args.columns));
+  entries_made made = room_for_entries(by, p, std::min(few_products, args.columns));
   buffer offsets = by.result(2, sizeof(int32));
   args.lengths = pinned_number();  // written by the kernel, so that no copy is waited for
   args.out_offsets = offsets.data<int32>();
@@ -113,6 +110,16 @@ void push_run(const problem& p, workspace& out) {
   out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
 }
 
+namespace {
+
+/// Blocks for the columns that are left to blocks, of which a matrix has so many at most.
+int64 blocks_for_long_columns(int64 entries) {
+  constexpr int64 most_blocks = 1024;
+  return std::clamp<int64>(entries / (entries_per_thread + entries_per_warp), 1, most_blocks);
+}
+
+}  // namespace
+
 answer pull_answer(const problem& p) {
   // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
   const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
@@ -126,10 +133,12 @@ void pull_run(const problem& p, workspace& out) {
   const oriented b = right_by_columns(p);
   const index columns = b.sparse.rows, inner = p.a.columns;
   product_arguments args = arguments_of(p, b.sparse, columns);
-  const std::size_t word_bytes = (static_cast<std::size_t>(inner) / 32 + 1) * sizeof(unsigned);
-  const buffer bits = by.room(static_cast<int64>(word_bytes), 1);
+  // A bit per place of the vector, then the number of long columns.
+  const int64 words = inner / 32 + 1;
+  const buffer bits = by.room(words + 1, sizeof(unsigned));
+  const buffer long_columns = by.room(columns, sizeof(index));
   const buffer places = by.room(p.algebra->ignores_left ? 0 : inner, sizeof(index));
-  check(cudaMemsetAsync(bits.data(), 0, word_bytes, by.stream), by.name);
+  check(cudaMemsetAsync(bits.data(), 0, bits.bytes(), by.stream), by.name);
   by.each(p.a.nnz, [a = p.a.entries, to = bits.data<unsigned>(),
                     at = places.data<index>()] __device__(int64 e) {
     atomicOr(to + a[e] / 32, 1u << (a[e] % 32));
@@ -138,12 +147,17 @@ void pull_run(const problem& p, workspace& out) {
   const candidates found = make_candidates(by, columns, p.c.value_bytes);
   args.in_vector = bits.data<unsigned>();
   args.places = places.data<index>();
+  args.long_columns = long_columns.data<index>();
+  args.long_count = bits.data<unsigned>() + words;
   args.count = columns;
   args.present = found.present.data<bool>();
   args.out_values = found.values.data();
-  if (columns > 0)
+  if (columns > 0) {
     by.launch(kernel_of(p, "dot.cuh", "pull_columns"), "pull_columns",
               std::min<int64>((columns + element_threads - 1) / element_threads, 1 << 16), args);
+    by.launch(kernel_of(p, "dot.cuh", "pull_long_columns"), "pull_long_columns",
+              blocks_for_long_columns(b.sparse.nnz), args, long_column_threads);
+  }
   const present_columns chosen = list_present(by, found);
   entries_made made = room_for_entries(by, p, chosen.count);
   buffer offsets = by.result(2, sizeof(int32));
