@@ -12,8 +12,8 @@
 namespace rig {
 namespace {
 
-/// The default width of a bucket in mean weights.
-constexpr double mean_weights = 1;
+/// The default width of a bucket in mean weights. On a device a step costs much beside its arcs.
+double mean_weights(place where) { return where == cpu() ? 1 : 8; }
 
 template <class T>
 void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
@@ -32,7 +32,7 @@ T width_of(const matrix<T>& a, const sssp_options& given, const descriptor& desc
   double width = given.delta;
   if (width == 0 && a.nnz() > 0) {
     const double sum = static_cast<double>(reduce(a, binary::plus, desc));
-    width = mean_weights * sum / static_cast<double>(a.nnz());
+    width = mean_weights(a.where()) * sum / static_cast<double>(a.nnz());
   }
   const T rounded = convert<T>(width);
   if (rounded == 0) return 1;
