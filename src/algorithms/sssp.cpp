@@ -13,7 +13,7 @@ namespace rig {
 namespace {
 
 /// The default width of a bucket in mean weights. On a device a step costs much beside its arcs.
-double mean_weights(place where) { return where == cpu() ? 1 : 8; }
+double mean_weights(place where) { return where == cpu() ? 1 : 2; }
 
 template <class T>
 void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
