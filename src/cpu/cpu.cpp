@@ -83,6 +83,12 @@ int64 entries_ahead(const problem& p) {
   return row_bytes > 512 ? wide : narrow;
 }
 
+bool are_far(const sparse_operand& by, const sparse_operand& of) {
+  constexpr int64 cached_bytes = 2 << 20;  // docs/lab/analytics.md
+  return by.rows > 1 && of.nnz * static_cast<int64>(sizeof(index)) > cached_bytes &&
+         share_of_streams(by) <= 0.5;
+}
+
 namespace {
 
 /// Whether stored entry e of a mask over a matrix allows its place.

@@ -141,6 +141,7 @@ class dense_lines {
                 inner_, &left_[0]);
   }
   bool is_empty() const { return inner_ == 0; }
+  void prefetch(const index*, int64) const {}  // the machine foresees a long line
   index inner() const { return inner_; }
 
   /// The sum of all products, in `lanes` partial sums that are added in order.
@@ -200,8 +201,10 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
     for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
       const auto before = to.columns.size();
       line.begin(i);
-      for (int64 e = m.offset(i); e < m.offset(i + 1) && !line.is_empty(); ++e)
+      for (int64 e = m.offset(i); e < m.offset(i + 1) && !line.is_empty(); ++e) {
+        line.prefetch(m.entries + e, m.nnz - e);
         if (p.mask.structural || is_true(p.mask, e)) form(line, m.entries[e], to);
+      }
       lengths[i] = static_cast<int64>(to.columns.size() - before);
     }
   });
@@ -211,15 +214,25 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
 /// What a thread of `dot` holds.
 template <class S>
 struct dot_state : spread_row<S> {
+  const sparse_operand& b;  ///< by columns
   entry_values<typename S::right> right;
-  dot_state(const problem& p, const sparse_operand& b)
-      : spread_row<S>(p), right(b, is_ignoring_right<S>) {}
-  void add_column(const sparse_operand& b, index j, result_piece<output<S>>& to) {
+  dot_state(const problem& p, const sparse_operand& of)
+      : spread_row<S>(p),
+        b(of),
+        right(of, is_ignoring_right<S>),
+        are_far_(p.mask.over == mask_operand::kind::matrix && are_far(p.mask.sparse, of)) {}
+  [[gnu::always_inline]] void prefetch(const index* columns, int64 count) const {
+    if (are_far_) prefetch_rows(b, columns, count);
+  }
+  void add_column(index j, result_piece<output<S>>& to) {
     const int64 begin = b.offset(j), end = b.offset(j + 1);
     typename S::accum sum{};
     if (this->dot(b, right, j, begin, end, sum))
       to.add(j, finished<S>(sum, this->is_flipped() ? end - begin : this->nnz()));
   }
+
+ private:
+  const bool are_far_;
 };
 
 /// What a thread of `pull` holds: a row of A, spread, and of the mask.
@@ -237,9 +250,6 @@ struct pull_state : dot_state<S> {
     mask.begin(i);
   }
 };
-
-/// A pull often ends in the first cache line of a column, which no other column announces.
-constexpr index columns_ahead = 16;
 
 template <class S>
 sparse_result pull(const problem& p) {
@@ -260,9 +270,10 @@ sparse_result pull(const problem& p) {
           const int part = piece % parts;
           const index end = first_row_of(b.sparse, part + 1, parts);
           for (index j = first_row_of(b.sparse, part, parts); j < end; ++j) {
-            if (end - j > columns_ahead && allows(j + columns_ahead))
-              __builtin_prefetch(b.sparse.entries + b.sparse.offset(j + columns_ahead));
-            if (allows(j)) line.add_column(b.sparse, j, pieces[static_cast<std::size_t>(piece)]);
+            // A pull often ends in the first cache line of a column.
+            if (end - j > rows_ahead && allows(j + rows_ahead))
+              __builtin_prefetch(b.sparse.entries + b.sparse.offset(j + rows_ahead));
+            if (allows(j)) line.add_column(j, pieces[static_cast<std::size_t>(piece)]);
           }
         });
       });
@@ -318,9 +329,7 @@ sparse_result dot(const problem& p) {
   for (const int64 of_row : work) steps += static_cast<double>(of_row);
   return dot_under_mask<S>(
       p, work, steps, [&] { return dot_state<S>(p, b.sparse); },
-      [&](dot_state<S>& line, index j, result_piece<output<S>>& to) {
-        line.add_column(b.sparse, j, to);
-      });
+      [&](dot_state<S>& line, index j, result_piece<output<S>>& to) { line.add_column(j, to); });
 }
 
 answer dot_answer(const problem& p);

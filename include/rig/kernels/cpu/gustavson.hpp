@@ -24,6 +24,7 @@ class row_sums {
       : p_(p),
         b_(b),
         flips_(p.flips_positions),
+        are_far_(are_far(p.a, b)),
         left_(p.a, is_ignoring_left<S>),
         right_(b, is_ignoring_right<S>),
         mask_(p.mask, b.columns),
@@ -66,6 +67,7 @@ class row_sums {
       const typename S::left* const a = left_.read(e, n);
       for (int64 k = 0; k < n; ++k) {
         const index inner = p_.a.entries[e + k];
+        prefetch(e + k);
         int64 from = b_.offset(inner), to = b_.offset(inner + 1);
         if (is_part) {
           const index* const columns = b_.entries;
@@ -75,6 +77,15 @@ class row_sums {
         add_products<Full>(i, inner, a[k], from, to, allows);
       }
     }
+  }
+  /// Prefetches rows of B that are used after entry e of A.
+  [[gnu::always_inline]] void prefetch(int64 e) const {
+    if (!are_far_) return;
+    const index* const rows = p_.a.entries + e;
+    prefetch_rows(b_, rows, p_.a.nnz - e);
+    // A sparse mask allows few products, and only these read a value.
+    if (p_.mask.over != mask_operand::kind::matrix && p_.a.nnz - e > rows_ahead)
+      right_.prefetch(b_.offset(rows[rows_ahead]), b_.nnz);
   }
   template <bool Full, class Allows>
   void add_products(index i, index inner, const typename S::left& a, int64 from, int64 to,
@@ -102,7 +113,7 @@ class row_sums {
 
   const problem& p_;
   const sparse_operand& b_;
-  const bool flips_;
+  const bool flips_, are_far_;
   entry_values<typename S::left> left_;
   entry_values<typename S::right> right_;
   row_mask_flags mask_;

@@ -35,6 +35,12 @@ class entry_values {
 
   /// How many of `count` entries the next call of `read` can return.
   int64 at_once(int64 count) const { return in_place_ != nullptr || count < most ? count : most; }
+  /// Prefetches the values of up to 16 entries from `first` on.
+  [[gnu::always_inline]] void prefetch(int64 first, int64 nnz) const {
+    if (in_place_ == nullptr) return;
+    __builtin_prefetch(in_place_ + first);
+    __builtin_prefetch(in_place_ + std::min(first + 15, nnz));
+  }
   /// The values of entries first … first + count.
   const T* read(int64 first, int64 count) {
     if (in_place_ != nullptr) return in_place_ + first;
@@ -48,6 +54,26 @@ class entry_values {
   bool is_constant_ = false;
   T buffer_[most]{};
 };
+
+/// Rows are prefetched so many rows before their use: they are short and lie anywhere, so the
+/// machine foresees none.
+constexpr index rows_ahead = 16;
+/// Whether that pays for the rows of `of` that the entries of `by` name: not if they are in a
+/// cache, and not in grids, where the machine foresees them.
+bool are_far(const sparse_operand& by, const sparse_operand& of);
+/// Prefetches the columns of one row, up to 16, and the offset of a later one; the next `count`
+/// rows are those that `rows` names. Inline, because GCC drops calls of functions that only
+/// prefetch.
+[[gnu::always_inline]] inline void prefetch_rows(const sparse_operand& of, const index* rows,
+                                                 int64 count) {
+  if (count > 2 * rows_ahead)
+    __builtin_prefetch(static_cast<const char*>(of.offsets) +
+                       int64{rows[2 * rows_ahead]} * (of.offsets_64 ? 8 : 4));
+  if (count <= rows_ahead) return;
+  const int64 first = of.offset(rows[rows_ahead]);
+  __builtin_prefetch(of.entries + first);
+  __builtin_prefetch(of.entries + std::min(first + 15, of.nnz));
+}
 
 /// Zeroed words; many of them take address space and no memory.
 class zeroed_words {
