@@ -17,6 +17,8 @@ rig::matrix<float> undirected(const rig::matrix<float>& graph);
 rig::matrix<rig::int64> synthetic_weights(const rig::matrix<bool>& graph);
 /// The node of the most arcs, which lies in a large component.
 rig::index widest(const rig::pattern& graph);
+/// Nodes with entries, spread over the numbering.
+std::vector<rig::index> sources_of(const rig::pattern& graph, int count);
 
 /// Races GAP's six algorithms on the undirected graph of this name.
 void race_algorithms(const std::string& name, const options& given, record& out,

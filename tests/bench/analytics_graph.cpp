@@ -30,6 +30,10 @@ RIG_OPERATOR(
       return 1 + (31 * low + 17 * high) % modulus;
     });
 
+int64 entries_of(const rig::pattern& graph, index row) {
+  return graph.offset(row + 1) - graph.offset(row);
+}
+
 }  // namespace
 
 rig::matrix<float> undirected(const rig::matrix<float>& graph) {
@@ -42,11 +46,20 @@ rig::matrix<int64> synthetic_weights(const rig::matrix<bool>& graph) {
 }
 
 index widest(const rig::pattern& graph) {
-  const auto entries = [&](index row) { return graph.offset(row + 1) - graph.offset(row); };
   index most = 0;
   for (index row = 1; row < graph.rows(); ++row)
-    if (entries(row) > entries(most)) most = row;
+    if (entries_of(graph, row) > entries_of(graph, most)) most = row;
   return most;
+}
+
+std::vector<index> sources_of(const rig::pattern& graph, int count) {
+  std::vector<index> out;
+  for (int k = 0; k < count; ++k) {
+    auto node = static_cast<index>(int64{graph.rows()} * k / count);
+    while (node + 1 < graph.rows() && entries_of(graph, node) == 0) ++node;
+    out.push_back(node);
+  }
+  return out;
 }
 
 namespace {
@@ -136,7 +149,7 @@ class six_algorithms {
   }
 
   void betweenness() {
-    const std::vector<index> sources = {source_, source_ / 2, source_ / 3, source_ / 5};
+    const std::vector<index> sources = sources_of(values_.structure(), 4);
     rig::dense<double> found;
     graphblas::betweenness peer(values_);
     race("betweenness", {{"rig", [&] { found = rig::betweenness(graph_, sources, {}, desc_); }},

@@ -40,7 +40,7 @@ class gap : public suite {
     add(of, "pagerank, 20 iterations", iterations * (entries + 16 * nodes),
         [&] { rig::pagerank(a, {.tolerance = 0, .most_iterations = iterations}); });
     add(of, "components", entries + 4 * nodes, [&] { rig::components(a, {.symmetric = true}); });
-    const std::vector<index> sources = {source, source / 2, source / 3, source / 5};
+    const std::vector<index> sources = sources_of(*of.graph.on_host, 4);
     // A pass from the sources, and one back.
     add(of, "betweenness, 4 sources", 2 * entries + 8 * nodes,
         [&] { rig::betweenness(a, sources); });

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "analytics.hpp"
 #include "gpu_suites.hpp"
 #include "rig/algorithms/bfs.hpp"
 
@@ -15,17 +16,6 @@ using rig::int64;
 
 int64 entries_of(const rig::pattern& graph, index row) {
   return graph.offset(row + 1) - graph.offset(row);
-}
-
-/// Nodes with entries, spread over the numbering.
-std::vector<index> sources_of(const rig::pattern& graph, int count) {
-  std::vector<index> out;
-  for (int k = 0; k < count; ++k) {
-    auto node = static_cast<index>(int64{graph.rows()} * k / count);
-    while (node + 1 < graph.rows() && entries_of(graph, node) == 0) ++node;
-    out.push_back(node);
-  }
-  return out;
 }
 
 class search : public suite {

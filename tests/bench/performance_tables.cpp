@@ -205,8 +205,7 @@ const section sections[] = {
     {"gap",
      "The six algorithms of the GAP benchmark",
      "Whole calls on the GPU. The share compares a call with a copy of the graph's bytes: once per "
-     "search and per iteration, twice for betweenness. A search by pull reads fewer bytes. On rmat "
-     "the four sources of betweenness are the same node.",
+     "search and per iteration, twice for betweenness. A search by pull reads fewer bytes.",
      {"algorithm", "graph", "ms", "share of the copy"},
      2,
      each<of_gap>},
