@@ -33,6 +33,16 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   if (desc.threads < 0)
     fail(errc::range,
          {name, ": threads is ", desc.threads, "; set a number, or 0 for the default"});
+  const auto leave_unset = [&](bool is_set, const char* field) {
+    if (is_set)
+      fail(errc::cannot, {name, ": ", field,
+                          " of the descriptor has no meaning here; leave it unset, and pass the "
+                          "graph that you mean, such as transpose(A)"});
+  };
+  leave_unset(desc.transpose_a, "transpose_a");
+  leave_unset(desc.transpose_b, "transpose_b");
+  leave_unset(desc.replace, "replace");
+  leave_unset(desc.fill.has_value(), "fill");
   if (!desc.kernel.empty()) require_known_kernel(name, "the descriptor", desc.kernel);
 }
 

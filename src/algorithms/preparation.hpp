@@ -11,8 +11,8 @@
 
 namespace rig {
 
-/// Throws unless A is square, the number of threads is none below 0, and the kernel's name, if any,
-/// is known; `name` is the algorithm's.
+/// Throws unless A is square, the number of threads is none below 0, the fields of meaning are
+/// unset, and the kernel's name, if any, is known; `name` is the algorithm's.
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc);
 
 /// Whether nodes have so few arcs that a search has many levels, which are hardly ever wide.

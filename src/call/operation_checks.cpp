@@ -195,8 +195,8 @@ void check_descriptor(const operation& o) {
   if (o.accum != accumulator::none && o.accumulates == nullptr)
     fail(errc::cannot,
          {o.name,
-          ": no operator accumulates here: accumulator::own needs an operation of two "
-          "operands, and elements of your own type need accumulator::own"});
+          ": no operator accumulates here: accumulator::own needs an operation of two operands, "
+          "and elements that are not of rig's number types need accumulator::own"});
   if (o.desc->threads < 0)
     fail(errc::range,
          {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});

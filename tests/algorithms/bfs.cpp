@@ -160,6 +160,10 @@ TEST_CASE("wrong input") {
   known::check_error(errc::range, "multi_source: source is 4294967297", [&] {
     rig::multi_source(five, std::vector<long>{1, 4294967297});
   });
+  known::check_error(errc::cannot, "bfs: transpose_a of the descriptor has no meaning here",
+                     [&] { rig::bfs(five, 0, {}, {.transpose_a = true}); });
+  known::check_error(errc::cannot, "bfs: fill of the descriptor",
+                     [&] { rig::bfs(five, 0, {}, {.fill = 0}); });
   known::check_error(errc::range, "bfs: threads is -1",
                      [&] { rig::bfs(five, 0, {}, {.threads = -1}); });
 }

@@ -469,7 +469,10 @@ TEST_CASE("sums accumulated by their own monoid") {
 TEST_CASE("PageRank") {
   const auto a = rig::generate::from_text("karate");
   const auto ranks = rig::pagerank(a).ranks;
-  CHECK(are_equal(rig::pagerank(a, {}, {.transpose_b = true, .fill = 5}).ranks, ranks));
+  CHECK(are_equal(rig::pagerank(a, {}, {.width = 3, .k = 2}).ranks, ranks));
+  check_error(rig::errc::cannot, {"pagerank", "transpose_b"},
+              [&] { rig::pagerank(a, {}, {.transpose_b = true}); });
+  check_error(rig::errc::cannot, {"pagerank", "fill"}, [&] { rig::pagerank(a, {}, {.fill = 5}); });
   CHECK(are_equal(rig::pagerank(a, {.damping = 0}).ranks, dense<double>(34, 1, 1.0 / 34)));
   CHECK(rig::pagerank(a, {.tolerance = 0, .most_iterations = 7}).iterations == 7);
   CHECK(rig::pagerank(rig::matrix<float>(1, 1)).ranks(0, 0) == 1);

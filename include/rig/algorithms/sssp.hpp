@@ -49,7 +49,8 @@ sssp_result<double> sssp(const matrix<double>& a, int64 source, const sssp_optio
 /// The same for integers.
 sssp_result<int64> sssp(const matrix<int64>& a, int64 source, const sssp_options& given = {},
                         const descriptor& desc = {});
-/// The same for weights of other types, which are converted to int64 or double.
+/// The same for weights of rig's other types (bool, int32, float, half, bfloat16), which are
+/// converted to int64 or double.
 template <class T>
 auto sssp(const matrix<T>& a, int64 source, const sssp_options& given = {},
           const descriptor& desc = {}) {
