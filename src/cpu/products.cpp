@@ -98,6 +98,39 @@ constexpr double step_seconds = 2e-9;
 
 }  // namespace
 
+void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::vector<index>& rows,
+                          int threads) {
+  struct row_places {
+    row_mask_flags mask;
+    column_set columns;
+  };
+  std::vector<int64> counts(rows.size() - 1, 0);
+  in_pieces(
+      static_cast<int>(counts.size()), threads,
+      [&] {
+        return row_places{row_mask_flags(p.mask, b.columns), column_set(b.columns)};
+      },
+      [&](row_places& of, int piece) {
+        for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
+          of.mask.begin(i);
+          of.mask.with_test([&](auto allows) {
+            for (int64 e = p.a.offset(i); e < p.a.offset(i + 1); ++e)
+              for (int64 q = b.offset(p.a.entries[e]); q < b.offset(p.a.entries[e] + 1); ++q)
+                if (allows(b.entries[q])) of.columns.insert(b.entries[q]);
+          });
+          of.mask.end();
+          of.columns.drain([&](index) { ++counts[static_cast<std::size_t>(piece)]; });
+        }
+      });
+  int64 nnz = 0;
+  for (const int64 count : counts) nnz += count;
+  const std::size_t bytes = static_cast<std::size_t>(nnz) * (sizeof(index) + p.c.value_bytes);
+  fail(errc::out_of_memory,
+       {"out of memory: the product has ", nnz, " entries, which need ", bytes,
+        " bytes on cpu, and up to three times as many while they are made; give a mask, or "
+        "multiply some rows at a time"});
+}
+
 answer gustavson_answer(const problem& p) {
   return by_rows_answer(
       p, {verdict::can, "", step_seconds * (p.products + static_cast<double>(p.a.nnz))});

@@ -25,6 +25,7 @@ constexpr long never = -1;
 std::atomic<long> until_failure{never};  // allocations that still succeed
 std::atomic<bool> goes_on_failing{false};
 std::atomic<bool> failed{false};
+std::atomic<std::size_t> most_bytes{SIZE_MAX};  // of an allocation that succeeds
 std::atomic<long> live{0}, bytes_asked{0};
 
 void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
@@ -36,6 +37,7 @@ void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
     }
     --until_failure;
   }
+  if (bytes > most_bytes) return nullptr;
   const std::size_t rounded = (bytes + alignment) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);
   if (p == nullptr) return nullptr;
@@ -169,6 +171,31 @@ struct operands {
     return a.nnz() == 180 && a.value(0) == 1;
   }
 };
+
+TEST_CASE("a product without room for its entries says how many there are") {
+  const auto a = rig::generate::from_text("rmat:10:8");
+  const auto mask = rig::generate::from_text("uniform:1024:300");
+  for (const bool masked : {false, true}) {
+    const auto made = [&] {
+      return masked ? rig::mxm(a, a, rig::plus_times<float>(), rig::structure(mask),
+                               {.kernel = "gustavson"})
+                    : rig::mxm(a, a, rig::plus_times<float>(), {.kernel = "gustavson"});
+    };
+    const rig::int64 nnz = made().nnz();
+    std::string text;
+    most_bytes = 1 << 14;
+    try {
+      made();
+    } catch (const rig::error& e) {
+      CHECK(e.code() == rig::errc::out_of_memory);
+      text = e.what();
+    }
+    most_bytes = SIZE_MAX;
+    CAPTURE(text);
+    CHECK(text.find("the product has " + std::to_string(nnz) + " entries, which need " +
+                    std::to_string(8 * nnz) + " bytes on cpu") != text.npos);
+  }
+}
 
 TEST_CASE("products") {
   operands o;

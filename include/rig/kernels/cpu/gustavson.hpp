@@ -124,23 +124,38 @@ class row_sums {
 /// The number of products of each row of C, plus its entries of A.
 std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b);
 
+/// Counts the entries of C, and throws an error with the bytes that they need.
+[[noreturn]] void say_bytes_of_product(const problem& p, const sparse_operand& b,
+                                       const std::vector<index>& rows, int threads);
+
+template <class S>
+sparse_result form_rows(const problem& p, const sparse_operand& b, const std::vector<int64>& work,
+                        const std::vector<index>& rows, int threads) {
+  std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
+  std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
+  in_pieces(
+      static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b); },
+      [&](row_sums<S>& row, int k) {
+        pieces[k].expect(
+            std::accumulate(work.begin() + rows[k], work.begin() + rows[k + 1], int64{0}));
+        for (index i = rows[k]; i < rows[k + 1]; ++i)
+          lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.columns, pieces[k]);
+      });
+  return assemble(p, p.a.rows, b.columns, std::move(lengths), pieces, threads);
+}
+
 template <class S>
 sparse_result gustavson(const problem& p) {
   const oriented b = right_by_rows(p);
   const std::vector<int64> work = products_of_rows(p, b.sparse);
   const int threads = threads_for(p.products, p.desc->threads);
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
-  std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
-  std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
-  in_pieces(
-      static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b.sparse); },
-      [&](row_sums<S>& row, int k) {
-        pieces[k].expect(
-            std::accumulate(work.begin() + rows[k], work.begin() + rows[k + 1], int64{0}));
-        for (index i = rows[k]; i < rows[k + 1]; ++i)
-          lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.sparse.columns, pieces[k]);
-      });
-  return assemble(p, p.a.rows, b.sparse.columns, std::move(lengths), pieces, threads);
+  try {
+    return form_rows<S>(p, b.sparse, work, rows, threads);
+  } catch (const error& failure) {
+    if (failure.code() != errc::out_of_memory) throw;
+  }
+  say_bytes_of_product(p, b.sparse, rows, threads);
 }
 
 /// The columns of B as parts of equal work, as far as it is known: part k begins at the k-th.
