@@ -2,9 +2,13 @@
 // take up to 26 GB, and making their transpose takes 78 GB more.
 
 #include <array>
+#include <numeric>
+#include <vector>
 
 #include "gpu_cases.hpp"
+#include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 
 namespace {
 
@@ -117,6 +121,29 @@ void check_values(T odd) {
     CHECK(c(0, j) == (4 + 3 * row_1) * (j + 1));
     CHECK(c(1, j) == row_2 * 10 * (j + 1));
   }
+}
+
+TEST_CASE("a product with more than 2^31 entries") {
+  if (!has_free(40)) return;
+  constexpr rig::index n = 46342;
+  std::vector<rig::index> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  const std::vector<rig::index> none(n, 0);
+  const auto column = rig::matrix<bool>::from_positions(n, 1, all, none, true).to(gpu),
+             row = rig::matrix<bool>::from_positions(1, n, none, all, true).to(gpu);
+  const auto c = rig::mxm(column, row, rig::any_pair<bool>());
+  CHECK(c.nnz() == rig::int64{n} * n);
+  // Each row has each column once, in order.
+  rig::dense<rig::int64> numbers(n, 1);
+  for (rig::index j = 0; j < n; ++j) numbers(j, 0) = j;
+  const auto sums = rig::mxm(c, numbers.to(gpu), rig::plus_second<rig::int64>()).to(rig::cpu());
+  int wrong = 0;
+  for (const rig::int64 sum : sums) wrong += sum != rig::int64{n} * (n - 1) / 2;
+  CHECK(wrong == 0);
+  const auto last = rig::extract_row(c, n - 1).to(rig::cpu());
+  CHECK(last.nnz() == n);
+  for (rig::index j = 0; j < n; ++j) wrong += last.indices()[j] != j;
+  CHECK(wrong == 0);
 }
 
 TEST_CASE("values beyond 2^31, stored in the type of the products; the transpose") {
