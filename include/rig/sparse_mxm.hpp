@@ -134,8 +134,8 @@ void mxm(matrix<TC>& c, accumulator accum, const dense<TA>& a, const dense<TB>& 
 ///
 /// Shapes: A m×n, or n×m with transpose_b; u of size m, w of size n. `push` reads the rows of A
 /// that u names; `pull` reads the columns that the mask allows, and stops a sum at the semiring's
-/// terminal(). It is chosen only if the transpose is built: A.prepare({.transpose_a = true}). If the
-/// descriptor names it, it builds the transpose. Everything else is as for the sparse product.
+/// terminal(). It is chosen only if the transpose is built: A.prepare({.transpose_a = true}). If
+/// the descriptor names it, it builds the transpose. Everything else is as for the sparse product.
 /// @code
 /// const auto frontier = rig::vector<bool>::from_indices(A.rows(), std::vector{0});
 /// const auto next = rig::vxm(frontier, A, rig::any_pair<bool>{});

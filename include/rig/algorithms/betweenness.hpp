@@ -29,10 +29,10 @@ struct betweenness_options {
 /// half of it is the usual measure. Shapes: A n×n, its values are not read; the result n×1, where
 /// the graph lies. Deterministic; another batch may round sums in another way. The descriptor's
 /// threads and stream go to the operations, its kernel to the products. Places: all. Paths are
-/// counted as doubles: if more than 10^308 end in a node, c is NaN at most nodes. Cost: O(nnz + n) per source, and the transpose,
-/// which A keeps; on a device up to 32 times as much where nodes have four arcs or more. Throws
-/// error: shape, range, cannot, unknown_kernel, out_of_memory. Source: Brandes, 2001; Buluç &
-/// Gilbert, 2011.
+/// counted as doubles: if more than 10^308 end in a node, c is NaN at most nodes. Cost: O(nnz + n)
+/// per source, and the transpose, which A keeps; on a device up to 32 times as much where nodes
+/// have four arcs or more. Throws error: shape, range, cannot, unknown_kernel, out_of_memory.
+/// Source: Brandes, 2001; Buluç & Gilbert, 2011.
 /// @code
 /// const auto through = rig::betweenness(A, std::vector{0, 1});
 /// std::printf("node 2: %g paths\n", through(2, 0));
