@@ -125,10 +125,11 @@ void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::
   int64 nnz = 0;
   for (const int64 count : counts) nnz += count;
   const std::size_t bytes = static_cast<std::size_t>(nnz) * (sizeof(index) + p.c.value_bytes);
+  constexpr const char* remedy =
+      " bytes on cpu, and up to three times as many while they are made; give a mask, or multiply "
+      "some rows at a time";
   fail(errc::out_of_memory,
-       {"out of memory: the product has ", nnz, " entries, which need ", bytes,
-        " bytes on cpu, and up to three times as many while they are made; give a mask, or "
-        "multiply some rows at a time"});
+       {"out of memory: the product has ", nnz, " entries, which need ", bytes, remedy});
 }
 
 answer gustavson_answer(const problem& p) {
