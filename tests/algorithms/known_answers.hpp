@@ -29,6 +29,14 @@ T squares_of(const rig::dense<T>& x) {
   return rig::reduce(rig::ewise_mult(x, x, rig::binary::times), rig::binary::plus);
 }
 
+/// The n×32 of expected.py.
+inline rig::dense<double> features(rig::index n) {
+  rig::dense<double> out(n, 32);
+  rig::apply(out, rig::none, out, feature(), 0.0);
+  for (double& x : out) x = std::sin(x);
+  return out;
+}
+
 /// A·A, whole and masked, B·Bᵀ under A, triangles by node, and ranks.
 inline void check_products(const graph& a, const json& expected) {
   using rig::binary;
@@ -41,10 +49,7 @@ inline void check_products(const graph& a, const json& expected) {
     CHECK(rig::reduce(rig::mxm(a, a, count, rig::structure(a)), binary::plus) ==
           expected["spgemm_masked"]);
   }
-  rig::dense<double> b(a.rows(), 32);
-  rig::apply(b, rig::none, b, feature(), 0.0);
-  for (double& x : b) x = std::sin(x);
-  b = b.to(a.where());
+  const auto b = features(a.rows()).to(a.where());
   const auto dots =
       rig::mxm(b, b, rig::plus_times<double>(), rig::structure(a), {.transpose_b = true});
   const json& sddmm = expected["sddmm"];

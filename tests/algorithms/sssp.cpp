@@ -28,6 +28,14 @@ void check_counts(const rig::matrix<T>& a, int source, const json& expected, dou
     most = std::max(most, static_cast<double>(distance));
   }
   CHECK(found.reached == expected["reached"]);
+  for (const auto& [node, distance] : expected["at"].items()) {
+    const T got = found.distances(std::stoi(node), 0);
+    CHECK((got == rig::highest<T>()) == distance.is_null());
+    if (!distance.is_null()) {
+      const double wanted = distance;
+      CHECK(std::abs(static_cast<double>(got) - wanted) <= tolerance * wanted);
+    }
+  }
   CHECK(std::abs(most - expected["max"].get<double>()) <= tolerance * most);
   CHECK(std::abs(sum - expected["sum"].get<double>()) <= tolerance * sum);
 }

@@ -33,8 +33,8 @@ struct scc_result {
 /// that is the label. Arcs between nodes with other pairs are dropped. Shapes: A n×n; its values
 /// are not read. Deterministic. The descriptor's threads and stream go to the operations. Places:
 /// all. Cost: O(nnz + n) per step of a round, of which long paths need many: a chain of k small
-/// components takes O(k) steps. Throws error: shape,
-/// cannot, out_of_memory. Source: Fleischer et al., 2000; Orzan, 2004.
+/// components takes O(k) steps. Throws error: shape, cannot, out_of_memory. Source: Fleischer et
+/// al., 2000; Orzan, 2004.
 /// @code
 /// const auto found = rig::scc(A);
 /// std::printf("%ld components; node 2 is in that of %d\n", found.count, found.labels(2, 0));

@@ -15,7 +15,7 @@ struct triangles_options {
   /// A equals its transpose, as the matrix of an undirected graph does. It is not checked.
   bool symmetric = false;
   /// Called after each step with its number, from 1 on, and the entries of its result: L, then the
-  /// product.
+  /// product. Not called if A has no entries.
   std::function<void(int, int64)> progress = {};
 };
 

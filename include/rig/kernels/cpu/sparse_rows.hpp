@@ -58,8 +58,8 @@ class entry_values {
 /// Rows are prefetched so many rows before their use: they are short and lie anywhere, so the
 /// machine foresees none.
 constexpr index rows_ahead = 16;
-/// Whether that pays for the rows of `of` that the entries of `by` name: not if they are in a
-/// cache, and not in grids, where the machine foresees them.
+/// Whether a prefetch pays for the rows of `of` that the entries of `by` name. It does not if they
+/// are in a cache, nor in grids, where the machine foresees them.
 bool are_far(const sparse_operand& by, const sparse_operand& of);
 /// Prefetches the columns of one row, up to 16, and the offset of a later one; the next `count`
 /// rows are those that `rows` names. Inline, because GCC drops calls of functions that only
