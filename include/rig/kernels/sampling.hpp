@@ -40,7 +40,7 @@ struct row_sample {
 };
 
 /// The sample of a row of `row_nnz` entries, `width` from 1 to `widest_sample`; docs/tour.md has
-/// its formulas. It depends on the arguments alone. Source: bucket and fastrand, Huang et al.,
+/// its formulas. It depends on the arguments alone. Source: bucket and fastrand, Lin, Luo and Ceze,
 /// ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
 constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
   if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 1};

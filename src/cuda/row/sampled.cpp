@@ -6,7 +6,7 @@
 // remainder without division, and lanes shuffle them. Nothing is staged in shared memory, so every
 // width runs. Samples longer than the split length come in segments, as in `split`. If no row is
 // longer than the width, the exact kernels run. Without atomics on floats: reproducible. O(min(nnz,
-// rows · width) · F) work, the scratch of `split`. Source: bucket and fastrand, Huang et al.,
+// rows · width) · F) work, the scratch of `split`. Source: bucket and fastrand, Lin, Luo and Ceze,
 // ES-SpMM, 2021; adaptive, AES-SpMM, 2025. Measured: suite sampled.
 
 #include "cuda/analysis/row_statistics.hpp"

@@ -3,9 +3,9 @@
 // bucket, fastrand, adaptive: each row longer than descriptor.width is replaced by a sample.
 //
 // The sampled rows form a matrix, with entries in the order of their slots, which `row` multiplies.
-// CUDA kernels do the same in shared memory, and tests compare the results. Wins if rows are long
+// CUDA kernels read the same entries, and tests compare the results. Wins if rows are long
 // and an estimate suffices: inference in graph networks.
-// Source: ES-SpMM (Huang et al., 2021) found sampling ahead as fast as sampling in the kernel;
+// Source: ES-SpMM (Lin, Luo and Ceze, 2021) found sampling ahead as fast as sampling in the kernel;
 // rig/kernels/sampling.hpp holds the rules. Cost: O(rows + staged · f); memory for the staged
 // entries; 64-bit offsets. No tuning.
 
