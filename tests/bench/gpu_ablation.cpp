@@ -1,5 +1,5 @@
 // Suite ablation: the worth of the order of rows and of row segments, by other tuning tables; and
-// coalesced row caching and coarsening as GE-SpMM has them, in a kernel of the bench's own.
+// coarsening as GE-SpMM has it, with entries shared by shuffles, in a kernel of the bench's own.
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/tuned.hpp"
@@ -86,12 +86,13 @@ class ablation : public suite {
     field[0].run();
     const std::vector<float> expected = sample(of.c);
     std::vector<peer> kernels;
-    for (const bool caching : {false, true})
+    for (const bool shuffles : {false, true})
       for (const int coarsening : {1, 2, 4})
-        kernels.push_back({std::string("GE-SpMM, ") + (caching ? "CRC, " : "") + "CF " +
+        kernels.push_back({std::string("GE-SpMM, ") + (shuffles ? "shuffles, " : "") + "CF " +
                                std::to_string(coarsening),
-                           [&of, &a, caching, coarsening] {
-                             ge_spmm(coarsening, caching, a, of.b.data(), of.features, of.c.data());
+                           [&of, &a, shuffles, coarsening] {
+                             ge_spmm(coarsening, shuffles, a, of.b.data(), of.features,
+                                     of.c.data());
                            },
                            {}});
     verify(kernels, of.c, expected, of, float_rounding, with_);
