@@ -77,6 +77,18 @@ std::string misses_of(const std::vector<json>& records) {
                            out;
 }
 
+/// From when the records are.
+std::string ages_of(const std::vector<json>& records) {
+  std::map<std::string, std::string> suites;  // by date
+  for (const json& record : records) {
+    std::string& of = suites[record.at("date").get<std::string>().substr(0, 10)];
+    of += (of.empty() ? "`" : ", `") + record.at("suite").get<std::string>() + "`";
+  }
+  if (suites.size() == 1) return "The records are of " + suites.begin()->first + ".";
+  return "Each section names its commit and date. The oldest records, of " + suites.begin()->first +
+         ", are " + suites.begin()->second + "; the newest are of " + suites.rbegin()->first + ".";
+}
+
 std::string table_of_graphs(const std::vector<json>& records) {
   std::set<std::pair<long, std::string>> graphs;  // by entries
   for (const json& record : records)
@@ -107,11 +119,15 @@ std::string performance(std::span<const std::string> paths, const std::string& f
     for (plot& one : plots_of(record)) plots.try_emplace(one.name, std::move(one), &record);
   }
   std::string out =
-      "# Performance\n\nrig and its peers are measured in one run, on one graph, in turns. A time "
-      "is the median of the runs that its section names, after two warm-up rounds. A speed-up is "
-      "the time of the peer over the time of rig: more than 1 means that rig is faster.\n\nThis "
-      "page and its plots are made from [docs/records](records) by "
-      "`build/bench performance docs/records/*.json`.\n\n## Machines\n\n";
+      "# Performance\n\nrig and the peers of a section are measured in one run, on one graph, in "
+      "turns. A time is the median of the runs that its section names, after two warm-up rounds. A "
+      "speed-up is the time of the peer over the time of rig: more than 1 means that rig is "
+      "faster. F is the feature width, the number of columns of B.\n\nPublished kernels of MaxK, "
+      "and plain kernels that were written from the papers on sampling, are in no run. Their "
+      "ratios to cuSPARSE are constants of the suites, and only targets at the end use them.\n\n"
+      "This page and its plots are made from [docs/records](records) by `build/bench performance "
+      "docs/records/*.json`. " +
+      ages_of(records) + "\n\n## Machines\n\n";
   for (const std::string& machine : machines) out += "- " + machine + "\n";
   out += "\nPeers:\n\n";
   for (const std::string& peer : peers) out += "- " + peer + "\n";
