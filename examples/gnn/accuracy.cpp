@@ -78,6 +78,16 @@ std::string data_of(const json& of) {
   return name + (is_generated || of.value("normalised", true) ? "" : ", raw features");
 }
 
+/// Which study was made when and where.
+void show_origin(const std::vector<json>& lines) {
+  std::cout
+      << "\n## Records\n\nA commit is the one that ran the study, or that added its lines.\n\n";
+  head({"study", "commit", "date", "machine"});
+  for (const json& of : lines)
+    if (of.contains("study"))
+      row({text(of, "study"), text(of, "commit"), text(of, "date"), text(of, "machine")});
+}
+
 /// The width by which the study of MaxK differs from that of the models.
 constexpr int maxk_hidden = 256;
 
@@ -146,7 +156,7 @@ struct sample {
 /// Inference with one trained network and one type of features.
 struct series {
   bool has_times = false;
-  double exact = 0, peer_ms = 0, peer_whole_ms = 0;  ///< the peer is cuSPARSE
+  double exact = 0, peer_ms = 0, peer_whole_ms = 0;  ///< the peer is the kernel `vendor`
   std::map<int, std::vector<sample>> by_width;
 };
 
@@ -187,7 +197,7 @@ std::string enough(const series& s) {
     const std::string least = "The least S that loses less than a point: " + std::to_string(width);
     if (!s.has_times) return least + ".";
     const auto times = [](double ratio) { return fixed(ratio, ratio < 1 ? 2 : 1) + " times"; };
-    return least + ", with `" + best->kernel + "`. cuSPARSE's products take " +
+    return least + ", with `" + best->kernel + "`. Products by `vendor` take " +
            times(s.peer_ms / best->ms) + " as long, its inference " +
            times(s.peer_whole_ms / best->whole_ms) + ".";
   }
@@ -197,12 +207,14 @@ std::string enough(const series& s) {
 void show_sampled(const std::vector<json>& lines, const std::string& plot) {
   const auto found = series_of(lines);
   if (found.empty()) return;
-  std::cout << "\n## Sampled inference\n\nTest accuracy in percent; of proteins-like, which has "
-               "several labels per node, the micro-F1. S entries of a row are read at "
-               "most. The recipe has powers of two; 40, 48 and 56 were added when the least S was "
-               "known to lie between. On CUDA a cell also has the time of cuSPARSE's products over "
-               "that of the "
-               "sampled ones, and then the same of the whole inference.\n";
+  std::cout
+      << "\n## Sampled inference\n\nTest accuracy in percent; of proteins-like, which has "
+         "several labels per node, the micro-F1. S entries of a row are read at "
+         "most. The recipe has powers of two; 40, 48 and 56 were added when the least S was "
+         "known to lie between. On CUDA a cell also has the time of the products by `vendor` over "
+         "that of the sampled ones, and then the same of the whole inference. `vendor` is "
+         "cuSPARSE by an algorithm that a rule selects, which is not always the fastest: "
+         "[kernels.md](reference/kernels.md#when-each-wins).\n";
   std::vector<accuracy::picture> pictures;
   for (const auto& [name, s] : found) {
     std::cout << "\n**" << name << ".** Exact: " << fixed(s.exact, 1) << " %. " << enough(s)
@@ -225,7 +237,7 @@ void show_sampled(const std::vector<json>& lines, const std::string& plot) {
     if (s.has_times) pictures.push_back(std::move(drawn));
   }
   if (pictures.empty()) return;
-  std::cout << "\n![Test accuracy against speed-up over cuSPARSE, a curve per strategy](plots/"
+  std::cout << "\n![Test accuracy against speed-up over `vendor`, a curve per strategy](plots/"
             << plot.substr(plot.rfind('/') + 1) << ")\n";
   if (!(std::ofstream(plot) << accuracy::svg_of(pictures)).flush())
     throw std::runtime_error(plot + ": cannot be written");
@@ -257,6 +269,7 @@ int main(int count, char** arguments) {
                  "[training.md](guide/training.md). This page is made from "
                  "[records](records/accuracy) by `build/examples/gnn_accuracy "
                  "docs/plots/accuracy.svg docs/records/accuracy/*.jsonl`.\n";
+    show_origin(lines);
     show_models(lines);
     show_maxk(lines);
     show_sampled(lines, arguments[1]);

@@ -81,7 +81,7 @@ inline std::string svg_of(const std::vector<picture>& all) {
       for (const auto& [speedup, percent] : points) greatest = std::max(greatest, speedup);
   const int octaves = static_cast<int>(std::ceil(std::log2(greatest)));
   std::string body = svg_text(10, 40,
-                              "across: speed-up of the products over cuSPARSE; up: test "
+                              "across: speed-up of the products over cuSPARSE (vendor); up: test "
                               "accuracy in percent; black: exact; a point per S",
                               "start");
   double x = 10;
@@ -98,7 +98,8 @@ inline std::string svg_of(const std::vector<picture>& all) {
   }
   const std::string width = fixed(per_line * (plot_width + plot_gap) + 20, 0),
                     height = fixed(bottom + 30, 0),
-                    title = "Sampled inference: test accuracy against speed-up over cuSPARSE";
+                    title =
+                        "Sampled inference: test accuracy against speed-up over cuSPARSE (vendor)";
   return "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" + width + "\" height=\"" + height +
          "\" viewBox=\"0 0 " + width + " " + height +
          "\" font-family=\"sans-serif\" font-size=\"11\">\n<title>" + title +

@@ -43,7 +43,7 @@ gnn::narrow_features narrowed(const gnn::dataset& data, const std::string& type)
 
 bool is_sampled(const rig::descriptor& desc) { return desc.width > 0; }
 
-/// The attempts of a sweep: exact, on a GPU also by cuSPARSE, and by each sampled kernel with each
+/// The attempts of a sweep: exact, on a GPU also by `vendor`, and by each sampled kernel with each
 /// width; in floats and in 8 bits.
 std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& plain,
                               bool gathers_features, bool has_vendor) {

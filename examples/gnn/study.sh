@@ -41,6 +41,12 @@ run() {
   xargs -P "${JOBS:-1}" -I '{}' sh -c "{} --json $*"
 }
 
+# Where the lines come from.
+machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
+[ -n "$machine" ] || machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
+printf '{"study":"%s","commit":"%s","date":"%s","machine":"%s"}\n' "$part" \
+  "$(git -C "$(dirname "$0")" describe --always --dirty)" "$(date -u +%F)" "$machine"
+
 case $part in
   models)
     for graph in ${GRAPHS:-cora citeseer amazon-photo amazon-photo:raw facebook-pages facebook-pages:raw}; do

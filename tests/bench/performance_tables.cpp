@@ -219,7 +219,8 @@ const section sections[] = {
     {"gnn",
      "Graph neural networks",
      "An epoch is forward, backward and a step of Adam on the whole graph, with 3 layers and no "
-     "dropout. `vendor` is the same trainer with cuSPARSE's products, and the speed-up is over "
+     "dropout. `vendor` is the same trainer with cuSPARSE's products, by the algorithm that a rule "
+     "selects, and the speed-up is over "
      "that. Its limit is the speed-up if products with the graph took no time. Memory is the most "
      "that was held, graph and features included.",
      {"network", "graph", "hidden", "products", "ms", "of which products", "speed-up", "limit",
