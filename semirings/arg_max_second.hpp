@@ -4,7 +4,7 @@
 
 namespace rig {
 
-/// C(i,j) = the greatest (min: the least) B(k,j) over the entries of row i, and its k. Of equal
+/// C(i,j) = the greatest (min: the least) B(k,j) over the entries of row i, and its k. Among equal
 /// values the lowest k counts, and NaN beats every number. Without products the value is add's
 /// identity, and the index is −1.
 template <class T, bool Greatest>

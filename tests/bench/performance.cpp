@@ -37,7 +37,7 @@ constexpr section sections[] = {
      "Both libraries read bfloat16, and add in fp32. The summary of the record leaves out F = 32, "
      "so its mean differs."},
     {"spmv_speedup", "One column",
-     "A product with one column. cuSPARSE's SpMV is faster on some graphs of short rows."},
+     "A product with one column. cuSPARSE's SpMV is faster on some graphs."},
     {"maxk_forward", "MaxK, forward",
      "B keeps k entries per row; 128:32 means 128 columns and k = 32. The peer is rig's own exact "
      "product with all columns."},
