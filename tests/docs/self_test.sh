@@ -113,6 +113,12 @@ expect_failure "a picture of HTML that is not there" "link.md:1: absent.png" "$h
 echo 'See [this](good.md#no-such).' > link.md
 expect_failure "a link to no heading" "link.md:1: good.md#no-such" "$here/links.sh" link.md
 
+mkdir -p docs/lab src include semirings tests examples
+echo 'See src/absent.cpp.' > path.md
+expect_failure "a file that is gone" "there is no src/absent.cpp" "$here/paths.sh" "$work" "$work/path.md"
+echo 'See gone.hpp.' > docs/lab/note.md
+expect_failure "a name that is gone" "there is no gone.hpp" "$here/paths.sh" "$work" "$work/docs/lab/note.md"
+
 cat > header.hpp <<'HEADER'
 /// Adds.
 /// @code
