@@ -38,7 +38,7 @@ constexpr suite table[] = {
     {"maxk", "GPU: MaxK, and products with what it keeps, beside cuSPARSE and exact sums",
      gpu_suites},
     {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
-    {"ablation", "GPU: exact sums and arg-max by other row segments and orders; sums by GE-SpMM",
+    {"ablation", "GPU: exact sums and arg-max by other row segments and orders; sums as by GE-SpMM",
      gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
