@@ -38,8 +38,9 @@ struct contender {
   std::function<void()> run;
 };
 
-/// Median milliseconds of each contender, after two warm-up rounds. The contenders take turns, so
-/// that a change in the machine's load affects all of them.
+/// Median milliseconds of each contender, after a round that does not count, and each after a run
+/// that is not timed. The contenders take turns, so that a change in the machine's load affects all
+/// of them.
 std::vector<double> race(std::span<const contender> field, int repeat,
                          stopwatch watch = wall_clock);
 

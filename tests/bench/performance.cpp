@@ -120,7 +120,8 @@ std::string performance(std::span<const std::string> paths, const std::string& f
   }
   std::string out =
       "# Performance\n\nrig and the peers of a section are measured in one run, on one graph, in "
-      "turns. A time is the median of the runs that its section names, after two warm-up rounds. A "
+      "turns. A time is the median of the runs that its section names, after runs that are not "
+      "timed. A "
       "speed-up is the time of the peer over the time of rig: more than 1 means that rig is "
       "faster. F is the feature width, the number of columns of B.\n\nPublished kernels of MaxK, "
       "and plain kernels that were written from the papers on sampling, are in no run. Their "
