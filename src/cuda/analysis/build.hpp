@@ -10,10 +10,10 @@ namespace rig::on_cuda {
 /// Threads per block of the kernels that build.
 constexpr int build_threads = 256;
 
-/// Blocks for `count` threads; kernels take further items in turn.
+/// Blocks for `count` threads, none for none; kernels take further items in turn.
 inline unsigned blocks_for(int64 count) {
   const int64 wanted = (count + build_threads - 1) / build_threads;
-  return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
+  return static_cast<unsigned>(wanted < 65536 ? wanted : 65536);
 }
 
 /// Where a structure is built, in which order, and its name in messages.
@@ -28,9 +28,11 @@ struct build {
   void clear(const buffer& room) const {
     check(cudaMemsetAsync(room.data(), 0, room.bytes(), stream), name);
   }
-  void check_launch() const {
-    check(cudaGetLastError(), name);
-    launched(where.device, name);
+  /// Launches a kernel with a thread for each of `count` items, or fewer that take several.
+  template <class... Parameters>
+  void start(void (*kernel)(Parameters...), int64 count,
+             std::type_identity_t<Parameters>... given) const {
+    launch_kernel(kernel, name, where.device, stream, blocks_for(count), build_threads, given...);
   }
   /// The host may read `to` after `wait`.
   void to_host(void* to, const void* from, std::size_t bytes) const {

@@ -189,14 +189,11 @@ column_panels::segment_list column_panels::list_segments(const build& in,
                       in.room(count + rows, sizeof(int32)),
                       in.room(count + 1, sizeof(int32)),
                       std::vector<int32>(static_cast<std::size_t>(panel_count) + 1)};
-  find_segments<<<blocks_for(count + rows), block, 0, in.stream>>>(
-      static_cast<const int32*>(original.offsets()), original.column_indices(), rows, out.width,
-      panel_count, out.whole, out.begins.data<int32>());
-  in.check_launch();
+  in.start(&find_segments, count + rows, static_cast<const int32*>(original.offsets()),
+           original.column_indices(), rows, out.width, panel_count, out.whole,
+           out.begins.data<int32>());
   const buffer counts = in.room(count + 1, sizeof(int32));
-  count_vectors<<<blocks_for(count + 1), block, 0, in.stream>>>(out.begins.data<int32>(), rows,
-                                                                count, counts.data<int32>());
-  in.check_launch();
+  in.start(&count_vectors, count + 1, out.begins.data<int32>(), rows, count, counts.data<int32>());
   in.with_scratch([&](void* space, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(space, bytes, counts.data<const int32>(),
                                          out.first_vectors.data<int32>(), count + 1, in.stream);
@@ -219,11 +216,9 @@ void column_panels::vector_entries_of(const build& in, const pattern& original,
   segment_vectors = vectors_.data<int32>();
   check(cudaMemsetAsync(ends_.data(), 0, ends_.bytes(), in.stream), name);
   check(cudaMemsetAsync(vectors_.data(), 0, vectors_.bytes(), in.stream), name);
-  fill_vectors<<<blocks_for(32 * of.count), block, 0, in.stream>>>(
-      of.begins.data<int32>(), original.column_indices(), original.rows(), of.width, of.whole,
-      of.count, of.first_vectors.data<int32>(), codes_.data<vector_codes>(), ends_.data<unsigned>(),
-      vectors_.data<int32>());
-  in.check_launch();
+  in.start(&fill_vectors, 32 * of.count, of.begins.data<int32>(), original.column_indices(),
+           original.rows(), of.width, of.whole, of.count, of.first_vectors.data<int32>(),
+           codes_.data<vector_codes>(), ends_.data<unsigned>(), vectors_.data<int32>());
 }
 
 void column_panels::deal_out(const build& in, const pattern& original, const segment_list& of) {
@@ -239,10 +234,8 @@ void column_panels::deal_out(const build& in, const pattern& original, const seg
   in.to_device(targets.data(), work.targets.data(), targets.bytes());
   in.to_device(units_.data(), work.units.data(), units_.bytes());
   in.to_device(block_units_.data(), work.block_units.data(), block_units_.bytes());
-  find_starts<<<blocks_for(count), block, 0, in.stream>>>(of.first_vectors.data<int32>(), of.count,
-                                                          targets.data<int32>(), count,
-                                                          starts_.data<warp_start>());
-  in.check_launch();
+  in.start(&find_starts, count, of.first_vectors.data<int32>(), of.count, targets.data<int32>(),
+           count, starts_.data<warp_start>());
   // One wait at creation, so that a call on any stream finds the structure complete.
   in.wait();
 }

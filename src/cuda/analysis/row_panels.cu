@@ -138,9 +138,8 @@ buffer number_segments(const build& in, const by_column& entries, index columns)
   const int64 counted = static_cast<int64>(columns) + 1;
   const buffer counts = in.room(counted, sizeof(int32));
   buffer places = in.room(counted, sizeof(int32));
-  count_segments<<<blocks_for(32 * counted), block, 0, in.stream>>>(entries.offsets, entries.rows,
-                                                                    columns, counts.data<int32>());
-  in.check_launch();
+  in.start(&count_segments, 32 * counted, entries.offsets, entries.rows, columns,
+           counts.data<int32>());
   scan(in, counts, places, counted);
   return places;
 }
@@ -152,10 +151,9 @@ struct listed_segments {
 listed_segments list_all(const build& in, const by_column& entries, const pattern& a,
                          const buffer& first_place, int32 count) {
   listed_segments out = {in.room(int64{count} + 1, sizeof(int32)), in.room(count, sizeof(index))};
-  list_segments<<<blocks_for(32 * (static_cast<int64>(a.columns()) + 1)), block, 0, in.stream>>>(
-      entries.offsets, entries.rows, a.columns(), first_place.data<int32>(),
-      out.begins.data<int32>(), out.columns.data<index>());
-  in.check_launch();
+  in.start(&list_segments, 32 * (static_cast<int64>(a.columns()) + 1), entries.offsets,
+           entries.rows, a.columns(), first_place.data<int32>(), out.begins.data<int32>(),
+           out.columns.data<index>());
   check(cudaMemcpyAsync(out.begins.data<int32>() + count, entries.offsets + a.columns(),
                         sizeof(int32), cudaMemcpyDeviceToDevice, in.stream),
         in.name);
@@ -172,9 +170,8 @@ struct sorted_segments {
 sorted_segments sort_by_panel(const build& in, const by_column& entries, const pattern& a,
                               const listed_segments& of, int32 count) {
   const buffer keys = in.room(count, sizeof(unsigned)), numbers = in.room(count, sizeof(int32));
-  make_keys<<<blocks_for(count), block, 0, in.stream>>>(
-      of.begins.data<int32>(), entries.rows, count, keys.data<unsigned>(), numbers.data<int32>());
-  in.check_launch();
+  in.start(&make_keys, count, of.begins.data<int32>(), entries.rows, count, keys.data<unsigned>(),
+           numbers.data<int32>());
   int bits = length_bits;
   while (bits < 32 && (int64{1} << (bits - length_bits)) < panel_count_of(a)) ++bits;
   sorted_segments out = {in.room(count, sizeof(unsigned)), in.room(count, sizeof(int32)),
@@ -185,9 +182,8 @@ sorted_segments sort_by_panel(const build& in, const by_column& entries, const p
                                            out.numbers.data<int32>(), count, 0, bits, in.stream);
   });
   const buffer lengths = in.room(count, sizeof(int32));
-  take_lengths<<<blocks_for(count), block, 0, in.stream>>>(
-      out.numbers.data<int32>(), of.begins.data<int32>(), count, lengths.data<int32>());
-  in.check_launch();
+  in.start(&take_lengths, count, out.numbers.data<int32>(), of.begins.data<int32>(), count,
+           lengths.data<int32>());
   scan(in, lengths, out.begins, count);
   return out;
 }
@@ -202,10 +198,9 @@ panel_edges edges_of(const build& in, const pattern& a, const sorted_segments& s
   const int64 bounds = int64{panel_count} + 1;
   const buffer edges = in.room(2 * bounds, sizeof(int32));
   int32* const entries = edges.data<int32>() + bounds;
-  find_panels<<<blocks_for(bounds), block, 0, in.stream>>>(
-      sorted.keys.data<unsigned>(), count, static_cast<const int32*>(a.offsets()), a.rows(),
-      panel_count, edges.data<int32>(), entries);
-  in.check_launch();
+  in.start(&find_panels, bounds, sorted.keys.data<unsigned>(), count,
+           static_cast<const int32*>(a.offsets()), a.rows(), panel_count, edges.data<int32>(),
+           entries);
   const auto size = static_cast<std::size_t>(bounds);
   panel_edges out = {std::vector<int32>(size), std::vector<int32>(size)};
   in.to_host(out.segments.data(), edges.data(), size * sizeof(int32));
@@ -253,12 +248,11 @@ row_panels::row_panels(const pattern& original) {
   const sorted_segments sorted = sort_by_panel(in, entries, original, listed, count);
   segments_ = in.room(count, sizeof(panel_segment));
   words_ = in.room(original.nnz(), sizeof(unsigned));
-  place_segments<<<blocks_for(count), block, 0, in.stream>>>(
-      sorted.numbers.data<int32>(), listed.begins.data<int32>(), listed.columns.data<index>(),
-      sorted.begins.data<int32>(), count, entries.rows,
-      entries.transpose->permutation.data<int32>(), static_cast<const int32*>(original.offsets()),
-      segments_.data<panel_segment>(), words_.data<unsigned>());
-  in.check_launch();
+  in.start(&place_segments, count, sorted.numbers.data<int32>(), listed.begins.data<int32>(),
+           listed.columns.data<index>(), sorted.begins.data<int32>(), count, entries.rows,
+           entries.transpose->permutation.data<int32>(),
+           static_cast<const int32*>(original.offsets()), segments_.data<panel_segment>(),
+           words_.data<unsigned>());
 
   const auto made = units_of(edges_of(in, original, sorted, count), original.rows());
   if (!made) {

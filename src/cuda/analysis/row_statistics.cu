@@ -298,13 +298,20 @@ unsigned blocks_of(index rows, int rows_per_block) {
 
 /// The segments of rows longer than `split_length`, counted on the device.
 counters count_segments(const pattern& of, int64 split_length) {
+/// Launches a kernel over a pattern, in the order of its stream.
+template <class... Parameters>
+void launch_over(const pattern& of, void (*kernel)(Parameters...), unsigned blocks, int threads,
+                 std::type_identity_t<Parameters>... given) {
+  launch_kernel(kernel, row_statistics::name, of.where().device,
+                static_cast<cudaStream_t>(of.stream()), blocks, static_cast<unsigned>(threads),
+                given...);
+}
+
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
   check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "splitting rows");
-  split_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
-      of.offsets(), of.offsets_64(), of.rows(), split_length, taken.data<counters>(), nullptr,
-      nullptr);
-  check(cudaGetLastError(), "splitting rows");
+  launch_over(of, &split_rows_of, blocks_of(of.rows(), block), block, of.offsets(), of.offsets_64(),
+              of.rows(), split_length, taken.data<counters>(), nullptr, nullptr);
   return *taken.to(cpu()).data<counters>();
 }
 
@@ -348,18 +355,16 @@ list_places places_for(std::size_t segments, std::size_t split_rows, std::size_t
 
 void list_chunks(const pattern& of, index chunks, index* out) {
   const int64 threads = 32 * (static_cast<int64>(chunks) + 1);
-  find_chunks<<<static_cast<unsigned>((threads + block - 1) / block), block, 0,
-                static_cast<cudaStream_t>(of.stream())>>>(of.offsets(), of.offsets_64(), of.rows(),
-                                                          chunks, out);
+  launch_over(of, &find_chunks, static_cast<unsigned>((threads + block - 1) / block), block,
+              of.offsets(), of.offsets_64(), of.rows(), chunks, out);
 }
 
 void list_by_length(const pattern& of, list_counts* counts, listed_row* out) {
-  const auto stream = static_cast<cudaStream_t>(of.stream());
   const unsigned blocks = blocks_of(of.rows(), block_rows);
-  count_classes<<<blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), of.rows(),
-                                              counts->next, &counts->finished);
-  place_rows<<<blocks, block, 0, stream>>>(of.offsets(), of.offsets_64(), of.rows(), counts->next,
-                                           out);
+  launch_over(of, &count_classes, blocks, block, of.offsets(), of.offsets_64(), of.rows(),
+              counts->next, &counts->finished);
+  launch_over(of, &place_rows, blocks, block, of.offsets(), of.offsets_64(), of.rows(),
+              counts->next, out);
 }
 
 }  // namespace
@@ -375,14 +380,10 @@ row_statistics::row_statistics(const pattern& of) {
     const int64 wanted =
         (static_cast<int64>(of.rows()) + 4 * statistics_threads - 1) / (4 * statistics_threads);
     const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, statistics_blocks));
-    statistics<<<blocks, statistics_threads, 0, stream>>>(
-        of.offsets(), of.offsets_64(), of.column_indices(), of.rows(), of.columns(), space.out,
-        space.finished, space.on_host);
-    // The wait precedes the check, because no other pass may begin while this one runs.
-    const cudaError_t status = cudaGetLastError();
-    launched(of.where().device, "row_statistics");
+    launch_over(of, &statistics, blocks, statistics_threads, of.offsets(), of.offsets_64(),
+                of.column_indices(), of.rows(), of.columns(), space.out, space.finished,
+                space.on_host);
     check(cudaStreamSynchronize(stream), "row statistics");
-    check(status, "row statistics");
     std::copy_n(space.on_host, seen_count, all);
   }
   longest = static_cast<int64>(all[longest_row]);
@@ -434,9 +435,8 @@ row_lists::row_lists(const pattern& of) {
   if (splits) {
     auto* const of_segments = reinterpret_cast<row_segment*>(bytes + at.segments);
     auto* const of_rows = reinterpret_cast<split_row*>(bytes + at.split_rows);
-    split_rows_of<<<blocks_of(of.rows(), block), block, 0, stream>>>(
-        of.offsets(), of.offsets_64(), of.rows(), split_length, &counts->taken, of_segments,
-        of_rows);
+    launch_over(of, &split_rows_of, blocks_of(of.rows(), block), block, of.offsets(),
+                of.offsets_64(), of.rows(), split_length, &counts->taken, of_segments, of_rows);
     segments = of_segments;
     split_rows = of_rows;
   }
@@ -448,7 +448,6 @@ row_lists::row_lists(const pattern& of) {
     list_by_length(of, counts, order);
     by_length = order;
   }
-  check(cudaGetLastError(), "lists of rows");
   // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), "lists of rows");
 }

@@ -5,18 +5,12 @@
 #include <cub/device/device_radix_sort.cuh>
 #include <cub/device/device_scan.cuh>
 
+#include "cuda/analysis/build.hpp"
 #include "cuda/runtime/context.hpp"
 #include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
 namespace {
-
-constexpr int block = 256;
-
-unsigned blocks_for(int64 count) {
-  const int64 wanted = (count + block - 1) / block;
-  return static_cast<unsigned>(wanted < 65536 ? (wanted > 0 ? wanted : 1) : 65536);
-}
 
 __device__ int64 offset_at(const void* offsets, bool offsets_64, index row) {
   return offsets_64 ? static_cast<const int64*>(offsets)[row]
@@ -74,10 +68,8 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   buffer rows_of = result(count * sizeof(index));
   if (own != stream) order(own, where.device, stream, where.device);
   check(cudaMemsetAsync(counts.data(), 0, counts.bytes(), stream), "transpose");
-  count_columns<<<blocks_for(nnz), block, 0, stream>>>(original.column_indices(), nnz,
-                                                       counts.data<unsigned long long>());
-  check(cudaGetLastError(), "transpose");
-  launched(where.device, "transpose");
+  const build in(original, transposed::name);
+  in.start(&count_columns, nnz, original.column_indices(), nnz, counts.data<unsigned long long>());
   std::size_t bytes = 0;
   const auto scan = [&](void* scratch) {
     check(
@@ -92,8 +84,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const buffer sorted_columns = room(count * sizeof(index));
   const buffer numbers = room(count * sizeof(Offset));
   if (nnz > 0) {
-    number<<<blocks_for(nnz), block, 0, stream>>>(numbers.data<Offset>(), nnz);
-    check(cudaGetLastError(), "transpose");
+    in.start(&number<Offset>, nnz, numbers.data<Offset>(), nnz);
     int bits = 1;
     while (bits < 31 && (int64{1} << bits) < original.columns()) ++bits;
     const auto sort = [&](void* scratch) {
@@ -104,10 +95,8 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
     };
     sort(nullptr);
     sort(room(bytes).data());
-    find_rows<<<blocks_for(nnz), block, 0, stream>>>(
-        original.offsets(), original.offsets_64(), original.rows(),
-        permutation.data<const Offset>(), nnz, rows_of.data<index>());
-    check(cudaGetLastError(), "transpose");
+    in.start(&find_rows<Offset>, nnz, original.offsets(), original.offsets_64(), original.rows(),
+             permutation.data<const Offset>(), nnz, rows_of.data<index>());
   }
   // One wait at creation, so that a call on any stream finds the structure complete.
   check(cudaStreamSynchronize(stream), "transpose");
@@ -207,11 +196,10 @@ void transpose_elements(const dense_operand& from, void* to, void* stream) {
   const dim3 threads(32, 8);
   const auto run = [&](auto word) {
     using Word = decltype(word);
-    transpose_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
-        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
-        static_cast<Word*>(to));
-    check(cudaGetLastError(), "transpose of a dense");
-    launched(from.where.device, "transpose_words");
+    launch_kernel(&transpose_words<Word>, "transpose_words", from.where.device,
+                  static_cast<cudaStream_t>(stream), grid, threads,
+                  static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
+                  static_cast<Word*>(to));
   };
   if (from.rows == 0 || from.columns == 0) return;
   switch (from.value_bytes) {
@@ -254,12 +242,11 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
   const dim3 threads(32, 8), grid((static_cast<unsigned>(from.rows) + 31) / 32);
   by_word(from.value_bytes, [&](auto word) {
     using Word = decltype(word);
-    pad_words<<<grid, threads, 0, static_cast<cudaStream_t>(stream)>>>(
-        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
-        static_cast<Word*>(to), stride);
+    launch_kernel(&pad_words<Word>, "pad_words", from.where.device,
+                  static_cast<cudaStream_t>(stream), grid, threads,
+                  static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
+                  static_cast<Word*>(to), stride);
   });
-  check(cudaGetLastError(), "padding of a dense");
-  launched(from.where.device, "pad_words");
 }
 
 void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream) {
@@ -269,12 +256,10 @@ void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* st
                   static_cast<unsigned>(tiles < most ? tiles : most));
   by_word(from.value_bytes, [&](auto word) {
     using Word = decltype(word);
-    tile_words<<<grid, 256, 0, static_cast<cudaStream_t>(stream)>>>(
-        static_cast<const Word*>(from.data), from.stride, from.rows, from.columns,
-        static_cast<Word*>(to), tile_bits, rest);
+    launch_kernel(&tile_words<Word>, "tile_words", from.where.device,
+                  static_cast<cudaStream_t>(stream), grid, 256, static_cast<const Word*>(from.data),
+                  from.stride, from.rows, from.columns, static_cast<Word*>(to), tile_bits, rest);
   });
-  check(cudaGetLastError(), "tiles of a dense");
-  launched(from.where.device, "tile_words");
 }
 
 }  // namespace rig::on_cuda

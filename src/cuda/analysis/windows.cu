@@ -295,9 +295,7 @@ windows::windows(const pattern& original) {
   auto* const found = counted.data<window_class>();
   auto* const counts = reinterpret_cast<int32*>(found + window_classes);
   in.clear(counted);
-  count_tiles<<<blocks_for(32 * count), block, 0, in.stream>>>(
-      a, count, least_entries(original.nnz()), counts, found);
-  in.check_launch();
+  in.start(&count_tiles, 32 * count, a, count, least_entries(original.nnz()), counts, found);
   in.with_scratch([&](void* space, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(space, bytes, counts, tiles_.data<int32>(), count + 1,
                                          in.stream);
@@ -313,9 +311,8 @@ windows::windows(const pattern& original) {
   in.clear(bits_);
   columns = columns_.data<index>();
   bits = bits_.data<unsigned short>();
-  fill_tiles<<<blocks_for(32 * count), block, 0, in.stream>>>(
-      a, count, tiles, columns_.data<index>(), bits_.data<unsigned char>());
-  in.check_launch();
+  in.start(&fill_tiles, 32 * count, a, count, tiles, columns_.data<index>(),
+           bits_.data<unsigned char>());
   // One wait at creation, so that a call on any stream finds the structure complete.
   in.wait();
 }

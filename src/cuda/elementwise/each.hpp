@@ -13,6 +13,7 @@
 
 namespace rig::on_cuda {
 
+static_assert(element_threads == build_threads);
 template <class F>
 __global__ void __launch_bounds__(element_threads) call_each(int64 count, F f) {
   for (int64 k = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x; k < count;
@@ -22,12 +23,7 @@ __global__ void __launch_bounds__(element_threads) call_each(int64 count, F f) {
 
 template <class F>
 void work::each(int64 count, F f) const {
-  if (count == 0) return;
-  void* parameters[] = {&count, &f};
-  check(cudaLaunchKernel(reinterpret_cast<const void*>(&call_each<F>), dim3(blocks_for(count)),
-                         dim3(element_threads), parameters, 0, stream),
-        name);
-  launched(where.device, name);
+  start(&call_each<F>, count, count, f);
 }
 
 /// out[k] = the sum of counts[0 … k), for k to `count` inclusive.

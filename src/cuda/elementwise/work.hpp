@@ -60,12 +60,9 @@ class work : public build {
   template <class Arguments>
   void launch(const void* kernel, const char* kernel_name, int64 blocks, const Arguments& arguments,
               unsigned threads = element_threads) const {
-    if (blocks == 0) return;
     void* parameters[] = {const_cast<Arguments*>(&arguments)};
-    check(cudaLaunchKernel(kernel, dim3(static_cast<unsigned>(blocks)), dim3(threads), parameters,
-                           0, stream),
-          kernel_name);
-    launched(where.device, kernel_name);
+    launch_kernel(kernel, kernel_name, where.device, stream, dim3(static_cast<unsigned>(blocks)),
+                  dim3(threads), parameters);
   }
 
  private:

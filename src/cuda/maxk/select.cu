@@ -231,9 +231,9 @@ void select_top_k_as(const dense_operand& x, int k, void* values, void* indices,
   const auto in_registers = [&]<class Index, int E>(Index* at, std::integral_constant<int, E>) {
     const bool packed = x.columns == 32 * E && reinterpret_cast<std::size_t>(from) % 16 == 0 &&
                         static_cast<std::size_t>(x.stride) * sizeof(T) % 16 == 0;
-    select_top_k_of_rows<T, Index, E>
-        <<<(static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads, 0,
-           stream>>>(from, x.stride, x.rows, x.columns, k, packed, to, at);
+    launch_kernel(&select_top_k_of_rows<T, Index, E>, "select_top_k", x.where.device, stream,
+                  (static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads,
+                  from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
   // Indices take one byte for rows of up to 256 columns.
   auto* const indices_8 = static_cast<unsigned char*>(indices);
@@ -249,9 +249,9 @@ void select_top_k_as(const dense_operand& x, int k, void* values, void* indices,
   else if (x.columns <= widest_in_registers)
     in_registers(indices_16, std::integral_constant<int, 32>());
   else
-    select_top_k_of_wide_rows<T>
-        <<<static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, 0, stream>>>(
-            from, x.stride, x.rows, x.columns, k, to, indices_16);
+    launch_kernel(&select_top_k_of_wide_rows<T>, "select_top_k", x.where.device, stream,
+                  static_cast<unsigned>(x.rows < 65536 ? x.rows : 65536), wide_threads, from,
+                  x.stride, x.rows, x.columns, k, to, indices_16);
 }
 
 constexpr int copy_threads = 256;
@@ -281,13 +281,11 @@ void copy_retained_entries(const dense_operand& full, const dense_operand& retai
                            cudaStream_t stream) {
   const device_scope scope(full.where.device);
   const int64 count = static_cast<int64>(retained.rows) * retained.k;
-  if (count == 0) return;
   const auto as = [&]<class Word, class Index>(Word, Index) {
-    copy_retained<Word, Index, ToDense><<<blocks_for(count), copy_threads, 0, stream>>>(
-        static_cast<Word*>(full.data), full.stride, static_cast<const Index*>(retained.indices),
-        count, retained.k, static_cast<Word*>(retained.data));
-    check(cudaGetLastError(), "copy_retained");
-    launched(full.where.device, "copy_retained");
+    launch_kernel(&copy_retained<Word, Index, ToDense>, "copy_retained", full.where.device, stream,
+                  blocks_for(count), copy_threads, static_cast<Word*>(full.data), full.stride,
+                  static_cast<const Index*>(retained.indices), count, retained.k,
+                  static_cast<Word*>(retained.data));
   };
   const auto of = [&](auto word) {
     retained.indices_8 ? as(word, static_cast<unsigned char>(0))
@@ -302,7 +300,6 @@ void copy_retained_entries(const dense_operand& full, const dense_operand& retai
 
 void select_top_k(const dense_operand& x, int k, void* values, void* indices, void* stream) {
   const device_scope scope(x.where.device);
-  if (x.rows == 0) return;
   const auto as = [&]<class T>(T) {
     select_top_k_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
   };
@@ -310,8 +307,6 @@ void select_top_k(const dense_operand& x, int k, void* values, void* indices, vo
   if (x.value_type == type::float64) as(double());
   if (x.value_type == type::half) as(half());
   if (x.value_type == type::bfloat16) as(bfloat16());
-  check(cudaGetLastError(), "select_top_k");
-  launched(x.where.device, "select_top_k");
 }
 
 void take_retained(const dense_operand& full, const dense_operand& retained, void* stream) {

@@ -367,6 +367,13 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   return kernel;
 }
 
+void launch_kernel(const void* kernel, const char* name, int device, cudaStream_t stream, dim3 grid,
+                   dim3 threads, void** parameters) {
+  if (is_empty(grid)) return;
+  check(cudaLaunchKernel(kernel, grid, threads, parameters, 0, stream), name);
+  launched(device, name);
+}
+
 bool has_launch_graph(int device, void* stream) {
   return find_launch_graph(launch_graphs_of_devices[device], static_cast<CUstream>(stream)) !=
          nullptr;
@@ -374,6 +381,7 @@ bool has_launch_graph(int device, void* stream) {
 
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared) {
+  if (is_empty(grid)) return;
   void* parameters[] = {const_cast<arguments*>(&args)};
   CUDA_KERNEL_NODE_PARAMS what = {};
   what.kern = static_cast<CUkernel>(const_cast<void*>(kernel));

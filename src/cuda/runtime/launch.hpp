@@ -93,7 +93,7 @@ mask_arguments mask_arguments_of(const mask_operand& mask);
 bool has_launch_graph(int device, void* stream);
 
 /// Launches a kernel with `shared` bytes of dynamic shared memory: at most 48 KB, or `most_shared`
-/// of its request.
+/// of its request. An empty grid launches nothing.
 void launch(const problem& p, const char* name, const void* kernel, dim3 grid, unsigned threads,
             const arguments& args, std::size_t shared = 0);
 

@@ -6,6 +6,7 @@
 
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include "cuda/runtime/device.hpp"
 #include "rig/error.hpp"
@@ -48,6 +49,25 @@ void launched(int device, const char* kernel);
 
 /// The name of the last launched kernel, or null. Threads are not ordered.
 const char* last_kernel(int device);
+
+/// Returns whether a grid has no blocks. CUDA refuses to launch it, so rig launches nothing.
+inline bool is_empty(dim3 grid) { return grid.x == 0 || grid.y == 0 || grid.z == 0; }
+
+/// Launches a kernel that nvcc compiled, on the current device, unless the grid is empty.
+void launch_kernel(const void* kernel, const char* name, int device, cudaStream_t stream, dim3 grid,
+                   dim3 threads, void** parameters);
+
+template <class... Parameters>
+void launch_kernel(void (*kernel)(Parameters...), const char* name, int device, cudaStream_t stream,
+                   dim3 grid, dim3 threads, std::type_identity_t<Parameters>... given) {
+  void* parameters[] = {&given...};
+  launch_kernel(reinterpret_cast<const void*>(kernel), name, device, stream, grid, threads,
+                parameters);
+}
+
+/// Zeroes `bytes` of each of `rows` rows, which begin `stride` bytes apart.
+void clear_rows(void* to, std::size_t stride, std::size_t bytes, std::size_t rows,
+                cudaStream_t stream, const char* what);
 
 inline cudaStream_t stream_of(const problem& p) {
   return static_cast<cudaStream_t>(stream_for(p.a.where.device, p.desc->stream));
