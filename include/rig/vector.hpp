@@ -68,11 +68,12 @@ class vector {
       const index n = elements.rows();
       const place where = elements.where();
       void* const stream = owner_for(where, elements.stream());
+      auto every_entry = full_row(n, where);  // before the values: it may refuse a capture
       buffer values = buffer::allocate(static_cast<std::size_t>(n) * sizeof(T), where, stream);
       copy_rows(values.data(), sizeof(T), elements.data(),
                 static_cast<std::size_t>(elements.stride()) * sizeof(T), sizeof(T), n, where,
                 stream, elements.stream());
-      return vector(matrix<T>(full_row(n, where), std::move(values)));
+      return vector(matrix<T>(std::move(every_entry), std::move(values)));
     });
   }
   /// A view of ascending indices (of 4 bytes) and values without a copy; the caller keeps them

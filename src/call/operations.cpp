@@ -292,6 +292,8 @@ std::shared_ptr<const pattern> full_row(index columns, place where) {
   o.c.sparse.where = where;
   o.desc = &plain;
   return steps_of(o).fill_region(o, {});
+  const in_order order(o);  // another device may be current
+  order.refuse_capture(o);
 }
 
 namespace {

@@ -7,6 +7,8 @@
 #include <thread>
 
 #include "gpu_cases.hpp"
+#include "rig/algorithms/kcore.hpp"
+#include "rig/algorithms/mis.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
 
@@ -54,6 +56,11 @@ TEST_CASE("the first device gets no context from work on the second") {
     rig::mxm(there, features, twice_the_greatest{}, {.transpose_a = true, .transpose_b = false});
     rig::mxm(there, rig::maxk(features, 5), rig::max_second<float>{});
     there.prepare({.transpose_a = true, .kernel = "maxk_backward"});
+    CHECK(rig::vector<float>::from(rig::dense<float>::view(features.data(), 2000, 1, 48, second))
+              .to(rig::cpu())
+              .nnz() == 2000);
+    CHECK(rig::kcore(there).most == rig::kcore(a).most);
+    CHECK(rig::mis(there).set.nnz() == rig::mis(a).set.nnz());
     const rig::dense<float> copied = *made;
     CHECK(distance(want, copied.to(rig::cpu())) == 0);
   }
