@@ -39,6 +39,7 @@ void scatter_retained(const dense_operand&, const dense_operand& full, void*) {
 }
 double count_products(const problem& p) { absent(p.a.where.device); }
 void find_statistics(problem& p) { absent(p.a.where.device); }
+void refuse_captured_build(const char*, int device, void*) { absent(device); }
 void prepare_derived(const pattern& of) { absent(of.where().device); }
 void prepare_row_panels(const pattern& of) { absent(of.where().device); }
 void prepare_column_panels(const pattern& of) { absent(of.where().device); }

@@ -171,6 +171,7 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
     // Also compares the text: another library's name has another address.
     for (const auto& [kept, made] : derived_)
       if (kept.data() == name || kept == name) return made;
+    if (where() != cpu()) on_cuda::refuse_captured_build(name, where().device, stream());
     derived_.emplace_back(name, make(*this));
     return derived_.back().second;
   });

@@ -112,10 +112,11 @@ struct statistics_space {
   unsigned* finished = nullptr;
   number* on_host = nullptr;  ///< pinned; the device writes it
 
-  /// Called with `busy` locked, on the current device. The memory is zeroed in the order of the
-  /// pass's stream.
-  void make(cudaStream_t stream) {
+  /// Called with `busy` locked, on the current device. The memory is zeroed on rig's own stream,
+  /// and is zero on return: no capture of the pass's stream can record that for later.
+  void make(int of) {
     if (on_host != nullptr) return;
+    auto* const stream = static_cast<cudaStream_t>(stream_for(of, nullptr));
     void *device = nullptr, *host = nullptr;
     constexpr std::size_t bytes = seen_count * sizeof(number);
     check(cudaHostAlloc(&host, bytes, cudaHostAllocMapped), "row statistics");
@@ -124,8 +125,9 @@ struct statistics_space {
       cudaFreeHost(host);
       check(status, "row statistics");
     }
-    if (const cudaError_t status = cudaMemsetAsync(device, 0, bytes + sizeof(unsigned), stream);
-        status != cudaSuccess) {
+    cudaError_t status = cudaMemsetAsync(device, 0, bytes + sizeof(unsigned), stream);
+    if (status == cudaSuccess) status = cudaStreamSynchronize(stream);
+    if (status != cudaSuccess) {
       cudaFree(device);
       cudaFreeHost(host);
       check(status, "row statistics");
@@ -296,8 +298,6 @@ unsigned blocks_of(index rows, int rows_per_block) {
   return static_cast<unsigned>((static_cast<int64>(rows) + rows_per_block - 1) / rows_per_block);
 }
 
-/// The segments of rows longer than `split_length`, counted on the device.
-counters count_segments(const pattern& of, int64 split_length) {
 /// Launches a kernel over a pattern, in the order of its stream.
 template <class... Parameters>
 void launch_over(const pattern& of, void (*kernel)(Parameters...), unsigned blocks, int threads,
@@ -307,6 +307,8 @@ void launch_over(const pattern& of, void (*kernel)(Parameters...), unsigned bloc
                 given...);
 }
 
+/// The segments of rows longer than `split_length`, counted on the device.
+counters count_segments(const pattern& of, int64 split_length) {
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
   check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "splitting rows");
@@ -376,7 +378,7 @@ row_statistics::row_statistics(const pattern& of) {
   {
     statistics_space& space = statistics_space_of(of.where().device);
     const std::lock_guard lock(space.busy);
-    space.make(stream);
+    space.make(of.where().device);
     const int64 wanted =
         (static_cast<int64>(of.rows()) + 4 * statistics_threads - 1) / (4 * statistics_threads);
     const auto blocks = static_cast<unsigned>(std::clamp<int64>(wanted, 1, statistics_blocks));

@@ -65,6 +65,11 @@ double count_products(const problem& p);
 /// Finds the statistics of A's rows for a checked problem, unless no kernel serves its semiring.
 void find_statistics(problem& p);
 
+/// Throws error(cannot) if a structure would be built on `stream`, which belongs to the pattern, in
+/// a capture: builders wait, and what a graph records is not there yet. The transpose is allocated
+/// on rig's own stream, so that one counts too.
+void refuse_captured_build(const char* structure, int device, void* stream);
+
 /// Derived structures of a pattern on a device.
 void prepare_derived(const pattern& of);
 void prepare_row_panels(const pattern& of);

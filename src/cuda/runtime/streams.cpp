@@ -50,6 +50,15 @@ void* lasting_stream(int device, void* stream) {
   return stream_for(device, stream);
 }
 
+void refuse_captured_build(const char* structure, int device, void* stream) {
+  const device_scope scope(device);
+  if (is_capturing(stream) || is_capturing(stream_for(device, nullptr)))
+    fail(errc::cannot,
+         {"the ", structure, " of a matrix cannot be built while its stream, or rig's own, of ",
+          to_string(cuda(device)),
+          " is captured in a CUDA graph; call prepare() before the capture"});
+}
+
 void* owner_for(int device, void* stream) {
   context& c = context_of(device);
   if (stream == nullptr) return c.stream;
