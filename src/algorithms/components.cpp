@@ -48,8 +48,9 @@ vector<bool> neighbours(const matrix<bool>& a, const vector<bool>& frontier,
 /// Marks the component of a node that some arc leads to, which is the largest as a rule. Returns
 /// whether all of it is marked; `iterations` counts the levels.
 bool mark_component(const matrix<bool>& a, dense<bool>& seen, int& iterations, const plan& by) {
-  const index* const columns = a.structure().column_indices();
-  const index start = dense<index>::view(columns + a.nnz() / 2, 1, 1, 1, a.where()).to(cpu())(0, 0);
+  const pattern& s = a.structure();
+  const index* const middle = s.column_indices() + a.nnz() / 2;
+  const index start = dense<index>::view(middle, 1, 1, 1, s.where(), s.stream()).to(cpu())(0, 0);
   auto frontier = vector<bool>::from_indices(a.rows(), std::span(&start, 1)).to(a.where());
   for (int level = 0; frontier.nnz() > 0 && level < most_levels; ++level) {
     const vector<bool> marks(frontier.as_row().with_value(true));
@@ -100,8 +101,8 @@ vector<bool> unmarked(const matrix<bool>& a, const dense<bool>& seen, const plan
 /// Joins the trees of the nodes of a list, among which all their arcs lie.
 void join_rest(const matrix<bool>& a, dense<int32>& parent, const vector<bool>& rest,
                int& iterations, const plan& by) {
-  const auto nodes =
-      dense<index>::view(rest.indices(), static_cast<index>(rest.nnz()), 1, 1, a.where());
+  const auto nodes = dense<index>::view(rest.indices(), static_cast<index>(rest.nnz()), 1, 1,
+                                        a.where(), rest.as_row().structure().stream());
   auto labels = ascending(nodes.rows(), a.where(), by.other);
   join_trees(extract(a, nodes, nodes, by.other), labels, iterations, by);
   assign(parent, none, extract(nodes, labels, all, by.other), nodes, all, by.other);

@@ -179,8 +179,8 @@ dense<int32> labels_without(chains& of, const matrix<bool>& a, const dense<int32
   vector<bool> outer = vector<bool>(a.rows()).to(a.where());
   assign(outer, none, true, all, complement(values(of.inner)), desc);
   if (outer.nnz() > 0) {
-    const auto some =
-        dense<index>::view(outer.indices(), static_cast<index>(outer.nnz()), 1, 1, a.where());
+    const auto some = dense<index>::view(outer.indices(), static_cast<index>(outer.nnz()), 1, 1,
+                                         a.where(), outer.as_row().structure().stream());
     const auto starts = ascending(a.rows() + 1, a.where(), desc);
     const auto ends = mxm(a, one_per_row(starts, of.last), any_pair<bool>(), desc);
     const auto labels = labels_of(extract(ends, some, some, desc), rounds, given, desc);

@@ -7,6 +7,7 @@
 
 #include "call/steps.hpp"
 #include "cuda/runtime/device.hpp"
+#include "rig/kernels/list.hpp"
 
 namespace rig {
 
@@ -26,8 +27,9 @@ inline const operation_steps& steps_of(const operation& o) {
 
 inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
 
-/// T of a product, at the places that the mask allows.
-sparse_result multiply(const operation& o);
+/// T of a product, at the places that the mask allows. `work` outlives the order of streams,
+/// because kernels that run on after the call read what it keeps.
+sparse_result multiply(const operation& o, workspace& work);
 explanation explain_product(const operation& o);
 
 /// The map of entries by the operation's operator.

@@ -17,6 +17,7 @@ struct intermediates {
   buffer mask, keep;
   assigned_region region;
   sparse_result t, sums, summed;
+  workspace product;
 };
 
 void transpose(const operation& o, operand& x) {
@@ -248,7 +249,7 @@ sparse_result compute(const operation& o, intermediates& kept) {
     case kind::build:
       return steps_of(o).placed(o);
     case kind::product:
-      return multiply(o);
+      return multiply(o, kept.product);
     default:
       return moved(o);
   }

@@ -160,9 +160,8 @@ explanation explain_product(const operation& o) {
                    &traffic);
 }
 
-sparse_result multiply(const operation& o) {
+sparse_result multiply(const operation& o, workspace& work) {
   problem p = problem_of(o);
-  workspace work;
   choose(p).chosen->run(p, work);
   return std::move(work.made);
 }

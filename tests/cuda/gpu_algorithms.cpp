@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "gpu.hpp"
+#include "gpu_cases.hpp"
 #include "rig/generate.hpp"
 #include "rig/rig.hpp"
 
@@ -121,6 +121,27 @@ TEST_CASE("triangles, clustering, jaccard, betweenness and pagerank") {
     check_same(rig::betweenness(here, sources), rig::betweenness(there, sources));
     check_same(rig::pagerank(here).ranks, rig::pagerank(there).ranks);
   });
+}
+
+TEST_CASE("components waits for the stream of the graph") {
+  const auto a = rig::symmetrise(rig::generate::from_text("rmat:9:8")).with_value(true);
+  REQUIRE(a.nnz() > 4 * a.rows());
+  const auto owner = a.to(gpu);
+  const rig::pattern& s = owner.structure();
+  const auto rows = static_cast<std::size_t>(s.rows()), nnz = static_cast<std::size_t>(s.nnz());
+  const auto late = rig::dense<index>(static_cast<index>(nnz), 1, -1).to(gpu);
+  rig::synchronise(gpu);
+  const own_stream writer;
+  const matrix<bool> view(rig::pattern_view(
+      s.rows(), s.columns(), std::span(static_cast<const rig::int32*>(s.offsets()), rows + 1),
+      std::span(late.data(), nnz), rig::input::trusted, gpu, writer));
+  writer.hold_back();
+  REQUIRE(cudaMemcpyAsync(const_cast<index*>(late.data()), s.column_indices(), nnz * sizeof(index),
+                          cudaMemcpyDeviceToDevice, writer) == cudaSuccess);
+  const auto found = rig::components(view, {.symmetric = true});
+  const auto wanted = rig::components(a, {.symmetric = true});
+  CHECK(found.count == wanted.count);
+  check_same(wanted.labels, found.labels);
 }
 
 }  // namespace

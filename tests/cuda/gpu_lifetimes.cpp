@@ -7,6 +7,7 @@
 #include <optional>
 #include <random>
 #include <set>
+#include <utility>
 
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
@@ -14,6 +15,7 @@
 #include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
 
+#include "rig/sparse_mxm.hpp"
 namespace {
 
 const rig::max_second<float> greatest;
@@ -468,3 +470,55 @@ TEST_CASE("a call that fails after a launch keeps its row lists until its stream
 }
 
 }  // namespace
+/// Drops a matrix's derived structures when a call allocates its result, and delays the rest of the
+/// call. Memory is zeroed when it is released, in the order of its stream.
+struct dropping {
+  const rig::matrix<float>* of = nullptr;
+  void* own = nullptr;
+  const own_stream* caller = nullptr;
+
+  static void* allocate(std::size_t bytes, int, void* stream, void* context) {
+    auto& state = *static_cast<dropping*>(context);
+    if (state.of != nullptr && stream == state.own) {
+      std::exchange(state.of, nullptr)->drop_derived();
+      state.caller->hold_back();
+    }
+    void* data = nullptr;
+    return cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+               ? data
+               : nullptr;
+  }
+  static void release(void* data, std::size_t bytes, int, void* stream, void*) {
+    auto* const order = static_cast<cudaStream_t>(stream);
+    cudaMemsetAsync(data, 0, bytes, order);
+    cudaFreeAsync(data, order);
+  }
+};
+
+TEST_CASE("the transpose that a product reads lives until the call's stream has passed") {
+  const auto a = rig::generate::random_values(rig::generate::from_text("rmat:10:16"), 3).to(gpu);
+  const auto on_host = rig::generate::random_values(rig::generate::from_text("uniform:1024:9"), 5);
+  const own_stream caller;
+  static dropping state;
+  rig::set_device_allocator({&dropping::allocate, &dropping::release, &state});
+  {
+    const auto b = on_host.to(gpu);
+    const rig::descriptor desc{.transpose_b = true, .kernel = "gustavson", .stream = caller};
+    const auto wanted = rig::mxm(a, b, rig::plus_times<float>{}, desc).to(rig::cpu());
+    b.prepare({.transpose_a = true});
+    rig::synchronise(gpu);
+    state.own = b.structure().stream();
+    state.caller = &caller;
+    state.of = &b;
+    const auto made = rig::mxm(a, b, rig::plus_times<float>{}, desc).to(rig::cpu());
+    REQUIRE(state.of == nullptr);
+    CHECK(b.derived_structures().empty());
+    REQUIRE(made.nnz() == wanted.nnz());
+    const auto entries = static_cast<std::size_t>(wanted.nnz());
+    CHECK(std::memcmp(made.structure().column_indices(), wanted.structure().column_indices(),
+                      entries * sizeof(rig::index)) == 0);
+    CHECK(std::memcmp(made.values(), wanted.values(), entries * sizeof(float)) == 0);
+  }
+  rig::set_device_allocator({});
+}
+

@@ -56,6 +56,7 @@ void dot_run(const problem& p, workspace& out) {
   const sparse_operand& m = p.mask.sparse;
   const bool is_dense = operands_of(p) == operands::dense_pair;
   const oriented b = is_dense ? oriented{} : right_by_columns(p);
+  out.panels = b.kept;
   product_arguments args = arguments_of(p, b.sparse, m.columns);
   if (is_dense) {
     const dense_operand &x = p.left_full, &y = p.b;

@@ -321,6 +321,7 @@ void gustavson_run(const problem& p, workspace& out) {
   to_apart.out_columns = apart.columns.data<index>();
   to_apart.out_values = apart.values.data();
   for (int c = 1; c <= subwarp_classes; ++c)
+  out.panels = b.kept;
     launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
   const window_counts windows = count_windows(by, p, of, args, false, args.lengths);
   running_sum(by, args.lengths, before.data<int64>(), rows);

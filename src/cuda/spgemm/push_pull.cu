@@ -81,6 +81,7 @@ void push_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_rows(p);
   const index columns = b.sparse.columns;
+  out.panels = b.kept;
   product_arguments args = arguments_of(p, b.sparse, columns);
   if (push_few(by, p, args, out)) return;
   const int64 nnz = p.a.nnz;
@@ -132,6 +133,7 @@ void pull_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_columns(p);
   const index columns = b.sparse.rows, inner = p.a.columns;
+  out.panels = b.kept;
   product_arguments args = arguments_of(p, b.sparse, columns);
   // A bit per place of the vector, then the number of long columns.
   const int64 words = inner / 32 + 1;
