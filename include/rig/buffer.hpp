@@ -47,12 +47,19 @@ class buffer {
 
   /// Allocates `bytes` uninitialised bytes, aligned to 64. Device memory is allocated and freed in
   /// the order of `stream`, which must outlive the buffer (null: rig's stream of the device).
-  /// Throws error: out_of_memory, with the number of bytes; place, if the device is not there.
+  /// Throws error: out_of_memory, with the number of bytes; place, if the device is not there;
+  /// cannot, for cudaStreamPerThread, because that is another stream in every thread.
   /// @code
   /// const auto features = rig::buffer::allocate(1024 * sizeof(float), rig::cuda(0));
   /// const auto on_host = features.to(rig::cpu());
   /// @endcode
   static buffer allocate(std::size_t bytes, place where = cpu(), void* stream = nullptr);
+
+  /// @cond internal
+  /// The same for memory that one call allocates and frees, so that `stream` may be
+  /// cudaStreamPerThread.
+  static buffer temporary(std::size_t bytes, place where, void* stream);
+  /// @endcond
 
   /// Returns `bytes` read-only zeros on the CPU; a large block takes address space and no
   /// memory. Throws as `allocate`.

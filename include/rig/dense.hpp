@@ -51,7 +51,8 @@ class dense {
     for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
   }
   /// A rows×columns matrix with uninitialised elements. On a device it belongs to `stream` (null:
-  /// rig's stream of the device). Throws error: shape, place, out_of_memory.
+  /// rig's stream of the device). Throws error: shape, place, out_of_memory; cannot, for
+  /// cudaStreamPerThread.
   static dense uninitialised(index rows, index columns, place where = cpu(),
                              void* stream = nullptr) {
     check_shape(rows, columns, columns);

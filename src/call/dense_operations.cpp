@@ -50,7 +50,7 @@ void copy(const dense_operand& from, const dense_operand& to, void* stream) {
 dense_room room_like_c(const operation& o) {
   dense_room out{{}, o.c.full};
   out.full.stride = o.c.full.columns;
-  out.memory = buffer::allocate(out.full.extent(), out.full.where, o.desc->stream);
+  out.memory = buffer::temporary(out.full.extent(), out.full.where, o.desc->stream);
   out.full.data = out.memory.data();
   return out;
 }

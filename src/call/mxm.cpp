@@ -220,7 +220,7 @@ void transpose_b(problem& p) {
   // Which entries MaxK keeps depends on the values of B even if the product does not.
   const bool selects = p.named != nullptr && includes(p.named->takes, operands::cbsr_right);
   if (!p.algebra->ignores_right || selects) {
-    p.keepalive_b = buffer::allocate(flipped.extent(), p.b.where, p.desc->stream);
+    p.keepalive_b = buffer::temporary(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.keepalive_b.data();
     std::optional<on_cuda::stream_order> order;  // B may belong to another stream
     if (p.b.where != cpu()) order.emplace(p);
@@ -268,7 +268,7 @@ dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream)
   if (original.data == nullptr) return original;
   dense_operand made = original;
   made.stride = made.columns;
-  kept = buffer::allocate(made.extent(), original.where, stream);
+  kept = buffer::temporary(made.extent(), original.where, stream);
   made.data = kept.data();
   copy(original, made, stream);
   return made;

@@ -40,8 +40,8 @@ void turn_mask(operation& o, buffer& kept) {
   dense_operand& m = o.mask.full;
   if (!o.yields_vector || o.mask.over != mask_operand::kind::dense || m.columns != 1) return;
   if (m.stride != 1 && m.rows > 1) {
-    kept =
-        buffer::allocate(static_cast<std::size_t>(m.rows) * m.value_bytes, m.where, o.desc->stream);
+    kept = buffer::temporary(static_cast<std::size_t>(m.rows) * m.value_bytes, m.where,
+                             o.desc->stream);
     copy_rows(kept.data(), m.value_bytes, m.data,
               static_cast<std::size_t>(m.stride) * m.value_bytes, m.value_bytes, m.rows, m.where,
               o.desc->stream);
@@ -292,9 +292,9 @@ std::shared_ptr<const pattern> full_row(index columns, place where) {
   o.c.sparse.columns = columns;
   o.c.sparse.where = where;
   o.desc = &plain;
-  return steps_of(o).fill_region(o, {});
   const in_order order(o);  // another device may be current
   order.refuse_capture(o);
+  return steps_of(o).fill_region(o, {});
 }
 
 namespace {

@@ -42,6 +42,12 @@ void cannot_allocate(std::size_t bytes) {
 
 buffer buffer::allocate(std::size_t bytes, place where, void* stream) {
   check_place(where);
+  if (where.where == place::kind::cuda) stream = on_cuda::lasting_stream(where.device, stream);
+  return temporary(bytes, where, stream);
+}
+
+buffer buffer::temporary(std::size_t bytes, place where, void* stream) {
+  check_place(where);
   buffer made;
   made.bytes_ = bytes;
   made.where_ = where;

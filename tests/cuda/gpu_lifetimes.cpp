@@ -167,6 +167,13 @@ TEST_CASE("any thread may read and free results of another thread's default stre
     rig::dense<float>::view(features.data(), 2000, 48, 0, gpu, cudaStreamPerThread);
   });
 }
+  const auto check_refused = [](auto work) {
+    check_error(rig::errc::cannot, {"cudaStreamPerThread", "cuda:0"}, work);
+  };
+  check_refused([] { rig::buffer::allocate(64, gpu, cudaStreamPerThread); });
+  check_refused([] { rig::buffer::allocate(64).to(gpu, cudaStreamPerThread); });
+  check_refused([] { rig::dense<float>::uninitialised(2, 3, gpu, cudaStreamPerThread); });
+  check_refused([] { rig::cbsr_pattern::uninitialised(2, 3, 1, gpu, cudaStreamPerThread); });
 
 TEST_CASE("a thread without earlier CUDA calls may use its own default stream") {
   const auto a = banded(2000), on_gpu = a.to(gpu);

@@ -23,7 +23,7 @@ struct build {
       : where(device), stream(static_cast<cudaStream_t>(in_order)), name(what) {}
 
   buffer room(int64 count, std::size_t bytes) const {
-    return buffer::allocate(static_cast<std::size_t>(count) * bytes, where, stream);
+    return buffer::temporary(static_cast<std::size_t>(count) * bytes, where, stream);
   }
   void clear(const buffer& room) const {
     check(cudaMemsetAsync(room.data(), 0, room.bytes(), stream), name);
@@ -48,7 +48,7 @@ struct build {
   void with_scratch(Call call) const {
     std::size_t bytes = 0;
     check(call(nullptr, bytes), name);
-    const buffer scratch = buffer::allocate(bytes, where, stream);
+    const buffer scratch = buffer::temporary(bytes, where, stream);
     check(call(scratch.data(), bytes), name);
   }
 

@@ -153,7 +153,7 @@ void launch_panels(const problem& p, const row_panels& of, const panels_plan& pl
                              static_cast<std::size_t>(p.c.k);
   buffer sums;
   if (!plan.in_place)
-    sums = buffer::allocate(places * p.algebra->accum_bytes, p.a.where, p.desc->stream);
+    sums = buffer::temporary(places * p.algebra->accum_bytes, p.a.where, p.desc->stream);
   args.c = plan.in_place ? p.c.data : sums.data();
   args.segment_sums = sums.data();
   if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), stream_of(p)), name);

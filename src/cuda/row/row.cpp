@@ -10,8 +10,8 @@ namespace {
 /// A temporary copy of B whose rows begin on vectors.
 buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
-  buffer padded = buffer::allocate(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
-                                   p.desc->stream);
+  buffer padded = buffer::temporary(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
+                                    p.desc->stream);
   pad_rows(p.b, padded.data(), stride, stream_of(p));
   args.b = padded.data();
   args.b_row_bytes = row_bytes(stride, p.b.value_bytes);
@@ -23,8 +23,8 @@ buffer tiled_b(const problem& p, arguments& args, const launch_plan& plan) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), rows = p.b.rows;
   const int tile = plan.vector * plan.tile_lanes * plan.coarsening;
   const int64 in_tiles = p.b.columns / tile * tile;
-  buffer tiles = buffer::allocate(static_cast<std::size_t>(rows * (in_tiles + plan.rest) * bytes),
-                                  p.a.where, p.desc->stream);
+  buffer tiles = buffer::temporary(static_cast<std::size_t>(rows * (in_tiles + plan.rest) * bytes),
+                                   p.a.where, p.desc->stream);
   tile_rows(p.b, tiles.data(), tile, plan.rest, stream_of(p));
   args.b = tiles.data();
   args.b_row_bytes = row_bytes(tile, p.b.value_bytes);
@@ -116,8 +116,8 @@ bool has_aligned_values(const problem& p) {
 
 buffer ordered_values(const problem& p, arguments& args) {
   if (!must_order_values(p)) return {};
-  buffer taken = buffer::allocate(static_cast<std::size_t>(p.a.nnz) * p.algebra->left_bytes,
-                                  p.a.where, p.desc->stream);
+  buffer taken = buffer::temporary(static_cast<std::size_t>(p.a.nnz) * p.algebra->left_bytes,
+                                   p.a.where, p.desc->stream);
   arguments conversion = args;
   conversion.c = taken.data();
   constexpr int64 each = row_threads * values_in_flight;

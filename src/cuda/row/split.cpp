@@ -102,7 +102,7 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
     work.counters = cached;
     args.completion_counters = cached.data<unsigned>();
     if (bytes == 0) return {};
-    buffer sums = bytes > most_cached_bytes ? buffer::allocate(bytes, p.a.where, p.desc->stream)
+    buffer sums = bytes > most_cached_bytes ? buffer::temporary(bytes, p.a.where, p.desc->stream)
                                             : work.sums = lists.sums_of(stream, bytes);
     args.segment_sums = sums.data();
     return sums;
@@ -110,7 +110,7 @@ buffer scratch_for(const problem& p, const row_lists& lists, std::size_t bytes, 
   // Graphs may replay at the same time, and cudaStreamPerThread names a stream per thread: neither
   // may share counters.
   bytes = (bytes + 15) / 16 * 16;
-  buffer both = buffer::allocate(bytes + zeros, p.a.where, p.desc->stream);
+  buffer both = buffer::temporary(bytes + zeros, p.a.where, p.desc->stream);
   args.segment_sums = both.data();
   args.completion_counters = reinterpret_cast<unsigned*>(both.data<char>() + bytes);
   check(cudaMemsetAsync(args.completion_counters, 0, zeros, stream), "counters between blocks");

@@ -18,7 +18,7 @@ void synchronise(int device);
 /// Returns `stream`, or rig's own stream of the device if `stream` is null.
 void* stream_for(int device, void* stream);
 
-/// The same for a view, which any thread may use. Throws error(cannot) for cudaStreamPerThread.
+/// The same for memory that any thread may use. Throws error(cannot) for cudaStreamPerThread.
 void* lasting_stream(int device, void* stream);
 
 /// The stream that owns the result of a call on `stream`: rig's own stream of the device, which

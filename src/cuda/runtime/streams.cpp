@@ -44,7 +44,7 @@ void* stream_for(int device, void* stream) {
 
 void* lasting_stream(int device, void* stream) {
   if (stream == cudaStreamPerThread)
-    fail(errc::cannot, {"a view on ", to_string(cuda(device)),
+    fail(errc::cannot, {"memory on ", to_string(cuda(device)),
                         " cannot belong to cudaStreamPerThread, which is another stream in every "
                         "thread; pass a stream that cudaStreamCreate made"});
   return stream_for(device, stream);

@@ -94,9 +94,9 @@ void launch_panels(const problem& p, const panels_plan& plan, index blocks, argu
                                             .most_shared = shared_room(p.a.where.device)});
   const void* const adding = kernel_for(p, {"add_panels", file, plan.adding});
   const buffer sums =
-      buffer::allocate(static_cast<std::size_t>(p.a.rows) *
-                           static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
-                       p.a.where, p.desc->stream);
+      buffer::temporary(static_cast<std::size_t>(p.a.rows) *
+                            static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
+                        p.a.where, p.desc->stream);
   args.segment_sums = sums.data();
   launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(blocks)), column_threads, args,
          panel_bytes(p));

@@ -79,7 +79,7 @@ void update_run(const problem& p, workspace& work) {
   problem product = product_to_update(p);
   buffer memory;
   if (product.c.data == nullptr) {
-    memory = buffer::allocate(product.c.extent(), p.a.where, p.desc->stream);
+    memory = buffer::temporary(product.c.extent(), p.a.where, p.desc->stream);
     product.c.data = memory.data();
   }
   const bool is_updated = p.weights.columns > 0;

@@ -142,7 +142,7 @@ cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
                           algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
   // Some functions refuse a null pointer even if they need no workspace.
-  scratch_ = buffer::allocate(std::max<std::size_t>(bytes, 64), a.where, stream);
+  scratch_ = buffer::temporary(std::max<std::size_t>(bytes, 64), a.where, stream);
 }
 
 void cusparse_spmm::prepare() const {
