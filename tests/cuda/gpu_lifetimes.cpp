@@ -12,10 +12,11 @@
 #include "gpu_cases.hpp"
 #include "provoked.hpp"
 #include "rig/generate.hpp"
+#include "rig/mxm_update.hpp"
 #include "rig/quantized.hpp"
 #include "rig/semirings.hpp"
-
 #include "rig/sparse_mxm.hpp"
+
 namespace {
 
 const rig::max_second<float> greatest;
@@ -166,7 +167,6 @@ TEST_CASE("any thread may read and free results of another thread's default stre
   check_error(rig::errc::cannot, {"cudaStreamPerThread", "cuda:0"}, [&] {
     rig::dense<float>::view(features.data(), 2000, 48, 0, gpu, cudaStreamPerThread);
   });
-}
   const auto check_refused = [](auto work) {
     check_error(rig::errc::cannot, {"cudaStreamPerThread", "cuda:0"}, work);
   };
@@ -174,6 +174,7 @@ TEST_CASE("any thread may read and free results of another thread's default stre
   check_refused([] { rig::buffer::allocate(64).to(gpu, cudaStreamPerThread); });
   check_refused([] { rig::dense<float>::uninitialised(2, 3, gpu, cudaStreamPerThread); });
   check_refused([] { rig::cbsr_pattern::uninitialised(2, 3, 1, gpu, cudaStreamPerThread); });
+}
 
 TEST_CASE("a thread without earlier CUDA calls may use its own default stream") {
   const auto a = banded(2000), on_gpu = a.to(gpu);
@@ -384,8 +385,22 @@ TEST_CASE("rows with a larger stride than the pitch of a copy") {
   REQUIRE(cudaMemcpy(&seen, copied.data() + 2l * columns - 1, sizeof(seen),
                      cudaMemcpyDeviceToHost) == cudaSuccess);
   CHECK(seen == mark);
-  const auto narrow = rig::dense<float>::view(wide.data(), 2, 10, columns, gpu);
+  auto narrow = rig::dense<float>::view(wide.data(), 2, 10, columns, gpu);
   CHECK(narrow.to(rig::cpu())(1, 9) == mark);
+  // An update of no columns clears C, and only C.
+  put(wide, 0, 10);
+  rig::mxm_update(narrow, rig::matrix<float>(2, 2).to(gpu), rig::dense<float>(2, 0).to(gpu),
+                  rig::dense<float>(0, 10).to(gpu), rig::plus_times<float>{});
+  CHECK(distance(narrow.to(rig::cpu()), rig::dense<float>(2, 10, 0)) == 0);
+  const auto wider = rig::dense<float>::view(wide.data(), 1, 11, columns, gpu);
+  CHECK(wider.to(rig::cpu())(0, 10) == mark);
+  // A result in the place of an operand goes through a copy.
+  put(wide, 1, 9);
+  const int swapped[] = {1, 0}, rows[] = {0, 1};
+  const auto a = rig::matrix<float>::from_tuples(2, 2, rows, swapped, std::vector<float>{1, 1});
+  rig::mxm(narrow, rig::none, a.to(gpu), narrow, rig::plus_times<float>{});
+  CHECK(narrow.to(rig::cpu())(0, 9) == mark);
+  CHECK(narrow.to(rig::cpu())(1, 9) == 0);
 }
 
 /// Records how far the stream had come when memory older than the call was released in its order.
@@ -476,7 +491,6 @@ TEST_CASE("a call that fails after a launch keeps its row lists until its stream
   rig::set_device_allocator({});
 }
 
-}  // namespace
 /// Drops a matrix's derived structures when a call allocates its result, and delays the rest of the
 /// call. Memory is zeroed when it is released, in the order of its stream.
 struct dropping {
@@ -529,3 +543,4 @@ TEST_CASE("the transpose that a product reads lives until the call's stream has 
   rig::set_device_allocator({});
 }
 
+}  // namespace

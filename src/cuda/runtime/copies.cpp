@@ -149,14 +149,32 @@ void copy(const buffer& from, const buffer& to) {
 
 namespace {
 
-/// Packed rows are one copy, because its length has no limit, while the distance of rows has one.
+/// The distance of rows that CUDA's functions of two dimensions reach. Rows further apart are few,
+/// so they are handled one by one. Packed rows are one, because its length has no limit.
+constexpr std::size_t most_pitch = highest<int32>();
+
 void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                    std::size_t bytes, std::size_t rows, cudaStream_t stream) {
-  const bool is_aligned = to_stride == bytes && from_stride == bytes;
-  check(is_aligned ? cudaMemcpyAsync(to, from, rows * bytes, cudaMemcpyDeviceToDevice, stream)
-                   : cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows,
-                                       cudaMemcpyDeviceToDevice, stream),
-        "copy of rows");
+  constexpr auto how = cudaMemcpyDeviceToDevice;
+  const char* const what = "copy of rows";
+  if (to_stride == bytes && from_stride == bytes)
+    return check(cudaMemcpyAsync(to, from, rows * bytes, how, stream), what);
+  if (std::max(to_stride, from_stride) <= most_pitch)
+    return check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows, how, stream),
+                 what);
+void clear_rows(void* to, std::size_t stride, std::size_t bytes, std::size_t rows,
+                cudaStream_t stream, const char* what) {
+  if (stride == bytes) return check(cudaMemsetAsync(to, 0, rows * bytes, stream), what);
+  if (stride <= most_pitch)
+    return check(cudaMemset2DAsync(to, stride, 0, bytes, rows, stream), what);
+  for (std::size_t i = 0; i < rows; ++i)
+    check(cudaMemsetAsync(static_cast<char*>(to) + i * stride, 0, bytes, stream), what);
+}
+
+  for (std::size_t i = 0; i < rows; ++i)
+    check(cudaMemcpyAsync(static_cast<char*>(to) + i * to_stride,
+                          static_cast<const char*>(from) + i * from_stride, bytes, how, stream),
+          what);
 }
 
 }  // namespace

@@ -52,10 +52,9 @@ void multiply_by_weights(const problem& p, const dense_operand& z, const void* k
 }
 
 void clear(const problem& p) {
-  check(cudaMemset2DAsync(p.updated.data, static_cast<std::size_t>(p.updated.stride) * 4, 0,
-                          static_cast<std::size_t>(p.updated.columns) * 4,
-                          static_cast<std::size_t>(p.updated.rows), stream_of(p)),
-        "mxm_update");
+  clear_rows(p.updated.data, static_cast<std::size_t>(p.updated.stride) * sizeof(float),
+             static_cast<std::size_t>(p.updated.columns) * sizeof(float),
+             static_cast<std::size_t>(p.updated.rows), stream_of(p), "mxm_update");
 }
 
 }  // namespace
