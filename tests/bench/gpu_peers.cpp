@@ -20,9 +20,9 @@ constexpr cusparseOperation_t as_is = CUSPARSE_OPERATION_NON_TRANSPOSE;
 constexpr float one = 1, zero = 0;
 
 cusparseHandle_t handle() {
-  cusparseHandle_t const of_thread = rig::on_cuda::cusparse_handle(rig::cuda().device);
-  check(cusparseSetStream(of_thread, stream()), "cusparseSetStream");
-  return of_thread;
+  static const auto& kept = *new const rig::on_cuda::cusparse_handle(rig::cuda().device);
+  check(cusparseSetStream(kept, stream()), "cusparseSetStream");
+  return kept;
 }
 
 /// Features packed by row, in A's element type.

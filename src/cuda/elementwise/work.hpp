@@ -51,10 +51,10 @@ class work : public build {
 
   /// Waits, and returns the number at `from`.
   int64 read(const int64* from) const {
-    int64* const number = pinned_number();
-    to_host(number, from, sizeof(*number));
+    const pinned_number number;
+    to_host(number.get(), from, sizeof(int64));
     wait();
-    return *number;
+    return *number.get();
   }
 
   template <class Arguments>

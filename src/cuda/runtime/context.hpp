@@ -52,8 +52,18 @@ void refuse_captured(void* stream, int device);
 /// (docs/lab/events.md).
 void order(void* earlier, int device, void* later, int later_device);
 
-/// A number in pinned memory of the calling thread, for a copy to the host that need not wait.
-std::int64_t* pinned_number();
+/// A number in pinned memory that one call has, for a copy to the host that need not wait. The
+/// device must be done with the number before its end.
+class pinned_number {
+ public:
+  pinned_number();
+  ~pinned_number();
+  pinned_number(const pinned_number&) = delete;
+  std::int64_t* get() const { return at_; }
+
+ private:
+  std::int64_t* at_;
+};
 
 /// Frees the memory that was dropped during captures that are over. The device must be current.
 [[gnu::cold]] void free_waiting(context& c);

@@ -41,10 +41,11 @@ void pin(context& c) {
   c.pinned[1] = c.pinned[0] + pinned_bytes;
 }
 
-/// Pinned numbers that no thread has. Never destroyed: threads may end after the process begins to.
+/// Pinned numbers that no call has. Never destroyed, because a call may run while the process ends.
 struct free_numbers {
   std::mutex changing;
   std::vector<std::int64_t*> list;
+  std::size_t made = 0;  ///< those of calls too
 };
 free_numbers& numbers() {
   static auto* const all = new free_numbers;
@@ -61,19 +62,10 @@ void add_numbers(free_numbers& to) {
       cudaHostAlloc(&page, count * sizeof(std::int64_t), cudaHostAllocPortable);
   check(cudaThreadExchangeStreamCaptureMode(&mode), "cudaHostAlloc");
   check(status, "cudaHostAlloc");
-  to.list.reserve(to.list.size() + count);
+  to.list.reserve(to.made + count);
+  to.made += count;
   for (std::size_t i = 0; i < count; ++i) to.list.push_back(static_cast<std::int64_t*>(page) + i);
 }
-
-/// The number of a thread, until the thread ends.
-struct number_lease {
-  std::int64_t* number = nullptr;
-  ~number_lease() {
-    if (number == nullptr) return;
-    const std::lock_guard lock(numbers().changing);
-    numbers().list.push_back(number);  // within the reserved size
-  }
-};
 
 void to_device(const char* from, char* to, std::size_t bytes, int device, cudaStream_t stream) {
   context& c = context_of(device);
@@ -162,6 +154,14 @@ void copy_in_order(void* to, std::size_t to_stride, const void* from, std::size_
   if (std::max(to_stride, from_stride) <= most_pitch)
     return check(cudaMemcpy2DAsync(to, to_stride, from, from_stride, bytes, rows, how, stream),
                  what);
+  for (std::size_t i = 0; i < rows; ++i)
+    check(cudaMemcpyAsync(static_cast<char*>(to) + i * to_stride,
+                          static_cast<const char*>(from) + i * from_stride, bytes, how, stream),
+          what);
+}
+
+}  // namespace
+
 void clear_rows(void* to, std::size_t stride, std::size_t bytes, std::size_t rows,
                 cudaStream_t stream, const char* what) {
   if (stride == bytes) return check(cudaMemsetAsync(to, 0, rows * bytes, stream), what);
@@ -170,14 +170,6 @@ void clear_rows(void* to, std::size_t stride, std::size_t bytes, std::size_t row
   for (std::size_t i = 0; i < rows; ++i)
     check(cudaMemsetAsync(static_cast<char*>(to) + i * stride, 0, bytes, stream), what);
 }
-
-  for (std::size_t i = 0; i < rows; ++i)
-    check(cudaMemcpyAsync(static_cast<char*>(to) + i * to_stride,
-                          static_cast<const char*>(from) + i * from_stride, bytes, how, stream),
-          what);
-}
-
-}  // namespace
 
 void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t from_stride,
                std::size_t bytes, index rows, int device, void* stream, void* source) {
@@ -193,15 +185,17 @@ void copy_rows(void* to, std::size_t to_stride, const void* from, std::size_t fr
   if (source != stream) order(stream, device, source, device);
 }
 
-std::int64_t* pinned_number() {
-  thread_local number_lease mine;
-  if (mine.number != nullptr) return mine.number;
+pinned_number::pinned_number() {
   free_numbers& all = numbers();
   const std::lock_guard lock(all.changing);
   if (all.list.empty()) add_numbers(all);
-  mine.number = all.list.back();
+  at_ = all.list.back();
   all.list.pop_back();
-  return mine.number;
+}
+
+pinned_number::~pinned_number() {
+  const std::lock_guard lock(numbers().changing);
+  numbers().list.push_back(at_);  // within the reserved size
 }
 
 }  // namespace rig::on_cuda

@@ -59,7 +59,8 @@ bool push_few(const work& by, const problem& p, product_arguments args, workspac
   if (!is_few(p)) return false;
   entries_made made = room_for_entries(by, p, std::min(few_products, args.columns));
   buffer offsets = by.result(2, sizeof(int32));
-  args.lengths = pinned_number();  // written by the kernel, so that no copy is waited for
+  const pinned_number count;  // written by the kernel, so that no copy is waited for
+  args.lengths = count.get();
   args.out_offsets = offsets.data<int32>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
@@ -80,8 +81,8 @@ bool push_few(const work& by, const problem& p, product_arguments args, workspac
 void push_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_rows(p);
-  const index columns = b.sparse.columns;
   out.panels = b.kept;
+  const index columns = b.sparse.columns;
   product_arguments args = arguments_of(p, b.sparse, columns);
   if (push_few(by, p, args, out)) return;
   const int64 nnz = p.a.nnz;
@@ -132,8 +133,8 @@ answer pull_answer(const problem& p) {
 void pull_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_columns(p);
-  const index columns = b.sparse.rows, inner = p.a.columns;
   out.panels = b.kept;
+  const index columns = b.sparse.rows, inner = p.a.columns;
   product_arguments args = arguments_of(p, b.sparse, columns);
   // A bit per place of the vector, then the number of long columns.
   const int64 words = inner / 32 + 1;

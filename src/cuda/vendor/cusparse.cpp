@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <map>
+#include <mutex>
+#include <vector>
 
 #include "cuda/runtime/runtime.hpp"
 #include "cuda/runtime/shared_library.hpp"
@@ -18,7 +20,6 @@ const shared_library& library() {
 struct functions {
   decltype(&cusparseGetErrorString) error_string;
   decltype(&cusparseCreate) create;
-  decltype(&cusparseDestroy) destroy;
   decltype(&cusparseSetStream) set_stream;
   decltype(&cusparseCreateCsr) create_csr;
   decltype(&cusparseDestroySpMat) destroy_csr;
@@ -33,7 +34,6 @@ functions find_all() {
   functions out = {};
   library().find("cusparseGetErrorString", out.error_string);
   library().find("cusparseCreate", out.create);
-  library().find("cusparseDestroy", out.destroy);
   library().find("cusparseSetStream", out.set_stream);
   library().find("cusparseCreateCsr", out.create_csr);
   library().find("cusparseDestroySpMat", out.destroy_csr);
@@ -67,21 +67,37 @@ void check(cusparseStatus_t status, const char* what) {
     fail(errc::device, {what, ": ", call().error_string(status)});
 }
 
-cusparseHandle_t cusparse_handle(int device) {
-  struct handles {
-    std::map<int, cusparseHandle_t> of;
-    ~handles() {
-      for (const auto& [device, handle] : of) try {
-          const device_scope scope(device);
-          call().destroy(handle);
-        } catch (...) {  // at exit the driver, and the handle with it, may be gone
-        }
-    }
-  };
-  thread_local handles kept;
-  cusparseHandle_t& handle = kept.of[device];
-  if (handle == nullptr) check(call().create(&handle), "cusparseCreate");
-  return handle;
+namespace {
+
+/// Handles that no call has. Never destroyed, because a product may run while the process ends.
+struct free_handles {
+  std::mutex changing;
+  std::map<int, std::vector<cusparseHandle_t>> of;
+};
+free_handles& handles() {
+  static auto* const all = new free_handles;
+  return *all;
+}
+
+}  // namespace
+
+cusparse_handle::cusparse_handle(int device) : device_(device) {
+  free_handles& all = handles();
+  const std::lock_guard lock(all.changing);
+  std::vector<cusparseHandle_t>& list = all.of[device];
+  if (list.empty()) {
+    list.reserve(list.capacity() + 1);  // so that the destructor allocates nothing
+    check(call().create(&is_), "cusparseCreate");
+  } else {
+    is_ = list.back();
+    list.pop_back();
+  }
+}
+
+cusparse_handle::~cusparse_handle() {
+  free_handles& all = handles();
+  const std::lock_guard lock(all.changing);
+  all.of[device_].push_back(is_);
 }
 
 std::optional<cudaDataType> cusparse_type(type stored) {
@@ -123,8 +139,7 @@ cusparse_dense::~cusparse_dense() { call().destroy_dense(is); }
 cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
                              const dense_operand& c, cusparseSpMMAlg_t algorithm, bool adds_to_c,
                              void* stream)
-    : device_(a.where.device),
-      stream_(stream),
+    : handle_(a.where.device),
       a_(a),
       b_(b),
       c_(c),
@@ -137,8 +152,9 @@ cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
     one_.in_float = 1;
     to_c_.in_float = adds_to_c ? 1 : 0;
   }
+  check(call().set_stream(handle_, static_cast<cudaStream_t>(stream)), "cusparseSetStream");
   std::size_t bytes = 0;
-  check(call().spmm_bytes(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+  check(call().spmm_bytes(handle_, as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
                           algorithm_, &bytes),
         "cusparseSpMM_bufferSize");
   // Some functions refuse a null pointer even if they need no workspace.
@@ -146,21 +162,15 @@ cusparse_spmm::cusparse_spmm(const sparse_operand& a, const dense_operand& b,
 }
 
 void cusparse_spmm::prepare() const {
-  check(call().spmm_prepare(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
+  check(call().spmm_prepare(handle_, as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
                             algorithm_, scratch_.data()),
         "cusparseSpMM_preprocess");
 }
 
 void cusparse_spmm::run() const {
-  check(call().spmm(handle(), as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_,
-                    algorithm_, scratch_.data()),
+  check(call().spmm(handle_, as_is, as_is, &one_, a_.is, b_.is, &to_c_, c_.is, compute_, algorithm_,
+                    scratch_.data()),
         "cusparseSpMM");
-}
-
-cusparseHandle_t cusparse_spmm::handle() const {
-  cusparseHandle_t const handle = cusparse_handle(device_);
-  check(call().set_stream(handle, static_cast<cudaStream_t>(stream_)), "cusparseSetStream");
-  return handle;
 }
 
 }  // namespace rig::on_cuda

@@ -16,8 +16,19 @@ const char* no_cusparse_because();
 /// Throws error(device) with cuSPARSE's message unless `status` is success.
 void check(cusparseStatus_t status, const char* what);
 
-/// One handle per thread and device, because threads must not share cuSPARSE's handles.
-cusparseHandle_t cusparse_handle(int device);
+/// A handle that one call has, because threads must not share cuSPARSE's handles. Later calls take
+/// it again. The device must be current.
+class cusparse_handle {
+ public:
+  explicit cusparse_handle(int device);
+  cusparse_handle(const cusparse_handle&) = delete;
+  ~cusparse_handle();
+  operator cusparseHandle_t() const { return is_; }
+
+ private:
+  int device_;
+  cusparseHandle_t is_ = nullptr;
+};
 
 /// cuSPARSE's name of a value type, or nothing if it does not multiply that type.
 std::optional<cudaDataType> cusparse_type(type stored);
@@ -52,10 +63,7 @@ class cusparse_spmm {
   void run() const;
 
  private:
-  cusparseHandle_t handle() const;
-
-  int device_;
-  void* stream_;
+  cusparse_handle handle_;
   cusparse_csr a_;
   cusparse_dense b_, c_;
   cusparseSpMMAlg_t algorithm_;
