@@ -1,7 +1,10 @@
 // Device memory: exhaustion, the state after it, and allocators of the caller.
 
 #include "gpu_cases.hpp"
+#include "provoked.hpp"
+#include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 
 namespace {
 
@@ -94,6 +97,45 @@ TEST_CASE("device memory may come from the caller") {
   rig::set_device_allocator({});
   CHECK(calls.taken > 0);
   CHECK(calls.taken == calls.given);
+}
+
+/// The caller's allocator, which has no block of more than 256 MiB.
+void* allocate_little(std::size_t bytes, int, void* stream, void*) {
+  void* data = nullptr;
+  return bytes <= 1u << 28 &&
+                 cudaMallocAsync(&data, bytes, static_cast<cudaStream_t>(stream)) == cudaSuccess
+             ? data
+             : nullptr;
+}
+void release_little(void* data, std::size_t, int, void* stream, void*) {
+  cudaFreeAsync(data, static_cast<cudaStream_t>(stream));
+}
+
+TEST_CASE("rows of many products over many columns name the memory that they need") {
+  constexpr int rows = 20000, columns = 1 << 24, of_b = 2000;
+  std::vector<int> i(rows), j(rows, 0), columns_of_b;
+  for (int row = 0; row < rows; ++row) i[static_cast<std::size_t>(row)] = row;
+  for (int e = 0; e < of_b; ++e) columns_of_b.push_back(e * 8000);
+  const auto a = rig::matrix<float>::from_positions(rows, 1, i, j);
+  const auto b = rig::matrix<float>::from_positions(
+      1, columns, std::vector<int>(columns_of_b.size(), 0), columns_of_b, 2.0f);
+  const auto a_there = a.to(gpu), b_there = b.to(gpu);
+  const auto mask = rig::matrix<float>::from_positions(rows, columns, i, i).to(gpu);
+  rig::set_device_allocator({&allocate_little, &release_little, nullptr});
+  const rig::descriptor desc{.kernel = "gustavson"};
+  // Windows have 4096 columns: 4096 of them, 16 bytes each, per row; 24 under a mask.
+  check_error(rig::errc::out_of_memory,
+              {"mxm", "gustavson", "1310720000 bytes on cuda:0", "20000 rows", "1536 products",
+               "4096 windows", "extract(A, rig::range{0, 10000}"},
+              [&] { rig::mxm(a_there, b_there, rig::plus_times<float>{}, desc); });
+  check_error(rig::errc::out_of_memory, {"gustavson", "1966080000 bytes", "extract"}, [&] {
+    rig::mxm(a_there, b_there, rig::plus_times<float>{}, rig::structure(mask), desc);
+  });
+  // The remedy.
+  const auto part = rig::mxm(rig::extract(a_there, rig::range{0, 1000}, rig::all), b_there,
+                             rig::plus_times<float>{}, desc);
+  CHECK(part.nnz() == 1000l * of_b);
+  rig::set_device_allocator({});
 }
 
 }  // namespace

@@ -146,26 +146,47 @@ void launch_windows(const work& by, const problem& p, const classed_rows& of,
             "window_rows", std::min<int64>(args.count, 1 << 20), args, 32);
 }
 
-/// The entries of windows, and those before each.
+/// The entries of windows, and those before each; and the first entry of the mask in each.
 struct window_counts {
-  buffer lengths, before;
+  buffer lengths, before, starts;
 };
+
+/// Memory for the numbers of windows, which grows with their rows times B's columns. It comes
+/// first, so that a product that cannot have it ends before a row is computed.
+window_counts room_for_windows(const work& by, const problem& p, const classed_rows& of,
+                               index per_row, bool in_mask) {
+  const int64 rows = of.begins[class_count] - of.begins[class_count - 1], count = rows * per_row;
+  if (rows == 0) return {};
+  try {
+    return {by.room(count, sizeof(int64)), by.room(count + 1, sizeof(int64)),
+            by.room(in_mask ? count : 0, sizeof(int64))};
+  } catch (const error& e) {
+    if (e.code() != errc::out_of_memory) throw;
+    const int64 bytes = count * (in_mask ? 24 : 16);
+    fail(errc::out_of_memory,
+         {by.name, ": out of memory: kernel gustavson needs ", bytes, " bytes on ",
+          to_string(by.where), " to count ", rows, " rows of A of more than ",
+          row_classes[subwarp_classes - 1].most_products, " products in ", per_row,
+          " windows of B's columns each; multiply fewer rows at a time, such as extract(A, "
+          "rig::range{0, ",
+          p.a.rows / 2, "}, rig::all)"});
+  }
+}
 
 /// Counts the entries of the windows, and of their rows; also writes those of the windows where it
 /// fills.
-window_counts count_windows(const work& by, const problem& p, const classed_rows& of,
-                            product_arguments args, bool fills, int64* row_lengths) {
+void count_windows(const work& by, const problem& p, const classed_rows& of,
+                   const window_counts& out, product_arguments args, bool fills,
+                   int64* row_lengths) {
   const int64 listed = of.begins[class_count - 1], rows = of.begins[class_count] - listed,
               windows = rows * args.windows, per_row = args.windows;
-  if (rows == 0) return {};
-  window_counts out{by.room(windows, sizeof(int64)), by.room(windows + 1, sizeof(int64))};
+  if (rows == 0) return;
   args.lengths = out.lengths.data<int64>();
   launch_windows(by, p, of, args, fills);
   running_sum(by, args.lengths, out.before.data<int64>(), windows);
   by.each(rows,
           [=, from = out.before.data<int64>(), row_of = of.rows.data<index>() + listed] __device__(
               int64 r) { row_lengths[row_of[r]] = from[(r + 1) * per_row] - from[r * per_row]; });
-  return out;
 }
 
 /// Writes the entries of the windows; `before` has those before each row.
@@ -232,10 +253,10 @@ bool fits_mask(const problem& p, const classed_rows& of) {
 }
 
 /// The first entry of the mask in each window of the rows of the last class.
-buffer starts_of_windows(const work& by, const problem& p, const classed_rows& of, index windows) {
+void find_starts(const work& by, const problem& p, const classed_rows& of, index windows,
+                 const buffer& out) {
   const int64 listed = of.begins[class_count - 1],
               count = (of.begins[class_count] - listed) * windows;
-  buffer out = by.room(count, sizeof(int64));
   by.each(count,
           [=, mask = argument_of(p.mask.sparse), width = int64{window_columns_of(p)},
            row_of = of.rows.data<index>() + listed, to = out.data<int64>()] __device__(int64 w) {
@@ -243,18 +264,17 @@ buffer starts_of_windows(const work& by, const problem& p, const classed_rows& o
             to[w] = first_from(mask.columns, mask.offset(row), mask.offset(row + 1),
                                static_cast<index>(w % windows * width));
           });
-  return out;
 }
 
 /// Writes C once, without a count, to the places of the mask. C has the mask's pattern if it has an
 /// entry at each of them; else its entries are copied to their places.
-void run_in_mask(const work& by, const problem& p, const classed_rows& of, product_arguments args,
-                 workspace& out) {
+void run_in_mask(const work& by, const problem& p, const classed_rows& of,
+                 const window_counts& windows, product_arguments args, workspace& out) {
   const sparse_operand& m = p.mask.sparse;
   entries_made apart = room_for_entries(by, p, m.nnz);
   const buffer starts = by.room(m.rows, sizeof(int64)),
-               before = by.room(int64{m.rows} + 1, sizeof(int64)),
-               window_starts = starts_of_windows(by, p, of, args.windows);
+               before = by.room(int64{m.rows} + 1, sizeof(int64));
+  find_starts(by, p, of, args.windows, windows.starts);
   by.each(m.rows, [mask = argument_of(m), to = starts.data<int64>()] __device__(int64 r) {
     to[r] = mask.offset(static_cast<index>(r));
   });
@@ -263,8 +283,8 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of, produ
   args.out_columns = apart.columns.data<index>();
   args.out_values = apart.values.data();
   for (int c = 1; c <= subwarp_classes; ++c) launch_class(by, p, of, c, args, true);
-  args.before = window_starts.data<int64>();
-  const window_counts windows = count_windows(by, p, of, args, true, lengths);
+  args.before = windows.starts.data<int64>();
+  count_windows(by, p, of, windows, args, true, lengths);
   running_sum(by, lengths, before.data<int64>(), m.rows);
   const int64 nnz = by.read(before.data<int64>() + m.rows);
   if (nnz == m.nnz) {
@@ -278,7 +298,7 @@ void run_in_mask(const work& by, const problem& p, const classed_rows& of, produ
     copy_class(by, p, of, c, apart, starts.data<int64>(), lengths, made, to);
   const int64 listed = of.begins[class_count - 1], per_row = args.windows;
   copy_pieces(by, (of.begins[class_count] - listed) * per_row, 32, apart, made, p.c.value_bytes,
-              [=, row_of = of.rows.data<index>() + listed, from = window_starts.data<int64>(),
+              [=, row_of = of.rows.data<index>() + listed, from = windows.starts.data<int64>(),
                counts = windows.lengths.data<int64>(),
                sums = windows.before.data<int64>()] __device__(int64 w) -> copied_entries {
                 const int64 r = w / per_row;
@@ -301,6 +321,7 @@ answer gustavson_answer(const problem& p) {
 void gustavson_run(const problem& p, workspace& out) {
   const work by(p);
   const oriented b = right_by_rows(p);
+  out.panels = b.kept;
   const index rows = p.a.rows;
   product_arguments args = arguments_of(p, b.sparse, b.sparse.columns);
   const index width = window_columns_of(p);
@@ -312,7 +333,9 @@ void gustavson_run(const problem& p, workspace& out) {
       cudaMemsetAsync(lengths.data(), 0, static_cast<std::size_t>(rows) * sizeof(int64), by.stream),
       by.name);
   args.lengths = lengths.data<int64>();
-  if (fits_mask(p, of)) return run_in_mask(by, p, of, args, out);
+  const bool in_mask = fits_mask(p, of);
+  const window_counts windows = room_for_windows(by, p, of, args.windows, in_mask);
+  if (in_mask) return run_in_mask(by, p, of, windows, args, out);
   const int64 products = of.is_copied(1) ? of.copied_products : 0;
   const entries_made apart{by.room(products, sizeof(index)), by.room(products, p.c.value_bytes),
                            products};
@@ -321,9 +344,8 @@ void gustavson_run(const problem& p, workspace& out) {
   to_apart.out_columns = apart.columns.data<index>();
   to_apart.out_values = apart.values.data();
   for (int c = 1; c <= subwarp_classes; ++c)
-  out.panels = b.kept;
     launch_class(by, p, of, c, of.is_copied(c) ? to_apart : args, of.is_copied(c));
-  const window_counts windows = count_windows(by, p, of, args, false, args.lengths);
+  count_windows(by, p, of, windows, args, false, args.lengths);
   running_sum(by, args.lengths, before.data<int64>(), rows);
 
   entries_made made = room_for_entries(by, p, by.read(before.data<int64>() + rows));
