@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -33,47 +34,59 @@ namespace {
 using rig::binary;
 using rig::index;
 
+/// The numbers of two places agree: functions are several roundings apart, and sums of so many
+/// terms, of magnitude 4 at most, one more per term. Small floats are rounded alike.
 template <class T>
-bool are_near(T x, T y) {
-  if constexpr (std::is_floating_point_v<T>)
+bool are_near(T x, T y, rig::int64 terms = 0) {
+  if constexpr (std::is_floating_point_v<T>) {
+    const double scale = std::max(std::abs(x), std::abs(y)), n = static_cast<double>(terms);
+    const double rounding = (8 + n) * double{std::numeric_limits<T>::epsilon()};
     return x == y || (x != x && y != y) ||
-           std::abs(x - y) <= T(1e-5) * std::max(std::abs(x), std::abs(y));
-  else if constexpr (rig::is_small_float<T>)
-    return are_near(float(x), float(y));
-  else
+           std::abs(double(x) - double(y)) <=
+               std::min(rounding * std::max(scale, 4 * n), 1e-5 * scale);
+  } else if constexpr (rig::is_small_float<T>) {
+    return are_near(float(x), float(y), terms);
+  } else {
     return x == y;
+  }
 }
 
 template <class T>
-bool are_equal(const rig::matrix<T>& x, const rig::matrix<T>& y) {
+bool are_equal(const rig::matrix<T>& x, const rig::matrix<T>& y, rig::int64 terms = 0) {
   if (x.rows() != y.rows() || x.columns() != y.columns() || x.nnz() != y.nnz()) return false;
   const auto s = rig::to_tuples(x), t = rig::to_tuples(y);
   for (index p = 0; p < s.rows.rows(); ++p)
     if (s.rows(p, 0) != t.rows(p, 0) || s.columns(p, 0) != t.columns(p, 0) ||
-        !are_near(s.values(p, 0), t.values(p, 0)))
+        !are_near(s.values(p, 0), t.values(p, 0), terms))
       return false;
   return true;
 }
 template <class T>
-bool are_equal(const rig::vector<T>& x, const rig::vector<T>& y) {
-  return are_equal(x.as_row(), y.as_row());
+bool are_equal(const rig::vector<T>& x, const rig::vector<T>& y, rig::int64 terms = 0) {
+  return are_equal(x.as_row(), y.as_row(), terms);
 }
 template <class T>
-bool are_equal(const rig::dense<T>& x, const rig::dense<T>& y) {
+bool are_equal(const rig::dense<T>& x, const rig::dense<T>& y, rig::int64 terms = 0) {
   for (index i = 0; i < x.rows(); ++i)
     for (index j = 0; j < x.columns(); ++j)
-      if (!are_near(x(i, j), y(i, j))) return false;
+      if (!are_near(x(i, j), y(i, j), terms)) return false;
   return x.rows() == y.rows() && x.columns() == y.columns();
 }
 
-/// Runs work(copy to a place) in both places and compares the results.
+/// Runs work(copy to a place) in both places and compares the results, which are sums of so many
+/// terms.
 template <class Work>
-void same(const std::string& what, Work work) {
+void same(const std::string& what, Work work, rig::int64 terms = 0) {
   INFO(what);
   const auto here = work([](const auto& x) { return x; });
   const auto there = work([](const auto& x) { return x.to(gpu); });
   CHECK(there.where() == gpu);
-  CHECK(are_equal(here, there.to(rig::cpu())));
+  CHECK(are_equal(here, there.to(rig::cpu()), terms));
+}
+/// No row or column has more entries.
+template <class T>
+rig::int64 most_terms(const rig::matrix<T>& a) {
+  return std::max(a.rows(), a.columns());
 }
 
 template <class T>
@@ -202,7 +215,8 @@ TEST_CASE("sums") {
       rig::reduce_rows(w, rig::accumulator::plus, to(a), binary::maximum);
       return w;
     });
-    CHECK(are_near(rig::reduce(graph.to(gpu), binary::plus), rig::reduce(graph, binary::plus)));
+    CHECK(are_near(rig::reduce(graph.to(gpu), binary::plus), rig::reduce(graph, binary::plus),
+                   graph.nnz()));
     const float once = rig::reduce(graph.to(gpu), binary::plus);
     CHECK(rig::reduce(graph.to(gpu), binary::plus) == once);
   }
@@ -231,8 +245,10 @@ TEST_CASE("entries at other places") {
          [&, &a = a](auto to) { return rig::extract(to(a), shuffled, some); });
     same(name + ", transpose", [&, &a = a](auto to) { return rig::transpose<double>(to(a)); });
     same(name + ", diagonal", [&, &a = a](auto to) { return rig::diag(to(a), 1); });
-    same(name + ", sums on a diagonal",
-         [&, &a = a](auto to) { return rig::diag(rig::reduce_rows(to(a), binary::plus), -2); });
+    same(
+        name + ", sums on a diagonal",
+        [&, &a = a](auto to) { return rig::diag(rig::reduce_rows(to(a), binary::plus), -2); },
+        most_terms(a));
     for (const auto accum : {rig::none, rig::accumulator::minus}) {
       // Rows repeat, so entries meet.
       std::vector<index> rows;
@@ -388,29 +404,37 @@ TEST_CASE("dense beside sparse, and columns") {
       return c;
     });
     const auto u = features(a.columns(), 1), of_rows = features(m, 1);
-    same(name + ", mxv",
-         [&, &a = a](auto to) { return rig::mxv(to(a), to(u), rig::plus_times<double>()); });
+    same(
+        name + ", mxv",
+        [&, &a = a](auto to) { return rig::mxv(to(a), to(u), rig::plus_times<double>()); },
+        most_terms(a));
     same(name + ", vxm",
          [&, &a = a](auto to) { return rig::vxm(to(of_rows), to(a), rig::plus_first<float>()); });
     const auto whole = numbers<float>(a);  // so that sums are exact
     same(name + ", vxm of an own semiring",
          [&](auto to) { return rig::vxm(to(of_rows), to(whole), scaled_plus()); });
     const auto seen = rig::reduce_rows(a, binary::plus);
-    same(name + ", mxv under a vector", [&, &a = a](auto to) {
-      const auto mask = to(seen);
-      auto w = to(of_rows);
-      rig::mxv(w, rig::accumulator::plus, to(a), to(u), rig::plus_times<float>(),
-               rig::complement(rig::values(mask)));
-      return w;
-    });
+    same(
+        name + ", mxv under a vector",
+        [&, &a = a](auto to) {
+          const auto mask = to(seen);
+          auto w = to(of_rows);
+          rig::mxv(w, rig::accumulator::plus, to(a), to(u), rig::plus_times<float>(),
+                   rig::complement(rig::values(mask)));
+          return w;
+        },
+        most_terms(a));
     same(name + ", spread", [&](auto to) { return to(seen).to_dense(-3); });
     same(name + ", vector of a column",
          [&](auto to) { return rig::vector<float>::from(to(of_rows)); });
-    same(name + ", softmax into", [&, &a = a](auto to) {
-      auto c = to(a);
-      rig::edge_softmax(c, rig::accumulator::plus, to(a));
-      return c;
-    });
+    same(
+        name + ", softmax into",
+        [&, &a = a](auto to) {
+          auto c = to(a);
+          rig::edge_softmax(c, rig::accumulator::plus, to(a));
+          return c;
+        },
+        most_terms(a));
     CHECK(are_equal(on_host(rig::reduce_rows(a.to(gpu), rig::arg_max_second<float>())),
                     rig::reduce_rows(a, rig::arg_max_second<float>())));
     CHECK(are_equal(on_host(rig::reduce_columns(a.to(gpu), rig::arg_min_second<float>())),
@@ -419,8 +443,10 @@ TEST_CASE("dense beside sparse, and columns") {
     same(name + ", build", [&, &a = a](auto to) {
       return rig::build(a.columns(), a.rows(), to(t.columns), to(t.rows), to(t.values));
     });
-    same(name + ", build a vector",
-         [&](auto to) { return rig::build(m, to(t.rows), to(t.values), binary::minus); });
+    same(
+        name + ", build a vector",
+        [&](auto to) { return rig::build(m, to(t.rows), to(t.values), binary::minus); },
+        most_terms(a));
   }
   const std::vector<index> twice{3, 5, 3};
   check_error(rig::errc::duplicate, {"(3, 3)", "combiner"},
@@ -434,15 +460,21 @@ TEST_CASE("graphs from graphs") {
     same(name + ", rows", [&, &a = a](auto to) { return rig::scale_rows(to(a), factors); });
     same(name + ", columns",
          [&, &a = a](auto to) { return rig::scale_columns(to(a), of_columns); });
-    same(name + ", mean", [&, &a = a](auto to) { return rig::mean_normalise(to(a)); });
-    same(name + ", softmax", [&, &a = a](auto to) { return rig::edge_softmax(to(a)); });
+    same(
+        name + ", mean", [&, &a = a](auto to) { return rig::mean_normalise(to(a)); },
+        most_terms(a));
+    same(
+        name + ", softmax", [&, &a = a](auto to) { return rig::edge_softmax(to(a)); },
+        most_terms(a));
     if (a.rows() != a.columns()) continue;
     const auto iso = rig::matrix<int>(a.shared_structure(), 3);
     same(name + ", symmetric", [&, &a = a](auto to) { return rig::symmetrise(to(a)); });
     same(name + ", symmetric, iso", [&](auto to) { return rig::symmetrise(to(iso)); });
     same(name + ", loops", [&, &a = a](auto to) { return rig::add_self_loops(to(a), 2.0f); });
     same(name + ", loops, iso", [&](auto to) { return rig::add_self_loops(to(iso), 3); });
-    same(name + ", convolution", [&, &a = a](auto to) { return rig::gcn_normalise(to(a)); });
+    same(
+        name + ", convolution", [&, &a = a](auto to) { return rig::gcn_normalise(to(a)); },
+        most_terms(a));
     const auto positions = rig::reorder(a, rig::ordering::loa);
     const auto x = features(a.rows(), 5);
     same(name + ", permuted", [&, &a = a](auto to) { return rig::permute(to(a), positions); });
@@ -479,7 +511,8 @@ TEST_CASE("operators of the caller, and types of the caller") {
   same("select", [&](auto to) { return rig::select(to(a), is_odd(), 1); });
   same("add", [&](auto to) { return rig::ewise_add(to(a), to(b), scaled_plus()); });
   same("multiply", [&](auto to) { return rig::ewise_mult(to(a), to(b), scaled_plus()); });
-  same("sum", [&](auto to) { return rig::reduce_rows(to(a), scaled_plus()); });
+  same(
+      "sum", [&](auto to) { return rig::reduce_rows(to(a), scaled_plus()); }, most_terms(a));
   same("builtin", [&](auto to) { return rig::ewise_mult(to(a), to(b), rig::min_plus<float>()); });
   same("builtin sum", [&](auto to) { return rig::reduce_rows(to(a), rig::max_plus<float>()); });
   same("own accumulator", [&](auto to) {

@@ -142,13 +142,15 @@ __device__ __forceinline__ void scatter(const element_arguments& to, const int64
 }
 
 /// Calls work with the one of these constants that `code` is, so that loops over elements do not
-/// test it.
+/// test it. Another code is a fault of the launch, never a result that nobody wrote.
 template <auto Code, auto... Others, class Work>
 __device__ __forceinline__ void with_code(unsigned char code, Work work) {
   if (code == static_cast<unsigned char>(Code))
     work.template operator()<Code>();
   else if constexpr (sizeof...(Others) > 0)
     with_code<Others...>(code, work);
+  else
+    __trap();
 }
 
 /// Builtin binary operators and comparisons in the algebra type A. An element with one operand is
@@ -161,21 +163,24 @@ struct builtin_join {
   using right = A;
   using result = A;
   static constexpr bool has_right = true;
+  static __device__ __forceinline__ A join(binary op, A x, A y) {
+    return is_comparison(op) ? A(compare(op, x, y)) : accumulate(as_accumulator(op), x, y);
+  }
   static __device__ A compute(const element_arguments& args, A x, A y, const element_place& at) {
     const auto op = static_cast<binary>(args.code);
-    if (at.has_x && at.has_y)
-      return is_comparison(op) ? A(compare(op, x, y)) : accumulate(as_accumulator(op), x, y);
+    if (at.has_x && at.has_y) return join(op, x, y);
     const A one = at.has_x ? x : y;
     return is_comparison(op) ? A(one != A(0)) : one;
   }
-  /// z[k] = x[k] op y[k]; not for comparisons.
+  /// z[k] = x[k] op y[k].
   template <int N>
   static __device__ __forceinline__ void compute_all(const element_arguments& args, const A (&x)[N],
                                                      const A (&y)[N], A (&z)[N]) {
     using enum binary;
-    with_code<plus, minus, times, divide, minimum, maximum, first, second, logical_or, logical_and>(
+    with_code<plus, minus, times, divide, minimum, maximum, first, second, logical_or, logical_and,
+              equal, not_equal, less, less_equal, greater, greater_equal>(
         args.code, [&]<binary Code>() {
-          for (int k = 0; k < N; ++k) z[k] = accumulate(as_accumulator(Code), x[k], y[k]);
+          for (int k = 0; k < N; ++k) z[k] = join(Code, x[k], y[k]);
         });
   }
 };
