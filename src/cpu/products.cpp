@@ -1,6 +1,7 @@
 // The parts of the CPU kernels with sparse results that do not depend on a semiring.
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "rig/kernels/cpu/multiply.hpp"
@@ -165,21 +166,25 @@ double steps_under_dense(const problem& p) {
   const int threads = threads_for(places, p.desc->threads);
   constexpr index grain = 4096;  // columns of a row; a mask of one row has parts too
   const index parts = (m.columns + grain - 1) / grain;
-  int64 sum = 0;
-#pragma omp parallel num_threads(threads) reduction(+ : sum)
-  {
-    row_mask_flags mask(p.mask, m.columns);
-#pragma omp for
-    for (int64 part = 0; part < static_cast<int64>(m.rows) * parts; ++part) {
-      const auto first = static_cast<index>(part % parts * grain);
-      mask.begin(static_cast<index>(part / parts));
-      mask.with_test([&](auto allows) {
-        for (index j = first; j < std::min(first + grain, m.columns); ++j)
-          if (allows(j)) sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+  const int64 all = int64{m.rows} * parts;
+  const int pieces = threads == 1 ? 1 : 16 * threads;
+  std::vector<int64> sums(static_cast<std::size_t>(pieces), 0);
+  in_pieces(
+      pieces, threads, [&] { return row_mask_flags(p.mask, m.columns); },
+      [&](row_mask_flags& mask, int piece) {
+        int64 sum = 0;
+        for (int64 part = all * piece / pieces; part < all * (piece + 1) / pieces; ++part) {
+          const auto first = static_cast<index>(part % parts * grain);
+          const index end = first + std::min(grain, m.columns - first);
+          mask.begin(static_cast<index>(part / parts));
+          mask.with_test([&](auto allows) {
+            for (index j = first; j < end; ++j)
+              if (allows(j)) sum += b.sparse.offset(j + 1) - b.sparse.offset(j);
+          });
+        }
+        sums[static_cast<std::size_t>(piece)] = sum;
       });
-    }
-  }
-  return places + static_cast<double>(sum);
+  return std::accumulate(sums.begin(), sums.end(), places);
 }
 
 /// Each row under a dense mask has pieces of its own.

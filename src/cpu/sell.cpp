@@ -3,6 +3,7 @@
 #include "rig/kernels/cpu/sell.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rig {
 namespace {
@@ -18,8 +19,10 @@ void sort_window(const pattern& a, index first, index count, int32* to) {
   for (int64 l = 0; l <= counted; ++l) begin[l + 1] += begin[l];
   const index compared = begin[counted];
   for (index k = 0; k < count; ++k) to[begin[bucket(k)]++] = k;
-  std::stable_sort(to + compared, to + count,
-                   [&](int32 x, int32 y) { return length(a, first + x) < length(a, first + y); });
+  // By number last: a stable sort would allocate, and this runs in a parallel region.
+  std::sort(to + compared, to + count, [&](int32 x, int32 y) {
+    return std::pair(length(a, first + x), x) < std::pair(length(a, first + y), y);
+  });
 }
 
 }  // namespace

@@ -28,16 +28,20 @@ std::atomic<bool> failed{false};
 std::atomic<std::size_t> most_bytes{SIZE_MAX};  // of an allocation that succeeds
 std::atomic<long> live{0}, bytes_asked{0};
 
-void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+/// Whether this allocation fails.
+bool fails(std::size_t bytes) noexcept {
   if (until_failure != never) {
     if (until_failure == 0) {
       failed = true;
       if (!goes_on_failing) until_failure = never;
-      return nullptr;
+      return true;
     }
     --until_failure;
   }
-  if (bytes > most_bytes) return nullptr;
+  return bytes > most_bytes;
+}
+void* allocate(std::size_t bytes, std::size_t alignment) noexcept {
+  if (fails(bytes)) return nullptr;
   const std::size_t rounded = (bytes + alignment) / alignment * alignment;
   void* p = std::aligned_alloc(alignment, rounded);
   if (p == nullptr) return nullptr;
@@ -74,6 +78,12 @@ void* operator new(std::size_t n, std::align_val_t a, const std::nothrow_t&) noe
 }
 void* operator new[](std::size_t n, std::align_val_t a, const std::nothrow_t&) noexcept {
   return allocate(n, static_cast<std::size_t>(a));
+}
+/// Zeroed words come from here.
+extern "C" void* calloc(std::size_t count, std::size_t bytes_each) noexcept {
+  const std::size_t bytes = count * bytes_each;
+  void* const p = fails(bytes) ? nullptr : std::malloc(bytes);
+  return p == nullptr ? nullptr : std::memset(p, 0, bytes);
 }
 void operator delete(void* p) noexcept { release(p); }
 void operator delete[](void* p) noexcept { release(p); }
@@ -260,6 +270,15 @@ TEST_CASE("operations") {
   fails(3, [&] { rig::mxm(o.a, o.a, plus_times, {.transpose_b = true}); });
   fails(3, [&] { rig::mxm(o.a, o.a, plus_times, rig::structure(o.a), {.kernel = "dot"}); });
   fails(3, [&] { rig::mxm(u, u, plus_times, rig::structure(o.a), {.transpose_b = true}); });
+  // Enough products that the choice counts the columns that a dense mask allows.
+  const auto full = rig::generate::from_text("cliques:60:60");
+  const auto unmarked = rig::complement(rig::values(o.b));
+  for (const int threads : {1, 3}) {
+    const rig::descriptor desc{.transpose_b = true, .threads = threads};
+    fails(3, [&] { rig::mxm(full, full, plus_times, unmarked, desc); });
+    fails(3, [&] { rig::mxm(full, full, plus_times, rig::values(o.b), desc); });
+    fails(3, [&] { static_cast<void>(rig::explain(full, full, plus_times, unmarked, desc)); });
+  }
   for (const char* kernel : {"push", "pull"})
     fails(3, [&] { rig::vxm(sparse, o.a, plus_times, {.kernel = kernel}); });
   const rig::indices all_of_u = rig::range{0, 60};
