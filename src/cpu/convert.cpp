@@ -78,7 +78,8 @@ void run_converted(int family, const problem& p) {
   with_stored<float>(q.b, [&]<class To>(const To*) {
     q.b.value_bytes = sizeof(To);
     all = buffer::allocate(static_cast<std::size_t>(q.b.stride) * q.b.rows * sizeof(To));
-#pragma omp parallel for schedule(static) num_threads(threads_for(p))
+    const int threads = threads_for(static_cast<double>(q.b.stride) * q.b.rows, p.desc->threads);
+#pragma omp parallel for schedule(static) num_threads(threads)
     for (index i = 0; i < q.b.rows; ++i)
       convert_part(p.b, i, 0, q.b.stride, all.data<To>() + i * q.b.stride);
   });

@@ -103,7 +103,9 @@ void placed_dense(const operation& o, const dense_operand& t) {
                               1});
     }
   };
-#pragma omp parallel for num_threads(threads_of(o, t)) schedule(static)
+  const auto placed = static_cast<double>(std::min<int64>(t.rows, o.rows.size(t.rows)));
+  const int threads = threads_for(placed * t.columns + t.rows, o.desc->threads);
+#pragma omp parallel for num_threads(threads) schedule(static)
   for (index r = 0; r < t.rows; ++r) {
     const int64 of_row = rows.count(r);
     if (of_row == 0 || o.x.full.columns == 0) continue;

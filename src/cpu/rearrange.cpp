@@ -50,21 +50,34 @@ class rows_to_fill {
   std::vector<int64> offsets_;
 };
 
-/// Calls visit(row of the result, row of X) in parallel.
+index row_of_x(const operation& o, index i) {
+  return o.rows.what == index_list::kind::all ? i : o.rows[i];
+}
+
+/// Calls visit(row of the result, row of X) in parallel; `entries` of X are visited.
 template <class Visit>
-void for_rows(const operation& o, index rows, Visit visit) {
-  const int threads = threads_for(static_cast<double>(o.x.sparse.nnz) + rows, o.desc->threads);
+void for_rows(const operation& o, index rows, int64 entries, Visit visit) {
+  const int threads = threads_for(static_cast<double>(entries) + rows, o.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 256)
-  for (index i = 0; i < rows; ++i) visit(i, o.rows.what == index_list::kind::all ? i : o.rows[i]);
+  for (index i = 0; i < rows; ++i) visit(i, row_of_x(o, i));
+}
+
+/// The entries of X in the rows that are extracted.
+int64 entries_in_rows(const operation& o, index rows) {
+  const sparse_operand& a = o.x.sparse;
+  if (o.rows.what == index_list::kind::all) return a.nnz;
+  int64 entries = 0;
+  for (index i = 0; i < rows; ++i) entries += a.offset(o.rows[i] + 1) - a.offset(o.rows[i]);
+  return entries;
 }
 
 rearranged extract_rows(const operation& o, index rows) {
   const sparse_operand& a = o.x.sparse;
   rows_to_fill out(rows, a.columns);
-  for_rows(o, rows,
+  for_rows(o, rows, 0,
            [&](index i, index from) { out.count(i) = a.offset(from + 1) - a.offset(from); });
   out.allocate(false);
-  for_rows(o, rows, [&](index i, index from) {
+  for_rows(o, rows, out.offset(rows), [&](index i, index from) {
     const int64 begin = a.offset(from), length = a.offset(from + 1) - begin, to = out.offset(i);
     std::copy_n(a.entries + begin, length, out.entries.data<index>() + to);
     std::iota(out.x.data<int64>() + to, out.x.data<int64>() + to + length, begin);
@@ -102,14 +115,15 @@ rearranged extract(const operation& o) {
   if (o.columns.what == index_list::kind::all) return extract_rows(o, rows);
   const index_targets targets(o.columns, a.columns);
   rows_to_fill out(rows, static_cast<index>(o.columns.size(a.columns)));
-  for_rows(o, rows, [&](index i, index from) {
+  const int64 entries = entries_in_rows(o, rows);
+  for_rows(o, rows, entries, [&](index i, index from) {
     int64 count = 0;
     for (int64 p = a.offset(from); p < a.offset(from + 1); ++p)
       count += targets.count(a.entries[p]);
     out.count(i) = count;
   });
   out.allocate(false);
-  for_rows(o, rows, [&](index i, index from) {
+  for_rows(o, rows, entries + out.offset(rows), [&](index i, index from) {
     index* const columns = out.entries.data<index>();
     int64* const x = out.x.data<int64>();
     int64 to = out.offset(i);

@@ -246,7 +246,8 @@ sampled_operand sample_rows(sampling how, const problem& p) {
   if (has_values) out.values = buffer::allocate(staged * from.value_bytes);
   auto* const entries = out.entries.data<index>();
   constexpr index rows_ahead = 4;  // docs/lab/cpu.md
-#pragma omp parallel for schedule(dynamic, 256) num_threads(threads_for(p))
+  const int threads = threads_for(static_cast<double>(out.a.nnz) + from.rows, p.desc->threads);
+#pragma omp parallel for schedule(dynamic, 256) num_threads(threads)
   for (index row = 0; row < from.rows; ++row) {
     if (row + rows_ahead < from.rows)
       fetch(from, has_values, from.offset(row + rows_ahead), sample(row + rows_ahead));

@@ -208,7 +208,7 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
       lengths[i] = static_cast<int64>(to.columns.size() - before);
     }
   });
-  return assemble(p, m.rows, m.columns, std::move(lengths), pieces, threads);
+  return assemble(p, m.rows, m.columns, std::move(lengths), pieces);
 }
 
 /// What a thread of `dot` holds.
@@ -280,7 +280,7 @@ sparse_result pull(const problem& p) {
   std::vector<int64> lengths(static_cast<std::size_t>(rows), 0);
   for (std::size_t k = 0; k < pieces.size(); ++k)
     lengths[k / static_cast<std::size_t>(parts)] += static_cast<int64>(pieces[k].columns.size());
-  return assemble(p, rows, columns, std::move(lengths), pieces, threads);
+  return assemble(p, rows, columns, std::move(lengths), pieces);
 }
 
 /// Dense operands under a structural mask: C has each of its entries, and shares its pattern.

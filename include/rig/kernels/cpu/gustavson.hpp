@@ -141,7 +141,7 @@ sparse_result form_rows(const problem& p, const sparse_operand& b, const std::ve
         for (index i = rows[k]; i < rows[k + 1]; ++i)
           lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.columns, pieces[k]);
       });
-  return assemble(p, p.a.rows, b.columns, std::move(lengths), pieces, threads);
+  return assemble(p, p.a.rows, b.columns, std::move(lengths), pieces);
 }
 
 template <class S>
@@ -177,7 +177,7 @@ sparse_result push(const problem& p) {
       });
   int64 length = 0;
   for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
-  return assemble(p, 1, b.sparse.columns, {length}, pieces, threads);
+  return assemble(p, 1, b.sparse.columns, {length}, pieces);
 }
 
 answer gustavson_answer(const problem& p);

@@ -302,11 +302,12 @@ result_rows make_rows(const problem& p, std::vector<int64>& lengths);
 /// The pieces of a result behind each other, in C's type. Row i has lengths[i] entries.
 template <class T>
 sparse_result assemble(const problem& p, index rows, index columns, std::vector<int64> lengths,
-                       std::vector<result_piece<T>>& pieces, int threads) {
+                       std::vector<result_piece<T>>& pieces) {
   result_rows made = make_rows(p, lengths);
   std::vector<int64> before(pieces.size() + 1, 0);
   for (std::size_t k = 0; k < pieces.size(); ++k)
     before[k + 1] = before[k] + static_cast<int64>(pieces[k].columns.size());
+  const int threads = threads_for(static_cast<double>(before.back()), p.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::size_t k = 0; k < pieces.size(); ++k) {
     result_piece<T> piece = std::move(pieces[k]);

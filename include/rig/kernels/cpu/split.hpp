@@ -28,7 +28,8 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
   const int width = tile_columns<S>();
   const int64 begin = p.a.offset(row), n = p.a.offset(row + 1) - begin;
   const int64 f = p.b.columns;
-#pragma omp parallel num_threads(threads_for(p))
+  const int threads = threads_for(static_cast<double>(n * f), p.desc->threads);
+#pragma omp parallel num_threads(threads)
   {
     reader<S> read(p);
 #pragma omp for schedule(dynamic, 1)
