@@ -102,10 +102,11 @@ struct descriptor {
   /// The same bits each time. If false, `vendor` can serve, and on a device `maxk_backward` may add
   /// the floats of a `linear` semiring by atomics.
   bool reproducible = true;
-  /// CPU threads; 0: as many as OpenMP provides. At most 256, or the machine's processors if there
-  /// are more. One if there is little to do, or in a forked child whose parent had threads. If the
-  /// system refuses a thread, GCC's OpenMP prints an error and ends the process; then set a number
-  /// that `ulimit -u` and cgroups allow.
+  /// CPU threads; 0: as the work, OpenMP, the process's cores and their load allow
+  /// (docs/guide/threads.md). At most 256, or the machine's processors if there are more. One if
+  /// there is little to do, or in a forked child whose parent had threads. If the system refuses a
+  /// thread, GCC's OpenMP prints an error and ends the process; then set a number that `ulimit -u`
+  /// and cgroups allow.
   int threads = 0;
   /// The cudaStream_t to work on. Null: rig's own stream of the device, which CUDA's default stream
   /// does not order; that one is cudaStreamLegacy. New results belong to rig's stream, which waits

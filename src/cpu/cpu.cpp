@@ -1,11 +1,6 @@
 // The parts of the CPU kernels that do not depend on a semiring.
 
-#include <omp.h>
-#include <pthread.h>
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstdlib>
@@ -209,28 +204,6 @@ void column_strip::read(const problem& p, index row, int count) {
   const bool is_masked = p.mask.over != mask_operand::kind::absent;
   if (is_masked) read_mask_column(p.mask, row, count, allowed_);
   chosen.select(p, count, is_masked ? allowed_ : nullptr, present_);
-}
-
-namespace {
-
-/// Whether this process is a forked child whose parent had threads. The child inherits OpenMP's
-/// pool without its threads, and would wait for them.
-std::atomic<bool> parent_had_threads = false, lost_threads = false;
-
-[[maybe_unused]] const int watches_forks = pthread_atfork(
-    [] {
-      // A folder's link count is its subfolders plus two; this folder has one subfolder per thread.
-      struct stat tasks;
-      parent_had_threads = stat("/proc/self/task", &tasks) != 0 || tasks.st_nlink != 3;
-    },
-    nullptr, [] { lost_threads = lost_threads || parent_had_threads; });
-
-}  // namespace
-
-int threads_for(double work, int asked) {
-  if (work < parallel_work || lost_threads) return 1;
-  static const int most = std::max(256, omp_get_num_procs());
-  return std::min(asked > 0 ? asked : omp_get_max_threads(), most);
 }
 
 int threads_for(const problem& p) {

@@ -165,7 +165,6 @@ const {
   return or_out_of_memory("quantized", [&] {
     auto out = dense<T>::uninitialised(rows_, columns_);
     constexpr index piece = 1024;
-    on_cpu::instruction_set();  // throws here if RIG_ISA is invalid, because no thread may
 #pragma omp parallel for schedule(static) num_threads(threads_for(rows_, columns_))
     for (index i = 0; i < rows_; ++i)
       for (int64 first = 0; first < columns_; first += piece) {

@@ -158,8 +158,10 @@ TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   CHECK(threads({.threads = 1 << 20}) == most);
   omp_set_num_threads(1 << 20);
   CHECK(threads({}) == most);
+  omp_set_num_threads(1);
+  CHECK(threads({}) == 1);
   omp_set_num_threads(usual);
-  CHECK(threads({}) == std::min(usual, most));
+  CHECK(threads({}) <= std::min(usual, most));
 }
 
 TEST_CASE("every parallel region sets its number of threads") {

@@ -19,11 +19,10 @@ answer maxk_answer(const problem& p);
 void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 
-/// Calls work(row, first entry, last entry) for every row, on all threads; make() returns one
-/// thread's `work`.
+/// Calls work(row, first entry, last entry) for every row, on these threads; make(thread) returns
+/// one thread's `work`.
 template <class Make>
-void for_each_row(const problem& p, Make make) {
-  const int threads = threads_for(p);
+void for_each_row(const problem& p, int threads, Make make) {
   const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
@@ -102,12 +101,12 @@ template <class S, class Index, bool HasFlags>
 void maxk_rows(const problem& p) {
   using accum = typename S::accum;
   const int64 f = p.b.columns;
-  const std::size_t columns = static_cast<std::size_t>(f),
-                    threads = static_cast<std::size_t>(threads_for(p));
+  const int threads = threads_for(p);
+  const std::size_t places = static_cast<std::size_t>(threads) * static_cast<std::size_t>(f);
   // Allocations that can fail come before any write.
-  const buffer all_sums = buffer::allocate(threads * columns * sizeof(accum)),
-               all_present = buffer::allocate(HasFlags ? threads * columns : 0);
-  for_each_row(p, [&](int thread) {
+  const buffer all_sums = buffer::allocate(places * sizeof(accum)),
+               all_present = buffer::allocate(HasFlags ? places : 0);
+  for_each_row(p, threads, [&](int thread) {
     accum* const sums = all_sums.data<accum>() + thread * f;
     bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
     return
@@ -183,7 +182,7 @@ template <class S, class Index>
 void maxk_backward_rows(const problem& p) {
   constexpr int width = 2 * half_tile<S>;
   const int k = p.c.k;
-  for_each_row(p, [&](int) {
+  for_each_row(p, threads_for(p), [&](int) {
     return [&p, k, left = left_values<S>(p.a)](index row, int64 begin, int64 end) mutable {
       const writer<S> write(p);
       typename S::accum sums[width];

@@ -7,10 +7,12 @@ namespace rig::on_cpu {
 /// Below this many multiply-adds, one thread is faster than waking a second.
 inline constexpr double parallel_work = 65536;
 
-/// The number of threads for work of `work` multiply-adds: `asked`, or as many as OpenMP provides
-/// if it is 0. At most 256, or the machine's processors if there are more, because OpenMP ends the
-/// process if it cannot start a thread. One in a forked child whose parent had threads, because
-/// OpenMP would wait for them.
+/// The number of threads for work of `work` multiply-adds: `asked`, or as many as OpenMP is told to
+/// provide if that is more than its default, or else as many as OpenMP, the affinity mask and the
+/// quota of the control group allow, the work pays for, and a busy machine has cores for. So two
+/// calls may differ. At most 256, or the machine's processors if there are more, because OpenMP
+/// ends the process if it cannot start a thread. One in a forked child whose parent had threads,
+/// because OpenMP would wait for them. Throws error: range (RIG_ISA).
 int threads_for(double work, int asked = 0);
 
 }  // namespace rig::on_cpu
