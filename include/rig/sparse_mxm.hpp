@@ -21,10 +21,23 @@ inline constexpr bool is_matrix<matrix<T>> = true;
 template <class B>
 concept matrix_like = is_matrix<B>;
 
+/// The semiring of mxv over S, whose vector is the left operand of kernels.
+template <class S>
+using over_row = std::conditional_t<commutes<S>, S, exchanged<S>>;
+
+namespace on_cpu {
+/// Runs a kernel of mxv over S.
+template <class S>
+sparse_result multiply_column(int which, const problem& p) {
+  return multiply<over_row<S>>(which, p);
+}
+}  // namespace on_cpu
+
 template <semiring S>
 inline constexpr product_info product_of = {&info_of<S>, &on_cpu::multiply<S>};
 template <semiring S>
-inline constexpr product_info column_product_of = {&info_of<S>, &on_cpu::multiply<S>, true};
+inline constexpr product_info column_product_of = {&info_of<over_row<S>>,
+                                                   &on_cpu::multiply_column<S>, true};
 
 /// A call of a product over S, without its operands.
 template <semiring S, class X, class Y>
@@ -60,8 +73,7 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
   require_semiring<S>();
   if (desc.transpose_b)
     fail(errc::cannot, {"mxv: u is a vector, which is not transposed; leave transpose_b unset"});
-  using turned = std::conditional_t<commutes<S>, S, exchanged<S>>;
-  return product_call<turned>("mxv", u, a, !desc.transpose_a, column_product_of<turned>);
+  return product_call<over_row<S>>("mxv", u, a, !desc.transpose_a, column_product_of<S>);
 }
 /// @endcond
 

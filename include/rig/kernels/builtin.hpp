@@ -8,13 +8,21 @@
 namespace rig {
 
 struct problem;
+struct sparse_result;
 
 namespace on_cpu {
 
 template <class S>
 void run(int which, const problem& p);
+template <class S>
+sparse_result multiply(int which, const problem& p);
+template <class S>
+sparse_result multiply_column(int which, const problem& p);
 
-#define RIG_BUILTIN(semiring, type) extern template void run<semiring<type>>(int, const problem&);
+#define RIG_BUILTIN(semiring, type)                                            \
+  extern template void run<semiring<type>>(int, const problem&);               \
+  extern template sparse_result multiply<semiring<type>>(int, const problem&); \
+  extern template sparse_result multiply_column<semiring<type>>(int, const problem&);
 #include "rig/builtin.def"
 #undef RIG_BUILTIN
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "rig/kernels/cpu/threads.hpp"
 #include "rig/kernels/cpu/tile.hpp"
 #include "rig/kernels/problem.hpp"
 
@@ -120,12 +121,6 @@ class left_values {
 /// Otherwise it converts through small buffers on the thread's stack. One reader per thread.
 template <class S>
 class reader {
-#ifndef _OPENMP
-  static_assert(
-      sizeof(S) == 0,
-      "rig's loops over a semiring of yours run on OpenMP's threads: compile with -fopenmp");
-#endif
-
  public:
   using left = typename S::left;
   using right = typename S::right;
@@ -138,6 +133,7 @@ class reader {
         full_(shape_for(tile_)),
         rest_(shape_for(p.b.columns % tile_)),
         ahead_(entries_ahead(p)) {
+    require_openmp<S>();
     b_staged_ = !is_ignoring_right<S> && !stored_as<right>(p.b.value_type);
   }
 

@@ -15,4 +15,14 @@ inline constexpr double parallel_work = 65536;
 /// because OpenMP would wait for them. Throws error: range (RIG_ISA).
 int threads_for(double work, int asked = 0);
 
+/// Refuses to compile the loops over S without OpenMP, where they would work on one thread.
+template <class S>
+constexpr void require_openmp() {
+#ifndef _OPENMP
+  static_assert(
+      sizeof(S) == 0,
+      "rig's loops over a semiring of yours run on OpenMP's threads: compile with -fopenmp");
+#endif
+}
+
 }  // namespace rig::on_cpu
