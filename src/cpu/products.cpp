@@ -140,19 +140,42 @@ answer gustavson_answer(const problem& p) {
 
 namespace {
 
-/// The entries of B's columns that `dot` reads, or their mean per column where columns are not
-/// there.
-double entries_of_columns(const problem& p) {
-  const double mean = static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.columns());
+/// The entries of B's columns that `dot` reads, if length(j) is the length of column j.
+template <class Length>
+double entries_of_columns(const problem& p, Length length) {
   const sparse_operand& m = p.mask.sparse;
-  if (!has_columns(p)) return mean * static_cast<double>(m.nnz);
-  const oriented b = right_by_columns(p);
   const int threads = threads_for(static_cast<double>(m.nnz), p.desc->threads);
   int64 sum = 0;
 #pragma omp parallel for num_threads(threads) reduction(+ : sum)
-  for (int64 e = 0; e < m.nnz; ++e)
-    sum += b.sparse.offset(m.entries[e] + 1) - b.sparse.offset(m.entries[e]);
+  for (int64 e = 0; e < m.nnz; ++e) sum += length(m.entries[e]);
   return static_cast<double>(sum);
+}
+double entries_of_columns(const problem& p) {
+  const oriented b = right_by_columns(p);
+  return entries_of_columns(p,
+                            [&](index j) { return b.sparse.offset(j + 1) - b.sparse.offset(j); });
+}
+
+/// `dot` of two matrices where B's columns are not there. It can serve if the products by rows
+/// would pay several times for the transpose, which it then builds.
+answer unprepared_dot(const problem& p, double step) {
+  constexpr double steps_of_transpose = 8, margin = 4;
+  const double entries = static_cast<double>(p.mask.sparse.nnz),
+               nnz = static_cast<double>(p.right.sparse.nnz), columns = p.right.columns(),
+               build = step_seconds * steps_of_transpose * (nnz + columns + p.right.rows());
+  const auto cost = [&](double read) { return build + step * (entries + read); };
+  const auto pays = [&](double seconds) { return margin * seconds < step_seconds * p.products; };
+  // Counting the columns' lengths pays only if the mean length promises enough.
+  double seconds = cost(nnz / std::max(1.0, columns) * entries);
+  if (pays(seconds)) {
+    std::vector<int64> lengths(static_cast<std::size_t>(p.right.columns()), 0);
+    for (int64 e = 0; e < p.right.sparse.nnz; ++e)
+      ++lengths[static_cast<std::size_t>(p.right.sparse.entries[e])];
+    seconds =
+        cost(entries_of_columns(p, [&](index j) { return lengths[static_cast<std::size_t>(j)]; }));
+  }
+  const answer out{verdict::can, "", seconds};
+  return pays(seconds) ? out : by_columns_answer(p, out);
 }
 
 /// The places of a dense mask, and the entries of B's columns at those that it allows.
@@ -204,8 +227,9 @@ answer dot_answer(const problem& p) {
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   // A step that only asks whether an entry is there is cheaper than one that looks up its value.
   const bool reads_values = !p.algebra->ignores_left || !p.algebra->ignores_right;
-  const double cost = (reads_values ? 2.5 : 0.8) * step_seconds;
-  return by_columns_answer(p, {verdict::can, "", cost * (entries + entries_of_columns(p))});
+  const double step = (reads_values ? 2.5 : 0.8) * step_seconds;
+  if (!has_columns(p)) return unprepared_dot(p, step);
+  return {verdict::can, "", step * (entries + entries_of_columns(p))};
 }
 
 answer push_answer(const problem& p) {

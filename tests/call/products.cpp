@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <numeric>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -165,6 +167,31 @@ TEST_CASE("refusals") {
   const matrix<float> m(3, 4);
   CHECK(contains(message_of([&] { rig::mxm(x, y, s, rig::structure(m), {.transpose_b = true}); }),
                  "the second 4x3, transposed"));
+}
+
+TEST_CASE("dot builds columns where the products by rows would pay for them several times") {
+  constexpr index n = 100000;
+  const std::vector<index> nought(n, 0);
+  std::vector<index> all(n);
+  std::iota(all.begin(), all.end(), 0);
+  const auto column = matrix<float>::from_positions(n, 1, all, nought, 2.0f),
+             row = matrix<float>::from_positions(1, n, nought, all, 3.0f),
+             diagonal = matrix<float>::from_positions(n, n, all, all);
+  const rig::plus_times<float> s;
+  REQUIRE(rig::explain(column, row, s, rig::structure(diagonal)).chosen == "dot");
+  const auto c = rig::mxm(column, row, s, rig::structure(diagonal));
+  CHECK(c.nnz() == n);
+  CHECK(c.value(n - 1) == 6);
+  // Few products, or many entries of columns, pay for no transpose.
+  CHECK(rig::explain(diagonal, diagonal, s, rig::structure(diagonal)).chosen == "gustavson");
+  const auto a = rig::generate::rmat(10, 8);
+  CHECK(rig::explain(a, a, s, rig::structure(a)).chosen == "gustavson");
+  // The mean column is short, but the mask reads the long one.
+  constexpr index few = 1000;
+  const std::span<const index> some = std::span(all).first(few);
+  const auto full = rig::generate::cliques(few, few);
+  const auto star = matrix<float>::from_positions(few, few, some, std::span(nought).first(few));
+  CHECK(rig::explain(full, star, s, rig::structure(star)).chosen == "gustavson");
 }
 
 TEST_CASE("explain") {
