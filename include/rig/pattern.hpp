@@ -118,8 +118,10 @@ class pattern {
 /// rows×columns without entries; many rows take address space and no memory.
 std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns);
 
-/// The 0×0 pattern of moved-from matrices; it allocates nothing.
+/// The 0×0 pattern of moved-from matrices, and the 1×0 one of moved-from vectors; they allocate
+/// nothing.
 std::shared_ptr<const pattern> empty_pattern() noexcept;
+std::shared_ptr<const pattern> empty_row() noexcept;
 
 /// The transpose: its pattern, and for each of its entries the corresponding entry of the original.
 struct transposed : derived {

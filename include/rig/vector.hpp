@@ -4,6 +4,7 @@
 /// The sparse vector.
 
 #include <optional>
+#include <utility>
 
 #include "rig/kernels/operation.hpp"
 
@@ -22,15 +23,28 @@ class vector {
   using value_type = T;  ///< The type of its elements.
 
   /// Of size 0.
-  vector() = default;
+  vector() noexcept : row_(empty_row(), T()) {}
   /// Of `size` places and no entry.
   explicit vector(index size) : row_(1, size) {}
-  /// The row of a 1×n matrix. Throws error(shape) for another number of rows.
+  /// The row of a 1×n matrix; a 0×0 one makes a vector of size 0. Throws error(shape) for another
+  /// number of rows.
   explicit vector(matrix<T> row) : row_(std::move(row)) {
-    if (row_.rows() != 1 && (row_.rows() != 0 || row_.columns() != 0))
+    if (row_.rows() == 0 && row_.columns() == 0)
+      row_ = matrix<T>(empty_row(), T()).to(row_.where());
+    if (row_.rows() != 1)
       fail(errc::shape, {"vector: a matrix of ", row_.rows(), "x", row_.columns(),
                          " is not one row; extract a row of it"});
   }
+  /// Shares the pattern and the values.
+  vector(const vector&) = default;
+  /// Leaves `other` of size 0.
+  vector(vector&& other) noexcept : vector() { std::swap(row_, other.row_); }
+  /// Shares or moves.
+  vector& operator=(vector other) noexcept {
+    std::swap(row_, other.row_);
+    return *this;
+  }
+  ~vector() = default;
 
   /// An iso vector with entries at these indices, which have any integer type and any order. Throws
   /// error: range; duplicate, unless `merge_duplicates`.
@@ -139,7 +153,7 @@ class vector {
   }
 
  private:
-  matrix<T> row_{1, 0};
+  matrix<T> row_;
 };
 
 /// True at the vector's entries. It masks vectors, and as a column a dense of one column.

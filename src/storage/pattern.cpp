@@ -137,6 +137,16 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, const integer
   return made;
 }
 
+template <index Rows>
+std::shared_ptr<const pattern> without_columns() noexcept {
+  static int32 offsets[Rows + 1] = {};
+  // Never destroyed, because a container may be moved from while the program exits.
+  alignas(pattern) static unsigned char memory[sizeof(pattern)];
+  static const pattern* const made =
+      new (memory) pattern(Rows, 0, 0, buffer::borrow(offsets, sizeof(offsets)), false, {});
+  return {std::shared_ptr<const pattern>(), made};
+}
+
 }  // namespace
 
 pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
@@ -156,14 +166,8 @@ std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns
   });
 }
 
-std::shared_ptr<const pattern> empty_pattern() noexcept {
-  static int32 offset = 0;
-  // Never destroyed, because a matrix may be moved from while the program exits.
-  alignas(pattern) static unsigned char memory[sizeof(pattern)];
-  static const pattern* const made =
-      new (memory) pattern(0, 0, 0, buffer::borrow(&offset, sizeof(offset)), false, {});
-  return {std::shared_ptr<const pattern>(), made};
-}
+std::shared_ptr<const pattern> empty_pattern() noexcept { return without_columns<0>(); }
+std::shared_ptr<const pattern> empty_row() noexcept { return without_columns<1>(); }
 
 std::shared_ptr<const derived> pattern::find_or_build(const char* name, build make) const {
   return or_out_of_memory(name, [&]() -> std::shared_ptr<const derived> {

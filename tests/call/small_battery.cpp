@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "empty_cases.hpp"
 #include "exact_kernels.hpp"
 #include "operation_cases.hpp"
 #include "rig/generate.hpp"
@@ -54,6 +55,8 @@ TEST_CASE("small battery") {
   sweep_small<rig::arg_max_second<float>, float, float, float>(shapes, 4);
   sweep_small<rig::lor_land<bool>, long, bool, bool>(shapes, 5);
 }
+
+TEST_CASE("every operation on default and moved-from containers") { operate_on_nothing(); }
 
 TEST_CASE("every operation, in two threads at once") {
   std::vector<each_operation::outcome> of[2];

@@ -454,4 +454,26 @@ TEST_CASE("a moved-from container is 0x0") {
   check_empty(d);
 }
 
+TEST_CASE("a vector has one row in every state") {
+  const auto check_row = [](const rig::vector<float>& u) {
+    CHECK(u.size() == 0);
+    CHECK(u.nnz() == 0);
+    CHECK(u.as_row().rows() == 1);
+    CHECK(u.as_row().structure().offset(1) == 0);
+  };
+  auto u = rig::vector<float>::from_indices(5, indices{1, 4});
+  rig::vector<float> v = std::move(u);
+  check_row(u);
+  CHECK(v.size() == 5);
+  u = std::move(v);
+  check_row(v);
+  CHECK(u.nnz() == 2);
+  rig::vector<float>& same = u;
+  u = std::move(same);
+  CHECK(u.nnz() == 2);
+  check_row({});
+  check_row(rig::vector<float>(matrix<float>(0, 0)));
+  check_row(rig::vector<float>(0));
+}
+
 }  // namespace
