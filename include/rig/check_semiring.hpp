@@ -710,7 +710,8 @@ std::optional<std::string> violation_of(std::uint64_t seed, const Left& left, co
 /// numbers, or left(bits) and right(bits) of 64 random bits; `{}` is a default. equal(x, y) is used
 /// in place of ==; a struct without either is compared by its members. docs/add_a_semiring.md has
 /// the other laws, and the tolerances of floats. Deterministic: a function of `seed`. Places: cpu.
-/// Cost: about 10^5 additions. Throws std::bad_alloc, and the exceptions of S and the arguments.
+/// Cost: about 10^5 additions. Throws error(out_of_memory), and the exceptions of S and the
+/// arguments.
 /// @code
 /// if (auto wrong = rig::check_semiring<rig::max_second<float>>()) std::puts(wrong->c_str());
 /// @endcode
@@ -719,7 +720,8 @@ template <class S, class Left = laws::numbers, class Right = laws::numbers,
 std::optional<std::string> check_semiring(std::uint64_t seed = 1, const Left& left = {},
                                           const Right& right = {}, const Equal& equal = {}) {
   if constexpr (require_semiring<S>())
-    return laws::violation_of<S>(seed, left, right, equal);
+    return or_out_of_memory("check_semiring",
+                            [&] { return laws::violation_of<S>(seed, left, right, equal); });
   else
     return {};
 }

@@ -85,14 +85,16 @@ void check_enum(const char* operation, const char* what, Enum value, Enum last) 
                        "; pass a named value of the enum"});
 }
 
-/// Runs `work` and turns a standard allocation failure into an `error(out_of_memory)` whose message
-/// starts with `what`.
+/// Runs `work` and turns a failure of the standard library to allocate into an
+/// `error(out_of_memory)` whose message starts with `what`.
 template <class Work>
 decltype(auto) or_out_of_memory(const char* what, Work&& work) {
   try {
     return work();
   } catch (const std::bad_alloc&) {
     fail(errc::out_of_memory, {what, ": out of memory"});
+  } catch (const std::length_error&) {
+    fail(errc::out_of_memory, {what, ": out of memory: a list is longer than memory can be"});
   }
 }
 /// @endcond

@@ -142,28 +142,30 @@ struct order_explanation {
 template <class T, class B, class S>
 order_explanation explain(const matrix<T>& a, const dense<B>& b, S s, ordering by,
                           const descriptor& desc = {}) {
-  order_explanation out;
-  matrix<T> here, renumbered, moved;
-  dense<B> features;
-  out.order_ms = elapsed_ms(a.where(), [&] {
-    here = a.to(cpu());
-    const auto positions = reorder(here, by);
-    renumbered = permute(here, positions);
-    moved = renumbered.to(a.where());
-    features = desc.transpose_b ? extract(b, all, order_of_positions(positions.span(), a.rows()))
-                                : permute(b, positions);
+  return or_out_of_memory("explain", [&] {
+    order_explanation out;
+    matrix<T> here, renumbered, moved;
+    dense<B> features;
+    out.order_ms = elapsed_ms(a.where(), [&] {
+      here = a.to(cpu());
+      const auto positions = reorder(here, by);
+      renumbered = permute(here, positions);
+      moved = renumbered.to(a.where());
+      features = desc.transpose_b ? extract(b, all, order_of_positions(positions.span(), a.rows()))
+                                  : permute(b, positions);
+    });
+    auto c = mxm(a, b, s, desc);
+    out.kernel_before = explain(a, b, s, desc).chosen;
+    out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
+    out.order_ms += elapsed_ms(a.where(), [&] {
+      moved.prepare({.transpose_a = desc.transpose_a, .kernel = out.kernel_before});
+    });
+    out.entries_per_tile_before = entries_per_tile(here);
+    out.entries_per_tile_after = entries_per_tile(renumbered);
+    out.kernel_after = explain(moved, features, s, desc).chosen;
+    out.product_ms_after = product_ms(a.where(), [&] { mxm(c, none, moved, features, s, desc); });
+    return out;
   });
-  auto c = mxm(a, b, s, desc);
-  out.kernel_before = explain(a, b, s, desc).chosen;
-  out.product_ms_before = product_ms(a.where(), [&] { mxm(c, none, a, b, s, desc); });
-  out.order_ms += elapsed_ms(a.where(), [&] {
-    moved.prepare({.transpose_a = desc.transpose_a, .kernel = out.kernel_before});
-  });
-  out.entries_per_tile_before = entries_per_tile(here);
-  out.entries_per_tile_after = entries_per_tile(renumbered);
-  out.kernel_after = explain(moved, features, s, desc).chosen;
-  out.product_ms_after = product_ms(a.where(), [&] { mxm(c, none, moved, features, s, desc); });
-  return out;
 }
 
 }  // namespace rig

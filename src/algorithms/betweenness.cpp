@@ -14,14 +14,6 @@
 namespace rig {
 namespace {
 
-std::vector<index> checked(const matrix<bool>& a, const integers& sources,
-                           const betweenness_options& given, const descriptor& desc) {
-  require_graph("betweenness", a, desc);
-  if (given.batch < 1)
-    fail(errc::range, {"betweenness: batch is ", given.batch, "; set at least 1"});
-  return require_sources("betweenness", sources, a.rows());
-}
-
 /// The nodes of each level of a search from each source, with the number of shortest paths to them:
 /// a row per source. `paths` receives all numbers.
 std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index> sources,
@@ -125,11 +117,11 @@ void add_batch(const matrix<bool>& a, std::span<const index> sources, dense<doub
   apply(sums, none, sums, binary::minus, static_cast<double>(width), other);
 }
 
-}  // namespace
-
-dense<double> betweenness(const matrix<bool>& a, const integers& from,
-                          const betweenness_options& given, const descriptor& desc) {
-  const std::vector<index> sources = checked(a, from, given, desc);
+dense<double> search_in_batches(const matrix<bool>& a, const integers& from,
+                                const betweenness_options& given, const descriptor& desc) {
+  if (given.batch < 1)
+    fail(errc::range, {"betweenness: batch is ", given.batch, "; set at least 1"});
+  const std::vector<index> sources = require_sources("betweenness", from, a.rows());
   const descriptor other = of_operations(desc), product = of_products(desc);
   a.prepare({.transpose_a = true});
   auto sums = filled<double>(a.rows(), 1, 0, a.where(), other);
@@ -146,11 +138,21 @@ dense<double> betweenness(const matrix<bool>& a, const integers& from,
   return sums;
 }
 
+}  // namespace
+
+dense<double> betweenness(const matrix<bool>& a, const integers& sources,
+                          const betweenness_options& given, const descriptor& desc) {
+  return on_graph("betweenness", a, desc,
+                  [&] { return search_in_batches(a, sources, given, desc); });
+}
+
 dense<double> betweenness(const matrix<bool>& a, const betweenness_options& given,
                           const descriptor& desc) {
-  std::vector<index> sources(static_cast<std::size_t>(a.rows()));
-  std::iota(sources.begin(), sources.end(), 0);
-  return betweenness(a, sources, given, desc);
+  return on_graph("betweenness", a, desc, [&] {
+    std::vector<index> sources(static_cast<std::size_t>(a.rows()));
+    std::iota(sources.begin(), sources.end(), 0);
+    return search_in_batches(a, sources, given, desc);
+  });
 }
 
 }  // namespace rig

@@ -20,11 +20,8 @@ RIG_SEMIRING(
       return rig::minimum(x, y);
     } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
 
-}  // namespace
-
-bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
-               const descriptor& desc) {
-  require_graph("bfs", a, desc);
+bfs_result search(const matrix<bool>& a, int64 source, const bfs_options& given,
+                  const descriptor& desc) {
   const std::vector<index> start = require_sources("bfs", std::span(&source, 1), a.rows());
   const index n = a.rows();
   const descriptor other = of_operations(desc), product = of_products(desc);
@@ -54,6 +51,13 @@ bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
   }
   apply(found.levels, none, found.levels, binary::minus, 1, other);
   return found;
+}
+
+}  // namespace
+
+bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
+               const descriptor& desc) {
+  return on_graph("bfs", a, desc, [&] { return search(a, source, given, desc); });
 }
 
 }  // namespace rig

@@ -108,11 +108,8 @@ void join_rest(const matrix<bool>& a, dense<int32>& parent, const vector<bool>& 
   assign(parent, none, extract(nodes, labels, all, by.other), nodes, all, by.other);
 }
 
-}  // namespace
-
-components_result components(const matrix<bool>& a, const components_options& given,
-                             const descriptor& desc) {
-  require_graph("components", a, desc);
+components_result search(const matrix<bool>& a, const components_options& given,
+                         const descriptor& desc) {
   const index n = a.rows();
   const plan by(given, desc);
   if (!given.symmetric) a.prepare({.transpose_a = true});
@@ -139,6 +136,13 @@ components_result components(const matrix<bool>& a, const components_options& gi
   const auto is_root = ewise_add<int64>(nodes, parent, binary::equal, by.other);
   found.count = reduce(is_root, binary::plus, by.other);
   return found;
+}
+
+}  // namespace
+
+components_result components(const matrix<bool>& a, const components_options& given,
+                             const descriptor& desc) {
+  return on_graph("components", a, desc, [&] { return search(a, given, desc); });
 }
 
 }  // namespace rig

@@ -14,11 +14,8 @@ void require_node(int64 node, index nodes) {
          {"jaccard: node is ", node, ", but A has ", nodes, " nodes, which are counted from 0"});
 }
 
-}  // namespace
-
-vector<double> jaccard(const matrix<bool>& a, int64 node, const jaccard_options& given,
+vector<double> of_node(const matrix<bool>& a, int64 node, const jaccard_options& given,
                        const descriptor& desc) {
-  require_graph("jaccard", a, desc);
   require_node(node, a.rows());
   const descriptor other = of_operations(desc);
   const auto u = undirected(a, other);
@@ -34,9 +31,8 @@ vector<double> jaccard(const matrix<bool>& a, int64 node, const jaccard_options&
   return ewise_mult(apply<double>(common, unary::identity, other), united, binary::divide, other);
 }
 
-matrix<double> jaccard_of_edges(const matrix<bool>& a, const jaccard_options& given,
-                                const descriptor& desc) {
-  require_graph("jaccard_of_edges", a, desc);
+matrix<double> of_edges(const matrix<bool>& a, const jaccard_options& given,
+                        const descriptor& desc) {
   const descriptor other = of_operations(desc);
   descriptor product = of_products(desc);
   product.transpose_b = true;  // U is symmetric, and rows of it lie ready
@@ -52,6 +48,18 @@ matrix<double> jaccard_of_edges(const matrix<bool>& a, const jaccard_options& gi
   const auto united =
       join_by<int64>("apply", by_row, binary::plus, degrees, broadcast::columns, other);
   return ewise_mult(apply<double>(common, unary::identity, other), united, binary::divide, other);
+}
+
+}  // namespace
+
+vector<double> jaccard(const matrix<bool>& a, int64 node, const jaccard_options& given,
+                       const descriptor& desc) {
+  return on_graph("jaccard", a, desc, [&] { return of_node(a, node, given, desc); });
+}
+
+matrix<double> jaccard_of_edges(const matrix<bool>& a, const jaccard_options& given,
+                                const descriptor& desc) {
+  return on_graph("jaccard_of_edges", a, desc, [&] { return of_edges(a, given, desc); });
 }
 
 }  // namespace rig

@@ -24,10 +24,7 @@ void peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& fou
   }
 }
 
-}  // namespace
-
-kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
-  require_graph("kcore", a, desc);
+kcore_result peeled(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
   const descriptor other = of_operations(desc), product = of_products(desc);
   const auto u = undirected(a, other);
   auto degree = apply<int32>(degrees_of(u, other), unary::identity, other);
@@ -41,6 +38,12 @@ kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const desc
     if (given.progress) given.progress(k, rest.nnz());
   }
   return found;
+}
+
+}  // namespace
+
+kcore_result kcore(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
+  return on_graph("kcore", a, desc, [&] { return peeled(a, given, desc); });
 }
 
 }  // namespace rig

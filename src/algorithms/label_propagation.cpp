@@ -25,12 +25,8 @@ int64 count_different(const dense<index>& labels, const descriptor& desc) {
   return build(labels.rows(), labels, once, binary::logical_or, desc).nnz();
 }
 
-}  // namespace
-
-label_propagation_result label_propagation(const matrix<bool>& a,
-                                           const label_propagation_options& given,
-                                           const descriptor& desc) {
-  require_graph("label_propagation", a, desc);
+label_propagation_result propagated(const matrix<bool>& a, const label_propagation_options& given,
+                                    const descriptor& desc) {
   if (given.iterations < 0)
     fail(errc::range,
          {"label_propagation: iterations is ", given.iterations, "; set a number of at least 0"});
@@ -59,6 +55,14 @@ label_propagation_result label_propagation(const matrix<bool>& a,
   }
   found.communities = count_different(found.labels, other);
   return found;
+}
+
+}  // namespace
+
+label_propagation_result label_propagation(const matrix<bool>& a,
+                                           const label_propagation_options& given,
+                                           const descriptor& desc) {
+  return on_graph("label_propagation", a, desc, [&] { return propagated(a, given, desc); });
 }
 
 }  // namespace rig

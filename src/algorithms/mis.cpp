@@ -27,10 +27,7 @@ vector<bool> true_ones(const vector<bool>& of, const descriptor& desc) {
   return vector<bool>(select(of, selection::equal, true, desc).as_row().with_value(true));
 }
 
-}  // namespace
-
-mis_result mis(const matrix<bool>& a, const mis_options& given, const descriptor& desc) {
-  require_graph("mis", a, desc);
+mis_result search(const matrix<bool>& a, const mis_options& given, const descriptor& desc) {
   const descriptor other = of_operations(desc);
   descriptor product = of_products(desc);
   // The masks have few nodes, and rows of U are its columns: a pull reads what is needed.
@@ -52,6 +49,12 @@ mis_result mis(const matrix<bool>& a, const mis_options& given, const descriptor
   }
   found.set = true_ones(vector<bool>::from(in_set), other);
   return found;
+}
+
+}  // namespace
+
+mis_result mis(const matrix<bool>& a, const mis_options& given, const descriptor& desc) {
+  return on_graph("mis", a, desc, [&] { return search(a, given, desc); });
 }
 
 }  // namespace rig

@@ -133,10 +133,7 @@ matrix<double> between(const matrix<double>& edges, const dense<index>& labels,
   return apply(edges, unary::identity, values(differs), desc);
 }
 
-}  // namespace
-
-msf_result msf(const matrix<double>& a, const msf_options& given, const descriptor& desc) {
-  require_graph("msf", a.with_value(true), desc);
+msf_result search(const matrix<double>& a, const msf_options& given, const descriptor& desc) {
   const descriptor other = of_operations(desc);
   descriptor both = other;
   both.transpose_b = true;
@@ -158,6 +155,12 @@ msf_result msf(const matrix<double>& a, const msf_options& given, const descript
   found.forest = taken.as_matrix(other);
   found.weight = reduce(found.forest, binary::plus, other);
   return found;
+}
+
+}  // namespace
+
+msf_result msf(const matrix<double>& a, const msf_options& given, const descriptor& desc) {
+  return on_graph("msf", a, desc, [&] { return search(a, given, desc); });
 }
 
 }  // namespace rig

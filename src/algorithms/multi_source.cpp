@@ -235,11 +235,8 @@ class walking_sets {
   dense<int64> full_, next_;
 };
 
-}  // namespace
-
-multi_source_result multi_source(const matrix<bool>& a, const integers& from,
-                                 const bfs_options& given, const descriptor& desc) {
-  require_graph("multi_source", a, desc);
+multi_source_result search(const matrix<bool>& a, const integers& from, const bfs_options& given,
+                           const descriptor& desc) {
   const std::vector<index> sources = require_sources("multi_source", from, a.rows());
   walking_sets sets(a, sources, desc);
   multi_source_result found;
@@ -252,6 +249,13 @@ multi_source_result multi_source(const matrix<bool>& a, const integers& from,
   }
   found.levels = sets.levels(static_cast<index>(sources.size()));
   return found;
+}
+
+}  // namespace
+
+multi_source_result multi_source(const matrix<bool>& a, const integers& from,
+                                 const bfs_options& given, const descriptor& desc) {
+  return on_graph("multi_source", a, desc, [&] { return search(a, from, given, desc); });
 }
 
 }  // namespace rig

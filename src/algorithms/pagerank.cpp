@@ -40,8 +40,7 @@ struct walk {
   }
 };
 
-void check(const matrix<bool>& a, const pagerank_options& given, const descriptor& desc) {
-  require_graph("pagerank", a, desc);
+void check(const pagerank_options& given) {
   if (!(given.damping >= 0 && given.damping < 1))
     fail(errc::range, {"pagerank: damping is ", given.damping, "; set a number in [0, 1)"});
   if (!(given.tolerance >= 0))
@@ -50,11 +49,9 @@ void check(const matrix<bool>& a, const pagerank_options& given, const descripto
     fail(errc::range, {"pagerank: most_iterations is ", given.most_iterations, "; set at least 1"});
 }
 
-}  // namespace
-
-pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
-                         const descriptor& desc) {
-  check(a, given, desc);
+pagerank_result iterate(const matrix<bool>& a, const pagerank_options& given,
+                        const descriptor& desc) {
+  check(given);
   pagerank_result found;
   const index n = a.rows();
   if (n == 0) {
@@ -96,6 +93,13 @@ pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
   apply(v.rank, none, v.rank, binary::divide, reduce(v.rank, binary::plus, other), other);
   found.ranks = std::move(v.rank);
   return found;
+}
+
+}  // namespace
+
+pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
+                         const descriptor& desc) {
+  return on_graph("pagerank", a, desc, [&] { return iterate(a, given, desc); });
 }
 
 }  // namespace rig

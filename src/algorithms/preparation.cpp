@@ -4,6 +4,7 @@
 
 #include "call/choice.hpp"
 #include "rig/graph.hpp"
+#include "rig/kernels/list.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/semirings.hpp"
@@ -24,6 +25,17 @@ RIG_OPERATOR(
       return i;
     });
 
+/// Throws unless no kernel is named, or one that computes all of its result.
+void require_exact_kernel(const char* name, const std::string& named) {
+  if (named.empty()) return;
+  require_known_kernel(name, "the descriptor", named);
+  for (const kernel& k : kernels())
+    if (named == k.name && k.approximate)
+      fail(errc::cannot,
+           {name, ": kernel '", named, "' is approximate: it leaves out entries, and ",
+            "an algorithm reads all; name an exact kernel, or none"});
+}
+
 }  // namespace
 
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc) {
@@ -33,17 +45,18 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   if (desc.threads < 0)
     fail(errc::range,
          {name, ": threads is ", desc.threads, "; set a number, or 0 for the default"});
-  const auto leave_unset = [&](bool is_set, const char* field) {
+  const auto leave_unset = [&](bool is_set, const char* field, const char* instead) {
     if (is_set)
-      fail(errc::cannot, {name, ": ", field,
-                          " of the descriptor has no meaning here; leave it unset, and pass the "
-                          "graph that you mean, such as transpose(A)"});
+      fail(errc::cannot,
+           {name, ": ", field, " of the descriptor has no meaning here; leave it unset", instead});
   };
-  leave_unset(desc.transpose_a, "transpose_a");
-  leave_unset(desc.transpose_b, "transpose_b");
-  leave_unset(desc.replace, "replace");
-  leave_unset(desc.fill.has_value(), "fill");
-  if (!desc.kernel.empty()) require_known_kernel(name, "the descriptor", desc.kernel);
+  const char* const transposed = ", and pass transpose(A) if you mean the reverse arcs";
+  leave_unset(desc.transpose_a, "transpose_a", transposed);
+  leave_unset(desc.transpose_b, "transpose_b", transposed);
+  leave_unset(desc.replace, "replace", ", because the result is new: there is nothing to replace");
+  leave_unset(desc.fill.has_value(), "fill",
+              ", because the algorithm defines every element of its result");
+  require_exact_kernel(name, desc.kernel);
 }
 
 bool has_many_levels(const matrix<bool>& a) {

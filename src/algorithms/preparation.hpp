@@ -12,8 +12,18 @@
 namespace rig {
 
 /// Throws unless A is square, the number of threads is none below 0, the fields of meaning are
-/// unset, and the kernel's name, if any, is known; `name` is the algorithm's.
+/// unset, and the kernel's name, if any, is that of an exact one; `name` is the algorithm's.
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc);
+
+/// Runs an algorithm, after the checks that all share. Each one runs through this, so that only
+/// errors of rig leave it.
+template <class T, class Work>
+auto on_graph(const char* name, const matrix<T>& a, const descriptor& desc, Work&& work) {
+  return or_out_of_memory(name, [&] {
+    require_graph(name, a.with_value(true), desc);
+    return work();
+  });
+}
 
 /// Whether nodes have so few arcs that a search has many levels, which are hardly ever wide.
 bool has_many_levels(const matrix<bool>& a);

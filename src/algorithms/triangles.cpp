@@ -18,10 +18,7 @@ matrix<bool> oriented_edges(const matrix<bool>& a, const descriptor& desc) {
   return select(a, selection::lower, -1, desc).with_value(true);
 }
 
-}  // namespace
-
-int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc) {
-  require_graph("triangles", a, desc);
+int64 count(const matrix<bool>& a, const triangles_options& given, const descriptor& desc) {
   if (a.nnz() == 0) return 0;
   const descriptor other = of_operations(desc);
   const auto l = oriented_edges(given.symmetric ? a : undirected(a, other), other);
@@ -32,6 +29,12 @@ int64 triangles(const matrix<bool>& a, const triangles_options& given, const des
   const auto closed = mxm(l, l, plus_pair<int64>(), structure(l), product);
   if (given.progress) given.progress(2, closed.nnz());
   return reduce(closed, binary::plus, other);
+}
+
+}  // namespace
+
+int64 triangles(const matrix<bool>& a, const triangles_options& given, const descriptor& desc) {
+  return on_graph("triangles", a, desc, [&] { return count(a, given, desc); });
 }
 
 }  // namespace rig

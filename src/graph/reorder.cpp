@@ -215,19 +215,21 @@ double order_explanation::products_to_pay() const {
 }
 
 std::string order_explanation::text() const {
-  char lines[512];
-  std::snprintf(lines, sizeof(lines),
-                "entries per tile: %.3g, after the order %.3g\n"
-                "a product: %.4g ms by %s, after the order %.4g ms by %s\n",
-                entries_per_tile_before, entries_per_tile_after, product_ms_before,
-                kernel_before.c_str(), product_ms_after, kernel_after.c_str());
-  std::string out = lines;
-  if (std::isfinite(products_to_pay()))
-    std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and pays after %.0f products\n",
-                  order_ms, products_to_pay());
-  else
-    std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and does not pay\n", order_ms);
-  return out + lines;
+  return or_out_of_memory("explain", [&] {
+    char lines[512];
+    std::snprintf(lines, sizeof(lines),
+                  "entries per tile: %.3g, after the order %.3g\n"
+                  "a product: %.4g ms by %s, after the order %.4g ms by %s\n",
+                  entries_per_tile_before, entries_per_tile_after, product_ms_before,
+                  kernel_before.c_str(), product_ms_after, kernel_after.c_str());
+    std::string out = lines;
+    if (std::isfinite(products_to_pay()))
+      std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and pays after %.0f products\n",
+                    order_ms, products_to_pay());
+    else
+      std::snprintf(lines, sizeof(lines), "the order took %.4g ms, and does not pay\n", order_ms);
+    return out + lines;
+  });
 }
 
 }  // namespace rig

@@ -69,7 +69,9 @@ buffer buffer::zeros(std::size_t bytes) {
       mmap(nullptr, bytes, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (pages == MAP_FAILED) cannot_allocate(bytes);
   buffer made;
-  made.data_ = std::shared_ptr<void>(pages, [bytes](void* p) { munmap(p, bytes); });
+  or_out_of_memory("buffer", [&] {
+    made.data_ = std::shared_ptr<void>(pages, [bytes](void* p) { munmap(p, bytes); });
+  });
   made.bytes_ = bytes;
   return made;
 }
