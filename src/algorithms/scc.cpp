@@ -1,9 +1,11 @@
 #include "rig/algorithms/scc.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
+#include "algorithms/depth_first.hpp"
 #include "algorithms/preparation.hpp"
-#include "rig/algorithms/bfs.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
@@ -62,17 +64,43 @@ index pivot_of(const matrix<bool>& a, const descriptor& desc) {
   return reduce_rows(arcs.as_row(), arg_max_second<float>(), desc).indices.to(cpu())(0, 0);
 }
 
+/// The entries that rounds may read before a search in depth does the rest, so that all of it is
+/// O(nnz + n). Long paths have many steps, each of which costs much beside its entries.
+class allowance {
+ public:
+  explicit allowance(const matrix<bool>& a)
+      : per_node_(1 + a.nnz() / std::max(a.rows(), 1)),
+        left_(64 * per_step + 16 * (a.nnz() + a.rows())) {}
+  /// Whether it covers one more step, from so many nodes.
+  bool covers(int64 nodes) { return (left_ -= per_step + nodes * per_node_) > 0; }
+
+ private:
+  static constexpr int64 per_step = 8192;
+  int64 per_node_, left_;
+};
+
+/// Marks by 1 what a node reaches. Returns false if the allowance ends before.
+bool reach(dense<int32>& marks, const matrix<bool>& a, index from, allowance& left,
+           const descriptor& desc) {
+  const any_pair<bool> reached;
+  auto frontier = vector<bool>::from_indices(a.rows(), std::span(&from, 1)).to(a.where());
+  while (frontier.nnz() > 0 && left.covers(frontier.nnz())) {
+    const vector<int32> ones(frontier.as_row().with_value(int32(1)));
+    ewise_add(marks, none, marks, ones, binary::second, desc);
+    frontier = vxm(frontier, a, reached, complement(values(marks)), desc);
+  }
+  return frontier.nnz() == 0;
+}
+
 /// Labels the component of a node of many arcs, and drops the arcs that cross what it reaches and
-/// what reaches it.
-matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const descriptor& desc) {
+/// what reaches it. Returns false if the allowance ends before.
+bool drop_around_pivot(matrix<bool>& a, dense<int32>& labels, allowance& left,
+                       const descriptor& desc) {
   const index pivot = pivot_of(a, desc);
-  if (pivot < 0) return a;
-  const auto reached = [&](const matrix<bool>& along) {
-    const auto found = bfs(along, pivot, {.both_directions = false}, desc);
-    return apply(found.levels, binary::greater_equal, int32(0), desc);
-  };
-  const auto before = reached(transpose(a, desc));
-  auto after = reached(a);
+  if (pivot < 0) return true;
+  auto before = filled<int32>(a.rows(), 1, 0, a.where(), desc), after = before;
+  if (!reach(before, transpose(a, desc), pivot, left, desc)) return false;
+  if (!reach(after, a, pivot, left, desc)) return false;
   const auto both = ewise_mult(after, before, binary::times, desc);
   auto least = filled<int32>(a.rows(), 1, a.rows(), a.where(), desc);
   apply(least, none, labels, unary::identity, values(both), desc);
@@ -81,21 +109,22 @@ matrix<bool> without_pivot(const matrix<bool>& a, dense<int32>& labels, const de
   // Nodes that neither reaches are a class too, and their pair differs: 2 and 0.
   const auto either = ewise_add(after, before, binary::maximum, desc);
   apply(after, none, after, binary::second, int32(2), complement(values(either)), desc);
-  return arcs_within(a, after, before, desc);
+  a = arcs_within(a, after, before, desc);
+  return true;
 }
 
-/// The least name of the nodes with a path to each node; with transpose_b from each node.
-dense<int32> least_names(const dense<int32>& names, const matrix<bool>& a, const descriptor& desc) {
+/// Lowers each name to the least of the nodes with a path to its node; with transpose_b from it.
+/// Returns false if the allowance ends before.
+bool lower(dense<int32>& labels, const matrix<bool>& a, allowance& left, const descriptor& desc) {
   const descriptor other = of_operations(desc);
-  auto labels = names;
-  auto changed = vector<int32>::from(names);
-  while (changed.nnz() > 0) {
+  auto changed = vector<int32>::from(labels);
+  while (changed.nnz() > 0 && left.covers(changed.nnz())) {
     const auto offered = vxm(changed, a, min_first<int32>(), desc);
     const auto is_less = ewise_mult<bool>(offered, labels, binary::less, other);
     changed = apply(offered, unary::identity, values(is_less), other);
     ewise_add(labels, none, labels, changed, binary::second, other);
   }
-  return labels;
+  return changed.nnz() == 0;
 }
 
 /// Labels the nodes whose least names agree in both directions, by the least node of each name.
@@ -112,23 +141,33 @@ void settle(dense<int32>& labels, const dense<int32>& nodes, const dense<int32>&
             values(settled), desc);
 }
 
+/// Labels the components whose least names agree, and drops the arcs between nodes of other pairs
+/// of names. Returns false if the allowance ends before.
+bool drop_settled(matrix<bool>& a, dense<int32>& labels, const dense<int32>& nodes, allowance& left,
+                  const descriptor& desc) {
+  descriptor transposed = desc;
+  transposed.transpose_b = true;
+  const auto names = apply(nodes, name_of_node(), int32(0), desc);
+  auto forwards = names, backwards = names;
+  if (!lower(forwards, a, left, desc) || !lower(backwards, a, left, transposed)) return false;
+  settle(labels, nodes, names, forwards, backwards, desc);
+  a = arcs_within(a, forwards, backwards, desc);
+  return true;
+}
+
 /// The least node of each component, which is the label of its nodes.
 dense<int32> labels_of(const matrix<bool>& a, int& rounds, const scc_options& given,
                        const descriptor& other) {
-  descriptor transposed = other;
-  transposed.transpose_b = true;
-  const auto nodes = ascending(a.rows(), a.where(), other),
-             names = apply(nodes, name_of_node(), int32(0), other);
+  const auto nodes = ascending(a.rows(), a.where(), other);
   auto labels = nodes;
   matrix<bool> rest = a;
-  while (rest.nnz() > 0) {
-    if (rounds == 0) {
-      rest = without_pivot(rest, labels, other);
-    } else {
-      const auto forwards = least_names(names, rest, other),
-                 backwards = least_names(names, rest, transposed);
-      settle(labels, nodes, names, forwards, backwards, other);
-      rest = arcs_within(rest, forwards, backwards, other);
+  for (allowance left(a); rest.nnz() > 0;) {
+    const bool is_done = rounds == 0 ? drop_around_pivot(rest, labels, left, other)
+                                     : drop_settled(rest, labels, nodes, left, other);
+    if (!is_done) {
+      const auto found = labels_in_depth(rest.to(cpu()).structure()).to(a.where());
+      ewise_add(labels, none, labels, found, binary::minimum, other);
+      rest = matrix<bool>();
     }
     ++rounds;
     if (given.progress) given.progress(rounds, rest.nnz());
@@ -201,10 +240,7 @@ dense<int32> labels_without(chains& of, const matrix<bool>& a, const dense<int32
   return extract(least, roots, all, desc);
 }
 
-}  // namespace
-
-scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
-  require_graph("scc", a, desc);
+scc_result search(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
   const descriptor other = of_operations(desc);
   const auto simple = without_loops(a, other);
   const auto nodes = ascending(a.rows(), a.where(), other);
@@ -218,6 +254,12 @@ scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor
   found.count =
       reduce(ewise_add<int64>(found.labels, nodes, binary::equal, other), binary::plus, other);
   return found;
+}
+
+}  // namespace
+
+scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
+  return on_graph("scc", a, desc, [&] { return search(a, given, desc); });
 }
 
 }  // namespace rig

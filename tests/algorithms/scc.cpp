@@ -24,6 +24,15 @@ std::vector<int> labels_of(const rig::matrix<bool>& a) {
   return label;
 }
 
+/// The numbers 0 … n − 1 in random order.
+std::vector<int> mixed(int n, random_bits& bits) {
+  std::vector<int> out(static_cast<std::size_t>(n));
+  std::iota(out.begin(), out.end(), 0);
+  for (int i = n - 1; i > 0; --i)
+    std::swap(out[static_cast<std::size_t>(i)], out[static_cast<std::size_t>(bits.below(i + 1))]);
+  return out;
+}
+
 void check_random(const rig::matrix<bool>& a) {
   const auto expected = labels_of(a);
   int rounds = 0;
@@ -68,11 +77,7 @@ TEST_CASE("strong components of random graphs are those of plain searches") {
 TEST_CASE("paths and rings of rings") {
   random_bits bits(test_seed() + 2);
   const int n = 120;
-  std::vector<int> order(n);
-  std::iota(order.begin(), order.end(), 0);
-  for (int i = n - 1; i > 0; --i)
-    std::swap(order[static_cast<std::size_t>(i)],
-              order[static_cast<std::size_t>(bits.below(i + 1))]);
+  const auto order = mixed(n, bits);
   for (const int ring : {1, 2, 5, 40, n}) {
     std::vector<int> from, to;
     const auto arc = [&](int i, int j) {
@@ -104,11 +109,7 @@ rig::matrix<bool> in_chains(const rig::matrix<bool>& a, int longest, random_bits
       from.push_back(last);
       to.push_back(a.structure().column_indices()[e]);
     }
-  std::vector<int> order(static_cast<std::size_t>(n));
-  std::iota(order.begin(), order.end(), 0);
-  for (int i = n - 1; i > 0; --i)
-    std::swap(order[static_cast<std::size_t>(i)],
-              order[static_cast<std::size_t>(bits.below(i + 1))]);
+  const auto order = mixed(n, bits);
   for (auto* list : {&from, &to})
     for (int& node : *list) node = order[static_cast<std::size_t>(node)];
   return rig::matrix<bool>::from_positions(n, n, from, to);
@@ -145,6 +146,84 @@ TEST_CASE("long paths and rings take steps, of which few change many nodes") {
   const auto rings = rig::scc(rig::matrix<bool>::from_positions(n, n, from, to));
   CHECK(rings.count == 3 + n / 4);
   CHECK(rings.labels(n / 2 - 1, 0) == n / 4);
+}
+
+namespace {
+
+/// Complete graphs of so many nodes, each with an arc to the next; the numbers of nodes are mixed.
+/// Checks the label of every node.
+void check_chain_of_complete(int length, int nodes) {
+  random_bits bits(test_seed() + 5);
+  const int n = length * nodes;
+  const auto order = mixed(n, bits);
+  const auto node = [&](int k) { return order[static_cast<std::size_t>(k)]; };
+  std::vector<int> from, to, label(order.size(), n);
+  for (int k = 0; k < n; ++k) {
+    const int first = k / nodes * nodes;
+    for (int j = first; j < first + nodes; ++j) {
+      auto& least = label[static_cast<std::size_t>(node(k))];
+      least = std::min(least, node(j));
+      if (j == k) continue;
+      from.push_back(node(k));
+      to.push_back(node(j));
+    }
+    if (k % nodes != nodes - 1 || k + 1 == n) continue;
+    from.push_back(node(k));
+    to.push_back(node(k + 1));
+  }
+  const auto found = rig::scc(rig::matrix<bool>::from_positions(n, n, from, to));
+  CHECK(found.count == length);
+  CHECK(std::equal(label.begin(), label.end(), found.labels.begin()));
+}
+
+}  // namespace
+
+TEST_CASE("long chains of small components take no step per component") {
+  check_chain_of_complete(100000, 2);
+  check_chain_of_complete(50000, 3);
+  check_chain_of_complete(20000, 8);
+}
+
+TEST_CASE("long paths and long cycles") {
+  random_bits bits(test_seed() + 6);
+  const int n = 200000;
+  const auto order = mixed(n, bits);
+  std::vector<int> from(order.begin(), order.end() - 1), to(order.begin() + 1, order.end());
+  const auto path = rig::scc(rig::matrix<bool>::from_positions(n, n, from, to));
+  CHECK(path.count == n);
+  from.push_back(order.back());
+  to.push_back(order.front());
+  CHECK(rig::scc(rig::matrix<bool>::from_positions(n, n, from, to)).count == 1);
+  // Shortcuts on the cycle, so that its nodes do not form one chain.
+  for (int k = 0; k + 5 < n; k += 2) {
+    from.push_back(order[static_cast<std::size_t>(k)]);
+    to.push_back(order[static_cast<std::size_t>(k + 5)]);
+  }
+  CHECK(rig::scc(rig::matrix<bool>::from_positions(n, n, from, to)).count == 1);
+}
+
+TEST_CASE("random graphs whose arcs are chains of pairs") {
+  random_bits bits(test_seed() + 7);
+  for (int trial = 0; trial < 4; ++trial) {
+    const int nodes = 12;
+    int n = nodes;
+    std::vector<int> from, to;
+    const auto arc = [&](int i, int j) {
+      from.push_back(i);
+      to.push_back(j);
+    };
+    for (int k = 0; k < 14; ++k) {
+      int last = bits.below(nodes);
+      for (int pairs = 30 + bits.below(40); pairs > 0; --pairs, n += 2) {
+        arc(last, n);
+        arc(n, n + 1);
+        arc(n + 1, n);
+        last = n + 1;
+      }
+      arc(last, bits.below(nodes));
+    }
+    check_random(rig::matrix<bool>::from_positions(n, n, from, to));
+  }
 }
 
 TEST_CASE("wrong input") {

@@ -30,11 +30,11 @@ struct scc_result {
 ///
 /// The first round searches forwards and backwards from one node of many arcs. In the others each
 /// node gets the least node that reaches it, and the least that it reaches: if both are one node,
-/// that is the label. Arcs between nodes with other pairs are dropped. Shapes: A n×n; its values
-/// are not read. Deterministic. The descriptor's threads and stream go to the operations. Places:
-/// all. Cost: O(nnz + n) per step of a round, of which long paths need many: a chain of k small
-/// components takes O(k) steps. Throws error: shape, cannot, out_of_memory. Source: Fleischer et
-/// al., 2000; Orzan, 2004.
+/// that is the label. Arcs between nodes with other pairs are dropped. Once rounds have read A many
+/// times, as on long paths, one thread of the CPU searches the rest in depth. Shapes: A n×n; its
+/// values are not read. Deterministic. The descriptor's threads and stream go to the operations.
+/// Places: all. Cost: O(nnz + n log n). Throws error: shape, cannot, out_of_memory. Source:
+/// Fleischer et al., 2000; Orzan, 2004; Slota et al., IPDPS 2014; Tarjan, 1972.
 /// @code
 /// const auto found = rig::scc(A);
 /// std::printf("%ld components; node 2 is in that of %d\n", found.count, found.labels(2, 0));
