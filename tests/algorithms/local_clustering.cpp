@@ -44,7 +44,22 @@ TEST_CASE("clustering reports its progress") {
   seen.clear();
   my.directed = true;
   rig::local_clustering(a, my);
-  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 3}});
+  CHECK(seen == std::vector<std::pair<int, long>>{{1, 8}, {2, 1}, {3, 1}});
+}
+
+TEST_CASE("a node with very many neighbours costs its arcs") {
+  const int n = 500000;
+  checks::arcs star{{1, 2}};
+  for (int i = 1; i < n; ++i) star.emplace_back(0, i);
+  for (int i = 3; i < n; i += 2) star.emplace_back(i, 0);
+  const auto a = checks::of_arcs(n, star);
+  const auto directed = rig::local_clustering(a, {.directed = true}),
+             undirected = rig::local_clustering(a);
+  CHECK(directed(1, 0) == 0.5);
+  CHECK(undirected(1, 0) == 1);
+  CHECK(directed(3, 0) == 0);
+  CHECK(directed(0, 0) * (n - 1.0) * (n - 2.0) == doctest::Approx(1));
+  CHECK(undirected(0, 0) * (n - 1.0) * (n - 2.0) == doctest::Approx(2));
 }
 
 TEST_CASE("clustering of a matrix that is not square") {

@@ -28,8 +28,8 @@ struct local_clustering_options {
 /// d(i) is the number of neighbours; c(i) is 0 if d(i) < 2. Shapes: A n×n; an entry is an arc, its
 /// value is not read, and self loops do not count; the result n×1. Deterministic. The descriptor's
 /// kernel goes to the products; threads and stream go to all calls. Places: all. Cost: O(nnz ·
-/// √nnz) at most; directed, the squares of degrees in sum. Throws error: shape, unknown_kernel,
-/// cannot, out_of_memory. Source: Watts & Strogatz, Nature 1998; Iosup et al., VLDB 2016.
+/// √nnz) at most. Throws error: shape, unknown_kernel, cannot, out_of_memory. Source: Watts &
+/// Strogatz, Nature 1998; Iosup et al., VLDB 2016.
 /// @code
 /// const auto coefficients = rig::local_clustering(A);
 /// std::printf("node 0: %g\n", coefficients(0, 0));
