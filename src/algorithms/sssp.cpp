@@ -1,8 +1,10 @@
 #include "rig/algorithms/sssp.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
@@ -12,12 +14,11 @@
 namespace rig {
 namespace {
 
-/// The default width of a bucket in mean weights. On a device a step costs much beside its arcs.
-double mean_weights(place where) { return where == cpu() ? 1 : 2; }
+/// The default width of a bucket in usual weights. On a device a step costs much beside its arcs.
+double usual_weights(place where) { return where == cpu() ? 1 : 2; }
 
 template <class T>
 void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
-  require_graph("sssp", a.with_value(true), desc);
   require_sources("sssp", std::span(&source, 1), a.rows());
   if (!(given.delta >= 0))
     fail(errc::range, {"sssp: delta is ", given.delta, "; set a number of at least 0"});
@@ -26,17 +27,48 @@ void check(const matrix<T>& a, int64 source, const sssp_options& given, const de
     fail(errc::range, {"sssp: the least weight is ", least, "; give weights of at least 0"});
 }
 
+/// Some of the weights, evenly spaced, without those that are 0 or infinite.
+template <class T>
+std::vector<double> sample_of(const matrix<T>& a) {
+  std::vector<double> out;
+  const auto take = [&](T weight) {
+    if (weight > 0 && weight < highest<T>()) out.push_back(static_cast<double>(weight));
+  };
+  if (a.iso()) {
+    take(a.iso_value());
+    return out;
+  }
+  constexpr int64 about = 4096;
+  // An odd stride meets every phase of weights that repeat after 2, 4, 8 … entries.
+  const int64 stride = a.nnz() / about | 1;
+  const auto count = static_cast<index>((a.nnz() + stride - 1) / stride);
+  const auto some =
+      dense<T>::view(a.values(), count, 1, stride, a.where(), a.values_stream()).to(cpu());
+  for (const T weight : some) take(weight);
+  return out;
+}
+
+/// The mean weight in a sample, where weights far above the median count less: a few of them would
+/// make one bucket of all nodes.
+template <class T>
+double usual_weight(const matrix<T>& a) {
+  constexpr double most_medians = 16;
+  auto sample = sample_of(a);
+  if (sample.empty()) return 0;
+  const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
+  std::nth_element(sample.begin(), middle, sample.end());
+  const double most = most_medians * *middle;
+  double sum = 0;
+  for (const double weight : sample) sum += std::min(weight, most);
+  return sum / static_cast<double>(sample.size());
+}
+
 /// The width of a bucket. Wide ones make fewer steps, each of which has a cost of its own.
 template <class T>
-T width_of(const matrix<T>& a, const sssp_options& given, const descriptor& desc) {
-  double width = given.delta;
-  if (width == 0 && a.nnz() > 0) {
-    const double sum = static_cast<double>(reduce(a, binary::plus, desc));
-    width = mean_weights(a.where()) * sum / static_cast<double>(a.nnz());
-  }
-  const T rounded = convert<T>(width);
-  if (rounded == 0) return 1;
-  return rounded > 0 ? rounded : highest<T>();  // the sum of great integers wraps
+T width_of(const matrix<T>& a, const sssp_options& given) {
+  const T width =
+      convert<T>(given.delta > 0 ? given.delta : usual_weights(a.where()) * usual_weight(a));
+  return width > 0 ? width : 1;
 }
 
 /// `limit`, or the next number above `least` if rounding made both equal.
@@ -58,7 +90,7 @@ sssp_result<T> paths(const matrix<T>& a, int64 source, const sssp_options& given
                      const descriptor& desc) {
   const descriptor other = of_operations(desc), product = of_products(desc);
   check(a, source, given, other);
-  const T width = width_of(a, given, other);
+  const T width = width_of(a, given);
 
   sssp_result<T> found;
   auto& distances = found.distances;
@@ -93,11 +125,11 @@ sssp_result<T> paths(const matrix<T>& a, int64 source, const sssp_options& given
 
 sssp_result<double> sssp(const matrix<double>& a, int64 source, const sssp_options& given,
                          const descriptor& desc) {
-  return paths(a, source, given, desc);
+  return on_graph("sssp", a, desc, [&] { return paths(a, source, given, desc); });
 }
 sssp_result<int64> sssp(const matrix<int64>& a, int64 source, const sssp_options& given,
                         const descriptor& desc) {
-  return paths(a, source, given, desc);
+  return on_graph("sssp", a, desc, [&] { return paths(a, source, given, desc); });
 }
 
 }  // namespace rig

@@ -159,6 +159,55 @@ TEST_CASE("zero, infinite and very large weights") {
   CHECK(clamped.reached == 3);
 }
 
+namespace {
+
+/// How often a search brings a node nearer.
+template <class T>
+rig::int64 times_nearer(const rig::matrix<T>& a) {
+  rig::int64 sum = 0;
+  rig::sssp_options my;
+  my.progress = [&](int, rig::int64 nodes) { sum += nodes; };
+  rig::sssp(a, 0, my);
+  return sum;
+}
+
+/// Weights 1 … 1000 on random arcs among 3000 nodes, and some great ones.
+template <class T>
+rig::matrix<T> with_great_weights(const std::vector<T>& great) {
+  random_bits bits(test_seed() + 4);
+  std::vector<int> from, to;
+  std::vector<T> weights;
+  for (std::size_t k = 0; k < 24000 + great.size(); ++k) {
+    from.push_back(bits.below(3000));
+    to.push_back(bits.below(3000));
+    weights.push_back(k < 24000 ? T(1 + bits.below(1000)) : great[k - 24000]);
+  }
+  return rig::matrix<T>::from_tuples(3000, 3000, from, to, weights,
+                                     [](T x, T y) { return std::min(x, y); });
+}
+
+}  // namespace
+
+TEST_CASE("a few great weights make no more work") {
+  const auto usual = times_nearer(with_great_weights<double>({}));
+  for (const double great : {rig::highest<double>(), 1e300, 1e9})
+    CHECK(times_nearer(with_great_weights<double>({great, great})) < 1.1 * double(usual));
+  for (const rig::int64 great : {rig::highest<rig::int64>(), rig::highest<rig::int64>() / 2})
+    CHECK(times_nearer(with_great_weights<rig::int64>({great, great, great})) <
+          1.1 * double(usual));
+}
+
+TEST_CASE("most weights are zero or infinite") {
+  const std::vector<int> from{0, 1, 2, 3, 4}, to{1, 2, 3, 4, 5};
+  const double infinity = rig::highest<double>();
+  const auto distance = [&](const std::vector<double>& weights) {
+    return rig::sssp(rig::matrix<double>::from_tuples(6, 6, from, to, weights), 0).distances(4, 0);
+  };
+  CHECK(distance({0, 0, 0, 7, infinity}) == 7);
+  CHECK(distance({0, 0, 0, 0, infinity}) == 0);
+  CHECK(distance({infinity, infinity, infinity, infinity, infinity}) == infinity);
+}
+
 TEST_CASE("wrong input") {
   using rig::errc;
   const rig::matrix<double> wide(2, 3), five(5, 5);

@@ -15,8 +15,9 @@ namespace rig {
 
 /// How `sssp` orders its work.
 struct sssp_options {
-  /// Nodes whose distances differ by less are relaxed together; 0: a multiple of the mean weight.
-  /// A greater one makes fewer steps, which relax more arcs in vain.
+  /// Nodes whose distances differ by less are relaxed together; 0: a multiple of the mean weight of
+  /// a sample, in which outliers count little. A greater one makes fewer steps, which relax more
+  /// arcs in vain.
   double delta = 0;
   /// Called after each step with its number, from 1 on, and the nodes that it brought nearer.
   std::function<void(int, int64)> progress = {};
