@@ -66,7 +66,7 @@ matrix<T> read_matrix(const std::string& path, const read_options& options = {})
 /// Reads a dense matrix: .npy or Matrix Market by content, gzip too. A pipe works only for
 /// coordinate files; an array must be a regular file, because its length bounds the allocation.
 ///
-/// .npy: versions 1 to 3; `<f2`, `<f4`, `<f8`, `<i4`, `<i8` and `|b1`; C or Fortran order; n
+/// .npy: versions 1 to 3; `<f2`, `<f4`, `<f8`, `<i4`, `<i8`, `|u1` and `|b1`; C or Fortran order; n
 /// elements in one dimension become n×1. Elements that a coordinate file does not list are 0. Its
 /// memory is allocated as its size line claims, unless the machine has less; for other files only
 /// as the file's length allows. Throws as `read_matrix`. Errors in a .npy file, which has no lines,

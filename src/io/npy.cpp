@@ -129,6 +129,15 @@ T load(const input_file& file, unsigned char x) {
   return convert<T>(x == 1);
 }
 
+/// A number of `|u1`; an unsigned char of a file is a bool or a code.
+struct whole_byte {
+  unsigned char value;
+};
+template <class T>
+T load(const input_file& file, whole_byte x) {
+  return load<T>(file, int32{x.value});
+}
+
 /// Refuses sizes that exceed the file or the memory.
 template <class T, class From>
 void expect_elements(const input_file& file, const npy_header& head) {
@@ -216,9 +225,10 @@ dense<T> read_npy(input_file& file) {
   if (head.type == "<i4") return read_dense_of<T, int32>(file, head);
   if (head.type == "<i8") return read_dense_of<T, int64>(file, head);
   if (head.type == "|b1") return read_dense_of<T, unsigned char>(file, head);
+  if (head.type == "|u1") return read_dense_of<T, whole_byte>(file, head);
   file.refuse({"the type ", in_quotes(head.type),
                head.type.starts_with('>') ? " is big-endian" : " is not supported",
-               "; <f2, <f4, <f8, <i4, <i8 and |b1 are"});
+               "; <f2, <f4, <f8, <i4, <i8, |u1 and |b1 are"});
 }
 
 template dense<float> read_npy(input_file&);
