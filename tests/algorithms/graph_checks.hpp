@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "data_sets.hpp"
 #include "rig/io.hpp"
 #include "rig/rig.hpp"
 #include "seed.hpp"
@@ -24,22 +25,7 @@ namespace fs = std::filesystem;
 using graph = rig::matrix<bool>;
 using arcs = std::vector<std::pair<int, int>>;
 
-inline fs::path data() {
-  const char* named = std::getenv("RIG_DATA");
-  return named != nullptr ? fs::path(named) : fs::path(RIG_SOURCE_DIR "/../shared/data");
-}
-
-inline bool has_data() {
-  const bool found = fs::is_directory(data());
-  if (!found) MESSAGE("SKIPPED: there are no data sets in " << data().string());
-  return found;
-}
-
-/// folder/name, or the same packed.
-inline std::string find(const fs::path& folder, const std::string& name) {
-  const fs::path plain = folder / name;
-  return exists(plain) ? plain.string() : plain.string() + ".gz";
-}
+inline bool has_data() { return data::has(data::folder()); }
 
 struct data_set {
   std::string name;
@@ -47,26 +33,22 @@ struct data_set {
   json expected;
 };
 
-/// The data sets whose expected.json has `key`, if they are not too large for a test.
+/// The graphs whose answers have `key`, if they are not too large for a test.
 inline std::vector<data_set> data_sets(const std::string& key, int most_nnz = 4000000) {
   std::vector<data_set> found;
-  if (!has_data()) return found;
-  for (const auto& entry : fs::directory_iterator(data())) {
-    if (!exists(entry.path() / "expected.json")) continue;
-    const json expected = json::parse(std::ifstream(entry.path() / "expected.json"));
-    if (!expected.contains(key) || expected["nnz"] > most_nnz) continue;
-    found.push_back({entry.path().filename(),
-                     rig::read_matrix<bool>(find(entry.path(), "graph.mtx")).with_value(true),
-                     expected});
-  }
-  CHECK(!found.empty());
+  for (const auto& [name, folder, file, answers] : data::sets(key))
+    if (answers["nnz"] <= most_nnz)
+      found.push_back({name, rig::read_matrix<bool>(file).with_value(true), answers});
   return found;
 }
 
 /// known.json of lagraph-small.
-inline json known() { return json::parse(std::ifstream(data() / "lagraph-small" / "known.json")); }
+inline json known() {
+  return json::parse(std::ifstream(data::folder() / "lagraph-small" / "known.json"));
+}
 inline graph lagraph(const std::string& name) {
-  return rig::read_matrix<bool>(find(data() / "lagraph-small", name + ".mtx")).with_value(true);
+  return rig::read_matrix<bool>(data::find(data::folder() / "lagraph-small", name + ".mtx"))
+      .with_value(true);
 }
 
 /// A graph of LDBC, "v neighbours…" lines, and the number of each node in the files.
@@ -79,7 +61,7 @@ struct ldbc_graph {
 };
 inline ldbc_graph ldbc(const std::string& file) {
   ldbc_graph out;
-  std::ifstream in(data() / "ldbc-small" / file);
+  std::ifstream in(data::folder() / "ldbc-small" / file);
   std::vector<std::vector<long>> lines;
   std::set<long> names;
   for (std::string line; std::getline(in, line);) {
@@ -104,7 +86,7 @@ inline ldbc_graph ldbc(const std::string& file) {
 /// The answers of a file of "v answer" lines, by index.
 inline std::vector<double> ldbc_answers(const ldbc_graph& of, const std::string& file) {
   std::vector<double> out(of.names.size());
-  std::ifstream in(data() / "ldbc-small" / file);
+  std::ifstream in(data::folder() / "ldbc-small" / file);
   long v;
   double answer;
   while (in >> v >> answer) out[static_cast<std::size_t>(of.at(v))] = answer;

@@ -2,7 +2,10 @@
 
 // The known answers of a data set, on the place where its graph lies.
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+#include <limits>
 
 #include "algorithms/graph_checks.hpp"
 #include "rig/user_semiring.hpp"
@@ -20,8 +23,14 @@ RIG_OPERATOR(
       return 1 + (31 * low + 17 * high) % n;
     });
 
-/// Whether x is y but for rounding.
+/// Whether x is y but for rounding; for sums of terms of one sign.
 inline bool is_near(double x, double y) { return std::abs(x - y) <= 1e-9 * std::abs(y); }
+
+/// Whether x is the sum y but for rounding: n·eps of its terms, whose magnitudes add up to `terms`.
+/// Features are sines of up to n, which round alike.
+inline bool is_sum(double x, double y, double n, double terms) {
+  return std::abs(x - y) <= n * std::numeric_limits<double>::epsilon() * terms;
+}
 
 /// The sum of squares.
 template <class T>
@@ -37,7 +46,107 @@ inline rig::dense<double> features(rig::index n) {
   return out;
 }
 
-/// A·A, whole and masked, B·Bᵀ under A, triangles by node, and ranks.
+/// exp(e) / Σ exp(e) over each row, e(r, c) = sin(0.11·r − 0.07·c).
+template <class T>
+rig::matrix<double> attention_of(const rig::matrix<T>& of) {
+  const auto a = of.to(rig::cpu());
+  rig::buffer scores = rig::buffer::allocate(static_cast<std::size_t>(a.nnz()) * sizeof(double));
+  for (rig::index r = 0; r < a.rows(); ++r)
+    for (rig::int64 e = a.structure().offset(r); e < a.structure().offset(r + 1); ++e)
+      scores.data<double>()[e] = std::sin(0.11 * r - 0.07 * a.structure().column_indices()[e]);
+  return rig::edge_softmax(rig::matrix<double>(a.shared_structure(), scores).to(of.where()));
+}
+
+/// The sum of the magnitudes of each row of op(A), which bounds those of A·B if |B| is at most 1.
+inline rig::dense<double> magnitudes(const rig::matrix<double>& a, const rig::descriptor& op = {}) {
+  const auto b = rig::dense<double>(op.transpose_a ? a.rows() : a.columns(), 1, 1).to(a.where());
+  return rig::mxv(rig::apply(a, rig::unary::absolute), b, rig::plus_times<double>(), op)
+      .to(rig::cpu());
+}
+
+/// Norm, total and some elements of a product C, the sums of whose rows have terms of these
+/// magnitudes.
+inline void check_sums(const rig::dense<double>& c, const json& expected, double n,
+                       const rig::dense<double>& terms) {
+  using rig::binary;
+  CHECK(is_near(std::sqrt(squares_of(c)), expected["fro"]));
+  CHECK(is_sum(rig::reduce(c, binary::plus), expected["total"], n,
+               c.columns() * rig::reduce(terms, binary::plus)));
+  const auto here = c.to(rig::cpu());
+  const auto check_element = [&](const std::string& row, int j, double value) {
+    const int i = std::stoi(row);
+    CHECK(is_sum(here(i, j), value, n, terms(i, 0)));
+  };
+  if (expected.contains("at"))
+    for (const auto& [row, value] : expected["at"].items()) check_element(row, 0, value);
+  if (expected.contains("rows"))
+    for (const auto& [row, values] : expected["rows"].items()) {
+      CHECK(values.size() == 4);
+      for (int j = 0; j < 4; ++j)
+        check_element(row, j, values[static_cast<std::size_t>(j)].get<double>());
+    }
+}
+
+/// Sum, mean, max and min of the rows of B that the rows of op(A) name.
+template <class T>
+void check_reductions(const rig::matrix<T>& a, const rig::dense<double>& b, const json& expected,
+                      rig::descriptor op = {}) {
+  const double n = std::max(a.rows(), a.columns());
+  const auto lengths = magnitudes(a.with_value(1.0), op);
+  const auto one = rig::apply(lengths, rig::binary::minimum, 1.0);
+  op.fill = 0;
+  check_sums(rig::mxm(a, b, rig::plus_second<double>(), op), expected["sum"], n, lengths);
+  check_sums(rig::mxm(a, b, rig::mean_second<double>(), op), expected["mean"], n, one);
+  check_sums(rig::mxm(a, b, rig::max_second<double>(), op), expected["max"], n, one);
+  check_sums(rig::mxm(a, b, rig::min_second<double>(), op), expected["min"], n, one);
+}
+
+/// Σ and Σ² of the dot products of rows of two features under A.
+template <class T>
+void check_dots(const rig::matrix<T>& a, const json& expected) {
+  using rig::binary;
+  const auto left = features(a.rows()).to(a.where()), right = features(a.columns()).to(a.where());
+  const auto dots =
+      rig::mxm(left, right, rig::plus_times<double>(), rig::structure(a), {.transpose_b = true});
+  CHECK(dots.shared_structure() == a.shared_structure());
+  CHECK(is_sum(rig::reduce(dots, binary::plus), expected["sum"], std::max(a.rows(), a.columns()),
+               left.columns() * static_cast<double>(a.nnz())));
+  CHECK(is_near(rig::reduce(rig::ewise_mult(dots, dots, binary::times), binary::plus),
+                expected["sum_squares"]));
+}
+
+/// Products of A, and of what normalises it, with features.
+inline void check_dense_products(const graph& a, const json& expected) {
+  const auto b = features(a.rows()).to(a.where());
+  const rig::plus_times<double> s;
+  const double n = a.rows();
+  check_reductions(a, b, expected["spmm"]);
+  if (expected.contains("spmm_t"))
+    check_reductions(a, b, expected["spmm_t"], {.transpose_a = true});
+  if (expected.contains("gcn")) {
+    const auto normal = rig::gcn_normalise(a.with_value(1.0));
+    check_sums(rig::mxm(normal, b, s), expected["gcn"], n, magnitudes(normal));
+  }
+  const auto attention = attention_of(a);
+  check_sums(rig::mxm(attention, b, s), expected["gat_softmax"], n, magnitudes(attention));
+  check_dots(a, expected["sddmm"]);
+}
+
+/// Ranks, the greatest of them by value: nodes may tie.
+inline void check_ranks(const graph& a, const json& expected) {
+  const auto found = rig::pagerank(a);
+  auto ranks = found.ranks.to(rig::cpu());
+  CHECK(std::abs(found.iterations - expected["iterations"].get<int>()) <= 1);
+  CHECK(is_near(std::sqrt(squares_of(ranks)), expected["fro"]));
+  for (const auto& [node, rank] : expected["at"].items())
+    CHECK(is_near(ranks(std::stoi(node), 0), rank));
+  const json& top = expected["top"];
+  for (const auto& place : top) CHECK(is_near(ranks(place[0].get<int>(), 0), place[1]));
+  std::sort(ranks.begin(), ranks.end(), std::greater<>());
+  for (std::size_t k = 0; k < top.size(); ++k) CHECK(is_near(ranks.begin()[k], top[k][1]));
+}
+
+/// A·A, whole and masked, triangles by node, ranks, and products with features.
 inline void check_products(const graph& a, const json& expected) {
   using rig::binary;
   using rig::int64;
@@ -49,26 +158,13 @@ inline void check_products(const graph& a, const json& expected) {
     CHECK(rig::reduce(rig::mxm(a, a, count, rig::structure(a)), binary::plus) ==
           expected["spgemm_masked"]);
   }
-  const auto b = features(a.rows()).to(a.where());
-  const auto dots =
-      rig::mxm(b, b, rig::plus_times<double>(), rig::structure(a), {.transpose_b = true});
-  const json& sddmm = expected["sddmm"];
-  CHECK(dots.shared_structure() == a.shared_structure());
-  CHECK(is_near(rig::reduce(dots, binary::plus), sddmm["sum"]));
-  CHECK(is_near(rig::reduce(rig::ewise_mult(dots, dots, binary::times), binary::plus),
-                sddmm["sum_squares"]));
-
   const auto u = rig::symmetrise(rig::select(a, rig::selection::off_diagonal, 0).with_value(true));
   const auto twice = rig::reduce_rows(rig::mxm(u, u, count, rig::structure(u)), binary::plus);
   const auto twice_by_node = twice.to_dense(0);
   CHECK(squares_of(twice_by_node) ==
         4 * expected["triangles"]["sum_squares_per_node"].get<int64>());
-
-  const json& pagerank = expected["pagerank"];
-  const auto ranks = rig::pagerank(a).ranks.to(rig::cpu());
-  CHECK(is_near(std::sqrt(squares_of(ranks)), pagerank["fro"]));
-  for (const auto& [node, rank] : pagerank["at"].items())
-    CHECK(is_near(ranks(std::stoi(node), 0), rank));
+  check_dense_products(a, expected);
+  check_ranks(a, expected["pagerank"]);
 }
 
 /// What the algorithms find.

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "data_sets.hpp"
 #include "rig/generate.hpp"
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
@@ -25,11 +26,6 @@ namespace known {
 
 namespace fs = std::filesystem;
 using nlohmann::json;
-
-inline fs::path data() {
-  const char* named = std::getenv("RIG_DATA");
-  return named != nullptr ? fs::path(named) : fs::path(RIG_SOURCE_DIR "/../shared/data");
-}
 
 struct graph {
   std::string name;
@@ -42,37 +38,23 @@ struct graph {
   }
 };
 
-/// The data sets whose expected.json has this key.
+/// The graphs whose answers have this key.
 inline std::vector<graph> with(const std::string& key) {
   std::vector<graph> found;
-  if (fs::is_directory(data()))
-    for (const auto& entry : fs::directory_iterator(data())) {
-      const fs::path folder = entry.path(), plain = folder / "graph.mtx",
-                     packed = folder / "graph.mtx.gz";
-      if (!exists(folder / "expected.json")) continue;
-      json expected = json::parse(std::ifstream(folder / "expected.json"));
-      if (expected.contains(key))
-        found.push_back({folder.filename(), exists(plain) ? plain : packed, std::move(expected)});
-    }
-  std::sort(found.begin(), found.end(),
-            [](const graph& x, const graph& y) { return x.name < y.name; });
-  if (found.empty())
-    MESSAGE("SKIPPED: there are no data sets with '" << key << "' in " << data().string());
+  for (auto& [name, folder, file, answers] : data::sets(key))
+    found.push_back({name, file, std::move(answers)});
   return found;
 }
 
 /// A file of lagraph-small, plain or packed.
 inline std::string lagraph_file(const std::string& name) {
-  const fs::path plain = data() / "lagraph-small" / (name + ".mtx");
-  return exists(plain) ? plain.string() : plain.string() + ".gz";
+  return data::find(data::folder() / "lagraph-small", name + ".mtx");
 }
 
 /// The answers of lagraph-small; null if it is missing.
 inline json lagraph() {
-  const fs::path file = data() / "lagraph-small" / "known.json";
-  if (exists(file)) return json::parse(std::ifstream(file));
-  MESSAGE("SKIPPED: there is no " << file.string());
-  return nullptr;
+  const fs::path file = data::folder() / "lagraph-small" / "known.json";
+  return data::has(file) ? json::parse(std::ifstream(file)) : json();
 }
 
 /// A graph of ldbc-small, whose nodes have ids, and its reference output.
@@ -93,7 +75,7 @@ struct ldbc_graph {
 /// Reads `input` ("id neighbours…" per line) or `input`.v and `input`.e (ids; "from to weight"),
 /// and `output` ("id answer"). Lists of neighbours of undirected graphs hold both directions.
 inline ldbc_graph read_ldbc(const std::string& input, const std::string& output, bool undirected) {
-  const fs::path folder = data() / "ldbc-small";
+  const fs::path folder = data::folder() / "ldbc-small";
   ldbc_graph out{input, {}, {}, {}};
   std::vector<long> from, to;
   std::vector<double> weights;
@@ -141,10 +123,7 @@ inline ldbc_graph read_ldbc(const std::string& input, const std::string& output,
 
 /// The directed and the undirected graphs of ldbc-small for one algorithm: "BFS", "SSSP", "WCC".
 inline std::vector<ldbc_graph> ldbc(const std::string& algorithm) {
-  if (!fs::is_directory(data() / "ldbc-small")) {
-    MESSAGE("SKIPPED: there is no " << (data() / "ldbc-small").string());
-    return {};
-  }
+  if (!data::has(data::folder() / "ldbc-small")) return {};
   std::string folder = algorithm;
   for (char& c : folder) c = static_cast<char>(std::tolower(c));
   std::vector<ldbc_graph> found;

@@ -132,9 +132,9 @@ TEST_CASE("forests of the data sets") {
   for (const auto& [name, a, expected] : checks::data_sets("msf")) {
     CAPTURE(name);
     const bool of_file = expected["msf"]["weights_of"] == "file";
-    const auto folder = checks::data() / name;
+    const auto folder = data::folder() / name;
     const auto found =
-        check(of_file ? rig::read_matrix<double>(checks::find(folder, "graph.mtx")) : synthetic(a));
+        check(of_file ? rig::read_matrix<double>(data::find(folder, "graph.mtx")) : synthetic(a));
     CHECK(found.forest.nnz() == expected["msf"]["edges"]);
     CHECK(checks::close(found.weight, expected["msf"]["weight"], 1e-12));
   }

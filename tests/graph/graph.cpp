@@ -6,15 +6,13 @@
 #include <omp.h>
 
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <fstream>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "data_sets.hpp"
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
 #include "rig/mxm.hpp"
@@ -251,18 +249,12 @@ TEST_CASE("errors name the values") {
 }
 
 TEST_CASE("gcn_normalise of the data sets") {
-  const char* named = std::getenv("RIG_DATA");
-  const std::filesystem::path data = named != nullptr ? named : RIG_SOURCE_DIR "/../shared/data";
   for (const std::string set :
        {"karate", "cora", "citeseer", "amazon-photo", "collab-condmat2005"}) {
-    const auto folder = data / set;
-    if (!exists(folder / "expected.json")) {
-      MESSAGE("SKIPPED: there is no " << (folder / "expected.json").string());
-      continue;
-    }
+    const auto folder = data::folder() / set;
+    if (!data::has(folder / "expected.json")) continue;
     const auto expected = nlohmann::json::parse(std::ifstream(folder / "expected.json"))["gcn"];
-    const auto file = exists(folder / "graph.mtx") ? folder / "graph.mtx" : folder / "graph.mtx.gz";
-    const auto a = rig::read_matrix<double>(file.string()).with_value(1.0);
+    const auto a = rig::read_matrix<double>(data::find(folder, "graph.mtx")).with_value(1.0);
     rig::dense<double> b(a.rows(), 32);
     for (int32 i = 0; i < b.rows(); ++i)
       for (int32 j = 0; j < 32; ++j) b(i, j) = std::sin(0.37 * i + 1.13 * j);

@@ -8,8 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
-#include <filesystem>
 #include <numeric>
 #include <set>
 #include <string>
@@ -17,6 +15,7 @@
 #include <vector>
 
 #include "battery.hpp"
+#include "data_folder.hpp"
 #include "rig/generate.hpp"
 #include "rig/graph.hpp"
 #include "rig/io.hpp"
@@ -235,13 +234,8 @@ void check_products(const matrix<float>& a, const std::vector<index>& positions)
 
 /// A data set's graph; without entries where the data is missing.
 matrix<float> real_graph(const std::string& name) {
-  const char* named = std::getenv("RIG_DATA");
-  const std::filesystem::path data = named != nullptr ? named : RIG_SOURCE_DIR "/../shared/data";
-  const auto plain = data / name / "graph.mtx", packed = data / name / "graph.mtx.gz";
-  if (exists(plain)) return rig::read_matrix<float>(plain.string());
-  if (exists(packed)) return rig::read_matrix<float>(packed.string());
-  MESSAGE("SKIPPED: there is no " << packed.string());
-  return {};
+  const auto file = data::find(data::folder() / name, "graph.mtx");
+  return data::has(file) ? rig::read_matrix<float>(file) : matrix<float>();
 }
 
 template <class Work>

@@ -48,9 +48,3 @@ std::string refusal(rig::errc code, Work&& work) {
   }
   return "no error";
 }
-
-/// The folder of graphs, from RIG_DATA or beside the repository.
-inline std::filesystem::path data_folder() {
-  const char* given = std::getenv("RIG_DATA");
-  return given != nullptr ? given : RIG_SOURCE_DIR "/../shared/data";
-}

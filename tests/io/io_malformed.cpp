@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "data_folder.hpp"
 #include "files.hpp"
 #include "rig/io.hpp"
 
@@ -359,11 +360,8 @@ TEST_CASE("malformed .npy files are refused with the reason") {
 }
 
 TEST_CASE("the malformed files of LAGraph are refused") {
-  const fs::path folder = data_folder() / "lagraph-small";
-  if (!fs::exists(folder)) {
-    MESSAGE("SKIPPED: ", folder.string(), " is missing");
-    return;
-  }
+  const fs::path folder = data::folder() / "lagraph-small";
+  if (!data::has(folder)) return;
   const auto known = nlohmann::json::parse(std::ifstream(folder / "known.json"))["bad"]["files"];
   CHECK(known.size() == 25);
   for (const auto& [name, why] : known.items()) {
