@@ -11,6 +11,7 @@
 
 #include "failing_allocator.hpp"
 #include "io/files.hpp"
+#include "rig/check_semiring.hpp"
 #include "rig/generate.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rig.hpp"
@@ -334,6 +335,21 @@ TEST_CASE("explain, the sampling report, and the devices") {
   check_every_failure(
       1, [&] { o.a.drop_derived(); },
       [&] { static_cast<void>(o.a.structure().derived_of<rig::row_lengths>()); }, always);
+}
+
+TEST_CASE("the laws of a semiring, zeros, and what an order costs in words") {
+  const auto check = [](int at_least, auto work) {
+    check_every_failure(at_least, nothing, work, always);
+  };
+  check(1, [] { static_cast<void>(rig::buffer::zeros(8u << 20)); });
+  check(1, [] { static_cast<void>(rig::order_explanation().text()); });
+  // Too many allocations for a try with each.
+  goes_on_failing = false;
+  for (const long n : {0, 1, 10, 100, 1000}) {
+    until_failure = n;
+    CHECK_THROWS_AS(static_cast<void>(rig::check_semiring<rig::plus_times<int>>()), rig::error);
+    until_failure = never;
+  }
 }
 
 TEST_CASE("graphs") {
