@@ -60,11 +60,12 @@ class cbsr_pattern {
 
   /// A pattern with uninitialised indices for a kernel to fill. Throws error: range, unless 1 ≤ k ≤
   /// columns ≤ 65 536; shape, place, out_of_memory.
-  static cbsr_pattern uninitialised(index rows, index columns, int k, place where = cpu(),
-                                    void* stream = nullptr);
+  static cbsr_pattern uninitialised(checked_index rows, checked_index columns, checked_index k,
+                                    place where = cpu(), void* stream = nullptr);
   /// Copies rows · k column indices, row by row. Throws error: shape; range and order, with the row
   /// and the columns; out_of_memory.
-  static cbsr_pattern from(index rows, index columns, int k, std::span<const index> indices);
+  static cbsr_pattern from(checked_index rows, checked_index columns, checked_index k,
+                           std::span<const index> indices);
 
  private:
   cleared_by_move<index> rows_, columns_;
@@ -104,8 +105,8 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
   }
   /// Copies rows · k values and their columns, row by row. Throws error: shape, out_of_memory;
   /// range or order if k, columns or indices break the rules of `cbsr_pattern`.
-  static cbsr from(index rows, index columns, int k, std::span<const T> values,
-                   std::span<const index> indices);
+  static cbsr from(checked_index rows, checked_index columns, checked_index k,
+                   std::span<const T> values, std::span<const index> indices);
   /// Uninitialised values over a shared pattern, for a result. Throws error(out_of_memory).
   static cbsr uninitialised(const cbsr_pattern& structure, void* stream = nullptr) {
     return {structure, buffer::allocate(structure.nnz() * sizeof(T), structure.where(), stream)};
@@ -159,7 +160,7 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
 /// const auto product = rig::mxm(A, retained, rig::plus_times<float>{});
 /// @endcode
 template <class T>
-requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
+requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, checked_index k,
                                                         const descriptor& desc = {});
 
 /// The gradient of `maxk`: the incoming gradient at the entries that `maxk` retained.

@@ -9,8 +9,7 @@
 #include <utility>
 
 #include "rig/buffer.hpp"
-#include "rig/error.hpp"
-#include "rig/scalar.hpp"
+#include "rig/checked_index.hpp"
 
 namespace rig {
 
@@ -47,13 +46,14 @@ class dense {
   dense() = default;
   /// A rows×columns matrix in host memory, every element `value`. Throws error: shape,
   /// out_of_memory.
-  dense(index rows, index columns, T value = T()) : dense(uninitialised(rows, columns)) {
+  dense(checked_index rows, checked_index columns, T value = T())
+      : dense(uninitialised(rows, columns)) {
     for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
   }
   /// A rows×columns matrix with uninitialised elements. On a device it belongs to `stream` (null:
   /// rig's stream of the device). Throws error: shape, place, out_of_memory; cannot, for
   /// cudaStreamPerThread.
-  static dense uninitialised(index rows, index columns, place where = cpu(),
+  static dense uninitialised(checked_index rows, checked_index columns, place where = cpu(),
                              void* stream = nullptr) {
     check_shape(rows, columns, columns);
     dense made;
@@ -70,7 +70,7 @@ class dense {
   }
   /// Copies rows·columns elements, row by row, into host memory. Throws error: shape,
   /// out_of_memory.
-  static dense from(index rows, index columns, std::span<const T> elements) {
+  static dense from(checked_index rows, checked_index columns, std::span<const T> elements) {
     check_shape(rows, columns, columns);
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
     if (elements.size() != count)
@@ -88,8 +88,8 @@ class dense {
   /// std::vector<float> numbers(6);
   /// auto view = rig::dense<float>::view(numbers.data(), 2, 3);
   /// @endcode
-  static dense view(T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
-                    void* stream = nullptr) {
+  static dense view(T* data, checked_index rows, checked_index columns, int64 stride = 0,
+                    place where = cpu(), void* stream = nullptr) {
     if (stride == 0) stride = columns;
     check_shape(rows, columns, stride);
     if (data == nullptr && rows > 0 && columns > 0)
@@ -103,8 +103,8 @@ class dense {
     return made;
   }
   /// The same over const memory: a read-only view.
-  static dense view(const T* data, index rows, index columns, int64 stride = 0, place where = cpu(),
-                    void* stream = nullptr) {
+  static dense view(const T* data, checked_index rows, checked_index columns, int64 stride = 0,
+                    place where = cpu(), void* stream = nullptr) {
     dense made = view(const_cast<T*>(data), rows, columns, stride, where, stream);
     made.read_only_ = true;
     return made;

@@ -45,6 +45,8 @@ class error : public std::runtime_error {
   errc code_;
 };
 
+class checked_index;
+
 /// @cond internal
 /// A piece of an error message: text or a number, formatted without locale. It refers to its text
 /// and allocates nothing, because some errors are thrown when memory has run out.
@@ -60,6 +62,7 @@ class message_piece {
   message_piece(unsigned long value) : message_piece(static_cast<unsigned long long>(value)) {}
   message_piece(unsigned long long value);
   message_piece(double value);
+  message_piece(checked_index value);
   message_piece(const message_piece& other) : text_(other.text_) {
     if (text_.data() != other.digits_) return;
     text_.copy(digits_, text_.size());

@@ -33,14 +33,14 @@ matrix<float> karate();
 /// const auto graph = rig::generate::rmat(10, 8);
 /// const auto other = rig::generate::rmat(10, 8, 2);
 /// @endcode
-matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed = 1);
+matrix<float> rmat(checked_index scale, checked_index edge_factor, std::uint64_t seed = 1);
 
 /// A graph of n nodes with mean degree `degree`: n · degree / 2 edges, both ends uniform. Throws
 /// error: range, out_of_memory.
 /// @code
 /// const auto graph = rig::generate::uniform(1000, 8);
 /// @endcode
-matrix<float> uniform(index n, double degree, std::uint64_t seed = 1);
+matrix<float> uniform(checked_index n, double degree, std::uint64_t seed = 1);
 
 /// The rows×columns grid; node (r, c) has number r · columns + c. The given shares of its
 /// horizontal and vertical edges are missing, at random. Shares of 1/16 and 1/4 resemble a road
@@ -49,7 +49,7 @@ matrix<float> uniform(index n, double degree, std::uint64_t seed = 1);
 /// const auto whole = rig::generate::grid(30, 40);
 /// const auto roads = rig::generate::grid(30, 40, 1. / 16, 1. / 4);
 /// @endcode
-matrix<float> grid(index rows, index columns, double missing_horizontal = 0,
+matrix<float> grid(checked_index rows, checked_index columns, double missing_horizontal = 0,
                    double missing_vertical = 0, std::uint64_t seed = 1);
 
 /// Complete subgraphs of `size` consecutive nodes each; the last one takes the nodes that remain.
@@ -57,19 +57,20 @@ matrix<float> grid(index rows, index columns, double missing_horizontal = 0,
 /// @code
 /// const auto graph = rig::generate::cliques(96, 32);  // nodes 0 to 31, 32 to 63 and 64 to 95
 /// @endcode
-matrix<float> cliques(index n, index size);
+matrix<float> cliques(checked_index n, checked_index size);
 
 /// Nodes i ≠ j have an edge if |i - j| ≤ half. Throws error: range, out_of_memory.
 /// @code
 /// const auto path = rig::generate::banded(100, 1);
 /// @endcode
-matrix<float> banded(index n, index half);
+matrix<float> banded(checked_index n, checked_index half);
 
 /// The parameters of `community`.
 struct community_shape {
-  index n = 0;      ///< nodes
-  double mean = 0;  ///< mean degree, before duplicates are merged, for oversample 1
-  int blocks = 1;  ///< communities, contiguous in the numbering, relative sizes uniform in 0.5 … 2
+  checked_index n = 0;  ///< nodes
+  double mean = 0;      ///< mean degree, before duplicates are merged, for oversample 1
+  checked_index blocks =
+      1;  ///< communities, contiguous in the numbering, relative sizes uniform in 0.5 … 2
   double mixing = 0;      ///< share of edges whose second end is drawn from all nodes
   double gamma = 3;       ///< node weights are Pareto with density x^-gamma, x ≥ 1, gamma > 2
   double max_degree = 0;  ///< cap of the weights, after they are scaled to the mean degree
@@ -136,7 +137,7 @@ struct named_community {
 /// is none, or if it has no communities.
 /// @code
 /// const auto& reddit = rig::generate::community_of("reddit-like");
-/// std::printf("%d communities\n", reddit.shape.blocks);  // 41 communities
+/// std::cout << reddit.shape.blocks << " communities\n";  // 41 communities
 /// @endcode
 const named_community& community_of(std::string_view name);
 

@@ -32,7 +32,7 @@ namespace rig {
 /// @endcode
 struct read_options {
   /// Rows and columns; a greater node is an error. 0: as many as the greatest node requires.
-  index nodes = 0;
+  checked_index nodes = 0;
   /// Between two words: `' '` for blanks (spaces and tabs), or one of `,` `;` `:` `|` with or
   /// without blanks around it.
   char separator = ' ';

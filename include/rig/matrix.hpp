@@ -41,7 +41,9 @@ class matrix {
 
   /// rows×columns without entries; many rows take address space and no memory. Throws error: shape,
   /// out_of_memory.
-  matrix(index rows, index columns) : structure_(pattern_without_entries(rows, columns)) {}
+  template <std::convertible_to<checked_index> Rows, std::convertible_to<checked_index> Columns>
+  matrix(const Rows& rows, const Columns& columns)
+      : structure_(pattern_without_entries(rows, columns)) {}
 
   /// Shares the pattern and the values.
   matrix(const matrix&) = default;
@@ -78,8 +80,8 @@ class matrix {
   /// const std::vector<int> i{0, 1, 1}, j{1, 0, 2};
   /// const auto graph = rig::matrix<float>::from_tuples(3, 3, i, j, std::vector<float>{2, 3, 4});
   /// @endcode
-  static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
-                            std::span<const T> v) {
+  static matrix from_tuples(checked_index rows, checked_index columns, const integers& i,
+                            const integers& j, std::span<const T> v) {
     return build(rows, columns, i, j, v, false, [](const T& x, const T&) { return x; });
   }
   /// The same, except that `combine(x, y)` folds duplicates in input order.
@@ -89,8 +91,8 @@ class matrix {
   /// @endcode
   template <class Combine>
   requires std::invocable<Combine, T, T>
-  static matrix from_tuples(index rows, index columns, const integers& i, const integers& j,
-                            std::span<const T> v, Combine combine) {
+  static matrix from_tuples(checked_index rows, checked_index columns, const integers& i,
+                            const integers& j, std::span<const T> v, Combine combine) {
     return build(rows, columns, i, j, v, true, combine);
   }
 
@@ -100,8 +102,8 @@ class matrix {
   /// const std::vector<int> i{0, 1, 1}, j{1, 0, 2};
   /// const auto graph = rig::matrix<float>::from_positions(3, 3, i, j);
   /// @endcode
-  static matrix from_positions(index rows, index columns, const integers& i, const integers& j,
-                               T iso = T(1), bool merge_duplicates = false) {
+  static matrix from_positions(checked_index rows, checked_index columns, const integers& i,
+                               const integers& j, T iso = T(1), bool merge_duplicates = false) {
     return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
   }
 
@@ -111,7 +113,7 @@ class matrix {
   /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2}, values{2, 3, 4};
   /// const auto graph = rig::matrix<int>::from_csr(2, 3, offsets, columns, values);
   /// @endcode
-  static matrix from_csr(index rows, index columns, const integers& offsets,
+  static matrix from_csr(checked_index rows, checked_index columns, const integers& offsets,
                          const integers& entries, std::span<const T> values,
                          input how = input::checked) {
     std::vector<int64> order;
@@ -126,7 +128,7 @@ class matrix {
     return matrix(std::move(structure), std::move(kept));
   }
   /// The same without values: an iso matrix.
-  static matrix from_csr(index rows, index columns, const integers& offsets,
+  static matrix from_csr(checked_index rows, checked_index columns, const integers& offsets,
                          const integers& entries, input how = input::checked, T iso = T(1)) {
     return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
   }
@@ -143,9 +145,9 @@ class matrix {
   /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2}, values{2, 3, 4};
   /// const auto graph = rig::matrix<int>::view(2, 3, offsets, columns, values);
   /// @endcode
-  static matrix view(index rows, index columns, const integers& offsets, const integers& entries,
-                     std::span<const T> values, input how = input::checked, place where = cpu(),
-                     void* stream = nullptr) {
+  static matrix view(checked_index rows, checked_index columns, const integers& offsets,
+                     const integers& entries, std::span<const T> values, input how = input::checked,
+                     place where = cpu(), void* stream = nullptr) {
     auto structure = pattern_view(rows, columns, offsets, entries, how, where, stream);
     check_length(*structure, values.size());
     return matrix(std::move(structure), buffer::borrow(const_cast<T*>(values.data()),
@@ -154,8 +156,9 @@ class matrix {
   /// Deleted because temporary arrays would not outlive the call.
   template <class Offsets, class Columns, class Values>
   requires(is_temporary<Offsets> || is_temporary<Columns> || is_temporary<Values>) static matrix
-      view(index rows, index columns, Offsets&& offsets, Columns&& entries, Values&& values,
-           input how = input::checked, place where = cpu(), void* stream = nullptr) = delete;
+      view(checked_index rows, checked_index columns, Offsets&& offsets, Columns&& entries,
+           Values&& values, input how = input::checked, place where = cpu(),
+           void* stream = nullptr) = delete;
 
   /// The number of rows.
   index rows() const { return structure_->rows(); }

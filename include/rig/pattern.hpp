@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rig/buffer.hpp"
+#include "rig/checked_index.hpp"
 #include "rig/error.hpp"
 #include "rig/kernels/integers.hpp"
 #include "rig/scalar.hpp"
@@ -55,7 +56,7 @@ class pattern {
  public:
   /// A pattern over buffers that satisfy its rules; they are not checked. `pattern_from_csr` and
   /// `pattern_view` check.
-  pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
+  pattern(checked_index rows, checked_index columns, int64 nnz, buffer offsets, bool offsets_64,
           buffer columns_of_entries);
 
   /// The number of rows.
@@ -116,7 +117,7 @@ class pattern {
 
 /// @cond internal
 /// rows×columns without entries; many rows take address space and no memory.
-std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns);
+std::shared_ptr<const pattern> pattern_without_entries(checked_index rows, checked_index columns);
 
 /// The 0×0 pattern of moved-from matrices, and the 1×0 one of moved-from vectors; they allocate
 /// nothing.
@@ -161,9 +162,9 @@ struct row_lengths : derived {
 /// const rig::matrix<float> ones(
 ///     rig::pattern_from_csr(2, 3, offsets, columns, rig::input::checked));
 /// @endcode
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const integers& offsets,
-                                                const integers& entries, input how,
-                                                std::vector<int64>* order = nullptr);
+std::shared_ptr<const pattern> pattern_from_csr(checked_index rows, checked_index columns,
+                                                const integers& offsets, const integers& entries,
+                                                input how, std::vector<int64>* order = nullptr);
 
 /// The same without a copy: the caller keeps the arrays alive and unchanged. Offsets have 4 or 8
 /// bytes, columns 4. Other arrays are error(type); `pattern_from_csr` copies them. Arrays on a
@@ -172,9 +173,9 @@ std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const
 /// const std::vector<int> offsets{0, 1, 3}, columns{1, 0, 2};
 /// const rig::matrix<float> ones(rig::pattern_view(2, 3, offsets, columns, rig::input::checked));
 /// @endcode
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, const integers& offsets,
-                                            const integers& entries, input how, place where = cpu(),
-                                            void* stream = nullptr);
+std::shared_ptr<const pattern> pattern_view(checked_index rows, checked_index columns,
+                                            const integers& offsets, const integers& entries,
+                                            input how, place where = cpu(), void* stream = nullptr);
 
 /// @cond internal
 /// Tuples sorted by row, then column, then input order. Entry p of the result combines the tuples

@@ -70,8 +70,9 @@ class quantized {
   /// const std::vector<unsigned char> codes{0, 255};
   /// auto q = rig::quantized::from_codes(1, 2, codes, std::vector{-1.0f}, std::vector{0.5f});
   /// @endcode
-  static quantized from_codes(index rows, index columns, std::span<const unsigned char> codes,
-                              std::span<const float> low, std::span<const float> step);
+  static quantized from_codes(checked_index rows, checked_index columns,
+                              std::span<const unsigned char> codes, std::span<const float> low,
+                              std::span<const float> step);
 
   /// The number of rows.
   index rows() const { return rows_; }

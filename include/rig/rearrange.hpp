@@ -17,9 +17,9 @@ inline constexpr all_t all;  ///< every row, or every column
 
 /// The indices first, first + step, … before last; step may be negative.
 struct range {
-  index first;     ///< the first index
-  index last;      ///< the index before which the range ends
-  index step = 1;  ///< not 0
+  int64 first;     ///< the first index
+  int64 last;      ///< the index before which the range ends
+  int64 step = 1;  ///< not 0
 };
 
 /// An argument that names rows or columns: `all`, a `range`, or a list of indices in any order and
@@ -31,9 +31,9 @@ class indices : public index_list {
   /// The indices of a range.
   indices(range of) {
     what = kind::range;
-    first = of.first;
-    last = of.last;
-    step = of.step;
+    first = checked_index(of.first);
+    last = checked_index(of.last);
+    step = checked_index(of.step);
   }
   /// A list, which outlives the call.
   template <std::ranges::contiguous_range List>
@@ -236,8 +236,9 @@ void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& r
 /// const auto sources = rig::extract_row(A, 1, {.transpose_a = true});
 /// @endcode
 template <class T>
-vector<T> extract_row(const matrix<T>& a, index row, const descriptor& desc = {}) {
-  return vector<T>(extract(a, std::span(&row, 1), all, desc));
+vector<T> extract_row(const matrix<T>& a, checked_index row, const descriptor& desc = {}) {
+  const index number = row;
+  return vector<T>(extract(a, std::span(&number, 1), all, desc));
 }
 
 /// @cond internal
@@ -404,7 +405,7 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
 /// const auto path = rig::diag(ones, 1);
 /// @endcode
 template <class T>
-matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
+matrix<T> diag(const vector<T>& v, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
   made.o.diagonal = k;
   return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
@@ -416,7 +417,7 @@ matrix<T> diag(const vector<T>& v, index k = 0, const descriptor& desc = {}) {
 /// const auto above = rig::diag(A, 1);
 /// @endcode
 template <class T>
-vector<T> diag(const matrix<T>& a, index k = 0, const descriptor& desc = {}) {
+vector<T> diag(const matrix<T>& a, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
   made.o.diagonal = k;
   return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
@@ -474,27 +475,28 @@ call<T> folded(call<T> made, binary combine) {
 /// const auto sums = rig::build(3, 3, t.columns, t.columns, t.values, rig::binary::plus);
 /// @endcode
 template <class T>
-matrix<T> build(index rows, index columns, const indices& i, const indices& j, const dense<T>& v,
-                binary combine, const descriptor& desc = {}) {
+matrix<T> build(checked_index rows, checked_index columns, const indices& i, const indices& j,
+                const dense<T>& v, binary combine, const descriptor& desc = {}) {
   return run_fresh<matrix<T>, T>(folded(build_call(rows, columns, i, j, v), combine), no_mask(),
                                  desc);
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
-matrix<T> build(index rows, index columns, const indices& i, const indices& j, const dense<T>& v,
-                const descriptor& desc = {}) {
+matrix<T> build(checked_index rows, checked_index columns, const indices& i, const indices& j,
+                const dense<T>& v, const descriptor& desc = {}) {
   return run_fresh<matrix<T>, T>(build_call(rows, columns, i, j, v), no_mask(), desc);
 }
 /// A vector from tuples (i[p], v[p]).
 template <class T>
-vector<T> build(index size, const indices& i, const dense<T>& v, binary combine,
+vector<T> build(checked_index size, const indices& i, const dense<T>& v, binary combine,
                 const descriptor& desc = {}) {
   auto made = folded(build_call(1, size, first_row(v.rows()), i, v), combine);
   return vector<T>(run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc));
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
-vector<T> build(index size, const indices& i, const dense<T>& v, const descriptor& desc = {}) {
+vector<T> build(checked_index size, const indices& i, const dense<T>& v,
+                const descriptor& desc = {}) {
   return vector<T>(
       run_fresh<matrix<T>, T>(build_call(1, size, first_row(v.rows()), i, v), no_mask(), desc));
 }
@@ -566,11 +568,12 @@ tuples<T> to_tuples(const matrix<T>& a) {
 /// const float or_zero = rig::at(A, 2, 2).value_or(0);
 /// @endcode
 template <class T>
-std::optional<T> at(const matrix<T>& a, index i, index j) {
+std::optional<T> at(const matrix<T>& a, checked_index i, checked_index j) {
   if (i < 0 || i >= a.rows() || j < 0 || j >= a.columns())
     fail(errc::range, {"at: (", i, ", ", j, ") is outside ", a.rows(), "x", a.columns()});
   if (a.where() != cpu()) {
-    const matrix<T> one = extract(a, std::span(&i, 1), std::span(&j, 1)).to(cpu());
+    const index row = i, column = j;
+    const matrix<T> one = extract(a, std::span(&row, 1), std::span(&column, 1)).to(cpu());
     return one.nnz() == 0 ? std::nullopt : std::optional<T>(one.value(0));
   }
   int64 low = a.structure().offset(i), high = a.structure().offset(i + 1);
@@ -587,7 +590,7 @@ std::optional<T> at(const matrix<T>& a, index i, index j) {
 }
 /// The element at index i of a vector, if it is an entry.
 template <class T>
-std::optional<T> at(const vector<T>& v, index i) {
+std::optional<T> at(const vector<T>& v, checked_index i) {
   return at(v.as_row(), 0, i);
 }
 

@@ -21,6 +21,7 @@
 #include "rig/algorithms/sssp.hpp"
 #include "rig/algorithms/triangles.hpp"
 #include "rig/cbsr.hpp"
+#include "rig/checked_index.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/error.hpp"
 #include "rig/graph.hpp"

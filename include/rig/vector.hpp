@@ -25,7 +25,7 @@ class vector {
   /// Of size 0.
   vector() noexcept : row_(empty_row(), T()) {}
   /// Of `size` places and no entry.
-  explicit vector(index size) : row_(1, size) {}
+  explicit vector(checked_index size) : row_(1, size) {}
   /// The row of a 1×n matrix; a 0×0 one makes a vector of size 0. Throws error(shape) for another
   /// number of rows.
   explicit vector(matrix<T> row) : row_(std::move(row)) {
@@ -48,7 +48,7 @@ class vector {
 
   /// An iso vector with entries at these indices, which have any integer type and any order. Throws
   /// error: range; duplicate, unless `merge_duplicates`.
-  static vector from_indices(index size, const integers& indices, T iso = T(1),
+  static vector from_indices(checked_index size, const integers& indices, T iso = T(1),
                              bool merge_duplicates = false) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
@@ -56,7 +56,8 @@ class vector {
     });
   }
   /// Entries values[p] at indices[p], in any order. Throws error: shape, range, duplicate.
-  static vector from_tuples(index size, const integers& indices, std::span<const T> values) {
+  static vector from_tuples(checked_index size, const integers& indices,
+                            std::span<const T> values) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
       return vector(matrix<T>::from_tuples(1, size, rows, indices, values));
@@ -65,7 +66,7 @@ class vector {
   /// The same, except that `combine(x, y)` folds duplicates in input order.
   template <class Combine>
   requires std::invocable<Combine, T, T>
-  static vector from_tuples(index size, const integers& indices, std::span<const T> values,
+  static vector from_tuples(checked_index size, const integers& indices, std::span<const T> values,
                             Combine combine) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
@@ -92,7 +93,7 @@ class vector {
   }
   /// A view of ascending indices (of 4 bytes) and values without a copy; the caller keeps them
   /// alive and unchanged while any copy of the vector lives.
-  static vector view(index size, std::span<const index> indices, std::span<const T> values,
+  static vector view(checked_index size, std::span<const index> indices, std::span<const T> values,
                      input how = input::checked) {
     return or_out_of_memory("vector", [&] {
       const int64 offsets[] = {0, static_cast<int64>(indices.size())};

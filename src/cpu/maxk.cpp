@@ -119,22 +119,23 @@ void select_top_k(const dense_operand& x, int k, const descriptor& desc, const s
 
 }  // namespace
 
-cbsr_pattern cbsr_pattern::uninitialised(index rows, index columns, int k, place where,
-                                         void* stream) {
+cbsr_pattern cbsr_pattern::uninitialised(checked_index rows, checked_index columns, checked_index k,
+                                         place where, void* stream) {
   if (rows < 0 || columns < 0)
     fail(errc::shape,
          {"cbsr: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
   check_k("cbsr", columns, k);
   cbsr_pattern made;
-  made.rows_ = rows;
-  made.columns_ = columns;
-  made.k_ = k;
+  made.rows_ = index(rows);
+  made.columns_ = index(columns);
+  made.k_ = index(k);
   made.indices_ =
       buffer::allocate(made.nnz() * static_cast<std::size_t>(made.index_bytes()), where, stream);
   return made;
 }
 
-cbsr_pattern cbsr_pattern::from(index rows, index columns, int k, std::span<const index> indices) {
+cbsr_pattern cbsr_pattern::from(checked_index rows, checked_index columns, checked_index k,
+                                std::span<const index> indices) {
   cbsr_pattern made = uninitialised(rows, columns, k);
   if (indices.size() != made.nnz())
     fail(errc::shape, {"cbsr: ", rows, " rows of ", k, " entries need ", made.nnz(),
@@ -168,9 +169,10 @@ cbsr_pattern cbsr_pattern::to(place target) const {
 }
 
 template <class T>
-requires(is_float<T> || is_small_float<T>) cbsr<T> cbsr<T>::from(index rows, index columns, int k,
-                                                                 std::span<const T> values,
-                                                                 std::span<const index> indices) {
+requires(is_float<T> ||
+         is_small_float<T>) cbsr<T> cbsr<T>::from(checked_index rows, checked_index columns,
+                                                  checked_index k, std::span<const T> values,
+                                                  std::span<const index> indices) {
   cbsr made = uninitialised(cbsr_pattern::from(rows, columns, k, indices));
   if (values.size() != indices.size())
     fail(errc::shape, {"cbsr: ", rows, " rows of ", k, " entries need ", indices.size(),
@@ -180,7 +182,7 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> cbsr<T>::from(index rows, ind
 }
 
 template <class T>
-requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, int k,
+requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, checked_index k,
                                                         const descriptor& desc) {
   check_k("maxk", x.columns(), k);
   if (desc.threads < 0)
@@ -257,10 +259,11 @@ requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
   });
 }
 
-#define RIG_MAXK(T)                                                                              \
-  template cbsr<T> cbsr<T>::from(index, index, int, std::span<const T>, std::span<const index>); \
-  template cbsr<T> maxk(const dense<T>&, int, const descriptor&);                                \
-  template cbsr<T> maxk_gradient(const dense<T>&, const cbsr_pattern&);                          \
+#define RIG_MAXK(T)                                                                               \
+  template cbsr<T> cbsr<T>::from(checked_index, checked_index, checked_index, std::span<const T>, \
+                                 std::span<const index>);                                         \
+  template cbsr<T> maxk(const dense<T>&, checked_index, const descriptor&);                       \
+  template cbsr<T> maxk_gradient(const dense<T>&, const cbsr_pattern&);                           \
   template dense<T> to_dense(const cbsr<T>&);
 RIG_MAXK(float)
 RIG_MAXK(double)
@@ -312,7 +315,8 @@ std::string no_cbsr_because(index columns, int k) {
 }
 
 int retained_per_row(const problem& p) {
-  return p.mask.over == mask_operand::kind::cbsr ? p.mask.full.k : p.b.k > 0 ? p.b.k : p.desc->k;
+  if (p.mask.over == mask_operand::kind::cbsr) return p.mask.full.k;
+  return p.b.k > 0 ? p.b.k : index(p.desc->k);
 }
 
 void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&)) {

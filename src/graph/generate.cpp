@@ -292,11 +292,12 @@ std::vector<std::string_view> between_colons(std::string_view text) {
 /// The generators of from_text that take two integers.
 struct two_integers {
   std::string_view name;
-  matrix<float> (*make)(index, index);
+  matrix<float> (*make)(checked_index, checked_index);
 };
 constexpr auto of_two_integers = std::to_array<two_integers>({
-    {"rmat", [](index scale, index edge_factor) { return rmat(scale, edge_factor); }},
-    {"grid", [](index rows, index columns) { return grid(rows, columns); }},
+    {"rmat",
+     [](checked_index scale, checked_index edge_factor) { return rmat(scale, edge_factor); }},
+    {"grid", [](checked_index rows, checked_index columns) { return grid(rows, columns); }},
     {"cliques", cliques},
     {"banded", banded},
 });
@@ -321,7 +322,7 @@ matrix<float> karate() {
   });
 }
 
-matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed) {
+matrix<float> rmat(checked_index scale, checked_index edge_factor, std::uint64_t seed) {
   if (scale < 0 || scale > 30 || edge_factor < 0)
     fail(errc::range, {"generate: rmat of scale ", scale, " and edge factor ", edge_factor,
                        "; the scale must be 0 to 30, and the edge factor at least 0"});
@@ -348,7 +349,7 @@ matrix<float> rmat(int scale, int edge_factor, std::uint64_t seed) {
   });
 }
 
-matrix<float> uniform(index n, double degree, std::uint64_t seed) {
+matrix<float> uniform(checked_index n, double degree, std::uint64_t seed) {
   if (n < 0 || !(degree >= 0 && degree < 0x1p31))
     fail(errc::range, {"generate: uniform of ", n, " nodes and mean degree ", degree,
                        "; the nodes must be at least 0, and the degree at least 0 and below 2^31"});
@@ -361,8 +362,8 @@ matrix<float> uniform(index n, double degree, std::uint64_t seed) {
   });
 }
 
-matrix<float> grid(index rows, index columns, double missing_horizontal, double missing_vertical,
-                   std::uint64_t seed) {
+matrix<float> grid(checked_index rows, checked_index columns, double missing_horizontal,
+                   double missing_vertical, std::uint64_t seed) {
   if (rows < 0 || columns < 0 || int64{rows} * columns > highest<index>())
     fail(errc::range,
          {"generate: grid of ", rows, "x", columns,
@@ -378,19 +379,19 @@ matrix<float> grid(index rows, index columns, double missing_horizontal, double 
       const bool last = down ? u / columns + 1 == rows : u % columns + 1 == columns;
       const double missing = down ? missing_vertical : missing_horizontal;
       if (last || random.real(static_cast<std::uint64_t>(e)) < missing) return edge{u, u};
-      return edge{u, u + (down ? columns : 1)};
+      return edge{u, u + (down ? index(columns) : 1)};
     });
   });
 }
 
-matrix<float> cliques(index n, index size) {
+matrix<float> cliques(checked_index n, checked_index size) {
   if (n < 0 || size < 1)
     fail(errc::range, {"generate: cliques of ", n, " nodes in groups of ", size,
                        "; the nodes must be at least 0, and the group at least 1"});
   return or_out_of_memory("generate: cliques", [&] {
     // Each node owns the edges to the later nodes of its group; an edge past the group becomes a
     // loop, which is dropped.
-    const int64 later = std::min(size, std::max(n, 1)) - 1;
+    const int64 later = std::min<index>(size, std::max<index>(n, 1)) - 1;
     return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
       const int64 u = e / later, v = u + 1 + e % later;
       const bool past = v >= n || v / size != u / size;
@@ -399,12 +400,12 @@ matrix<float> cliques(index n, index size) {
   });
 }
 
-matrix<float> banded(index n, index half) {
+matrix<float> banded(checked_index n, checked_index half) {
   if (n < 0 || half < 0)
     fail(errc::range,
          {"generate: banded of ", n, " nodes and half-width ", half, "; both must be at least 0"});
   return or_out_of_memory("generate: banded", [&] {
-    const int64 later = std::min(half, n);
+    const int64 later = std::min<index>(half, n);
     return undirected(n, edge_count(1.0 * n * static_cast<double>(later)), [=](int64 e) {
       const int64 u = e / later, v = u + 1 + e % later;
       return edge{static_cast<index>(u), static_cast<index>(v < n ? v : u)};

@@ -62,7 +62,7 @@ template <class T>
 matrix<T> read_edge_list(input_file& file, const read_options& options) {
   check(file, options);
   entry_list<T> list{file, false};
-  const index last = (options.nodes > 0 ? options.nodes : highest<index>()) - 1;
+  const index last = (options.nodes > 0 ? index(options.nodes) : highest<index>()) - 1;
   index nodes = options.nodes;
   std::string_view line;
   while (file.next_line(line)) {

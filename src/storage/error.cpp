@@ -1,7 +1,7 @@
-#include "rig/error.hpp"
-
 #include <charconv>
 #include <new>
+
+#include "rig/checked_index.hpp"
 
 namespace rig {
 namespace {
@@ -25,6 +25,11 @@ message_piece::message_piece(unsigned long long value) {
 message_piece::message_piece(double value) {
   text_ = {digits_, static_cast<std::size_t>(
                         std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
+}
+
+void refuse_index(message_piece number) {
+  fail(errc::range, {"a size or an index is ", number.text(), ", outside ", lowest<index>(), " … ",
+                     highest<index>(), "; a matrix has fewer than 2^31 rows and columns"});
 }
 
 void fail(errc code, std::initializer_list<message_piece> pieces) {

@@ -149,8 +149,8 @@ std::shared_ptr<const pattern> without_columns() noexcept {
 
 }  // namespace
 
-pattern::pattern(index rows, index columns, int64 nnz, buffer offsets, bool offsets_64,
-                 buffer columns_of_entries)
+pattern::pattern(checked_index rows, checked_index columns, int64 nnz, buffer offsets,
+                 bool offsets_64, buffer columns_of_entries)
     : rows_(rows),
       columns_(columns),
       nnz_(nnz),
@@ -261,16 +261,16 @@ buffer pack_offsets(const integers& offsets, bool& offsets_64) {
   return out;
 }
 
-std::shared_ptr<const pattern> pattern_from_csr(index rows, index columns, const integers& offsets,
-                                                const integers& entries, input how,
-                                                std::vector<int64>* order) {
+std::shared_ptr<const pattern> pattern_from_csr(checked_index rows, checked_index columns,
+                                                const integers& offsets, const integers& entries,
+                                                input how, std::vector<int64>* order) {
   return or_out_of_memory("matrix",
                           [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
 }
 
-std::shared_ptr<const pattern> pattern_view(index rows, index columns, const integers& offsets,
-                                            const integers& entries, input how, place where,
-                                            void* stream) {
+std::shared_ptr<const pattern> pattern_view(checked_index rows, checked_index columns,
+                                            const integers& offsets, const integers& entries,
+                                            input how, place where, void* stream) {
   return or_out_of_memory(
       "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
 }

@@ -132,8 +132,9 @@ requires(is_float<T> || is_small_float<T>) quantized quantized::from(const dense
   });
 }
 
-quantized quantized::from_codes(index rows, index columns, std::span<const unsigned char> codes,
-                                std::span<const float> low, std::span<const float> step) {
+quantized quantized::from_codes(checked_index rows, checked_index columns,
+                                std::span<const unsigned char> codes, std::span<const float> low,
+                                std::span<const float> step) {
   check_shape(rows, columns);
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   if (codes.size() != count)
@@ -163,7 +164,7 @@ requires(is_float<T> || is_small_float<T>) dense<T> quantized::dequantised()
 const {
   if (where() != cpu()) return to(cpu()).dequantised<T>();
   return or_out_of_memory("quantized", [&] {
-    auto out = dense<T>::uninitialised(rows_, columns_);
+    auto out = dense<T>::uninitialised(rows(), columns());
     constexpr index piece = 1024;
 #pragma omp parallel for schedule(static) num_threads(threads_for(rows_, columns_))
     for (index i = 0; i < rows_; ++i)

@@ -14,7 +14,7 @@ function wrong(text) {
 }
 
 BEGIN {
-  print "#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <functional>\n#include <vector>"
+  print "#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <functional>\n#include <iostream>\n#include <vector>"
   print "#include \"rig/check_semiring.hpp\"\n#include \"rig/generate.hpp\"\n#include \"rig/rig.hpp\""
   print "namespace {"
   print "const auto A = rig::matrix<float>::from_tuples(3, 3, std::vector<int>{0, 1, 1}, std::vector<int>{1, 0, 2},"

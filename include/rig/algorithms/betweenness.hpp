@@ -16,7 +16,7 @@ namespace rig {
 struct betweenness_options {
   /// Sources that are searched at once. Memory grows with it: three arrays of batch × n numbers,
   /// and six on a device.
-  int batch = 32;
+  int64 batch = 32;
   /// Called after each batch with the number of sources that are done.
   std::function<void(int64)> progress = {};
 };

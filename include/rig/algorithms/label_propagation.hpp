@@ -13,7 +13,7 @@ namespace rig {
 
 /// When `label_propagation` stops.
 struct label_propagation_options {
-  int iterations = 10;  ///< stops then, or earlier if no label changes
+  int64 iterations = 10;  ///< stops then, or earlier if no label changes
   /// Called after each iteration with its number, from 1 on, and the number of labels that changed.
   std::function<void(int, int64)> progress = {};
 };

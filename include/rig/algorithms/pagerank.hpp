@@ -13,9 +13,9 @@ namespace rig {
 
 /// When `pagerank` stops, and how often a walk follows an arc.
 struct pagerank_options {
-  double damping = 0.85;       ///< the chance of following an arc; in [0, 1)
-  double tolerance = 1e-10;    ///< stops when the ranks change by less, in sum; 0: never
-  int most_iterations = 2000;  ///< stops then in any case
+  double damping = 0.85;         ///< the chance of following an arc; in [0, 1)
+  double tolerance = 1e-10;      ///< stops when the ranks change by less, in sum; 0: never
+  int64 most_iterations = 2000;  ///< stops then in any case
   /// Called after each iteration with its number, from 1 on, and the change.
   std::function<void(int, double)> progress = {};
 };
