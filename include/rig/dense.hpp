@@ -190,6 +190,32 @@ class dense {
     return made;
   }
 
+  /// Whether shapes and elements are equal. Elements compare by their ==, so NaN is not equal.
+  /// Places: all; elements on a device are copied to the host.
+  friend bool operator==(const dense& x, const dense& y) requires comparable<T> {
+    if (x.rows_ != y.rows_ || x.columns_ != y.columns_) return false;
+    if (x.where() != cpu()) return x.to(cpu()) == y;
+    if (y.where() != cpu()) return x == y.to(cpu());
+    for (index i = 0; i < x.rows_; ++i)
+      for (index j = 0; j < x.columns_; ++j)
+        if (!is_equal(x(i, j), y(i, j))) return false;
+    return true;
+  }
+
+  /// @cond internal
+  /// A read-only view that keeps the memory alive.
+  dense sharing() const {
+    dense made;
+    made.rows_ = rows_;
+    made.columns_ = columns_;
+    made.stride_ = stride_;
+    made.data_ = data_;
+    made.owner_ = owner_;
+    made.read_only_ = true;
+    return made;
+  }
+  /// @endcond
+
  private:
   static void check_shape(index rows, index columns, int64 stride) {
     if (rows < 0 || columns < 0)
@@ -258,6 +284,10 @@ template <class T>
 struct indexed_dense {
   dense<T> values;       ///< the extreme values, or the fill
   dense<int32> indices;  ///< the inner index k that gave each value, or −1
+  /// Whether values and indices are equal.
+  friend bool operator==(const indexed_dense& x, const indexed_dense& y) requires comparable<T> {
+    return x.values == y.values && x.indices == y.indices;
+  }
 };
 
 }  // namespace rig

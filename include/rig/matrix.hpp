@@ -12,9 +12,13 @@
 #include <vector>
 
 #include "rig/descriptor.hpp"
+#include "rig/entries.hpp"
 #include "rig/pattern.hpp"
 
 namespace rig {
+
+template <class T>
+class dense;
 
 /// A sparse matrix: immutable CSR with ascending columns, cheap to copy because copies share
 /// everything. An iso matrix has no value array: all its entries have one value. An unweighted
@@ -73,6 +77,17 @@ class matrix {
            {"matrix: the pattern is on ", to_string(structure_->where()), ", the values are on ",
             to_string(values_.where()), "; copy one with .to()"});
   }
+
+  /// A matrix with every entry: the elements of a dense, copied in its place. The second form
+  /// leaves out the elements that equal `without`; NaN equals nothing. Needs
+  /// `rig/conversions.hpp`. Cost: O(elements). Throws error(out_of_memory).
+  /// @code
+  /// const auto every = rig::matrix<float>::from(B);
+  /// const auto sparse = rig::matrix<float>::from(B, 0);
+  /// @endcode
+  static matrix from(const dense<T>& elements);
+  /// The same without the elements that equal `without`.
+  static matrix from(const dense<T>& elements, T without);
 
   /// Builds a matrix from tuples (i[p], j[p], v[p]) in any order; positions have any integer type.
   /// Throws error: duplicate, if two tuples have one position; shape, range, out_of_memory.
@@ -206,6 +221,29 @@ class matrix {
   template <class U>
   matrix<U> with_value(U iso) const {
     return matrix<U>(structure_, iso);
+  }
+
+  /// The entries, row by row, as a range of (row, column, value). Throws error(place) unless they
+  /// are on the CPU.
+  entry_range<T, matrix_entry<T>> entries() const { return entries_as<matrix_entry<T>>(); }
+  /// @cond internal
+  template <class Entry>
+  entry_range<T, Entry> entries_as() const {
+    return {structure_, values_, is_iso_, iso_};
+  }
+  /// @endcond
+
+  /// Whether shapes, places of entries and values are equal; an iso matrix equals one that stores
+  /// its value. Values compare by their ==, so NaN is not equal. Places: all; a matrix on a device
+  /// is copied to the host.
+  friend bool operator==(const matrix& x, const matrix& y) requires comparable<T> {
+    if (x.where() != cpu()) return x.to(cpu()) == y;
+    if (y.where() != cpu()) return x == y.to(cpu());
+    if (!has_same_places(x.structure(), y.structure())) return false;
+    if (x.iso() && y.iso()) return x.nnz() == 0 || is_equal(x.iso_, y.iso_);
+    for (int64 p = 0; p < x.nnz(); ++p)
+      if (!is_equal(x.value(p), y.value(p))) return false;
+    return true;
   }
 
   /// The same matrix in another place, without its derived structures; shares everything if it is

@@ -116,6 +116,9 @@ class pattern {
 };
 
 /// @cond internal
+/// Whether two patterns on the CPU have one shape and the same places.
+bool has_same_places(const pattern& x, const pattern& y);
+
 /// rows×columns without entries; many rows take address space and no memory.
 std::shared_ptr<const pattern> pattern_without_entries(checked_index rows, checked_index columns);
 

@@ -350,4 +350,19 @@ constexpr To convert(const From& x) {
     return static_cast<To>(x);
 }
 
+/// @cond internal
+/// Whether elements of type T compare by ==; half and bfloat16 do as floats.
+template <class T>
+concept comparable = is_small_float<T> || requires(const T& x) {
+  {x == x};
+};
+template <comparable T>
+constexpr bool is_equal(const T& x, const T& y) {
+  if constexpr (is_small_float<T>)
+    return static_cast<float>(x) == static_cast<float>(y);
+  else
+    return x == y;
+}
+/// @endcond
+
 }  // namespace rig

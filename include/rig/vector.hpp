@@ -125,6 +125,14 @@ class vector {
   const T* values() const { return row_.values(); }
   /// The value of entry p; only for a vector on the CPU.
   T value(int64 p) const { return row_.value(p); }
+  /// The entries as a range of (index, value). Throws error(place) unless they are on the CPU.
+  entry_range<T, vector_entry<T>> entries() const {
+    return row_.template entries_as<vector_entry<T>>();
+  }
+  /// Whether sizes, indices and values are equal, as for matrices.
+  friend bool operator==(const vector& x, const vector& y) requires comparable<T> {
+    return x.row_ == y.row_;
+  }
   /// The same vector as a 1×n matrix; shares everything.
   const matrix<T>& as_row() const { return row_; }
 

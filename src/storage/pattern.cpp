@@ -158,7 +158,15 @@ pattern::pattern(checked_index rows, checked_index columns, int64 nnz, buffer of
       offsets_(std::move(offsets)),
       entries_(std::move(columns_of_entries)) {}
 
-std::shared_ptr<const pattern> pattern_without_entries(index rows, index columns) {
+bool has_same_places(const pattern& x, const pattern& y) {
+  if (&x == &y) return true;
+  if (x.rows() != y.rows() || x.columns() != y.columns() || x.nnz() != y.nnz()) return false;
+  for (index i = 0; i < x.rows(); ++i)
+    if (x.offset(i + 1) != y.offset(i + 1)) return false;
+  return std::equal(x.column_indices(), x.column_indices() + x.nnz(), y.column_indices());
+}
+
+std::shared_ptr<const pattern> pattern_without_entries(checked_index rows, checked_index columns) {
   check_shape(rows, columns);
   return or_out_of_memory("matrix", [&] {
     return std::make_shared<const pattern>(

@@ -86,10 +86,17 @@ TEST_CASE("operations") {
       {"at", [&] { rig::at(a, wide, 0); }},
       {"at in a vector", [&] { rig::at(v, wide); }},
       {"diag", [&] { rig::diag(v, wide); }},
+      {"diagonal", [&] { rig::diagonal(a, wide); }},
       {"build",
        [&] { rig::build(wide, 1, std::vector{0}, std::vector{0}, rig::dense<float>(1, 1)); }},
       {"build of a vector", [&] { rig::build(wide, std::vector{0}, rig::dense<float>(1, 1)); }},
+      {"vstack",
+       [] {
+         const rig::matrix<float> half(2'500'000'000 / 2, 1);
+         rig::vstack({half, half, half, half});
+       }},
   });
+  CHECK(c == a);
 }
 
 TEST_CASE("options") {
