@@ -42,7 +42,9 @@ class cbsr_pattern {
   /// Bytes of an index: 1 or 2.
   int index_bytes() const { return columns_ <= 256 ? 1 : 2; }
   /// The indices, in memory of `where()`.
-  const void* indices() const { return indices_.data(); }
+  const void* indices() const& { return indices_.data(); }
+  /// Deleted because the memory of a temporary ends with its expression: name the pattern first.
+  const void* indices() const&& = delete;
   /// The place of the indices.
   place where() const { return indices_.where(); }
   /// The stream that the indices belong to.
@@ -121,12 +123,18 @@ requires(is_float<T> || is_small_float<T>) class cbsr {
   /// Bytes of an index: 1 or 2.
   int index_bytes() const { return structure_.index_bytes(); }
   /// The pattern, which other values may share.
-  const cbsr_pattern& structure() const { return structure_; }
+  const cbsr_pattern& structure() const& { return structure_; }
+  /// The pattern of a temporary.
+  cbsr_pattern structure() const&& { return structure_; }
   /// The values, in memory of `where()`: value p of row i is values()[i·k + p], in column
   /// structure().column(i, p).
-  const T* values() const { return values_.data<const T>(); }
+  const T* values() const& { return values_.data<const T>(); }
+  /// Deleted because the memory of a temporary ends with its expression: name the cbsr first.
+  const T* values() const&& = delete;
   /// The indices, as `cbsr_pattern::indices` returns them.
-  const void* indices() const { return structure_.indices(); }
+  const void* indices() const& { return structure_.indices(); }
+  /// Deleted for the same reason.
+  const void* indices() const&& = delete;
   /// The place of values and indices.
   place where() const { return structure_.where(); }
   /// The stream that the values belong to; the indices belong to structure().stream().

@@ -142,35 +142,47 @@ class dense {
   }
 
   /// The first element, in memory of `where()`.
-  const T* data() const { return data_; }
+  const T* data() const& { return data_; }
   /// The same for writing. Throws error(read_only).
-  T* data() {
+  T* data() & {
     if (read_only_) refuse_to_write();
     return data_;
   }
   /// Element (i, j); place, i and j are unchecked, and the matrix must be in host memory. Loops
   /// that write are faster over `row` or `span`, because these check for a read-only view once.
-  const T& operator()(index i, index j) const { return data_[i * stride_ + j]; }
+  const T& operator()(index i, index j) const& { return data_[i * stride_ + j]; }
   /// The same for writing. Throws error(read_only).
-  T& operator()(index i, index j) { return data()[i * stride_ + j]; }
+  T& operator()(index i, index j) & { return data()[i * stride_ + j]; }
+  /// The same of a temporary, as a copy.
+  T operator()(index i, index j) const&& { return data_[i * stride_ + j]; }
 
   /// Row i, unchecked. Throws error(place) unless the matrix is in host memory.
-  std::span<const T> row(index i) const { return row_at(data(), i); }
+  std::span<const T> row(index i) const& { return row_at(data(), i); }
   /// The same for writing. Throws error: place, read_only.
-  std::span<T> row(index i) { return row_at(data(), i); }
+  std::span<T> row(index i) & { return row_at(data(), i); }
   /// All elements. Throws error: place, unless the matrix is in host memory; shape, unless rows are
   /// packed.
-  std::span<const T> span() const { return all_at(data()); }
+  std::span<const T> span() const& { return all_at(data()); }
   /// The same for writing. Throws error: place, shape, read_only.
-  std::span<T> span() { return all_at(data()); }
+  std::span<T> span() & { return all_at(data()); }
   /// The start of `span()`.
-  const T* begin() const { return span().data(); }
+  const T* begin() const& { return span().data(); }
   /// The start of `span()` for writing.
-  T* begin() { return span().data(); }
+  T* begin() & { return span().data(); }
   /// The end of `span()`.
-  const T* end() const { return begin() + element_count(); }
+  const T* end() const& { return begin() + element_count(); }
   /// The end of `span()` for writing.
-  T* end() { return begin() + element_count(); }
+  T* end() & { return begin() + element_count(); }
+  /// Deleted because the memory of a temporary ends with its expression: name the dense first.
+  const T* data() const&& = delete;
+  /// Deleted for the same reason.
+  std::span<const T> row(index i) const&& = delete;
+  /// Deleted for the same reason.
+  std::span<const T> span() const&& = delete;
+  /// Deleted for the same reason.
+  const T* begin() const&& = delete;
+  /// Deleted for the same reason.
+  const T* end() const&& = delete;
 
   /// A copy in a place, with packed rows. A copy to a device may still run on return. Throws error:
   /// place, out_of_memory.

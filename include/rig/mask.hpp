@@ -9,21 +9,74 @@
 
 namespace rig {
 
-/// The places of the result that may be written. It is a non-owning view that `structure`, `values`
-/// and `complement` return, for one call.
+/// @cond internal
+/// The same content over the same memory: what copies of a container share, except for a dense.
+template <class Container>
+Container sharing(const Container& of) {
+  return of;
+}
+template <class T>
+dense<T> sharing(const dense<T>& of) {
+  return of.sharing();
+}
+/// @endcond
+
+/// The places of the result that may be written, as `structure`, `values` and `complement` return
+/// them.
 ///
-/// Shapes: as the result. Places: that of the operands. The container must live until the call
-/// returns.
+/// A mask shares the memory of its container, so it outlives the container and may be made of a
+/// temporary. It sees later writes to a dense. Shapes: as the result. Places: that of the operands.
 /// @code
 /// const auto kept = rig::mxm(A, B, rig::plus_times<float>{}, rig::structure(M), {.fill = 0});
 /// const auto rest = rig::mxm(A, B, rig::plus_times<float>{}, rig::complement(rig::values(M)));
 /// @endcode
 template <class Container>
 struct mask {
-  const Container& container;  ///< a matrix, a vector, a dense or a cbsr
-  bool structural;             ///< true at entries; otherwise at entries that are not 0
-  bool complemented;           ///< true at the other places
+  Container container;  ///< a matrix, a vector, a dense or a cbsr, over the memory of the one given
+  bool structural;      ///< true at entries; otherwise at entries that are not 0
+  bool complemented;    ///< true at the other places
+
+  /// Over the memory of `of`.
+  mask(const Container& of, bool by_structure, bool is_complemented)
+      : container(sharing(of)), structural(by_structure), complemented(is_complemented) {}
+  /// Over the same memory.
+  mask(const mask& other) : mask(other.container, other.structural, other.complemented) {}
+  mask& operator=(const mask&) = delete;
+  ~mask() = default;
 };
+
+/// @cond internal
+struct no_mask {};
+
+/// What `structure`, `values` and `complement` return, or none.
+template <class Mask>
+inline constexpr bool is_mask = std::is_same_v<Mask, no_mask>;
+template <class Container>
+inline constexpr bool is_mask<mask<Container>> = true;
+/// A container where a mask is due, which require_mask refuses.
+template <class Mask>
+inline constexpr bool is_bare_mask = false;
+template <class T>
+inline constexpr bool is_bare_mask<matrix<T>> = true;
+template <class T>
+inline constexpr bool is_bare_mask<dense<T>> = true;
+template <class T>
+inline constexpr bool is_bare_mask<cbsr<T>> = true;
+
+/// The mask of a call.
+template <class Mask>
+concept mask_like = is_mask<Mask> || is_bare_mask<Mask>;
+
+template <class Mask>
+constexpr void require_mask() {
+  static_assert(is_mask<Mask>, "a mask is rig::structure(M) or rig::values(M), not M itself");
+}
+template <class T>
+constexpr void require_values() {
+  static_assert(is_storage<T>,
+                "a mask's values must have a storage type; rig::structure(M) serves every type");
+}
+/// @endcond
 
 /// True at the container's entries.
 /// @code
@@ -55,11 +108,13 @@ mask<cbsr<T>> structure(const cbsr<T>& container) {
 /// @endcode
 template <class T>
 mask<matrix<T>> values(const matrix<T>& container) {
+  require_values<T>();
   return {container, false, false};
 }
 /// True at the elements that are not 0.
 template <class T>
 mask<dense<T>> values(const dense<T>& container) {
+  require_values<T>();
   return {container, false, false};
 }
 

@@ -188,15 +188,19 @@ class matrix {
   /// The value of every entry; only for an iso matrix.
   T iso_value() const { return iso_; }
   /// One value per entry; null for an iso matrix.
-  const T* values() const { return is_iso_ ? nullptr : values_.template data<T>(); }
+  const T* values() const& { return is_iso_ ? nullptr : values_.template data<T>(); }
+  /// Deleted because the memory of a temporary ends with its expression: name the matrix first.
+  const T* values() const&& = delete;
   /// The stream that the values belong to; null on the CPU and for an iso matrix.
   void* values_stream() const { return values_.stream(); }
   /// The value of entry p, in CSR order; only for a matrix on the CPU.
   T value(int64 p) const { return is_iso_ ? iso_ : values()[p]; }
-  /// The pattern.
+  /// The pattern; that of a temporary may be read only in the same expression.
   const pattern& structure() const { return *structure_; }
   /// The pattern, for another matrix to share.
-  const std::shared_ptr<const pattern>& shared_structure() const { return structure_; }
+  const std::shared_ptr<const pattern>& shared_structure() const& { return structure_; }
+  /// The pattern of a temporary, which it outlives.
+  std::shared_ptr<const pattern> shared_structure() const&& { return structure_; }
 
   /// A matrix with the same pattern and derived structures, and other values: nnz of them, on the
   /// CPU, copied to the matrix's place. Throws error: shape, out_of_memory.

@@ -187,8 +187,6 @@ inline constexpr semiring_info info_of = {
     .needs_presence_flags = &rig::needs_presence_flags<S>,
 };
 
-struct no_mask {};
-
 template <class Mask>
 inline constexpr bool is_cbsr_mask = false;
 template <class T>
@@ -283,7 +281,8 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
   p.desc = &desc;
   fill_in(p.a, a);
   fill_in(p.b, b);
-  if constexpr (!std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
+  require_mask<Mask>();
+  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
   return p;
 }
 
@@ -397,10 +396,9 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// const auto part = rig::mxm(A, B, s, rig::structure(M), {.fill = -1});
 /// const auto dY = rig::mxm(A, dC, s, rig::structure(Y), {.transpose_a = true});
 /// @endcode
-template <class Element = void, class TA, dense_like B, class S, class Container>
-mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
-                                            const mask<Container>& mask,
-                                            const descriptor& desc = {}) {
+template <class Element = void, class TA, dense_like B, class S, mask_like Mask>
+mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S, const Mask& mask,
+                                 const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, b, mask, desc);
 }
 
@@ -417,9 +415,9 @@ mxm_result<Element, S, mask<Container>> mxm(const matrix<TA>& a, const B& b, S,
 /// rig::mxm(C, rig::accumulator::plus, A, B, rig::plus_times<float>{});
 /// rig::mxm(C, rig::none, A, B, rig::plus_times<float>{}, rig::structure(M), {.replace = true});
 /// @endcode
-template <class Result, class TA, dense_like B, class S, class Container>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
-         const mask<Container>& mask, const descriptor& desc = {}) {
+template <class Result, class TA, dense_like B, class S, mask_like Mask>
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S, const Mask& mask,
+         const descriptor& desc = {}) {
   mxm_into<S>(c, accum, a, b, mask, desc);
 }
 /// The same without a mask: every place is written.
@@ -461,8 +459,8 @@ explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc =
   return explain_fresh<S>(a, b, no_mask{}, desc);
 }
 /// The same under a mask.
-template <class TA, dense_like B, class S, class Container>
-explanation explain(const matrix<TA>& a, const B& b, S, const mask<Container>& mask,
+template <class TA, dense_like B, class S, mask_like Mask>
+explanation explain(const matrix<TA>& a, const B& b, S, const Mask& mask,
                     const descriptor& desc = {}) {
   return explain_fresh<S>(a, b, mask, desc);
 }

@@ -99,8 +99,8 @@ descriptor of_vxm(const dense<T>& u, const matrix<A>& a, descriptor desc) {
 /// const auto u = rig::dense<float>(A.columns(), 1, 1.0f);
 /// const auto w = rig::mxv(A, u, rig::plus_times<float>{});
 /// @endcode
-template <class Element = void, class TA, class TU, class S, class Mask>
-auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const mask<Mask>& mask,
+template <class Element = void, class TA, class TU, class S, mask_like Mask>
+auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const Mask& mask,
          const descriptor& desc = {}) {
   return mxm_fresh<Element, S>(a, u, mask, of_mxv(a, u, desc), "mxv");
 }
@@ -110,9 +110,9 @@ auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const descriptor& desc = {}
   return mxm_fresh<Element, S>(a, u, no_mask(), of_mxv(a, u, desc), "mxv");
 }
 /// Into w, under a mask.
-template <class W, class TA, class TU, class S, class Mask>
-void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
-         const mask<Mask>& mask, const descriptor& desc = {}) {
+template <class W, class TA, class TU, class S, mask_like Mask>
+void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S, const Mask& mask,
+         const descriptor& desc = {}) {
   mxm_into<S>(w, accum, a, u, mask, of_mxv(a, u, desc), "mxv");
 }
 /// Into w.
@@ -133,8 +133,8 @@ void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
 /// const auto u = rig::dense<float>(A.rows(), 1, 1.0f);
 /// const auto w = rig::vxm(u, A, rig::plus_first<float>{});
 /// @endcode
-template <class Element = void, class TU, class TA, class S, class Mask>
-auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const mask<Mask>& mask,
+template <class Element = void, class TU, class TA, class S, mask_like Mask>
+auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const Mask& mask,
          const descriptor& desc = {}) {
   return mxm_fresh<Element, over_column<S>>(a, u, mask, of_vxm(u, a, desc), "vxm");
 }
@@ -144,9 +144,9 @@ auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}
   return mxm_fresh<Element, over_column<S>>(a, u, no_mask(), of_vxm(u, a, desc), "vxm");
 }
 /// Into w, under a mask.
-template <class W, class TU, class TA, class S, class Mask>
-void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
-         const mask<Mask>& mask, const descriptor& desc = {}) {
+template <class W, class TU, class TA, class S, mask_like Mask>
+void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S, const Mask& mask,
+         const descriptor& desc = {}) {
   mxm_into<over_column<S>>(w, accum, a, u, mask, of_vxm(u, a, desc), "vxm");
 }
 /// Into w.

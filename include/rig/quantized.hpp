@@ -88,11 +88,17 @@ class quantized {
   void* stream() const { return storage_.stream(); }
 
   /// Code (i, j) is data()[i · columns() + j]. Codes and ranges are memory of `where()`.
-  const unsigned char* data() const { return storage_.data<const unsigned char>(); }
+  const unsigned char* data() const& { return storage_.data<const unsigned char>(); }
   /// The least number of each range.
-  const float* low() const { return range_at(0); }
+  const float* low() const& { return range_at(0); }
   /// The distance of two codes in each range.
-  const float* step() const { return range_at(static_cast<std::size_t>(range_count_)); }
+  const float* step() const& { return range_at(static_cast<std::size_t>(range_count_)); }
+  /// Deleted because the memory of a temporary ends with its expression: name the matrix first.
+  const unsigned char* data() const&& = delete;
+  /// Deleted for the same reason.
+  const float* low() const&& = delete;
+  /// Deleted for the same reason.
+  const float* step() const&& = delete;
 
   /// The same in another place: one copy of codes and ranges together, or shared memory if it is
   /// already there. A copy to a device may still run on return. Throws error: place, out_of_memory.

@@ -120,9 +120,13 @@ class vector {
   /// The value of an iso vector's entries.
   T iso_value() const { return row_.iso_value(); }
   /// The indices of the entries, ascending; in the vector's place.
-  const index* indices() const { return row_.structure().column_indices(); }
+  const index* indices() const& { return row_.structure().column_indices(); }
+  /// Deleted because the memory of a temporary ends with its expression: name the vector first.
+  const index* indices() const&& = delete;
   /// One value per entry; null for an iso vector.
-  const T* values() const { return row_.values(); }
+  const T* values() const& { return row_.values(); }
+  /// Deleted for the same reason.
+  const T* values() const&& = delete;
   /// The value of entry p; only for a vector on the CPU.
   T value(int64 p) const { return row_.value(p); }
   /// The entries as a range of (index, value). Throws error(place) unless they are on the CPU.
@@ -134,7 +138,9 @@ class vector {
     return x.row_ == y.row_;
   }
   /// The same vector as a 1×n matrix; shares everything.
-  const matrix<T>& as_row() const { return row_; }
+  const matrix<T>& as_row() const& { return row_; }
+  /// The same of a temporary.
+  matrix<T> as_row() const&& { return row_; }
 
   /// The same vector in another place; shares everything if it is already there.
   vector to(place target) const { return vector(row_.to(target)); }
@@ -173,10 +179,14 @@ mask<vector<T>> structure(const vector<T>& container) {
 /// True at the vector's entries that are not 0.
 template <class T>
 mask<vector<T>> values(const vector<T>& container) {
+  require_values<T>();
   return {container, false, false};
 }
 
 /// @cond internal
+template <class T>
+inline constexpr bool is_bare_mask<vector<T>> = true;
+
 template <class T>
 void fill_in(mask_operand& out, const mask<vector<T>>& from) {
   fill_in(out, mask<matrix<T>>{from.container.as_row(), from.structural, from.complemented});

@@ -1,4 +1,5 @@
-// expect: no matching function for call to
+// expect: a mask is rig::structure(M) or rig::values(M), not M itself
+// errors: 1
 #include "rig/rig.hpp"
 
 rig::dense<float> product(const rig::matrix<float>& a, const rig::dense<float>& b,

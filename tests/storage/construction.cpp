@@ -355,8 +355,9 @@ TEST_CASE("a packed dense is a range") {
   const std::span<const int> elements = std::as_const(d);
   CHECK(elements.data() == d.data());
   CHECK(std::ranges::equal(std::as_const(d).row(1), std::vector<int>{40, 5, 6}));
-  CHECK(dense<int>().begin() == dense<int>().end());
-  CHECK(dense<int>(0, 3).span().empty());
+  const dense<int> nothing, no_rows(0, 3);
+  CHECK(nothing.begin() == nothing.end());
+  CHECK(no_rows.span().empty());
 
   std::vector<int> memory(10, 7);
   auto strided = dense<int>::view(memory.data(), 2, 3, 5);
@@ -367,8 +368,10 @@ TEST_CASE("a packed dense is a range") {
   CHECK(memory[7] == 9);
   CHECK(std::as_const(strided).row(1).size() == 3);
   // A dense of one row is packed at any stride, and so is a dense without elements.
-  CHECK(dense<int>::view(memory.data(), 1, 3, 5).span().size() == 3);
-  CHECK(dense<int>::view(memory.data(), 2, 0, 5).span().empty());
+  const auto one_row = dense<int>::view(memory.data(), 1, 3, 5),
+             no_columns = dense<int>::view(memory.data(), 2, 0, 5);
+  CHECK(one_row.span().size() == 3);
+  CHECK(no_columns.span().empty());
 }
 
 TEST_CASE("places") {
@@ -380,10 +383,14 @@ TEST_CASE("places") {
   CHECK(rig::to_string(rig::cuda(3)) == "cuda:3");
 }
 
-TEST_CASE("masks are views") {
+TEST_CASE("masks share the memory of their containers") {
   const matrix<float> a(2, 2);
   const auto m = rig::complement(rig::values(a));
-  CHECK(&m.container == &a);
+  CHECK(m.container.shared_structure() == a.shared_structure());
+  const dense<float> x(2, 2);
+  CHECK(rig::complement(rig::values(x)).container == x);
+  const auto of_dense = rig::values(x), copy = of_dense;
+  CHECK(std::as_const(copy.container).data() == x.data());
   CHECK(m.complemented);
   CHECK(!m.structural);
   CHECK(rig::structure(a).structural);

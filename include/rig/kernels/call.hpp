@@ -50,13 +50,6 @@ inline constexpr bool are_alike<X, Y> =
 /// Containers of one kind; element types may differ.
 template <class X, class... Others>
 concept alike = container<X> &&(are_alike<X, Others>&&...);
-/// A mask of a call: what `structure`, `values` and `complement` return, or none.
-template <class Mask>
-inline constexpr bool is_mask = std::is_same_v<Mask, no_mask>;
-template <class Container>
-inline constexpr bool is_mask<mask<Container>> = true;
-template <class Mask>
-concept mask_like = is_mask<Mask>;
 
 template <class T>
 const matrix<T>& as_matrix(const matrix<T>& x) {
@@ -105,7 +98,8 @@ struct call {
 /// Fills in what all forms of a call share.
 template <class T, bool IsVector, class Mask>
 void fill_in(operation& o, const Mask& mask, const descriptor& desc) {
-  if constexpr (!std::is_same_v<Mask, no_mask>) fill_in(o.mask, mask);
+  require_mask<Mask>();
+  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(o.mask, mask);
   o.yields_vector = IsVector;
   o.out_type = type_of<T>;
   o.out_bytes = sizeof(T);

@@ -247,7 +247,6 @@ void fill_in(dense_operand& out, const cbsr<T>& from) {
 
 template <class T>
 void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
-  static_assert(is_storage<T>, "a mask's values must have a storage type");
   out.over = mask_operand::kind::matrix;
   out.structural = from.structural;
   out.complemented = from.complemented;
@@ -256,7 +255,7 @@ void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
 }
 template <class T>
 void fill_in(mask_operand& out, const mask<dense<T>>& from) {
-  static_assert(is_storage<T>, "a mask's values must have a storage type");
+  require_values<T>();
   out.over = mask_operand::kind::dense;
   out.structural = from.structural;
   out.complemented = from.complemented;
