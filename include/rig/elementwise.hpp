@@ -49,6 +49,19 @@ inline constexpr operator_info multiply_of = {name_of<S>(),
 template <class Op>
 concept joins = std::is_same_v<Op, binary> || semiring<Op>;
 
+/// Whether F could be meant as a function: a lambda, a functor, a pointer. The overloads that take
+/// one refuse it with one error, which says what to pass.
+template <class F>
+inline constexpr bool is_function_like = std::is_class_v<F> || std::is_pointer_v<F>;
+template <class Op>
+concept joins_nothing = is_function_like<Op> && !joins<Op>;
+template <class Op>
+constexpr void refuse_join() {
+  static_assert(joins<Op>,
+                "the operator is a rig::binary, such as rig::binary::plus, or a semiring, such as "
+                "rig::plus_times<float>{}; a lambda or a functor cannot be one");
+}
+
 /// A call that merges X and Y. A semiring joins elements of a union by its add, others by its
 /// multiply.
 template <bool Union, class X, class Y, joins Op>
@@ -166,6 +179,25 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
                const descriptor& desc = {}) {
   ewise_add(c, accum, a, b, op, no_mask(), desc);
 }
+
+/// @cond internal
+template <class Named = void, class X, class Y, joins_nothing Op, class... Rest>
+requires joinable<X, Y>
+void ewise_add(const X&, const Y&, const Op&, const Rest&...) { refuse_join<Op>(); }
+template <class C, class X, class Y, joins_nothing Op, class... Rest>
+requires joinable_into<true, C, X, Y>
+void ewise_add(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
+  refuse_join<Op>();
+}
+template <class Named = void, class X, class Y, joins_nothing Op, class... Rest>
+requires joinable<X, Y>
+void ewise_mult(const X&, const Y&, const Op&, const Rest&...) { refuse_join<Op>(); }
+template <class C, class X, class Y, joins_nothing Op, class... Rest>
+requires joinable_into<false, C, X, Y>
+void ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
+  refuse_join<Op>();
+}
+/// @endcond
 
 /// The intersection of two containers: x ⊙ y where both have an entry.
 ///
@@ -327,6 +359,21 @@ template <class A, class Op, class Y>
 concept applies =
     (std::is_same_v<Op, binary> && container<A> != container<Y>) || element_operator<Op, A, Y>;
 
+/// A call with something like a function, but without F::apply(x, i, j, y) or its y.
+template <class F, class X, class... Rest>
+inline constexpr bool is_element_operator = false;
+template <class F, class X, class Y, class... Rest>
+inline constexpr bool is_element_operator<F, X, Y, Rest...> = element_operator<F, X, Y>;
+template <class F, class X, class... Rest>
+concept applies_nothing =
+    container<X> && is_function_like<F> && !is_element_operator<F, X, Rest...>;
+template <class F, class X, class... Rest>
+constexpr void refuse_operator() {
+  static_assert(is_element_operator<F, X, Rest...>,
+                "an operator of yours is an empty struct F with a static apply(x, i, j, y), and a "
+                "number y is passed with it: rig::apply(A, F(), 0.5f), rig::select(A, F(), 0.5f)");
+}
+
 /// @endcond
 
 /// Every element, or entry, through a unary operator: T(i,j) = op(A(i,j)).
@@ -401,6 +448,14 @@ void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const descrip
 }
 
 /// @cond internal
+template <class Named = void, class X, class F, class... Rest>
+requires applies_nothing<F, X, Rest...>
+void apply(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
+template <class C, class X, class F, class... Rest>
+requires(applies_nothing<F, X, Rest...>&& container<C>) void apply(C&, accumulator, const X&,
+                                                                   const F&, const Rest&...) {
+  refuse_operator<F, X, Rest...>();
+}
 
 /// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
 /// or the predicate of the caller.
@@ -478,5 +533,16 @@ requires selects<P, X, Y> && alike<C, X>
 void select(C& c, accumulator accum, const X& a, P how, const Y& y, const descriptor& desc = {}) {
   select(c, accum, a, how, y, no_mask(), desc);
 }
+
+/// @cond internal
+template <class Named = void, class X, class F, class... Rest>
+requires applies_nothing<F, X, Rest...>
+void select(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
+template <class C, class X, class F, class... Rest>
+requires(applies_nothing<F, X, Rest...>&& container<C>) void select(C&, accumulator, const X&,
+                                                                    const F&, const Rest&...) {
+  refuse_operator<F, X, Rest...>();
+}
+/// @endcond
 
 }  // namespace rig

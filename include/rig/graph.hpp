@@ -10,6 +10,38 @@
 
 namespace rig {
 
+/// @cond internal
+/// The types that the functions below are compiled for, and one error for every other type.
+template <class T>
+inline constexpr bool is_weight = is_float<T> || is_integer<T> || is_same<T, bool>;
+template <class T>
+inline constexpr bool is_scalable = is_float<T> || is_integer<T>;
+template <class T>
+constexpr void refuse_weights() {
+  static_assert(is_weight<T>,
+                "this function takes float, double, int32, int64 or bool: convert with "
+                "rig::apply<float>(A, rig::unary::identity)");
+}
+template <class T>
+constexpr void refuse_factors() {
+  static_assert(is_scalable<T>,
+                "this function takes float, double, int32 or int64: convert with "
+                "rig::apply<float>(A, rig::unary::identity)");
+}
+template <class T>
+constexpr void refuse_normalised() {
+  static_assert(is_float<T>,
+                "this function takes float or double: convert with "
+                "rig::apply<float>(A, rig::unary::identity), or A.with_value(1.0f)");
+}
+template <class T>
+constexpr void refuse_scores() {
+  static_assert(is_float<T> || is_small_float<T>,
+                "this function takes float, double, half or bfloat16: convert with "
+                "rig::apply<float>(A, rig::unary::identity)");
+}
+/// @endcond
+
 /// The undirected graph of a directed one: A ∪ Aᵀ.
 ///
 ///   C(i,j) = A(i,j) if A has entry (i,j), else A(j,i)
@@ -23,6 +55,13 @@ namespace rig {
 /// @endcode
 template <class T>
 matrix<T> symmetrise(const matrix<T>& a);
+/// @cond internal
+template <class T>
+requires(!is_weight<T>) matrix<T> symmetrise(const matrix<T>& a) {
+  refuse_weights<T>();
+  return a;
+}
+/// @endcond
 
 /// A with every diagonal entry present: a missing one gets `value`, a present one keeps its value.
 ///
@@ -35,6 +74,13 @@ matrix<T> symmetrise(const matrix<T>& a);
 /// @endcode
 template <class T>
 matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
+/// @cond internal
+template <class T>
+requires(!is_weight<T>) matrix<T> add_self_loops(const matrix<T>& a, T = {}) {
+  refuse_weights<T>();
+  return a;
+}
+/// @endcond
 
 /// diag(factors) · A: row i times factors[i].
 ///
@@ -47,6 +93,14 @@ matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
 /// @endcode
 template <class T>
 matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
+/// @cond internal
+template <class T>
+requires(!is_scalable<T>) matrix<T> scale_rows(const matrix<T>& a,
+                                               std::span<const std::type_identity_t<T>>) {
+  refuse_factors<T>();
+  return a;
+}
+/// @endcond
 
 /// A · diag(factors): column j times factors[j].
 ///
@@ -57,6 +111,14 @@ matrix<T> scale_rows(const matrix<T>& a, std::span<const std::type_identity_t<T>
 /// @endcode
 template <class T>
 matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t<T>> factors);
+/// @cond internal
+template <class T>
+requires(!is_scalable<T>) matrix<T> scale_columns(const matrix<T>& a,
+                                                  std::span<const std::type_identity_t<T>>) {
+  refuse_factors<T>();
+  return a;
+}
+/// @endcond
 
 /// The operator of graph convolution: D^-½ (A + I) D^-½; D holds the row sums of A + I.
 ///
@@ -70,6 +132,13 @@ matrix<T> scale_columns(const matrix<T>& a, std::span<const std::type_identity_t
 /// @endcode
 template <class T>
 matrix<T> gcn_normalise(const matrix<T>& a);
+/// @cond internal
+template <class T>
+requires(!is_float<T>) matrix<T> gcn_normalise(const matrix<T>& a) {
+  refuse_normalised<T>();
+  return a;
+}
+/// @endcond
 
 /// The operator of mean aggregation: D⁻¹ A; D holds the number of entries of each row.
 ///
@@ -87,6 +156,11 @@ template <class T>
 matrix<T> mean_normalise(const matrix<T>& a);
 
 /// @cond internal
+template <class T>
+requires(!is_float<T>) matrix<T> mean_normalise(const matrix<T>& a) {
+  refuse_normalised<T>();
+  return a;
+}
 inline descriptor untransposed(descriptor desc) {
   desc.transpose_a = false;
   return desc;
@@ -107,6 +181,14 @@ inline descriptor untransposed(descriptor desc) {
 /// @endcode
 template <class T>
 matrix<T> edge_softmax(const matrix<T>& a, const descriptor& desc = {});
+/// @cond internal
+template <class T>
+requires(!is_float<T> && !is_small_float<T>) matrix<T> edge_softmax(const matrix<T>& a,
+                                                                    const descriptor& = {}) {
+  refuse_scores<T>();
+  return a;
+}
+/// @endcond
 /// The same under a mask, which selects entries of the result.
 template <class T, mask_like Mask>
 matrix<T> edge_softmax(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {

@@ -24,6 +24,18 @@
 
 namespace rig {
 
+/// @cond internal
+/// The types that files are read as and written from, and one error for every other type.
+template <class T>
+inline constexpr bool is_in_files = is_float<T> || is_integer<T> || is_same<T, bool>;
+template <class T>
+constexpr void refuse_in_files() {
+  static_assert(is_in_files<T>,
+                "files are read and written as float, double, int32, int64 or bool: convert with "
+                "rig::apply<rig::half>(x, rig::unary::identity)");
+}
+/// @endcond
+
 /// Properties that a file does not state itself. The first four fields are for edge lists; Matrix
 /// Market ignores them because its files state them. Here columns are the words of a line.
 /// @code
@@ -62,6 +74,13 @@ struct read_options {
 /// @endcode
 template <class T>
 matrix<T> read_matrix(const std::string& path, const read_options& options = {});
+/// @cond internal
+template <class T>
+requires(!is_in_files<T>) matrix<T> read_matrix(const std::string&, const read_options& = {}) {
+  refuse_in_files<T>();
+  return {};
+}
+/// @endcond
 
 /// Reads a dense matrix: .npy or Matrix Market by content, gzip too. A pipe works only for
 /// coordinate files; an array must be a regular file, because its length bounds the allocation.
@@ -69,14 +88,21 @@ matrix<T> read_matrix(const std::string& path, const read_options& options = {})
 /// .npy: versions 1 to 3; `<f2`, `<f4`, `<f8`, `<i4`, `<i8`, `|u1` and `|b1`; C or Fortran order; n
 /// elements in one dimension become n×1. Elements that a coordinate file does not list are 0. Its
 /// memory is allocated as its size line claims, unless the machine has less; for other files only
-/// as the file's length allows. Throws as `read_matrix`. Errors in a .npy file, which has no lines,
-/// name only the file; errors of gzip name line 1.
+/// as the file's length allows. T and what is thrown: as for `read_matrix`. Errors in a .npy file,
+/// which has no lines, name only the file; errors of gzip name line 1.
 /// @code
 /// const auto features = rig::read_dense<float>("features.npy");
 /// const auto product = rig::mxm(A, features, rig::plus_times<float>{});
 /// @endcode
 template <class T>
 dense<T> read_dense(const std::string& path);
+/// @cond internal
+template <class T>
+requires(!is_in_files<T>) dense<T> read_dense(const std::string&) {
+  refuse_in_files<T>();
+  return {};
+}
+/// @endcond
 
 /// Writes Matrix Market coordinate general, uncompressed, with its "%%GraphBLAS type"; an iso
 /// matrix of ones becomes a pattern. Numbers are the shortest that read back to the same bits (NaN
@@ -88,6 +114,12 @@ dense<T> read_dense(const std::string& path);
 /// @endcode
 template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a);
+/// @cond internal
+template <class T>
+requires(!is_in_files<T>) void write_matrix(const std::string&, const matrix<T>&) {
+  refuse_in_files<T>();
+}
+/// @endcond
 
 /// Writes .npy, version 1.0, C order. Throws as `write_matrix`.
 /// @code
@@ -95,6 +127,12 @@ void write_matrix(const std::string& path, const matrix<T>& a);
 /// @endcode
 template <class T>
 void write_dense(const std::string& path, const dense<T>& a);
+/// @cond internal
+template <class T>
+requires(!is_in_files<T>) void write_dense(const std::string&, const dense<T>&) {
+  refuse_in_files<T>();
+}
+/// @endcond
 
 /// Reads a quantized from a NumPy archive, .npz, stored or deflated, in a regular file. It holds
 /// codes.npy, `|u1`, rows×columns; low.npy and step.npy, `<f4`, 1 or `columns` numbers; and nothing

@@ -395,6 +395,12 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
                const descriptor& desc = {}) {
   kronecker(c, accum, a, b, op, no_mask(), desc);
 }
+/// @cond internal
+template <class Named = void, class T, class U, joins_nothing Op, class... Rest>
+void kronecker(const matrix<T>&, const matrix<U>&, const Op&, const Rest&...) {
+  refuse_join<Op>();
+}
+/// @endcond
 
 /// The square matrix with a vector on its k-th diagonal: k = 0 is the main one, k > 0 lies above.
 ///

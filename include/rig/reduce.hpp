@@ -13,6 +13,16 @@ namespace rig {
 template <class M>
 concept sums = std::is_same_v<M, binary> || monoid<M>;
 
+/// Something like a function where a monoid is due, which is refused with one error.
+template <class M>
+concept sums_nothing = is_function_like<M> && !sums<M>;
+template <class M>
+constexpr void refuse_sum() {
+  static_assert(sums<M>,
+                "what sums is a rig::binary, such as rig::binary::plus, or a monoid or semiring, "
+                "such as rig::plus_times<float>{}; a lambda or a functor cannot be one");
+}
+
 /// The type of the sums of elements of type T.
 template <class M, class T>
 struct sum_of {
@@ -260,5 +270,20 @@ requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
   if (accum != accumulator::own)
     c = convert<T>(accumulate(accum, convert<algebra<T>>(c), convert<algebra<T>>(t)));
 }
+
+/// @cond internal
+template <class Named = void, class X, sums_nothing M, class... Rest>
+void reduce_rows(const X&, const M&, const Rest&...) {
+  refuse_sum<M>();
+}
+template <class Named = void, class X, sums_nothing M, class... Rest>
+void reduce_columns(const X&, const M&, const Rest&...) {
+  refuse_sum<M>();
+}
+template <class Named = void, container X, sums_nothing M, class... Rest>
+void reduce(const X&, const M&, const Rest&...) {
+  refuse_sum<M>();
+}
+/// @endcond
 
 }  // namespace rig

@@ -140,6 +140,60 @@ void mxm(matrix<TC>& c, accumulator accum, const dense<TA>& a, const dense<TB>& 
   run_into(c, accum, mxm_call<S>(a, b, desc), mask, desc);
 }
 
+/// @cond internal
+/// Products that rig lacks, refused with one error.
+template <class A>
+constexpr void refuse_dense_times_sparse() {
+  static_assert(sizeof(A) == 0,
+                "mxm: A must be a matrix; the transpose of dense D times matrix A is "
+                "rig::mxm(A, D, s, {.transpose_a = true, .transpose_b = true})");
+}
+template <class A>
+constexpr void refuse_dense_times_dense() {
+  static_assert(sizeof(A) == 0,
+                "mxm: dense times dense needs a mask of a matrix, rig::structure(M); a product "
+                "with all places is a matter for BLAS");
+}
+template <class A>
+constexpr void refuse_times_vector() {
+  static_assert(sizeof(A) == 0, "mxm: B is a vector; call rig::mxv(A, v, s)");
+}
+template <class Mask>
+inline constexpr bool is_matrix_mask = false;
+template <class T>
+inline constexpr bool is_matrix_mask<mask<matrix<T>>> = true;
+
+template <class Element = void, class TA, matrix_like B, class S>
+void mxm(const dense<TA>&, const B&, S, const descriptor& = {}) {
+  refuse_dense_times_sparse<TA>();
+}
+template <class Element = void, class TA, matrix_like B, class S, mask_like Mask>
+void mxm(const dense<TA>&, const B&, S, const Mask&, const descriptor& = {}) {
+  refuse_dense_times_sparse<TA>();
+}
+template <class C, class TA, matrix_like B, class S, class... Rest>
+void mxm(C&, accumulator, const dense<TA>&, const B&, S, const Rest&...) {
+  refuse_dense_times_sparse<TA>();
+}
+template <class Element = void, class TA, class TB, class S>
+void mxm(const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
+  refuse_dense_times_dense<TA>();
+}
+template <class Element = void, class TA, class TB, class S, mask_like Mask>
+requires(!is_matrix_mask<Mask>) void mxm(const dense<TA>&, const dense<TB>&, S, const Mask&,
+                                         const descriptor& = {}) {
+  refuse_dense_times_dense<TA>();
+}
+template <class C, class TA, class TB, class S>
+void mxm(C&, accumulator, const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
+  refuse_dense_times_dense<TA>();
+}
+template <class Element = void, class TA, class TB, class S, class... Rest>
+void mxm(const matrix<TA>&, const vector<TB>&, S, const Rest&...) {
+  refuse_times_vector<TA>();
+}
+/// @endcond
+
 /// Sparse vector × matrix: wᵀ = uᵀ ⊕.⊗ A.
 ///
 ///   w(j) = ⊕_i u(i) ⊗ A(i,j), where some i has both entries
