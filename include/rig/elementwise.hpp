@@ -462,9 +462,14 @@ requires(applies_nothing<F, X, Rest...>&& container<C>) void apply(C&, accumulat
 template <sparse_like X, class Y>
 auto select_call(const X& x, selection how, Y y) {
   using T = typename X::value_type;
-  using A = typename scalar_algebra<T, Y>::type;
-  static_assert(is_storage<T> && is_storage<Y>, "a builtin selection compares numbers");
+  // Places are selected alike for all types of values.
+  using stored_type = std::conditional_t<is_storage<T>, T, bool>;
+  using A = typename scalar_algebra<stored_type, Y>::type;
+  static_assert(is_storage<Y>, "a builtin selection compares numbers");
   check_enum("select", "selection", how, selection::greater_equal);
+  if (!is_storage<T> && how >= selection::equal)
+    fail(errc::type, {"select: a builtin selection by value compares numbers, and the values are "
+                      "of another type; pass a predicate of your own"});
   // Places need all bits of an int64, values those of A.
   struct number {
     alignas(8) unsigned char bytes[8] = {};

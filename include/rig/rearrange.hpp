@@ -72,11 +72,20 @@ auto extract_call(const X& x, const index_list& rows, const index_list& columns)
   made.o.columns = columns;
   return made;
 }
-template <class X>
-auto transpose_call(const X& x) {
+template <class T>
+auto transpose_call(const dense<T>& x) {
   auto made = extract_call(x, indices(all), indices(all));
   made.o.name = "transpose";
   return made;
+}
+/// The entries as they are; copying serves values of every type.
+template <class T>
+auto transpose_call(const matrix<T>& x) {
+  if constexpr (is_storage<T>)
+    return map_call<T>("transpose", operation::kind::map, x, builtin_unary(type_of<algebra<T>>),
+                       static_cast<int>(unary::identity));
+  else
+    return map_call<T>("transpose", operation::kind::map, x, copying(), 0);
 }
 inline descriptor turned(descriptor desc) {
   desc.transpose_a = !desc.transpose_a;
@@ -95,7 +104,7 @@ inline descriptor turned(descriptor desc) {
 /// @endcode
 template <class Named = void, class T, mask_like Mask>
 auto transpose(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
-  return apply<Named>(a, unary::identity, mask, turned(desc));
+  return run_fresh<matrix<T>, Named>(transpose_call(a), mask, turned(desc));
 }
 /// The same without a mask.
 template <class Named = void, class T>
@@ -106,7 +115,7 @@ auto transpose(const matrix<T>& a, const descriptor& desc = {}) {
 template <class C, class T, mask_like Mask>
 void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
                const descriptor& desc = {}) {
-  apply(c, accum, a, unary::identity, mask, turned(desc));
+  run_into(c, accum, transpose_call(a), mask, turned(desc));
 }
 /// Into C.
 template <class C, class T>

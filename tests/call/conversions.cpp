@@ -1,8 +1,9 @@
-// Conversions between sparse and dense, equality, entries, text and stacks, against loops over the
-// same content.
+// Conversions between sparse and dense, equality, entries, text, stacks, and matrices of other
+// types, against loops over the same content.
 
 #include <doctest/doctest.h>
 
+#include <complex>
 #include <limits>
 #include <map>
 #include <sstream>
@@ -198,6 +199,44 @@ TEST_CASE("hstack and vstack") {
 TEST_CASE("diagonal") {
   const auto a = random(40, 40, 4);
   for (const int k : {-3, 0, 2}) CHECK(rig::diagonal(a, k) == rig::diag(a, k));
+}
+
+template <class T>
+void check_places(const matrix<T>& a) {
+  const auto before = content(a);
+  const auto turned = rig::transpose(a);
+  CHECK(turned.rows() == a.columns());
+  std::map<std::pair<index, index>, T> expected;
+  for (const auto& [at, x] : before) expected[{at.second, at.first}] = x;
+  CHECK(content(turned) == expected);
+  CHECK(rig::transpose(turned) == a);
+  matrix<T> into(a.columns(), a.rows());
+  rig::transpose(into, rig::none, a);
+  CHECK(into == turned);
+
+  expected.clear();
+  for (const auto& [at, x] : before)
+    if (at.second <= at.first) expected[at] = x;
+  const auto below = rig::select(a, rig::selection::lower, 0);
+  CHECK(content(below) == expected);
+  CHECK(content(rig::select(a, rig::selection::column_above, 0)).size() == before.size() - 1);
+
+  const auto ones = a.with_value(1.0f);
+  const auto s = rig::plus_times<float>{};
+  CHECK(rig::mxm(ones, ones, s, rig::structure(a)) ==
+        rig::mxm(ones, ones, s, rig::structure(ones)));
+  CHECK(rig::ewise_add(ones, ones, rig::binary::plus, rig::complement(rig::structure(below))) ==
+        rig::ewise_add(ones, ones, rig::binary::plus,
+                       rig::complement(rig::structure(below.with_value(true)))));
+  check_error(errc::type, {"select", "predicate of your own"},
+              [&] { rig::select(a, rig::selection::less, 0); });
+}
+
+TEST_CASE("matrices of complex numbers and structures: places without arithmetic") {
+  using complex = std::complex<double>;
+  check_places(small().with_values(std::vector<complex>{{1, 2}, {3, 4}, {5, 6}}));
+  check_places(small().with_value(complex(1, -1)));
+  check_places(pairs());
 }
 
 }  // namespace

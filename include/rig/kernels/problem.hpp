@@ -251,7 +251,10 @@ void fill_in(mask_operand& out, const mask<matrix<T>>& from) {
   out.structural = from.structural;
   out.complemented = from.complemented;
   out.structure = from.container.shared_structure();
-  fill_in(out.sparse, from.container);
+  if constexpr (is_storage<T>)
+    fill_in(out.sparse, from.container);
+  else
+    fill_in(out.sparse, from.container.with_value(true));  // a mask by structure reads no values
 }
 template <class T>
 void fill_in(mask_operand& out, const mask<dense<T>>& from) {
