@@ -239,8 +239,11 @@ class dense {
   }
   dense packed() const {
     dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
-    copy_rows(made.data_, made.stride_ * sizeof(T), data_, stride_ * sizeof(T),
-              columns_ * sizeof(T), rows_, where(), made.stream(), stream());
+    const auto bytes = [](int64 elements) {
+      return static_cast<std::size_t>(elements) * sizeof(T);
+    };
+    copy_rows(made.data_, bytes(made.stride_), data_, bytes(stride_), bytes(columns_), rows_,
+              where(), made.stream(), stream());
     return made;
   }
   [[noreturn, gnu::noinline]] void refuse_to_write() const {

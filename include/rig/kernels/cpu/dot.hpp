@@ -196,7 +196,8 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
   std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
   std::vector<int64> lengths(static_cast<std::size_t>(m.rows), 0);
-  in_pieces(static_cast<int>(pieces.size()), threads, make, [&](auto& line, int piece) {
+  in_pieces(static_cast<int>(pieces.size()), threads, make, [&](auto& line, int number) {
+    const auto piece = static_cast<std::size_t>(number);
     result_piece<output<S>>& to = pieces[piece];
     for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
       const auto before = to.columns.size();
@@ -205,7 +206,7 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
         line.prefetch(m.entries + e, m.nnz - e);
         if (p.mask.structural || is_true(p.mask, e)) form(line, m.entries[e], to);
       }
-      lengths[i] = static_cast<int64>(to.columns.size() - before);
+      lengths[static_cast<std::size_t>(i)] = static_cast<int64>(to.columns.size() - before);
     }
   });
   return assemble(p, m.rows, m.columns, std::move(lengths), pieces);
@@ -298,7 +299,8 @@ sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, d
   with_stored<output<S>>(to, [&]<class To>(To* values) {
     in_pieces(
         static_cast<int>(rows.size()) - 1, threads, [&] { return dense_lines<S>(p); },
-        [&](dense_lines<S>& line, int piece) {
+        [&](dense_lines<S>& line, int number) {
+          const auto piece = static_cast<std::size_t>(number);
           for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
             line.begin(i);
             for (int64 e = m.offset(i); e < m.offset(i + 1); ++e)

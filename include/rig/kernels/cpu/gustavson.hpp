@@ -135,11 +135,14 @@ sparse_result form_rows(const problem& p, const sparse_operand& b, const std::ve
   std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
   in_pieces(
       static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b); },
-      [&](row_sums<S>& row, int k) {
+      [&](row_sums<S>& row, int piece) {
+        const auto k = static_cast<std::size_t>(piece);
         pieces[k].expect(
             std::accumulate(work.begin() + rows[k], work.begin() + rows[k + 1], int64{0}));
-        for (index i = rows[k]; i < rows[k + 1]; ++i)
-          lengths[i] = row.add_row(i, static_cast<double>(work[i]), 0, b.columns, pieces[k]);
+        for (index i = rows[k]; i < rows[k + 1]; ++i) {
+          const auto at = static_cast<std::size_t>(i);
+          lengths[at] = row.add_row(i, static_cast<double>(work[at]), 0, b.columns, pieces[k]);
+        }
       });
   return assemble(p, p.a.rows, b.columns, std::move(lengths), pieces);
 }
@@ -172,7 +175,8 @@ sparse_result push(const problem& p) {
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
   in_pieces(
       parts, threads, [&] { return row_sums<S>(p, b.sparse); },
-      [&](row_sums<S>& row, int k) {
+      [&](row_sums<S>& row, int piece) {
+        const auto k = static_cast<std::size_t>(piece);
         row.add_row(0, p.products, columns[k], columns[k + 1], pieces[k]);
       });
   int64 length = 0;
