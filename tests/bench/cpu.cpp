@@ -315,7 +315,7 @@ class our_pagerank {
     T* const rank = rank_.data();
     T* const sent = sent_.data();
     T change = 0, dangling = 0;
-#pragma omp parallel for simd num_threads(desc_.threads) schedule(static) reduction(+ : change, dangling)
+#pragma omp parallel for simd num_threads(index(desc_.threads)) schedule(static) reduction(+ : change, dangling)
     for (index i = 0; i < graph_.rows(); ++i) {
       const T fresh = received[i] + base;
       change += std::abs(fresh - rank[i]);
