@@ -283,9 +283,12 @@ inline result multiply(const call& q) {
         add_term(s, k, sums[j], convert(q.c_kind, k, q.c->at(i, j)), held < 0 ? INT_MAX : held);
       }
       place t = finished(s, k, sums[j], n, q.bound);
+      // In the common type of C and T, except that a semiring adds in its own.
+      const kind in = accumulates && !s.arg && !q.own ? common(k, q.c_kind) : k;
+      if (in != k) t = stored(k, in, t);
       if (accumulates && !s.arg)
-        t = joined(q.own ? s.add : *q.accumulator, k, convert(q.c_kind, k, q.c->at(i, j)), t);
-      here = stored(k, q.c_kind, t);
+        t = joined(q.own ? s.add : *q.accumulator, in, convert(q.c_kind, in, q.c->at(i, j)), t);
+      here = stored(in, q.c_kind, t);
     }
   }
   return out;

@@ -19,6 +19,13 @@ inline bool is_integral(kind k) {
   return k == kind::boolean || k == kind::int32 || k == kind::int64;
 }
 
+/// The kind that computes with numbers of two kinds: the later of bool, int32, int64, float,
+/// double.
+inline kind common(kind x, kind y) {
+  const auto in = [](kind k) { return k == kind::half || k == kind::bfloat16 ? kind::float32 : k; };
+  return std::max(in(x), in(y));
+}
+
 /// x with `digits` significant bits and no bit below 2^least, ties to even; infinite from `beyond`.
 inline number rounded(number x, int digits, int least, number beyond) {
   if (x == 0 || !std::isfinite(x)) return x;

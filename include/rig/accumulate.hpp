@@ -7,11 +7,12 @@
 
 namespace rig {
 
-/// How a product T joins the previous content of C: C = C ⊙ T, computed in the semiring's output
-/// type. `accumulate` computes c ⊙ t.
+/// How a result T joins the previous content of C: C = C ⊙ T, dense and sparse alike. It is
+/// computed in the common type of C and T: the later of bool, int32, int64, float, double; `own` in
+/// its own type. What is stored is rounded once, to C's type.
 enum class accumulator : unsigned char {
   none,         ///< C = T
-  own,          ///< the semiring's own add
+  own,          ///< the semiring's own add, unless it has a finish
   plus,         ///< c + t
   minus,        ///< c − t
   times,        ///< c · t
@@ -83,5 +84,52 @@ constexpr T accumulate(accumulator how, T c, T t) {
   }
   return t;
 }
+
+/// @cond internal
+
+/// Algebra type of a stored element: float for half and bfloat16, else the type itself.
+template <class T>
+struct algebra_type {
+  using type = T;
+};
+template <>
+struct algebra_type<half> {
+  using type = float;
+};
+template <>
+struct algebra_type<bfloat16> {
+  using type = float;
+};
+template <class T>
+using algebra = typename algebra_type<T>::type;
+
+/// The place of a type in the order bool, int32, int64, half and bfloat16, float, double.
+template <class T>
+inline constexpr int rank_of = is_same<T, bool>    ? 0
+                               : is_same<T, int32> ? 1
+                               : is_same<T, int64> ? 2
+                               : is_small_float<T> ? 3
+                               : is_same<T, float> ? 4
+                                                   : 5;
+
+/// The type in which a builtin operator joins elements of two types: theirs if they agree, else the
+/// later of bool, int32, int64, float, double. Half with bfloat16 gives float.
+template <class T, class U>
+struct common_element {
+  using type = float;
+};
+template <class T, class U>
+requires(rank_of<T> != rank_of<U> || is_same<T, U>) struct common_element<T, U> {
+  template <bool First, class A, class B>
+  struct pick {
+    using type = A;
+  };
+  template <class A, class B>
+  struct pick<false, A, B> {
+    using type = B;
+  };
+  using type = typename pick<(rank_of<T> >= rank_of<U>), T, U>::type;
+};
+/// @endcond
 
 }  // namespace rig

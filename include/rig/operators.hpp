@@ -211,50 +211,6 @@ constexpr bool is_selected(selection how, int64 i, int64 j, int64 y) {
       return j > y;
   }
 }
-
-/// Algebra type of a stored element: float for half and bfloat16, else the type itself.
-template <class T>
-struct algebra_type {
-  using type = T;
-};
-template <>
-struct algebra_type<half> {
-  using type = float;
-};
-template <>
-struct algebra_type<bfloat16> {
-  using type = float;
-};
-template <class T>
-using algebra = typename algebra_type<T>::type;
-
-/// The place of a type in the order bool, int32, int64, half and bfloat16, float, double.
-template <class T>
-inline constexpr int rank_of = is_same<T, bool>    ? 0
-                               : is_same<T, int32> ? 1
-                               : is_same<T, int64> ? 2
-                               : is_small_float<T> ? 3
-                               : is_same<T, float> ? 4
-                                                   : 5;
-
-/// The type in which a builtin operator joins elements of two types: theirs if they agree, else the
-/// later of bool, int32, int64, float, double. Half with bfloat16 gives float.
-template <class T, class U>
-struct common_element {
-  using type = float;
-};
-template <class T, class U>
-requires(rank_of<T> != rank_of<U> || is_same<T, U>) struct common_element<T, U> {
-  template <bool First, class A, class B>
-  struct pick {
-    using type = A;
-  };
-  template <class A, class B>
-  struct pick<false, A, B> {
-    using type = B;
-  };
-  using type = typename pick<(rank_of<T> >= rank_of<U>), T, U>::type;
-};
 /// @endcond
 
 }  // namespace rig

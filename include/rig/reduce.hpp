@@ -259,16 +259,17 @@ auto reduce(const X& x, M by, const descriptor& desc = {}) {
 template <class T, container X, sums M>
 requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
                                     const descriptor& desc = {}) {
-  const T t = reduce<T>(x, by, desc);
+  using in = typename sum_of<M, algebra<typename X::value_type>>::type;
+  using common = algebra<typename common_element<T, in>::type>;
   check_enum("reduce", "accumulator", accum, accumulator::logical_and);
-  if (accum == accumulator::own) {
-    if constexpr (std::is_same_v<M, binary>)
-      accum = as_accumulator(by);
-    else
-      c = convert<T>(M::add(convert<typename M::accum>(c), convert<typename M::accum>(t)));
+  const in t = reduce<in>(x, by, desc);
+  if (accum != accumulator::own) {
+    c = convert<T>(accumulate(accum, convert<common>(c), convert<common>(t)));
+  } else if constexpr (std::is_same_v<M, binary>) {
+    c = convert<T>(accumulate(as_accumulator(by), convert<in>(c), t));
+  } else {
+    c = convert<T>(M::add(convert<in>(c), t));
   }
-  if (accum != accumulator::own)
-    c = convert<T>(accumulate(accum, convert<algebra<T>>(c), convert<algebra<T>>(t)));
 }
 
 /// @cond internal

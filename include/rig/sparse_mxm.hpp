@@ -53,7 +53,7 @@ auto product_call(const char* name, const X& x, const Y& y, bool y_transposed,
   fill_in(made.o.y, y);
   made.o.y_transposed = y_transposed;
   made.o.product = &by;
-  if constexpr (is_same<output<S>, typename S::accum>) made.o.op = &add_of<S>;
+  if constexpr (is_same<output<S>, typename S::accum> && !has_finish<S>) made.o.op = &add_of<S>;
   return made;
 }
 template <class S, class X, class Y>
@@ -84,11 +84,11 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
 /// Shapes: op(A) m×k, op(B) k×n, C m×n. A place without products has no entry; explicit zeros stay.
 /// Results have S's output type, or a named one: mxm<double>(A, B, s). Products of a row are added
 /// in ascending k, so the same inputs give the same bits for any number of threads. n_i counts the
-/// entries of row i of op(A). A mask is used inside: what it excludes is not formed. An accumulator
-/// joins in C's type. Cost: O(nnz(A) + products + rows); memory: C twice, and a row of sums per
-/// thread; on a device also an entry per place of a structural mask. Places: all operands in one.
-/// Throws error: shape, place, unknown_kernel, cannot (fill; a captured stream), out_of_memory; C
-/// is unchanged then.
+/// entries of row i of op(A). A mask is used inside: what it excludes is not formed. Cost:
+/// O(nnz(A) + products + rows); memory: C twice, and a row of sums per thread; on a device also an
+/// entry per place of a structural mask. Places: all operands in one. Throws error: shape, place,
+/// unknown_kernel, cannot (fill; a captured stream; accumulator::own of an S with finish),
+/// out_of_memory; C is unchanged then.
 /// @code
 /// const auto two_steps = rig::mxm(A, A, rig::plus_times<float>{});
 /// const auto shared = rig::mxm(A, A, rig::plus_pair<int>{}, rig::structure(A), {.transpose_b =

@@ -33,6 +33,11 @@ bool overlaps(const dense_operand& c, const sparse_operand& of) {
          overlaps(c, of.entries, nnz * sizeof(index)) ||
          overlaps(c, of.values, nnz * of.value_bytes);
 }
+/// Whether the operator of two operands is a builtin comparison.
+bool is_comparison(const operation& o) {
+  return o.op->kind == operator_kind::join && is_comparison(static_cast<binary>(o.code));
+}
+
 /// Whether two dense operands share memory other than element by element.
 bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
   const bool is_same =
@@ -47,27 +52,41 @@ void copy(const dense_operand& from, const dense_operand& to, void* stream) {
             stream);
 }
 
-dense_room room_like_c(const operation& o) {
+dense_room room_like_c(const operation& o, type elements, std::size_t bytes) {
   dense_room out{{}, o.c.full};
   out.full.stride = o.c.full.columns;
+  out.full.value_type = elements;
+  out.full.value_bytes = bytes;
   out.memory = buffer::temporary(out.full.extent(), out.full.where, o.desc->stream);
   out.full.data = out.memory.data();
   return out;
 }
 
-/// T = Y, or the scalar everywhere.
+/// Makes an operation the one that yields X, or the scalar, as it is.
+void set_identity(operation& o) {
+  o.what = kind::map;
+  o.y = {};
+  o.op = &unchanged(o);
+  o.code = static_cast<unsigned char>(unary::identity);
+  o.scalar_first = false;
+}
+
+/// T = Y, or the scalar everywhere. Beside a comparison, T is whether that is not 0.
 void fill(const operation& o, const dense_operand& t) {
+  static constexpr unsigned char zero[16] = {};
   operation base = o;
-  base.what = kind::map;
   base.x = o.y;
-  base.y = {};
-  base.op = &unchanged(o);
-  base.code = static_cast<unsigned char>(unary::identity);
-  base.scalar_first = false;
   base.creates_result = true;
   base.accum = accumulator::none;
   base.mask = {};
   base.c.full = t;
+  set_identity(base);
+  if (is_comparison(o)) {
+    base.op = o.op;
+    base.code = static_cast<unsigned char>(binary::not_equal);
+    base.scalar = zero;
+    base.scalar_type = o.op->algebra;
+  }
   steps_of(o).dense(base);
 }
 
@@ -107,8 +126,9 @@ bool fits_in_c(const operation& o) { return o.creates_result && !has_mask(o); }
 bool is_spread_in_place(const operation& o) {
   const dense_operand &c = o.c.full, &y = o.y.full;
   return o.what == kind::spread && o.y.what == operand::kind::dense && !has_mask(o) &&
-         o.accum == accumulator::none && c.data == y.data && c.stride == y.stride &&
-         c.value_type == y.value_type && c.value_type != type::other && !overlaps(c, o.x.sparse);
+         !is_comparison(o) && o.accum == accumulator::none && c.data == y.data &&
+         c.stride == y.stride && c.value_type == y.value_type && c.value_type != type::other &&
+         !overlaps(c, o.x.sparse);
 }
 
 /// Computes T, and makes the operation the one that joins it with C.
@@ -119,23 +139,22 @@ void set_t(operation& o, intermediates& kept) {
     o.region_columns = kept.region.columns.data<bool>();
   }
   if (o.what != kind::assign || o.x.what != operand::kind::absent) {
-    kept.t = room_like_c(o);
-    compute_dense(o, kept.t.full);
+    operation of_t = o;
+    of_t.out_type = o.t_type();
+    of_t.out_bytes = o.t_bytes();
+    kept.t = room_like_c(o, of_t.out_type, of_t.out_bytes);
+    compute_dense(of_t, kept.t.full);
     o.x = {};
     o.x.what = operand::kind::dense;
     o.x.full = kept.t.full;
   }
-  o.what = kind::map;
-  o.y = {};
-  o.op = &unchanged(o);
-  o.code = static_cast<unsigned char>(unary::identity);
-  o.scalar_first = false;
+  set_identity(o);
 }
 
 }  // namespace
 
 const operator_info& unchanged(const operation& o) {
-  return o.out_type == type::other ? copying() : builtin_unary(o.out_type);
+  return o.t_type() == type::other ? copying() : builtin_unary(o.t_type());
 }
 
 result_shape check_dense(operation& o) {
@@ -169,7 +188,7 @@ void run_dense(const operation& o) {
   if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
       !overlaps_askew(c, joined.mask.full) && !overlaps(c, joined.mask.sparse))
     return steps_of(o).dense(joined);
-  kept.apart = room_like_c(o);
+  kept.apart = room_like_c(o, o.out_type, o.out_bytes);
   c = kept.apart.full;
   copy(o.c.full, c, o.desc->stream);
   steps_of(o).dense(joined);

@@ -112,20 +112,6 @@ void check_places(const problem& p) {
     expect("the mask", p.mask.full.where);
 }
 
-void check_accumulator(const problem& p) {
-  const semiring_info& s = *p.algebra;
-  if (p.accum == accumulator::none) return;
-  check_enum(p.operation, "accumulator", p.accum, accumulator::logical_and);
-  if (p.accum == accumulator::own && !s.is_indexed && s.has_finish)
-    fail(errc::cannot, {p.operation, ": ", s.name,
-                        " finishes its sums, so its own add cannot accumulate them; pass an "
-                        "operator such as accumulator::plus"});
-  if (p.accum != accumulator::own && (s.is_indexed || s.result == type::other))
-    fail(errc::cannot,
-         {p.operation, ": ", s.name,
-          " yields a structure, which only its own add can accumulate; pass accumulator::own"});
-}
-
 void check_quantized(const problem& p) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return;
   if (p.desc->transpose_b && p.b.per_column)
@@ -336,6 +322,19 @@ std::string in_words(const problem& p) {
 
 }  // namespace
 
+void check_accumulator(const char* operation, accumulator how, const semiring_info& s) {
+  if (how == accumulator::none) return;
+  check_enum(operation, "accumulator", how, accumulator::logical_and);
+  if (how == accumulator::own && !s.is_indexed && s.has_finish)
+    fail(errc::cannot, {operation, ": ", s.name,
+                        " finishes its sums, so its own add cannot accumulate them; pass an "
+                        "operator such as accumulator::plus"});
+  if (how != accumulator::own && (s.is_indexed || s.result == type::other))
+    fail(errc::cannot,
+         {operation, ": ", s.name,
+          " yields a structure, which only its own add can accumulate; pass accumulator::own"});
+}
+
 void check(problem& p) {
   p.oriented = p.structure;
   // Checks shapes first, on the operands as the product sees them; transposes only if they fit.
@@ -345,7 +344,7 @@ void check(problem& p) {
   if (turns_mask) std::swap(p.mask.sparse.rows, p.mask.sparse.columns);
   check_shapes(p);
   check_places(p);
-  check_accumulator(p);
+  check_accumulator(p.operation, p.accum, *p.algebra);
   check_descriptor(p);
   check_quantized(p);
   check_cbsr(p);

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "call/checked_operation.hpp"
+#include "call/choice.hpp"
 
 namespace rig {
 
@@ -192,7 +193,9 @@ void check_places(const operation& o) {
 
 void check_descriptor(const operation& o) {
   check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
-  if (o.accum != accumulator::none && o.accumulates == nullptr)
+  if (o.what == kind::product) check_accumulator(o.name, o.accum, *o.product->algebra);
+  const bool lacks_operator = o.accum != accumulator::none && o.accumulates == nullptr;
+  if (lacks_operator && o.out_type == type::other)
     fail(errc::cannot,
          {o.name,
           ": no operator accumulates here: accumulator::own needs an operation of two operands, "

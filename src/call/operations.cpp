@@ -51,6 +51,15 @@ void turn_mask(operation& o, buffer& kept) {
   m.stride = m.columns;
 }
 
+/// The operation that computes T: before T joins C, it has the type in which they join.
+operation for_t(const operation& o) {
+  operation out = o;
+  out.out_type = o.t_type();
+  out.out_bytes = o.t_bytes();
+  return out;
+}
+
+/// A result of `o` as an operand.
 sparse_operand view_of(const sparse_result& from, const operation& o) {
   sparse_operand out;
   const pattern& s = *from.structure;
@@ -184,37 +193,37 @@ sparse_result restricted(const operation& o, const sparse_result& t) {
 
 /// Whether a merge by the operator leaves values of this type as they are.
 bool keeps_values(const operator_info& by, type stored) {
-  const type own = by.kind == operator_kind::add ? by.result : by.algebra;
   const bool is_short = stored == type::half || stored == type::bfloat16;
-  return own != type::other && (own == stored || (is_short && own == type::float32));
+  return by.kind != operator_kind::multiply && by.result != type::other &&
+         (by.result == stored || (is_short && by.result == type::float32));
 }
 
-/// Sets kept.summed to T, with C ⊙ T where C has an entry too. A merge with C would convert C's
-/// other entries.
+/// Sets kept.summed to T in C's type, with C ⊙ T where C has an entry too. A merge with C would
+/// convert C's other entries.
 void add_sums(const operation& o, const sparse_result& t, intermediates& kept) {
   operation of_all = o;
   of_all.mask = {};
   using enum take;
-  const sparse_operand of_t = view_of(t, o);
+  const sparse_operand of_t = view_of(t, for_t(o));
   kept.sums = steps_of(o).merge(merge_of(of_all, &o.c.sparse, &of_t,
                                          rules_of(nothing, nothing, both, nothing, nothing),
                                          o.accumulates, o.accumulates_code));
   const sparse_operand of_sums = view_of(kept.sums, o);
   kept.summed = steps_of(o).merge(
-      merge_of(of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &copying()));
+      merge_of(of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &converting(o)));
 }
 
 /// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
 sparse_result joined(const operation& o, const sparse_result& t, const assigned_region& region,
                      intermediates& kept) {
   const bool accumulates = o.accum != accumulator::none;
-  const bool has_sums = o.accum == accumulator::own && !keeps_values(*o.accumulates, o.out_type);
+  const bool has_sums = accumulates && !keeps_values(*o.accumulates, o.out_type);
   if (has_sums) add_sums(o, t, kept);
   const bool joins = accumulates && !has_sums;
   using enum take;
   const merge_rules rules =
       rules_of(accumulates ? x : nothing, y, joins ? both : y, x, o.desc->replace ? nothing : x);
-  const sparse_operand of_t = view_of(has_sums ? kept.summed : t, o);
+  const sparse_operand of_t = has_sums ? view_of(kept.summed, o) : view_of(t, for_t(o));
   merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, joins ? o.accumulates : &copying(),
                           o.accumulates_code);
   m.region_rows = region.rows.data<bool>();
@@ -226,11 +235,13 @@ sparse_result assigned(const operation& o, intermediates& kept) {
   const operation_steps& by = steps_of(o);
   kept.region = by.region(o);
   if (o.x.what != operand::kind::absent) {
-    kept.t = by.placed(o);
+    kept.t = by.placed(for_t(o));
   } else {
     kept.t.structure = by.fill_region(o, kept.region);
-    kept.t.is_iso = true;
-    __builtin_memcpy(kept.t.iso, o.scalar, o.out_bytes);
+    operation of_scalar = for_t(o);
+    of_scalar.x.sparse.value_type = o.scalar_type;
+    __builtin_memcpy(of_scalar.x.sparse.iso, o.scalar, o.scalar_bytes);
+    convert_iso(of_scalar, kept.t);
   }
   return joined(o, kept.t, kept.region, kept);
 }
@@ -330,7 +341,7 @@ sparse_result run_sparse(operation& o) {
   const in_order order(o);
   orient(o, order, kept);
   if (o.what == kind::assign) return assigned(o, kept);
-  sparse_result t = compute(o, kept);
+  sparse_result t = compute(for_t(o), kept);
   const bool is_masked =
       !has_mask(o) || o.what == kind::merge || o.what == kind::select || o.what == kind::product;
   if (is_masked && (o.creates_result || (!has_mask(o) && o.accum == accumulator::none))) return t;

@@ -67,7 +67,7 @@ class row_runner {
                                     ? element_block::absent
                                     : positions(o_.y.full, row, first);
     o_.op->run_cpu({flips ? &y_of_ : &x_of_, flips ? &x_of_ : &y_of_, flips ? y : x, flips ? x : y,
-                    rows_, columns_, o_.scalar, o_.code, o_.out_type, o_.out_bytes, out, count});
+                    rows_, columns_, o_.scalar, o_.code, o_.t_type(), o_.t_bytes(), out, count});
   }
 
   /// C⟨mask, replace⟩ = C ⊙ t
@@ -77,7 +77,7 @@ class row_runner {
     mask.read(first, count, allowed);
     const unsigned char* from = t_;
     if (o_.accum != accumulator::none) {
-      const element_source t_of{t_, nullptr, nullptr, false, o_.out_type, o_.out_bytes};
+      const element_source t_of{t_, nullptr, nullptr, false, o_.t_type(), o_.t_bytes()};
       o_.accumulates->run_cpu({&c_of_,
                                &t_of,
                                positions(o_.c.full, row, first),

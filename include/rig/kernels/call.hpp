@@ -130,8 +130,8 @@ auto run_fresh(call<Natural> made, const Mask& mask, const descriptor& desc) {
   });
 }
 
-/// Runs a call into C. accumulator::own is the call's own operator, if it joins two
-/// operands or sums.
+/// Runs a call into C. accumulator::own is the call's own operator, if it joins two operands or
+/// sums; others join in the common type of C and T.
 template <class C, class Natural, class Mask>
 void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
               const descriptor& desc) {
@@ -145,8 +145,9 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
                            o.what == product || o.y_by != broadcast::none;
     o.accumulates = joins_two ? o.op : nullptr;
     o.accumulates_code = o.code;
-  } else if constexpr (is_storage<T>) {
-    o.accumulates = &builtin_binary(type_of<algebra<T>>);
+  } else if constexpr (is_storage<T> && is_storage<Natural>) {
+    using common = typename common_element<T, algebra<Natural>>::type;
+    o.accumulates = &builtin_binary(type_of<algebra<common>>);
     o.accumulates_code =
         static_cast<unsigned char>(static_cast<int>(accum) - static_cast<int>(accumulator::plus));
   }

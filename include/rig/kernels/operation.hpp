@@ -190,6 +190,12 @@ struct operation {
   unsigned char accumulates_code = 0;
   const descriptor* desc = nullptr;
 
+  /// Whether T joins the content of C by an operator. `build` has one for its tuples.
+  bool joins_c() const { return accum != accumulator::none && !creates_result; }
+  /// The type of T: C's, unless it joins C in another.
+  type t_type() const { return joins_c() ? accumulates->result : out_type; }
+  std::size_t t_bytes() const { return joins_c() ? accumulates->result_bytes : out_bytes; }
+
   /// The place of the operands.
   place where() const { return x.what == operand::kind::absent ? c.where() : x.where(); }
   /// Whether X is a dense that is read as its transpose. A sparse X is turned before.

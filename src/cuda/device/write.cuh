@@ -69,6 +69,37 @@ __device__ void store_as(void* to, type stored, int64 at, From x) {
   }
 }
 
+/// The place of a storage type in the order of common types, as `rank_of`.
+__device__ constexpr int rank_of_stored(type stored) {
+  return stored == type::boolean   ? 0
+         : stored == type::int32   ? 1
+         : stored == type::int64   ? 2
+         : stored == type::float64 ? 5
+                                   : 4;
+}
+
+/// C(at) = C(at) ⊙ t, computed in J.
+template <class J, class O>
+__device__ void join_in(const arguments& args, int64 at, O t) {
+  store_as(args.c, args.c_type, at,
+           accumulate(args.accum, load_as<J>(args.c, args.c_type, at), convert<J>(t)));
+}
+
+/// The same, computed in the common type of C and t.
+template <class O>
+__device__ void join_stored(const arguments& args, int64 at, O t) {
+  const int rank = rank_of_stored(args.c_type);
+  if constexpr (rank_of<O> < rank_of<int32>)
+    if (rank == rank_of<int32>) return join_in<int32>(args, at, t);
+  if constexpr (rank_of<O> < rank_of<int64>)
+    if (rank == rank_of<int64>) return join_in<int64>(args, at, t);
+  if constexpr (rank_of<O> < rank_of<float>)
+    if (rank == rank_of<float>) return join_in<float>(args, at, t);
+  if constexpr (rank_of<O> < rank_of<double>)
+    if (rank == rank_of<double>) return join_in<double>(args, at, t);
+  join_in<algebra<O>>(args, at, t);
+}
+
 /// Copies the bits of the fill, because it has C's stored type already.
 template <class O>
 __device__ void store_fill(const arguments& args, int64 at) {
@@ -134,7 +165,7 @@ __device__ void write_any(const arguments& args, index row, index column, typena
       if (args.accum == accumulator::own) t = S::add(load_as<O>(args.c, args.c_type, at), t);
     if constexpr (is_storage<O>)
       if (args.accum != accumulator::none && args.accum != accumulator::own)
-        t = accumulate(args.accum, load_as<O>(args.c, args.c_type, at), t);
+        return join_stored(args, at, t);
     store_as(args.c, args.c_type, at, t);
   }
 }

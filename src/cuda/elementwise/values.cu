@@ -62,7 +62,7 @@ bool run_packed(const work& by, const element_arguments& elements, const operato
 struct dense_step {
   const operator_info* op;
   unsigned char code;
-  const dense_operand* c;
+  const dense_operand* c;  ///< in its own type
   element_array x, y;
   int64 x_stride, y_stride;
   bool has_y, masked, fills;
@@ -75,6 +75,8 @@ void run(const work& by, const operation& o, const dense_step& step) {
   args.elements.x = step.x;
   args.elements.y = step.y;
   args.elements.out = c.data;
+  args.elements.out_type = c.value_type;
+  args.elements.out_bytes = static_cast<unsigned>(c.value_bytes);
   args.has_y = step.has_y;
   if (step.masked) args.mask = mask_arguments_of(o.mask);
   if (step.masked) args.region_rows = o.region_rows;
@@ -176,13 +178,15 @@ void run_dense(const operation& o) {
   const bool replaces = o.creates_result || o.desc->replace;
   const bool accumulates = o.accum != accumulator::none;
   const bool is_t = o.op == &unchanged(o) && o.x.what == operand::kind::dense &&
-                    o.x.full.value_type == o.out_type &&
+                    o.x.full.value_type == o.t_type() &&
                     o.code == static_cast<unsigned char>(unary::identity);
   buffer room;  // for T, if it joins C and X is not T already
   dense_operand t = accumulates && is_t ? o.x.full : c;
   if (accumulates && !is_t) {
     t.stride = c.columns;
-    room = by.room(int64{c.rows} * c.columns, o.out_bytes);
+    t.value_type = o.t_type();
+    t.value_bytes = o.t_bytes();
+    room = by.room(int64{c.rows} * c.columns, t.value_bytes);
     t.data = room.data();
   }
   if (!accumulates || !is_t)

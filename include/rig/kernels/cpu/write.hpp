@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "rig/accumulate.hpp"
 #include "rig/kernels/cpu/load.hpp"
 
 namespace rig::on_cpu {
@@ -155,18 +156,35 @@ void read_tile(const dense_operand& c, index row, int64 first, const places& at,
   });
 }
 
+/// Joins results with places of C: place k becomes C ⊙ t[k], computed in the common type of both.
+template <class O>
+void join_tile(const target& to, index row, int64 first, const places& at, const O* t) {
+  with_stored<O>(to.c, [&](auto* stored) {
+    using element = std::remove_pointer_t<decltype(stored)>;
+    using common = algebra<typename common_element<element, O>::type>;
+    stored += row * to.c.stride + first;
+    common c[widest_tile];
+    visit_places(stored, to.c.stride, at,
+                 [&](const element& place, int k) { c[k] = convert<common>(place); });
+    if constexpr (is_same<common, O>) {
+      accumulate_each(to.accum, c, t, at.count);
+    } else {
+      common converted[widest_tile] = {};
+      for (int k = 0; k < at.count; ++k) converted[k] = convert<common>(t[k]);
+      accumulate_each(to.accum, c, converted, at.count);
+    }
+    visit_places(stored, to.c.stride, at,
+                 [&](element& place, int k) { place = convert<element>(c[k]); });
+  });
+}
+
 /// Writes results to places of C, in C's storage type: place k becomes C ⊙ t[k]. If `t` is null, it
 /// becomes the fill, or `zero` if `to` has none.
 template <class O>
 void write_tile(const target& to, index row, int64 first, const places& at, const O* t, O zero) {
-  // For other types only the semiring accumulates.
-  [[maybe_unused]] O joined[is_storage<O> ? widest_tile : 1];
-  if constexpr (is_storage<O>)
-    if (t != nullptr && to.accum != accumulator::none && to.accum != accumulator::own) {
-      read_tile(to.c, row, first, at, joined);
-      accumulate_each(to.accum, joined, t, at.count);
-      t = joined;
-    }
+  if constexpr (is_storage<O>)  // for other types only the semiring accumulates
+    if (t != nullptr && to.accum != accumulator::none && to.accum != accumulator::own)
+      return join_tile(to, row, first, at, t);
   with_stored<O>(to.c, [&](auto* stored) {
     using element = std::remove_pointer_t<decltype(stored)>;
     stored += row * to.c.stride + first;
