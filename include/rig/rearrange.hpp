@@ -483,8 +483,9 @@ call<T> folded(call<T> made, binary combine) {
 /// A matrix from tuples (i[p], j[p], v[p]) in any order, where v lies: on a device too.
 ///
 /// i and j are lists, on the CPU or where v lies, or ranges. Duplicates are folded by `combine` in
-/// the order of the tuples, or are an error. Shapes: v n×1, i and j n indices. Places: all. Cost:
-/// O(n log n). Throws error: shape, place, range, duplicate, out_of_memory.
+/// the order of the tuples, or are an error. logical_or and logical_and make 0 or 1 of a value
+/// alone too. Shapes: v n×1, i and j n indices. Places: all. Cost: O(n log n). Throws error: shape,
+/// place, range, duplicate, out_of_memory.
 /// @code
 /// const auto t = rig::to_tuples(A);
 /// const auto sums = rig::build(3, 3, t.columns, t.columns, t.values, rig::binary::plus);

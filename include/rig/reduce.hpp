@@ -138,7 +138,8 @@ dense<bool> unread_column(const matrix<T>& a, const descriptor& desc) {
 /// `by` is a monoid, or one of plus, times, minimum, maximum, logical_or and logical_and. Shapes: A
 /// m×n, w and mask m; transpose_a sums columns, as `reduce_columns` does. Elements are a monoid's
 /// accum, or A's type, or named; sums are formed in the accum or in A's type. Order: fixed by the
-/// number of entries, so the bits do not depend on threads. accumulator::own is `by`. Places: all.
+/// number of entries, so the bits do not depend on threads. A sum by logical_or, logical_and or a
+/// monoid that is `logical` is 0 or 1, of one element too. accumulator::own is `by`. Places: all.
 /// Cost: O(entries + rows). Throws error: shape, place, cannot, out_of_memory; w is unchanged then.
 /// @code
 /// const auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);

@@ -246,6 +246,23 @@ sparse_result assigned(const operation& o, intermediates& kept) {
   return joined(o, kept.t, kept.region, kept);
 }
 
+/// T of `build`. What a logical operator combines is 0 or 1, a value without a partner too.
+sparse_result built(const operation& o) {
+  sparse_result out = steps_of(o).placed(o);
+  const auto op = static_cast<binary>(o.accumulates_code);
+  const bool is_logical =
+      o.accum != accumulator::none && (op == binary::logical_or || op == binary::logical_and);
+  if (!is_logical || o.out_type == type::boolean) return out;
+  static constexpr unsigned char zero[16] = {};
+  const sparse_operand x = view_of(out, o);
+  map_step m{o, &x, o.accumulates, static_cast<unsigned char>(binary::logical_or)};
+  m.y = {nullptr, zero, nullptr, false, o.out_type, o.out_bytes};
+  m.out_type = o.out_type;
+  m.out_bytes = o.out_bytes;
+  out.values = steps_of(o).map(m);
+  return out;
+}
+
 /// T, before the mask except in merges, selections and products.
 sparse_result compute(const operation& o, intermediates& kept) {
   switch (o.what) {
@@ -258,7 +275,7 @@ sparse_result compute(const operation& o, intermediates& kept) {
     case kind::reduce_rows:
       return steps_of(o).reduce_rows(o);
     case kind::build:
-      return steps_of(o).placed(o);
+      return built(o);
     case kind::product:
       return multiply(o, kept.product);
     default:

@@ -58,9 +58,10 @@ A fold_equal(const element_source& of, int64 count, F add) {
 template <class A>
 void fold_builtin(const monoid_info& m, const element_source& of, int64 begin, int64 end,
                   void* out) {
-  const auto by = [&](auto add) {
-    const A sum = of.values == nullptr ? fold_equal<A>(of, end - begin, add)
-                                       : fold_in_lanes<A>(of, begin, end, add);
+  const auto by = [&](auto add, bool is_logical = false) {
+    A sum = of.values == nullptr ? fold_equal<A>(of, end - begin, add)
+                                 : fold_in_lanes<A>(of, begin, end, add);
+    if (is_logical) sum = A(sum != A(0));  // of one element
     std::memcpy(out, &sum, sizeof(A));
   };
   switch (static_cast<binary>(m.code)) {
@@ -71,9 +72,9 @@ void fold_builtin(const monoid_info& m, const element_source& of, int64 begin, i
     case binary::maximum:
       return by([](A x, A y) { return maximum(x, y); });
     case binary::logical_or:
-      return by([](A x, A y) { return accumulate(accumulator::logical_or, x, y); });
+      return by([](A x, A y) { return accumulate(accumulator::logical_or, x, y); }, true);
     case binary::logical_and:
-      return by([](A x, A y) { return accumulate(accumulator::logical_and, x, y); });
+      return by([](A x, A y) { return accumulate(accumulator::logical_and, x, y); }, true);
     default:
       return by([](A x, A y) { return plus(x, y); });
   }

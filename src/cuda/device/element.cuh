@@ -240,6 +240,7 @@ struct adding {
   using right = typename S::accum;
   using result = typename S::accum;
   static constexpr bool has_right = true;
+  static constexpr bool is_logical = rig::is_logical<S>;
   static __device__ result compute(const element_arguments&, const left& x, const right& y,
                                    const element_place& at) {
     return !at.has_y ? x : !at.has_x ? y : S::add(x, y);

@@ -77,7 +77,8 @@ __device__ __forceinline__ int64 add_vectors(const fold_arguments& args, int64 b
   return last * width;
 }
 
-template <class T, class Join>
+/// `Logical`: sums are 0 or 1, those of one element too.
+template <class T, bool Logical, class Join>
 __device__ __forceinline__ void sum_segment(const fold_arguments& args, const Join& join) {
   const auto thread = static_cast<int64>(blockIdx.x) * element_threads + threadIdx.x;
   const int64 k = thread / args.lanes;
@@ -110,6 +111,7 @@ __device__ __forceinline__ void sum_segment(const fold_arguments& args, const Jo
     if (lane < distance && is_set) mine.add(other);
   }
   const int64 at[1] = {lane == 0 && mine.is_set ? k : -1};
+  if constexpr (Logical) mine.sum = join(mine.sum, mine.sum);
   const T sums[1] = {mine.sum};
   scatter(args.elements, at, sums);
 }
@@ -121,10 +123,12 @@ __global__ void __launch_bounds__(element_threads, 5) fold_segments(fold_argumen
     // Loops do not test which of the builtin monoids it is.
     with_code<binary::plus, binary::times, binary::minimum, binary::maximum, binary::logical_or,
               binary::logical_and>(args.elements.code, [&]<binary Code>() {
-      sum_segment<T>(args, [](T x, T y) { return accumulate(as_accumulator(Code), x, y); });
+      constexpr bool is_logical = Code == binary::logical_or || Code == binary::logical_and;
+      sum_segment<T, is_logical>(args,
+                                 [](T x, T y) { return accumulate(as_accumulator(Code), x, y); });
     });
   } else {
-    sum_segment<T>(args, [&](const T& x, const T& y) {
+    sum_segment<T, Op::is_logical>(args, [&](const T& x, const T& y) {
       return Op::compute(args.elements, x, y, {true, true, 0, 0});
     });
   }
