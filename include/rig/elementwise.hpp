@@ -4,6 +4,8 @@
 /// Element-wise operations on matrices, vectors and dense matrices: unions, intersections, `apply`
 /// and `select`.
 
+#include <cmath>
+
 #include "rig/kernels/call.hpp"
 
 namespace rig {
@@ -237,7 +239,7 @@ void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
 /// @cond internal
 
 /// The algebra in which a number y meets elements of type T: T's, unless T is an integer or bool
-/// and y is not.
+/// and y is not, or T is bool and y an integer.
 template <class T, class Y>
 struct scalar_algebra {
   using type = algebra<T>;
@@ -246,10 +248,149 @@ template <class T, class Y>
 requires(!is_float<algebra<T>> && is_float<algebra<Y>>) struct scalar_algebra<T, Y> {
   using type = algebra<Y>;
 };
-template <class T>
-requires(is_same<T, bool>) struct scalar_algebra<T, int32> {
-  using type = int32;
+template <class T, class Y>
+requires(is_same<T, bool>&& is_integer<Y>) struct scalar_algebra<T, Y> {
+  using type = Y;
 };
+
+/// The name of an algebra type, for messages.
+template <class A>
+inline constexpr const char* algebra_name = is_same<A, bool>    ? "bool"
+                                            : is_same<A, int32> ? "int32"
+                                            : is_same<A, int64> ? "int64"
+                                            : is_same<A, float> ? "float"
+                                                                : "double";
+
+/// y in the algebra A of an operator. Throws error(range) for an integer beyond the range of A, and
+/// for a number that becomes infinite.
+template <class A, class Y>
+A fitting(const char* operation, Y given) {
+  using in = algebra<Y>;
+  const in y = convert<in>(given);
+  const A out = convert<A>(y);
+  bool fits = true;
+  if constexpr (is_float<A> && is_float<in>)
+    fits = out - out == 0 || y - y != 0;  // finite, or y is not
+  else if constexpr (!is_float<A>)
+    fits = convert<in>(out) == y;
+  if (!fits)
+    fail(errc::range,
+         {operation, ": y is ", y, ", beyond the range of ", algebra_name<A>,
+          ", in which the operator computes; convert the elements first: apply<",
+          is_same<in, int64> ? "rig::int64" : algebra_name<in>, ">(A, rig::unary::identity)"});
+  return out;
+}
+
+/// The greatest number of an algebra up to y, if there is one, and whether it is y.
+template <class A>
+struct number_below {
+  A value;
+  bool exists, is_y;
+};
+
+/// For A of floats.
+template <class A, class Y>
+number_below<A> greatest_float_up_to(Y y) {
+  auto value = static_cast<A>(y);
+  if constexpr (is_float<Y>) {
+    if (value > y) value = std::nextafter(value, lowest<A>());
+    return {value, true, value == y || y != y};
+  } else {
+    constexpr A beyond = -static_cast<A>(lowest<int64>());
+    if (value >= beyond || static_cast<int64>(value) > y)
+      value = std::nextafter(value, lowest<A>());
+    return {value, true, static_cast<int64>(value) == y};
+  }
+}
+
+template <class A, class Y>
+number_below<A> greatest_up_to(Y y) {
+  if constexpr (is_float<A>) {
+    return greatest_float_up_to<A>(y);
+  } else if constexpr (is_float<Y>) {
+    const auto least = static_cast<Y>(lowest<A>());
+    if (!(y >= least)) return {lowest<A>(), false, false};  // NaN, too
+    if (y >= (is_same<A, bool> ? Y(2) : -least)) return {highest<A>(), true, false};
+    const Y floor = std::floor(y);
+    return {static_cast<A>(floor), true, floor == y};
+  } else {
+    const int64 wide = y;
+    if (wide < lowest<A>()) return {lowest<A>(), false, false};
+    if (wide > highest<A>()) return {highest<A>(), true, false};
+    return {static_cast<A>(y), true, true};
+  }
+}
+
+/// x op y, for x in an algebra A.
+template <class A>
+struct comparison {
+  binary op;
+  A y;
+};
+
+/// The comparison in A that holds for the same x as x op y, although A may not hold y: then x < y
+/// is x ≤ the greatest number of A below y, and x = y never holds.
+template <class A, class Y>
+comparison<A> comparison_in(binary op, Y given) {
+  const auto y = convert<algebra<Y>>(given);
+  const bool is_equality = op == binary::equal || op == binary::not_equal;
+  const bool is_upper = op == binary::less || op == binary::less_equal;
+  const number_below<A> z = greatest_up_to<A>(y);
+  if (z.is_y) return {op, z.value};
+  if (z.exists && !is_equality) return {is_upper ? binary::less_equal : binary::greater, z.value};
+  // Always or never, for x of NaN too.
+  const bool holds = is_equality ? op == binary::not_equal : !is_upper && y == y;
+  if constexpr (is_float<A>)
+    return {holds ? binary::not_equal : binary::equal, static_cast<A>(__builtin_nan(""))};
+  else
+    return {holds ? binary::greater_equal : binary::less, lowest<A>()};
+}
+
+/// y op x as x op y.
+constexpr binary mirrored(binary comparison) {
+  using enum binary;
+  return comparison == less            ? greater
+         : comparison == less_equal    ? greater_equal
+         : comparison == greater       ? less
+         : comparison == greater_equal ? less_equal
+                                       : comparison;
+}
+
+/// The number that a builtin operator takes, in any type.
+struct stored_number {
+  alignas(8) unsigned char bytes[8] = {};
+
+  template <class A>
+  explicit stored_number(A value) {
+    __builtin_memcpy(bytes, &value, sizeof(value));
+  }
+};
+
+/// A selection by place that holds for the same places, with a whole number.
+struct place_selection {
+  selection how;
+  int64 y;
+};
+template <class Y>
+place_selection places_up_to(selection how, Y given) {
+  const auto y = convert<algebra<Y>>(given);
+  const number_below<int64> z = greatest_up_to<int64>(y);
+  if (z.is_y) return {how, z.value};
+  constexpr int64 far = highest<int64>();  // no place lies so far away
+  switch (how) {
+    case selection::lower:
+    case selection::row_at_most:
+    case selection::column_at_most:
+      return {how, z.exists ? z.value : -far};
+    case selection::upper:
+      return {how, y != y || z.value == far ? far : z.exists ? z.value + 1 : -far};
+    case selection::row_above:
+    case selection::column_above:
+      return {how, y != y ? far : z.exists ? z.value : -far};
+    default:
+      return {how, far};  // the diagonal has no place, and all places are off it
+  }
+}
 
 /// A call whose operator takes a number, and the number in the operator's type.
 template <class Natural, class Y>
@@ -292,14 +433,17 @@ auto apply_call(const X& x, binary op, Y y, bool y_first) {
   static_assert(is_storage<T> && is_storage<Y>, "a builtin operator takes numbers");
   check_enum("apply", "operator", op, binary::greater_equal);
   using natural = std::conditional_t<is_same<A, algebra<T>>, T, A>;
-  scalar_call<natural, A> out{map_call<natural>("apply", operation::kind::map, x,
-                                                is_comparison(op) ? builtin_comparison(type_of<A>)
-                                                                  : builtin_binary(type_of<A>),
-                                                static_cast<int>(op)),
-                              convert<A>(y)};
-  out.made.o.scalar_first = y_first;
-  out.made.o.scalar_type = type_of<A>;
-  return out;
+  const auto with = [&]<class In>(const operator_info& info, binary code, In number) {
+    scalar_call<natural, stored_number> out{
+        map_call<natural>("apply", operation::kind::map, x, info, static_cast<int>(code)),
+        stored_number(number)};
+    out.made.o.scalar_first = y_first && !is_comparison(op);
+    out.made.o.scalar_type = type_of<In>;
+    return out;
+  };
+  if (!is_comparison(op)) return with(builtin_binary(type_of<A>), op, fitting<A>("apply", y));
+  const auto by = comparison_in<algebra<T>>(y_first ? mirrored(op) : op, y);
+  return with(builtin_comparison(type_of<algebra<T>>), by.op, by.y);
 }
 
 /// An operator of the caller: a struct with a static apply(x, i, j, y) of an element, its row and
@@ -412,8 +556,10 @@ void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc
 /// Every element, or entry, with a number: apply(A, op, y) is A(i,j) ⊙ y, apply(y, op, A) is
 /// y ⊙ A(i,j), and apply(A, F(), y) is F::apply(A(i,j), i, j, y) of an operator of yours.
 ///
-/// Builtin operators compute in A's type, unless A has integers and y is not one. F is an empty
-/// struct; half and bfloat16 reach it as floats. Everything else is as above.
+/// Builtin operators compute in A's type, unless A has integers and y is not one, or A has bool and
+/// y is an integer; then in y's. A y beyond that type's range is refused. Comparisons are of the
+/// numbers themselves: y is not rounded, so no float equals 0.1, and every int32 is less than 1e10.
+/// F is an empty struct; half and bfloat16 reach it as floats. Everything else is as above.
 /// @code
 /// const auto half = rig::apply(A, rig::binary::times, 0.5f);
 /// const auto inverse = rig::apply(1.0f, rig::binary::divide, A);
@@ -463,26 +609,24 @@ template <sparse_like X, class Y>
 auto select_call(const X& x, selection how, Y y) {
   using T = typename X::value_type;
   // Places are selected alike for all types of values.
-  using stored_type = std::conditional_t<is_storage<T>, T, bool>;
-  using A = typename scalar_algebra<stored_type, Y>::type;
+  using A = algebra<std::conditional_t<is_storage<T>, T, bool>>;
   static_assert(is_storage<Y>, "a builtin selection compares numbers");
   check_enum("select", "selection", how, selection::greater_equal);
   if (!is_storage<T> && how >= selection::equal)
     fail(errc::type, {"select: a builtin selection by value compares numbers, and the values are "
                       "of another type; pass a predicate of your own"});
-  // Places need all bits of an int64, values those of A.
-  struct number {
-    alignas(8) unsigned char bytes[8] = {};
-  } stored;
-  const int64 place = convert<int64>(y);
-  const A value = convert<A>(y);
-  if (how < selection::equal)
-    __builtin_memcpy(stored.bytes, &place, sizeof(place));
-  else
-    __builtin_memcpy(stored.bytes, &value, sizeof(value));
-  return scalar_call<T, number>{map_call<T>("select", operation::kind::select, x,
-                                            builtin_selection(type_of<A>), static_cast<int>(how)),
-                                stored};
+  const auto with = [&](selection code, auto number) {
+    return scalar_call<T, stored_number>{
+        map_call<T>("select", operation::kind::select, x, builtin_selection(type_of<A>),
+                    static_cast<int>(code)),
+        stored_number(number)};
+  };
+  if (how < selection::equal) {
+    const place_selection by = places_up_to(how, y);
+    return with(by.how, by.y);
+  }
+  const auto by = comparison_in<A>(comparison_of(how), y);
+  return with(selection_of(by.op), by.y);
 }
 template <sparse_like X, class P, class Y>
 requires element_operator<P, X, Y>
@@ -503,9 +647,10 @@ concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_oper
 
 /// The entries for which a selection holds, or for which P::apply(x, i, j, y) of yours is true.
 ///
-/// Shapes: as A. Values stay; C's type receives them converted. Indices of a vector are columns of
-/// row 0. Places: all. Cost: O(entries + rows). Throws error: shape, place, range, out_of_memory; C
-/// is unchanged then.
+/// Shapes: as A. Values stay; C's type receives them converted. Values are compared with y itself,
+/// which is not rounded to A's type: no float equals 0.1, and every int32 is less than 1e10.
+/// Indices of a vector are columns of row 0. Places: all. Cost: O(entries + rows). Throws error:
+/// shape, place, range, out_of_memory; C is unchanged then.
 /// @code
 /// const auto below = rig::select(A, rig::selection::lower, -1);
 /// const auto heavy = rig::select(A, rig::selection::greater, 0.5f);

@@ -9,8 +9,9 @@
 
 namespace rig {
 
-/// x ⊙ y. Comparisons yield bool. On bool, plus and maximum are "or", times and minimum are "and",
-/// minus is "xor", and divide returns x. Integers wrap; division by 0 is as in `quotient`.
+/// x ⊙ y. Comparisons yield bool, and compare with a number as it is: y is not rounded. On bool,
+/// plus and maximum are "or", times and minimum are "and", minus is "xor", and divide returns x.
+/// Integers wrap; division by 0 is as in `quotient`.
 enum class binary : unsigned char {
   plus,           ///< x + y
   minus,          ///< x − y
@@ -189,6 +190,11 @@ constexpr binary comparison_of(selection how) {
                              static_cast<int>(binary::equal));
 }
 static_assert(comparison_of(selection::greater_equal) == binary::greater_equal);
+/// The selection that compares so.
+constexpr selection selection_of(binary comparison) {
+  return static_cast<selection>(static_cast<int>(comparison) - static_cast<int>(binary::equal) +
+                                static_cast<int>(selection::equal));
+}
 
 /// Whether a selection by place retains (i, j).
 constexpr bool is_selected(selection how, int64 i, int64 j, int64 y) {
