@@ -140,7 +140,7 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// @endcond
 
 /// The union of two containers: x ⊙ y where both have an entry, otherwise the entry that is there,
-/// converted. A dense has every entry.
+/// converted; beside a comparison to bool: 1 unless it is 0. A dense has every entry.
 ///
 /// `op` is a `binary`, or a monoid or semiring, whose add is ⊙. Shapes: A, B, mask and C are alike
 /// after the transposes of the descriptor; all are matrices, vectors or dense. Beside a dense, A or

@@ -1,0 +1,81 @@
+// What sparse and dense results, and all places, have in common: how T joins C, logical sums, and
+// comparisons with a number; and numbers that do not fit.
+
+#include <doctest/doctest.h>
+
+#include "meaning_cases.hpp"
+
+namespace {
+
+using rig::binary;
+using rig::selection;
+
+TEST_CASE("T joins C before it is rounded, sparse and dense alike") {
+  meaning::check_joins(rig::cpu());
+}
+
+TEST_CASE("a logical sum is 0 or 1, of one element too") {
+  meaning::check_logical_sums<int>(rig::cpu());
+  meaning::check_logical_sums<rig::int64>(rig::cpu());
+  meaning::check_logical_sums<float>(rig::cpu());
+  meaning::check_logical_sums<double>(rig::cpu());
+  meaning::check_logical_sums<bool>(rig::cpu());
+}
+
+TEST_CASE("comparisons with a number are of the numbers themselves") {
+  meaning::check_comparisons(rig::cpu());
+}
+
+TEST_CASE("places are compared with a fraction itself") {
+  std::vector<rig::index> i, j;
+  for (rig::index r = 0; r < 5; ++r)
+    for (rig::index c = 0; c < 5; ++c) {
+      i.push_back(r);
+      j.push_back(c);
+    }
+  const auto a = rig::matrix<float>::from_positions(5, 5, i, j);
+  int wrong = 0;
+  for (const double y : {-double(INFINITY), -1e300, -2.5, -1.0, -0.5, 0.0, 0.5, 2.0, 9.3e18, 1e300,
+                         double(INFINITY), double(NAN)}) {
+    const auto check = [&](selection how, auto holds) {
+      const auto kept = rig::select(a, how, y);
+      for (rig::index r = 0; r < 5; ++r)
+        for (rig::index c = 0; c < 5; ++c) wrong += rig::at(kept, r, c).has_value() != holds(r, c);
+    };
+    check(selection::lower, [&](int r, int c) { return c - r <= y; });
+    check(selection::upper, [&](int r, int c) { return c - r >= y; });
+    check(selection::diagonal, [&](int r, int c) { return c - r == y; });
+    check(selection::off_diagonal, [&](int r, int c) { return c - r != y; });
+    check(selection::row_at_most, [&](int r, int) { return r <= y; });
+    check(selection::row_above, [&](int r, int) { return r > y; });
+    check(selection::column_at_most, [&](int, int c) { return c <= y; });
+    check(selection::column_above, [&](int, int c) { return c > y; });
+  }
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("an entry alone beside a comparison is 0 or 1") {
+  meaning::check_lone_entries(rig::cpu());
+}
+
+TEST_CASE("an operator refuses a number beyond the range of its type") {
+  const auto a = meaning::diagonal(1, 2, rig::cpu());
+  check_error(rig::errc::range, {"apply", "5000000000", "int32", "apply<rig::int64>"},
+              [&] { rig::apply(a, binary::plus, 5000000000L); });
+  check_error(rig::errc::range, {"-5000000000"},
+              [&] { rig::apply(-5000000000L, binary::minus, a); });
+  // As the message says.
+  const auto wide = rig::apply<rig::int64>(a, rig::unary::identity);
+  CHECK(rig::apply(wide, binary::plus, 5000000000L).value(1) == 5000000002L);
+  const auto x = meaning::diagonal(1.0f, 2.0f, rig::cpu());
+  check_error(rig::errc::range, {"1e+300", "float", "apply<double>"},
+              [&] { rig::apply(x, binary::times, 1e300); });
+  CHECK(rig::apply(rig::apply<double>(x, rig::unary::identity), binary::times, 1e300).value(1) ==
+        2e300);
+  CHECK(std::isinf(rig::apply(x, binary::times, double(INFINITY)).value(0)));
+  CHECK(rig::apply(x, binary::times, 0.1).value(0) == 0.1f);  // rounded, as numbers are
+  const auto flags = meaning::diagonal(true, false, rig::cpu());
+  CHECK(rig::apply(flags, binary::times, 5000000000L).value(0) == 5000000000L);
+}
+
+}  // namespace
