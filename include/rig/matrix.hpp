@@ -268,7 +268,7 @@ class matrix {
   /// waits for them. Structures for one kernel only (`maxk_backward`, `sell`, `spmv_panels`) are
   /// built if the descriptor names that kernel, otherwise by its first call. Before you capture a
   /// product in a CUDA graph, also make one like it: that loads its kernels, which depend on
-  /// semiring, types and width. Throws error(out_of_memory).
+  /// semiring, types and width. Throws error: unknown_kernel, out_of_memory.
   /// @code
   /// A.prepare({.transpose_a = true});
   /// const auto product = rig::mxm(A, B, rig::plus_times<float>{}, {.transpose_a = true});

@@ -34,6 +34,14 @@ enum class binary : unsigned char {
 /// @cond internal
 constexpr bool is_comparison(binary op) { return op >= binary::equal; }
 
+constexpr const char* name_of(binary op) {
+  constexpr const char* names[] = {"plus",       "minus",       "times",   "divide",
+                                   "minimum",    "maximum",     "first",   "second",
+                                   "logical_or", "logical_and", "equal",   "not_equal",
+                                   "less",       "less_equal",  "greater", "greater_equal"};
+  return names[static_cast<unsigned char>(op)];
+}
+
 /// The operator that accumulates alike. Not for comparisons.
 constexpr accumulator as_accumulator(binary op) {
   return static_cast<accumulator>(static_cast<unsigned char>(op) +

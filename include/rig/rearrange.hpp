@@ -48,8 +48,8 @@ class indices : public index_list {
       fail(errc::shape,
            {"indices: a dense of ", of.rows(), "x", of.columns(), " is no list; give one column"});
     if (of.rows() > 1 && of.stride() != 1)
-      fail(errc::shape,
-           {"indices: a dense with rows ", of.stride(), " elements apart is no list; pack it"});
+      fail(errc::shape, {"indices: a dense with rows ", of.stride(),
+                         " elements apart is no list; pass a copy of it, which is packed"});
     what = kind::list;
     list = of.data();
     count = of.rows();
@@ -472,7 +472,9 @@ call<T> folded(call<T> made, binary combine) {
   static_assert(is_storage<T>, "a builtin operator folds numbers");
   check_enum("build", "combine", combine, binary::greater_equal);
   if (is_comparison(combine))
-    fail(errc::cannot, {"build: combine is a comparison, whose results are no elements"});
+    fail(errc::cannot, {"build: combine is binary::", name_of(combine),
+                        ", a comparison, whose results are no elements; pass plus, minus, times, "
+                        "divide, minimum, maximum, first, second, logical_or or logical_and"});
   made.o.accum = accumulator::own;
   made.o.accumulates = &builtin_binary(type_of<algebra<T>>);
   made.o.accumulates_code = static_cast<unsigned char>(combine);

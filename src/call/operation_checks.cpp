@@ -84,18 +84,19 @@ const char* plural(int64 count) { return count == 1 ? "" : "s"; }
 void check_list(const operation& o, const char* what, const index_list& given, index limit) {
   if (given.what == index_list::kind::all) return;
   const int64 count = given.size(limit);
-  const auto expect_inside = [&](int64 number, index given_here) {
-    if (given_here < 0 || given_here >= limit)
-      fail(errc::range, {o.name, ": ", what, " ", given_here, ", number ", number,
-                         " of the list, is outside 0 … ", limit - 1});
-  };
   if (given.what == index_list::kind::list) {
     const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
-    if (wrong.number < count) expect_inside(wrong.number, wrong.value);
-  } else if (count > 0) {  // a range is monotone
-    expect_inside(0, given[0]);
-    expect_inside(count - 1, given[count - 1]);
+    if (wrong.number < count)
+      fail(errc::range, {o.name, ": ", what, " ", wrong.value, ", number ", wrong.number,
+                         " of the list, is outside 0 … ", limit - 1});
+    return;
   }
+  if (count == 0) return;
+  for (const index end : {given[0], given[count - 1]})  // a range is monotone
+    if (end < 0 || end >= limit)
+      fail(errc::range, {o.name, ": the range {", given.first, ", ", given.last, ", ", given.step,
+                         "} names ", what, " ", end, ", but there are ", limit, " ", what,
+                         plural(limit), "; it ends before its last index"});
 }
 
 /// Shapes of X and Y, which a call may have swapped.
@@ -198,8 +199,12 @@ void check_descriptor(const operation& o) {
   if (lacks_operator && o.out_type == type::other)
     fail(errc::cannot,
          {o.name,
-          ": no operator accumulates here: accumulator::own needs an operation of two operands, "
-          "and elements that are not of rig's number types need accumulator::own"});
+          ": elements that are not of rig's number types join only by accumulator::own of "
+          "an operation of two operands; join them by ewise_add with a monoid"});
+  if (lacks_operator)
+    fail(errc::cannot, {o.name,
+                        ": accumulator::own needs an operation of two operands, or a sum; "
+                        "pass an operator such as accumulator::plus"});
   if (o.desc->threads < 0)
     fail(errc::range,
          {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});

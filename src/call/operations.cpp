@@ -294,7 +294,9 @@ void transpose_operands(operation& o) {
   const bool of_x = is_swapped ? o.desc->transpose_b : o.desc->transpose_a,
              of_y = is_swapped ? o.desc->transpose_a : o.desc->transpose_b;
   if (of_y && o.y.what == operand::kind::dense)
-    fail(errc::cannot, {o.name, ": an operand is dense, which this operation does not transpose"});
+    fail(errc::cannot, {o.name,
+                        ": an operand is dense, which this operation does not transpose; pass "
+                        "rig::transpose of it"});
   if (of_x && o.x.what == operand::kind::sparse) transpose(o, o.x);
   if (of_y && o.y.what == operand::kind::sparse) transpose(o, o.y);
 }

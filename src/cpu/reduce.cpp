@@ -98,16 +98,12 @@ A identity_of(binary op) {
 }  // namespace
 
 monoid_info builtin_monoid(const char* operation, binary op, type algebra) {
-  constexpr const char* names[] = {"plus",       "minus",       "times",   "divide",
-                                   "minimum",    "maximum",     "first",   "second",
-                                   "logical_or", "logical_and", "equal",   "not_equal",
-                                   "less",       "less_equal",  "greater", "greater_equal"};
   check_enum(operation, "operator", op, binary::greater_equal);
   const bool has_identity = op == binary::plus || op == binary::times || op == binary::minimum ||
                             op == binary::maximum || op == binary::logical_or ||
                             op == binary::logical_and;
   if (!has_identity)
-    fail(errc::cannot, {operation, ": ", names[static_cast<int>(op)],
+    fail(errc::cannot, {operation, ": binary::", name_of(op),
                         " is no monoid; pass plus, times, minimum, maximum, logical_or or "
                         "logical_and, or a monoid of your own"});
   const operator_info& add = builtin_binary(algebra);

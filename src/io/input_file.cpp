@@ -77,6 +77,8 @@ input_file::input_file(const std::string& path)
       constexpr int gzip_only = 16;
       start_inflating(gzip_only + MAX_WBITS);
     }
+    constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+    if (peek(byte_order_mark.size()) == byte_order_mark) begin_ += byte_order_mark.size();
   } catch (...) {
     close();
     throw;
@@ -200,7 +202,7 @@ std::size_t input_file::read_in_pieces(char* out, std::size_t count) {
   return done;
 }
 
-void input_file::expect_bytes(int64 bytes) const {
+void input_file::expect_numbers(int64 count, int64 bytes) const {
   if (size_ == 0)
     fail(errc::io, {path_, ": an array is read from a regular file only, not from a pipe"});
   int64 most = std::max<int64>(0, size_ - raw_read_);
@@ -209,8 +211,9 @@ void input_file::expect_bytes(int64 bytes) const {
     if (__builtin_mul_overflow(most, deflate_limit, &most)) return;
   }
   if (bytes > most && bytes - most > static_cast<int64>(end_ - begin_))
-    refuse({"the sizes need ", bytes, " bytes or more, but the file has at most ",
-            most + static_cast<int64>(end_ - begin_)});
+    refuse({"the sizes announce ", count, " numbers, which take ", bytes,
+            " bytes or more, but at most ", most + static_cast<int64>(end_ - begin_),
+            " follow; the file is cut, or its sizes are wrong"});
 }
 
 void input_file::expect_memory(double bytes) const {

@@ -51,9 +51,9 @@ class input_file {
   /// CRC-32 of the bytes that arrived, including unread ones; only for a part.
   unsigned long crc() const { return crc_; }
 
-  /// Throws error(format) if the file cannot yield this many more bytes, by its size and the limits
-  /// of deflate.
-  void expect_bytes(int64 bytes) const;
+  /// Throws error(format) if the file cannot yield so many numbers of so many bytes together, by
+  /// its size and the limits of deflate.
+  void expect_numbers(int64 count, int64 bytes) const;
   /// Throws error(out_of_memory) if the machine has less memory, because Linux would grant it and
   /// kill the process later.
   void expect_memory(double bytes) const;

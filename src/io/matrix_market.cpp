@@ -333,7 +333,7 @@ dense<T> read_matrix_market_dense(input_file& file) {
         full(i, columns[p]) = sparse.value(p);
     return full;
   }
-  file.expect_bytes(2 * head.entries - 1);
+  file.expect_numbers(head.entries, 2 * head.entries - 1);
   expect_dense<T>(file, head.rows, head.columns);
   dense<T> full(head.rows, head.columns);
   read_entries<T>(file, head, [&](index i, index j, T value) {

@@ -143,7 +143,7 @@ template <class T, class From>
 void expect_elements(const input_file& file, const npy_header& head) {
   const int64 count = int64(head.rows) * head.columns;
   constexpr int64 bytes = sizeof(From);
-  file.expect_bytes(count > highest<int64>() / bytes ? highest<int64>() : count * bytes);
+  file.expect_numbers(count, count > highest<int64>() / bytes ? highest<int64>() : count * bytes);
   expect_dense<T>(file, head.rows, head.columns);
 }
 

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <tuple>
 
+#include "call/choice.hpp"
 #include "cuda/runtime/device.hpp"
 #include "rig/kernels/cpu/slices.hpp"
 #include "storage/integers.hpp"
@@ -42,7 +43,9 @@ buffer copy_columns(const integers& given, index columns) {
   return out;
 }
 
-void check_columns(const pattern& of, bool ascending) {
+/// `sort_them`: how the caller gets sorted rows.
+void check_columns(const pattern& of, bool ascending,
+                   const char* sort_them = "pass input::sorted to sort the rows") {
   const index* const entries = of.column_indices();
   for (index i = 0; i < of.rows(); ++i) {
     const int64 begin = of.offset(i), end = of.offset(i + 1);
@@ -55,8 +58,8 @@ void check_columns(const pattern& of, bool ascending) {
       if (entries[p - 1] == j)
         fail(errc::duplicate, {"matrix: there are two entries at (", i, ", ", j,
                                "); from_tuples with a combiner folds them"});
-      fail(errc::order, {"matrix: row ", i, " has column ", j, " after ", entries[p - 1],
-                         "; pass input::sorted to sort the rows"});
+      fail(errc::order,
+           {"matrix: row ", i, " has column ", j, " after ", entries[p - 1], "; ", sort_them});
     }
   }
 }
@@ -133,7 +136,8 @@ std::shared_ptr<const pattern> view_csr(index rows, index columns, const integer
   auto made = std::make_shared<const pattern>(
       rows, columns, static_cast<int64>(entries.size()), borrowed(offsets),
       offsets.bytes_each() == sizeof(int64), borrowed(entries));
-  if (how == input::checked) check_columns(*made, true);
+  if (how == input::checked)
+    check_columns(*made, true, "a view cannot be sorted; copy it with from_csr and input::sorted");
   return made;
 }
 
@@ -225,6 +229,7 @@ transposed::transposed(const pattern& original) {
 }
 
 void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
+  if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
   if (transpose) {
     prepare_derived(*structure.derived_of<transposed>()->structure, false, kernel);
     if (kernel == "maxk_backward" && structure.where() != cpu())

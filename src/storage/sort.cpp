@@ -211,7 +211,9 @@ template <class Offset>
   while (!of.repeats(begin, q)) ++q;
   fail(errc::duplicate,
        {"matrix: tuples ", int64{of[q - 1].number}, " and ", int64{of[q].number}, " are both at (",
-        row, ", ", of[q].column, "); give a combiner to fold them"});
+        row, ", ", of[q].column,
+        "); fold them by a combiner of from_tuples or build, or by merge_duplicates of "
+        "from_positions or from_indices"});
 }
 
 /// The first row with two tuples at one place, or the number of rows.

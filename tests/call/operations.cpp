@@ -170,7 +170,7 @@ TEST_CASE("sparse vectors") {
   const auto view = vector<float>::view(4, places, values);
   CHECK(view.values() == values.data());
   CHECK(rig::reduce(view, rig::binary::maximum) == 6);
-  check_error(rig::errc::duplicate, {"0", "give a combiner"}, [] {
+  check_error(rig::errc::duplicate, {"0", "a combiner of from_tuples or build"}, [] {
     vector<int>::from_indices(3, std::vector{1, 1});
   });
   check_error(rig::errc::shape, {"2x2"}, [] { vector<int>(rig::matrix<int>(2, 2)); });

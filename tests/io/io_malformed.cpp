@@ -190,9 +190,9 @@ const std::vector<malformed> npy_files = {
     {npy_of("<f4", "(-1, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(4294967297, 1)", "1234"), 0, "expected a size"},
     {npy_of("<f4", "(1, 1)", "123"), 0,
-     "the sizes need 4 bytes or more, but the file has at most 3"},
+     "numbers, which take 4 bytes or more, but at most 3 follow"},
     {npy_of("<f4", "(1, 1)", "12345"), 0, "bytes follow the 1 numbers"},
-    {npy_of("<f8", "(2147483647, 2147483647)", "12345"), 0, "the file has at most 5"},
+    {npy_of("<f8", "(2147483647, 2147483647)", "12345"), 0, "at most 5 follow"},
     {npy_of(">f4", "(1, 1)", "1234"), 0, "\">f4\" is big-endian"},
     {npy_of("<c8", "(1, 1)", "12345678"), 0, "\"<c8\" is not supported"},
     {npy_of("|b1", "(1, 1)", "\2"), 0, "2 is not a bool"},
@@ -280,7 +280,7 @@ TEST_CASE("malformed Matrix Market files are refused with line and reason") {
     try {
       read_full(path, integers);
     } catch (const rig::error& e) {
-      if (std::string(e.what()).find("the sizes need") == std::string::npos) throw;
+      if (std::string(e.what()).find("the sizes announce") == std::string::npos) throw;
       read_sparse(path, integers);
     }
   });
@@ -477,7 +477,7 @@ TEST_CASE("false sizes allocate nothing") {
   CHECK(refusal(format, [&] {
           rig::read_matrix<double>(large);
         }).find("after 1 of 4000000000000000000") != std::string::npos);
-  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes need") !=
+  CHECK(refusal(format, [&] { rig::read_dense<double>(large); }).find("the sizes announce") !=
         std::string::npos);
   CHECK(refusal(format, [&] { rig::read_matrix<double>(bomb); }).find("after 0 of 3") !=
         std::string::npos);
@@ -553,4 +553,34 @@ TEST_CASE("every truncated or damaged file reads or is refused") {
   }
   CHECK(refused > tried / 2);
   CHECK(refused < 2 * tried);
+}
+
+TEST_CASE("a byte-order mark before text is skipped") {
+  const std::string mark = "\xEF\xBB\xBF";
+  const auto expect_one = [](const rig::matrix<float>& a) {
+    CHECK(a.nnz() == 1);
+    CHECK(a.value(0) == 2.5f);
+  };
+  const std::string market = mark + real + "2 2 1\n1 2 2.5\n";
+  expect_one(rig::read_matrix<float>(file_of("mark.mtx", market)));
+  expect_one(rig::read_matrix<float>(file_of("mark.txt", mark + "0 1 2.5\n")));
+  expect_one(rig::read_matrix<float>(file_of("mark.txt", market)));
+  REQUIRE(std::system(("gzip -nf " + (scratch() / "mark.mtx").string()).c_str()) == 0);
+  expect_one(rig::read_matrix<float>(scratch() / "mark.mtx.gz"));
+  CHECK(rig::read_dense<float>(file_of("mark.mtx", market))(0, 1) == 2.5f);
+  // Lines keep their numbers.
+  const std::string path = file_of("mark.mtx", mark + real + "2 2 1\n1 3 2.5\n");
+  CHECK(
+      refusal(rig::errc::format, [&] { rig::read_matrix<float>(path); }).starts_with(path + ":3:"));
+  CHECK(rig::read_matrix<float>(file_of("only.txt", mark)).rows() == 0);
+}
+
+TEST_CASE("an array that is one number short says how many there should be") {
+  const std::string text = file_of("short.mtx", banner("array real general") + "2 2\n1\n2\n3\n");
+  const std::string said = refusal(rig::errc::format, [&] { rig::read_dense<float>(text); });
+  CHECK(said.find("announce 4 numbers, which take 7 bytes") != said.npos);
+  const std::string binary = file_of("short.npy", npy_of("<f4", "(2, 2)", std::string(12, 'a')));
+  CHECK(refusal(rig::errc::format, [&] { rig::read_dense<float>(binary); })
+            .find("announce 4 numbers, which take 16 bytes or more, but at most 12 follow") !=
+        std::string::npos);
 }

@@ -476,7 +476,7 @@ TEST_CASE(".npz: several threads read the codes") {
         }).find("codes.npy: bytes follow the 2997000 numbers") != std::string::npos);
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_quantized(of(2996999));
-        }).find("codes.npy: the sizes need 2997000 bytes") != std::string::npos);
+        }).find("which take 2997000 bytes") != std::string::npos);
 }
 
 TEST_CASE("malformed .npz files are refused with the reason") {
@@ -521,9 +521,10 @@ TEST_CASE("malformed .npz files are refused with the reason") {
        "low.npy: the type \"<f8\" is not <f4"},
       {with(2, npy_of(">f4", "(3,)", std::string(12, '\0'))), "step.npy: the type \">f4\""},
       {with(0, npy_of("|u1", "(2, 3, 1)", "abcdef")), "codes.npy: the array has 3 dimensions"},
-      {with(0, npy_of("|u1", "(2, 3)", "abcde")), "codes.npy: the sizes need 6 bytes"},
+      {with(0, npy_of("|u1", "(2, 3)", "abcde")),
+       "codes.npy: the sizes announce 6 numbers, which take 6 bytes"},
       {with(0, npy_of("|u1", "(2, 3)", "abcdefg")), "codes.npy: bytes follow the 6 numbers"},
-      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes need"},
+      {with(0, npy_of("|u1", "(2147483647, 3)", "abcdefg")), "codes.npy: the sizes announce"},
       {with(0, npy_of("|u1", "(2, 4)", "abcdefgh")), "low.npy: the shape is 3x1"},
       {with(1, npy_of("<f4", "(3, 2)", std::string(24, '\0'))), "low.npy: the shape is 3x2"},
       {with(2, npy_of("<f4", "(0,)", "")), "step.npy: the shape is 0x1"},

@@ -120,7 +120,7 @@ TEST_CASE("of many duplicates the first, by row and column, is named") {
   }
   i.push_back(4100);
   j.push_back(4999);
-  check_error(rig::errc::duplicate, {"(17, 4999)", "give a combiner"},
+  check_error(rig::errc::duplicate, {"(17, 4999)", "a combiner of from_tuples"},
               [&] { rig::matrix<float>::from_positions(5000, 5000, i, j); });
 }
 

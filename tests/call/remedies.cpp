@@ -1,0 +1,91 @@
+// Messages name what is wrong, and their remedies work when they are followed.
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+#include "provoked.hpp"
+#include "rig/rig.hpp"
+
+namespace {
+
+using rig::binary;
+using rig::errc;
+using rig::index;
+using indices = std::vector<index>;
+
+TEST_CASE("repeated positions") {
+  const indices twice{1, 1};
+  const std::vector<float> values{2, 3};
+  check_error(errc::duplicate, {"tuples 0 and 1", "(1, 1)", "merge_duplicates of from_positions"},
+              [&] { rig::matrix<float>::from_positions(3, 3, twice, twice); });
+  CHECK(rig::matrix<float>::from_positions(3, 3, twice, twice, 1, true).nnz() == 1);
+  check_error(errc::duplicate, {"from_indices"},
+              [&] { rig::vector<float>::from_indices(3, twice); });
+  CHECK(rig::vector<float>::from_indices(3, twice, 1, true).nnz() == 1);
+  check_error(errc::duplicate, {"a combiner of from_tuples"},
+              [&] { rig::matrix<float>::from_tuples(3, 3, twice, twice, values); });
+  CHECK(rig::matrix<float>::from_tuples(3, 3, twice, twice, values, std::plus<>()).value(0) == 5);
+  const auto column = rig::dense<float>::from(2, 1, values);
+  check_error(errc::duplicate, {"build"}, [&] { rig::build(3, twice, column); });
+  CHECK(rig::build(3, twice, column, binary::plus).value(0) == 5);
+}
+
+TEST_CASE("unsorted columns") {
+  const indices offsets{0, 2}, columns{1, 0};
+  const std::vector<float> values{2, 3};
+  check_error(errc::order, {"column 0 after 1", "pass input::sorted"},
+              [&] { rig::matrix<float>::from_csr(1, 2, offsets, columns, values); });
+  check_error(errc::order, {"column 0 after 1", "from_csr and input::sorted"},
+              [&] { rig::matrix<float>::view(1, 2, offsets, columns, values); });
+  CHECK(rig::matrix<float>::from_csr(1, 2, offsets, columns, values, rig::input::sorted).value(0) ==
+        3);
+}
+
+TEST_CASE("ranges and lists beyond a matrix") {
+  const rig::matrix<float> a(3, 4);
+  check_error(errc::range, {"the range {0, 5, 1} names row 4, but there are 3 rows"}, [&] {
+    rig::extract(a, rig::range{0, 5}, rig::all);
+  });
+  check_error(errc::range, {"the range {-1, 2, 1} names column -1, but there are 4 columns"}, [&] {
+    rig::extract(a, rig::all, rig::range{-1, 2});
+  });
+  check_error(errc::range, {"the range {5, 0, -2} names row 5"}, [&] {
+    rig::extract(a, rig::range{5, 0, -2}, rig::all);
+  });
+  check_error(errc::range, {"row 7, number 1 of the list, is outside 0 … 2"}, [&] {
+    rig::extract(a, indices{0, 7}, rig::all);
+  });
+  CHECK(rig::extract(a, rig::range{0, 3}, rig::all).rows() == 3);
+}
+
+TEST_CASE("operators that do not fit an operation") {
+  const auto a = rig::matrix<float>::from_positions(2, 2, indices{0}, indices{1}, 3);
+  check_error(errc::cannot, {"reduce_rows", "binary::minus is no monoid", "pass plus, times"},
+              [&] { rig::reduce_rows(a, binary::minus); });
+  check_error(errc::cannot, {"reduce", "binary::less is no monoid"},
+              [&] { rig::reduce(a, binary::less); });
+  check_error(errc::range, {"operator 77"}, [&] { rig::reduce(a, static_cast<binary>(77)); });
+  check_error(errc::cannot, {"build", "binary::less", "logical_and"},
+              [&] { rig::build(2, indices{0}, rig::dense<float>(1, 1), binary::less); });
+  auto c = a;
+  check_error(errc::cannot, {"apply", "accumulator::plus"},
+              [&] { rig::apply(c, rig::accumulator::own, a, rig::unary::negate); });
+  rig::apply(c, rig::accumulator::plus, a, rig::unary::negate);
+  CHECK(c.value(0) == 0);
+  const rig::dense<float> x(2, 3, 1.0f), y(3, 2, 1.0f);
+  check_error(errc::cannot, {"rig::transpose of it"},
+              [&] { rig::ewise_add(x, y, binary::plus, {.transpose_b = true}); });
+  CHECK(rig::ewise_add(x, rig::transpose(y), binary::plus)(1, 2) == 2);
+}
+
+TEST_CASE("kernels that no build has") {
+  const rig::matrix<float> a(3, 3);
+  check_error(errc::unknown_kernel, {"prepare", "'nope'", "row, split"},
+              [&] { a.prepare({.kernel = "nope"}); });
+  check_error(errc::unknown_kernel, {"prepare", "'nope'"},
+              [&] { a.prepare({.transpose_a = true, .kernel = "nope"}); });
+  a.prepare({.kernel = "split"});
+}
+
+}  // namespace
