@@ -4,6 +4,8 @@
 #include <vector>
 
 #include "cpu/steps.hpp"
+#include "storage/integers.hpp"
+#include "storage/room.hpp"
 
 namespace rig::on_cpu {
 namespace {
@@ -31,17 +33,21 @@ struct places_in_c {
 
   explicit places_in_c(const operation& o) {
     if (o.what == operation::kind::build) {
+      make_room(o.x.rows());
       for (index p = 0; p < o.x.rows(); ++p) add(o.rows[p], o.columns[p]);
       return;
     }
     const sparse_operand& a = o.x.sparse;
-    rows.reserve(static_cast<std::size_t>(a.nnz));
-    columns.reserve(static_cast<std::size_t>(a.nnz));
+    make_room(a.nnz);
     for (index i = 0; i < a.rows; ++i)
       for (int64 p = a.offset(i); p < a.offset(i + 1); ++p) add(o.rows[i], o.columns[a.entries[p]]);
   }
 
  private:
+  void make_room(int64 count) {
+    reserve(rows, size(count));
+    reserve(columns, size(count));
+  }
   void add(index row, index column) {
     rows.push_back(row);
     columns.push_back(column);
@@ -86,9 +92,9 @@ assigned_region region(const operation& o) {
 std::shared_ptr<const pattern> fill_region(const operation& o, const assigned_region& region) {
   const std::vector<index> rows = members(region.rows, o.c.rows()),
                            columns = members(region.columns, o.c.columns());
-  std::vector<int64> offsets(static_cast<std::size_t>(o.c.rows()) + 1, 0);
+  auto offsets = filled<int64>(size(o.c.rows()) + 1);
   std::vector<index> entries;
-  entries.reserve(rows.size() * columns.size());
+  reserve(entries, rows.size() * columns.size());
   for (const index i : rows) offsets[static_cast<std::size_t>(i) + 1] = 1;
   for (std::size_t i = 1; i < offsets.size(); ++i) {
     if (offsets[i] != 0) entries.insert(entries.end(), columns.begin(), columns.end());

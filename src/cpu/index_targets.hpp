@@ -4,17 +4,18 @@
 #include <vector>
 
 #include "rig/kernels/operation.hpp"
+#include "storage/room.hpp"
 
 namespace rig::on_cpu {
 
 /// The inverse of a list of indices: for each index, its numbers in the list, ascending.
 class index_targets {
  public:
-  index_targets(const index_list& list, index of_all) : begin_(size_of(of_all) + 1, 0) {
+  index_targets(const index_list& list, index of_all) : begin_(filled<int64>(size_of(of_all) + 1)) {
     const int64 count = list.size(of_all);
     for (int64 j = 0; j < count; ++j) ++begin_[size_of(list[j]) + 1];
     std::partial_sum(begin_.begin(), begin_.end(), begin_.begin());
-    targets_.resize(size_of(count));
+    targets_ = filled<index>(size_of(count));
     std::vector<int64> next(begin_.begin(), begin_.end() - 1);
     for (int64 j = 0; j < count; ++j) {
       is_ascending_ = is_ascending_ && (j == 0 || list[j - 1] < list[j]);

@@ -11,6 +11,7 @@
 #include "cuda/runtime/device.hpp"
 #include "rig/kernels/cpu/slices.hpp"
 #include "storage/integers.hpp"
+#include "storage/room.hpp"
 #include "storage/sort.hpp"
 
 namespace rig {
@@ -73,7 +74,7 @@ void sort_rows(const pattern& of, index* entries, std::vector<int64>& order) {
     const int64 begin = of.offset(i), end = of.offset(i + 1);
     if (std::is_sorted(entries + begin, entries + end)) continue;
     if (order.empty()) {
-      order.resize(size(of.nnz()));
+      order = filled<int64>(size(of.nnz()));
       std::iota(order.begin(), order.end(), int64{0});
     }
     row.clear();

@@ -13,6 +13,7 @@
 
 #include "rig/kernels/cpu/threads.hpp"
 #include "storage/integers.hpp"
+#include "storage/room.hpp"
 
 namespace rig {
 namespace {
@@ -133,7 +134,7 @@ namespace {
 std::span<const index> as_indices(const integers& given, index limit, const char* what,
                                   std::vector<index>& room) {
   if (are_indices(given)) return {static_cast<const index*>(given.data()), given.size()};
-  room.resize(given.size());
+  room = filled<index>(given.size());
   narrow(given, limit, what, "tuple", [&](std::size_t p, index number) { room[p] = number; });
   return room;
 }
@@ -257,8 +258,8 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
   const int64 places = offsets.data<Offset>()[rows];
 
   sorted_tuples out;
-  out.order.resize(i.size());
-  out.groups.resize(size(places) + 1);
+  out.order = filled<int64>(i.size());
+  out.groups = filled<int64>(size(places) + 1);
   buffer entries = buffer::allocate(size(places) * sizeof(index));
   sorted.for_rows([&, to = entries.data<index>()](index row) {
     const int64 begin = sorted.offset(row);

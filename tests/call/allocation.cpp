@@ -70,6 +70,28 @@ TEST_CASE("a product without room for its entries says how many there are") {
   }
 }
 
+TEST_CASE("a product without room for its sums says what they need") {
+  const auto one = matrix<float>::from_positions(2, 2, std::vector{0}, std::vector{0});
+  const auto wide = matrix<float>::from_positions(2, 200000, std::vector{0}, std::vector{7});
+  const auto u = rig::vector<float>::from_indices(2, std::vector{0});
+  const auto said = [](auto work) {
+    std::string text;
+    most_bytes = 1 << 16;
+    try {
+      work();
+    } catch (const rig::error& e) {
+      CHECK(e.code() == rig::errc::out_of_memory);
+      text = e.what();
+    }
+    most_bytes = SIZE_MAX;
+    return text;
+  };
+  const rig::plus_times<float> s;
+  const std::string needs = "a row of sums for 200000 columns needs 800000 bytes on cpu";
+  CHECK(said([&] { rig::mxm(one, wide, s); }).find(needs) != std::string::npos);
+  CHECK(said([&] { rig::vxm(u, wide, s); }).find(needs) != std::string::npos);
+}
+
 TEST_CASE("products") {
   operands o;
   const auto without_derived = [&] { o.a.drop_derived(); };

@@ -7,6 +7,7 @@
 // Cost: a step per product; memory: a row of sums per thread, and the result twice.
 
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 
 #include "rig/kernels/cpu/sparse_rows.hpp"
@@ -121,6 +122,29 @@ class row_sums {
   column_elements<accum> sums_;
 };
 
+/// Throws the error of a thread whose row of sums finds no room.
+[[noreturn, gnu::cold]] inline void say_bytes_of_sums(const problem& p, index columns,
+                                                      std::size_t bytes_each, int threads) {
+  fail(errc::out_of_memory,
+       {p.operation, ": out of memory: a row of sums for ", columns, " columns needs ",
+        static_cast<std::size_t>(columns) * bytes_each, " bytes on cpu, in each of ", threads,
+        " threads; ",
+        threads > 1 ? "set fewer threads" : "multiply by some columns of B at a time"});
+}
+
+/// The sums of one thread. Sets `has_failed` if they find no room.
+template <class S>
+row_sums<S> sums_of_thread(const problem& p, const sparse_operand& b, int threads,
+                           std::atomic<bool>& has_failed) {
+  try {
+    return row_sums<S>(p, b);
+  } catch (const error& failure) {
+    if (failure.code() != errc::out_of_memory) throw;
+    has_failed = true;
+  }
+  say_bytes_of_sums(p, b.columns, sizeof(typename S::accum), threads);
+}
+
 /// The number of products of each row of C, plus its entries of A.
 std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b);
 
@@ -130,11 +154,13 @@ std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b);
 
 template <class S>
 sparse_result form_rows(const problem& p, const sparse_operand& b, const std::vector<int64>& work,
-                        const std::vector<index>& rows, int threads) {
+                        const std::vector<index>& rows, int threads,
+                        std::atomic<bool>& lacks_sums) {
   std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
   std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
   in_pieces(
-      static_cast<int>(pieces.size()), threads, [&] { return row_sums<S>(p, b); },
+      static_cast<int>(pieces.size()), threads,
+      [&] { return sums_of_thread<S>(p, b, threads, lacks_sums); },
       [&](row_sums<S>& row, int piece) {
         const auto k = static_cast<std::size_t>(piece);
         pieces[k].expect(
@@ -153,10 +179,11 @@ sparse_result gustavson(const problem& p) {
   const std::vector<int64> work = products_of_rows(p, b.sparse);
   const int threads = threads_for(p.products, p.desc->threads);
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
+  std::atomic<bool> lacks_sums = false;
   try {
-    return form_rows<S>(p, b.sparse, work, rows, threads);
+    return form_rows<S>(p, b.sparse, work, rows, threads, lacks_sums);
   } catch (const error& failure) {
-    if (failure.code() != errc::out_of_memory) throw;
+    if (failure.code() != errc::out_of_memory || lacks_sums) throw;
   }
   say_bytes_of_product(p, b.sparse, rows, threads);
 }
@@ -173,8 +200,9 @@ sparse_result push(const problem& p) {
   const int parts = threads == 1 || is_short ? threads : 4 * threads;
   const std::vector<index> columns = cut_columns(p, parts);
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
+  std::atomic<bool> lacks_sums = false;
   in_pieces(
-      parts, threads, [&] { return row_sums<S>(p, b.sparse); },
+      parts, threads, [&] { return sums_of_thread<S>(p, b.sparse, threads, lacks_sums); },
       [&](row_sums<S>& row, int piece) {
         const auto k = static_cast<std::size_t>(piece);
         row.add_row(0, p.products, columns[k], columns[k + 1], pieces[k]);
