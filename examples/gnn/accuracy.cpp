@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "accuracy_plot.hpp"
+#include "rig/output_file.hpp"
 
 namespace {
 
@@ -239,8 +240,7 @@ void show_sampled(const std::vector<json>& lines, const std::string& plot) {
   if (pictures.empty()) return;
   std::cout << "\n![Test accuracy against speed-up over `vendor`, a curve per strategy](plots/"
             << plot.substr(plot.rfind('/') + 1) << ")\n";
-  if (!(std::ofstream(plot) << accuracy::svg_of(pictures)).flush())
-    throw std::runtime_error(plot + ": cannot be written");
+  rig::write_text(plot, accuracy::svg_of(pictures));
 }
 
 }  // namespace

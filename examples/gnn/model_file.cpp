@@ -8,6 +8,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "rig/output_file.hpp"
+
 namespace gnn {
 namespace {
 
@@ -83,21 +85,6 @@ saved_model parsed(std::istream& file) {
   return out;
 }
 
-/// Added to the name of a file that is being written.
-constexpr const char* unfinished = ".part";
-
-/// Writes a file whole, or leaves the one of this name as it was.
-void write(const std::string& path, const std::string& text) {
-  const std::string part = path + unfinished;
-  std::ofstream file(part);
-  file << text;
-  std::error_code wrong;
-  if (file.flush()) std::filesystem::rename(part, path, wrong);
-  if (file && !wrong) return;
-  std::filesystem::remove(part, wrong);
-  fail(errc::io, {path, ": cannot be written"});
-}
-
 }  // namespace
 
 void save(const std::string& path, const saved_model& model) {
@@ -125,15 +112,7 @@ void save(const std::string& path, const saved_model& model) {
     text += value == 0 ? ".0," : ",";  // "-0" would be read as an integer, which has no sign
   }
   text.back() = ']';
-  write(path, text + "}\n");
-}
-
-void check_writable(const std::string& path) {
-  const std::string part = path + unfinished;
-  std::error_code ignored;
-  const bool opens = !std::filesystem::is_directory(path) && std::ofstream(part).is_open();
-  std::filesystem::remove(part, ignored);
-  if (!opens) fail(errc::io, {path, ": cannot be written"});
+  rig::write_text(path, text + "}\n");
 }
 
 saved_model read_model(std::istream& from, const std::string& name) {

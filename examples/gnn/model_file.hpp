@@ -16,8 +16,6 @@ struct saved_model {
   rig::dense<float> values;         ///< 1 × parameters
 };
 
-/// Throws error(io) unless a file of this name can be written; a file that exists stays.
-void check_writable(const std::string& path);
 /// Writes the whole file, or leaves the one of this name as it was. Throws error(io); range, if a
 /// parameter is not finite.
 void save(const std::string& path, const saved_model& model);

@@ -8,6 +8,7 @@
 
 #include "model_file.hpp"
 #include "programs.hpp"
+#include "rig/output_file.hpp"
 
 namespace {
 
@@ -98,7 +99,7 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
 }
 
 void train(const example::options& given, const settings& my) {
-  if (!my.save.empty()) gnn::check_writable(my.save);
+  if (!my.save.empty()) rig::output_file trial(my.save);
   auto data = gnn::load_data(my.data);
   if (my.normalise_features) gnn::normalise_features(data);
   const auto shape = shape_of(my, data);

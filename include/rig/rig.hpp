@@ -30,6 +30,7 @@
 #include "rig/mxm.hpp"
 #include "rig/mxm_update.hpp"
 #include "rig/mxv.hpp"
+#include "rig/output_file.hpp"
 #include "rig/place.hpp"
 #include "rig/quantized.hpp"
 #include "rig/rearrange.hpp"

@@ -8,8 +8,8 @@
 #include "io/entry_list.hpp"
 #include "io/formats.hpp"
 #include "io/number.hpp"
-#include "io/output_file.hpp"
 #include "rig/io.hpp"
+#include "rig/output_file.hpp"
 
 namespace rig::io {
 namespace {
@@ -368,7 +368,7 @@ void write_matrix(const std::string& path, const matrix<T>& a) {
   io::naming(path, [&] {
     const matrix<T> here = a.to(cpu());
     const bool ones = here.iso() && here.iso_value() == T(1);
-    io::output_file out(path);
+    output_file out(path);
     io::write_header(out, here, ones);
     io::write_entries(out, here, ones);
     out.close();

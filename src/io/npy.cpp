@@ -8,8 +8,8 @@
 
 #include "io/formats.hpp"
 #include "io/number.hpp"
-#include "io/output_file.hpp"
 #include "rig/io.hpp"
+#include "rig/output_file.hpp"
 
 static_assert(std::endian::native == std::endian::little,
               "the numbers of a .npy file are copied as they are");
@@ -261,7 +261,7 @@ void write_dense(const std::string& path, const dense<T>& a) {
         is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
     const std::string head =
         io::npy_text(type, std::to_string(a.rows()) + ", " + std::to_string(a.columns()));
-    io::output_file out(path);
+    output_file out(path);
     out.text(head);
     for (index i = 0; i < a.rows(); ++i) out.write(a.row(i).data(), a.row(i).size_bytes());
     out.close();

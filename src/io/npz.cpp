@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "io/formats.hpp"
-#include "io/output_file.hpp"
 #include "rig/io.hpp"
+#include "rig/output_file.hpp"
 
 namespace rig::io {
 namespace {
@@ -366,7 +366,7 @@ void write_archive(const std::string& path, const quantized& q) {
   }
   const std::string end = with_end(directory.bytes(), sources.size(), offset);
 
-  io::output_file out(path);
+  output_file out(path);
   for (std::size_t n = 0; n < sources.size(); ++n) {
     out.text(fronts[n].bytes());
     out.write(sources[n].data, sources[n].bytes);

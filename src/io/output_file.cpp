@@ -1,23 +1,70 @@
-#include "io/output_file.hpp"
+#include "rig/output_file.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 
 #include "rig/error.hpp"
 
-namespace rig::io {
+namespace rig {
+namespace {
+
+/// The kind of a file that is not regular, for messages.
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "it is a folder; name a file in it";
+  if (S_ISFIFO(mode)) return "it is a pipe; name a regular file";
+  if (S_ISSOCK(mode)) return "it is a socket; name a regular file";
+  return "it is a device; name a regular file";
+}
+
+/// Where the symbolic links of a path's last part lead, to a file that need not exist; empty if
+/// there are too many.
+std::string end_of_links(const std::string& path) {
+  namespace fs = std::filesystem;
+  constexpr int most = 40;  // as the kernel follows
+  fs::path at = path;
+  std::error_code none;
+  for (int links = 0; links <= most; ++links) {
+    const fs::path next = fs::read_symlink(at, none);
+    if (none) return at;
+    at = at.parent_path() / next;
+  }
+  return {};
+}
+
+}  // namespace
 
 output_file::output_file(const std::string& path) : path_(path), buffer_(256 * 1024) {
-  constexpr int permissions = 0666;
-  descriptor_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, permissions);
-  if (descriptor_ < 0) fail(errc::io, {path, ": cannot create: ", std::strerror(errno)});
+  struct stat found {};
+  const bool exists = ::stat(path.c_str(), &found) == 0;
+  if (exists && !S_ISREG(found.st_mode)) refuse("cannot write", kind_of(found.st_mode));
+  if (exists && ::access(path.c_str(), W_OK) != 0) refuse("cannot write", std::strerror(errno));
+  target_ = end_of_links(path);
+  if (target_.empty()) refuse("cannot create", std::strerror(path.empty() ? ENOENT : ELOOP));
+  create_temporary(exists ? "cannot create a file beside it" : "cannot create");
+}
+
+void output_file::create_temporary(const char* complaint) {
+  static std::atomic<int> serial = 0;
+  constexpr int permissions = 0666;  // less those of the process's mask
+  const std::string folder = target_.substr(0, target_.rfind('/') + 1);
+  do {
+    temporary_ = folder + ".rig-" + std::to_string(getpid()) + "-" + std::to_string(serial++);
+    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
+  } while (descriptor_ < 0 && errno == EEXIST);
+  if (descriptor_ >= 0) return;
+  temporary_.clear();
+  refuse(complaint, std::strerror(errno));
 }
 
 output_file::~output_file() {
   if (descriptor_ >= 0) ::close(descriptor_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
 void output_file::write(const void* data, std::size_t bytes) {
@@ -28,12 +75,26 @@ void output_file::write(const void* data, std::size_t bytes) {
   used_ += bytes;
 }
 
+/// The file to be replaced may have come or gone since the start.
+void output_file::take_over_permissions() {
+  struct stat found {};
+  if (::stat(target_.c_str(), &found) != 0) return;
+  // Only root can give a file away: whoever else replaces a file of another user then owns it.
+  const bool is_given = ::fchown(descriptor_, found.st_uid, found.st_gid) == 0;
+  static_cast<void>(is_given);
+  if (::fchmod(descriptor_, found.st_mode & 0777) != 0)
+    refuse("cannot write", std::strerror(errno));
+}
+
 void output_file::close() {
   flush();
+  take_over_permissions();
   const int descriptor = descriptor_;
   descriptor_ = -1;
   // Some file systems report a full disk only on close.
-  if (::close(descriptor) != 0) fail(errc::io, {path_, ": cannot write: ", std::strerror(errno)});
+  if (::close(descriptor) != 0 || ::rename(temporary_.c_str(), target_.c_str()) != 0)
+    refuse("cannot write", std::strerror(errno));
+  temporary_.clear();
 }
 
 void output_file::flush() {
@@ -45,10 +106,14 @@ void output_file::write_out(const char* data, std::size_t bytes) {
   while (bytes > 0) {
     const ssize_t done = ::write(descriptor_, data, bytes);
     if (done < 0 && errno == EINTR) continue;
-    if (done < 0) fail(errc::io, {path_, ": cannot write: ", std::strerror(errno)});
+    if (done < 0) refuse("cannot write", std::strerror(errno));
     data += done;
     bytes -= static_cast<std::size_t>(done);
   }
 }
 
-}  // namespace rig::io
+void output_file::refuse(const char* what, const char* why) const {
+  fail(errc::io, {path_, ": ", what, ": ", why});
+}
+
+}  // namespace rig

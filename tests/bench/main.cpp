@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <boost/program_options.hpp>
 #include <cstdio>
-#include <fstream>
 #include <sstream>
 
 #include "bench.hpp"
 #ifdef RIG_HAS_CUDA
 #include "gpu_suites.hpp"
+#include "rig/output_file.hpp"
 #endif
 
 namespace bench {
@@ -108,13 +108,11 @@ int run_suite(const std::string& name, const options& given, const std::string& 
     work = which->run;
   }
   // An unwritable path fails before the work; the old record stays until a new one replaces it.
-  if (!path.empty() && !std::ofstream(path, std::ios::app))
-    throw std::runtime_error(path + ": cannot be written");
+  if (!path.empty()) rig::output_file trial(path);
   omp_set_num_threads(threads_of(given));
   record out(name, given);
   work(given, out);
-  if (!path.empty() && !(std::ofstream(path) << out.text()).flush())
-    throw std::runtime_error(path + ": cannot be written");
+  if (!path.empty()) rig::write_text(path, out.text());
   for (const std::string& what : out.missed()) std::fprintf(stderr, "bench: %s\n", what.c_str());
   return out.missed().empty() ? 0 : 1;
 }

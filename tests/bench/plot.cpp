@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "bench.hpp"
+#include "rig/output_file.hpp"
 
 namespace bench {
 namespace {
@@ -418,8 +418,7 @@ std::string write_plot(const plot& one, const std::string& folder) {
   const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();
   const std::filesystem::path path = in / (one.name + ".svg");
   std::filesystem::create_directories(in);
-  if (!(std::ofstream(path) << one.svg).flush())
-    throw std::runtime_error(path.string() + ": cannot be written");
+  rig::write_text(path, one.svg);
   return (in.filename() / path.filename()).string();
 }
 

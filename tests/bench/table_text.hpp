@@ -9,6 +9,7 @@
 
 #include "cuda/tuning/table.hpp"
 #include "rig/error.hpp"
+#include "rig/output_file.hpp"
 
 namespace bench::gpu {
 
@@ -52,12 +53,7 @@ class table_text {
   }
 
   /// Replaces the file at once.
-  void write(const std::string& path) const {
-    const std::string beside = path + ".new";
-    if (!(std::ofstream(beside) << text()).flush())
-      rig::fail(rig::errc::io, {beside, ": cannot be written"});
-    std::filesystem::rename(beside, path);
-  }
+  void write(const std::string& path) const { rig::write_text(path, text()); }
 
   std::string text() const {
     std::string out;
