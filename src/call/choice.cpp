@@ -61,6 +61,19 @@ bool prefers(const problem& p) {
          answer_of(*p.preferred, p).says != verdict::cannot;
 }
 
+/// Throws error(cannot) for the kernel that the descriptor names, with those that can serve.
+[[noreturn, gnu::cold]] void refuse_named(problem& p) {
+  std::string others;
+  for (const kernel& k : kernels())
+    if (k.where == p.a.where.where && !is_approximate(k, operands_of(p)) &&
+        answer_of(k, p).says != verdict::cannot)
+      others += (others.empty() ? "" : ", ") + std::string(k.name);
+  p.reasons = true;
+  fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
+                      "' cannot serve: ", answer_of(*p.named, p).reason,
+                      "; these can: ", others.empty() ? "none" : others});
+}
+
 /// Throws error(cannot) with every kernel's reason.
 [[noreturn, gnu::cold]] void refuse(problem& p) {
   p.reasons = true;
@@ -124,11 +137,7 @@ bool is_approximate(const kernel& k, operands asked) {
 
 choice choose(problem& p) {
   if (const kernel* named = p.named) {
-    if (answer_of(*named, p).says == verdict::cannot) {
-      p.reasons = true;
-      fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
-                          "' cannot serve: ", answer_of(*named, p).reason});
-    }
+    if (answer_of(*named, p).says == verdict::cannot) refuse_named(p);
     return {named, "named by the descriptor"};
   }
   if (prefers(p)) return {p.preferred, "preferred by RIG_KERNEL"};
