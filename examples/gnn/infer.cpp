@@ -113,6 +113,10 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
     rig::synchronise(where);
     ms.push_back(watch.ms());
   }
+  if (!gnn::is_finite(z))
+    rig::fail(rig::errc::range, {data.name,
+                                 ": the results are not finite; give features that are "
+                                 "finite, and a model for them"});
   const auto times = gnn::measure_stages(gnn::median(ms), false, where, [&](gnn::tape& t) {
     net.forward(t, on.problem.a, on.problem.x);
   });

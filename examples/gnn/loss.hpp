@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <span>
@@ -59,6 +60,13 @@ double loss(tape& t, const var<T>& z, const truth<T>& of) {
   });
 }
 
+/// Whether all elements are finite. Waits for them.
+template <class T>
+bool is_finite(const rig::dense<T>& z) {
+  using enum rig::binary;
+  return rig::reduce(rig::ewise_add(z, z, minus), plus) == 0;  // x − x is NaN elsewhere
+}
+
 /// A score for each part of the nodes: trained, validation, test.
 struct scores {
   double train = 0, validation = 0, test = 0;
@@ -94,7 +102,8 @@ scores accuracy(const rig::dense<T>& z, const truth<T>& of) {
 
 /// The mean over the tasks of the area under the ROC curve: the probability that a node with the
 /// label has a greater result than one without it, ties counting one half. Tasks with one kind of
-/// nodes alone are left out; 0 if all are. `nodes` are those that count. All in host memory.
+/// nodes alone are left out; 0 if all are. `nodes` are those that count; NaN if one of their
+/// results is. All in host memory.
 template <class T>
 double roc_auc(const rig::dense<T>& z, const rig::dense<T>& y, std::span<const rig::index> nodes) {
   double sum = 0;
@@ -103,6 +112,11 @@ double roc_auc(const rig::dense<T>& z, const rig::dense<T>& y, std::span<const r
   for (rig::index c = 0; c < z.columns(); ++c) {
     std::vector<std::pair<T, bool>> ranked;
     for (const rig::index i : nodes) ranked.emplace_back(z(i, c), y(i, c) != 0);
+    if (std::ranges::any_of(ranked, [](const auto& one) { return std::isnan(one.first); })) {
+      sum += std::numeric_limits<double>::quiet_NaN();  // which has no rank
+      ++tasks;
+      continue;
+    }
     std::sort(ranked.begin(), ranked.end());
     double positive = 0, negative = 0, pairs = 0;
     for (std::size_t first = 0, last; first < ranked.size(); first = last) {

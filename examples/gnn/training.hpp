@@ -83,7 +83,12 @@ inline outcome train(network<float>& net, const problem& on, const training& how
     found.epochs = epoch;
 
     tape plain(false, where);
-    const scores now = accuracy(net.forward(plain, on.a, on.x)->value, on.of);
+    const auto z = net.forward(plain, on.a, on.x);
+    // The loss of the next epoch shows what this one did.
+    if (epoch == how.epochs && !is_finite(z->value))
+      rig::fail(rig::errc::range, {"training: the results of epoch ", epoch,
+                                   " are not finite; give a learning rate below ", how.rate});
+    const scores now = accuracy(z->value, on.of);
     if (epoch == 1 || now.validation >= found.best.validation) {
       if (epoch == 1 || now.validation > found.best.validation) best_epoch = epoch;
       found.best = now;

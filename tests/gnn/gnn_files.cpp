@@ -10,6 +10,7 @@
 
 #include "gnn/data.hpp"
 #include "gnn/model_file.hpp"
+#include "gnn/training.hpp"
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
 
@@ -147,6 +148,33 @@ TEST_CASE("areas under ROC curves") {
   CHECK(area({0, 1, 2, 3}) == doctest::Approx((0.75 + 0.5) / 2));
   CHECK(area({0, 1}) == 1);  // column 1 has no node without the label
   CHECK(area({}) == 0);
+
+  // A result that is no number has no rank, and so the area is none.
+  std::vector<float> broken = z;
+  for (const float worst : {std::nanf(""), -std::nanf("")})
+    for (const std::size_t at : {0, 1, 6}) {
+      broken[at] = worst;
+      const auto found = gnn::roc_auc<float>(rig::dense<float>::from(4, 2, broken),
+                                             rig::dense<float>::from(4, 2, y),
+                                             std::vector<rig::index>{0, 1, 2, 3});
+      CHECK(std::isnan(found));
+      broken[at] = z[at];
+    }
+  broken[0] = std::numeric_limits<float>::infinity();  // has a rank
+  CHECK(gnn::roc_auc<float>(rig::dense<float>::from(4, 2, broken), rig::dense<float>::from(4, 2, y),
+                            std::vector<rig::index>{0, 1, 2, 3}) == area({0, 1, 2, 3}));
+}
+
+TEST_CASE("training ends with an error when the last epoch breaks the network") {
+  const auto data = gnn::load_data("proteins-like:500");
+  const gnn::shape s{gnn::kind::gcn, gnn::gathering::mean, 8, 4, 112, 2, 0, 0.5};
+  gnn::network<float> net(s, 1, rig::cpu());
+  const auto x = gnn::variable_of<float>(std::get<rig::dense<float>>(data.features));
+  x->needs_gradient = false;
+  const gnn::problem on{gnn::aggregation_of(s, data.graph, {}), x, gnn::truth_of(data)};
+  CHECK(refusal([&] { gnn::train(net, on, {.epochs = 1, .rate = 1e38}, [](const auto&) {}); },
+                rig::errc::range)
+            .find("the results of epoch 1 are not finite") != std::string::npos);
 }
 
 gnn::saved_model small_model() {
@@ -172,6 +200,12 @@ TEST_CASE("a model file holds the same bits") {
   CHECK(std::ranges::equal(back.values, model.values));
   gnn::save(folder.path / "again.json", back);
   CHECK(text_of(path) == text_of(folder.path / "again.json"));
+  // A file of the user's own with a similar name stays.
+  folder.write("model.json.part", "mine");
+  gnn::save(path, model);
+  CHECK(text_of(folder.path / "model.json.part") == "mine");
+  CHECK(refusal([&] { gnn::save(folder.path, model); }, rig::errc::io).find("it is a folder") !=
+        std::string::npos);
   CHECK(refusal([&] { gnn::load_model(folder.path / "none"); }, rig::errc::io).find("none") !=
         std::string::npos);
 }
