@@ -44,7 +44,7 @@ demo:
 	@echo
 	build/examples/components --generate rmat:16:16
 	@echo; echo "Try next:"
-	@echo "  build/examples/pagerank --graph FILE            your own graph: Matrix Market or an edge list"
+	@echo "  build/examples/pagerank FILE                    your own graph: Matrix Market or an edge list"
 	@echo "  build/examples/sage --generate karate --explain   why a kernel is chosen"
 	@echo "  docs/guide/README.md                            the guide"
 

@@ -3,33 +3,25 @@
 #include "rig/algorithms/kcore.hpp"
 
 #include "options.hpp"
-#include "report.hpp"
 
 namespace {
 
 void kcore(const example::options& given) {
-  const auto graph = given.load<float>();
-  const auto a = graph.to(given.where());
-  const example::stopwatch watch;
-  const auto found = rig::kcore(a, {}, given.describe());
-  rig::synchronise(a.where());
-  const double ms = watch.ms();
-
-  const auto cores = found.cores.to(rig::cpu());
-  const auto in_most = std::count(cores.begin(), cores.end(), found.most);
   example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
+  const auto a = given.load<bool>(out);
+  const auto found = out.time(a.where(), [&] { return rig::kcore(a, {}, given.describe()); });
+  const auto cores = found.cores.to(rig::cpu());
   out.add("max", found.most);
-  out.note("in it", std::to_string(in_most) + " nodes");
-  out.add("ms", ms);
-  out.print(given.json);
+  out.note("in it", example::digits(std::ranges::count(cores, found.most)) + " nodes");
+  given.finish(out, cores);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  return example::run_program(count, arguments, "Finds the core number of each node of a graph",
-                              example::po::options_description("Cores", 100), kcore,
-                              example::takes::graph_of_algorithm);
+  return example::run_program(count, arguments,
+                              {.summary = "Finds the core number of each node of a graph",
+                               .what = example::takes::graph_of_algorithm,
+                               .output = "the core number of each node"},
+                              {}, kcore);
 }

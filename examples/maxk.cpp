@@ -5,7 +5,6 @@
 #include <cmath>
 
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/graph.hpp"
@@ -152,7 +151,7 @@ void maxk(const example::options& given, const settings& my) {
   out.add("difference", slope.by_difference);
   out.add("error", slope.error);
   out.add("left_out", slope.rows_left_out);
-  out.print(given.json);
+  given.finish(out, c);
   if (!(slope.error < 1e-6))
     throw std::runtime_error("the gradient is not the slope: off by " + example::json(slope.error));
 }
@@ -170,13 +169,12 @@ int main(int count, char** arguments) {
   add("aggregate", po::value(&my.aggregate)->default_value("sum"), "sum or mean");
   return example::run_program(
       count, arguments,
-      "C = A maxk(X), X[i][j] = sin(0.37 i + 1.13 j), and its gradient, which is checked in "
-      "double; "
-      "--kernel is that of the dense product beside it",
+      {.summary = "C = A maxk(X), X[i][j] = sin(0.37 i + 1.13 j), and its gradient, which is "
+                  "checked in double; --kernel is that of the dense product beside it",
+       .output = "the F values of each row of C"},
       own, [&](const example::options& given) {
-        example::require(my.features >= 1 && my.features <= rig::widest_cbsr,
-                         "--features is 1 to " + std::to_string(rig::widest_cbsr));
-        example::require(my.k >= 1 && my.k <= my.features, "--k is 1 to the features");
+        example::require_between(1, rig::widest_cbsr, "--features", my.features);
+        example::require_between(1, my.features, "--k", my.k);
         example::require(my.aggregate == "sum" || my.aggregate == "mean",
                          "--aggregate is sum or mean, not '" + my.aggregate + "'");
         maxk(given, my);

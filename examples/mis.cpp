@@ -3,25 +3,16 @@
 #include "rig/algorithms/mis.hpp"
 
 #include "options.hpp"
-#include "report.hpp"
 
 namespace {
 
 void mis(const example::options& given, const rig::mis_options& my) {
-  const auto graph = given.load<float>();
-  const auto a = graph.to(given.where());
-  const example::stopwatch watch;
-  const auto found = rig::mis(a, my, given.describe());
-  rig::synchronise(a.where());
-  const double ms = watch.ms();
-
   example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
+  const auto a = given.load<bool>(out);
+  const auto found = out.time(a.where(), [&] { return rig::mis(a, my, given.describe()); });
   out.add("size", found.set.nnz());
-  out.note("rounds", std::to_string(found.rounds));
-  out.add("ms", ms);
-  out.print(given.json);
+  out.note("rounds", example::digits(found.rounds));
+  given.finish(out, found.set.to_dense());
 }
 
 }  // namespace
@@ -30,8 +21,12 @@ int main(int count, char** arguments) {
   rig::mis_options my;
   namespace po = example::po;
   po::options_description own("Independent set", 100);
-  own.add_options()("seed", po::value(&my.seed)->default_value(1), "of the nodes' priorities");
+  own.add_options()("seed", po::value(&my.seed)->default_value(1)->value_name("S"),
+                    "of the nodes' priorities");
   return example::run_program(
-      count, arguments, "Finds nodes without edges between them, as many as can join", own,
-      [&](const example::options& given) { mis(given, my); }, example::takes::graph_of_algorithm);
+      count, arguments,
+      {.summary = "Finds nodes without edges between them, as many as can join",
+       .what = example::takes::graph_of_algorithm,
+       .output = "1 for each node of the set, 0 for each other"},
+      own, [&](const example::options& given) { mis(given, my); });
 }

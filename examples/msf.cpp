@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "options.hpp"
-#include "report.hpp"
+#include "rig/rearrange.hpp"
 #include "rig/user_semiring.hpp"
 
 namespace {
@@ -17,23 +17,30 @@ RIG_OPERATOR(
       return static_cast<double>(1 + (31 * least + 17 * most) % 64);
     });
 
-void msf(const example::options& given, bool is_synthetic) {
-  auto graph = given.load<double>();
-  if (is_synthetic) graph = rig::apply(graph, synthetic(), 0L);
-  const auto a = graph.to(given.where());
-  const example::stopwatch watch;
-  const auto found = rig::msf(a, {}, given.describe());
-  rig::synchronise(a.where());
-  const double ms = watch.ms();
+/// A row per edge: its ends and its weight.
+rig::dense<double> edges_of(const rig::matrix<double>& forest) {
+  const auto edges = rig::to_tuples(forest.to(rig::cpu()));
+  rig::dense<double> rows(edges.rows.rows(), 3);
+  for (rig::index k = 0; k < rows.rows(); ++k) {
+    rows(k, 0) = edges.rows(k, 0);
+    rows(k, 1) = edges.columns(k, 0);
+    rows(k, 2) = edges.values(k, 0);
+  }
+  return rows;
+}
 
+void msf(const example::options& given, const std::string& weights) {
+  example::require(weights == "file" || weights == "synthetic",
+                   "--weights is file or synthetic, not '" + weights + "'");
+  auto graph = given.load<double>();
+  if (weights == "synthetic") graph = rig::apply(graph, synthetic(), 0L);
   example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
+  const auto a = given.place(out, graph);
+  const auto found = out.time(a.where(), [&] { return rig::msf(a, {}, given.describe()); });
   out.add("weight", found.weight);
   out.add("edges", found.forest.nnz());
-  out.note("rounds", std::to_string(found.rounds));
-  out.add("ms", ms);
-  out.print(given.json);
+  out.note("rounds", example::digits(found.rounds));
+  given.finish(out, edges_of(found.forest));
 }
 
 }  // namespace
@@ -42,14 +49,11 @@ int main(int count, char** arguments) {
   std::string weights;
   namespace po = example::po;
   po::options_description own("Spanning forest", 100);
-  own.add_options()("weights", po::value(&weights)->default_value("file"),
+  own.add_options()("weights", po::value(&weights)->default_value("file")->value_name("WHICH"),
                     "file: the values of the graph; synthetic: 1 to 64, from the nodes' numbers");
-  return example::run_program(
-      count, arguments, "Finds a spanning forest of least weight", own,
-      [&](const example::options& given) {
-        example::require(weights == "file" || weights == "synthetic",
-                         "--weights is file or synthetic, not '" + weights + "'");
-        msf(given, weights == "synthetic");
-      },
-      example::takes::graph_of_algorithm);
+  return example::run_program(count, arguments,
+                              {.summary = "Finds a spanning forest of least weight",
+                               .what = example::takes::graph_of_algorithm,
+                               .output = "two nodes and a weight for each edge of the forest"},
+                              own, [&](const example::options& given) { msf(given, weights); });
 }

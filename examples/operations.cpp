@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
@@ -287,6 +286,7 @@ void operations(const example::options& given) {
 
 int main(int count, char** arguments) {
   return example::run_program(count, arguments,
-                              "A tour of the operations, on the first five nodes of a graph",
-                              example::po::options_description(), operations);
+                              {.summary = "A tour of the operations, on the first five nodes of a "
+                                          "graph"},
+                              {}, operations);
 }

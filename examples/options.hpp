@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "report.hpp"
 #include "rig/descriptor.hpp"
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
@@ -20,16 +21,37 @@ namespace example {
 
 namespace po = boost::program_options;
 
-/// A command line that makes no sense: exit status 2.
+/// A command line that makes no sense, by itself or for the graph that it names: exit status 2.
 struct usage_error : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 inline void require(bool holds, const std::string& message) {
   if (!holds) throw usage_error(message);
 }
+template <class Number>
+void require_at_least(Number least, const char* option, Number value) {
+  require(value >= least,
+          std::string(option) + " is at least " + digits(least) + ", not " + digits(value));
+}
+template <class Number>
+void require_between(Number least, Number most, const char* option, Number value) {
+  require(value >= least && value <= most, std::string(option) + " is " + digits(least) + " to " +
+                                               digits(most) + ", not " + digits(value));
+}
+/// The node of an option, in a graph that has some; algorithms refuse a graph without nodes.
+inline void require_node(const char* option, rig::int64 node, rig::index nodes) {
+  if (nodes > 0) require_between<rig::int64>(0, nodes - 1, option, node);
+}
+
+/// Does the kernel of this name read a sample of each row?
+inline bool is_sampled(const std::string& kernel) {
+  return std::ranges::any_of(rig::kernels(), [&](const rig::kernel& k) {
+    return k.name == kernel && k.samples != rig::sampling::none;
+  });
+}
 
 struct options {
-  std::string graph, generate, device, kernel, explain;
+  std::string graph, generate, device, kernel, explain, output;
   int threads = 0;
   bool any_order = false, json = false;
 
@@ -46,6 +68,20 @@ struct options {
       if (bad.code() == rig::errc::out_of_memory) throw;
       throw usage_error(bad.what());
     }
+  }
+  template <class T>
+  std::string describe(const rig::matrix<T>& a) const {
+    return source() + ": " + digits(a.rows()) + " nodes, " + digits(a.nnz()) + " arcs";
+  }
+  /// A graph where to compute, and a line about it.
+  template <class T>
+  rig::matrix<T> place(report& out, const rig::matrix<T>& loaded) const {
+    out.note("graph", describe(loaded));
+    return loaded.to(where());
+  }
+  template <class T>
+  rig::matrix<T> load(report& out) const {
+    return place(out, load<T>());
   }
 
   /// Where to compute. "auto" takes a CUDA device if there is one.
@@ -72,6 +108,13 @@ struct options {
     if (!explain.empty())
       (json ? std::cerr : std::cout) << (explain == "all" ? why.full_text() : why.text());
   }
+
+  /// Writes --output, if it is given, then prints.
+  template <class T>
+  void finish(report& out, const rig::dense<T>& numbers) const {
+    if (!output.empty()) write_numbers(output, numbers.to(rig::cpu()));
+    out.print(json);
+  }
 };
 
 /// More threads than this never help, and OpenMP ends the process where it cannot start them.
@@ -81,92 +124,134 @@ inline int most_threads() { return std::max(256, omp_get_num_procs()); }
 /// algorithm of many; or data by its own options.
 enum class takes { graph, graph_of_algorithm, data };
 
+struct program {
+  const char* summary;
+  takes what = takes::graph;
+  const char* output = nullptr;  ///< the numbers of --output, which is no option without them
+};
+
+inline void check_kernel(const std::string& name) {
+  std::vector<std::string> names;
+  for (const rig::kernel& k : rig::kernels())
+    if (std::ranges::find(names, k.name) == names.end()) names.emplace_back(k.name);
+  require(name.empty() || std::ranges::find(names, name) != names.end(),
+          "--kernel: no kernel is named '" + name + "'; there are " + joined(names));
+}
+
 inline void check(const options& given, takes what) {
   if (what != takes::data)
-    require(given.graph.empty() != given.generate.empty(), "give either --graph or --generate");
+    require(given.graph.empty() != given.generate.empty(),
+            given.graph.empty()
+                ? "there is no graph; give a file, alone or with --graph, or --generate"
+                : "give a graph's file or --generate, not both: --graph " + given.graph +
+                      ", --generate " + given.generate);
   require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
           "--device is auto, cpu or cuda, not '" + given.device + "'");
   require(given.explain.empty() || given.explain == "place" || given.explain == "all",
           "--explain is given alone or as --explain=all, not as --explain=" + given.explain);
-  require(given.threads >= 0, "--threads is at least 1, or 0 for all");
-  require(given.threads <= most_threads(), "--threads is at most " +
-                                               std::to_string(most_threads()) + ", not " +
-                                               std::to_string(given.threads));
-  const auto kernels = rig::kernels();
-  require(given.kernel.empty() ||
-              std::any_of(kernels.begin(), kernels.end(),
-                          [&](const rig::kernel& k) { return k.name == given.kernel; }),
-          "--kernel: no kernel is named '" + given.kernel + "'");
+  require_between(0, most_threads(), "--threads", given.threads);
+  check_kernel(given.kernel);
+  for (const char* ending : {".mtx", ".gz", ".npz"})
+    require(!given.output.ends_with(ending),
+            "--output is a file of .npy, or of text with another ending such as .txt, not '" +
+                given.output + "'");
+}
+
+/// The options of all examples; `given` receives their values.
+inline po::options_description shared_options(const program& about, options& given) {
+  po::options_description shared(about.what == takes::data ? "Machine" : "Graph and machine", 100);
+  auto add = shared.add_options();
+  if (about.what != takes::data) {
+    add("graph", po::value(&given.graph)->value_name("FILE"),
+        "graph to read: .mtx, .mtx.gz, or an edge list; --graph may be left out");
+    add("generate", po::value(&given.generate)->value_name("WHAT"),
+        "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
+        "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
+  }
+  add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
+  add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
+      "CPU threads; 0: all");
+  add("kernel", po::value(&given.kernel)->value_name("NAME"),
+      "kernel to use; default: the cheapest");
+  add("any-order", po::bool_switch(&given.any_order),
+      "the last bits may differ between runs; --kernel vendor needs it");
+  if (about.output != nullptr)
+    add("output", po::value(&given.output)->value_name("FILE"),
+        (std::string("write ") + about.output + "; .npy, or text if FILE ends otherwise").c_str());
+  add("json", po::bool_switch(&given.json), "print one JSON object");
+  if (about.what != takes::graph_of_algorithm)
+    add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
+        "print the choice and the answers of the kernels; =all: of the other place too");
+  add("help", "print this");
+  return shared;
 }
 
 /// Parses the command line, `own` being the example's own options, and does `work(options)`.
-/// Returns the exit status: 0, 1 for a run-time error, 2 for a command line that makes no sense.
 template <class Work>
-int run_program(int count, char** arguments, const char* summary,
-                const po::options_description& own, Work work, takes what = takes::graph) {
-  const std::string program =
-      std::string(arguments[0]).substr(std::string(arguments[0]).rfind('/') + 1);
+void parse_and_work(int count, char** arguments, const std::string& name, const program& about,
+                    const po::options_description& own, Work work, options& given) {
+  const po::options_description shared = shared_options(about, given);
+  const char* first = about.what == takes::data ? "data" : "graph";
+  po::options_description all;
+  all.add(own).add(shared);
+  po::variables_map seen;
+  po::command_line_parser parser(count, arguments);
+  po::store(
+      parser.options(all).positional(po::positional_options_description().add(first, -1)).run(),
+      seen);
+  if (seen.count("help") != 0) {
+    std::cout << "Usage: " << name << (about.what == takes::data ? " [FOLDER]" : " [FILE]")
+              << " [options]\n"
+              << about.summary << ".\n\n";
+    if (!own.options().empty()) std::cout << own << "\n";
+    std::cout << shared
+              << "\nExit status: 0; 1 if the run fails; 2 if the command line is wrong.\n";
+    return;
+  }
+  po::notify(seen);
+  check(given, about.what);
+  if (!given.output.empty()) rig::output_file trial(given.output);  // fails before the work
+  omp_set_num_threads(given.threads > 0 ? given.threads
+                                        : std::min(omp_get_max_threads(), most_threads()));
+  work(given);
+}
+
+/// The message of an error, after the graph that was computed with unless it names a file itself.
+inline std::string naming_graph(const std::exception& failed, const std::string& graph) {
+  const std::string message = failed.what();
+  const auto* known = dynamic_cast<const rig::error*>(&failed);
+  const bool is_of_files =
+      known != nullptr && (known->code() == rig::errc::io || known->code() == rig::errc::format ||
+                           known->code() == rig::errc::place);
+  return is_of_files || message.find(graph) != std::string::npos ? message : graph + ": " + message;
+}
+
+/// Does `parse_and_work`. Returns the exit status: 0, 1 for a run-time error, 2 for a command line
+/// that makes no sense.
+template <class Work>
+int run_program(int count, char** arguments, const program& about,
+                const po::options_description& own, Work work) {
+  const std::string path = arguments[0], name = path.substr(path.rfind('/') + 1);
   options given;
   // One line, whatever the message holds.
-  const auto complain = [&](std::string message) {
+  const auto complain = [&](int status, std::string message) {
     std::replace(message.begin(), message.end(), '\n', ' ');
-    std::cerr << program << ": " << message << "\n";
-  };
-  // A full disk shows only when the text leaves the buffer.
-  const auto finish = [&] {
-    if (std::cout.flush()) return 0;
-    complain("cannot write to the standard output");
-    return 1;
+    std::cerr << name << ": " << message << (status == 2 ? "; see --help\n" : "\n");
+    return status;
   };
   try {
-    po::options_description all(summary, 100), shared("Graph and machine", 100);
-    auto add = shared.add_options();
-    if (what != takes::data) {
-      add("graph", po::value(&given.graph)->value_name("FILE"),
-          "graph to read: .mtx, .mtx.gz, or an edge list");
-      add("generate", po::value(&given.generate)->value_name("WHAT"),
-          "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
-          "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
-    }
-    add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
-    add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
-        "CPU threads; 0: all");
-    add("kernel", po::value(&given.kernel)->value_name("NAME"),
-        "kernel to use; default: the cheapest");
-    add("any-order", po::bool_switch(&given.any_order),
-        "the last bits may differ between runs; --kernel vendor needs it");
-    add("json", po::bool_switch(&given.json), "print one JSON object");
-    if (what != takes::graph_of_algorithm)
-      add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
-          "print the choice and the answers of the kernels; =all: of the other place too");
-    add("help", "print this");
-    all.add(own).add(shared);
-
-    po::variables_map seen;
-    // No positional arguments: without saying so, stray ones would pass unnoticed.
-    po::command_line_parser parser(count, arguments);
-    po::store(parser.options(all).positional({}).run(), seen);
-    if (seen.count("help") != 0) {
-      std::cout << all;
-      return finish();
-    }
-    po::notify(seen);
-    check(given, what);
-    omp_set_num_threads(given.threads > 0 ? given.threads
-                                          : std::min(omp_get_max_threads(), most_threads()));
-    work(given);
-    return finish();
+    parse_and_work(count, arguments, name, about, own, work, given);
+    // A full disk shows only when the text leaves the buffer.
+    if (std::cout.flush()) return 0;
+    return complain(1, "cannot write to the standard output");
   } catch (const po::error& wrong) {
-    complain(std::string(wrong.what()) + "; see --help");
-    return 2;
+    return complain(2, wrong.what());
   } catch (const usage_error& wrong) {
-    complain(std::string(wrong.what()) + "; see --help");
-    return 2;
+    return complain(2, wrong.what());
+  } catch (const std::bad_alloc&) {
+    return complain(1, given.source() + ": memory ran out; take a smaller graph");
   } catch (const std::exception& failed) {
-    const std::string message = failed.what();
-    const bool named = message.find(given.source()) != std::string::npos;
-    complain(named ? message : given.source() + ": " + message);
-    return 1;
+    return complain(1, naming_graph(failed, given.source()));
   }
 }
 

@@ -2,10 +2,7 @@
 
 #include "rig/reorder.hpp"
 
-#include <fstream>
-
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
@@ -17,13 +14,7 @@ struct choice {
 constexpr choice choices[] = {
     {"loa", rig::ordering::loa}, {"degree", rig::ordering::degree}, {"rcm", rig::ordering::rcm}};
 
-void write(const std::string& file, const rig::dense<rig::index>& positions) {
-  std::ofstream out(file);
-  for (const rig::index position : positions) out << position << '\n';
-  if (!out.flush()) rig::fail(rig::errc::io, {"--output: cannot write ", file});
-}
-
-/// For --explain: what the order is worth to products with 64 features..
+/// For --explain: what the order is worth to products with 64 features.
 void explain(const example::options& given, const choice& order) {
   if (given.explain.empty()) return;
   const auto a = given.load<float>().to(given.where());
@@ -32,43 +23,40 @@ void explain(const example::options& given, const choice& order) {
       << rig::explain(a, b, rig::plus_times<float>{}, order.by, given.describe()).text();
 }
 
-void reorder(const example::options& given, const choice& order, const std::string& output) {
+void reorder(const example::options& given, const choice& order) {
   // The library refuses a graph on a device, so only --device cuda asks for one.
   const auto graph = given.load<float>().to(given.device == "cuda" ? given.where() : rig::cpu());
   const example::stopwatch watch;
   const auto positions = rig::reorder(graph, order.by);
   const double ms = watch.ms();
-  if (!output.empty()) write(output, positions);
   explain(given, order);
 
   example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
+  out.note("graph", given.describe(graph));
   out.add("ordering", std::string(order.name));
   out.add("ms", ms);
   out.add("entries_per_tile_before", rig::entries_per_tile(graph));
   out.add("entries_per_tile_after", rig::entries_per_tile(rig::permute(graph, positions)));
-  out.print(given.json);
+  given.finish(out, positions);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
   namespace po = example::po;
-  std::string ordering, output;
+  std::string ordering;
   po::options_description own("Order", 100);
-  auto add = own.add_options();
-  add("ordering", po::value(&ordering)->default_value("loa")->value_name("NAME"),
-      "loa, degree or rcm");
-  add("output", po::value(&output)->value_name("FILE"),
-      "file for the new position of each node, one a line");
+  own.add_options()("ordering", po::value(&ordering)->default_value("loa")->value_name("NAME"),
+                    "loa, degree or rcm");
   return example::run_program(
-      count, arguments, "Orders the nodes of a graph anew, on the CPU", own,
-      [&](const example::options& given) {
+      count, arguments,
+      {.summary = "Orders the nodes of a graph anew, on the CPU",
+       .output = "the new position of each node"},
+      own, [&](const example::options& given) {
         const auto found = std::find_if(std::begin(choices), std::end(choices),
                                         [&](const choice& one) { return one.name == ordering; });
         example::require(found != std::end(choices),
                          "--ordering is loa, degree or rcm, not '" + ordering + "'");
-        reorder(given, *found, output);
+        reorder(given, *found);
       });
 }

@@ -1,29 +1,60 @@
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <iostream>
+#include <numeric>
 #include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "rig/dense.hpp"
+#include "rig/io.hpp"
+#include "rig/output_file.hpp"
 #include "rig/place.hpp"
 
-// The results of an example: one JSON object for programs, or lines for people.
+// The results of an example: one JSON object for programs, or lines for people; and --output.
 
 namespace example {
 
-/// JSON text of a number that reads back to the same bits; JSON has no infinities and no NaN: null.
-inline std::string json(double number) {
-  if (!std::isfinite(number)) return "null";
-  char digits[32];
-  return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
+/// The shortest decimal that reads back to the same bits; an integer is whole, without an exponent.
+template <class T>
+std::string digits(T number) {
+  constexpr double exact = 1e15;  // below it, a double holds every integer
+  char text[32];
+  char* const end = text + sizeof(text);
+  if constexpr (std::is_same_v<T, bool>)
+    return number ? "1" : "0";
+  else if constexpr (std::is_floating_point_v<T>)
+    return {text, std::abs(number) < exact && number == std::trunc(number)
+                      ? std::to_chars(text, end, number, std::chars_format::fixed).ptr
+                      : std::to_chars(text, end, number).ptr};
+  else
+    return {text, std::to_chars(text, end, number).ptr};
 }
-inline std::string json(int number) { return std::to_string(number); }
-inline std::string json(long number) { return std::to_string(number); }
+
+/// A number for people: four digits, or all that stand before the point.
+inline std::string brief(double number) {
+  if (std::abs(number) >= 1000) return digits(std::round(number));
+  char text[32];
+  return {text,
+          std::to_chars(text, text + sizeof(text), number, std::chars_format::general, 4).ptr};
+}
+
+/// Some texts with commas between them.
+inline std::string joined(const std::vector<std::string>& parts) {
+  std::string out;
+  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
+  return out;
+}
+
+/// JSON text of a number; JSON has no infinities and no NaN: null.
+inline std::string json(double number) { return std::isfinite(number) ? digits(number) : "null"; }
+inline std::string json(int number) { return digits(number); }
+inline std::string json(long number) { return digits(number); }
 inline std::string json(const std::string& text) {
   std::string out = "\"";
   for (const char c : text) {
@@ -35,23 +66,13 @@ inline std::string json(const std::string& text) {
 
 /// JSON text of a list and of an object, of parts that are JSON text already.
 inline std::string json_list(const std::vector<std::string>& parts) {
-  std::string out;
-  for (const std::string& part : parts) out += (out.empty() ? "" : ", ") + part;
-  return "[" + out + "]";
+  return "[" + joined(parts) + "]";
 }
 inline std::string json_object(const std::vector<std::pair<std::string, std::string>>& members) {
   std::string out;
   for (const auto& [key, value] : members)
     out += (out.empty() ? "" : ", ") + json(key) + ": " + value;
   return "{" + out + "}";
-}
-
-/// A number for people: four digits.
-inline std::string brief(double number) {
-  char digits[32];
-  return {
-      digits,
-      std::to_chars(digits, digits + sizeof(digits), number, std::chars_format::general, 4).ptr};
 }
 
 /// Milliseconds since it was made.
@@ -88,6 +109,32 @@ class stages {
   std::vector<std::pair<std::string, double>> all_;
 };
 
+/// The nodes with the greatest values, `most` of them. Values that agree to eleven digits are a
+/// tie, which the lesser node wins: below that, they tell how a sum was rounded.
+inline std::vector<rig::index> greatest(const rig::dense<double>& values, rig::index most) {
+  const auto rounded = [&](rig::index node) {
+    int exponent = 0;
+    const double fraction = std::frexp(values(node, 0), &exponent);
+    return std::ldexp(std::round(std::ldexp(fraction, 37)), exponent);
+  };
+  std::vector<rig::index> order(static_cast<std::size_t>(values.rows()));
+  std::iota(order.begin(), order.end(), 0);
+  const auto last = order.begin() + std::min(most, values.rows());
+  std::partial_sort(order.begin(), last, order.end(), [&](rig::index x, rig::index y) {
+    const double of_x = rounded(x), of_y = rounded(y);
+    return of_x != of_y ? of_x > of_y : x < y;
+  });
+  order.erase(last, order.end());
+  return order;
+}
+
+/// Nodes of the most frequent label; labels are nodes.
+inline rig::int64 largest_part(const rig::dense<rig::index>& labels) {
+  std::vector<rig::int64> sizes(static_cast<std::size_t>(labels.rows()));
+  for (const rig::index label : labels) ++sizes[static_cast<std::size_t>(label)];
+  return sizes.empty() ? 0 : *std::ranges::max_element(sizes);
+}
+
 /// Keys with values, in order. Programs get all digits, people get four.
 class report {
  public:
@@ -119,19 +166,54 @@ class report {
     }
     add_json("ms", json_object(members), text);
   }
+  /// The ten nodes with the greatest values, or fewer; people get five.
+  void add_top(const rig::dense<double>& values, rig::index most = 10) {
+    std::vector<std::string> top, first;
+    for (const rig::index node : greatest(values, std::min(most, 10))) {
+      top.push_back(json_list({json(node), json(values(node, 0))}));
+      if (first.size() < 5) first.push_back("node " + digits(node) + " " + brief(values(node, 0)));
+    }
+    add_json("top", json_list(top), joined(first));
+  }
+  /// Does `work` and waits for the place; `print` adds the milliseconds.
+  template <class Work>
+  auto time(rig::place where, Work work) {
+    const stopwatch watch;
+    auto made = work();
+    rig::synchronise(where);
+    ms_ = watch.ms();
+    return made;
+  }
   /// A line that only people see.
   void note(const std::string& key, const std::string& text) {
     if (!text.empty())
       lines_ += key + std::string(key.size() < 12 ? 12 - key.size() : 1, ' ') + text + "\n";
   }
-  void print(bool as_json) const {
+  void print(bool as_json) {
+    if (ms_ >= 0) add("ms", std::exchange(ms_, -1));
     std::cout << (as_json ? json_object(members_) + "\n" : lines_) << std::flush;
   }
 
  private:
   std::vector<std::pair<std::string, std::string>> members_;
   std::string lines_;
+  double ms_ = -1;
 };
+
+/// Writes a file of numbers: .npy by its name, or else text, a line per row.
+template <class T>
+void write_numbers(const std::string& path, const rig::dense<T>& numbers) {
+  if (path.ends_with(".npy")) return rig::write_dense(path, numbers);
+  rig::output_file file(path);
+  for (rig::index i = 0; i < numbers.rows(); ++i) {
+    for (rig::index j = 0; j < numbers.columns(); ++j) {
+      if (j > 0) file.text(" ");
+      file.text(digits(numbers(i, j)));
+    }
+    file.text("\n");
+  }
+  file.close();
+}
 
 /// Frobenius norm and sum of all elements, added in double, row by row.
 struct sums {

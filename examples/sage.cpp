@@ -7,7 +7,6 @@
 
 #include "gemm.hpp"
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/graph.hpp"
 #include "rig/mxm.hpp"
@@ -22,7 +21,7 @@ using feature_table = std::variant<matrix, dense>;
 struct settings {
   std::string aggregate, features;
   int hidden;
-  unsigned long seed;
+  rig::int64 seed;
 };
 
 /// Uniform in [−limit, limit), the same on any machine.
@@ -65,7 +64,7 @@ feature_table load_features(const settings& my, rig::index n, std::mt19937_64& r
 }
 
 layer load(const example::options& given, const settings& my) {
-  std::mt19937_64 random(my.seed);
+  std::mt19937_64 random(static_cast<std::uint64_t>(my.seed));
   const auto graph = given.load<float>();
   const rig::index n = graph.rows(), hidden = my.hidden;
   const feature_table x = load_features(my, n, random);
@@ -155,12 +154,12 @@ void sage(const example::options& given, const settings& my) {
   given.show(l.why);
 
   const rig::index n = l.graph.rows(), inputs = l.w.rows(), hidden = my.hidden;
-  const example::sums sums = example::sums_of(l.out.to(rig::cpu()));
+  const dense result = l.out.to(rig::cpu());
+  const example::sums sums = example::sums_of(result);
   example::report found;
   found.note("layer", my.aggregate + ", " + std::to_string(inputs) + " features to " +
                           std::to_string(hidden));
-  found.note("graph", given.source() + ": " + std::to_string(n) + " nodes, " +
-                          std::to_string(l.graph.nnz()) + " arcs");
+  found.note("graph", given.describe(l.graph));
   found.add_hidden("n", n);
   found.add_hidden("features", inputs);
   found.add_hidden("aggregate", my.aggregate);
@@ -171,7 +170,7 @@ void sage(const example::options& given, const settings& my) {
   found.add_hidden("total", sums.total);
   found.note("result", std::to_string(n) + "x" + std::to_string(hidden) + ", norm " +
                            example::brief(sums.fro) + ", sum " + example::brief(sums.total));
-  found.print(given.json);
+  given.finish(found, result);
 }
 
 }  // namespace
@@ -187,13 +186,15 @@ int main(int count, char** arguments) {
       "features, a row a node: .mtx, .mtx.gz or .npy; default: 64 random columns");
   add("seed", po::value(&my.seed)->default_value(1)->value_name("S"),
       "seed of weights and random features");
-  return example::run_program(count, arguments, "One layer of a graph neural network", own,
-                              [&](const example::options& given) {
-                                const auto& way = my.aggregate;
-                                example::require(
-                                    way == "pool" || way == "mean" || way == "gcn",
-                                    "--aggregate is pool, mean or gcn, not '" + way + "'");
-                                example::require(my.hidden >= 1, "--hidden is at least 1");
-                                sage(given, my);
-                              });
+  return example::run_program(
+      count, arguments,
+      {.summary = "One layer of a graph neural network", .output = "the H results of each node"},
+      own, [&](const example::options& given) {
+        const auto& way = my.aggregate;
+        example::require(way == "pool" || way == "mean" || way == "gcn",
+                         "--aggregate is pool, mean or gcn, not '" + way + "'");
+        example::require_at_least(1, "--hidden", my.hidden);
+        example::require_at_least<rig::int64>(0, "--seed", my.seed);
+        sage(given, my);
+      });
 }

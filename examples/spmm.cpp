@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/mxm.hpp"
 #include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
@@ -27,20 +26,12 @@ std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
     const auto [stop, code] = std::from_chars(at, end, row);
     example::require(code == std::errc() && row >= 0 && (stop == end || *stop == ','),
                      "--rows is a list of numbers as 0,5,7, not '" + text + "'");
-    if (row >= n)
-      rig::fail(rig::errc::range, {"--rows: there is no row ", row, "; C has ", n, " rows"});
+    example::require(row < n,
+                     "--rows are 0 to " + example::digits(n - 1) + ", not " + example::digits(row));
     if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
     at = stop;
   }
   return rows;
-}
-
-/// Does the kernel that is named read a sample of each row?
-bool is_sampled(const std::string& kernel) {
-  const auto kernels = rig::kernels();
-  return std::any_of(kernels.begin(), kernels.end(), [&](const rig::kernel& k) {
-    return k.name == kernel && k.samples != rig::sampling::none;
-  });
 }
 
 /// The part of a result that is reported: arg-max and arg-min have indices beside it.
@@ -115,7 +106,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   out.add("kernel", why.chosen);
   out.note("why", why.reason);
   if (my.k > 0) out.add("k", my.k);
-  if (is_sampled(why.chosen)) {
+  if (example::is_sampled(why.chosen)) {
     const rig::sampling_statistics sample = rig::sampling_report(a, desc);
     out.add("kept", sample.staged);
     out.add("distinct", sample.distinct);
@@ -126,7 +117,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   out.add("total", sums.total);
   const std::string first = example::json_object(shown);
   out.add_json("rows", first, shown.empty() ? "" : first);
-  out.print(given.json);
+  given.finish(out, result);
 }
 
 template <template <class> class Semiring, class T>
@@ -184,8 +175,10 @@ int main(int count, char** arguments) {
       "rows of C of which the first four values are shown");
   return example::run_program(
       count, arguments,
-      "C = A B over a semiring: A the graph, B[i][j] = sin(0.37 i + 1.13 j); no entry gives 0", own,
-      [&](const example::options& given) {
+      {.summary = "C = A B over a semiring: A the graph, B[i][j] = sin(0.37 i + 1.13 j); no entry "
+                  "gives 0",
+       .output = "the F values of each row of C"},
+      own, [&](const example::options& given) {
         const auto found = std::find_if(std::begin(choices), std::end(choices),
                                         [&](const choice& one) { return one.name == my.semiring; });
         example::require(found != std::end(choices),
@@ -199,19 +192,15 @@ int main(int count, char** arguments) {
             std::find(std::begin(stored), std::end(stored), full.feature_type) != std::end(stored),
             "--feature-type is float, double, half, bfloat16 or int8, not '" + my.feature_type +
                 "'");
-        example::require(my.features >= 1, "--features is at least 1");
-        example::require(my.repeat >= 1, "--repeat is at least 1");
+        example::require_at_least(1, "--features", my.features);
+        example::require_at_least(1, "--repeat", my.repeat);
         if (given.kernel == "maxk")
-          example::require(my.k >= 1 && my.k <= my.features,
-                           "--kernel maxk keeps 1 to " + std::to_string(my.features) +
-                               " entries per row, but --k is " + std::to_string(my.k));
+          example::require_between(1, my.features, "--k of --kernel maxk", my.k);
         else
           example::require(my.k == 0, "--k is for --kernel maxk");
-        if (is_sampled(given.kernel))
-          example::require(my.width >= 1 && my.width <= rig::widest_sample,
-                           "--kernel " + given.kernel + " keeps 1 to " +
-                               std::to_string(rig::widest_sample) +
-                               " entries per row, but --width is " + std::to_string(my.width));
+        if (example::is_sampled(given.kernel))
+          example::require_between(1, rig::widest_sample, "--width of a --kernel that samples",
+                                   my.width);
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");

@@ -3,7 +3,6 @@
 #include "rig/algorithms/sssp.hpp"
 
 #include "options.hpp"
-#include "report.hpp"
 #include "rig/user_semiring.hpp"
 
 namespace {
@@ -17,13 +16,13 @@ RIG_OPERATOR(
     });
 
 template <class T>
-void paths(const example::options& given, const rig::matrix<T>& graph, rig::index source,
+void paths(const example::options& given, const rig::matrix<T>& graph, rig::int64 source,
            const rig::sssp_options& my) {
-  const auto a = graph.to(given.where());
-  const example::stopwatch watch;
-  const auto found = rig::sssp(a, source, my, given.describe());
-  rig::synchronise(a.where());
-  const double ms = watch.ms();
+  example::require_node("--source", source, graph.rows());
+  example::report out;
+  const auto a = given.place(out, graph);
+  const auto found =
+      out.time(a.where(), [&] { return rig::sssp(a, source, my, given.describe()); });
   T most = 0, sum = 0;
   const auto distances = found.distances.to(rig::cpu());
   for (const T distance : distances) {
@@ -31,22 +30,18 @@ void paths(const example::options& given, const rig::matrix<T>& graph, rig::inde
     most = std::max(most, distance);
     sum += distance;
   }
-  example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
-  out.note("steps", std::to_string(found.steps));
+  out.note("steps", example::digits(found.steps));
   out.add("source", source);
   out.add("reached", found.reached);
   out.add("max", most);
   out.add("sum", sum);
-  out.add("ms", ms);
-  out.print(given.json);
+  given.finish(out, distances);
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  int source = 0;
+  rig::int64 source = 0;
   std::string weights;
   rig::sssp_options my;
   namespace po = example::po;
@@ -58,15 +53,18 @@ int main(int count, char** arguments) {
   add("delta", po::value(&my.delta)->default_value(0)->value_name("WIDTH"),
       "nodes whose distances differ by less are relaxed together; 0: chosen");
   return example::run_program(
-      count, arguments, "Finds the shortest paths from a node to the others", own,
-      [&](const example::options& given) {
+      count, arguments,
+      {.summary = "Finds the shortest paths from a node to the others",
+       .what = example::takes::graph_of_algorithm,
+       .output = "the distance of each node; not reached: inf, or the greatest int64 with "
+                 "--weights synthetic"},
+      own, [&](const example::options& given) {
         example::require(weights == "file" || weights == "synthetic",
                          "--weights is file or synthetic, not '" + weights + "'");
-        example::require(my.delta >= 0, "--delta is at least 0");
+        example::require_at_least(0.0, "--delta", my.delta);
         if (weights == "file")
           paths(given, given.load<double>(), source, my);
         else
           paths(given, rig::apply(given.load<bool>(), synthetic(), rig::int64(64)), source, my);
-      },
-      example::takes::graph_of_algorithm);
+      });
 }

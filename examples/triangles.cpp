@@ -3,29 +3,23 @@
 #include "rig/algorithms/triangles.hpp"
 
 #include "options.hpp"
-#include "report.hpp"
 
 namespace {
 
 void triangles(const example::options& given) {
-  const auto graph = given.load<float>();
-  const auto a = graph.to(given.where());
-  const example::stopwatch watch;
-  const rig::int64 count = rig::triangles(a, {}, given.describe());
-  const double ms = watch.ms();
-
   example::report out;
-  out.note("graph", given.source() + ": " + std::to_string(graph.rows()) + " nodes, " +
-                        std::to_string(graph.nnz()) + " arcs");
-  out.add("triangles", count);
-  out.add("ms", ms);
-  out.print(given.json);
+  const auto a = given.load<bool>(out);
+  const auto found = out.time(a.where(), [&] { return rig::triangles(a, {}, given.describe()); });
+  out.add("triangles", found);
+  given.finish(out, rig::dense<rig::int64>(1, 1, found));
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  return example::run_program(count, arguments, "Counts the triangles of a graph's undirected view",
-                              example::po::options_description("Triangles", 100), triangles,
-                              example::takes::graph_of_algorithm);
+  return example::run_program(count, arguments,
+                              {.summary = "Counts the triangles of a graph's undirected view",
+                               .what = example::takes::graph_of_algorithm,
+                               .output = "the number of triangles"},
+                              {}, triangles);
 }

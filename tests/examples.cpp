@@ -1,91 +1,12 @@
-// The example programs as a user runs them: answers on every data set, JSON keys, exit codes,
-// messages.
+// The example programs as a user runs them: answers on every data set, JSON keys, printed text.
 
-#include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <string>
 #include <utility>
-#include <vector>
 
+#include "programs.hpp"
 #include "rig/io.hpp"
-#include "rig/place.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
-
-using nlohmann::json;
-using nlohmann::ordered_json;
-namespace fs = std::filesystem;
-
-struct outcome {
-  int status = -1;
-  std::string out, err;
-};
-
-/// A temporary file, removed with its scope.
-struct scratch {
-  explicit scratch(const std::string& name, const std::string& text = "")
-      : path(fs::temp_directory_path() /
-             ("rig_examples_" + std::to_string(getpid()) + "_" + name)) {
-    std::ofstream(path) << text;
-  }
-  ~scratch() { fs::remove(path); }
-  fs::path path;
-};
-
-/// Runs build/examples/`command`.
-outcome run(const std::string& command) {
-  const scratch errors("stderr");
-  const std::string line = RIG_BINARY_DIR "/examples/" + command + " 2>" + errors.path.string();
-  outcome result;
-  FILE* pipe = popen(line.c_str(), "r");
-  REQUIRE(pipe != nullptr);
-  char piece[4096];
-  for (std::size_t got; (got = fread(piece, 1, sizeof(piece), pipe)) > 0;)
-    result.out.append(piece, got);
-  const int status = pclose(pipe);
-  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  std::ostringstream text;
-  text << std::ifstream(errors.path).rdbuf();
-  result.err = text.str();
-  return result;
-}
-
-/// Runs build/examples/`command` with --json and returns its JSON object.
-ordered_json answer(const std::string& command) {
-  const outcome result = run(command + " --json");
-  CAPTURE(command);
-  CAPTURE(result.err);
-  REQUIRE(result.status == 0);
-  REQUIRE(std::count(result.out.begin(), result.out.end(), '\n') == 1);
-  return ordered_json::parse(result.out);
-}
-
-std::vector<std::string> keys_of(const ordered_json& object) {
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : object.items()) keys.push_back(key);
-  return keys;
-}
-
-bool close(const json& got, const json& expected, double tolerance) {
-  const auto x = got.get<double>(), y = expected.get<double>();
-  return std::abs(x - y) <= tolerance * std::max(std::abs(x), std::abs(y));
-}
-
-fs::path data() {
-  const char* named = std::getenv("RIG_DATA");
-  return named != nullptr ? fs::path(named) : fs::path(RIG_SOURCE_DIR "/../shared/data");
-}
 
 struct data_set {
   std::string name, graph;
@@ -139,17 +60,6 @@ void check_spmm(const data_set& set, const char* key, const std::string& more) {
           CHECK(std::abs(x - y) <= tolerance * std::max(1.0, std::abs(y)));
         }
     }
-}
-
-void check_fails(const std::string& command, int status, const std::string& named) {
-  const outcome result = run(command);
-  CAPTURE(command);
-  CAPTURE(result.err);
-  CHECK(result.status == status);
-  CHECK(result.out.empty());
-  CHECK(std::count(result.err.begin(), result.err.end(), '\n') == 1);
-  CHECK(result.err.ends_with("\n"));
-  CHECK(result.err.find(named) != std::string::npos);
 }
 
 }  // namespace
@@ -240,13 +150,8 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   const auto forest = answer("msf --generate karate --weights synthetic");
   CHECK(keys_of(forest) == keys{"weight", "edges", "ms"});
   CHECK(forest["weight"] == 461);
-  check_fails("msf --generate karate --weights none", 2, "--weights");
-  check_fails("bfs --generate karate --sources 0", 2, "--sources");
-  check_fails("bfs --generate karate --source 1 --sources 2", 2, "--source");
-  check_fails("triangles --generate karate --explain", 2, "explain");
   const scratch pair("pair.txt", "0 1\n1 0\n");
   CHECK(answer("betweenness --graph " + pair.path.string())["sum"] == 0);
-  check_fails("jaccard --generate karate --node 34", 1, "34");
 }
 
 TEST_CASE("reorder: keys, tiles, and the file of positions") {
@@ -267,8 +172,6 @@ TEST_CASE("reorder: keys, tiles, and the file of positions") {
     REQUIRE(positions.size() == 64);
     for (int k = 0; k < 64; ++k) CHECK(positions[static_cast<std::size_t>(k)] == k);
   }
-  check_fails("reorder --generate karate --ordering random", 2, "random");
-  check_fails("reorder --generate karate --output /nowhere/at_all", 1, "/nowhere/at_all");
 }
 
 TEST_CASE("every semiring in float and double, by every kernel that serves it") {
@@ -331,7 +234,6 @@ TEST_CASE("a graph with values, an edge list, and more columns than rows") {
   CHECK(close(back["rows"]["2"][1], -std::sin(1.13), 1e-14));
   check_fails("pagerank --graph " + file, 1, file);
   check_fails("sage --graph " + file, 1, file);
-  check_fails("spmm --rows 2 --graph " + file, 1, file);
 
   const scratch edges("edges.txt", "# from to\n0 1\n1 2\n2 0\n0 2\n");
   const auto ranks = answer("pagerank --graph " + edges.path.string());
@@ -423,94 +325,6 @@ TEST_CASE("sage: a layer does not depend on place, threads, kernel, or how featu
   }
 }
 
-TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages") {
-  using keys = std::vector<std::string>;
-  const scratch model("model.json");
-  const std::string file = model.path.string(), small = " --data reddit-like:800 --device cpu";
-  const auto trained = answer("gnn_train --epochs 12 --hidden 8" + small + " --save " + file);
-  CHECK(keys_of(trained) == keys{"model", "data", "normalised", "aggregate", "hidden", "k",
-                                 "device", "seed", "train_accuracy", "val_accuracy",
-                                 "test_accuracy", "last_loss", "epochs", "curve", "epoch_ms",
-                                 "aggregate_ms", "update_ms", "transfer_ms", "peak_bytes"});
-  CHECK(trained["epochs"] == 12);
-  CHECK(trained["curve"].size() == 1);
-  const std::string infer = "gnn_infer --model " + file + small;
-  const auto exact = answer(infer);
-  CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
-                               "train_accuracy", "val_accuracy", "test_accuracy", "kept_share",
-                               "inference_ms", "aggregate_ms", "update_ms", "transfer_ms",
-                               "peak_bytes"});
-  for (const char* part : {"train_accuracy", "val_accuracy", "test_accuracy"})
-    CHECK(exact[part] == trained[part]);
-  // A sample as wide as the longest row is the row.
-  const auto whole = answer(infer + " --kernel bucket --width 800 --rescale");
-  CHECK(whole["kept_share"] == 1);
-  CHECK(whole["test_accuracy"] == exact["test_accuracy"]);
-  CHECK(answer(infer + " --kernel adaptive --width 4")["kept_share"] < 0.5);
-  for (const std::string type : {"half", "bfloat16", "int8"}) {
-    const auto narrow = answer(infer + " --feature-type " + type);
-    CHECK(std::abs(narrow["test_accuracy"].get<double>() - exact["test_accuracy"].get<double>()) <
-          0.05);
-  }
-  // Exact, and three kernels with each width; in floats and in 8 bits.
-  const outcome sweep = run(infer + " --sweep 4,8 --json");
-  CHECK(std::count(sweep.out.begin(), sweep.out.end(), '\n') == 14);
-  CHECK(answer("gnn_train --epochs 3 --threads 1 --hidden 8" + small)["last_loss"] ==
-        answer("gnn_train --epochs 3 --threads 2 --hidden 8" + small)["last_loss"]);
-  const auto tasks = answer("gnn_train --epochs 3 --data proteins-like:600 --model sage");
-  CHECK(tasks.contains("test_roc_auc"));
-  for (const char* model_of : {"gin --nonlinearity maxk --k 4", "gat", "mlp",
-                               "sage --aggregate pool", "sage --aggregate gcn"})
-    CHECK(answer("gnn_train --epochs 2 --hidden 8 --model " + std::string(model_of) + small)
-              .contains("epoch_ms"));
-
-  // A model whose first layer gathers no features is swept in floats alone.
-  const scratch pooled("pooled.json");
-  const std::string pool = " --model " + pooled.path.string() + small;
-  answer("gnn_train --epochs 2 --hidden 8 --model sage --aggregate pool" + small + " --save " +
-         pooled.path.string());
-  const outcome in_floats = run("gnn_infer" + pool + " --sweep 4 --json");
-  CHECK(std::count(in_floats.out.begin(), in_floats.out.end(), '\n') == 4);
-  check_fails("gnn_infer --feature-type int8" + pool, 1, "gathers features");
-
-  check_fails("gnn_train --epochs 2", 2, "data");
-  check_fails("gnn_train --epochs 2 --seed -1" + small, 2, "--seed is at least 0, not -1");
-  check_fails("gnn_train --epochs 2 --aggregate pool" + small, 2,
-              "--aggregate pool is for --model sage, not gcn");
-  check_fails("gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out");
-  check_fails("gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch");
-  check_fails("gnn_train --epochs 2 --save /no/such/folder/model.json" + small, 1,
-              "/no/such/folder/model.json: cannot be written");
-  check_fails("gnn_infer --model /" + small, 1, "/: cannot be read");
-  check_fails(infer + " --sweep 4,5000", 2, "from 1 to 4096");
-  check_fails(infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half");
-  check_fails("gnn_train --model gnc" + small, 2, "gcn, sage, gin, gat or mlp, not 'gnc'");
-  check_fails("gnn_train --nonlinearity maxk" + small, 2, "--k");
-  check_fails("gnn_train --nonlinearity maxk --k 65" + small, 1, "k is 65; it must be 0 to 64");
-  check_fails("gnn_train --model gat --nonlinearity maxk --k 2" + small, 1, "MaxK precedes a sum");
-  check_fails("gnn_train --dropout 1" + small, 1, "dropout is 1");
-  check_fails("gnn_train --data /no/such/folder", 1, "/no/such/folder: there is no graph.mtx");
-  check_fails("gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read");
-  check_fails(infer + " --kernel bucket", 2, "--width");
-  check_fails(infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'");
-  check_fails("gnn_infer --data proteins-like:600 --model " + file, 1,
-              "602 features and 41 classes; proteins-like:600 has 8 and 112");
-}
-
-TEST_CASE("GCN on Cora and Citeseer has the accuracy of the paper") {
-  if (!exists(data() / "cora")) return;
-  const std::string recipe = "gnn_train --hidden 16 --normalize-features --device cpu --data ";
-  double cora = 0, citeseer = 0;
-  for (int seed = 1; seed <= 3; ++seed) {
-    const std::string with = " --seed " + std::to_string(seed);
-    cora += answer(recipe + (data() / "cora").string() + with)["test_accuracy"].get<double>();
-    citeseer +=
-        answer(recipe + (data() / "citeseer").string() + with)["test_accuracy"].get<double>();
-  }
-  CHECK(cora / 3 == doctest::Approx(0.815).epsilon(0.015 / 0.815));
-  CHECK(citeseer / 3 == doctest::Approx(0.705).epsilon(0.02 / 0.705));
-}
-
 TEST_CASE("operations: each call with its operands and its result") {
   const auto all = answer("operations --generate karate")["results"];
   CHECK(keys_of(all) ==
@@ -558,77 +372,4 @@ TEST_CASE("printed text: sizes, kernel, reason, time; --explain; --help") {
     CHECK(help.status == 0);
     CHECK(help.out.find("--generate") != std::string::npos);
   }
-}
-
-TEST_CASE("run-time errors: status 1, and one line that names the file") {
-  const scratch broken("broken.mtx",
-                       "%%MatrixMarket matrix coordinate real general\n2 2 1\n3 1 5\n");
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"}) {
-    check_fails(program + " --graph /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
-    check_fails(program + " --graph " + broken.path.string(), 1, broken.path.string());
-    check_fails(program + " --graph " + fs::temp_directory_path().string(), 1,
-                fs::temp_directory_path().string());
-    if (rig::devices().size() == 1)
-      check_fails(program + " --generate karate --device cuda", 1, "CUDA");
-  }
-  check_fails("sage --generate karate --features /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
-}
-
-TEST_CASE("an answer that cannot be written: status 1") {
-  if (!fs::exists("/dev/full")) {
-    MESSAGE("SKIPPED: no /dev/full");
-    return;
-  }
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations"})
-    for (const std::string more : {"", " --json", " --explain", " --help"})
-      check_fails(program + " --generate karate" + more + " >/dev/full", 1, "standard output");
-}
-
-TEST_CASE("an instruction set that no machine has: status 1") {
-  setenv("RIG_ISA", "sse9", 1);
-  check_fails("spmm --generate karate --device cpu", 1, "sse9");
-  check_fails("spmm --generate karate --device cpu", 1, "baseline, avx2 or avx512");
-  setenv("RIG_ISA", "", 1);
-  CHECK(run("spmm --generate karate --device cpu").status == 0);
-  unsetenv("RIG_ISA");
-}
-
-TEST_CASE("invalid command lines: status 2") {
-  for (const std::string program : {"spmm", "pagerank", "sage", "maxk", "operations", "reorder"}) {
-    check_fails(program, 2, "--graph");
-    check_fails(program + " --graph x.mtx --generate karate", 2, "--graph");
-    for (const std::string wrong : {"club", "rmat:77:1", "rmat:4"})
-      check_fails(program + " --generate " + wrong, 2, wrong == "rmat:77:1" ? "77" : wrong);
-    for (const std::string wrong :
-         {"--colour red", "stray", "--generate", "--threads -1", "--threads two",
-          "--threads 100000", "--device tpu", "--kernel magic", "--json=yes"})
-      check_fails(program + " --generate karate " + wrong, 2, program);
-  }
-  for (const std::string wrong : {"spmm --semiring plus",
-                                  "spmm --type half",
-                                  "spmm --feature-type int4",
-                                  "spmm --features 0",
-                                  "spmm --features x",
-                                  "spmm --repeat 0",
-                                  "spmm --rows 1,,2",
-                                  "spmm --rows a",
-                                  "spmm --rows -1",
-                                  "spmm --width 4",
-                                  "spmm --k 4",
-                                  "spmm --kernel maxk",
-                                  "spmm --kernel maxk --k 33",
-                                  "maxk --k 0",
-                                  "maxk --k 65",
-                                  "maxk --features 65537",
-                                  "maxk --aggregate max",
-                                  "spmm --rescale",
-                                  "spmm --kernel bucket",
-                                  "spmm --kernel adaptive --width 4097",
-                                  "pagerank --damping 1",
-                                  "pagerank --damping nan",
-                                  "pagerank --tolerance 0",
-                                  "sage --aggregate sum",
-                                  "sage --hidden 0",
-                                  "sage --seed x"})
-    check_fails(wrong + " --generate karate", 2, "--");
 }

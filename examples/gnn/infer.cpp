@@ -100,7 +100,7 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
 
 /// Infers in one way, and reports it.
 void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float>& net,
-           gnn::moved& on, bool as_json) {
+           gnn::moved& on, const example::options& given) {
   const rig::place where = on.problem.x->where();
   on.problem.a.desc = by.desc;
   gnn::reset_peak(where);
@@ -139,7 +139,7 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
   out.add("update_ms", times.update);
   out.add("transfer_ms", on.transfer_ms);
   out.add("peak_bytes", gnn::peak_bytes(where));
-  out.print(as_json);
+  given.finish(out, z);
 }
 
 void infer(const example::options& given, const settings& my) {
@@ -163,21 +163,20 @@ void infer(const example::options& given, const settings& my) {
     if (by.feature_type != type)
       on.problem.x->narrow = gnn::to(narrowed(data, by.feature_type), where);
     type = by.feature_type;
-    infer(by, data, net, on, given.json);
+    infer(by, data, net, on, given);
   }
 }
 
 void check(const settings& my, const example::options& given) {
   using example::require;
   gnn::chosen(type_names, "--feature-type", my.feature_type);
-  const auto kernels = rig::kernels();
-  const bool samples = std::ranges::any_of(kernels, [&](const rig::kernel& k) {
-    return k.name == given.kernel && k.samples != rig::sampling::none;
-  });
+  const bool samples = example::is_sampled(given.kernel);
   require(samples == (my.width > 0),
           "--width of at least 1 belongs to --kernel bucket, fastrand or adaptive");
   require(my.sweep.empty() || (given.kernel.empty() && my.width == 0),
           "--sweep names kernels and widths itself");
+  require(my.sweep.empty() || given.output.empty(),
+          "--sweep infers in many ways; leave out --output");
   require(my.sweep.empty() || my.feature_type == type_names[0],
           "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
@@ -200,10 +199,13 @@ int main(int count, char** arguments) {
   add("sweep", po::value(&my.sweep)->value_name("W,W,…"),
       "infers exactly and by each sampled kernel with each width, in floats and in 8 bits");
   return example::run_program(
-      count, arguments, "Infers with a trained graph neural network", own,
-      [&](const example::options& given) {
+      count, arguments,
+      {.summary = "Infers with a trained graph neural network",
+       .what = example::takes::data,
+       .output = "a number per class of each node: the greatest is its class; with several labels "
+                 "per node, those above 0"},
+      own, [&](const example::options& given) {
         check(my, given);
         infer(given, my);
-      },
-      example::takes::data);
+      });
 }

@@ -5,7 +5,6 @@
 #include <string_view>
 
 #include "../options.hpp"
-#include "../report.hpp"
 #include "training.hpp"
 
 // What gnn_train and gnn_infer share.

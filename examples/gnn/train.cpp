@@ -8,7 +8,6 @@
 
 #include "model_file.hpp"
 #include "programs.hpp"
-#include "rig/output_file.hpp"
 
 namespace {
 
@@ -22,7 +21,7 @@ struct settings {
 };
 
 gnn::shape shape_of(const settings& my, const gnn::dataset& data) {
-  return {
+  const gnn::shape s{
       static_cast<gnn::kind>(gnn::chosen(gnn::kind_names, "--model", my.model)),
       static_cast<gnn::gathering>(gnn::chosen(gnn::gathering_names, "--aggregate", my.aggregate)),
       data.inputs(),
@@ -31,6 +30,12 @@ gnn::shape shape_of(const settings& my, const gnn::dataset& data) {
       my.layers,
       my.nonlinearity == "maxk" ? my.k : 0,
       my.dropout};
+  try {
+    gnn::check(s);
+  } catch (const rig::error& bad) {
+    throw example::usage_error(bad.what());
+  }
+  return s;
 }
 
 /// Shows epoch, loss, accuracy and time left on a terminal, at most ten times a second.
@@ -120,17 +125,13 @@ void check(const settings& my, const std::string& kernel) {
           "--nonlinearity is relu or maxk, not '" + my.nonlinearity + "'");
   require(my.nonlinearity == "maxk" || my.k == 0, "--k is for --nonlinearity maxk");
   require(my.nonlinearity == "relu" || my.k >= 1, "--nonlinearity maxk needs --k of at least 1");
-  require(my.how.epochs >= 1, "--epochs is at least 1");
-  require(my.how.rate > 0, "--lr is above 0");
-  require(my.how.decay >= 0, "--weight-decay is at least 0");
-  require(my.seed >= 0, "--seed is at least 0, not " + std::to_string(my.seed));
+  example::require_at_least(1, "--epochs", my.how.epochs);
+  require(my.how.rate > 0, "--lr is above 0, not " + example::digits(my.how.rate));
+  example::require_at_least(0.0, "--weight-decay", my.how.decay);
+  example::require_at_least(0L, "--seed", my.seed);
   require(my.aggregate == "mean" || my.model == "sage",
           "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
-  const auto kernels = rig::kernels();
-  require(std::ranges::none_of(kernels,
-                               [&](const rig::kernel& k) {
-                                 return k.name == kernel && k.samples != rig::sampling::none;
-                               }),
+  require(!example::is_sampled(kernel),
           "--kernel " + kernel + " leaves entries out; train exactly, and pass it to gnn_infer");
 }
 
@@ -167,11 +168,10 @@ int main(int count, char** arguments) {
       "seed of weights and dropout");
   add("save", po::value(&my.save)->value_name("FILE"), "write the model of the best epoch");
   return example::run_program(
-      count, arguments, "Trains a graph neural network", own,
-      [&](const example::options& given) {
+      count, arguments, {.summary = "Trains a graph neural network", .what = example::takes::data},
+      own, [&](const example::options& given) {
         check(my, given.kernel);
         my.how.seed = static_cast<std::uint64_t>(my.seed);
         train(given, my);
-      },
-      example::takes::data);
+      });
 }
