@@ -43,6 +43,14 @@ inline void require_node(const char* option, rig::int64 node, rig::index nodes) 
   if (nodes > 0) require_between<rig::int64>(0, nodes - 1, option, node);
 }
 
+/// The value of an option that names a file to write. An empty name, as of a variable that a shell
+/// does not know, would lose the results.
+inline auto* file_to_write(const char* option, std::string& path) {
+  return po::value(&path)->value_name("FILE")->notifier([option](const std::string& name) {
+    require(!name.empty(), std::string(option) + " needs the name of a file, not ''");
+  });
+}
+
 /// Does the kernel of this name read a sample of each row?
 inline bool is_sampled(const std::string& kernel) {
   return std::ranges::any_of(rig::kernels(), [&](const rig::kernel& k) {
@@ -176,7 +184,7 @@ inline po::options_description shared_options(const program& about, options& giv
   add("any-order", po::bool_switch(&given.any_order),
       "the last bits may differ between runs; --kernel vendor needs it");
   if (about.output != nullptr)
-    add("output", po::value(&given.output)->value_name("FILE"),
+    add("output", file_to_write("--output", given.output),
         (std::string("write ") + about.output + "; .npy, or text if FILE ends otherwise").c_str());
   add("json", po::bool_switch(&given.json), "print one JSON object");
   if (about.what != takes::graph_of_algorithm)

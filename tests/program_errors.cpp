@@ -34,6 +34,8 @@ TEST_CASE("an answer that cannot be written: status 1") {
     if (program == "operations") continue;
     check_fails(program + " --generate karate --output /dev/full", 1,
                 program + ": /dev/full: cannot write: it is a device; name a regular file");
+    check_fails(program + " --generate karate --output ''", 2,
+                "--output needs the name of a file, not ''");
     check_fails(program + " --generate karate --output /nowhere/at_all", 1,
                 program + ": /nowhere/at_all: cannot create: ");
   }

@@ -26,7 +26,8 @@ std::string file_of(const std::string& folder, std::initializer_list<const char*
   for (const char* name : names)
     if (const auto path = std::filesystem::path(folder) / name; std::filesystem::exists(path))
       return path.string();
-  fail(errc::io, {folder, ": there is no ", *names.begin()});
+  fail(errc::io, {folder, ": there is no ", *names.begin(),
+                  "; a data folder has graph.mtx, features.mtx, labels.txt and split.txt"});
 }
 
 /// Calls line(words, "file:line: ") for each line of a file that is no comment.
@@ -228,6 +229,12 @@ dataset generate(const recipe& by, index nodes) {
 }
 
 }  // namespace
+
+bool is_generated(const std::string& from) {
+  return std::ranges::any_of(recipes, [name = from.substr(0, from.find(':'))](const recipe& by) {
+    return name == by.name;
+  });
+}
 
 dataset load_data(const std::string& from) {
   for (const recipe& by : recipes) {

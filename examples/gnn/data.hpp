@@ -34,6 +34,8 @@ struct dataset {
 /// nodes, from 0. Generated classes are the communities of the graph, see docs/guide/training.md.
 /// Throws error: io; format, with file and line; shape, range.
 dataset load_data(const std::string& from);
+/// Whether a name is one of generated data, with `:` and anything behind it or not.
+bool is_generated(const std::string& from);
 
 /// Divides each row of the features by its sum; rows whose sum is 0 stay.
 void normalise_features(dataset& data);

@@ -148,7 +148,7 @@ void infer(const example::options& given, const settings& my) {
   plain.width = my.width;
   plain.rescale = my.rescale;
   const auto model = gnn::load_model(my.model);
-  auto data = gnn::load_data(my.data);
+  auto data = gnn::load(my.data);
   check_fits(model.shape, data, my);
   if (model.normalise_features) gnn::normalise_features(data);
   gnn::network<float> net(model.shape, 1, where);
@@ -171,6 +171,7 @@ void check(const settings& my, const example::options& given) {
   using example::require;
   gnn::chosen(type_names, "--feature-type", my.feature_type);
   const bool samples = example::is_sampled(given.kernel);
+  example::require_at_least(0, "--width", my.width);
   require(samples == (my.width > 0),
           "--width of at least 1 belongs to --kernel bucket, fastrand or adaptive");
   require(my.sweep.empty() || (given.kernel.empty() && my.width == 0),

@@ -119,7 +119,7 @@ saved_model read_model(std::istream& from, const std::string& name) {
   try {
     return parsed(from);
   } catch (const json::exception& bad) {
-    fail(errc::format, {name, ": ", bad.what()});
+    fail(errc::format, {name, ": not a model that gnn_train --save writes: ", bad.what()});
   } catch (const rig::error& bad) {
     fail(bad.code(), {name, ": ", bad.what()});
   }

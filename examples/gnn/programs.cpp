@@ -8,6 +8,16 @@
 
 namespace gnn {
 
+dataset load(const std::string& from) {
+  try {
+    return load_data(from);
+  } catch (const rig::error& bad) {
+    if (bad.code() == rig::errc::format && is_generated(from))
+      throw example::usage_error("--data " + std::string(bad.what()));
+    throw;
+  }
+}
+
 moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where) {
   const auto truth = truth_of(data);
   const example::stopwatch watch;

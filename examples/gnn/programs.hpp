@@ -23,6 +23,9 @@ int chosen(const std::array<std::string_view, N>& names, const std::string& opti
   throw example::usage_error(option + " is " + list + ", not '" + name + "'");
 }
 
+/// `load_data` of --data. Throws usage_error for generated data of a size that is none.
+dataset load(const std::string& from);
+
 /// A data set where a network is computed, and the milliseconds that its copy took.
 struct moved {
   gnn::problem problem;

@@ -105,7 +105,7 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
 
 void train(const example::options& given, const settings& my) {
   if (!my.save.empty()) rig::output_file trial(my.save);
-  auto data = gnn::load_data(my.data);
+  auto data = gnn::load(my.data);
   if (my.normalise_features) gnn::normalise_features(data);
   const auto shape = shape_of(my, data);
   const rig::place where = given.where();
@@ -166,7 +166,7 @@ int main(int count, char** arguments) {
       "divide each row of the features by its sum");
   add("seed", po::value(&my.seed)->default_value(1)->value_name("S"),
       "seed of weights and dropout");
-  add("save", po::value(&my.save)->value_name("FILE"), "write the model of the best epoch");
+  add("save", example::file_to_write("--save", my.save), "write the model of the best epoch");
   return example::run_program(
       count, arguments, {.summary = "Trains a graph neural network", .what = example::takes::data},
       own, [&](const example::options& given) {

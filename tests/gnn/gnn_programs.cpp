@@ -80,6 +80,12 @@ TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages
   check_fails("gnn_train --data /no/such/folder --data x", 2, "--data");
   check_fails("gnn_train --hidden 0" + small, 2, "hidden is 0; it must be 1 to 65536");
   check_fails("gnn_train --lr nan" + small, 2, "--lr is above 0, not nan");
+  check_fails("gnn_train reddit-like:12", 2,
+              "--data reddit-like:12: '12' is not an integer from 500 to 10000000");
+  check_fails("gnn_train --save ''" + small, 2, "--save needs the name of a file, not ''");
+  check_fails(infer + " --width -3", 2, "--width is at least 0, not -3");
+  check_fails("gnn_infer reddit-like:800 --model " RIG_SOURCE_DIR "/README.md", 1,
+              "README.md: not a model that gnn_train --save writes: ");
   check_fails("gnn_train --epochs 0" + small, 2, "--epochs is at least 1, not 0");
   check_fails("gnn_train --epochs 2 --save /no/such/folder/model.json" + small, 1,
               "/no/such/folder/model.json: cannot create");
