@@ -11,6 +11,18 @@
 namespace rig::on_cpu {
 namespace {
 
+/// Whether a row of C can change. Outside the region only replacement under a mask writes.
+bool reaches(const operation& o, index row) {
+  const bool replaces =
+      o.mask.over != mask_operand::kind::absent && (o.creates_result || o.desc->replace);
+  return o.region_rows == nullptr || o.region_rows[row] || replaces;
+}
+int64 rows_reached(const operation& o, int64 rows) {
+  int64 out = 0;
+  for (index row = 0; o.region_rows != nullptr && row < rows; ++row) out += reaches(o, row);
+  return o.region_rows != nullptr ? out : rows;
+}
+
 /// Blocks of one row: T of the block is computed, then written under the mask. Packed operands are
 /// one row.
 class row_runner {
@@ -29,6 +41,7 @@ class row_runner {
 
   /// Elements first … end of a row.
   void run(index row, int64 first, int64 end) {
+    if (!reaches(o_, row)) return;
     mask_row mask(o_.mask, row);
     for (; first < end; first += most) {
       const int count = static_cast<int>(std::min<int64>(most, end - first));
@@ -157,7 +170,8 @@ void run_dense(const operation& given) {
   const bool is_cut = o.mask.over != mask_operand::kind::matrix;
   const int64 step = is_cut ? 64 * row_runner::most : columns;
   const int64 steps = (columns + step - 1) / step;
-  const int threads = threads_for(static_cast<double>(rows * columns), o.desc->threads);
+  const int threads =
+      threads_for(static_cast<double>(rows_reached(o, rows) * columns), o.desc->threads);
 #pragma omp parallel num_threads(threads)
   {
     row_runner runner(o, is_turned);

@@ -110,11 +110,16 @@ TEST_CASE("a step on few entries of a large matrix wakes no threads") {
 TEST_CASE("few entries" * doctest::skip()) {
   omp_set_num_threads(1);
   const auto a = rig::generate::uniform(20000, 20);
+  const rig::dense<float> b(1, 100, 1.0f);
+  rig::dense<float> c(5000, 100, 2.0f);
   const std::vector<rig::index> seventh{7};
   REQUIRE(threads_of_process() == 1);
   const rig::descriptor desc{.threads = 3};
   CHECK(rig::extract_row(a, 7, desc).nnz() > 0);
   CHECK(rig::extract(a, seventh, seventh, desc).nnz() <= 1);
+  rig::assign(c, rig::none, b, seventh, rig::all, desc);
+  CHECK(c(6, 99) == 2);
+  CHECK(c(7, 99) == 1);
   CHECK(threads_of_process() == 1);
   static_cast<void>(rig::extract(a, rig::range{0, 15000}, rig::all, desc));
   CHECK(threads_of_process() == 3);
