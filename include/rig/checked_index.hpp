@@ -45,8 +45,8 @@ class checked_index {
  private:
   index value_ = 0;
 };
-
+/// @cond internal
 inline message_piece::message_piece(checked_index value)
     : message_piece(static_cast<long long>(index(value))) {}
-
+/// @endcond
 }  // namespace rig
