@@ -64,8 +64,8 @@ TEST_CASE("a cbsr of the caller's arrays is checked") {
   CHECK(good.index_bytes() == 2);
   CHECK(good.structure().column(0, 1) == 299);
   CHECK(rig::to_dense(good)(1, 8) == 4);
-  const auto here = good.to(rig::cpu());
-  CHECK(here.values() == good.values());
+  const auto same = good.to(rig::cpu());
+  CHECK(same.values() == good.values());
   check_error(errc::range, {"row 1", "column 300"}, [&] { made(2, 300, 2, {0, 1, 2, 300}); });
   check_error(errc::range, {"row 0", "column -1"}, [&] { made(2, 300, 2, {-1, 1, 2, 3}); });
   check_error(errc::order, {"row 1", "column 5 after column 6"}, [&] {
