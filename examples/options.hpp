@@ -203,7 +203,10 @@ void parse_and_work(int count, char** arguments, const std::string& name, const 
   po::options_description all;
   all.add(own).add(shared);
   po::variables_map seen;
-  po::command_line_parser parser(count, arguments);
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  // Boost takes the next word, which may be the graph, for the value of an option that needs none.
+  std::ranges::replace(words, std::string("--explain"), std::string("--explain=place"));
+  po::command_line_parser parser(words);
   po::store(
       parser.options(all).positional(po::positional_options_description().add(first, -1)).run(),
       seen);
