@@ -75,8 +75,8 @@ class buffer {
   static buffer borrow(void* data, std::size_t bytes, place where = cpu(), void* stream = nullptr);
 
   /// Copies the bytes to a place, always into a new block. A copy to the CPU is complete on return;
-  /// a copy to a device has read `data` on return. Throws error: place, out_of_memory; cannot,
-  /// while the stream of either block is captured in a CUDA graph.
+  /// a copy to a device has read `data` on return. Throws error: place, out_of_memory; cannot, as
+  /// `allocate`, and while the stream of either block is captured in a CUDA graph.
   buffer to(place target, void* stream = nullptr) const;
 
   /// The first `bytes` of this buffer, in the same block. Throws error(range) if there are fewer.
