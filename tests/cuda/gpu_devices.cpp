@@ -71,7 +71,8 @@ TEST_CASE(
   REQUIRE(cudaSetDevice(1) == cudaSuccess);
   captured_copy(*there);
   const auto copied = of_here.to(second, *there).to(rig::cpu());
-  CHECK(std::memcmp(copied.data(), source.to(rig::cpu()).data(), copied.bytes()) == 0);
+  const auto original = source.to(rig::cpu());
+  CHECK(std::memcmp(copied.data(), original.data(), copied.bytes()) == 0);
   there.reset();
   REQUIRE(cudaSetDevice(0) == cudaSuccess);
 }
