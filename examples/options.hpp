@@ -29,12 +29,13 @@ inline void require(bool holds, const std::string& message) {
   if (!holds) throw usage_error(message);
 }
 template <class Number>
-void require_at_least(Number least, const char* option, Number value) {
+void require_at_least(std::type_identity_t<Number> least, const char* option, Number value) {
   require(value >= least,
           std::string(option) + " is at least " + digits(least) + ", not " + digits(value));
 }
 template <class Number>
-void require_between(Number least, Number most, const char* option, Number value) {
+void require_between(std::type_identity_t<Number> least, std::type_identity_t<Number> most,
+                     const char* option, Number value) {
   require(value >= least && value <= most, std::string(option) + " is " + digits(least) + " to " +
                                                digits(most) + ", not " + digits(value));
 }

@@ -64,12 +64,21 @@ class cbsr_pattern {
   /// columns ≤ 65 536; shape, place, out_of_memory.
   static cbsr_pattern uninitialised(checked_index rows, checked_index columns, checked_index k,
                                     place where = cpu(), void* stream = nullptr);
+  /// @cond internal
+  /// The same over memory that one call allocates and frees, as `buffer::temporary`.
+  static cbsr_pattern temporary(checked_index rows, checked_index columns, checked_index k,
+                                place where, void* stream);
+  /// @endcond
   /// Copies rows · k column indices, row by row. Throws error: shape; range and order, with the row
   /// and the columns; out_of_memory.
   static cbsr_pattern from(checked_index rows, checked_index columns, checked_index k,
                            std::span<const index> indices);
 
  private:
+  /// Of these numbers, with indices in memory that `allocate` returns.
+  cbsr_pattern(index rows, index columns, index k, place where, void* stream,
+               buffer (*allocate)(std::size_t, place, void*));
+
   cleared_by_move<index> rows_, columns_;
   cleared_by_move<int> k_;
   buffer indices_;

@@ -88,11 +88,14 @@ struct selection {
   buffer values;
 };
 
-/// Allocates room for k numbers per row of x, whose type a cbsr can hold.
-selection room_for(const dense_operand& x, int k, void* owner) {
+/// Allocates room for k numbers per row of x, whose type a cbsr can hold; for one call, or for a
+/// result, which lasts.
+selection room_for(const dense_operand& x, int k, void* owner, bool lasts) {
+  const auto structure_of = lasts ? &cbsr_pattern::uninitialised : &cbsr_pattern::temporary;
+  const auto allocate = lasts ? &buffer::allocate : &buffer::temporary;
   selection out;
-  out.structure = cbsr_pattern::uninitialised(x.rows, x.columns, k, x.where, owner);
-  out.values = buffer::allocate(out.structure.nnz() * x.value_bytes, x.where, owner);
+  out.structure = structure_of(x.rows, x.columns, k, x.where, owner);
+  out.values = allocate(out.structure.nnz() * x.value_bytes, x.where, owner);
   return out;
 }
 
@@ -119,19 +122,26 @@ void select_top_k(const dense_operand& x, int k, const descriptor& desc, const s
 
 }  // namespace
 
-cbsr_pattern cbsr_pattern::uninitialised(checked_index rows, checked_index columns, checked_index k,
-                                         place where, void* stream) {
+cbsr_pattern::cbsr_pattern(index rows, index columns, index k, place where, void* stream,
+                           buffer (*allocate)(std::size_t, place, void*)) {
   if (rows < 0 || columns < 0)
     fail(errc::shape,
          {"cbsr: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
   check_k("cbsr", columns, k);
-  cbsr_pattern made;
-  made.rows_ = index(rows);
-  made.columns_ = index(columns);
-  made.k_ = index(k);
-  made.indices_ =
-      buffer::allocate(made.nnz() * static_cast<std::size_t>(made.index_bytes()), where, stream);
-  return made;
+  rows_ = rows;
+  columns_ = columns;
+  k_ = k;
+  indices_ = allocate(nnz() * static_cast<std::size_t>(index_bytes()), where, stream);
+}
+
+cbsr_pattern cbsr_pattern::uninitialised(checked_index rows, checked_index columns, checked_index k,
+                                         place where, void* stream) {
+  return {rows, columns, k, where, stream, &buffer::allocate};
+}
+
+cbsr_pattern cbsr_pattern::temporary(checked_index rows, checked_index columns, checked_index k,
+                                     place where, void* stream) {
+  return {rows, columns, k, where, stream, &buffer::temporary};
 }
 
 cbsr_pattern cbsr_pattern::from(checked_index rows, checked_index columns, checked_index k,
@@ -190,7 +200,7 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, check
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);
-    selection made = room_for(from, k, owner_for(from.where, desc.stream));
+    selection made = room_for(from, k, owner_for(from.where, desc.stream), true);
     problem p = pass_over(from, desc);
     p.c.stream = made.values.stream();
     std::optional<on_cuda::stream_order> order;
@@ -321,7 +331,7 @@ int retained_per_row(const problem& p) {
 
 void run_with_cbsr(const problem& p, workspace& work, void (*run)(const problem&, workspace&)) {
   if (p.b.k > 0) return run(p, work);
-  const selection retained = room_for(p.b, p.desc->k, p.desc->stream);
+  const selection retained = room_for(p.b, p.desc->k, p.desc->stream, false);
   select_top_k(p.b, p.desc->k, *p.desc, retained);
   problem q = p;
   q.b = {};
