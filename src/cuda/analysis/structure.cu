@@ -56,7 +56,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
   const int64 nnz = original.nnz();
   const auto count = static_cast<std::size_t>(nnz);
   const auto rows = static_cast<std::size_t>(original.columns());
-  const auto room = [&](std::size_t bytes) { return buffer::allocate(bytes, where, stream); };
+  const auto room = [&](std::size_t bytes) { return buffer::temporary(bytes, where, stream); };
   // A transpose can be a result, which outlives the caller's streams.
   const auto own = static_cast<cudaStream_t>(stream_for(where.device, nullptr));
   const auto result = [&](std::size_t bytes) { return buffer::allocate(bytes, where, own); };
