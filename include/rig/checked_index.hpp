@@ -13,7 +13,7 @@ namespace rig {
 
 /// @cond internal
 /// Throws error(range), which names the number.
-[[noreturn]] void refuse_index(message_piece number);
+[[noreturn]] void refuse_index(const message_piece& number);
 /// @endcond
 
 /// A size or an index as an argument. Every integer converts to it; one that an `index` cannot hold

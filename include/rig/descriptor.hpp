@@ -93,10 +93,11 @@ struct descriptor {
                      ///< not for results whose type is not rig's
   // tuning
   std::string kernel = {};  ///< a kernel's name; empty: the cheapest one that can serve
-  checked_index width =
-      0;  ///< entries per row that a sampled kernel reads: 1 … 4096; others ignore it
-  checked_index k = 0;  ///< entries per row of a dense B that the kernel `maxk` keeps: 1 … columns;
-                        ///< a cbsr has its own k; other kernels ignore it
+  /// Entries per row that a sampled kernel reads: 1 … 4096; others ignore it.
+  checked_index width = 0;
+  /// Entries per row of a dense B that the kernel `maxk` keeps: 1 … columns. A cbsr has its own k;
+  /// other kernels ignore it.
+  checked_index k = 0;
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
   /// tf32 lets `hybrid` serve a B of float. Its error has a bound: docs/reference/mxm.md.

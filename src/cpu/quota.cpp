@@ -43,6 +43,9 @@ double cores_of_group(const char* folder) {
   return quota > 0 && period > 0 ? quota / period : 0;
 }
 
+/// The lesser of two numbers of cores, of which 0 is no bound.
+double lesser(double x, double y) { return x > 0 && y > 0 ? std::min(x, y) : std::max(x, y); }
+
 /// Whether a list of controllers, "cpu,cpuacct", holds `cpu`; version 2 has an empty one.
 bool limits_cpu(const char* controllers) {
   if (*controllers == ':') return true;
@@ -51,6 +54,21 @@ bool limits_cpu(const char* controllers) {
     if (std::strncmp(at, "cpu", 3) == 0 && (at[3] == ',' || at[3] == ':')) return true;
   }
   return false;
+}
+
+/// The least cores of a group and its parents, or 0. Shortens `group`, the text of a path.
+double cores_of_path(const char* root, char* group) {
+  double least = 0;
+  for (char* cut = group + std::strlen(group); cut != nullptr; cut = std::strrchr(group, '/')) {
+    *cut = '\0';
+    for (const char* mount : {"", "/cpu", "/unified"}) {
+      char folder[longest_path];
+      if (std::snprintf(folder, sizeof(folder), "%s/sys/fs/cgroup%s%s", root, mount, group) <
+          longest_path)
+        least = lesser(least, cores_of_group(folder));
+    }
+  }
+  return least;
 }
 
 }  // namespace
@@ -66,19 +84,9 @@ double cores_of_quota(const char* root) {
     char* const next = *end == '\0' ? end : end + 1;
     *end = '\0';
     const char* const controllers = line + std::strcspn(line, ":") + 1;
-    if (controllers < end && limits_cpu(controllers)) {
-      char* const group = std::strchr(line, '/');
-      for (char* cut = end; group != nullptr && cut != nullptr; cut = std::strrchr(group, '/')) {
-        *cut = '\0';
-        for (const char* mount : {"", "/cpu", "/unified"}) {
-          if (std::snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s", root, mount, group) >=
-              longest_path)
-            continue;
-          const double cores = cores_of_group(path);
-          if (cores > 0) least = least > 0 ? std::min(least, cores) : cores;
-        }
-      }
-    }
+    char* const group = std::strchr(line, '/');
+    if (controllers < end && group != nullptr && limits_cpu(controllers))
+      least = lesser(least, cores_of_path(root, group));
     line = next;
   }
   return least;

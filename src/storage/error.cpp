@@ -27,7 +27,7 @@ message_piece::message_piece(double value) {
                         std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
 }
 
-void refuse_index(message_piece number) {
+void refuse_index(const message_piece& number) {
   fail(errc::range, {"a size or an index is ", number.text(), ", outside ", lowest<index>(), " … ",
                      highest<index>(), "; a matrix has fewer than 2^31 rows and columns"});
 }

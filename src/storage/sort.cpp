@@ -210,11 +210,11 @@ template <class Offset>
   const int64 begin = of.offset(row);
   int64 q = begin;
   while (!of.repeats(begin, q)) ++q;
-  fail(errc::duplicate,
-       {"matrix: tuples ", int64{of[q - 1].number}, " and ", int64{of[q].number}, " are both at (",
-        row, ", ", of[q].column,
-        "); fold them by a combiner of from_tuples or build, or by merge_duplicates of "
-        "from_positions or from_indices"});
+  constexpr const char* remedy =
+      "); fold them by a combiner of from_tuples or build, or by merge_duplicates of "
+      "from_positions or from_indices";
+  fail(errc::duplicate, {"matrix: tuples ", int64{of[q - 1].number}, " and ", int64{of[q].number},
+                         " are both at (", row, ", ", of[q].column, remedy});
 }
 
 /// The first row with two tuples at one place, or the number of rows.
