@@ -299,4 +299,45 @@ inline void check_lone_entries(place where) {
   CHECK(entry(c, 0) == 7);
 }
 
+/// C ⊙ x everywhere, for one number x.
+template <class C, class Y>
+void check_assigned(accumulator how, C before, Y x, C want, place where) {
+  auto sparse = diagonal<C>(before, before, where);
+  auto all_places = full<C>(before, before, where);
+  rig::assign(sparse, how, x, rig::all, rig::all);
+  rig::assign(all_places, how, x, rig::all, rig::all);
+  CHECK(wide(entry(sparse, 1)) == wide(want));
+  CHECK(wide(entry(all_places, 1)) == wide(want));
+}
+
+/// A number that is assigned joins C in its own type, and is rounded once.
+inline void check_assigned_numbers(place where) {
+  using enum accumulator;
+  check_assigned<int>(plus, -2, 1.5f, 0, where);
+  check_assigned<int>(plus, -2, 1.5, 0, where);
+  check_assigned<int>(times, 3, 2.5, 7, where);
+  check_assigned<int>(none, 3, 2.9, 2, where);
+  check_assigned<int>(minimum, 3, 5'000'000'000L - 4'999'999'999L, 1, where);
+  check_assigned<float>(plus, 1.0f, 2, 3.0f, where);
+  check_assigned<double>(plus, 0.25, 1.5f, 1.75, where);
+  check_assigned<rig::int64>(plus, 1, 5'000'000'000LL, 5'000'000'001, where);
+  check_assigned<bool>(none, false, 7, true, where);
+  for (const accumulator how : {none, plus}) {
+    auto c = diagonal<int>(1, 2, where);
+    auto d = full<int>(1, 2, where);
+    const auto refuses = [&](auto number, const char* words) {
+      check_error(rig::errc::range, {"assign: the number is", words, "pass one within"},
+                  [&] { rig::assign(c, how, number, rig::all, rig::all); });
+      check_error(rig::errc::range, {"assign: the number is", words, "pass one within"},
+                  [&] { rig::assign(d, how, number, rig::all, rig::all); });
+    };
+    refuses(5'000'000'000L, "5000000000");
+    refuses(5'000'000'000ULL, "5000000000");
+    refuses(-3e9, "-3e+09");
+    refuses(std::numeric_limits<float>::quiet_NaN(), "nan");
+    CHECK(entry(c, 1) == 2);
+    CHECK(entry(d, 1) == 2);
+  }
+}
+
 }  // namespace meaning

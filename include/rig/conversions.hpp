@@ -4,6 +4,7 @@
 /// Conversions between matrices and dense matrices, and matrices made of others: `to_dense`,
 /// `matrix::from`, `diagonal`, `hstack` and `vstack`.
 
+#include <algorithm>
 #include <initializer_list>
 #include <ranges>
 #include <span>
@@ -121,6 +122,9 @@ class stack {
 
   /// On the CPU: each block's rows are copied to where they belong.
   matrix<T> joined() const {
+    // Without entries, any number of rows takes no memory.
+    if (std::ranges::all_of(blocks_, [](const auto& block) { return block.nnz() == 0; }))
+      return matrix<T>(rows_, columns_);
     std::vector<int64> offsets(static_cast<std::size_t>(rows_) + 1);
     for_each([&](const matrix<T>& block, index row, index) {
       for (index i = 0; i < block.rows(); ++i)

@@ -5,6 +5,7 @@
 /// and `select`.
 
 #include <cmath>
+#include <utility>
 
 #include "rig/kernels/call.hpp"
 
@@ -425,6 +426,18 @@ auto apply_call(const X& x, unary op) {
                      static_cast<int>(op));
 }
 
+/// An integer of a type that is no storage type, such as long long or unsigned.
+template <class Y>
+concept other_integer = std::is_integral_v<Y> && !is_storage<Y>;
+
+/// The same number as an int64. Throws error(range).
+template <other_integer Y>
+int64 as_int64(const char* operation, Y y) {
+  if (!std::in_range<int64>(y))
+    fail(errc::range, {operation, ": y is ", y, ", beyond the range of int64; pass a double"});
+  return static_cast<int64>(y);
+}
+
 /// x ⊙ y or y ⊙ x with a number y.
 template <container X, class Y>
 auto apply_call(const X& x, binary op, Y y, bool y_first) {
@@ -444,6 +457,11 @@ auto apply_call(const X& x, binary op, Y y, bool y_first) {
   if (!is_comparison(op)) return with(builtin_binary(type_of<A>), op, fitting<A>("apply", y));
   const auto by = comparison_in<algebra<T>>(y_first ? mirrored(op) : op, y);
   return with(builtin_comparison(type_of<algebra<T>>), by.op, by.y);
+}
+
+template <container X, other_integer Y>
+auto apply_call(const X& x, binary op, Y y, bool y_first) {
+  return apply_call(x, op, as_int64("apply", y), y_first);
 }
 
 /// An operator of the caller: a struct with a static apply(x, i, j, y) of an element, its row and
@@ -627,6 +645,10 @@ auto select_call(const X& x, selection how, Y y) {
   }
   const auto by = comparison_in<A>(comparison_of(how), y);
   return with(selection_of(by.op), by.y);
+}
+template <sparse_like X, other_integer Y>
+auto select_call(const X& x, selection how, Y y) {
+  return select_call(x, how, as_int64("select", y));
 }
 template <sparse_like X, class P, class Y>
 requires element_operator<P, X, Y>

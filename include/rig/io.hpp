@@ -31,8 +31,8 @@ inline constexpr bool is_in_files = is_float<T> || is_integer<T> || is_same<T, b
 template <class T>
 constexpr void refuse_in_files() {
   static_assert(is_in_files<T>,
-                "files are read and written as float, double, int32, int64 or bool: convert with "
-                "rig::apply<rig::half>(x, rig::unary::identity)");
+                "files are read and written as float, double, int32, int64 or bool: read float and "
+                "convert with rig::apply<T>(x, rig::unary::identity), or write rig::apply<float>");
 }
 /// @endcond
 

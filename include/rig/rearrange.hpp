@@ -4,7 +4,9 @@
 /// Operations that move entries: `transpose`, `extract`, `assign`, `kronecker`, `diag`, `build`,
 /// `to_tuples` and `at`.
 
+#include <concepts>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "rig/elementwise.hpp"
@@ -258,7 +260,38 @@ auto assign_call(const X& x, const index_list& rows, const index_list& columns) 
   made.o.columns = columns;
   return made;
 }
-/// The call that assigns a number, which C's type holds.
+/// What may be assigned to elements of type C: any number where they are numbers.
+template <class Y, class C>
+concept number_for = std::convertible_to<Y, C> ||
+    (is_storage<C> && (is_storage<Y> || std::is_integral_v<Y>));
+
+/// The type in which a number is assigned to elements of C: its own, so that it is rounded after
+/// the accumulator has joined it; int64 for other integers, and C's for what is no number.
+template <class C, class Y>
+using assigned_type = std::conditional_t<
+    !is_storage<C>, C,
+    std::conditional_t<is_storage<Y>, Y, std::conditional_t<std::is_integral_v<Y>, int64, C>>>;
+
+/// The number to assign. Throws error(range) for one outside the integers of C's elements, or of
+/// int64.
+template <class C, class Y>
+assigned_type<C, Y> assigned(const Y& x) {
+  using held = std::conditional_t<is_integer<C>, C, int64>;
+  bool fits = true;
+  if constexpr (std::is_integral_v<Y> && !is_same<Y, bool>) {
+    fits = std::in_range<held>(x);
+  } else if constexpr (is_integer<C> && (is_float<Y> || is_small_float<Y>)) {
+    const auto y = convert<double>(x), least = convert<double>(lowest<held>());
+    fits = y >= least && y < -least;
+  }
+  if constexpr (std::is_convertible_v<Y, double>)
+    if (!fits)
+      fail(errc::range, {"assign: the number is ", x, ", outside ", lowest<held>(), " … ",
+                         highest<held>(), "; pass one within"});
+  return static_cast<assigned_type<C, Y>>(x);
+}
+
+/// The call that assigns a number of type T.
 template <class T>
 auto assign_scalar_call(const T& x, const index_list& rows, const index_list& columns) {
   call<T> made{{"assign", operation::kind::assign}};
@@ -327,38 +360,41 @@ void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& ro
 /// auto P = A;
 /// rig::assign(P, rig::none, 1.0f, rig::all, rig::range{0, 2});
 /// @endcode
-template <class C, mask_like Mask>
-void assign(matrix<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
+template <class C, number_for<C> Y, mask_like Mask>
+void assign(matrix<C>& c, accumulator accum, const Y& x, const indices& rows,
             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
+  const auto number = assigned<C>(x);
+  run_into(c, accum, assign_scalar_call(number, rows, columns), mask, desc);
 }
 /// Into C.
-template <class C>
-void assign(matrix<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
+template <class C, number_for<C> Y>
+void assign(matrix<C>& c, accumulator accum, const Y& x, const indices& rows,
             const indices& columns, const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
 /// Into a dense, under a mask.
-template <class C, mask_like Mask>
-void assign(dense<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
-            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_scalar_call<C>(x, rows, columns), mask, desc);
+template <class C, number_for<C> Y, mask_like Mask>
+void assign(dense<C>& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
+            const Mask& mask, const descriptor& desc = {}) {
+  const auto number = assigned<C>(x);
+  run_into(c, accum, assign_scalar_call(number, rows, columns), mask, desc);
 }
 /// Into a dense.
-template <class C>
-void assign(dense<C>& c, accumulator accum, std::type_identity_t<C> x, const indices& rows,
-            const indices& columns, const descriptor& desc = {}) {
+template <class C, number_for<C> Y>
+void assign(dense<C>& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
+            const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
 /// Into a vector, under a mask.
-template <class W, mask_like Mask>
-void assign(vector<W>& w, accumulator accum, std::type_identity_t<W> x, const indices& places,
-            const Mask& mask, const descriptor& desc = {}) {
-  run_into(w, accum, assign_scalar_call<W>(x, indices(all), places), mask, desc);
+template <class W, number_for<W> Y, mask_like Mask>
+void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places, const Mask& mask,
+            const descriptor& desc = {}) {
+  const auto number = assigned<W>(x);
+  run_into(w, accum, assign_scalar_call(number, indices(all), places), mask, desc);
 }
 /// Into C.
-template <class W>
-void assign(vector<W>& w, accumulator accum, std::type_identity_t<W> x, const indices& places,
+template <class W, number_for<W> Y>
+void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places,
             const descriptor& desc = {}) {
   assign(w, accum, x, places, no_mask(), desc);
 }

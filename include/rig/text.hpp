@@ -55,13 +55,13 @@ inline std::string shape_text(index rows, index columns) {
 inline std::string entries_text(int64 count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }
-template <class T>
-std::string sparse_text(const matrix<T>& a, std::string heading) {
+template <class T, class Heading>
+std::string sparse_text(const matrix<T>& a, Heading heading) {
   return or_out_of_memory("to_text", [&] {
     const index rows = shown_in_text(a.rows());
     const matrix<T> here = a.where() == cpu() ? a : extract(a, range{0, rows}, all).to(cpu());
     const pattern& places = here.structure();
-    text_grid grid = grid_of(std::move(heading), a.rows(), a.columns());
+    text_grid grid = grid_of(heading(), a.rows(), a.columns());
     for (index i = 0; i < rows; ++i)
       for (int64 p = places.offset(i); p < places.offset(i + 1); ++p) {
         const index j = places.column_indices()[p];
@@ -85,13 +85,15 @@ std::string sparse_text(const matrix<T>& a, std::string heading) {
 /// @endcode
 template <class T>
 std::string to_text(const matrix<T>& a) {
-  return sparse_text(a, shape_text(a.rows(), a.columns()) + " matrix, " + entries_text(a.nnz()));
+  return sparse_text(
+      a, [&] { return shape_text(a.rows(), a.columns()) + " matrix, " + entries_text(a.nnz()); });
 }
 /// The same of a vector, in one line.
 template <class T>
 std::string to_text(const vector<T>& v) {
-  return sparse_text(v.as_row(),
-                     "vector of " + std::to_string(v.size()) + ", " + entries_text(v.nnz()));
+  return sparse_text(v.as_row(), [&] {
+    return "vector of " + std::to_string(v.size()) + ", " + entries_text(v.nnz());
+  });
 }
 /// The same of a dense.
 template <class T>

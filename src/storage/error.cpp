@@ -28,8 +28,8 @@ message_piece::message_piece(double value) {
 }
 
 void refuse_index(const message_piece& number) {
-  fail(errc::range, {"a size or an index is ", number.text(), ", outside ", lowest<index>(), " … ",
-                     highest<index>(), "; a matrix has fewer than 2^31 rows and columns"});
+  fail(errc::range, {"a size, an index or an option is ", number.text(), ", outside ",
+                     lowest<index>(), " … ", highest<index>(), "; pass a number within"});
 }
 
 void fail(errc code, std::initializer_list<message_piece> pieces) {

@@ -183,6 +183,9 @@ TEST_CASE("hstack and vstack") {
   const std::vector turned{rig::transpose(a), rig::transpose(b), rig::transpose(c)};
   CHECK(rig::vstack(turned) == rig::transpose(beside));
   CHECK(rig::vstack({a}) == a);
+  // Without entries, rows take no memory.
+  const matrix<float> tall(1'000'000'000, 3);
+  CHECK(rig::vstack({tall, tall}).rows() == 2'000'000'000);
   CHECK(content(rig::hstack({pairs(), pairs()}))[{1, 5}] == pair{5, 6});
   const auto iso = rig::generate::karate();
   CHECK(rig::extract(rig::vstack({iso, iso}), rig::range{34, 68}, rig::all) == iso);

@@ -14,6 +14,10 @@ TEST_CASE("T joins C before it is rounded, sparse and dense alike") {
   meaning::check_joins(rig::cpu());
 }
 
+TEST_CASE("a number that is assigned joins C before it is rounded") {
+  meaning::check_assigned_numbers(rig::cpu());
+}
+
 TEST_CASE("a logical sum is 0 or 1, of one element too") {
   meaning::check_logical_sums<int>(rig::cpu());
   meaning::check_logical_sums<rig::int64>(rig::cpu());
@@ -76,6 +80,16 @@ TEST_CASE("an operator refuses a number beyond the range of its type") {
   CHECK(rig::apply(x, binary::times, 0.1).value(0) == 0.1f);  // rounded, as numbers are
   const auto flags = meaning::diagonal(true, false, rig::cpu());
   CHECK(rig::apply(flags, binary::times, 5000000000L).value(0) == 5000000000L);
+}
+
+TEST_CASE("a number may have any integer type") {
+  const auto a = meaning::diagonal<int>(1, 7, rig::cpu());
+  CHECK(rig::select(a, selection::less, 5LL).nnz() == 1);
+  CHECK(rig::select(a, selection::lower, std::size_t{0}).nnz() == 2);
+  CHECK(meaning::entry(rig::apply(a, binary::plus, 3u), 1) == 10);
+  CHECK(meaning::entry(rig::apply(3ULL, binary::minus, a), 1) == -4);
+  check_error(rig::errc::range, {"select: y is 18446744073709551615", "int64"},
+              [&] { rig::select(a, selection::less, ~0ULL); });
 }
 
 }  // namespace

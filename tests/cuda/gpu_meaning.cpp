@@ -11,6 +11,10 @@ TEST_CASE("T joins C before it is rounded, sparse and dense alike") {
   meaning::check_joins(rig::cuda(0));
 }
 
+TEST_CASE("a number that is assigned joins C before it is rounded") {
+  meaning::check_assigned_numbers(rig::cuda(0));
+}
+
 TEST_CASE("a logical sum is 0 or 1, of one element too") {
   meaning::check_logical_sums<int>(rig::cuda(0));
   meaning::check_logical_sums<rig::int64>(rig::cuda(0));

@@ -21,7 +21,8 @@ constexpr void require_openmp() {
 #ifndef _OPENMP
   static_assert(
       sizeof(S) == 0,
-      "rig's loops over a semiring of yours run on OpenMP's threads: compile with -fopenmp");
+      "loops over a semiring that is not compiled ahead run on OpenMP's threads: compile with "
+      "-fopenmp");
 #endif
 }
 
