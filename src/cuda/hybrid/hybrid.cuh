@@ -1,12 +1,12 @@
 // hybrid: a warp takes a window of 16 rows and some columns of B, on Tensor cores where the window
 // is dense, and otherwise on CUDA cores.
 //
-// Wins if neighbouring rows share columns: cliques, bands. No real graph that was measured has such
-// rows, even after an order. A tile of Tensor cores is 16 columns of C by 8 rows of C, over 8
-// columns of A: the product is transposed, Cᵀ = Bᵀ·Aᵀ, so that lanes load vectors of B's rows from
-// global memory, and 8 rows share a tile. Source: HC-SpMM (Li et al., ICDE 2025) for windows and
-// selector, FlashSparse (Shi et al., PPoPP 2025) for the transposed product. Without atomics:
-// reproducible. O(tiles · 8 · F) work on Tensor cores. Measured: suite hybrid.
+// Wins if neighbouring rows share columns: cliques, full bands, less in thinned ones. No real graph
+// that was measured has such rows, even after an order. A tile of Tensor cores is 16 columns of C
+// by 8 rows of C, over 8 columns of A: the product is transposed, Cᵀ = Bᵀ·Aᵀ, so that lanes load
+// vectors of B's rows from global memory, and 8 rows share a tile. Source: HC-SpMM (Li et al., ICDE
+// 2025) for windows and selector, FlashSparse (Shi et al., PPoPP 2025) for the transposed product.
+// Without atomics: reproducible. O(tiles · 8 · F) work on Tensor cores. Measured: suite hybrid.
 
 #pragma once
 
