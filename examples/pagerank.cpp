@@ -23,6 +23,8 @@ void pagerank(const example::options& given, const rig::pagerank_options& my) {
                "x", a.columns()});
 
   auto desc = given.describe();
+  // On no nodes: refuses what the algorithm refuses, before the product is explained.
+  rig::pagerank(rig::matrix<bool>(0, 0), my, desc);
   desc.transpose_a = true;
   a.prepare(desc);
   const auto why = rig::explain(a, rig::dense<double>::uninitialised(n, 1, a.where()),

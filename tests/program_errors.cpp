@@ -21,6 +21,10 @@ TEST_CASE("run-time errors: status 1, and one line that names the file") {
   check_fails("sage --generate karate --features /nowhere/at_all.mtx", 1, "/nowhere/at_all.mtx");
   check_fails("pagerank --generate karate --device cpu --kernel dot", 1,
               "kernel 'dot' cannot serve: has a sparse result, and B is a dense; these can: row, ");
+  for (const std::string program : {"pagerank", "bfs", "triangles"})
+    for (const std::string kernel : {"bucket", "fastrand", "adaptive", "maxk"})
+      check_fails(program + " --generate karate --device cpu --kernel " + kernel, 1,
+                  program + ": kernel '" + kernel + "' is approximate");
 }
 
 TEST_CASE("an answer that cannot be written: status 1") {
