@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <new>
 
 #include "rig/error.hpp"
 
@@ -39,14 +40,17 @@ std::string end_of_links(const std::string& path) {
 
 }  // namespace
 
-output_file::output_file(const std::string& path) : path_(path), buffer_(256 * 1024) {
+output_file::output_file(const std::string& path) try : path_(path), buffer_(256 * 1024) {
+  if (path.empty()) fail(errc::io, {"'': cannot create: the path is empty; name a file"});
   struct stat found {};
   const bool exists = ::stat(path.c_str(), &found) == 0;
   if (exists && !S_ISREG(found.st_mode)) refuse("cannot write", kind_of(found.st_mode));
   if (exists && ::access(path.c_str(), W_OK) != 0) refuse("cannot write", std::strerror(errno));
   target_ = end_of_links(path);
-  if (target_.empty()) refuse("cannot create", std::strerror(path.empty() ? ENOENT : ELOOP));
+  if (target_.empty()) refuse("cannot create", std::strerror(ELOOP));
   create_temporary(exists ? "cannot create a file beside it" : "cannot create");
+} catch (const std::bad_alloc&) {
+  fail(errc::out_of_memory, {path, ": out of memory"});
 }
 
 void output_file::create_temporary(const char* complaint) {
@@ -91,6 +95,7 @@ void output_file::close() {
   take_over_permissions();
   const int descriptor = descriptor_;
   descriptor_ = -1;
+  buffer_.clear();  // so that each later byte meets the check of flush
   // Some file systems report a full disk only on close.
   if (::close(descriptor) != 0 || ::rename(temporary_.c_str(), target_.c_str()) != 0)
     refuse("cannot write", std::strerror(errno));
@@ -98,6 +103,7 @@ void output_file::close() {
 }
 
 void output_file::flush() {
+  if (descriptor_ < 0) refuse("cannot write", "it is closed; make another output_file");
   write_out(buffer_.data(), used_);
   used_ = 0;
 }

@@ -12,6 +12,7 @@
 
 #include <csignal>
 
+#include "failing_allocator.hpp"
 #include "files.hpp"
 #include "rig/io.hpp"
 
@@ -109,6 +110,29 @@ TEST_CASE("a write that fails leaves the file as it was, and nothing beside it")
   CHECK(files_in(folder) == 2);
 }
 
+TEST_CASE("a file that is closed takes no more") {
+  const std::string path = fresh("closed") / "a.txt";
+  rig::output_file file(path);
+  file.text("one");
+  file.close();
+  const std::string why = path + ": cannot write: it is closed; make another output_file";
+  CHECK(refusal(rig::errc::io, [&] { file.text("two"); }) == why);
+  CHECK(refusal(rig::errc::io, [&] { file.number(2); }) == why);
+  CHECK(refusal(rig::errc::io, [&] { file.close(); }) == why);
+  CHECK(bytes_of(path) == "one");
+}
+
+TEST_CASE("every allocation of a file's start fails in turn") {
+  const fs::path folder = fresh("memory");
+  const std::string path = folder / (std::string(64, 'a') + ".txt"), link = folder / "link";
+  fs::create_symlink(path, link);
+  for (const std::string& name : {path, link}) {
+    check_every_failure(
+        2, [] {}, [&] { rig::output_file file(name); }, [&] { return files_in(folder) == 1; });
+    CHECK(files_in(folder) == 1);
+  }
+}
+
 TEST_CASE("symbolic links are followed and stay") {
   const fs::path folder = fresh("links"), other = fresh("elsewhere");
   file_of("elsewhere/real.txt", "old");
@@ -148,7 +172,7 @@ TEST_CASE("pipes, devices, sockets and folders are refused, and stay") {
   close(listening);
   CHECK(refused(folder) == folder.string() + ": cannot write: it is a folder; name a file in it");
   CHECK(refused(folder / "none" / "a.txt").find(": cannot create: ") != std::string::npos);
-  CHECK(refused("").find(": cannot create: ") != std::string::npos);
+  CHECK(refused("") == "'': cannot create: the path is empty; name a file");
   // A pipe without a name, as a shell passes it to a program.
   int ends[2];
   REQUIRE(::pipe(ends) == 0);
