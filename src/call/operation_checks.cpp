@@ -81,6 +81,11 @@ namespace {
 
 const char* plural(int64 count) { return count == 1 ? "" : "s"; }
 
+/// The indices that a dimension of `limit` rows or columns has, for messages.
+std::string indices_below(index limit) {
+  return limit == 0 ? "an empty dimension" : "0 … " + std::to_string(limit - 1);
+}
+
 void check_list(const operation& o, const char* what, const index_list& given, index limit) {
   if (given.what == index_list::kind::all) return;
   const int64 count = given.size(limit);
@@ -88,15 +93,15 @@ void check_list(const operation& o, const char* what, const index_list& given, i
     const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
     if (wrong.number < count)
       fail(errc::range, {o.name, ": ", what, " ", wrong.value, ", number ", wrong.number,
-                         " of the list, is outside 0 … ", limit - 1});
+                         " of the list, is outside ", indices_below(limit)});
     return;
   }
   if (count == 0) return;
   for (const index end : {given[0], given[count - 1]})  // a range is monotone
     if (end < 0 || end >= limit)
       fail(errc::range, {o.name, ": the range {", given.first, ", ", given.last, ", ", given.step,
-                         "} names ", what, " ", end, ", but there are ", limit, " ", what,
-                         plural(limit), "; it ends before its last index"});
+                         "} names ", what, " ", end, ", which is outside ", indices_below(limit),
+                         "; a range {first, last} leaves out last"});
 }
 
 /// Shapes of X and Y, which a call may have swapped.

@@ -44,10 +44,10 @@ TEST_CASE("unsorted columns") {
 
 TEST_CASE("ranges and lists beyond a matrix") {
   const rig::matrix<float> a(3, 4);
-  check_error(errc::range, {"the range {0, 5, 1} names row 4, but there are 3 rows"}, [&] {
+  check_error(errc::range, {"the range {0, 5, 1} names row 4, which is outside 0 … 2"}, [&] {
     rig::extract(a, rig::range{0, 5}, rig::all);
   });
-  check_error(errc::range, {"the range {-1, 2, 1} names column -1, but there are 4 columns"}, [&] {
+  check_error(errc::range, {"the range {-1, 2, 1} names column -1, which is outside 0 … 3"}, [&] {
     rig::extract(a, rig::all, rig::range{-1, 2});
   });
   check_error(errc::range, {"the range {5, 0, -2} names row 5"}, [&] {
@@ -57,6 +57,12 @@ TEST_CASE("ranges and lists beyond a matrix") {
     rig::extract(a, indices{0, 7}, rig::all);
   });
   CHECK(rig::extract(a, rig::range{0, 3}, rig::all).rows() == 3);
+  const rig::matrix<float> none(0, 4);
+  check_error(errc::range, {"names row 0, which is outside an empty dimension"}, [&] {
+    rig::extract(none, rig::range{0, 1}, rig::all);
+  });
+  check_error(errc::range, {"row 0, number 0 of the list, is outside an empty dimension"},
+              [&] { rig::extract(none, indices{0}, rig::all); });
 }
 
 TEST_CASE("operators that do not fit an operation") {
