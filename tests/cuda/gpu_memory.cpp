@@ -126,9 +126,9 @@ TEST_CASE("rows of many products over many columns name the memory that they nee
   // Windows have 4096 columns: 4096 of them, 16 bytes each, per row; 24 under a mask.
   check_error(rig::errc::out_of_memory,
               {"mxm", "gustavson", "1310720000 bytes on cuda:0", "20000 rows", "1536 products",
-               "4096 windows", "extract(A, rig::range{0, 10000}"},
+               "4096 windows", "multiply some rows of the product at a time"},
               [&] { rig::mxm(a_there, b_there, rig::plus_times<float>{}, desc); });
-  check_error(rig::errc::out_of_memory, {"gustavson", "1966080000 bytes", "extract"}, [&] {
+  check_error(rig::errc::out_of_memory, {"gustavson", "1966080000 bytes", "some rows"}, [&] {
     rig::mxm(a_there, b_there, rig::plus_times<float>{}, rig::structure(mask), desc);
   });
   // The remedy.

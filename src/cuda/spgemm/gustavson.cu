@@ -167,9 +167,7 @@ window_counts room_for_windows(const work& by, const problem& p, const classed_r
          {by.name, ": out of memory: kernel gustavson needs ", bytes, " bytes on ",
           to_string(by.where), " to count ", rows, " rows of A of more than ",
           row_classes[subwarp_classes - 1].most_products, " products in ", per_row,
-          " windows of B's columns each; multiply fewer rows at a time, such as extract(A, "
-          "rig::range{0, ",
-          p.a.rows / 2, "}, rig::all)"});
+          " windows of B's columns each; multiply some rows of the product at a time"});
   }
 }
 
