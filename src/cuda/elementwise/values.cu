@@ -54,6 +54,7 @@ bool run_packed(const work& by, const element_arguments& elements, const operato
     }
     return nullptr;
   });
+  if (kernel == nullptr) return false;
   by.launch(kernel, "packed_values", std::min<int64>((count + each - 1) / each, 1 << 20), args);
   return true;
 }
