@@ -74,8 +74,11 @@ struct options {
     try {
       return rig::generate::from_text(generate).with_value(T(1));
     } catch (const rig::error& bad) {
-      if (bad.code() == rig::errc::out_of_memory) throw;
-      throw usage_error(bad.what());
+      // Neither memory nor a variable of the environment is an option.
+      const bool is_option = bad.code() != rig::errc::out_of_memory &&
+                             !std::string_view(bad.what()).starts_with("RIG_");
+      if (is_option) throw usage_error(bad.what());
+      throw;
     }
   }
   template <class T>

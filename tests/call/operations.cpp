@@ -359,7 +359,7 @@ TEST_CASE("errors name the values, and C stays") {
   check_error(range, {"accumulator 99"},
               [&] { rig::apply(c, static_cast<rig::accumulator>(99), c, rig::unary::negate); });
   check_error(range, {"operator 77"}, [&] { rig::apply(a, static_cast<rig::unary>(77)); });
-  check_error(cannot, {"reduce: minus is no monoid; pass plus, times"},
+  check_error(cannot, {"reduce: binary::minus is no monoid; pass plus, times"},
               [&] { rig::reduce(a, rig::binary::minus); });
   check_error(range, {"operator 77"}, [&] { rig::reduce(a, static_cast<rig::binary>(77)); });
   check_error(cannot, {"vector"},

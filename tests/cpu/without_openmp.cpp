@@ -42,7 +42,7 @@ std::ptrdiff_t threads_of_process() {
 }
 
 TEST_CASE("a builtin product with a sparse result works on several threads") {
-  const auto a = rig::generate::cliques(1200, 100);  // whose entries are too few for threads
+  const auto a = rig::generate::cliques(600, 100);  // whose entries are too few for threads
   REQUIRE(threads_of_process() == 1);
   const auto c = rig::mxm(a, a, rig::plus_times<float>{}, {.threads = 3});
   CHECK(threads_of_process() == 3);
