@@ -188,8 +188,8 @@ template <class C, class TA, class TB, class S>
 void mxm(C&, accumulator, const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
   refuse_dense_times_dense<TA>();
 }
-template <class Element = void, class TA, class TB, class S, class... Rest>
-void mxm(const matrix<TA>&, const vector<TB>&, S, const Rest&...) {
+template <class Element = void, class TA, sparse_like U, class S, class... Rest>
+requires(container_of<U>::is_vector) void mxm(const matrix<TA>&, const U&, S, const Rest&...) {
   refuse_times_vector<TA>();
 }
 /// @endcond
