@@ -8,9 +8,9 @@
 #include <sstream>
 
 #include "bench.hpp"
+#include "rig/output_file.hpp"
 #ifdef RIG_HAS_CUDA
 #include "gpu_suites.hpp"
-#include "rig/output_file.hpp"
 #endif
 
 namespace bench {
