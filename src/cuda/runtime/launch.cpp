@@ -1,5 +1,6 @@
 #include "cuda/runtime/launch.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -39,27 +40,31 @@ struct aot_pair {
 const std::vector<aot_pair>& aot_pairs() {
   // Never destroyed, because a product may run while the process ends.
   static const auto& all = *new const std::vector<aot_pair>{
-#define RIG_BUILTIN(semiring, type)        \
+#define RIG_AHEAD(semiring, type)          \
   {type_name(info_of<semiring<type>>.key), \
    {row_kernels_aot<semiring<type>>(), spmv_kernels_aot<semiring<type>>()}},
-#include "rig/builtin.def"
-#undef RIG_BUILTIN
+#include "ahead.def"
+#undef RIG_AHEAD
   };
   return all;
 }
 
-const void* find_aot(const problem& p, const kernel_request& wanted) {
+/// The kernels that are compiled ahead for the problem's semiring and B, or null.
+const aot_pair* find_aot_pair(const problem& p) {
   if (p.algebra->source != nullptr ||
       (!p.algebra->ignores_right && p.b.value_type != p.algebra->right))
     return nullptr;
-  const std::string semiring = type_name(p.algebra->key);
-  for (const aot_pair& pair : aot_pairs()) {
-    if (pair.semiring != semiring) continue;
-    for (const std::span<const aot_kernel> family : pair.families)
+  const auto& all = aot_pairs();
+  const auto found = std::ranges::find(all, type_of_key(p.algebra->key), &aot_pair::semiring);
+  return found == all.end() ? nullptr : &*found;
+}
+
+const void* find_aot(const problem& p, const kernel_request& wanted) {
+  if (const aot_pair* const pair = find_aot_pair(p))
+    for (const std::span<const aot_kernel> family : pair->families)
       for (const aot_kernel& k : family)
         if (std::string_view(k.name) == wanted.name && k.arguments == wanted.arguments)
           return k.kernel;
-  }
   return nullptr;
 }
 
@@ -298,9 +303,10 @@ const char* no_kernel_because(const problem& p) {
   if (!p.algebra->ignores_right && p.b.rows > 1 &&
       static_cast<std::size_t>(p.b.stride) * p.b.value_bytes > 0xffffffff)
     return "rows of B begin more than 4 GiB apart";
-  if (const char* const why = no_machine_code_because(p.a.where.device);
-      why != nullptr && no_compiler_because() != nullptr)
-    return why;
+  if (const char* const without = no_compiler_because()) {
+    if (const char* const why = no_machine_code_because(p.a.where.device)) return why;
+    if (find_aot_pair(p) == nullptr) return without;
+  }
   return nullptr;
 }
 

@@ -73,10 +73,10 @@ std::span<const aot_kernel> spmv_kernels_aot() {
     return kernels;
   }
 }
-#define RIG_BUILTIN(semiring, type) \
+#define RIG_AHEAD(semiring, type) \
   template std::span<const aot_kernel> spmv_kernels_aot<semiring<type>>();
-#include "rig/builtin.def"
-#undef RIG_BUILTIN
+#include "ahead.def"
+#undef RIG_AHEAD
 
 std::span<const int> aot_architectures() {
   static constexpr int compiled_for[] = {__CUDA_ARCH_LIST__};
