@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "options.hpp"
-#include "rig/mxm.hpp"
+#include "rig/named_semiring.hpp"
 #include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
-#include "rig/semirings.hpp"
 
 namespace {
 
@@ -34,16 +33,6 @@ std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
   return rows;
 }
 
-/// The part of a result that is reported: arg-max and arg-min have indices beside it.
-template <class T>
-const rig::dense<T>& values_of(const rig::dense<T>& c) {
-  return c;
-}
-template <class T>
-const rig::dense<T>& values_of(const rig::indexed_dense<T>& c) {
-  return c.values;
-}
-
 template <class T>
 rig::dense<T> features(rig::index rows, rig::index columns) {
   auto b = rig::dense<T>::uninitialised(rows, columns);
@@ -55,10 +44,10 @@ rig::dense<T> features(rig::index rows, rig::index columns) {
 }
 
 /// The product with features that are stored as B has them; `step` is that of int8.
-template <class Semiring, class T, class B>
+template <class T, class B>
 void multiply(const example::options& given, const settings& my, const rig::matrix<T>& a,
               const B& b, double step = 0) {
-  const Semiring algebra;
+  const rig::named_semiring<T> algebra(my.semiring);
   auto desc = given.describe();
   desc.transpose_a = my.transpose;
   desc.width = my.width;
@@ -70,19 +59,28 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   a.prepare(desc);
   const auto why = rig::explain(a, b, algebra, desc);
   given.show(why);
-  auto c = rig::mxm(a, b, algebra,
-                    desc);  // the first call is not timed; the others write into its result
+  // Arg-max and arg-min yield indices too. The first call is not timed.
+  const rig::index m = my.transpose ? a.columns() : a.rows();
+  rig::indexed_dense<T> c = {rig::dense<T>::uninitialised(m, my.features, a.where()),
+                             rig::dense<rig::int32>::uninitialised(m, my.features, a.where())};
+  const auto call = [&] {
+    if (algebra.is_indexed())
+      rig::mxm(c, rig::none, a, b, algebra, desc);
+    else
+      rig::mxm(c.values, rig::none, a, b, algebra, desc);
+  };
+  call();
   std::vector<double> times;
   for (int repeat = 0; repeat < my.repeat; ++repeat) {
     rig::synchronise(a.where());
     const example::stopwatch watch;
-    rig::mxm(c, rig::none, a, b, algebra, desc);
+    call();
     rig::synchronise(a.where());
     times.push_back(watch.ms());
   }
   std::nth_element(times.begin(), times.begin() + my.repeat / 2, times.end());
 
-  const rig::dense<T> result = values_of(c).to(rig::cpu());
+  const rig::dense<T> result = c.values.to(rig::cpu());
   const example::sums sums = example::sums_of(result);
   std::vector<std::pair<std::string, std::string>> shown;
   for (const rig::index row : rows) {
@@ -120,38 +118,62 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   given.finish(out, result);
 }
 
-template <template <class> class Semiring, class T>
+template <class T>
 void spmm(const example::options& given, const settings& my) {
   const auto a = given.load<T>().to(given.where());
   const rig::index n = my.transpose ? a.rows() : a.columns();
   const auto with = [&]<class Stored>(Stored) {
-    multiply<Semiring<T>>(given, my, a, features<Stored>(n, my.features).to(a.where()));
+    multiply(given, my, a, features<Stored>(n, my.features).to(a.where()));
   };
   if (my.feature_type == "float") return with(float());
   if (my.feature_type == "double") return with(double());
   if (my.feature_type == "half") return with(rig::half());
   if (my.feature_type == "bfloat16") return with(rig::bfloat16());
-  const auto codes = rig::quantized::from(features<T>(n, my.features));
-  multiply<Semiring<T>>(given, my, a, codes.to(a.where()), codes.step()[0]);
+  if (my.feature_type == "bool") return with(bool());
+  const auto codes = rig::quantized::from(
+      features<std::conditional_t<std::is_same_v<T, bool>, float, T>>(n, my.features));
+  multiply(given, my, a, codes.to(a.where()), codes.step()[0]);
 }
 
-struct choice {
-  std::string name;
-  void (*in_float)(const example::options&, const settings&);
-  void (*in_double)(const example::options&, const settings&);
+/// A type of sums, and the semirings that rig lists in it.
+struct sums_in {
+  std::string type;
+  std::vector<const char*> semirings;
+  void (*run)(const example::options&, const settings&);
 };
+const sums_in types[] = {{"float", rig::named_semiring<float>::names(), spmm<float>},
+                         {"double", rig::named_semiring<double>::names(), spmm<double>},
+                         {"bool", rig::named_semiring<bool>::names(), spmm<bool>}};
 
-const choice choices[] = {
-#define RIG_NAME(name) {#name, spmm<rig::name, float>, spmm<rig::name, double>},
-#include "rig/semiring_names.def"
-#undef RIG_NAME
-};
+std::string listed(const std::vector<const char*>& words) {
+  std::string out;
+  for (const char* const word : words) out += std::string(out.empty() ? "" : ", ") + word;
+  return out;
+}
+
+/// The type that --type names, or the first in which rig lists the semiring.
+const sums_in& type_for(const settings& my) {
+  std::string all;
+  bool is_listed = false;
+  const sums_in* found = nullptr;
+  for (const sums_in& each : types) {
+    all += (all.empty() ? "" : "; in " + each.type + " ") + listed(each.semirings);
+    if (std::ranges::find(each.semirings, my.semiring) == each.semirings.end()) continue;
+    is_listed = true;
+    if (found == nullptr && (my.type.empty() || my.type == each.type)) found = &each;
+  }
+  example::require(is_listed, "no semiring is named '" + my.semiring + "'; there are " + all);
+  const bool is_type = my.type.empty() || std::ranges::count(types, my.type, &sums_in::type) > 0;
+  example::require(is_type, "--type is float, double or bool, not '" + my.type + "'");
+  example::require(found != nullptr, "rig lists no " + my.semiring + " over " + my.type +
+                                         "; leave out --type " + my.type);
+  return *found;
+}
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  std::string names;
-  for (const choice& one : choices) names += (names.empty() ? "" : ", ") + one.name;
+  const std::string names = listed(types[0].semirings) + ", " + listed(types[2].semirings);
   settings my{};
   namespace po = example::po;
   po::options_description own("Product", 100);
@@ -159,9 +181,10 @@ int main(int count, char** arguments) {
   add("semiring", po::value(&my.semiring)->default_value("plus_times")->value_name("NAME"),
       (names + "; of arg_* the values are reported").c_str());
   add("features", po::value(&my.features)->default_value(32)->value_name("F"), "columns of B");
-  add("type", po::value(&my.type)->default_value("float"), "float or double");
+  add("type", po::value(&my.type)->value_name("TYPE"),
+      "float, double or bool; default: the first in which rig lists the semiring");
   add("feature-type", po::value(&my.feature_type)->value_name("TYPE"),
-      "how B is stored: float, double, half, bfloat16 or int8; default: the type");
+      "how B is stored: float, double, half, bfloat16, bool or int8; default: the type");
   add("transpose", po::bool_switch(&my.transpose), "multiply by the transposed graph");
   add("width", po::value(&my.width)->default_value(0)->value_name("W"),
       "entries that a sampled kernel keeps per row");
@@ -179,19 +202,15 @@ int main(int count, char** arguments) {
                   "gives 0",
        .output = "the F values of each row of C"},
       own, [&](const example::options& given) {
-        const auto found = std::find_if(std::begin(choices), std::end(choices),
-                                        [&](const choice& one) { return one.name == my.semiring; });
-        example::require(found != std::end(choices),
-                         "no semiring is named '" + my.semiring + "'; there are " + names);
-        example::require(my.type == "float" || my.type == "double",
-                         "--type is float or double, not '" + my.type + "'");
+        const sums_in& type = type_for(my);
         settings full = my;
-        if (full.feature_type.empty()) full.feature_type = my.type;
-        static constexpr const char* stored[] = {"float", "double", "half", "bfloat16", "int8"};
-        example::require(
-            std::find(std::begin(stored), std::end(stored), full.feature_type) != std::end(stored),
-            "--feature-type is float, double, half, bfloat16 or int8, not '" + my.feature_type +
-                "'");
+        full.type = type.type;
+        if (full.feature_type.empty()) full.feature_type = type.type;
+        static constexpr std::string_view stored[] = {"float",    "double", "half",
+                                                      "bfloat16", "bool",   "int8"};
+        example::require(std::ranges::find(stored, full.feature_type) != std::end(stored),
+                         "--feature-type is float, double, half, bfloat16, bool or int8, not '" +
+                             my.feature_type + "'");
         example::require_at_least(1, "--features", my.features);
         example::require_at_least(1, "--repeat", my.repeat);
         if (given.kernel == "maxk")
@@ -204,6 +223,6 @@ int main(int count, char** arguments) {
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");
-        (my.type == "float" ? found->in_float : found->in_double)(given, full);
+        type.run(given, full);
       });
 }

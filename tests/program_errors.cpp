@@ -89,7 +89,8 @@ TEST_CASE("a node that the graph does not have: status 2, and the nodes that it 
 TEST_CASE("values of other options: status 2, the option, and the value") {
   for (const auto& [wrong, named] : std::vector<std::pair<std::string, std::string>>{
            {"spmm --semiring plus", "no semiring is named 'plus'; there are "},
-           {"spmm --type half", "--type is float or double, not 'half'"},
+           {"spmm --type half", "--type is float, double or bool, not 'half'"},
+           {"spmm --type double --semiring min_plus", "rig lists no min_plus over double"},
            {"spmm --feature-type int4", "not 'int4'"},
            {"spmm --features 0", "--features is at least 1, not 0"},
            {"spmm --features x", "'--features'"},

@@ -262,6 +262,23 @@ concept dense_like = requires {
 };
 
 /// @cond internal
+template <class TA, dense_like B, class Mask>
+problem problem_of(const char* operation, const semiring_info& algebra,
+                   void (*run_cpu)(int kernel, const problem&), const matrix<TA>& a, const B& b,
+                   const Mask& mask, const descriptor& desc) {
+  problem p;
+  p.operation = operation;
+  p.algebra = &algebra;
+  p.run_cpu = run_cpu;
+  p.structure = &a.structure();
+  p.desc = &desc;
+  fill_in(p.a, a);
+  fill_in(p.b, b);
+  require_mask<Mask>();
+  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
+  return p;
+}
+
 template <semiring S, class TA, dense_like B, class Mask>
 problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
                      const descriptor& desc) {
@@ -273,17 +290,7 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
                 "double, int32, int64, bool, half or bfloat16, or exactly that type");
   static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>,
                 "under the structure of a cbsr, B must be a dense");
-  problem p;
-  p.operation = operation;
-  p.algebra = &info_of<S>;
-  p.run_cpu = &on_cpu::run<S>;
-  p.structure = &a.structure();
-  p.desc = &desc;
-  fill_in(p.a, a);
-  fill_in(p.b, b);
-  require_mask<Mask>();
-  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
-  return p;
+  return problem_of(operation, info_of<S>, &on_cpu::run<S>, a, b, mask, desc);
 }
 
 template <semiring S, class T>
