@@ -20,6 +20,13 @@ constexpr bool is_optimised = true;
 constexpr bool is_optimised = false;
 #endif
 
+/// Whether the compiler makes functions for instruction sets above the baseline.
+#if defined(__x86_64__) && defined(__GNUC__)
+constexpr bool has_longer_registers = true;
+#else
+constexpr bool has_longer_registers = false;
+#endif
+
 }  // namespace rig::on_cpu
 
 // Attributes of functions compiled for one instruction set. They name features, not architectures,

@@ -62,13 +62,20 @@ inline constexpr int half_tile = [] {
 template <class S>
 inline constexpr int short_half_tile = std::max(1, half_tile<S> / 2);
 
-/// Whether tiles are compiled for AVX-512 and run on it.
-inline bool has_long_registers() { return is_optimised && instruction_set() == isa::avx512; }
+/// The same of the baseline. Where the compiler has longer registers, few machines and builds
+/// without optimisation run it, and wide tiles would be a quarter of the build's time.
+template <class S>
+inline constexpr int baseline_half_tile = has_longer_registers ? std::max(1, half_tile<S> / 32)
+                                                               : short_half_tile<S>;
+
+/// The instruction set whose tiles run on this machine.
+inline isa isa_of_tiles() { return is_optimised ? instruction_set() : isa::baseline; }
 
 /// Columns of a whole tile on this machine.
 template <class S>
 int tile_columns() {
-  return 2 * (has_long_registers() ? half_tile<S> : short_half_tile<S>);
+  static constexpr int halves[] = {baseline_half_tile<S>, short_half_tile<S>, half_tile<S>};
+  return 2 * halves[static_cast<int>(isa_of_tiles())];
 }
 
 /// Whether sums of S can be C's elements, so blocks may be final.
@@ -85,6 +92,12 @@ inline constexpr bool has_vectors = N > 1 &&
 template <class T, int N>
 struct pack {
   T all[N] = {};
+  [[gnu::always_inline]] void load(const T* from) {
+    for (int j = 0; j < N; ++j) all[j] = from[j];
+  }
+  [[gnu::always_inline]] void store(T* to) const {
+    for (int j = 0; j < N; ++j) to[j] = all[j];
+  }
   template <class F>
   [[gnu::always_inline]] void update(F to) {
 #pragma omp simd
@@ -96,6 +109,8 @@ requires has_vectors<T, N>
 struct pack<T, N> {
   using vector [[gnu::vector_size(N * sizeof(T)), gnu::may_alias]] = T;
   vector all = {};
+  [[gnu::always_inline]] void load(const T* from) { __builtin_memcpy(&all, from, sizeof(all)); }
+  [[gnu::always_inline]] void store(T* to) const { __builtin_memcpy(to, &all, sizeof(all)); }
   template <class F>
   [[gnu::always_inline]] void update(F to) {
     alignas(N * sizeof(T)) T each[N];
@@ -113,18 +128,34 @@ struct half_sums {
   static constexpr int count = W / lanes;
   pack<T, lanes> packs[count];
 
+  /// Every element becomes x.
+  [[gnu::always_inline]] void fill(T x) {
+    T same[lanes];
+    for (int j = 0; j < lanes; ++j) same[j] = x;
+    each([&](auto& one, int) __attribute__((always_inline)) { one.load(same); });
+  }
+  [[gnu::always_inline]] void load(const T* from) {
+    each([=](auto& one, int at) __attribute__((always_inline)) { one.load(from + at); });
+  }
+  [[gnu::always_inline]] void store(T* to) {
+    each([=](auto& one, int at) __attribute__((always_inline)) { one.store(to + at); });
+  }
   /// Element j becomes to(element j, j).
   template <class F>
   [[gnu::always_inline]] void update(F to) {
-    update(to, std::make_integer_sequence<int, count>());
+    each([&](auto& one, int at) __attribute__((always_inline)) {
+      one.update([&](T x, int j) __attribute__((always_inline)) { return to(x, at + j); });
+    });
   }
 
  private:
+  template <class F>
+  [[gnu::always_inline]] void each(F to) {
+    each(to, std::make_integer_sequence<int, count>());
+  }
   template <class F, int... K>
-  [[gnu::always_inline]] void update(F to, std::integer_sequence<int, K...>) {
-    (packs[K].update([&](T x, int j)
-                         __attribute__((always_inline)) { return to(x, K * lanes + j); }),
-     ...);
+  [[gnu::always_inline]] void each(F to, std::integer_sequence<int, K...>) {
+    (to(packs[K], K * lanes), ...);
   }
 };
 
@@ -143,34 +174,47 @@ class row_tile {
       : rows_(rows), i_(i), gap_(rows.gap) {}
 
   [[gnu::always_inline]] void set_zero() {
-    each([](accum, int64) __attribute__((always_inline)) { return S::zero(); });
+    x_.fill(S::zero());
+    y_.fill(S::zero());
   }
   [[gnu::always_inline]] void load(const accum* from) {
-    each([=](accum, int64 j) __attribute__((always_inline)) { return from[j]; });
+    x_.load(from);
+    y_.load(from + gap_);
   }
   [[gnu::always_inline]] void store(accum* to) {
-    each([=](accum x, int64 j) __attribute__((always_inline)) { return to[j] = x; });
+    x_.store(to);
+    y_.store(to + gap_);
   }
-  [[gnu::always_inline]] void finish(int64 n) {
-    each([=](accum x, int64) __attribute__((always_inline)) { return finished<S>(x, n); });
-  }
-  /// Both halves read C before either is written, because they may share columns.
-  [[gnu::always_inline]] void add_to(const accum* c) {
-    each([=](accum x, int64 j) __attribute__((always_inline)) { return plus(c[j], x); });
+  /// Writes finish of the sums of n entries, or C ⊕ that, to C. Both halves read C before either is
+  /// written, because they may share columns.
+  [[gnu::always_inline]] void store_final(accum* c, int64 n, bool finishes, bool adds) {
+    accum sums[2 * W];
+    x_.store(sums);
+    y_.store(sums + W);
+    for (int j = 0; j < 2 * W; ++j) {
+      if (finishes) sums[j] = finished<S>(sums[j], n);
+      if (adds) sums[j] = plus(c[j < W ? j : gap_ + j - W], sums[j]);
+    }
+    std::copy_n(sums, W, c);
+    std::copy_n(sums + W, W, c + gap_);
   }
 
-  /// Adds entries begin … end, whose number is a multiple of `strand` unless they are the last.
-  template <bool Fetches>
-  [[gnu::always_inline]] void add_entries(int64 begin, int64 end) {
+  /// Adds entries begin … end. Those before `fetched` prefetch the rows of B that are used `ahead`
+  /// entries later: without that, only the few rows within the window of instructions are read at
+  /// once. `fetched` is `end`, or a multiple of `strand` after `begin`.
+  [[gnu::always_inline]] void add_entries(int64 begin, int64 fetched, int64 end) {
     int64 e = begin;
     // In a narrow tile each add waits for the one before it, so entries alternate between two sums.
-    if constexpr (is_float<accum> && W * sizeof(accum) <= 64)
+    constexpr bool is_narrow = W * sizeof(accum) <= 64;
+    if constexpr (is_float<accum> && is_narrow)
       for (; end - e >= strand; e += strand) {
+        if (e < fetched)
+          for (int64 k = 0; k < strand; ++k) fetch(e + k);
         row_tile other(rows_, i_);
         other.set_zero();
         for (int64 k = 0; k < strand; k += 2) {
-          add_entry<Fetches>(e + k);
-          other.template add_entry<Fetches>(e + k + 1);
+          add_entry(e + k);
+          other.add_entry(e + k + 1);
         }
         accum sums[2 * W];
         other.gap_ = W;
@@ -180,7 +224,15 @@ class row_tile {
         y_.update([&](accum x, int j)
                       __attribute__((always_inline)) { return S::add(x, sums[W + j]); });
       }
-    for (; e < end; ++e) add_entry<Fetches>(e);
+    if constexpr (is_narrow)
+      for (; e < fetched; ++e) {
+        fetch(e);
+        add_entry(e);
+      }
+    for (; e < end; ++e) {
+      if (!is_narrow && e < fetched) fetch(e);
+      add_entry(e);
+    }
   }
 
  private:
@@ -192,23 +244,22 @@ class row_tile {
                   __attribute__((always_inline)) { return to(x, gap + j); });
   }
 
-  /// Adds entry e. If it `Fetches`, it prefetches the tile's part of the row of B that is used
-  /// `ahead` entries later: without that, only the few rows within the window of instructions are
-  /// read at once.
-  template <bool Fetches>
+  [[gnu::always_inline]] void fetch(int64 e) {
+    if constexpr (!is_ignoring_right<S>) {
+      constexpr int line = std::max<int>(1, 64 / sizeof(right));
+      const right* const later = rows_.b + rows_.b_rows[e + rows_.ahead] * rows_.b_stride;
+      for (int j = 0; j < W; j += line) __builtin_prefetch(later + j);
+      for (int j = 0; j < W; j += line) __builtin_prefetch(later + gap_ + j);
+    }
+  }
+
   [[gnu::always_inline]] void add_entry(int64 e) {
-    constexpr int line = std::max<int>(1, 64 / sizeof(right));
     const typename S::left a = rows_.a[e * rows_.a_step];
     const position at{rows_.row + i_, rows_.inner[e]};
     if constexpr (is_ignoring_right<S>) {
       each([=](accum x, int64)
                __attribute__((always_inline)) { return S::add(x, product<S>(a, right{}, at)); });
     } else {
-      if constexpr (Fetches) {
-        const right* const later = rows_.b + rows_.b_rows[e + rows_.ahead] * rows_.b_stride;
-        for (int j = 0; j < W; j += line) __builtin_prefetch(later + j);
-        for (int j = 0; j < W; j += line) __builtin_prefetch(later + gap_ + j);
-      }
       const right* const b = rows_.b + rows_.b_rows[e] * rows_.b_stride;
       each([=](accum x, int64 j)
                __attribute__((always_inline)) { return S::add(x, product<S>(a, b[j], at)); });
@@ -243,12 +294,10 @@ template <class S, int W, int Bytes>
   int64 fetched = begin;
   if (rows.ahead > 0) fetched = std::clamp(rows.last + 1 - rows.ahead, begin, end);
   if (fetched < end) fetched -= (fetched - begin) % strand;
-  sums.template add_entries<true>(begin, fetched);
-  sums.template add_entries<false>(fetched, end);
+  sums.add_entries(begin, fetched, end);
   if constexpr (is_direct_output<S>) {
-    if constexpr (has_finish<S>)
-      if (rows.is_final) sums.finish(n);
-    if (rows.adds) sums.add_to(out);
+    const bool finishes = has_finish<S> && rows.is_final;
+    if (finishes || rows.adds) return sums.store_final(out, n, finishes, rows.adds);
   }
   sums.store(out);
 }
@@ -457,7 +506,7 @@ using tile_function = void (*)(const block<S>&);
 /// ones take AVX2's, which is compiled anyway.
 template <class S, int W>
 constexpr tile_function<S> long_tile() {
-  if constexpr (W * sizeof(typename S::accum) <= 16 && W <= short_half_tile<S>)
+  if constexpr (W * sizeof(typename S::accum) <= 32 && W <= short_half_tile<S>)
     return tile_avx2<S, W>;
   else
     return tile_avx512<S, W>;
@@ -468,12 +517,14 @@ template <class S>
 tile_function<S> tile_for(int width) {
   // Index log2(width) + 1; wider tiles repeat the widest and do not occur. A single column gains
   // from fused multiply-adds, and not from longer registers.
+  constexpr auto clamp_128 = [](int w) { return std::min(w, baseline_half_tile<S>); };
   constexpr auto clamp = [](int w) { return std::min(w, short_half_tile<S>); };
   constexpr auto clamp_512 = [](int w) { return std::min(w, half_tile<S>); };
   static constexpr tile_function<S> table[3][9] = {
-      {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp(2)>,
-       tile_baseline<S, clamp(4)>, tile_baseline<S, clamp(8)>, tile_baseline<S, clamp(16)>,
-       tile_baseline<S, clamp(32)>, tile_baseline<S, clamp(64)>, nullptr},
+      {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp_128(2)>,
+       tile_baseline<S, clamp_128(4)>, tile_baseline<S, clamp_128(8)>,
+       tile_baseline<S, clamp_128(16)>, tile_baseline<S, clamp_128(32)>,
+       tile_baseline<S, clamp_128(64)>, nullptr},
       {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
        tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
        tile_avx2<S, clamp(64)>, nullptr},
@@ -483,7 +534,7 @@ tile_function<S> tile_for(int width) {
   };
   int place = 0;
   for (int w = width; w > 0; w /= 2) ++place;
-  return table[static_cast<int>(is_optimised ? instruction_set() : isa::baseline)][place];
+  return table[static_cast<int>(isa_of_tiles())][place];
 }
 
 }  // namespace rig::on_cpu
