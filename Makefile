@@ -3,6 +3,7 @@ PRESET ?= default
 JOBS ?= $(shell nproc)
 RECORD ?= build/cpu.json
 MAKEFLAGS += --no-print-directory
+SHELL := /bin/bash
 
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
 bench_packages := $(build_packages) libgraphblas-dev
@@ -60,7 +61,7 @@ test: format-check
 	.ci/packages $(test_packages)
 	$(configure) -DRIG_TESTS=ON -DRIG_BENCH=ON
 	cmake --build build -j $(JOBS)
-	ctest --test-dir build --output-on-failure --no-tests=error -LE gpu
+	set -o pipefail; ctest --test-dir build -j $(JOBS) --output-on-failure --no-tests=error -LE gpu | awk -f tests/slowest.awk
 
 test-gpu:
 	.ci/packages $(test_packages)

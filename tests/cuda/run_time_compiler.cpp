@@ -10,7 +10,6 @@
 
 #include "child.hpp"
 #include "cuda/families.hpp"
-#include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/compile.hpp"
 #include "cuda/runtime/launch.hpp"
 #include "gnn/algebra.hpp"
@@ -318,23 +317,6 @@ TEST_CASE(again_at_exit* doctest::skip()) { compile_at_exit(true); }
 TEST_CASE("no kernel is compiled once NVRTC's own objects are destroyed") {
   CHECK(result_of(start_child(at_exit)) == 0);
   CHECK(result_of(start_child(again_at_exit)) == 0);
-}
-
-TEST_CASE("the number of kernels compiled ahead is a decision") {
-  std::size_t pairs = 0;
-#define RIG_AHEAD(semiring, type) ++pairs;
-#include "ahead.def"
-#undef RIG_AHEAD
-  // Per pair: the plans of `row` that the tuning table marks `aot`, permute_values, and three of
-  // `spmv`. Growth costs build time and bytes: change the numbers knowingly.
-  using rig::on_cuda::sum_kind;
-  CHECK(rig::on_cuda::aot_plans(sum_kind::weighted).size() == 30);
-  CHECK(rig::on_cuda::aot_plans(sum_kind::unweighted).size() == 31);
-  CHECK(rig::on_cuda::aot_plans(sum_kind::indexed).size() == 28);
-  CHECK(rig::on_cuda::aot_kernel_count() < pairs * (31 + 1 + 3));
-  CHECK(rig::on_cuda::aot_kernel_count() > pairs * (28 + 1));
-  // Pairs of builtin.def alone; the build variable RIG_AHEAD adds more.
-  if (pairs == 6) CHECK(rig::on_cuda::aot_kernel_count() == 203);
 }
 
 }  // namespace

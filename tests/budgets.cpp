@@ -1,0 +1,69 @@
+// What grows by itself is bounded here: the library, the kernels compiled ahead, and the seconds
+// that a user's file takes to compile. Raise a number knowingly.
+
+#include <doctest/doctest.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#ifdef RIG_HAS_CUDA
+#include "cuda/row/row_aot.hpp"
+#include "cuda/runtime/launch.hpp"
+#endif
+
+namespace {
+
+TEST_CASE("the library's size") {
+  const double megabytes = static_cast<double>(std::filesystem::file_size(RIG_LIBRARY)) / 1e6;
+  std::printf("librig.so: %.1f MB\n", megabytes);
+  CHECK(megabytes <= 25);
+}
+
+/// Seconds of the user's time that the compiler takes for a file: the best of three runs.
+double seconds_of(const char* name) {
+  const std::string command = std::string(RIG_COMPILE) +
+                              " -O2 -c -o /dev/null " RIG_SOURCE_DIR "/tests/budgets/" + name +
+                              ".cpp";
+  const auto spent = [] {
+    rusage used = {};
+    getrusage(RUSAGE_CHILDREN, &used);
+    return static_cast<double>(used.ru_utime.tv_sec) +
+           1e-6 * static_cast<double>(used.ru_utime.tv_usec);
+  };
+  double best = 1e9;
+  for (int run = 0; run < 3; ++run) {
+    const double before = spent();
+    REQUIRE(std::system(command.c_str()) == 0);
+    best = std::min(best, spent() - before);
+  }
+  std::printf("%s.cpp: %.2f s\n", name, best);
+  return best;
+}
+
+TEST_CASE("seconds of a user's file of ten lines") {
+  CHECK(seconds_of("builtin") <= 1.0);
+  CHECK(seconds_of("sparse") <= 1.2);
+  CHECK(seconds_of("own") <= 3.5);
+}
+
+#ifdef RIG_HAS_CUDA
+TEST_CASE("kernels compiled ahead") {
+  std::size_t pairs = 0;
+#define RIG_AHEAD(semiring, type) ++pairs;
+#include "ahead.def"
+#undef RIG_AHEAD
+  // Per pair: the plans of `row` that the tuning table marks `aot`, permute_values, and three of
+  // `spmv`, which a positional semiring has not. The build variable RIG_AHEAD adds pairs.
+  using rig::on_cuda::sum_kind;
+  CHECK(rig::on_cuda::aot_plans(sum_kind::weighted).size() == 30);
+  CHECK(rig::on_cuda::aot_plans(sum_kind::unweighted).size() == 31);
+  CHECK(rig::on_cuda::aot_plans(sum_kind::indexed).size() == 28);
+  if (pairs == 6) CHECK(rig::on_cuda::aot_kernel_count() == 203);
+}
+#endif
+
+}  // namespace
