@@ -1,25 +1,18 @@
 #pragma once
 
 /// @file
-/// Sizes and indices as arguments: `checked_index`.
+/// Sizes and indices as arguments: `checked_index`, and `checked_option`.
 
 #include <type_traits>
-#include <utility>
 
-#include "rig/error.hpp"
-#include "rig/scalar.hpp"
+#include "rig/checked_number.hpp"
 
 namespace rig {
 
-/// @cond internal
-/// Throws error(range), which names the number.
-[[noreturn]] void refuse_index(const message_piece& number);
-/// @endcond
-
 /// A size or an index as an argument. Every integer converts to it; one that an `index` cannot hold
-/// is error(range), which names it, and is never cut to 32 bits.
+/// is error(range), which names it and the call, and is never cut to 32 bits.
 ///
-/// Constructors, factories, operations and options take it. Accessors of elements and rows, such as
+/// Constructors, factories and operations take it. Accessors of elements and rows, such as
 /// `C(i, j)` and `row(i)`, are for loops: they take `index` and check nothing. The compiler's
 /// option -Wconversion finds wider arguments of theirs.
 /// @code
@@ -31,20 +24,36 @@ class checked_index {
  public:
   /// 0.
   constexpr checked_index() = default;
-  /// The same number. Throws error(range).
+  /// The same number, which is checked when the call reads it.
   template <class Integer>
   requires(std::is_integral_v<Integer> ||
            (std::is_enum_v<Integer> &&
             std::is_convertible_v<Integer, int64>)) constexpr checked_index(Integer number)
-      : value_(static_cast<index>(number)) {
-    if (!std::in_range<index>(+number)) refuse_index(+number);
+      : number_(+number) {}
+  /// The same number. Throws error(range).
+  constexpr operator index() const { return as(nullptr, "a size or an index"); }
+  /// The same number; the words are for the message. Throws error(range).
+  constexpr index as(const char* call, const char* argument) const {
+    return number_.checked<index>(call, argument);
   }
-  /// The same number.
-  constexpr operator index() const { return value_; }
 
  private:
-  index value_ = 0;
+  scalar number_ = 0;
 };
+
+/// A size as an option of a struct, such as `descriptor::width`: a `checked_index` that is checked
+/// at once. Throws error(range).
+class checked_option : public checked_index {
+ public:
+  /// 0.
+  constexpr checked_option() = default;
+  /// The same number. Throws error(range).
+  template <std::convertible_to<checked_index> Integer>
+  constexpr checked_option(const Integer& number) : checked_index(number) {
+    static_cast<void>(as(nullptr, "an option"));
+  }
+};
+
 /// @cond internal
 inline message_piece::message_piece(checked_index value)
     : message_piece(static_cast<long long>(index(value))) {}

@@ -18,16 +18,16 @@ namespace rig {
 /// A matrix as a dense, with `absent` at the places without an entry.
 ///
 /// Shapes: as A. Any T of at most 16 bytes. Places: all. Cost: O(rows · columns + entries). Throws
-/// error: out_of_memory.
+/// error: range, if an integer T cannot hold `absent`; out_of_memory.
 /// @code
 /// const rig::dense<float> full = rig::to_dense(A);
 /// const auto distances = rig::to_dense(A, rig::highest<float>());
 /// @endcode
 template <class T>
-dense<T> to_dense(const matrix<T>& a, std::type_identity_t<T> absent = T(),
-                  const descriptor& desc = {}) {
+dense<T> to_dense(const matrix<T>& a, argument<T> absent = T(), const descriptor& desc = {}) {
+  const T number = read_argument<T>(absent, "to_dense", "absent");
   auto made = rearrange_call("to_dense", operation::kind::spread, a);
-  made.o.scalar = &absent;
+  made.o.scalar = &number;
   made.o.scalar_type = made.o.out_type = type_of<T>;
   made.o.scalar_bytes = sizeof(T);
   made.o.op = &unchanged(made.o);
@@ -51,8 +51,9 @@ matrix<T> matrix<T>::from(const dense<T>& elements) {
   });
 }
 template <class T>
-matrix<T> matrix<T>::from(const dense<T>& elements, T without) {
-  return select(from(elements), selection::not_equal, without);
+matrix<T> matrix<T>::from(const dense<T>& elements, argument<T> without) {
+  const T number = read_argument<T>(without, "from", "without");
+  return select(from(elements), selection::not_equal, number);
 }
 
 /// The k-th diagonal of a matrix as a vector: another name of `diag` of a matrix.
@@ -61,7 +62,7 @@ matrix<T> matrix<T>::from(const dense<T>& elements, T without) {
 /// @endcode
 template <class T>
 vector<T> diagonal(const matrix<T>& a, checked_index k = 0, const descriptor& desc = {}) {
-  return diag(a, k, desc);
+  return diag(a, k.as("diagonal", "k"), desc);
 }
 
 /// @cond internal

@@ -44,18 +44,19 @@ class dense {
 
   /// 0×0.
   dense() = default;
-  /// A rows×columns matrix in host memory, every element `value`. Throws error: shape,
-  /// out_of_memory.
-  dense(checked_index rows, checked_index columns, T value = T())
+  /// A rows×columns matrix in host memory, every element `value`. Throws error: shape; range, for a
+  /// value that an integer T cannot hold; out_of_memory.
+  dense(checked_index rows, checked_index columns, argument<T> value = T())
       : dense(uninitialised(rows, columns)) {
-    for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = value;
+    const T element = read_argument<T>(value, "dense", "value");
+    for (std::size_t i = 0, count = element_count(); i < count; ++i) data_[i] = element;
   }
   /// A rows×columns matrix with uninitialised elements. On a device it belongs to `stream` (null:
   /// rig's stream of the device). Throws error: shape, place, out_of_memory; cannot, for
   /// cudaStreamPerThread.
   static dense uninitialised(checked_index rows, checked_index columns, place where = cpu(),
                              void* stream = nullptr) {
-    check_shape(rows, columns, columns);
+    check_shape(rows, columns);
     dense made;
     made.rows_ = rows;
     made.columns_ = columns;
@@ -71,7 +72,7 @@ class dense {
   /// Copies rows·columns elements, row by row, into host memory. Throws error: shape,
   /// out_of_memory.
   static dense from(checked_index rows, checked_index columns, std::span<const T> elements) {
-    check_shape(rows, columns, columns);
+    check_shape(rows, columns);
     const auto count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
     if (elements.size() != count)
       fail(errc::shape,
@@ -90,8 +91,11 @@ class dense {
   /// @endcode
   static dense view(T* data, checked_index rows, checked_index columns, int64 stride = 0,
                     place where = cpu(), void* stream = nullptr) {
+    check_shape(rows, columns);
     if (stride == 0) stride = columns;
-    check_shape(rows, columns, stride);
+    if (stride < columns)
+      fail(errc::shape, {"dense: stride ", stride, " is less than ", columns,
+                         " columns; give at least that, or 0"});
     if (data == nullptr && rows > 0 && columns > 0)
       fail(errc::range, {"dense: a view of ", rows, "x", columns, " elements at a null pointer"});
     dense made;
@@ -229,13 +233,10 @@ class dense {
   /// @endcond
 
  private:
-  static void check_shape(index rows, index columns, int64 stride) {
-    if (rows < 0 || columns < 0)
+  static void check_shape(checked_index rows, checked_index columns) {
+    if (rows.as("dense", "rows") < 0 || columns.as("dense", "columns") < 0)
       fail(errc::shape,
            {"dense: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
-    if (stride < columns)
-      fail(errc::shape, {"dense: stride ", stride, " is less than ", columns,
-                         " columns; give at least that, or 0"});
   }
   dense packed() const {
     dense made = uninitialised(rows_, columns_, where(), owner_for(where(), stream()));
@@ -288,6 +289,10 @@ class dense {
   buffer owner_;
   bool read_only_ = false;
 };
+/// @cond internal
+template <class T>
+dense(checked_index, checked_index, T) -> dense<T>;
+/// @endcond
 
 /// The result of arg-max and arg-min: two arrays of one shape. Index −1 marks a place without
 /// products.

@@ -73,10 +73,10 @@ requires(!is_weight<T>) matrix<T> symmetrise(const matrix<T>& a) {
 /// const auto best = rig::mxm(with_loops, B, rig::max_second<float>{});
 /// @endcode
 template <class T>
-matrix<T> add_self_loops(const matrix<T>& a, T value = T(1));
+matrix<T> add_self_loops(const matrix<T>& a, argument<T> value = T(1));
 /// @cond internal
 template <class T>
-requires(!is_weight<T>) matrix<T> add_self_loops(const matrix<T>& a, T = {}) {
+requires(!is_weight<T>) matrix<T> add_self_loops(const matrix<T>& a, argument<T> = {}) {
   refuse_weights<T>();
   return a;
 }

@@ -60,9 +60,10 @@ class matrix {
   }
   ~matrix() = default;
 
-  /// An iso matrix on an existing pattern. Throws error(range) if that is null.
-  explicit matrix(std::shared_ptr<const pattern> structure, T iso = T(1))
-      : structure_(given(std::move(structure))), iso_(iso) {}
+  /// An iso matrix on an existing pattern. Throws error(range) if that is null, or an integer T
+  /// cannot hold the number.
+  explicit matrix(std::shared_ptr<const pattern> structure, argument<T> iso = T(1))
+      : structure_(given(std::move(structure))), iso_(read_argument<T>(iso, "matrix", "iso")) {}
 
   /// A matrix from a pattern and one value per entry (values.bytes() = nnz·sizeof(T), same place).
   /// Throws error: range, if the pattern is null; shape, place.
@@ -80,14 +81,15 @@ class matrix {
 
   /// A matrix with every entry: the elements of a dense, copied in its place. The second form
   /// leaves out the elements that equal `without`; NaN equals nothing. Needs
-  /// `rig/conversions.hpp`. Cost: O(elements). Throws error(out_of_memory).
+  /// `rig/conversions.hpp`. Cost: O(elements). Throws error: range, if T cannot hold `without`;
+  /// out_of_memory.
   /// @code
   /// const auto every = rig::matrix<float>::from(B);
   /// const auto sparse = rig::matrix<float>::from(B, 0);
   /// @endcode
   static matrix from(const dense<T>& elements);
   /// The same without the elements that equal `without`.
-  static matrix from(const dense<T>& elements, T without);
+  static matrix from(const dense<T>& elements, argument<T> without);
 
   /// Builds a matrix from tuples (i[p], j[p], v[p]) in any order; positions have any integer type.
   /// Throws error: duplicate, if two tuples have one position; shape, range, out_of_memory.
@@ -118,8 +120,10 @@ class matrix {
   /// const auto graph = rig::matrix<float>::from_positions(3, 3, i, j);
   /// @endcode
   static matrix from_positions(checked_index rows, checked_index columns, const integers& i,
-                               const integers& j, T iso = T(1), bool merge_duplicates = false) {
-    return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, iso);
+                               const integers& j, argument<T> iso = T(1),
+                               bool merge_duplicates = false) {
+    const T value = read_argument<T>(iso, "from_positions", "iso");
+    return matrix(sort_tuples(rows, columns, i, j, merge_duplicates).structure, value);
   }
 
   /// Copies CSR arrays. Offsets and columns are vectors, arrays or spans of any integer type;
@@ -144,8 +148,10 @@ class matrix {
   }
   /// The same without values: an iso matrix.
   static matrix from_csr(checked_index rows, checked_index columns, const integers& offsets,
-                         const integers& entries, input how = input::checked, T iso = T(1)) {
-    return matrix(pattern_from_csr(rows, columns, offsets, entries, how), iso);
+                         const integers& entries, input how = input::checked,
+                         argument<T> iso = T(1)) {
+    const T value = read_argument<T>(iso, "from_csr", "iso");
+    return matrix(pattern_from_csr(rows, columns, offsets, entries, how), value);
   }
 
   /// A view of CSR arrays without a copy; the caller keeps them alive and unchanged while any copy
@@ -218,13 +224,16 @@ class matrix {
     copy_rows(kept.data(), 0, from.data(), 0, from.size_bytes(), 1, cpu(), nullptr);
     return matrix<element>(structure_, std::move(kept));
   }
-  /// A matrix with the same pattern and derived structures, and the value `iso` in every entry.
+  /// A matrix with the same pattern and derived structures, and the value `iso` in every entry: of
+  /// its type, or of a named one. Throws error(range) if an integer type cannot hold the number.
   /// @code
   /// const rig::matrix<float> ones = A.with_value(1.0f);
   /// @endcode
-  template <class U>
-  matrix<U> with_value(U iso) const {
-    return matrix<U>(structure_, iso);
+  template <class Named = void, class Number = Named>
+  auto with_value(Number iso) const {
+    using U = std::conditional_t<std::is_void_v<Named>, Number, Named>;
+    return matrix<U>(structure_,
+                     read_argument<U>(static_cast<argument<U>>(iso), "with_value", "iso"));
   }
 
   /// The entries, row by row, as a range of (row, column, value). Throws error(place) unless they
@@ -296,8 +305,9 @@ class matrix {
   }
 
   template <class Combine>
-  static matrix build(index rows, index columns, const integers& i, const integers& j,
-                      std::span<const T> v, bool duplicates_allowed, Combine combine) {
+  static matrix build(checked_index rows, checked_index columns, const integers& i,
+                      const integers& j, std::span<const T> v, bool duplicates_allowed,
+                      Combine combine) {
     if (v.size() != i.size())
       fail(errc::shape, {"matrix: there are ", i.size(), " positions but ", v.size(),
                          " values; give one value per position"});
@@ -330,5 +340,9 @@ class matrix {
   bool is_iso_ = true;
   T iso_{};
 };
+/// @cond internal
+template <class T>
+matrix(std::shared_ptr<const pattern>, T) -> matrix<T>;
+/// @endcond
 
 }  // namespace rig

@@ -339,6 +339,7 @@ mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask
     if constexpr (require_semiring<S>()) {
       problem p = make_problem<S>(name, a, b, mask, desc);
       p.creates_result = true;
+      p.c.value_type = type_of<typename result_element<Named, S>::type>;
       check(p);
       auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
       fill_in_result<S>(p, c);

@@ -188,8 +188,8 @@ struct sorted_tuples {
   std::shared_ptr<const pattern> structure;
   std::vector<int64> order, groups;
 };
-sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
-                          bool duplicates_allowed);
+sorted_tuples sort_tuples(checked_index rows, checked_index columns, const integers& i,
+                          const integers& j, bool duplicates_allowed);
 
 /// to[p] = from[order[p]], elements of so many bytes each; `to` may not overlap.
 void take_elements(const void* from, std::size_t bytes_each, const std::vector<int64>& order,

@@ -33,9 +33,9 @@ class indices : public index_list {
   /// The indices of a range.
   indices(range of) {
     what = kind::range;
-    first = checked_index(of.first);
-    last = checked_index(of.last);
-    step = checked_index(of.step);
+    first = checked_index(of.first).as("range", "first");
+    last = checked_index(of.last).as("range", "last");
+    step = checked_index(of.step).as("range", "step");
   }
   /// A list, which outlives the call.
   template <std::ranges::contiguous_range List>
@@ -248,7 +248,7 @@ void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& r
 /// @endcode
 template <class T>
 vector<T> extract_row(const matrix<T>& a, checked_index row, const descriptor& desc = {}) {
-  const index number = row;
+  const index number = row.as("extract_row", "row");
   return vector<T>(extract(a, std::span(&number, 1), all, desc));
 }
 
@@ -458,7 +458,7 @@ void kronecker(const matrix<T>&, const matrix<U>&, const Op&, const Rest&...) {
 template <class T>
 matrix<T> diag(const vector<T>& v, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
-  made.o.diagonal = k;
+  made.o.diagonal = k.as("diag", "k");
   return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
 }
 /// The k-th diagonal of a matrix as a vector. Shapes: A m×n, the vector min(m, n − k), or
@@ -470,7 +470,7 @@ matrix<T> diag(const vector<T>& v, checked_index k = 0, const descriptor& desc =
 template <class T>
 vector<T> diag(const matrix<T>& a, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
-  made.o.diagonal = k;
+  made.o.diagonal = k.as("diag", "k");
   return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
 }
 
@@ -486,9 +486,9 @@ inline index_list first_row(int64 count) {
 }
 
 template <class T>
-auto build_call(index rows, index columns, const index_list& i, const index_list& j,
+auto build_call(checked_index rows, checked_index columns, const index_list& i, const index_list& j,
                 const dense<T>& v) {
-  if (rows < 0 || columns < 0)
+  if (rows.as("build", "rows") < 0 || columns.as("build", "columns") < 0)
     fail(errc::shape, {"build: ", rows, "x", columns, " is not a shape"});
   if (v.columns() != 1)
     fail(errc::shape,
@@ -544,15 +544,15 @@ matrix<T> build(checked_index rows, checked_index columns, const indices& i, con
 template <class T>
 vector<T> build(checked_index size, const indices& i, const dense<T>& v, binary combine,
                 const descriptor& desc = {}) {
-  auto made = folded(build_call(1, size, first_row(v.rows()), i, v), combine);
+  auto made = folded(build_call(1, size.as("build", "size"), first_row(v.rows()), i, v), combine);
   return vector<T>(run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc));
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
 vector<T> build(checked_index size, const indices& i, const dense<T>& v,
                 const descriptor& desc = {}) {
-  return vector<T>(
-      run_fresh<matrix<T>, T>(build_call(1, size, first_row(v.rows()), i, v), no_mask(), desc));
+  return vector<T>(run_fresh<matrix<T>, T>(
+      build_call(1, size.as("build", "size"), first_row(v.rows()), i, v), no_mask(), desc));
 }
 
 /// The entries of a matrix, row by row, as three n×1 arrays in its place.
@@ -623,29 +623,29 @@ tuples<T> to_tuples(const matrix<T>& a) {
 /// @endcode
 template <class T>
 std::optional<T> at(const matrix<T>& a, checked_index i, checked_index j) {
-  if (i < 0 || i >= a.rows() || j < 0 || j >= a.columns())
-    fail(errc::range, {"at: (", i, ", ", j, ") is outside ", a.rows(), "x", a.columns()});
+  const index row = i.as("at", "i"), column = j.as("at", "j");
+  if (row < 0 || row >= a.rows() || column < 0 || column >= a.columns())
+    fail(errc::range, {"at: (", row, ", ", column, ") is outside ", a.rows(), "x", a.columns()});
   if (a.where() != cpu()) {
-    const index row = i, column = j;
     const matrix<T> one = extract(a, std::span(&row, 1), std::span(&column, 1)).to(cpu());
     return one.nnz() == 0 ? std::nullopt : std::optional<T>(one.value(0));
   }
-  int64 low = a.structure().offset(i), high = a.structure().offset(i + 1);
+  int64 low = a.structure().offset(row), high = a.structure().offset(row + 1);
   const int64 end = high;
   while (low < high) {
     const int64 middle = low + (high - low) / 2;
-    if (a.structure().column_indices()[middle] < j)
+    if (a.structure().column_indices()[middle] < column)
       low = middle + 1;
     else
       high = middle;
   }
-  if (low == end || a.structure().column_indices()[low] != j) return std::nullopt;
+  if (low == end || a.structure().column_indices()[low] != column) return std::nullopt;
   return a.value(low);
 }
 /// The element at index i of a vector, if it is an entry.
 template <class T>
 std::optional<T> at(const vector<T>& v, checked_index i) {
-  return at(v.as_row(), 0, i);
+  return at(v.as_row(), 0, i.as("at", "i"));
 }
 
 }  // namespace rig

@@ -22,6 +22,7 @@
 #include "rig/algorithms/triangles.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/checked_index.hpp"
+#include "rig/checked_number.hpp"
 #include "rig/conversions.hpp"
 #include "rig/elementwise.hpp"
 #include "rig/error.hpp"

@@ -25,7 +25,7 @@ class vector {
   /// Of size 0.
   vector() noexcept : row_(empty_row(), T()) {}
   /// Of `size` places and no entry.
-  explicit vector(checked_index size) : row_(1, size) {}
+  explicit vector(checked_index size) : row_(1, size.as("vector", "size")) {}
   /// The row of a 1×n matrix; a 0×0 one makes a vector of size 0. Throws error(shape) for another
   /// number of rows.
   explicit vector(matrix<T> row) : row_(std::move(row)) {
@@ -48,11 +48,13 @@ class vector {
 
   /// An iso vector with entries at these indices, which have any integer type and any order. Throws
   /// error: range; duplicate, unless `merge_duplicates`.
-  static vector from_indices(checked_index size, const integers& indices, T iso = T(1),
+  static vector from_indices(checked_index size, const integers& indices, argument<T> iso = T(1),
                              bool merge_duplicates = false) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
-      return vector(matrix<T>::from_positions(1, size, rows, indices, iso, merge_duplicates));
+      const T value = read_argument<T>(iso, "from_indices", "iso");
+      return vector(matrix<T>::from_positions(1, size.as("vector", "size"), rows, indices, value,
+                                              merge_duplicates));
     });
   }
   /// Entries values[p] at indices[p], in any order. Throws error: shape, range, duplicate.
@@ -60,7 +62,7 @@ class vector {
                             std::span<const T> values) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
-      return vector(matrix<T>::from_tuples(1, size, rows, indices, values));
+      return vector(matrix<T>::from_tuples(1, size.as("vector", "size"), rows, indices, values));
     });
   }
   /// The same, except that `combine(x, y)` folds duplicates in input order.
@@ -70,7 +72,8 @@ class vector {
                             Combine combine) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
-      return vector(matrix<T>::from_tuples(1, size, rows, indices, values, combine));
+      return vector(
+          matrix<T>::from_tuples(1, size.as("vector", "size"), rows, indices, values, combine));
     });
   }
   /// A vector with every entry: the elements of an n×1 dense, copied in its place. Throws error:
@@ -99,8 +102,8 @@ class vector {
       const int64 offsets[] = {0, static_cast<int64>(indices.size())};
       bool offsets_64 = false;
       buffer packed = pack_offsets(offsets, offsets_64);
-      const auto whole =
-          matrix<T>::view(1, size, std::span<const int64>(offsets), indices, values, how);
+      const auto whole = matrix<T>::view(1, size.as("vector", "size"),
+                                         std::span<const int64>(offsets), indices, values, how);
       return vector(
           matrix<T>(std::make_shared<const pattern>(
                         1, size, static_cast<int64>(indices.size()), std::move(packed), offsets_64,
@@ -145,9 +148,10 @@ class vector {
   /// The same vector in another place; shares everything if it is already there.
   vector to(place target) const { return vector(row_.to(target)); }
   /// An n×1 dense in the vector's place: `absent` where the vector has no entry. Throws
-  /// error(out_of_memory).
-  dense<T> to_dense(T absent = T()) const {
+  /// error: range, if an integer T cannot hold the number; out_of_memory.
+  dense<T> to_dense(argument<T> absent = T()) const {
     return or_out_of_memory("to_dense", [&] {
+      const T number = read_argument<T>(absent, "to_dense", "absent");
       const descriptor plain;
       auto out = dense<T>::uninitialised(size(), 1, where());
       operation o{"to_dense", operation::kind::spread};
@@ -156,7 +160,7 @@ class vector {
       fill_in(o.x.sparse, row_);
       o.c.what = operand::kind::dense;
       fill_in(o.c.full, out);
-      o.scalar = &absent;
+      o.scalar = &number;
       o.scalar_type = o.out_type = type_of<T>;
       o.scalar_bytes = o.out_bytes = sizeof(T);
       o.desc = &plain;

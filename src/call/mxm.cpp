@@ -136,6 +136,14 @@ void check_cbsr(const problem& p) {
     fail(errc::range, {p.operation, ": kernel '", named->name, "' on B: ", refusal});
 }
 
+/// Throws error(range) if C has integers, and fill is none of them.
+void check_fill(const problem& p) {
+  if (p.c.value_type == type::int32)
+    p.desc->fill.checked<int32>(p.operation, "fill");
+  else if (p.c.value_type == type::int64)
+    p.desc->fill.checked<int64>(p.operation, "fill");
+}
+
 void check_descriptor(problem& p) {
   if (p.desc->threads < 0)
     fail(errc::range,
@@ -145,6 +153,7 @@ void check_descriptor(problem& p) {
     fail(errc::type,
          {p.operation, ": fill is a number, which does not convert to the result type of ",
           p.algebra->name, "; leave fill unset"});
+  check_fill(p);
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);
   if (p.a.where == cpu()) on_cpu::instruction_set();  // throws if RIG_ISA is invalid

@@ -136,17 +136,20 @@ cbsr_pattern::cbsr_pattern(index rows, index columns, index k, place where, void
 
 cbsr_pattern cbsr_pattern::uninitialised(checked_index rows, checked_index columns, checked_index k,
                                          place where, void* stream) {
-  return {rows, columns, k, where, stream, &buffer::allocate};
+  return {rows.as("cbsr", "rows"), columns.as("cbsr", "columns"), k.as("cbsr", "k"), where, stream,
+          &buffer::allocate};
 }
 
 cbsr_pattern cbsr_pattern::temporary(checked_index rows, checked_index columns, checked_index k,
                                      place where, void* stream) {
-  return {rows, columns, k, where, stream, &buffer::temporary};
+  return {rows.as("cbsr", "rows"), columns.as("cbsr", "columns"), k.as("cbsr", "k"), where, stream,
+          &buffer::temporary};
 }
 
 cbsr_pattern cbsr_pattern::from(checked_index rows, checked_index columns, checked_index k,
                                 std::span<const index> indices) {
   cbsr_pattern made = uninitialised(rows, columns, k);
+  const index width = columns;
   if (indices.size() != made.nnz())
     fail(errc::shape, {"cbsr: ", rows, " rows of ", k, " entries need ", made.nnz(),
                        " indices, got ", indices.size()});
@@ -155,9 +158,9 @@ cbsr_pattern cbsr_pattern::from(checked_index rows, checked_index columns, check
       const std::size_t row = at / static_cast<std::size_t>(k),
                         p = at % static_cast<std::size_t>(k);
       const index j = indices[at];
-      if (j < 0 || j >= columns)
+      if (j < 0 || j >= width)
         fail(errc::range,
-             {"cbsr: row ", row, " has column ", j, ", but there are ", columns, " columns"});
+             {"cbsr: row ", row, " has column ", j, ", but there are ", width, " columns"});
       if (p > 0 && j <= indices[at - 1])
         fail(errc::order, {"cbsr: row ", row, " has column ", j, " after column ", indices[at - 1],
                            "; columns must ascend"});
@@ -192,8 +195,9 @@ requires(is_float<T> ||
 }
 
 template <class T>
-requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, checked_index k,
+requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, checked_index given,
                                                         const descriptor& desc) {
+  const index k = given.as("maxk", "k");
   check_k("maxk", x.columns(), k);
   if (desc.threads < 0)
     fail(errc::range, {"maxk: threads is ", desc.threads, "; set a number, or 0 for the default"});

@@ -322,7 +322,9 @@ matrix<float> karate() {
   });
 }
 
-matrix<float> rmat(checked_index scale, checked_index edge_factor, std::uint64_t seed) {
+matrix<float> rmat(checked_index given_scale, checked_index given_factor, std::uint64_t seed) {
+  const index scale = given_scale.as("rmat", "scale"),
+              edge_factor = given_factor.as("rmat", "edge_factor");
   if (scale < 0 || scale > 30 || edge_factor < 0)
     fail(errc::range, {"generate: rmat of scale ", scale, " and edge factor ", edge_factor,
                        "; the scale must be 0 to 30, and the edge factor at least 0"});
@@ -349,7 +351,8 @@ matrix<float> rmat(checked_index scale, checked_index edge_factor, std::uint64_t
   });
 }
 
-matrix<float> uniform(checked_index n, double degree, std::uint64_t seed) {
+matrix<float> uniform(checked_index nodes, double degree, std::uint64_t seed) {
+  const index n = nodes.as("uniform", "n");
   if (n < 0 || !(degree >= 0 && degree < 0x1p31))
     fail(errc::range, {"generate: uniform of ", n, " nodes and mean degree ", degree,
                        "; the nodes must be at least 0, and the degree at least 0 and below 2^31"});
@@ -362,8 +365,9 @@ matrix<float> uniform(checked_index n, double degree, std::uint64_t seed) {
   });
 }
 
-matrix<float> grid(checked_index rows, checked_index columns, double missing_horizontal,
+matrix<float> grid(checked_index height, checked_index width, double missing_horizontal,
                    double missing_vertical, std::uint64_t seed) {
+  const index rows = height.as("grid", "rows"), columns = width.as("grid", "columns");
   if (rows < 0 || columns < 0 || int64{rows} * columns > highest<index>())
     fail(errc::range,
          {"generate: grid of ", rows, "x", columns,
@@ -384,7 +388,8 @@ matrix<float> grid(checked_index rows, checked_index columns, double missing_hor
   });
 }
 
-matrix<float> cliques(checked_index n, checked_index size) {
+matrix<float> cliques(checked_index nodes, checked_index each) {
+  const index n = nodes.as("cliques", "n"), size = each.as("cliques", "size");
   if (n < 0 || size < 1)
     fail(errc::range, {"generate: cliques of ", n, " nodes in groups of ", size,
                        "; the nodes must be at least 0, and the group at least 1"});
@@ -400,7 +405,8 @@ matrix<float> cliques(checked_index n, checked_index size) {
   });
 }
 
-matrix<float> banded(checked_index n, checked_index half) {
+matrix<float> banded(checked_index nodes, checked_index half_width) {
+  const index n = nodes.as("banded", "n"), half = half_width.as("banded", "half");
   if (n < 0 || half < 0)
     fail(errc::range,
          {"generate: banded of ", n, " nodes and half-width ", half, "; both must be at least 0"});

@@ -168,7 +168,8 @@ matrix<T> symmetrise(const matrix<T>& a) {
 }
 
 template <class T>
-matrix<T> add_self_loops(const matrix<T>& a, T value) {
+matrix<T> add_self_loops(const matrix<T>& a, argument<T> given) {
+  const T value = read_argument<T>(given, "add_self_loops", "value");
   require_square("add_self_loops", a);
   if (!is_on_host(a)) return add_loops_there(a, value);
   return or_out_of_memory("add_self_loops", [&] {
@@ -289,7 +290,7 @@ matrix<T> edge_softmax(const matrix<T>& a, const descriptor& desc) {
 
 #define RIG_GRAPH(T)                               \
   template matrix<T> symmetrise(const matrix<T>&); \
-  template matrix<T> add_self_loops(const matrix<T>&, T)
+  template matrix<T> add_self_loops(const matrix<T>&, argument<T>)
 #define RIG_SCALE(T)                                                   \
   template matrix<T> scale_rows(const matrix<T>&, std::span<const T>); \
   template matrix<T> scale_columns(const matrix<T>&, std::span<const T>)

@@ -27,9 +27,16 @@ message_piece::message_piece(double value) {
                         std::to_chars(digits_, digits_ + sizeof(digits_), value).ptr - digits_)};
 }
 
-void refuse_index(const message_piece& number) {
-  fail(errc::range, {"a size, an index or an option is ", number.text(), ", outside ",
-                     lowest<index>(), " … ", highest<index>(), "; pass a number within"});
+void refuse_number(const char* call, const char* argument, const scalar& number,
+                   const integer_limits& type) {
+  const char* const colon = call == nullptr ? "" : ": ";
+  const message_piece given = number.in_words();
+  if (call == nullptr) call = "";
+  if (number.is_within(type))
+    fail(errc::range, {call, colon, argument, " is ", given, ", and ", type.name,
+                       " holds whole numbers; pass one"});
+  fail(errc::range, {call, colon, argument, " is ", given, ", outside ", type.least, " … ",
+                     type.greatest, " of ", type.name, "; pass one within"});
 }
 
 void fail(errc code, std::initializer_list<message_piece> pieces) {

@@ -11,8 +11,8 @@ namespace rig {
 
 inline std::size_t size(int64 count) { return static_cast<std::size_t>(count); }
 
-inline void check_shape(index rows, index columns) {
-  if (rows < 0 || columns < 0)
+inline void check_shape(checked_index rows, checked_index columns) {
+  if (rows.as("matrix", "rows") < 0 || columns.as("matrix", "columns") < 0)
     fail(errc::shape,
          {"matrix: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
 }

@@ -156,8 +156,8 @@ std::shared_ptr<const pattern> without_columns() noexcept {
 
 pattern::pattern(checked_index rows, checked_index columns, int64 nnz, buffer offsets,
                  bool offsets_64, buffer columns_of_entries)
-    : rows_(rows),
-      columns_(columns),
+    : rows_(rows.as("pattern", "rows")),
+      columns_(columns.as("pattern", "columns")),
       nnz_(nnz),
       offsets_64_(offsets_64),
       offsets_(std::move(offsets)),
@@ -278,15 +278,19 @@ buffer pack_offsets(const integers& offsets, bool& offsets_64) {
 std::shared_ptr<const pattern> pattern_from_csr(checked_index rows, checked_index columns,
                                                 const integers& offsets, const integers& entries,
                                                 input how, std::vector<int64>* order) {
-  return or_out_of_memory("matrix",
-                          [&] { return copy_csr(rows, columns, offsets, entries, how, order); });
+  return or_out_of_memory("matrix", [&] {
+    return copy_csr(rows.as("matrix", "rows"), columns.as("matrix", "columns"), offsets, entries,
+                    how, order);
+  });
 }
 
 std::shared_ptr<const pattern> pattern_view(checked_index rows, checked_index columns,
                                             const integers& offsets, const integers& entries,
                                             input how, place where, void* stream) {
-  return or_out_of_memory(
-      "matrix", [&] { return view_csr(rows, columns, offsets, entries, how, where, stream); });
+  return or_out_of_memory("matrix", [&] {
+    return view_csr(rows.as("matrix", "rows"), columns.as("matrix", "columns"), offsets, entries,
+                    how, where, stream);
+  });
 }
 
 }  // namespace rig

@@ -18,8 +18,8 @@ int threads_for(index rows, index columns) {
   return on_cpu::threads_for(static_cast<double>(rows) * columns);
 }
 
-void check_shape(index rows, index columns) {
-  if (rows < 0 || columns < 0)
+void check_shape(checked_index rows, checked_index columns) {
+  if (rows.as("quantized", "rows") < 0 || columns.as("quantized", "columns") < 0)
     fail(errc::shape, {"quantized: ", rows, "x", columns,
                        " is not a shape; rows and columns must be at least 0"});
 }

@@ -140,7 +140,6 @@ std::span<const index> as_indices(const integers& given, index limit, const char
 }
 
 void check_tuples(index rows, index columns, std::span<const index> i, std::span<const index> j) {
-  check_shape(rows, columns);
   if (i.size() != j.size())
     fail(errc::shape, {"matrix: there are ", i.size(), " row indices but ", j.size(),
                        " column indices; give one of each per entry"});
@@ -280,8 +279,9 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
 
 }  // namespace
 
-sorted_tuples sort_tuples(index rows, index columns, const integers& i, const integers& j,
-                          bool duplicates_allowed) {
+sorted_tuples sort_tuples(checked_index rows, checked_index columns, const integers& i,
+                          const integers& j, bool duplicates_allowed) {
+  check_shape(rows, columns);
   return or_out_of_memory("matrix", [&] {
     std::vector<index> narrow_i, narrow_j;
     const auto of_row = as_indices(i, rows, "row", narrow_i);

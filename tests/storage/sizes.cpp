@@ -1,9 +1,11 @@
-// Sizes and indices of every integer type: what does not fit 32 bits is refused, and named.
+// Sizes, indices and numbers of every integer type: what a type cannot hold is refused, and named.
 
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cstdint>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -61,6 +63,124 @@ TEST_CASE("containers") {
       {"quantized",
        [&] { rig::quantized::from_codes(wide, 0, std::vector<unsigned char>(), no_values, {}); }},
   });
+}
+
+TEST_CASE("errors name the call and the argument") {
+  const std::vector<int> none;
+  const auto a = rig::generate::karate();
+  const auto v = rig::vector<float>::from_indices(3, std::vector{1});
+  for (const attempt& one : std::vector<attempt>{
+           {"dense: rows is", [] { rig::dense<float>(wide, 1); }},
+           {"dense: columns is",
+            [] { rig::dense<float>::view(static_cast<float*>(nullptr), 0, wide); }},
+           {"matrix: rows is", [] { rig::matrix<float>(wide, 1); }},
+           {"matrix: columns is", [&] { rig::matrix<float>::from_positions(1, wide, none, none); }},
+           {"matrix: rows is", [&] { rig::matrix<float>::from_csr(wide, 1, none, none); }},
+           {"vector: size is", [&] { rig::vector<float>::from_indices(wide, none); }},
+           {"cbsr: k is", [&] { rig::cbsr_pattern::from(0, 1, wide, none); }},
+           {"quantized: columns is", [&] { rig::quantized::from_codes(0, wide, {}, {}, {}); }},
+           {"maxk: k is", [] { rig::maxk(rig::dense<float>(3, 3), wide); }},
+           {"extract_row: row is", [&] { rig::extract_row(a, wide); }},
+           {"range: last is",
+            [&] {
+              rig::extract(a, rig::range{0, wide}, rig::all);
+            }},
+           {"at: j is", [&] { rig::at(a, 0, wide); }},
+           {"at: i is", [&] { rig::at(v, wide); }},
+           {"diag: k is", [&] { rig::diag(v, wide); }},
+           {"diagonal: k is", [&] { rig::diagonal(a, wide); }},
+           {"build: size is", [] { rig::build(wide, std::vector{0}, rig::dense<float>(1, 1)); }},
+           {"rmat: scale is", [] { rig::generate::rmat(wide, 1); }},
+           {"banded: half is", [] { rig::generate::banded(2, wide); }},
+           {"an option is", [] { static_cast<void>(rig::descriptor{.threads = wide}); }}}) {
+    CAPTURE(one.what);
+    check_error(errc::range, {one.what, named, "int32", "pass one within"}, one.make);
+  }
+}
+
+/// Every call that takes one number for elements of type T.
+template <class T, class Number>
+std::vector<attempt> calls_with(Number x) {
+  static const std::vector<int> once{0};
+  static const auto a = rig::generate::karate().with_value(T(1));
+  static const auto v = rig::vector<T>::from_indices(2, once);
+  return {
+      {"dense: value", [=] { rig::dense<T>(1, 1, x); }},
+      {"matrix: iso", [=] { rig::matrix<T>(a.shared_structure(), x); }},
+      {"from_positions: iso", [=] { rig::matrix<T>::from_positions(1, 1, once, once, x); }},
+      {"from_csr: iso",
+       [=] {
+         rig::matrix<T>::from_csr(1, 1, std::vector{0, 1}, once, rig::input::checked, x);
+       }},
+      {"from: without", [=] { rig::matrix<T>::from(rig::dense<T>(2, 2), x); }},
+      {"with_value: iso", [=] { a.template with_value<T>(x); }},
+      {"from_indices: iso", [=] { rig::vector<T>::from_indices(2, once, x); }},
+      {"to_dense: absent", [=] { v.to_dense(x); }},
+      {"to_dense: absent", [=] { rig::to_dense(a, x); }},
+  };
+}
+
+template <class T, class Number>
+void refuses(Number x, const std::string& words, const std::string& type) {
+  for (const attempt& one : calls_with<T>(x)) {
+    CAPTURE(one.what);
+    check_error(errc::range, {std::string(one.what) + " is " + words, type}, one.make);
+  }
+}
+
+TEST_CASE("a number that an integer type cannot hold") {
+  refuses<int>(wide, "5000000000, outside -2147483648 … 2147483647", "int32");
+  refuses<int>(~0ULL, "18446744073709551615", "int32");
+  refuses<int>(2.5, "2.5", "int32 holds whole numbers");
+  refuses<int>(-3e9f, "-3e+09", "int32");
+  refuses<int>(std::numeric_limits<double>::quiet_NaN(), "nan", "int32");
+  refuses<long>(~0ULL, "18446744073709551615", "int64");
+  refuses<long>(0x1p63, "9223372036854775808, outside", "9223372036854775807 of int64");
+  refuses<std::uint8_t>(300, "300, outside 0 … 255", "uint8");
+  refuses<std::uint8_t>(-1, "-1", "uint8");
+  check_error(errc::range, {"add_self_loops: value is 5000000000", "int32"},
+              [] { rig::add_self_loops(rig::generate::karate().with_value(1), wide); });
+}
+
+TEST_CASE("a number that the type holds") {
+  for (const attempt& one : calls_with<int>(7.0)) CHECK_NOTHROW(one.make());
+  for (const attempt& one : calls_with<int>(std::numeric_limits<int>::min()))
+    CHECK_NOTHROW(one.make());
+  for (const attempt& one : calls_with<long>(-0x1p63)) CHECK_NOTHROW(one.make());
+  for (const attempt& one : calls_with<float>(wide)) CHECK_NOTHROW(one.make());
+  for (const attempt& one : calls_with<bool>(7)) CHECK_NOTHROW(one.make());
+  CHECK(rig::dense<std::uint64_t>(1, 1, ~0UL)(0, 0) == ~0UL);
+  CHECK(rig::dense<long>(1, 1, wide)(0, 0) == wide);
+  CHECK(rig::dense<char>(1, 1, 'x')(0, 0) == 'x');
+  CHECK(rig::dense<int>(1, 1, 'x')(0, 0) == 'x');
+  CHECK(rig::dense<int>(1, 1, {})(0, 0) == 0);
+  CHECK(rig::dense(1, 1, 2.5)(0, 0) == 2.5);
+  CHECK(rig::matrix(rig::generate::karate().shared_structure(), 3).iso_value() == 3);
+}
+
+TEST_CASE("a fill that the result cannot hold") {
+  const auto a = rig::generate::karate();
+  const rig::dense<int> x(34, 2, 1), before = x;
+  auto c = x;
+  const auto refuses_fill = [&](rig::scalar fill, const std::string& words) {
+    const rig::descriptor desc{.replace = true, .fill = fill};
+    const auto places = rig::structure(c);
+    const rig::plus_times<int> s;
+    check_error(errc::range, {"mxm: fill is " + words, "int32"}, [&] { rig::mxm(a, x, s, desc); });
+    check_error(errc::range, {"mxm: fill is " + words},
+                [&] { rig::mxm(c, rig::none, a, x, s, places, desc); });
+    check_error(errc::range, {"mxv: fill is " + words},
+                [&] { rig::mxv(a, rig::dense<int>(34, 1), s, desc); });
+    check_error(errc::range, {"apply: fill is " + words},
+                [&] { rig::apply(c, rig::none, x, rig::unary::absolute, places, desc); });
+    CHECK(c == before);
+  };
+  refuses_fill(wide, "5000000000");
+  refuses_fill(0.5f, "0.5");
+  refuses_fill(std::numeric_limits<float>::infinity(), "inf");
+  CHECK(rig::mxm<float>(a, x, rig::plus_times<int>{}, {.fill = 0.5}).rows() == 34);
+  CHECK(rig::mxm<long>(a, x, rig::plus_times<int>{}, {.fill = wide}).rows() == 34);
+  CHECK(rig::mxm(a, x, rig::plus_times<int>{}, {.fill = -1.0}).rows() == 34);
 }
 
 TEST_CASE("operations") {

@@ -105,7 +105,7 @@ void fill_in(operation& o, const Mask& mask, const descriptor& desc) {
   o.out_bytes = sizeof(T);
   o.desc = &desc;
   if constexpr (is_storage<T>) {
-    const T fill = desc.fill.template as<T>();
+    const T fill = desc.fill.template checked<T>(o.name, "fill");
     __builtin_memcpy(o.fill, &fill, sizeof(T));
   }
 }
