@@ -5,6 +5,7 @@
 /// `to_tuples` and `at`.
 
 #include <concepts>
+#include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -24,8 +25,14 @@ struct range {
   int64 step = 1;  ///< not 0
 };
 
-/// An argument that names rows or columns: `all`, a `range`, or a list of indices in any order and
-/// with repetitions. A list is not copied.
+/// @cond internal
+/// A list of the caller as indices. A number that no index holds becomes -1, which no operation
+/// takes as a place, so its check of the list refuses it.
+std::shared_ptr<const std::vector<index>> narrowed(const integers& list);
+/// @endcond
+
+/// An argument that names rows or columns: `all`, a `range`, or a list of indices of any integer
+/// type, in any order and with repetitions. A list of `index` is not copied.
 class indices : public index_list {
  public:
   /// Every row, or every column.
@@ -38,11 +45,17 @@ class indices : public index_list {
     step = checked_index(of.step).as("range", "step");
   }
   /// A list, which outlives the call.
-  template <std::ranges::contiguous_range List>
-  requires std::is_same_v<std::ranges::range_value_t<const List>, index> indices(const List& of) {
+  template <integer_range List>
+  indices(const List& of) {
     what = kind::list;
-    list = std::ranges::data(of);
     count = static_cast<int64>(std::ranges::size(of));
+    if constexpr (std::is_same_v<std::ranges::range_value_t<const List>, index>) {
+      list = std::ranges::data(of);
+    } else {
+      given = of;
+      narrow_ = narrowed(of);
+      list = narrow_->data();
+    }
   }
   /// An n×1 dense with packed rows, on the CPU or where the operands are.
   indices(const dense<index>& of) {
@@ -58,6 +71,9 @@ class indices : public index_list {
     where = of.where();
     stream = of.stream();
   }
+
+ private:
+  std::shared_ptr<const std::vector<index>> narrow_;  // of a list in another type
 };
 
 /// @cond internal

@@ -23,7 +23,7 @@ enum class ordering {
 /// @cond internal
 dense<index> reorder_nodes(const matrix<bool>& a, ordering by);
 /// The inverse of `positions`, which must be a permutation of 0 … n − 1.
-std::vector<index> order_of_positions(std::span<const index> positions, index n);
+std::vector<index> order_of_positions(const integers& positions, index n);
 /// The elements of one column. Throws error(shape) for several.
 std::span<const index> column_of_positions(const dense<index>& positions);
 double entries_per_tile(const pattern& structure);
@@ -52,17 +52,17 @@ dense<index> reorder(const matrix<T>& a, ordering by) {
 
 /// The graph with its nodes renumbered: C(p(i), p(j)) = A(i,j).
 ///
-/// p is a `dense` of one column, as `reorder` gives it, or any list of the new positions, in host
-/// memory; the lists of `extract` are its inverse, so extract(C, p, p) is A again. Shapes: A n×n, n
-/// positions. Products of permuted operands equal the permuted product up to rounding. Places: all.
-/// Cost: O(n + nnz) and a sort of each row. Throws error: shape, range, duplicate, place,
-/// out_of_memory.
+/// p is a `dense` of one column, as `reorder` gives it, or any list of the new positions, of any
+/// integer type, in host memory; the lists of `extract` are its inverse, so extract(C, p, p) is A
+/// again. Shapes: A n×n, n positions. Products of permuted operands equal the permuted product up
+/// to rounding. Places: all. Cost: O(n + nnz) and a sort of each row. Throws error: shape, range,
+/// duplicate, place, out_of_memory.
 /// @code
 /// const auto reversed = rig::permute(A, std::vector{2, 1, 0});
 /// const auto again = rig::extract(reversed, std::vector{2, 1, 0}, std::vector{2, 1, 0});
 /// @endcode
 template <class T>
-matrix<T> permute(const matrix<T>& a, std::span<const index> positions) {
+matrix<T> permute(const matrix<T>& a, const integers& positions) {
   if (a.rows() != a.columns())
     fail(errc::shape, {"permute: A is ", a.rows(), "x", a.columns(),
                        ", not square; rows and columns alone are permuted by extract"});
@@ -84,7 +84,7 @@ matrix<T> permute(const matrix<T>& a, const dense<index>& positions) {
 /// const auto back = rig::extract(moved, std::vector{2, 1, 0}, rig::all);
 /// @endcode
 template <class T>
-dense<T> permute(const dense<T>& x, std::span<const index> positions) {
+dense<T> permute(const dense<T>& x, const integers& positions) {
   return or_out_of_memory("permute", [&] {
     const std::vector<index> order = order_of_positions(positions, x.rows());
     return extract(x, order, all);

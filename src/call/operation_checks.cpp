@@ -5,8 +5,21 @@
 
 #include "call/checked_operation.hpp"
 #include "call/choice.hpp"
+#include "rig/rearrange.hpp"
+#include "storage/integers.hpp"
 
 namespace rig {
+
+std::shared_ptr<const std::vector<index>> narrowed(const integers& list) {
+  return or_out_of_memory("a list of indices", [&] {
+    auto out = std::make_shared<std::vector<index>>(list.size());
+    with_type(list, [&](const auto& all) {
+      for (std::size_t p = 0; p < all.size; ++p)
+        (*out)[p] = std::in_range<index>(all[p]) ? static_cast<index>(all[p]) : -1;
+    });
+    return out;
+  });
+}
 
 int64 index_list::size(index of_all) const {
   switch (what) {
@@ -91,10 +104,13 @@ void check_list(const operation& o, const char* what, const index_list& given, i
   const int64 count = given.size(limit);
   if (given.what == index_list::kind::list) {
     const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
-    if (wrong.number < count)
-      fail(errc::range, {o.name, ": ", what, " ", wrong.value, ", number ", wrong.number,
+    if (wrong.number >= count) return;
+    const auto refuse = [&](const message_piece& value) {
+      fail(errc::range, {o.name, ": ", what, " ", value, ", number ", wrong.number,
                          " of the list, is outside ", indices_below(limit)});
-    return;
+    };
+    if (!given.given) refuse(wrong.value);
+    with_type(*given.given, [&](const auto& all) { refuse(all[size(wrong.number)]); });
   }
   if (count == 0) return;
   for (const index end : {given[0], given[count - 1]})  // a range is monotone

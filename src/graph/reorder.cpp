@@ -11,6 +11,7 @@
 #include "graph/windows.hpp"
 #include "rig/graph.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/integers.hpp"
 
 namespace rig {
 namespace {
@@ -141,20 +142,22 @@ dense<index> reorder_nodes(const matrix<bool>& a, ordering by) {
   });
 }
 
-std::vector<index> order_of_positions(std::span<const index> positions, index n) {
-  if (positions.size() != static_cast<std::size_t>(n))
+std::vector<index> order_of_positions(const integers& positions, index n) {
+  if (positions.size() != size(n))
     fail(errc::shape, {"permute: there are ", n, " rows but ", positions.size(),
                        " positions; give one per row"});
   std::vector<index> order(positions.size(), -1);
-  for (index i = 0; i < n; ++i) {
-    const index to = positions[static_cast<std::size_t>(i)];
-    if (to < 0 || to >= n)
-      fail(errc::range, {"permute: position ", to, " of row ", i, " is not in 0 … ", n - 1});
-    index& row = order[static_cast<std::size_t>(to)];
-    if (row >= 0)
-      fail(errc::duplicate, {"permute: rows ", row, " and ", i, " both have position ", to});
-    row = i;
-  }
+  with_type(positions, [&](const auto& all) {
+    for (index i = 0; i < n; ++i) {
+      const auto to = all[size(i)];
+      if (!std::in_range<index>(to) || to < 0 || static_cast<index>(to) >= n)
+        fail(errc::range, {"permute: position ", to, " of row ", i, " is not in 0 … ", n - 1});
+      index& row = order[static_cast<std::size_t>(to)];
+      if (row >= 0)
+        fail(errc::duplicate, {"permute: rows ", row, " and ", i, " both have position ", to});
+      row = i;
+    }
+  });
   return order;
 }
 

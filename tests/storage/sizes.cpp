@@ -183,6 +183,62 @@ TEST_CASE("a fill that the result cannot hold") {
   CHECK(rig::mxm(a, x, rig::plus_times<int>{}, {.fill = -1.0}).rows() == 34);
 }
 
+template <class Integer>
+void check_lists() {
+  const auto a = rig::generate::random_values(rig::generate::rmat(4, 4, 3), 3);
+  const auto x = rig::to_dense(a);
+  const auto v = rig::extract_row(a, 1);
+  const std::vector<Integer> of_type{3, 1, 0, 3};
+  const std::vector<int> same{3, 1, 0, 3};
+  CHECK(rig::extract(a, of_type, same) == rig::extract(a, same, of_type));
+  CHECK(rig::extract(x, of_type, rig::all) == rig::extract(x, same, rig::all));
+  CHECK(rig::extract(v, of_type) == rig::extract(v, same));
+  auto c = a, d = a;
+  rig::assign(c, rig::accumulator::plus, 2.5f, of_type, rig::all);
+  rig::assign(d, rig::accumulator::plus, 2.5f, same, rig::all);
+  CHECK(c == d);
+  const rig::dense<float> values(4, 1, 1.5f);
+  CHECK(rig::build(4, 4, of_type, of_type, values, rig::binary::plus) ==
+        rig::build(4, 4, same, same, values, rig::binary::plus));
+  const std::vector<Integer> order{2, 0, 1};
+  CHECK(rig::permute(rig::dense<float>::from(3, 1, std::vector<float>{5, 6, 7}), order) ==
+        rig::dense<float>::from(3, 1, std::vector<float>{6, 7, 5}));
+  const rig::indices kept = of_type, copy = kept;  // a copy keeps the narrowed list
+  CHECK(rig::extract(a, copy, rig::all) == rig::extract(a, same, rig::all));
+}
+
+TEST_CASE("lists of indices of any integer type") {
+  check_lists<std::int64_t>();
+  check_lists<long long>();
+  check_lists<unsigned>();
+  check_lists<std::size_t>();
+  check_lists<short>();
+  check_lists<std::uint8_t>();
+}
+
+TEST_CASE("a list of indices that names a number no index holds") {
+  const auto a = rig::generate::karate();
+  const std::vector<long> far{1, wide}, before_0{0, -1};
+  const std::vector<std::uint64_t> greatest{~0UL};
+  auto c = a;
+  const rig::dense<float> values(2, 1);
+  const auto refuses_list = [](std::initializer_list<std::string> words, const auto& work) {
+    check_error(errc::range, words, work);
+  };
+  refuses_list({"extract: row 5000000000, number 1 of the list, is outside 0 … 33"},
+               [&] { rig::extract(a, far, rig::all); });
+  refuses_list({"extract: column -1, number 1 of the list"},
+               [&] { rig::extract(a, rig::all, before_0); });
+  refuses_list({"assign: row 18446744073709551615, number 0"},
+               [&] { rig::assign(c, rig::none, 1, greatest, rig::all); });
+  refuses_list({"build: column 5000000000, number 1"}, [&] {
+    rig::build(4, 4, std::vector{0, 1}, far, values);
+  });
+  refuses_list({"permute: position 5000000000 of row 1"},
+               [&] { rig::permute(rig::dense<float>(2, 1), far); });
+  CHECK(c == a);
+}
+
 TEST_CASE("operations") {
   const auto a = rig::generate::karate();
   const rig::dense<float> x(3, 3);

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "rig/explain.hpp"
 #include "rig/kernels/problem.hpp"
 #include "rig/operators.hpp"
@@ -103,7 +105,8 @@ struct index_list {
   const index* list = nullptr;
   int64 count = 0;  ///< of `list` and `same`
   place where = cpu();
-  void* stream = nullptr;  ///< of a list on a device
+  void* stream = nullptr;         ///< of a list on a device
+  std::optional<integers> given;  ///< of a list in another type: the caller's, for messages
 
   int64 size(index of_all) const;
   index operator[](int64 k) const {
