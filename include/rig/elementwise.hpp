@@ -367,30 +367,15 @@ struct stored_number {
   }
 };
 
-/// A selection by place that holds for the same places, with a whole number.
-struct place_selection {
-  selection how;
-  int64 y;
-};
+/// The number that a selection by place compares with. No place lies as far away as an int64 is
+/// great. Throws error(range) for a fraction and for NaN.
 template <class Y>
-place_selection places_up_to(selection how, Y given) {
+int64 place_number(selection how, Y given) {
   const auto y = convert<algebra<Y>>(given);
-  const number_below<int64> z = greatest_up_to<int64>(y);
-  if (z.is_y) return {how, z.value};
-  constexpr int64 far = highest<int64>();  // no place lies so far away
-  switch (how) {
-    case selection::lower:
-    case selection::row_at_most:
-    case selection::column_at_most:
-      return {how, z.exists ? z.value : -far};
-    case selection::upper:
-      return {how, y != y || z.value == far ? far : z.exists ? z.value + 1 : -far};
-    case selection::row_above:
-    case selection::column_above:
-      return {how, y != y ? far : z.exists ? z.value : -far};
-    default:
-      return {how, far};  // the diagonal has no place, and all places are off it
-  }
+  if (!(y == y) || !scalar(y).is_integer())
+    fail(errc::range, {"select: y is ", scalar(y).in_words(), ", and selection::", name_of(how),
+                       " compares places, which are whole numbers; pass one"});
+  return convert<int64>(y);
 }
 
 /// A call whose operator takes a number, and the number in the operator's type.
@@ -639,10 +624,7 @@ auto select_call(const X& x, selection how, Y y) {
                     static_cast<int>(code)),
         stored_number(number)};
   };
-  if (how < selection::equal) {
-    const place_selection by = places_up_to(how, y);
-    return with(by.how, by.y);
-  }
+  if (how < selection::equal) return with(how, place_number(how, y));
   const auto by = comparison_in<A>(comparison_of(how), y);
   return with(selection_of(by.op), by.y);
 }

@@ -192,6 +192,13 @@ enum class selection : unsigned char {
 
 /// @cond internal
 
+constexpr const char* name_of(selection how) {
+  constexpr const char* names[] = {"lower",       "upper",        "diagonal",       "off_diagonal",
+                                   "row_at_most", "row_above",    "column_at_most", "column_above",
+                                   "equal",       "not_equal",    "less",           "less_equal",
+                                   "greater",     "greater_equal"};
+  return names[static_cast<int>(how)];
+}
 /// The comparison of a value with y that a selection is, from `equal` on.
 constexpr binary comparison_of(selection how) {
   return static_cast<binary>(static_cast<int>(how) - static_cast<int>(selection::equal) +

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "meaning_cases.hpp"
+#include "rig/generate.hpp"
 
 namespace {
 
@@ -30,7 +31,7 @@ TEST_CASE("comparisons with a number are of the numbers themselves") {
   meaning::check_comparisons(rig::cpu());
 }
 
-TEST_CASE("places are compared with a fraction itself") {
+TEST_CASE("places are compared with any whole number") {
   std::vector<rig::index> i, j;
   for (rig::index r = 0; r < 5; ++r)
     for (rig::index c = 0; c < 5; ++c) {
@@ -39,8 +40,8 @@ TEST_CASE("places are compared with a fraction itself") {
     }
   const auto a = rig::matrix<float>::from_positions(5, 5, i, j);
   int wrong = 0;
-  for (const double y : {-double(INFINITY), -1e300, -2.5, -1.0, -0.5, 0.0, 0.5, 2.0, 9.3e18, 1e300,
-                         double(INFINITY), double(NAN)}) {
+  for (const double y :
+       {-double(INFINITY), -1e300, -3.0, -1.0, 0.0, 2.0, 9.3e18, 1e300, double(INFINITY)}) {
     const auto check = [&](selection how, auto holds) {
       const auto kept = rig::select(a, how, y);
       for (rig::index r = 0; r < 5; ++r)
@@ -56,6 +57,26 @@ TEST_CASE("places are compared with a fraction itself") {
     check(selection::column_above, [&](int, int c) { return c > y; });
   }
   CHECK(wrong == 0);
+}
+
+TEST_CASE("places are not compared with a fraction or NaN") {
+  const auto a = rig::generate::karate();
+  const std::vector<std::pair<selection, const char*>> by_place{
+      {selection::lower, "lower"},
+      {selection::upper, "upper"},
+      {selection::diagonal, "diagonal"},
+      {selection::off_diagonal, "off_diagonal"},
+      {selection::row_at_most, "row_at_most"},
+      {selection::row_above, "row_above"},
+      {selection::column_at_most, "column_at_most"},
+      {selection::column_above, "column_above"}};
+  for (const auto& [how, name] : by_place) {
+    const std::string words = std::string("selection::") + name + " compares places";
+    check_error(rig::errc::range, {"select: y is nan", words}, [&] { rig::select(a, how, NAN); });
+    check_error(rig::errc::range, {"select: y is -0.5", words}, [&] { rig::select(a, how, -0.5); });
+    check_error(rig::errc::range, {"select: y is 2.5"},
+                [&] { rig::select(a, how, rig::half(2.5f)); });
+  }
 }
 
 TEST_CASE("an entry alone beside a comparison is 0 or 1") {
