@@ -109,13 +109,16 @@ template <bool Union, class X, class Y>
 using merged_like = std::conditional_t<mixed<X, Y> && container_of<X>::is_sparse == Union, Y, X>;
 /// What ewise_add and ewise_mult take.
 template <class X, class Y>
-concept joinable = alike<X, Y> || mixed<X, Y>;
+inline constexpr bool joinable = alike<X, Y> || mixed<X, Y>;
 template <bool Union, class C, class X, class Y>
-concept joinable_into = joinable<X, Y> && alike<C, merged_like<Union, X, Y>>;
+inline constexpr bool joinable_into = alike<C, merged_like<Union, X, Y>>;
 
 /// A call that joins X and Y where the operation visits them: the entries of the sparse one.
 template <bool Union, class X, class Y, joins Op>
 auto join_call(const char* name, const X& x, const Y& y, Op op) {
+  static_assert(joinable<X, Y>,
+                "a matrix joins a matrix or a dense, and a vector joins a vector or a dense of one "
+                "column: pass a vector v as the 1xn matrix v.as_row()");
   auto made = merge_call<Union>(name, x, y, op);
   if constexpr (mixed<X, Y>) {
     made.o.what = Union ? operation::kind::spread : operation::kind::map;
@@ -126,6 +129,16 @@ auto join_call(const char* name, const X& x, const Y& y, Op op) {
     made.o.y_by = made.o.x.is_vector ? broadcast::columns : broadcast::places;
   }
   return made;
+}
+
+/// Runs a call that joins X and Y into C.
+template <bool Union, class C, class X, class Y, joins Op, class Mask>
+void join_into(const char* name, C& c, accumulator accum, const X& a, const Y& b, Op op,
+               const Mask& mask, const descriptor& desc) {
+  static_assert(!joinable<X, Y> || joinable_into<Union, C, X, Y>,
+                "C is of the operands' kind: matrix, vector or dense; beside a dense, a union is "
+                "dense and an intersection sparse");
+  run_into(c, accum, join_call<Union>(name, a, b, op), mask, desc);
 }
 
 /// a(i,j) ⊙ y(i), or y(j), with a dense y of one column.
@@ -156,50 +169,52 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// auto P = A;
 /// rig::ewise_add(P, rig::accumulator::minimum, A, A, rig::plus_times<float>{});
 /// @endcode
-template <class Named = void, class X, class Y, joins Op, mask_like Mask>
-requires joinable<X, Y>
+template <class Named = void, container X, container Y, joins Op, mask_like Mask>
 auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
                                                    desc);
 }
 /// The same without a mask.
-template <class Named = void, class X, class Y, joins Op>
-requires joinable<X, Y>
+template <class Named = void, container X, container Y, joins Op>
 auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_add<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <class C, class X, class Y, joins Op, mask_like Mask>
-requires joinable_into<true, C, X, Y>
+template <container C, container X, container Y, joins Op, mask_like Mask>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
-  run_into(c, accum, join_call<true>("ewise_add", a, b, op), mask, desc);
+  join_into<true>("ewise_add", c, accum, a, b, op, mask, desc);
 }
 /// Into C.
-template <class C, class X, class Y, joins Op>
-requires joinable_into<true, C, X, Y>
+template <container C, container X, container Y, joins Op>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
                const descriptor& desc = {}) {
   ewise_add(c, accum, a, b, op, no_mask(), desc);
 }
 
 /// @cond internal
-template <class Named = void, class X, class Y, joins_nothing Op, class... Rest>
-requires joinable<X, Y>
-void ewise_add(const X&, const Y&, const Op&, const Rest&...) { refuse_join<Op>(); }
-template <class C, class X, class Y, joins_nothing Op, class... Rest>
-requires joinable_into<true, C, X, Y>
+template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
+void ewise_add(const X&, const Y&, const Op&, const Rest&...) {
+  refuse_join<Op>();
+}
+template <container C, container X, container Y, joins_nothing Op, class... Rest>
 void ewise_add(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
 }
-template <class Named = void, class X, class Y, joins_nothing Op, class... Rest>
-requires joinable<X, Y>
-void ewise_mult(const X&, const Y&, const Op&, const Rest&...) { refuse_join<Op>(); }
-template <class C, class X, class Y, joins_nothing Op, class... Rest>
-requires joinable_into<false, C, X, Y>
+template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
+void ewise_mult(const X&, const Y&, const Op&, const Rest&...) {
+  refuse_join<Op>();
+}
+template <container C, container X, container Y, joins_nothing Op, class... Rest>
 void ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
 }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void ewise_add(const Arguments&...) { refuse_two_masks<Arguments...>(); }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcond
 
 /// The intersection of two containers: x ⊙ y where both have an entry.
@@ -210,28 +225,24 @@ void ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) 
 /// const auto squares = rig::ewise_mult(A, A, rig::binary::times);
 /// const auto less = rig::ewise_mult<bool>(A, rig::transpose(A), rig::binary::less);
 /// @endcode
-template <class Named = void, class X, class Y, joins Op, mask_like Mask>
-requires joinable<X, Y>
+template <class Named = void, container X, container Y, joins Op, mask_like Mask>
 auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_fresh<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op), mask,
                                                     desc);
 }
 /// The same without a mask.
-template <class Named = void, class X, class Y, joins Op>
-requires joinable<X, Y>
+template <class Named = void, container X, container Y, joins Op>
 auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_mult<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <class C, class X, class Y, joins Op, mask_like Mask>
-requires joinable_into<false, C, X, Y>
+template <container C, container X, container Y, joins Op, mask_like Mask>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                 const descriptor& desc = {}) {
-  run_into(c, accum, join_call<false>("ewise_mult", a, b, op), mask, desc);
+  join_into<false>("ewise_mult", c, accum, a, b, op, mask, desc);
 }
 /// Into C.
-template <class C, class X, class Y, joins Op>
-requires joinable_into<false, C, X, Y>
+template <container C, container X, container Y, joins Op>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
                 const descriptor& desc = {}) {
   ewise_mult(c, accum, a, b, op, no_mask(), desc);
@@ -490,6 +501,12 @@ auto apply_call(const X& x, F, Y y) {
   return out;
 }
 
+/// What may follow the operands of a call: a mask or a descriptor.
+template <class Y>
+inline constexpr bool is_option = is_mask<Y> || std::is_same_v<Y, descriptor>;
+template <class Op>
+inline constexpr bool takes_number = std::is_same_v<Op, binary> || std::is_same_v<Op, selection>;
+
 /// The call of apply(a, op, y): one of a and y is a container.
 template <class A, class Op, class Y>
 auto apply_call_of(const A& a, Op op, const Y& y) {
@@ -503,8 +520,25 @@ auto apply_call_of(const A& a, Op op, const Y& y) {
 template <class A, class Y>
 using container_among = std::conditional_t<container<A>, A, Y>;
 template <class A, class Op, class Y>
-concept applies =
-    (std::is_same_v<Op, binary> && container<A> != container<Y>) || element_operator<Op, A, Y>;
+concept applies = (std::is_same_v<Op, binary> && container<A> != container<Y> && !is_option<Y>) ||
+                  element_operator<Op, A, Y>;
+
+/// A call with an operator that takes a number y, and without one.
+template <class... Arguments>
+inline constexpr bool lacks_number = false;
+template <container X, class Op>
+inline constexpr bool lacks_number<X, Op> = takes_number<Op>;
+template <container X, class Op, class Next, class... Rest>
+requires takes_number<Op>
+inline constexpr bool lacks_number<X, Op, Next, Rest...> = is_option<Next>;
+template <container C, class... Rest>
+inline constexpr bool lacks_number<C, accumulator, Rest...> = lacks_number<Rest...>;
+template <class... Arguments>
+constexpr void refuse_lacking_number() {
+  static_assert(sizeof...(Arguments) == 0,
+                "this operator takes a number after it: rig::apply(A, rig::binary::plus, 0.5f), "
+                "rig::select(A, rig::selection::lower, 0); two containers join by rig::ewise_add");
+}
 
 /// A call with something like a function, but without F::apply(x, i, j, y) or its y.
 template <class F, class X, class... Rest>
@@ -519,6 +553,15 @@ constexpr void refuse_operator() {
   static_assert(is_element_operator<F, X, Rest...>,
                 "an operator of yours is an empty struct F with a static apply(x, i, j, y), and a "
                 "number y is passed with it: rig::apply(A, F(), 0.5f), rig::select(A, F(), 0.5f)");
+}
+
+/// Whether T is a type of weights that an algorithm converts to numbers of its own.
+template <class T>
+constexpr bool require_weights() {
+  static_assert(is_storage<T>,
+                "weights are float, double, int32, int64, bool, half or bfloat16: convert with an "
+                "operator of yours that returns one, rig::apply(A, F(), 0)");
+  return is_storage<T>;
 }
 
 /// @endcond
@@ -605,6 +648,15 @@ requires(applies_nothing<F, X, Rest...>&& container<C>) void apply(C&, accumulat
                                                                    const F&, const Rest&...) {
   refuse_operator<F, X, Rest...>();
 }
+template <class Named = void, class... Arguments>
+requires lacks_number<Arguments...>
+void apply(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
+template <class Named = void, container X, class Op>
+requires takes_number<Op>
+void apply(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void apply(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 
 /// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
 /// or the predicate of the caller.
@@ -645,7 +697,8 @@ auto select_call(const X& x, P, Y y) {
   return out;
 }
 template <class P, class X, class Y>
-concept selects = sparse_like<X> &&(std::is_same_v<P, selection> || element_operator<P, X, Y>);
+concept selects = sparse_like<X> &&
+    ((std::is_same_v<P, selection> && !is_option<Y>) || element_operator<P, X, Y>);
 
 /// @endcond
 
@@ -697,6 +750,15 @@ requires(applies_nothing<F, X, Rest...>&& container<C>) void select(C&, accumula
                                                                     const F&, const Rest&...) {
   refuse_operator<F, X, Rest...>();
 }
+template <class Named = void, class... Arguments>
+requires lacks_number<Arguments...>
+void select(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
+template <class Named = void, container X, class Op>
+requires takes_number<Op>
+void select(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void select(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcond
 
 }  // namespace rig

@@ -71,6 +71,15 @@ template <class Mask>
 constexpr void require_mask() {
   static_assert(is_mask<Mask>, "a mask is rig::structure(M) or rig::values(M), not M itself");
 }
+/// Arguments with two masks, which every operation refuses with one error.
+template <class... Arguments>
+concept has_two_masks = (is_mask<Arguments> + ... + 0) > 1;
+template <class... Arguments>
+constexpr void refuse_two_masks() {
+  static_assert(sizeof...(Arguments) == 0,
+                "a call has one mask: join two with rig::ewise_mult<bool>(M, N, "
+                "rig::binary::logical_and), and pass rig::values of the result");
+}
 template <class T>
 constexpr void require_values() {
   static_assert(is_storage<T>,

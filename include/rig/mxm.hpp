@@ -436,6 +436,10 @@ void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
 }
 
 /// @cond internal
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void mxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
+
 template <class S, class TA, dense_like B, class Mask>
 explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
                           const descriptor& desc) {

@@ -156,4 +156,67 @@ void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
   mxm_into<over_column<S>>(w, accum, a, u, no_mask(), of_vxm(u, a, desc), "vxm");
 }
 
+/// @cond internal
+/// A matrix, a dense or a vector, and whether a call has them in the other order.
+enum class kind_of_operand { other, matrix, column };
+template <class X>
+inline constexpr kind_of_operand operand_kind = kind_of_operand::other;
+template <class T>
+inline constexpr kind_of_operand operand_kind<matrix<T>> = kind_of_operand::matrix;
+template <class T>
+inline constexpr kind_of_operand operand_kind<dense<T>> = kind_of_operand::column;
+template <class T>
+inline constexpr kind_of_operand operand_kind<vector<T>> = kind_of_operand::column;
+
+template <kind_of_operand First, kind_of_operand Second, class... Arguments>
+inline constexpr bool begins_with = false;
+template <kind_of_operand First, kind_of_operand Second, class X, class Y, class... Rest>
+inline constexpr bool begins_with<First, Second, X, Y, Rest...> =
+    operand_kind<X> == First&& operand_kind<Y> == Second;
+template <kind_of_operand First, kind_of_operand Second, class W, class... Rest>
+inline constexpr bool begins_with<First, Second, W, accumulator, Rest...> =
+    begins_with<First, Second, Rest...>;
+template <class... Arguments>
+concept matrix_first = begins_with<kind_of_operand::matrix, kind_of_operand::column, Arguments...>;
+template <class... Arguments>
+concept column_first = begins_with<kind_of_operand::column, kind_of_operand::matrix, Arguments...>;
+
+template <class X>
+constexpr void refuse_vxm() {
+  static_assert(sizeof(X) == 0,
+                "vxm takes the column first, rig::vxm(u, A, s); A times a column is "
+                "rig::mxv(A, u, s)");
+}
+template <class X>
+constexpr void refuse_mxv() {
+  static_assert(sizeof(X) == 0,
+                "mxv takes the matrix first, rig::mxv(A, u, s); a column times A is "
+                "rig::vxm(u, A, s)");
+}
+template <class Named = void, class A, class... Rest>
+requires matrix_first<A, Rest...>
+void vxm(const A&, const Rest&...) { refuse_vxm<A>(); }
+template <class Named = void, class A, class U, class S>
+requires matrix_first<A, U>
+void vxm(const A&, const U&, S, const descriptor&) { refuse_vxm<A>(); }
+template <class W, class A, class U, class S>
+requires matrix_first<A, U>
+void vxm(W&, accumulator, const A&, const U&, S, const descriptor&) { refuse_vxm<A>(); }
+template <class Named = void, class U, class... Rest>
+requires column_first<U, Rest...>
+void mxv(const U&, const Rest&...) { refuse_mxv<U>(); }
+template <class Named = void, class U, class A, class S>
+requires column_first<U, A>
+void mxv(const U&, const A&, S, const descriptor&) { refuse_mxv<U>(); }
+template <class W, class U, class A, class S>
+requires column_first<U, A>
+void mxv(W&, accumulator, const U&, const A&, S, const descriptor&) { refuse_mxv<U>(); }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void mxv(const Arguments&...) { refuse_two_masks<Arguments...>(); }
+template <class Named = void, class... Arguments>
+requires has_two_masks<Arguments...>
+void vxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
+/// @endcond
+
 }  // namespace rig

@@ -39,8 +39,11 @@ msf_result msf(const matrix<double>& a, const msf_options& given = {}, const des
 /// The same for other values, which are converted to double.
 template <class T>
 msf_result msf(const matrix<T>& a, const msf_options& given = {}, const descriptor& desc = {}) {
-  return msf(apply<double>(a, unary::identity, {.threads = desc.threads, .stream = desc.stream}),
-             given, desc);
+  const descriptor other{.threads = desc.threads, .stream = desc.stream};
+  if constexpr (require_weights<T>())
+    return msf(apply<double>(a, unary::identity, other), given, desc);
+  else
+    return msf_result();
 }
 
 }  // namespace rig

@@ -57,7 +57,10 @@ auto sssp(const matrix<T>& a, int64 source, const sssp_options& given = {},
           const descriptor& desc = {}) {
   using weight = std::conditional_t<std::is_integral_v<T>, int64, double>;
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
-  return sssp(apply<weight>(a, unary::identity, other), source, given, desc);
+  if constexpr (require_weights<T>())
+    return sssp(apply<weight>(a, unary::identity, other), source, given, desc);
+  else
+    return sssp_result<weight>();
 }
 
 }  // namespace rig
