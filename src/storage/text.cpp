@@ -12,8 +12,25 @@ std::string shortest(Number number) {
   return {digits, std::to_chars(digits, digits + sizeof(digits), number).ptr};
 }
 
+/// The shortest of the decimals that are nearest to the number and read back as it.
+template <class Small>
+std::string shortest_of_small(Small number) {
+  const auto wide = static_cast<float>(number);
+  for (int digits = 0; wide - wide == 0 && digits < 9; ++digits) {
+    char text[32];
+    const char* const end =
+        std::to_chars(text, text + sizeof(text), wide, std::chars_format::scientific, digits).ptr;
+    float back = 0;
+    std::from_chars(text, end, back);
+    if (Small(back).bits == number.bits) return shortest(back);
+  }
+  return shortest(wide);
+}
+
 }  // namespace
 
+std::string cell_text(half number) { return shortest_of_small(number); }
+std::string cell_text(bfloat16 number) { return shortest_of_small(number); }
 std::string cell_text(double number) { return shortest(number); }
 std::string cell_text(float number) { return shortest(number); }
 std::string cell_text(int64 number) { return shortest(number); }

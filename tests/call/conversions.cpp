@@ -3,10 +3,14 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <complex>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <sstream>
+#include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -48,6 +52,26 @@ struct pair {
   }
 };
 matrix<pair> pairs() { return small().with_values(std::vector<pair>{{1, 2}, {3, 4}, {5, 6}}); }
+
+/// Every number of a small float reads back from its text, which has at most as many digits as the
+/// type needs.
+template <class Small>
+void check_small_texts() {
+  int wrong = 0, long_texts = 0;
+  for (int bits = 0; bits < 0x10000; ++bits) {
+    Small x;
+    x.bits = static_cast<unsigned short>(bits);
+    const float wide(x);
+    const std::string text = rig::cell_text(x);
+    const Small back(std::strtof(text.c_str(), nullptr));
+    wrong += wide == wide ? back.bits != x.bits : text.find("nan") == text.npos;
+    const auto digits = std::ranges::count_if(text.substr(0, text.find('e')),
+                                              [](char c) { return c >= '1' && c <= '9'; });
+    long_texts += digits > (std::is_same_v<Small, rig::half> ? 5 : 4);
+  }
+  CHECK(wrong == 0);
+  CHECK(long_texts == 0);
+}
 
 TEST_CASE("to_dense and back") {
   for (const auto& [rows, columns] : {std::pair{40, 60}, std::pair{60, 1}, std::pair{0, 5}}) {
@@ -166,6 +190,11 @@ TEST_CASE("text") {
   CHECK(rig::to_text(matrix<int>(0, 0)) == "0x0 matrix, 0 entries\n");
   CHECK(rig::to_text(rig::dense<long>(1, 1, 5000000000)) == "1x1 dense\n5000000000\n");
   CHECK(rig::to_text(rig::dense<rig::half>(1, 1, rig::half(0.5f))) == "1x1 dense\n0.5\n");
+  CHECK(rig::to_text(rig::dense<rig::half>(1, 1, rig::half(0.1f))) == "1x1 dense\n0.1\n");
+  CHECK(rig::to_text(rig::dense<rig::bfloat16>(1, 1, rig::bfloat16(-3e38f))) ==
+        "1x1 dense\n-3e+38\n");
+  check_small_texts<rig::half>();
+  check_small_texts<rig::bfloat16>();
   CHECK(rig::to_text(pairs()) == "3x3 matrix, 3 entries\n  . 1/2   .\n3/4   . 5/6\n  .   .   .\n");
   const auto wide = matrix<float>(2, 2'000'000'000);
   CHECK(rig::to_text(wide).size() < 100);

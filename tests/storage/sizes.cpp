@@ -96,6 +96,11 @@ TEST_CASE("errors name the call and the argument") {
     CAPTURE(one.what);
     check_error(errc::range, {one.what, named, "int32", "pass one within"}, one.make);
   }
+  const rig::matrix<float> half(1'250'000'000, 1);
+  check_error(errc::range, {"vstack: rows is 2500000000"}, [&] { rig::vstack({half, half}); });
+  check_error(errc::range, {"hstack: columns is 2500000000"}, [&] {
+    rig::hstack({rig::transpose(half), rig::transpose(half)});
+  });
 }
 
 /// Every call that takes one number for elements of type T.
