@@ -288,22 +288,19 @@ using assigned_type = std::conditional_t<
     !is_storage<C>, C,
     std::conditional_t<is_storage<Y>, Y, std::conditional_t<std::is_integral_v<Y>, int64, C>>>;
 
-/// The number to assign. Throws error(range) for one outside the integers of C's elements, or of
-/// int64.
+/// The number to assign, whose fraction C's type drops. Throws error(range) for one outside the
+/// integers of C's elements, or of int64.
 template <class C, class Y>
 assigned_type<C, Y> assigned(const Y& x) {
-  using held = std::conditional_t<is_integer<C>, C, int64>;
-  bool fits = true;
-  if constexpr (std::is_integral_v<Y> && !is_same<Y, bool>) {
-    fits = std::in_range<held>(x);
-  } else if constexpr (is_integer<C> && (is_float<Y> || is_small_float<Y>)) {
-    const auto y = convert<double>(x), least = convert<double>(lowest<held>());
-    fits = y >= least && y < -least;
-  }
-  if constexpr (std::is_convertible_v<Y, double>)
-    if (!fits)
-      fail(errc::range, {"assign: the number is ", x, ", outside ", lowest<held>(), " … ",
-                         highest<held>(), "; pass one within"});
+  using held = std::conditional_t<has_limits<C>, C, int64>;
+  const auto check = [](const scalar& number) {
+    if (!number.is_within(limits_of<held>()))
+      refuse_number("assign", "the number", number, limits_of<held>());
+  };
+  if constexpr (has_limits<Y>)
+    check(+x);
+  else if constexpr (has_limits<C> && (is_float<Y> || is_small_float<Y>))
+    check(x);
   return static_cast<assigned_type<C, Y>>(x);
 }
 

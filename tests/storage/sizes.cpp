@@ -147,6 +147,20 @@ TEST_CASE("a number that an integer type cannot hold") {
               [] { rig::add_self_loops(rig::generate::karate().with_value(1), wide); });
 }
 
+TEST_CASE("a number to assign that an element cannot hold") {
+  auto c = rig::dense<std::uint8_t>(1, 2, 7);
+  const auto before = c;
+  for (const attempt& one : std::vector<attempt>{
+           {"300", [&] { rig::assign(c, rig::none, 300, rig::all, rig::all); }},
+           {"-1", [&] { rig::assign(c, rig::none, -1, rig::all, rig::all); }},
+           {"256", [&] { rig::assign(c, rig::none, 256.0, rig::all, rig::all); }}}) {
+    check_error(errc::range, {"assign: the number is", one.what, "0 … 255 of uint8"}, one.make);
+    CHECK(c == before);
+  }
+  rig::assign(c, rig::none, 255L, rig::all, rig::all);
+  CHECK(c(0, 1) == 255);
+}
+
 TEST_CASE("a number that the type holds") {
   for (const attempt& one : calls_with<int>(7.0)) CHECK_NOTHROW(one.make());
   for (const attempt& one : calls_with<int>(std::numeric_limits<int>::min()))
