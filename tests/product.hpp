@@ -2,6 +2,7 @@
 
 // One product, run by the oracle and by the library, and the comparison of the two results.
 
+#include <cmath>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -225,7 +226,7 @@ class trial {
     desc.transpose_a = spec_.transpose_a;
     desc.transpose_b = spec_.transpose_b;
     desc.replace = spec_.replace;
-    if (spec_.fill) desc.fill = *spec_.fill;
+    if (spec_.fill) desc.fill = rig::is_integer<TC> ? std::trunc(*spec_.fill) : *spec_.fill;
     desc.kernel = kernel;
     desc.reproducible = spec_.reproducible;
     desc.precision = spec_.precision;
