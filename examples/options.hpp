@@ -55,7 +55,7 @@ inline auto* file_to_write(const char* option, std::string& path) {
 /// Does the kernel of this name read a sample of each row?
 inline bool is_sampled(const std::string& kernel) {
   return std::ranges::any_of(rig::kernels(), [&](const rig::kernel& k) {
-    return k.name == kernel && k.samples != rig::sampling::none;
+    return k.name == kernel && k.samples != rig::sampling::whole;
   });
 }
 

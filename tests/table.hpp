@@ -156,7 +156,7 @@ class tally {
       if (k.where != where_.where || k.takes != rig::operands::dense) continue;
       exact += !k.approximate;
       // Other tests cover the kernels that this loop skips: the sampled ones and those of a cbsr.
-      CHECK(k.approximate == (k.samples != rig::sampling::none));
+      CHECK(k.approximate == (k.samples != rig::sampling::whole));
     }
     CHECK(ran_.size() == exact);
     CHECK(shapes_.size() == ran_.size() * semirings * shapes);

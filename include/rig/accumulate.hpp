@@ -4,6 +4,7 @@
 /// How a product joins the previous content of a result: `accumulator` and its arithmetic.
 
 #include "rig/scalar.hpp"
+#include "rig/semiring.hpp"
 
 namespace rig {
 

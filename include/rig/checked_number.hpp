@@ -83,7 +83,7 @@ class scalar {
   }
 
   /// Whether it holds a number.
-  constexpr bool has_value() const { return state_ != state::none; }
+  constexpr bool has_value() const { return state_ != state::empty; }
   /// The number as a T, by `convert`.
   template <class T>
   constexpr T as() const {
@@ -124,8 +124,8 @@ class scalar {
   /// @endcond
 
  private:
-  enum class state : unsigned char { none, real, natural, negative };
-  state state_ = state::none;
+  enum class state : unsigned char { empty, real, natural, negative };
+  state state_ = state::empty;
   double real_ = 0;
   std::uint64_t integer_ = 0;
 };

@@ -38,7 +38,7 @@ void fold_elements(const monoid_info&, const element_source& of, int64 begin, in
                    void* out) {
   using T = typename M::accum;
   constexpr int most = on_cpu::elements_at_once<T>;
-  T x[most], sum = M::zero();
+  T x[std::size_t(most)], sum = M::zero();
   for (int64 first = begin; first < end; first += most) {
     const int count = static_cast<int>(end - first < most ? end - first : most);
     on_cpu::gather(of, {nullptr, first}, count, x);

@@ -11,6 +11,20 @@
 
 namespace rig {
 
+/// The storage types by name. `code` is a byte of a `quantized`, whose ranges define its value;
+/// only B has it. `other` is any further type, stored and computed unchanged.
+enum class type : unsigned char {
+  boolean,   ///< bool
+  int32,     ///< rig::int32
+  int64,     ///< rig::int64
+  float32,   ///< float
+  float64,   ///< double
+  half,      ///< rig::half
+  bfloat16,  ///< rig::bfloat16
+  code,      ///< a byte of a quantized
+  other,     ///< any further type
+};
+
 /// A signed integer of 4 bytes, and a storage type.
 using int32 = int;
 /// A signed integer of 8 bytes, and a storage type. It is long on every platform of rig.
@@ -126,20 +140,6 @@ struct indexed {
   friend constexpr bool operator==(const indexed& x, const indexed& y) {
     return x.value == y.value && x.index == y.index;
   }
-};
-
-/// The storage types by name. `code` is a byte of a `quantized`, whose ranges define its value;
-/// only B has it. `other` is any further type, stored and computed unchanged.
-enum class type : unsigned char {
-  boolean,   ///< bool
-  int32,     ///< rig::int32
-  int64,     ///< rig::int64
-  float32,   ///< float
-  float64,   ///< double
-  half,      ///< rig::half
-  bfloat16,  ///< rig::bfloat16
-  code,      ///< a byte of a quantized
-  other,     ///< any further type
 };
 
 /// The storage type that T is; `other` for any further type.

@@ -112,7 +112,7 @@ const kernel* named_kernel(const problem& p) {
   if (named == nullptr)
     fail(errc::cannot,
          {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
-  if (named->samples != sampling::none && (p.desc->width < 1 || p.desc->width > widest_sample))
+  if (named->samples != sampling::whole && (p.desc->width < 1 || p.desc->width > widest_sample))
     fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
                        "; set it to the entries to keep per row, 1 … ", widest_sample});
   return named;

@@ -307,8 +307,9 @@ void find_statistics(problem& p) {
 /// The entries that the kernel reads; for a sampling kernel an upper bound.
 double entries_of(const kernel& k, const problem& p) {
   const double all = static_cast<double>(p.a.nnz);
-  return k.samples == sampling::none ? all
-                                     : std::min(all, static_cast<double>(p.a.rows) * p.desc->width);
+  return k.samples == sampling::whole
+             ? all
+             : std::min(all, static_cast<double>(p.a.rows) * p.desc->width);
 }
 
 std::string in_words(const problem& p) {

@@ -125,7 +125,7 @@ sparse_result mapped(const operation& o) {
   const sparse_operand& x = o.x.sparse;
   sparse_result out;
   out.structure = o.x.structure;
-  if (x.values == nullptr && !o.op->reads_positions && o.y_by == broadcast::none) {
+  if (x.values == nullptr && !o.op->reads_positions && o.y_by == broadcast::absent) {
     const sparse_operand one = one_entry(x);
     set_iso(out, map_of(o, one, o.out_type, o.out_bytes));
   } else {
@@ -307,7 +307,7 @@ void transpose_operands(operation& o) {
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes) {
   map_step m{o, &x, o.op, o.code};
   m.y_by = o.y_by;
-  m.y = o.y_by == broadcast::none ? scalar_of(o) : source_of(o.y.full);
+  m.y = o.y_by == broadcast::absent ? scalar_of(o) : source_of(o.y.full);
   m.y_stride = o.y.full.stride;
   m.y_first = o.scalar_first;
   m.out_type = out_type;

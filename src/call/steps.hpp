@@ -31,14 +31,14 @@ struct map_step {
   const sparse_operand* x;
   const operator_info* op;
   unsigned char code = 0;
-  element_source y = {};             ///< the other operand of a binary operator
-  broadcast y_by = broadcast::none;  ///< none: y is a constant
+  element_source y = {};               ///< the other operand of a binary operator
+  broadcast y_by = broadcast::absent;  ///< absent: y is a constant
   int64 y_stride = 0;
   bool y_first = false;
   type out_type = type::other;
   std::size_t out_bytes = 0;
   const dense_operand* into = nullptr;  ///< receives results where y would meet entries
-  broadcast into_by = broadcast::none;
+  broadcast into_by = broadcast::absent;
 };
 
 /// A structure whose entries come from entries x[p] of X, and y[p] of Y unless y is empty.

@@ -351,7 +351,7 @@ class map_runner {
   }
   element_positions positions_of_y(int count) {
     if (m_.op->kind == operator_kind::copy) return element_block::absent;
-    if (m_.y_by == broadcast::none || !reads_met_) return {};
+    if (m_.y_by == broadcast::absent || !reads_met_) return {};
     for (int k = 0; k < count; ++k) of_y_[k] = met(m_.y_by, k, m_.y_stride);
     return {of_y_};
   }

@@ -145,7 +145,7 @@ sampling_statistics sampling_report(const pattern& structure, const descriptor& 
     if (named == nullptr)
       fail(errc::cannot,
            {p.operation, ": the descriptor names no kernel; name bucket, fastrand or adaptive"});
-    if (named->samples == sampling::none)
+    if (named->samples == sampling::whole)
       fail(errc::cannot, {p.operation, ": kernel '", named->name,
                           "' takes no sample; name bucket, fastrand or adaptive"});
     if (!desc.transpose_a) return statistics_of(structure, named->samples, desc.width);

@@ -69,7 +69,7 @@ struct row_lists;
 
 /// Which entries `row`'s kernel reads, and how it takes the rows.
 struct row_pass {
-  sampling samples = sampling::none;
+  sampling samples = sampling::whole;
   const listed_row* order = nullptr;      ///< null: as A stores them
   const row_lists* split_rows = nullptr;  ///< the lists of split rows; null: no row is split
 };

@@ -86,7 +86,7 @@ point make_point(const subject& graph, const rig::matrix<TA>& a, int columns,
   B b = features_of<B>(a.columns(), columns);
   result c = rig::mxm(a, b, S{}, desc);
   const auto of = std::make_shared<operands>(operands{a, std::move(b), std::move(c), desc, accum});
-  const rig::sampling how = kind.sample == 0                            ? rig::sampling::none
+  const rig::sampling how = kind.sample == 0                            ? rig::sampling::whole
                             : std::string_view(kind.kernel) == "bucket" ? rig::sampling::bucket
                                                                         : rig::sampling::fastrand;
   return {graph.name + " F=" + std::to_string(columns), &graph,
@@ -375,7 +375,7 @@ class tuner {
                                                      : 4;
     p.c.value_type = p.algebra->result;
     p.accum = kind.accumulates ? rig::accumulator::plus : rig::accumulator::none;
-    const rig::sampling how = kind.sample == 0                            ? rig::sampling::none
+    const rig::sampling how = kind.sample == 0                            ? rig::sampling::whole
                               : std::string_view(kind.kernel) == "bucket" ? rig::sampling::bucket
                                                                           : rig::sampling::fastrand;
     find_statistics(p);

@@ -51,7 +51,7 @@ TEST_CASE("samples follow the rules") {
   CHECK(wrong == "");
   static_assert(rig::sample_of(sampling::adaptive, 300, 100).count == 96);
   static_assert(rig::sample_of(sampling::adaptive, 65, 64).entry(1) == 1429 % 50);
-  static_assert(rig::sample_of(sampling::none, 65, 64).entry(64) == 64);
+  static_assert(rig::sample_of(sampling::whole, 65, 64).entry(64) == 64);
 }
 
 TEST_CASE("every sampled kernel, semiring, shape, width and variant") {

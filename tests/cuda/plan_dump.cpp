@@ -184,7 +184,7 @@ struct point {
   const layout_case* layout;
   const call_case* call;
   index columns;
-  rig::sampling samples = rig::sampling::none;
+  rig::sampling samples = rig::sampling::whole;
   int width = 0;
   retained_in retained = retained_in::nothing;
   int k = 0;
@@ -321,7 +321,7 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
   static constexpr const char* verdicts[] = {" can", " slower", " cannot"};
   const rig::kernel* named = nullptr;
   for (const rig::kernel& k : rig::kernels()) {
-    const bool is_asked = at.samples != rig::sampling::none
+    const bool is_asked = at.samples != rig::sampling::whole
                               ? k.samples == at.samples
                               : includes(k.takes, operands_of(p)) &&
                                     (!k.approximate || at.retained == retained_in::b);
@@ -331,9 +331,9 @@ const rig::kernel* choose(const rig::problem& p, const point& at, std::string& a
     replace_all(says.reason, ",", "");
     if (!says.reason.empty()) (answers += ": ") += says.reason;
     if (p.reasons) add_words(answers, "ps", std::llround(says.seconds * 1e12));
-    if (at.samples != rig::sampling::none && says.says != rig::verdict::cannot) named = &k;
+    if (at.samples != rig::sampling::whole && says.says != rig::verdict::cannot) named = &k;
   }
-  return at.samples != rig::sampling::none ? named : rig::cheapest_kernel(p);
+  return at.samples != rig::sampling::whole ? named : rig::cheapest_kernel(p);
 }
 
 /// If set, collects the rows of the tuning table that points meet, as "section,conditions".
@@ -448,7 +448,7 @@ void sampled_points(const graph_facts& g, taker take) {
 }
 
 void top_k_points(const graph_facts& g, taker take) {
-  constexpr auto whole = rig::sampling::none;
+  constexpr auto whole = rig::sampling::whole;
   for (const index columns : top_k_columns)
     for (const int k : top_k_counts) {
       if (k > columns) continue;

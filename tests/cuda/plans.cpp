@@ -178,14 +178,14 @@ TEST_CASE("a row of a table that comes first and serves gives the plan") {
 TEST_CASE("a plan in words has the load, all lanes, the split length and the order of rows") {
   const rig::descriptor desc;
   const rig::problem whole = problem_of<sum>(skewed, 64, desc);
-  const std::string words = plan_in_words(whole, rig::sampling::none);
+  const std::string words = plan_in_words(whole, rig::sampling::whole);
   CHECK(words.starts_with("load=vector vector_bytes="));
   CHECK(words.find(" (sm_90.csv:") < words.find("tile_lanes="));
   CHECK(segments_in_words(whole).starts_with(", split_length=128 (sm_90.csv:"));
   CHECK(order_in_words(whole).starts_with(", by_length=1 (sm_90.csv:"));
   // The table has coarsening=0: as much as covers the columns.
   const tuned covering({"tiles,,tile_lanes=0", "copy,,padded=0", "row,," + lanes(8, 8, 3, 0)});
-  const std::string scalar = plan_in_words(problem_of<sum>(skewed, 33, desc), rig::sampling::none);
+  const std::string scalar = plan_in_words(problem_of<sum>(skewed, 33, desc), rig::sampling::whole);
   CHECK(scalar.starts_with("load=scalar (of a test:"));
   CHECK(scalar.find("tile_lanes=8 row_lanes=8 unroll=3 coarsening=5 (of a test:") !=
         std::string::npos);

@@ -142,7 +142,7 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
   if (accum == accumulator::own) {
     using enum operation::kind;
     const bool joins_two = o.what == merge || o.what == spread || o.what == reduce_rows ||
-                           o.what == product || o.y_by != broadcast::none;
+                           o.what == product || o.y_by != broadcast::absent;
     o.accumulates = joins_two ? o.op : nullptr;
     o.accumulates_code = o.code;
   } else if constexpr (is_storage<T> && is_storage<Natural>) {

@@ -45,9 +45,9 @@ struct kernel {
   const char* summary;
   answer (*answers)(const problem&);
   void (*run)(const problem&, workspace&);
-  sampling samples = sampling::none;  ///< how it samples rows; a sample needs descriptor.width
-  operands takes = operands::dense;   ///< the set of operands it serves
-  bool last_resort = false;           ///< at best slower; skipped if an earlier kernel can serve
+  sampling samples = sampling::whole;  ///< how it samples rows; a sample needs descriptor.width
+  operands takes = operands::dense;    ///< the set of operands it serves
+  bool last_resort = false;            ///< at best slower; skipped if an earlier kernel can serve
 };
 
 /// The list of kernels. Dispatch, `explain`, tests and benchmarks use it.

@@ -129,7 +129,7 @@ struct operand {
 };
 
 /// Which element of a dense meets an entry (i, j) of X in a map: (i, 0), (j, 0) or (i, j).
-enum class broadcast : unsigned char { none, rows, columns, places };
+enum class broadcast : unsigned char { absent, rows, columns, places };
 
 /// The semiring of a product with a sparse result.
 struct product_info {
@@ -170,10 +170,10 @@ struct operation {
   const void* scalar = nullptr;
   type scalar_type = type::other;
   std::size_t scalar_bytes = 0;
-  bool scalar_first = false;          ///< map: y is the operator's first operand
-  broadcast y_by = broadcast::none;   ///< map and spread with a dense y
-  bool is_union = false;              ///< merge: places of either operand; else of both
-  const monoid_info* sums = nullptr;  ///< reductions
+  bool scalar_first = false;           ///< map: y is the operator's first operand
+  broadcast y_by = broadcast::absent;  ///< map and spread with a dense y
+  bool is_union = false;               ///< merge: places of either operand; else of both
+  const monoid_info* sums = nullptr;   ///< reductions
   index_list rows = {}, columns = {};
   index diagonal = 0;  ///< 0 is the main one, 1 the one above it
   const product_info* product = nullptr;

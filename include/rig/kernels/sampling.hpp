@@ -9,7 +9,7 @@ namespace rig {
 
 /// How a sample of a row longer than the width is chosen.
 enum class sampling : unsigned char {
-  none,      ///< no sample: the whole row
+  whole,     ///< no sample: the whole row
   bucket,    ///< its first entries
   fastrand,  ///< entries scattered over the row by a multiplicative hash
   adaptive,  ///< runs of neighbours; longer rows get more and shorter runs
@@ -43,7 +43,7 @@ struct row_sample {
 /// its formulas. It depends on the arguments alone. Source: bucket and fastrand, Lin, Luo and Ceze,
 /// ES-SpMM, 2021; adaptive, AES-SpMM, 2025.
 constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
-  if (how == sampling::none || row_nnz <= width) return {row_nnz, 0, 0, 1};
+  if (how == sampling::whole || row_nnz <= width) return {row_nnz, 0, 0, 1};
   if (how == sampling::bucket) return {width, 0, 0, 1};
   const bool in_runs = how == sampling::adaptive;
   const int64 w = width;

@@ -182,7 +182,7 @@ struct arguments {
   any_value fill = {};        ///< in C's storage type
   mask_arguments mask;
   // The entries to sum: whole rows, samples of rows, or segments of split rows
-  sampling samples = sampling::none;
+  sampling samples = sampling::whole;
   int width = 0;
   bool rescales = false;   ///< the sum of a sample is scaled to the whole row
   int64 split_length = 0;  ///< rows longer than this come in segments; 0: no row is split

@@ -114,7 +114,7 @@ met_element met_by(broadcast by, int64 stride) {
       return {0, stride, true};
     case broadcast::places:
       return {stride, 1, true};
-    case broadcast::none:
+    case broadcast::absent:
       break;
   }
   return {};
@@ -133,7 +133,7 @@ buffer run(const map_step& m) {
   args.elements.out = m.into != nullptr ? m.into->data : out.data();
   args.elements.x = array_of(m.y_first ? m.y : source_of(x));
   args.elements.y = array_of(m.y_first ? source_of(x) : m.y);
-  args.has_y = m.op->kind == operator_kind::join || m.y_by != broadcast::none;
+  args.has_y = m.op->kind == operator_kind::join || m.y_by != broadcast::absent;
   args.count = x.nnz;
   args.swaps = m.y_first;
   args.y_at = met_by(m.y_by, m.y_stride);

@@ -67,7 +67,7 @@ dim3 grid_of(const arguments& args, int64 tiles, const launch_plan& plan) {
 arguments arguments_for(const problem& p, const row_pass& pass) {
   arguments out = arguments_of(p);
   out.order = pass.order;
-  if (pass.samples == sampling::none) return out;
+  if (pass.samples == sampling::whole) return out;
   out.samples = pass.samples;
   out.width = p.desc->width;
   out.rescales = p.desc->rescale;
@@ -146,7 +146,7 @@ answer row_answer(const problem& p) {
   const row_statistics& statistics = statistics_of(p);
   const double even = estimate(p);
   out.seconds = even + lone_row_seconds(statistics.longest);
-  if (p.reasons) out.plan = plan_in_words(p, sampling::none);
+  if (p.reasons) out.plan = plan_in_words(p, sampling::whole);
   if (split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += even * statistics.imbalance;  // lanes wait for the longest row of their warp

@@ -138,7 +138,7 @@ answer split_answer(const problem& p) {
   out.seconds = estimate(p) + current_table()[constant::lists_seconds] +
                 lone_row_seconds(statistics.split_length);
   if (p.reasons)
-    out.plan = plan_in_words(p, sampling::none) + segments_in_words(p) + order_in_words(p);
+    out.plan = plan_in_words(p, sampling::whole) + segments_in_words(p) + order_in_words(p);
   if (!split_helps(p, statistics)) {
     out.says = verdict::slower;
     out.seconds += lone_row_seconds(statistics.longest);

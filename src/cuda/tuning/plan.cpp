@@ -163,7 +163,7 @@ launch_plan plan(product_facts whole, const product_facts* samples, const tuning
 row_facts facts_of(const problem& p, sampling how) {
   const row_statistics& statistics = statistics_of(p);
   row_facts out = {facts_of(p, statistics), {}};
-  if (how == sampling::none) return out;
+  if (how == sampling::whole) return out;
   const row_statistics of_samples = statistics.sampled(p.desc->width);
   out.samples = facts_of(p, of_samples);
   for (product_facts* facts : {&out.whole, &*out.samples})

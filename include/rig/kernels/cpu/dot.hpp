@@ -113,7 +113,7 @@ template <class T>
 void read_line(const dense_operand& of, int64 first, int64 step, index count, T* to) {
   const element_source from{of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
   constexpr int most = elements_at_once<T>;
-  int64 at[most];
+  int64 at[std::size_t(most)];
   for (index k = 0; k < count; k += most) {
     const int here = count - k < most ? count - k : most;
     for (int t = 0; t < here; ++t) at[t] = first + (k + t) * step;
@@ -160,11 +160,11 @@ class dense_lines {
     accum sums[lanes]{};
     const index whole = inner_ < lanes ? inner_ : lanes;
     const auto at = [&](index k) {
-      typename S::left a{};
-      typename S::right b{};
-      if constexpr (!is_ignoring_left<S>) a = left_[k];
-      if constexpr (!is_ignoring_right<S>) b = column[k];
-      return product<S>(a, b, {row_, k});
+      typename S::left x{};
+      typename S::right y{};
+      if constexpr (!is_ignoring_left<S>) x = left_[k];
+      if constexpr (!is_ignoring_right<S>) y = column[k];
+      return product<S>(x, y, {row_, k});
     };
     for (index k = 0; k < whole; ++k) sums[k] = at(k);
     index k = lanes;
@@ -241,8 +241,8 @@ template <class S>
 struct pull_state : dot_state<S> {
   row_mask_flags mask;
   index row = -1;
-  pull_state(const problem& p, const sparse_operand& b)
-      : dot_state<S>(p, b), mask(p.mask, b.rows) {}
+  pull_state(const problem& p, const sparse_operand& of)
+      : dot_state<S>(p, of), mask(p.mask, of.rows) {}
   void begin_row(index i) {
     if (i == row) return;
     if (row >= 0) mask.end();

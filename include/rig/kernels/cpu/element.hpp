@@ -111,9 +111,9 @@ template <class L, class R, class O, class F>
 void join(const element_block& all, F f) {
   constexpr int most = elements_at_once<L, R, O>;
   in_parts(all, most, [&](const element_block& b) {
-    L x[most];
-    R y[most];
-    O z[most];
+    L x[std::size_t(most)];
+    R y[std::size_t(most)];
+    O z[std::size_t(most)];
     gather(*b.x_of, b.x, b.count, x);
     gather(*b.y_of, b.y, b.count, y);
     for (int k = 0; k < b.count; ++k) {
@@ -138,8 +138,8 @@ template <class X, class O, class F>
 void map_each(const element_block& all, F f) {
   constexpr int most = elements_at_once<X, O>;
   in_parts(all, most, [&](const element_block& b) {
-    X x[most];
-    O z[most];
+    X x[std::size_t(most)];
+    O z[std::size_t(most)];
     gather(*b.x_of, b.x, b.count, x);
     for (int k = 0; k < b.count; ++k) z[k] = f(x[k], b.rows[k], b.columns[k]);
     store(b, z);

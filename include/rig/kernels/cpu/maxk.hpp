@@ -84,7 +84,7 @@ void write_retained_row(const problem& p, index row, int64 n, const typename S::
   constexpr int width = 2 * half_tile<S>;
   const writer<S> write(p);
   mask_row mask(p.mask, row);
-  bool allowed_places[width];
+  bool allowed_places[std::size_t(width)];
   const bool* const allowed = mask.absent() ? nullptr : allowed_places;
   const int64 f = p.b.columns;
   for (int64 first = 0; first < f; first += width) {
@@ -152,7 +152,7 @@ void sum_gathered(const problem& p, left_values<S>& left, index row, int64 begin
   using right = typename S::right;
   constexpr int width = 2 * half_tile<S>;
   alignas(16) unsigned char gathered[width * sizeof(int64)];
-  right converted[width];
+  right converted[std::size_t(width)];
   const bool in_place = p.b.value_type == type_of<right>;
   for (int j = 0; j < count; ++j) sums[j] = S::zero();
   const typename S::left* values = nullptr;
@@ -185,7 +185,7 @@ void maxk_backward_rows(const problem& p) {
   for_each_row(p, threads_for(p), [&](int) {
     return [&p, k, left = left_values<S>(p.a)](index row, int64 begin, int64 end) mutable {
       const writer<S> write(p);
-      typename S::accum sums[width];
+      typename S::accum sums[std::size_t(width)];
       const auto* const columns =
           static_cast<const Index*>(p.c.indices) + static_cast<int64>(row) * k;
       for (int first = 0; first < k; first += width) {

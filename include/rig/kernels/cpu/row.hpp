@@ -72,7 +72,7 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
                     const writer<S>& write) {
   constexpr int most = 2 * half_tile<S>;
   static_assert(most <= widest_tile);
-  typename S::accum sums[most];
+  typename S::accum sums[std::size_t(most)];
   column_strip strip;
   const chosen_places& chosen = strip.chosen;
   for (int64 next = begin; next < end; next += most) {

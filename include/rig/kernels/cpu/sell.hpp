@@ -107,7 +107,7 @@ class slice_sums {
   const writer<S> write_;
   typename S::left value_{};  ///< of every entry
   block<S> read_{};
-  accum sums_[together * height];
+  accum sums_[std::size_t(together * height)];
 };
 
 template <class S>

@@ -52,7 +52,7 @@ class entry_values {
   element_source from_;
   const T* in_place_ = nullptr;
   bool is_constant_ = false;
-  T buffer_[most]{};
+  T buffer_[std::size_t(most)]{};
 };
 
 /// Rows are prefetched so many rows before their use: they are short and lie anywhere, so the

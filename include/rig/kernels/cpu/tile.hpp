@@ -91,7 +91,7 @@ inline constexpr bool has_vectors = N > 1 &&
 /// It has no arithmetic: a semiring adds single elements, and g++ makes vectors of such loops.
 template <class T, int N>
 struct pack {
-  T all[N] = {};
+  T all[std::size_t(N)] = {};
   [[gnu::always_inline]] void load(const T* from) {
     for (int j = 0; j < N; ++j) all[j] = from[j];
   }
@@ -113,7 +113,7 @@ struct pack<T, N> {
   [[gnu::always_inline]] void store(T* to) const { __builtin_memcpy(to, &all, sizeof(all)); }
   template <class F>
   [[gnu::always_inline]] void update(F to) {
-    alignas(N * sizeof(T)) T each[N];
+    alignas(N * sizeof(T)) T each[std::size_t(N)];
     *reinterpret_cast<vector*>(each) = all;
 #pragma omp simd
     for (int j = 0; j < N; ++j) each[j] = to(each[j], j);
@@ -126,11 +126,11 @@ template <class T, int W, int Bytes>
 struct half_sums {
   static constexpr int lanes = std::clamp(Bytes / static_cast<int>(sizeof(T)), 1, W);
   static constexpr int count = W / lanes;
-  pack<T, lanes> packs[count];
+  pack<T, lanes> packs[std::size_t(count)];
 
   /// Every element becomes x.
   [[gnu::always_inline]] void fill(T x) {
-    T same[lanes];
+    T same[std::size_t(lanes)];
     for (int j = 0; j < lanes; ++j) same[j] = x;
     each([&](auto& one, int) __attribute__((always_inline)) { one.load(same); });
   }
@@ -188,7 +188,7 @@ class row_tile {
   /// Writes finish of the sums of n entries, or C ⊕ that, to C. Both halves read C before either is
   /// written, because they may share columns.
   [[gnu::always_inline]] void store_final(accum* c, int64 n, bool finishes, bool adds) {
-    accum sums[2 * W];
+    accum sums[std::size_t(2 * W)];
     x_.store(sums);
     y_.store(sums + W);
     for (int j = 0; j < 2 * W; ++j) {
@@ -216,7 +216,7 @@ class row_tile {
           add_entry(e + k);
           other.add_entry(e + k + 1);
         }
-        accum sums[2 * W];
+        accum sums[std::size_t(2 * W)];
         other.gap_ = W;
         other.store(sums);
         x_.update([&](accum x, int j)
