@@ -41,7 +41,12 @@ struct mask {
       : container(sharing(of)), structural(by_structure), complemented(is_complemented) {}
   /// Over the same memory.
   mask(const mask& other) : mask(other.container, other.structural, other.complemented) {}
-  mask& operator=(const mask&) = delete;
+  /// Over the same memory; `other` is left without its container.
+  mask(mask&& other) noexcept = default;
+  /// Over the memory of `other`; the memory of the previous container is not written.
+  mask& operator=(const mask& other) { return *this = mask(other); }
+  /// The same; `other` is left without its container.
+  mask& operator=(mask&& other) noexcept = default;
   ~mask() = default;
 };
 

@@ -78,6 +78,66 @@ TEST_CASE("a mask of a dense sees later writes, and outlives the dense") {
   CHECK(rig::mxm(a, b, plus_times{}, mask, {.fill = 0}) == c);
 }
 
+TEST_CASE("a mask is assigned in a loop: a search by levels") {
+  const auto a = rig::generate::karate().with_value(true);
+  const rig::any_pair<bool> reached;
+  const auto levels = rig::bfs(a, 0).levels;
+  rig::vector<bool> frontier = rig::vector<bool>::from_indices(34, std::vector<int>{0}),
+                    seen = frontier;
+  auto unseen = rig::complement(rig::structure(seen));
+  int level = 0;
+  for (; frontier.nnz() > 0; ++level) {
+    for (const auto& [node, is_new] : frontier.entries()) CHECK(levels(node, 0) == level);
+    frontier = rig::vxm(frontier, a, reached, unseen);
+    seen = rig::ewise_add(seen, frontier, rig::binary::logical_or);
+    unseen = rig::complement(rig::structure(rig::vector<bool>(seen)));
+    reuse_memory();
+  }
+  CHECK(level == 4);
+  CHECK(seen.nnz() == 34);
+}
+
+TEST_CASE("an assigned mask: by copy and by move, of each container") {
+  const auto a = rig::generate::karate();
+  const rig::dense<float> b(34, 34, 1);
+  const auto under_mask = [&](const auto& mask) {
+    return rig::mxm(a, b, plus_times{}, mask, {.fill = 3});
+  };
+  const auto each = [&](const auto& first, const auto& second) {
+    auto mask = rig::structure(first);
+    const auto other = rig::complement(rig::values(second));
+    mask = other;
+    CHECK(under_mask(mask) == under_mask(other));
+    const auto& itself = mask;
+    mask = itself;
+    CHECK(under_mask(mask) == under_mask(other));
+    mask = rig::values(std::decay_t<decltype(first)>(first));  // of a temporary
+    reuse_memory();
+    CHECK(under_mask(mask) == under_mask(rig::values(first)));
+    auto taken = std::move(mask);
+    CHECK(under_mask(taken) == under_mask(rig::values(first)));
+    taken = std::move(mask = other);
+    CHECK(under_mask(taken) == under_mask(other));
+  };
+  const auto lower = rig::select(a, rig::selection::lower, -1);
+  each(a, lower);
+  rig::dense<float> full = rig::to_dense(lower);
+  const rig::dense<float> before = full;
+  each(full, rig::to_dense(a));
+  CHECK(full == before);
+  // The mask sees later writes to the dense that it is assigned from.
+  auto mask = rig::values(rig::dense<float>(34, 34, 1));
+  mask = rig::values(full);
+  full(5, 5) = 1;
+  CHECK(under_mask(mask) == under_mask(rig::values(full)));
+  auto kept = rig::structure(rig::maxk(b, 3));
+  const rig::dense<float> x = rig::to_dense(a);
+  kept = rig::structure(rig::maxk(x, 5));
+  reuse_memory();
+  CHECK(rig::to_dense(rig::mxm(a, b, plus_times{}, kept)) ==
+        rig::to_dense(rig::mxm(a, b, plus_times{}, rig::structure(rig::maxk(x, 5)))));
+}
+
 TEST_CASE("what temporaries return by value") {
   const auto a = rig::generate::karate();
   const rig::dense<float> b(34, 2, 1);
