@@ -54,6 +54,7 @@ int main(int count, char** arguments) {
   return example::run_program(count, arguments,
                               {.summary = "Finds a spanning forest of least weight",
                                .what = example::takes::graph_of_algorithm,
-                               .output = "two nodes and a weight for each edge of the forest"},
+                               .output = "two nodes and a weight for each edge of the forest",
+                               .has_product = false},
                               own, [&](const example::options& given) { msf(given, weights); });
 }

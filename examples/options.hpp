@@ -140,6 +140,7 @@ struct program {
   const char* summary;
   takes what = takes::graph;
   const char* output = nullptr;  ///< the numbers of --output, which is no option without them
+  bool has_product = true;       ///< without one, --kernel and --any-order are no options
 };
 
 inline void check_kernel(const std::string& name) {
@@ -183,10 +184,12 @@ inline po::options_description shared_options(const program& about, options& giv
   add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
   add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
       "CPU threads; 0: all");
-  add("kernel", po::value(&given.kernel)->value_name("NAME"),
-      "kernel to use; default: the cheapest");
-  add("any-order", po::bool_switch(&given.any_order),
-      "the last bits may differ between runs; --kernel vendor needs it");
+  if (about.has_product) {
+    add("kernel", po::value(&given.kernel)->value_name("NAME"),
+        "kernel to use; default: the cheapest");
+    add("any-order", po::bool_switch(&given.any_order),
+        "the last bits may differ between runs; --kernel vendor needs it");
+  }
   if (about.output != nullptr)
     add("output", file_to_write("--output", given.output),
         (std::string("write ") + about.output + "; .npy, or text if FILE ends otherwise").c_str());

@@ -25,6 +25,7 @@ int main(int count, char** arguments) {
       count, arguments,
       {.summary = "Finds the parts of a graph whose nodes have paths to each other",
        .what = example::takes::graph_of_algorithm,
-       .output = "the smallest node of each node's component"},
+       .output = "the smallest node of each node's component",
+       .has_product = false},
       {}, components);
 }

@@ -67,8 +67,13 @@ TEST_CASE("invalid command lines: status 2") {
          {"--colour red", "stray", "--generate", "--threads -1", "--threads two",
           "--threads 100000", "--device tpu", "--kernel magic", "--json=yes"})
       check_fails(program + " --generate karate " + wrong, 2, program);
+    const bool has_product = program != "scc" && program != "msf";
     check_fails(program + " --generate karate --kernel magic", 2,
-                "no kernel is named 'magic'; there are row, split, ");
+                has_product ? "no kernel is named 'magic'; there are row, split, "
+                            : "unrecognised option '--kernel'");
+    const outcome help = run(program + " --help");
+    CHECK((help.out.find("--kernel") != std::string::npos) == has_product);
+    CHECK((help.out.find("--any-order") != std::string::npos) == has_product);
   }
 }
 

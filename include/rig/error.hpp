@@ -100,6 +100,20 @@ decltype(auto) or_out_of_memory(const char* what, Work&& work) {
     fail(errc::out_of_memory, {what, ": out of memory: a list is longer than memory can be"});
   }
 }
+
+/// Throws `cause` again; its message starts with `name`, which is put before it unless it is there.
+/// Only where `cause` is being handled.
+[[noreturn]] void fail_as(const char* name, const error& cause);
+
+/// Runs `work` as or_out_of_memory does; messages of other errors of rig start with `name` too.
+template <class Work>
+decltype(auto) in_name_of(const char* name, Work&& work) {
+  try {
+    return or_out_of_memory(name, work);
+  } catch (const error& cause) {
+    fail_as(name, cause);
+  }
+}
 /// @endcond
 
 }  // namespace rig

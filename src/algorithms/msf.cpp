@@ -160,7 +160,8 @@ msf_result search(const matrix<double>& a, const msf_options& given, const descr
 }  // namespace
 
 msf_result msf(const matrix<double>& a, const msf_options& given, const descriptor& desc) {
-  return on_graph("msf", a, desc, [&] { return search(a, given, desc); });
+  return on_graph(
+      "msf", a, desc, [&] { return search(a, given, desc); }, main_product::absent);
 }
 
 }  // namespace rig

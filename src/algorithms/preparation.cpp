@@ -38,7 +38,8 @@ void require_exact_kernel(const char* name, const std::string& named) {
 
 }  // namespace
 
-void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc) {
+void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc,
+                   main_product product) {
   if (a.rows() != a.columns())
     fail(errc::shape,
          {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
@@ -56,6 +57,8 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   leave_unset(desc.replace, "replace", ", because the result is new: there is nothing to replace");
   leave_unset(desc.fill.has_value(), "fill",
               ", because the algorithm defines every element of its result");
+  leave_unset(product == main_product::absent && !desc.kernel.empty(), "kernel",
+              ", because the algorithm has no main product");
   require_exact_kernel(name, desc.kernel);
 }
 

@@ -11,16 +11,22 @@
 
 namespace rig {
 
+/// Whether an algorithm has a main product, which the kernel's name of a descriptor is for.
+enum class main_product : bool { absent, present };
+
 /// Throws unless A is square, the number of threads is none below 0, the fields of meaning are
-/// unset, and the kernel's name, if any, is that of an exact one; `name` is the algorithm's.
-void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc);
+/// unset, and the kernel's name, if any, is that of an exact one for the main product; `name` is
+/// the algorithm's.
+void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc,
+                   main_product product);
 
 /// Runs an algorithm, after the checks that all share. Each one runs through this, so that only
-/// errors of rig leave it.
+/// errors of rig leave it, and each starts with the algorithm's name.
 template <class T, class Work>
-auto on_graph(const char* name, const matrix<T>& a, const descriptor& desc, Work&& work) {
-  return or_out_of_memory(name, [&] {
-    require_graph(name, a.with_value(true), desc);
+auto on_graph(const char* name, const matrix<T>& a, const descriptor& desc, Work&& work,
+              main_product product = main_product::present) {
+  return in_name_of(name, [&] {
+    require_graph(name, a.with_value(true), desc, product);
     return work();
   });
 }

@@ -259,7 +259,8 @@ scc_result search(const matrix<bool>& a, const scc_options& given, const descrip
 }  // namespace
 
 scc_result scc(const matrix<bool>& a, const scc_options& given, const descriptor& desc) {
-  return on_graph("scc", a, desc, [&] { return search(a, given, desc); });
+  return on_graph(
+      "scc", a, desc, [&] { return search(a, given, desc); }, main_product::absent);
 }
 
 }  // namespace rig

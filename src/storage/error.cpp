@@ -49,4 +49,10 @@ void fail(errc code, std::initializer_list<message_piece> pieces) {
   }
 }
 
+void fail_as(const char* name, const error& cause) {
+  const std::string_view message = cause.what(), start = name;
+  if (message.starts_with(start) && message.substr(start.size()).starts_with(": ")) throw;
+  fail(cause.code(), {name, ": ", message});
+}
+
 }  // namespace rig

@@ -13,6 +13,7 @@ using rig::descriptor;
 struct algorithm {
   std::string name;
   std::function<void(const descriptor&)> run;
+  bool has_product() const { return name != "scc" && name != "msf"; }
 };
 
 /// Calls of each algorithm on a graph, with its overloads and options.
@@ -36,6 +37,7 @@ std::vector<algorithm> algorithms_on(const checks::graph& a) {
           {"kcore", [&a](const descriptor& d) { rig::kcore(a, {}, d); }},
           {"mis", [&a](const descriptor& d) { rig::mis(a, {}, d); }},
           {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0), {}, d); }},
+          {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0f), {}, d); }},
           {"jaccard", [&a](const descriptor& d) { rig::jaccard(a, 0, {}, d); }},
           {"jaccard_of_edges", [&a](const descriptor& d) { rig::jaccard_of_edges(a, {}, d); }},
           {"label_propagation",
@@ -96,13 +98,54 @@ TEST_CASE("fields of meaning are refused, each with its remedy") {
 
 TEST_CASE("kernels that leave out entries are refused") {
   const auto a = small_graph();
-  for (const auto& [name, run] : algorithms_on(a)) {
-    CAPTURE(name);
-    for (const std::string kernel : {"bucket", "fastrand", "adaptive", "maxk"})
-      checks::check_throws(rig::errc::cannot, name + ": kernel '" + kernel + "' is approximate",
-                           [&] { run({.kernel = kernel, .width = 4, .k = 1}); });
-    checks::check_throws(rig::errc::unknown_kernel, name + ": the descriptor names kernel 'none'",
-                         [&] { run({.kernel = "none"}); });
-    checks::check_throws(rig::errc::range, "threads is -1", [&] { run({.threads = -1}); });
+  for (const algorithm& one : algorithms_on(a)) {
+    CAPTURE(one.name);
+    for (const std::string kernel : {"bucket", "fastrand", "adaptive", "maxk"}) {
+      const std::string why = one.has_product() ? ": kernel '" + kernel + "' is approximate"
+                                                : ": kernel of the descriptor has no meaning here";
+      checks::check_throws(rig::errc::cannot, one.name + why,
+                           [&] { one.run({.kernel = kernel, .width = 4, .k = 1}); });
+    }
+    if (one.has_product())
+      checks::check_throws(rig::errc::unknown_kernel,
+                           one.name + ": the descriptor names kernel 'none'",
+                           [&] { one.run({.kernel = "none"}); });
+    checks::check_throws(rig::errc::range, "threads is -1", [&] { one.run({.threads = -1}); });
   }
+}
+
+TEST_CASE("every error begins with the algorithm's name, once") {
+  const auto a = small_graph();
+  int refusals = 0;
+  for (const algorithm& one : algorithms_on(a)) {
+    CAPTURE(one.name);
+    const auto check_name = [&](const descriptor& d) {
+      try {
+        one.run(d);
+      } catch (const rig::error& e) {
+        const std::string message = e.what(), start = one.name + ": ";
+        CAPTURE(message);
+        CHECK(message.starts_with(start));
+        CHECK(message.find(start, start.size()) == std::string::npos);
+        ++refusals;
+      }
+    };
+    check_name({.threads = -1});
+    const int before = refusals;
+    for (const rig::kernel& k : rig::kernels())
+      if (!k.approximate) check_name({.kernel = k.name});
+    CHECK(refusals > before);  // no kernel serves all products, and some serve none
+  }
+}
+
+TEST_CASE("an algorithm without a main product refuses the name of a kernel") {
+  const auto a = small_graph();
+  for (const algorithm& one : algorithms_on(a))
+    if (!one.has_product())
+      for (const char* kernel : {"row", "gustavson", "none"})
+        checks::check_throws(rig::errc::cannot,
+                             one.name +
+                                 ": kernel of the descriptor has no meaning here; leave it "
+                                 "unset, because the algorithm has no main product",
+                             [&] { one.run({.kernel = kernel}); });
 }

@@ -30,7 +30,7 @@ struct msf_result {
 /// A n×n; an entry (i, j) or (j, i) is an edge, the lesser of two values its weight; self loops do
 /// not count. Exact and deterministic, except that the sum is rounded. The descriptor's threads and
 /// stream go to all calls. Places: all; waits in each round. Cost: O((nnz + n) log n). Throws
-/// error: shape; range, for NaN; out_of_memory. Source: Borůvka, 1926.
+/// error: shape; range, for NaN; cannot, for a kernel's name; out_of_memory. Source: Borůvka, 1926.
 /// @code
 /// const auto found = rig::msf(A);
 /// std::printf("%ld edges of weight %g\n", found.forest.nnz(), found.weight);
@@ -41,7 +41,8 @@ template <class T>
 msf_result msf(const matrix<T>& a, const msf_options& given = {}, const descriptor& desc = {}) {
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
   if constexpr (require_weights<T>())
-    return msf(apply<double>(a, unary::identity, other), given, desc);
+    return in_name_of("msf",
+                      [&] { return msf(apply<double>(a, unary::identity, other), given, desc); });
   else
     return msf_result();
 }

@@ -58,7 +58,9 @@ auto sssp(const matrix<T>& a, int64 source, const sssp_options& given = {},
   using weight = std::conditional_t<std::is_integral_v<T>, int64, double>;
   const descriptor other{.threads = desc.threads, .stream = desc.stream};
   if constexpr (require_weights<T>())
-    return sssp(apply<weight>(a, unary::identity, other), source, given, desc);
+    return in_name_of("sssp", [&] {
+      return sssp(apply<weight>(a, unary::identity, other), source, given, desc);
+    });
   else
     return sssp_result<weight>();
 }
