@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <ranges>
 #include <string_view>
 #include <thread>
 
@@ -206,8 +207,46 @@ void column_strip::read(const problem& p, index row, int count) {
   chosen.select(p, count, is_masked ? allowed_ : nullptr, present_);
 }
 
+bool allows_few(const mask_operand& mask) {
+  constexpr int64 few = 4096;
+  return mask.over == mask_operand::kind::matrix && !mask.complemented && mask.sparse.nnz <= few;
+}
+
+namespace {
+
+/// The entries of A in rows where the mask has entries. It has few.
+int64 entries_under(const mask_operand& mask, const sparse_operand& a) {
+  const sparse_operand& m = mask.sparse;
+  int64 sum = 0;
+  for (index row = 0; row < m.rows && m.offset(row) < m.nnz; ++row) {
+    const int64 entry = m.offset(row);
+    const auto rest = std::views::iota(row, m.rows);
+    row = *std::ranges::partition_point(rest, [&](index i) { return m.offset(i + 1) <= entry; });
+    sum += a.offset(row + 1) - a.offset(row);
+  }
+  return sum;
+}
+
+}  // namespace
+
+bool allows_in(const problem& p, index row) {
+  mask_row mask(p.mask, row);
+  bool allowed[widest_tile];
+  for (int64 first = 0; first < p.b.columns; first += widest_tile)
+    if (mask.read(first, static_cast<int>(std::min<int64>(widest_tile, p.b.columns - first)),
+                  allowed))
+      return true;
+  return false;
+}
+
 int threads_for(const problem& p) {
-  return threads_for(static_cast<double>(p.a.nnz + p.a.rows) * p.b.columns, p.desc->threads);
+  const double rows = p.a.rows, columns = p.b.columns;
+  const bool writes_all = p.creates_result || p.desc->replace;
+  const double work = allows_few(p.mask)
+                          ? static_cast<double>(entries_under(p.mask, p.a)) * columns +
+                                rows * (writes_all ? columns : 1)
+                          : (static_cast<double>(p.a.nnz) + rows) * columns;
+  return threads_for(work, p.desc->threads);
 }
 
 index first_row_of(const sparse_operand& a, int piece, int pieces) {

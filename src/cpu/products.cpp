@@ -1,6 +1,7 @@
 // The parts of the CPU kernels with sparse results that do not depend on a semiring.
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 #include <string>
 
@@ -235,6 +236,14 @@ answer dot_answer(const problem& p) {
 answer push_answer(const problem& p) {
   if (const char* const why = no_finish_because(p)) return refusal(p, why);
   return gustavson_answer(p);
+}
+
+double steps_of_pull(const problem& p, const sparse_operand& b) {
+  const double tests = static_cast<double>(b.rows) * p.a.rows;
+  if (!allows_few(p.mask)) return tests + static_cast<double>(b.nnz) * p.a.rows;
+  return std::transform_reduce(
+      p.mask.sparse.entries, p.mask.sparse.entries + p.mask.sparse.nnz, tests, std::plus<>(),
+      [&](index j) { return static_cast<double>(b.offset(j + 1) - b.offset(j)); });
 }
 
 answer pull_answer(const problem& p) {

@@ -14,9 +14,9 @@
 #include <atomic>
 #include <cstdio>
 
+#include "cpu/free_cores.hpp"
 #include "cpu/quota.hpp"
 #include "rig/kernels/cpu/isa.hpp"
-#include "rig/scalar.hpp"
 
 namespace rig::on_cpu {
 namespace {
@@ -54,57 +54,18 @@ int64 waited_for_core() {
   return std::sscanf(text, "%lld %lld", &ran, &waited) == 2 ? waited : 0;
 }
 
-/// The cores that the calling thread's teams can count on. On a busy machine a team waits at each
-/// barrier for the thread that has no core, a slice of the scheduler long. So a thread that waits
-/// for cores itself halves its teams, and doubles them when it has waited little for some time.
-class free_cores {
- public:
-  /// `is_long`: the region takes more than a slice, so that a wait at its end costs little.
-  int count(bool is_long) {
-    const int64 now = nanoseconds(CLOCK_MONOTONIC);
-    if (now - checked_ >= interval) check(now);
-    return std::max(1, is_long ? cores_ : cores_ >> halvings_);
-  }
-
- private:
-  static constexpr int64 ms = 1'000'000, interval = 4 * ms, judged = 8 * ms,
-                         least_patience = 50 * ms, most_patience = 1600 * ms;
-  static constexpr double memory = 32 * ms, crowded = 0.25, calm = 0.125;  // docs/lab/cpu.md
-
-  void check(int64 now) {
+/// The cores that the calling thread's teams can count on now.
+int cores_of_teams(bool is_long) {
+  static thread_local free_cores cores;
+  const int64 now = nanoseconds(CLOCK_MONOTONIC);
+  if (cores.is_due(now)) {
     static const double quota = cores_of_quota();
-    checked_ = now;
-    cores_ = omp_get_num_procs();  // of the affinity mask
-    if (quota > 0) cores_ = static_cast<int>(std::clamp<double>(quota, 1, cores_));
-    const int64 ran = nanoseconds(CLOCK_THREAD_CPUTIME_ID), waited = waited_for_core();
-    const int64 ready = ran - ran_ + waited - waited_;
-    if (ready < judged) return;
-    const double share = static_cast<double>(waited - waited_) / static_cast<double>(ready);
-    share_ += (share - share_) * std::min(1.0, static_cast<double>(ready) / memory);
-    ran_ = ran;
-    waited_ = waited;
-    judge(ready);
+    int allowed = omp_get_num_procs();  // of the affinity mask
+    if (quota > 0) allowed = static_cast<int>(std::clamp<double>(quota, 1, allowed));
+    cores.check({now, nanoseconds(CLOCK_THREAD_CPUTIME_ID), waited_for_core()}, allowed);
   }
-  void judge(int64 ready) {
-    calm_for_ = share_ < calm ? calm_for_ + ready : 0;
-    if (share_ > crowded && cores_ >> halvings_ > 1) {
-      ++halvings_;
-      share_ = calm;  // so that the next step needs its own evidence
-      patience_ = std::min(2 * patience_, most_patience);
-    } else if (calm_for_ >= patience_) {
-      if (halvings_ == 0)
-        patience_ = least_patience;
-      else
-        --halvings_;
-      calm_for_ = 0;
-    }
-  }
-
-  int cores_ = 1, halvings_ = 0;
-  int64 checked_ = 0, ran_ = 0, waited_ = 0;
-  int64 calm_for_ = 0, patience_ = least_patience;
-  double share_ = 0;  ///< of the time in which the thread could run, that it waited
-};
+  return cores.count(is_long);
+}
 
 }  // namespace
 
@@ -116,8 +77,7 @@ int threads_for(double work, int asked) {
   if (asked > 0 || given > openmps_default) return std::min(given, most);
   // A region of so many multiply-adds takes several slices of a scheduler (docs/lab/cpu.md).
   constexpr double long_work = 1 << 25;
-  static thread_local free_cores cores;
-  const int usual = std::min(given, cores.count(work >= long_work));
+  const int usual = std::min(given, cores_of_teams(work >= long_work));
   return static_cast<int>(std::min<double>(std::min(usual, most), work / (parallel_work / 2)));
 }
 

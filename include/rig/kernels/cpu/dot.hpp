@@ -252,13 +252,15 @@ struct pull_state : dot_state<S> {
   }
 };
 
+/// The tests of the mask, and the entries of B's columns; only those under a mask of few entries.
+double steps_of_pull(const problem& p, const sparse_operand& b);
+
 template <class S>
 sparse_result pull(const problem& p) {
   const oriented b = right_by_columns(p);
   const index columns = b.sparse.rows;
   const index rows = p.a.rows;
-  const int threads =
-      threads_for(static_cast<double>(b.sparse.nnz + columns) * rows, p.desc->threads);
+  const int threads = threads_for(steps_of_pull(p, b.sparse), p.desc->threads);
   const int parts = threads == 1 ? 1 : std::max(1, 16 * threads / std::max(1, rows));  // of a row
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(rows) *
                                               static_cast<std::size_t>(parts));

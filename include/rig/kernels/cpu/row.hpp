@@ -18,8 +18,11 @@ namespace rig::on_cpu {
 /// The average number of pieces per thread; many pieces make the last ones short.
 inline constexpr int pieces_a_thread = 16;
 
-/// The number of threads for this problem.
+/// The number of threads for this problem. Under a mask of few entries its rows are counted.
 int threads_for(const problem& p);
+
+/// Whether the places that a mask allows are so few that counting their work costs little.
+bool allows_few(const mask_operand& mask);
 
 /// The first row of piece `piece` of `pieces`; pieces hold equal sums of rows and entries.
 index first_row_of(const sparse_operand& a, int piece, int pieces);

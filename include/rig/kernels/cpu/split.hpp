@@ -21,8 +21,12 @@ inline constexpr int segments_per_row = 32;
 
 answer split_answer(const problem& p);
 
+/// Whether the mask allows a place of the row.
+bool allows_in(const problem& p, index row);
+
+/// The sums of each segment of a row.
 template <class S>
-void split_row(const problem& p, index row, typename S::accum* scratch) {
+void sum_segments(const problem& p, index row, typename S::accum* scratch) {
   using accum = typename S::accum;
   constexpr int most = 2 * half_tile<S>;
   const int width = tile_columns<S>();
@@ -38,22 +42,31 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
       const int64 to = segment + 1 == segments_per_row ? begin + n : from + n / segments_per_row;
       for (int64 first = 0; first < f; first += width) {
         const int count = static_cast<int>(f - first < width ? f - first : width);
-        accum sums[most];
+        accum sums[std::size_t(most)];
         read.sum(row, from, to, first, count, sums);
         for (int j = 0; j < count; ++j) scratch[segment * f + first + j] = sums[j];
       }
     }
   }
+}
+
+template <class S>
+void split_row(const problem& p, index row, typename S::accum* scratch) {
+  using accum = typename S::accum;
+  constexpr int most = 2 * half_tile<S>;
+  const int width = tile_columns<S>();
+  const int64 n = p.a.offset(row + 1) - p.a.offset(row), f = p.b.columns;
+  if (allows_in(p, row)) sum_segments<S>(p, row, scratch);
   const writer<S> write(p);
   mask_row mask(p.mask, row);
-  bool allowed[most];
+  bool allowed[std::size_t(most)];
   for (int64 first = 0; first < f; first += width) {
     const int count = static_cast<int>(f - first < width ? f - first : width);
     if (!mask.read(first, count, allowed)) {
       write.write_empty(row, first, count, allowed);
       continue;
     }
-    accum sums[most];
+    accum sums[std::size_t(most)];
     for (int j = 0; j < count; ++j) sums[j] = scratch[first + j];
     for (int segment = 1; segment < segments_per_row; ++segment)
       for (int j = 0; j < count; ++j) sums[j] = S::add(sums[j], scratch[segment * f + first + j]);
