@@ -16,18 +16,19 @@ namespace rig {
 /// A regular file, written from front to back; it appears, or replaces the one of its name, only
 /// with `close`.
 ///
-/// Until then the bytes lie in a file of another name in the same folder, which the destructor
-/// removes. So a file made and dropped is a test of whether the path can be written. A symbolic
-/// link is followed. A file that is replaced passes on its permissions, and its owner where the
-/// system allows. Throws error(io) with path and reason: also for a pipe, a device, a folder, or a
-/// file without permission to write.
+/// Until then the bytes lie in a file without a name in the same folder, which ends with the object
+/// or the process. Where the file system has none, as NFS, it is `.rig-PID-N`, which the destructor
+/// removes and a killed process leaves. A file made and dropped tests whether the path can be
+/// written. Symbolic links are followed. A replaced file passes on its permissions, and its owner
+/// where the system allows. Throws error(io) with path and reason: also for a pipe, a device, a
+/// folder, or a file without permission to write.
 /// @code
 /// rig::output_file file("levels.txt");
 /// file.text("0 1 2\n"), file.close();
 /// @endcode
 class output_file {
  public:
-  /// Creates the file of another name.
+  /// Creates the file that has no name yet.
   explicit output_file(const std::string& path);
   ~output_file();
   output_file(const output_file&) = delete;
@@ -53,14 +54,17 @@ class output_file {
   void close();
 
  private:
-  void create_temporary(const char* complaint);
+  void create(const char* complaint);
+  template <class Make>
+  bool make_temporary(Make make);
   void take_over_permissions();
   void flush();
   void write_out(const char* data, std::size_t bytes);
   [[noreturn]] void refuse(const char* what, const char* why) const;
 
-  std::string path_;                ///< as it was given
-  std::string target_, temporary_;  ///< where the links lead, and the file beside it until `close`
+  std::string path_;  ///< as it was given
+  std::string target_,
+      temporary_;  ///< where the links lead, and the file beside it, if it is named
   int descriptor_ = -1;
   std::vector<char> buffer_;
   std::size_t used_ = 0;

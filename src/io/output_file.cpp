@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <new>
@@ -38,6 +39,14 @@ std::string end_of_links(const std::string& path) {
   return {};
 }
 
+/// The link of /proc to an open file.
+struct link_to {
+  char path[32];
+  explicit link_to(int descriptor) {
+    std::snprintf(path, sizeof(path), "/proc/self/fd/%d", descriptor);
+  }
+};
+
 }  // namespace
 
 output_file::output_file(const std::string& path) try : path_(path), buffer_(256 * 1024) {
@@ -48,22 +57,36 @@ output_file::output_file(const std::string& path) try : path_(path), buffer_(256
   if (exists && ::access(path.c_str(), W_OK) != 0) refuse("cannot write", std::strerror(errno));
   target_ = end_of_links(path);
   if (target_.empty()) refuse("cannot create", std::strerror(ELOOP));
-  create_temporary(exists ? "cannot create a file beside it" : "cannot create");
+  create(exists ? "cannot create a file beside it" : "cannot create");
 } catch (const std::bad_alloc&) {
   fail(errc::out_of_memory, {path, ": out of memory"});
 }
 
-void output_file::create_temporary(const char* complaint) {
+/// Calls `make` with new names beside the target until one is free; false: an error of another
+/// kind.
+template <class Make>
+bool output_file::make_temporary(Make make) {
   static std::atomic<int> serial = 0;
-  constexpr int permissions = 0666;  // less those of the process's mask
   const std::string folder = target_.substr(0, target_.rfind('/') + 1);
   do {
     temporary_ = folder + ".rig-" + std::to_string(getpid()) + "-" + std::to_string(serial++);
-    descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, permissions);
-  } while (descriptor_ < 0 && errno == EEXIST);
-  if (descriptor_ >= 0) return;
+    if (make(temporary_.c_str())) return true;
+  } while (errno == EEXIST);
   temporary_.clear();
-  refuse(complaint, std::strerror(errno));
+  return false;
+}
+
+void output_file::create(const char* complaint) {
+  constexpr int flags = O_WRONLY | O_CLOEXEC, permissions = 0666;  // less the process's mask
+  const std::string folder = target_.substr(0, target_.rfind('/') + 1);
+  // The system removes a file without a name if the process is killed.
+  descriptor_ = ::open(folder.empty() ? "." : folder.c_str(), flags | O_TMPFILE, permissions);
+  if (descriptor_ >= 0 && ::access(link_to(descriptor_).path, F_OK) == 0) return;
+  if (descriptor_ >= 0) ::close(descriptor_);
+  const bool is_made = make_temporary([&](const char* name) {
+    return (descriptor_ = ::open(name, flags | O_CREAT | O_EXCL, permissions)) >= 0;
+  });
+  if (!is_made) refuse(complaint, std::strerror(errno));
 }
 
 output_file::~output_file() {
@@ -93,6 +116,12 @@ void output_file::take_over_permissions() {
 void output_file::close() {
   flush();
   take_over_permissions();
+  const auto link = [&](const char* name) {
+    return ::linkat(AT_FDCWD, link_to(descriptor_).path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+  };
+  const bool is_named =
+      !temporary_.empty() || or_out_of_memory(path_.c_str(), [&] { return make_temporary(link); });
+  if (!is_named) refuse("cannot write", std::strerror(errno));
   const int descriptor = descriptor_;
   descriptor_ = -1;
   buffer_.clear();  // so that each later byte meets the check of flush

@@ -4,10 +4,12 @@
 #include "rig/output_file.hpp"
 
 #include <doctest/doctest.h>
+#include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -86,6 +88,31 @@ TEST_CASE("a file appears with close, and a dropped one leaves nothing") {
   first.close();
   fs::current_path(before);
   CHECK(bytes_of(folder / "c") == "first");
+}
+
+TEST_CASE("a process that is killed while it writes leaves nothing") {
+  const fs::path folder = fresh("killed");
+  const int unnamed = ::open(folder.c_str(), O_WRONLY | O_TMPFILE, 0600);
+  if (unnamed < 0) {
+    MESSAGE("SKIPPED: this file system has no files without a name");
+    return;
+  }
+  ::close(unnamed);
+  const std::string path = folder / "a.txt";
+  for (const bool exists : {false, true}) {
+    if (exists) rig::write_text(path, "old");
+    const pid_t child = fork();
+    if (child == 0) {
+      rig::output_file file(path);
+      file.text(std::string(1 << 20, 'x'));
+      ::raise(SIGKILL);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(WIFSIGNALED(status));
+    CHECK(files_in(folder) == (exists ? 1 : 0));
+    if (exists) CHECK(bytes_of(path) == "old");
+  }
 }
 
 TEST_CASE("a write that fails leaves the file as it was, and nothing beside it") {
