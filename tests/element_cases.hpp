@@ -51,30 +51,9 @@ struct interval {
   bool holds(number x) const { return std::isnan(low) ? std::isnan(x) : low <= x && x <= high; }
 };
 
-inline bool compared(binary op, number a, number b) {
-  switch (op) {
-    case binary::equal:
-      return a == b;
-    case binary::not_equal:
-      return a != b;
-    case binary::less:
-      return a < b;
-    case binary::less_equal:
-      return a <= b;
-    case binary::greater:
-      return a > b;
-    default:
-      return a >= b;
-  }
-}
-
 /// a ⊙ b of numbers of the algebra k.
 inline interval joined(binary op, kind k, number a, number b) {
-  using enum oracle::op;
-  constexpr oracle::op arithmetic[] = {plus,    minus, times,  divide,     minimum,
-                                       maximum, first, second, logical_or, logical_and};
-  if (op >= binary::equal) return compared(op, a, b);
-  return oracle::apply(arithmetic[static_cast<int>(op)], k, a, b);
+  return oracle::apply(oracle::named_as(op), k, a, b);
 }
 
 /// A function of real numbers, which integers take in double. The roundings are those of CUDA's
@@ -148,9 +127,10 @@ inline bool selects(selection how, index i, index j, number x, number y) {
     case selection::column_above:
       return j > y;
     default:
-      return compared(static_cast<binary>(static_cast<int>(binary::equal) + static_cast<int>(how) -
-                                          static_cast<int>(selection::equal)),
-                      x, y);
+      return joined(static_cast<binary>(static_cast<int>(binary::equal) + static_cast<int>(how) -
+                                        static_cast<int>(selection::equal)),
+                    kind::float64, x, y)
+                 .low != 0;
   }
 }
 

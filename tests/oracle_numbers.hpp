@@ -100,6 +100,7 @@ inline number convert(kind from, kind to, number x) {
   return x;
 }
 
+/// The operators by name, in the order of rig::binary; then that of some semirings.
 enum class op {
   plus,
   minus,
@@ -111,8 +112,23 @@ enum class op {
   second,
   logical_or,
   logical_and,
+  equal,
+  not_equal,
+  less,
+  less_equal,
+  greater,
+  greater_equal,
   pair
 };
+
+/// The operator of the same name in the library's list.
+template <class Binary>
+constexpr op named_as(Binary of) {
+  const auto agree = [](Binary theirs, op ours) { return int(theirs) == int(ours); };
+  static_assert(agree(Binary::plus, op::plus) && agree(Binary::logical_and, op::logical_and) &&
+                agree(Binary::equal, op::equal) && agree(Binary::greater_equal, op::greater_equal));
+  return static_cast<op>(of);
+}
 
 inline number least(kind k) {
   if (k == kind::boolean) return 0;
@@ -167,6 +183,18 @@ inline number apply(op o, kind k, number a, number b) {
       return a != 0 || b != 0 ? 1 : 0;
     case op::logical_and:
       return a != 0 && b != 0 ? 1 : 0;
+    case op::equal:
+      return a == b ? 1 : 0;
+    case op::not_equal:
+      return a != b ? 1 : 0;
+    case op::less:
+      return a < b ? 1 : 0;
+    case op::less_equal:
+      return a <= b ? 1 : 0;
+    case op::greater:
+      return a > b ? 1 : 0;
+    case op::greater_equal:
+      return a >= b ? 1 : 0;
     default:
       break;
   }
