@@ -117,68 +117,54 @@ int run_suite(const std::string& name, const options& given, const std::string& 
   return out.missed().empty() ? 0 : 1;
 }
 
-int run(int count, char** arguments) {
+/// What the command line says, as it is written.
+struct command_line {
   options given;
-  std::string name, graph_list, feature_list, path, notes, plots, child;
+  std::string name, graphs, features, path, notes, plots, child;
   std::vector<std::string> records;
+  po::variables_map seen;
+};
+
+po::options_description shown_options(command_line& line) {
   po::options_description shown(
-      "bench SUITE [options], bench report RECORD…, bench performance RECORD…: options", 100),
-      hidden;
+      "bench SUITE [options], bench report RECORD…, bench performance RECORD…: options", 100);
   auto add = shown.add_options();
-  add("graphs", po::value(&graph_list), "graphs or data sets, separated by commas");
-  add("graph", po::value(&given.graph_file), "tune: a file, in place of the named graphs");
-  add("table", po::value(&given.table)->default_value("tuning.csv"),
+  add("graphs", po::value(&line.graphs), "graphs or data sets, separated by commas");
+  add("graph", po::value(&line.given.graph_file), "tune: a file, in place of the named graphs");
+  add("table", po::value(&line.given.table)->default_value("tuning.csv"),
       "tune: the table to write; its rows of this commit are kept");
-  add("features", po::value(&feature_list), "columns of B, separated by commas");
+  add("features", po::value(&line.features), "columns of B, separated by commas");
   add("threads", po::value<std::string>(), "CPU threads");
   add("repeat", po::value<std::string>(), "runs of which the median is taken (21)");
-  add("export", po::value(&given.folder)->value_name("FOLDER"),
+  add("export", po::value(&line.given.folder)->value_name("FOLDER"),
       "gnn: writes the graphs there, for tests/bench/gnn_peers.py");
   add("all", "the graphs that need gigabytes too");
-  add("record", po::value(&path), "write the record here");
-  add("commit", po::value(&given.commit),
+  add("record", po::value(&line.path), "write the record here");
+  add("commit", po::value(&line.given.commit),
       "what the record calls the sources, where the program was built elsewhere");
-  add("notes", po::value(&notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
+  add("notes", po::value(&line.notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
       "report: where the notes to each suite are");
-  add("plots", po::value(&plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
+  add("plots", po::value(&line.plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
       "report, performance: the folder of plots, beside the page; '' makes none in report");
   add("list", "list suites and graphs");
   add("help", "this text");
-  hidden.add_options()("suite", po::value(&name))("records", po::value(&records))(
-      "start-child", po::value(&child));
+  return shown;
+}
+
+void parse(int count, char** arguments, const po::options_description& shown, command_line& line) {
+  po::options_description every;
+  every.add(shown).add_options()("suite", po::value(&line.name))(
+      "records", po::value(&line.records))("start-child", po::value(&line.child));
   po::positional_options_description order;
   order.add("suite", 1).add("records", -1);
+  po::store(po::command_line_parser(count, arguments).options(every).positional(order).run(),
+            line.seen);
+  po::notify(line.seen);
+}
 
-  po::variables_map seen;
-  po::options_description every;
-  every.add(shown).add(hidden);
-  po::store(po::command_line_parser(count, arguments).options(every).positional(order).run(), seen);
-  po::notify(seen);
-  if (seen.count("help") != 0) {
-    std::ostringstream text;
-    text << shown;
-    std::printf("%s", text.str().c_str());
-    return 0;
-  }
-  if (seen.count("list") != 0) {
-    list();
-    return 0;
-  }
-  if (name.empty()) throw usage_error("no suite; see bench --list");
-#ifdef RIG_HAS_CUDA
-  if (!child.empty()) return gpu::start_child(child);
-#endif
-  if (name == "report") {
-    std::printf("%s", report(records, notes, plots).c_str());
-    return 0;
-  }
-  if (name == "performance") {
-    std::printf("%s", performance(records, plots).c_str());
-    return 0;
-  }
-  if (!records.empty()) throw usage_error("'" + records[0] + "' is one argument too many");
-
-  given.command = "bench";
+/// The words that say what is measured.
+std::string measured_command(int count, char** arguments) {
+  std::string command = "bench";
   for (int i = 1; i < count; ++i) {
     const std::string_view word = arguments[i];
     // Where a record or a graph is written says nothing of what was measured.
@@ -186,16 +172,55 @@ int run(int count, char** arguments) {
     if (std::ranges::find(left_out, word) != std::end(left_out))
       ++i;
     else if (std::ranges::find(left_out, word.substr(0, word.find('='))) == std::end(left_out))
-      given.command.append(" ").append(word);
+      command.append(" ").append(word);
   }
-  given.suites = split(name);
-  if (given.suites.empty()) throw usage_error("'" + name + "' names no suite");
-  given.graphs = split(graph_list);
-  for (const std::string& width : split(feature_list)) given.features.push_back(positive(width));
-  if (seen.count("threads") != 0) given.threads = positive(seen["threads"].as<std::string>());
-  if (seen.count("repeat") != 0) given.repeat = positive(seen["repeat"].as<std::string>());
-  given.all = seen.count("all") != 0;
-  return run_suite(name, given, path);
+  return command;
+}
+
+/// The options of a suite.
+options measured(const command_line& line, std::string command) {
+  options given = line.given;
+  given.command = std::move(command);
+  given.suites = split(line.name);
+  if (given.suites.empty()) throw usage_error("'" + line.name + "' names no suite");
+  given.graphs = split(line.graphs);
+  for (const std::string& width : split(line.features)) given.features.push_back(positive(width));
+  const auto number = [&](const char* option, int& to) {
+    if (line.seen.count(option) != 0) to = positive(line.seen[option].as<std::string>());
+  };
+  number("threads", given.threads);
+  number("repeat", given.repeat);
+  given.all = line.seen.count("all") != 0;
+  return given;
+}
+
+int print(const std::string& text) {
+  std::printf("%s", text.c_str());
+  return 0;
+}
+
+int run(int count, char** arguments) {
+  command_line line;
+  const po::options_description shown = shown_options(line);
+  parse(count, arguments, shown, line);
+  if (line.seen.count("help") != 0) {
+    std::ostringstream text;
+    text << shown;
+    return print(text.str());
+  }
+  if (line.seen.count("list") != 0) {
+    list();
+    return 0;
+  }
+  if (line.name.empty()) throw usage_error("no suite; see bench --list");
+#ifdef RIG_HAS_CUDA
+  if (!line.child.empty()) return gpu::start_child(line.child);
+#endif
+  if (line.name == "report") return print(report(line.records, line.notes, line.plots));
+  if (line.name == "performance") return print(performance(line.records, line.plots));
+  if (!line.records.empty())
+    throw usage_error("'" + line.records[0] + "' is one argument too many");
+  return run_suite(line.name, measured(line, measured_command(count, arguments)), line.path);
 }
 
 }  // namespace

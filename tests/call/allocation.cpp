@@ -120,58 +120,82 @@ TEST_CASE("products") {
       }
 }
 
-TEST_CASE("operations") {
-  operands o;
-  const auto without_derived = [&] { o.a.drop_derived(); };
-  const auto intact = [&] { return o.intact(); };
-  const auto fails = [&](int at_least, auto work) {
-    check_every_failure(at_least, without_derived, work, intact);
-  };
+/// Calls on operands, of which every allocation fails in turn.
+struct failing_calls : operands {
+  template <class Work>
+  void fails(int at_least, Work work) {
+    check_every_failure(
+        at_least, [&] { a.drop_derived(); }, work, [&] { return intact(); });
+  }
+};
+
+TEST_CASE("operations by elements") {
+  failing_calls o;
   using rig::binary;
-  fails(3, [&] { rig::ewise_add(o.a, o.a, binary::plus, {.transpose_b = true}); });
-  fails(3, [&] { rig::ewise_mult(o.a, o.a, binary::plus, rig::values(o.b)); });
-  fails(1, [&] { rig::apply(o.a, rig::unary::square); });
-  fails(1, [&] { rig::apply(o.b, rig::unary::square); });
-  fails(3, [&] { rig::select(o.a, rig::selection::greater, 5); });
-  fails(3, [&] { rig::reduce_columns(o.a, binary::plus); });
-  fails(1, [&] { rig::reduce(o.a, binary::plus); });
+  o.fails(3, [&] { rig::ewise_add(o.a, o.a, binary::plus, {.transpose_b = true}); });
+  o.fails(3, [&] { rig::ewise_mult(o.a, o.a, binary::plus, rig::values(o.b)); });
+  o.fails(1, [&] { rig::apply(o.a, rig::unary::square); });
+  o.fails(1, [&] { rig::apply(o.b, rig::unary::square); });
+  o.fails(3, [&] { rig::select(o.a, rig::selection::greater, 5); });
+  o.fails(2, [&] { rig::ewise_add(o.a, o.b, binary::plus); });
+  o.fails(1, [&] { rig::ewise_mult(o.b, o.a, binary::plus); });
+  o.fails(3, [&] { rig::edge_softmax(o.a, rig::structure(o.a)); });
+}
+
+TEST_CASE("sums") {
+  failing_calls o;
+  using rig::binary;
+  o.fails(3, [&] { rig::reduce_columns(o.a, binary::plus); });
+  o.fails(1, [&] { rig::reduce(o.a, binary::plus); });
+  o.fails(2, [&] { rig::reduce_rows(o.b, binary::plus); });
+  o.fails(2, [&] { rig::reduce_columns(o.b, binary::plus); });
+  o.fails(2, [&] { rig::reduce_rows(o.a, rig::arg_max_second<float>()); });
+}
+
+TEST_CASE("parts, moves and conversions") {
+  failing_calls o;
+  using rig::binary;
   const std::vector<index> order{5, 3, 59, 3};
-  fails(3, [&] { rig::extract(o.a, order, order); });
-  fails(3, [&] { rig::kronecker(o.a, o.a, binary::plus); });
-  fails(3, [&] { rig::diag(rig::diag(o.a, 1)); });
-  fails(3, [&] { rig::to_tuples(o.a); });
-  fails(3, [&] { rig::vector<float>::from_indices(60, order, 1, true).to_dense(); });
-  fails(1, [&] { rig::vector<float>::from(dense<float>::view(o.b.data(), 3600, 1)); });
-  fails(2, [&] { rig::reduce_rows(o.b, binary::plus); });
-  fails(2, [&] { rig::reduce_columns(o.b, binary::plus); });
-  fails(2, [&] { rig::reduce_rows(o.a, rig::arg_max_second<float>()); });
-  fails(1, [&] { rig::extract(o.b, order, order); });
-  fails(2, [&] { rig::ewise_add(o.a, o.b, binary::plus); });
-  fails(1, [&] { rig::ewise_mult(o.b, o.a, binary::plus); });
+  o.fails(3, [&] { rig::extract(o.a, order, order); });
+  o.fails(3, [&] { rig::kronecker(o.a, o.a, binary::plus); });
+  o.fails(3, [&] { rig::diag(rig::diag(o.a, 1)); });
+  o.fails(3, [&] { rig::to_tuples(o.a); });
+  o.fails(3, [&] { rig::vector<float>::from_indices(60, order, 1, true).to_dense(); });
+  o.fails(1, [&] { rig::vector<float>::from(dense<float>::view(o.b.data(), 3600, 1)); });
+  o.fails(1, [&] { rig::extract(o.b, order, order); });
   const auto u = dense<float>::view(o.b.data(), 60, 1);
-  fails(3, [&] { rig::vxm(u, o.a, rig::plus_first<float>()); });
+  const rig::indices all_of_u = rig::range{0, 60};
+  o.fails(3, [&] { rig::build(60, 60, all_of_u, rig::range{59, -1, -1}, dense<float>(u)); });
+  for (const auto by : {rig::ordering::loa, rig::ordering::degree, rig::ordering::rcm})
+    o.fails(3, [&] { rig::permute(o.a, rig::reorder(o.a, by)); });
+  o.fails(1, [&] { rig::entries_per_tile(o.a); });
+}
+
+TEST_CASE("products of sparse operands") {
+  failing_calls o;
+  const auto u = dense<float>::view(o.b.data(), 60, 1);
+  o.fails(3, [&] { rig::vxm(u, o.a, rig::plus_first<float>()); });
   const auto sparse = rig::vector<float>::from_indices(o.a.rows(), std::vector{0, 1});
   const rig::plus_times<float> plus_times;
-  fails(3, [&] { rig::mxm(o.a, o.a, plus_times, {.transpose_b = true}); });
-  fails(3, [&] { rig::mxm(o.a, o.a, plus_times, rig::structure(o.a), {.kernel = "dot"}); });
-  fails(3, [&] { rig::mxm(u, u, plus_times, rig::structure(o.a), {.transpose_b = true}); });
+  o.fails(3, [&] { rig::mxm(o.a, o.a, plus_times, {.transpose_b = true}); });
+  o.fails(3, [&] { rig::mxm(o.a, o.a, plus_times, rig::structure(o.a), {.kernel = "dot"}); });
+  o.fails(3, [&] { rig::mxm(u, u, plus_times, rig::structure(o.a), {.transpose_b = true}); });
   // Enough products that the choice counts the columns that a dense mask allows.
   const auto full = rig::generate::from_text("cliques:60:60");
   const auto unmarked = rig::complement(rig::values(o.b));
   for (const int threads : {1, 3}) {
     const rig::descriptor desc{.transpose_b = true, .threads = threads};
-    fails(3, [&] { rig::mxm(full, full, plus_times, unmarked, desc); });
-    fails(3, [&] { rig::mxm(full, full, plus_times, rig::values(o.b), desc); });
-    fails(3, [&] { static_cast<void>(rig::explain(full, full, plus_times, unmarked, desc)); });
+    o.fails(3, [&] { rig::mxm(full, full, plus_times, unmarked, desc); });
+    o.fails(3, [&] { rig::mxm(full, full, plus_times, rig::values(o.b), desc); });
+    o.fails(3, [&] { static_cast<void>(rig::explain(full, full, plus_times, unmarked, desc)); });
   }
   for (const char* kernel : {"push", "pull"})
-    fails(3, [&] { rig::vxm(sparse, o.a, plus_times, {.kernel = kernel}); });
-  const rig::indices all_of_u = rig::range{0, 60};
-  fails(3, [&] { rig::build(60, 60, all_of_u, rig::range{59, -1, -1}, dense<float>(u)); });
-  fails(3, [&] { rig::edge_softmax(o.a, rig::structure(o.a)); });
-  for (const auto by : {rig::ordering::loa, rig::ordering::degree, rig::ordering::rcm})
-    fails(3, [&] { rig::permute(o.a, rig::reorder(o.a, by)); });
-  fails(1, [&] { rig::entries_per_tile(o.a); });
+    o.fails(3, [&] { rig::vxm(sparse, o.a, plus_times, {.kernel = kernel}); });
+}
+
+TEST_CASE("assignments to a dense") {
+  operands o;
+  const auto without_derived = [&] { o.a.drop_derived(); };
   dense<float> written(60, 60, 4);
   const auto written_intact = [&] { return written(59, 59) == 4 && written(0, 0) == 4; };
   const std::vector<index> twice(60, 7);
@@ -182,7 +206,13 @@ TEST_CASE("operations") {
         written = dense<float>(60, 60, 4);
       },
       written_intact);
+}
 
+TEST_CASE("sparse operations into an existing result") {
+  operands o;
+  const auto without_derived = [&] { o.a.drop_derived(); };
+  const std::vector<index> order{5, 3, 59, 3};
+  using rig::binary;
   matrix<float> c;
   const auto again = [&] {
     without_derived();

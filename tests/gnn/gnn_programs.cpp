@@ -3,25 +3,56 @@
 #include "programs.hpp"
 #include "rig/io.hpp"
 
-TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages") {
-  using keys = std::vector<std::string>;
-  const scratch model("model.json");
-  const std::string file = model.path.string(), small = " --data reddit-like:800 --device cpu";
-  const auto trained = answer("gnn_train --epochs 12 --hidden 8" + small + " --save " + file);
-  CHECK(keys_of(trained) == keys{"model", "data", "normalised", "aggregate", "hidden", "k",
-                                 "device", "seed", "train_accuracy", "val_accuracy",
-                                 "test_accuracy", "last_loss", "epochs", "curve", "epoch_ms",
-                                 "aggregate_ms", "update_ms", "transfer_ms", "peak_bytes"});
-  CHECK(trained["epochs"] == 12);
-  CHECK(trained["curve"].size() == 1);
-  const std::string infer = "gnn_infer --model " + file + small;
-  const auto exact = answer(infer);
+namespace {
+
+using keys = std::vector<std::string>;
+const std::string small = " --data reddit-like:800 --device cpu";
+
+/// A small GCN that gnn_train has written.
+struct trained_model {
+  scratch model{"model.json"};
+  std::string file = model.path.string(), infer = "gnn_infer --model " + file + small;
+  ordered_json said = answer("gnn_train --epochs 12 --hidden 8" + small + " --save " + file);
+  ordered_json exact = answer(infer);
+};
+const trained_model& trained() {
+  static const trained_model model;
+  return model;
+}
+
+/// The lines that a command prints.
+auto lines_of(const std::string& command) {
+  const outcome seen = run(command);
+  return std::count(seen.out.begin(), seen.out.end(), '\n');
+}
+
+/// Arguments of a program that fails, and what the message has.
+struct failure {
+  std::string command;
+  int status;
+  std::string named;
+};
+
+}  // namespace
+
+TEST_CASE("gnn_train and gnn_infer: their keys, and one accuracy") {
+  const auto& [model, file, infer, said, exact] = trained();
+  CHECK(keys_of(said) == keys{"model", "data", "normalised", "aggregate", "hidden", "k", "device",
+                              "seed", "train_accuracy", "val_accuracy", "test_accuracy",
+                              "last_loss", "epochs", "curve", "epoch_ms", "aggregate_ms",
+                              "update_ms", "transfer_ms", "peak_bytes"});
+  CHECK(said["epochs"] == 12);
+  CHECK(said["curve"].size() == 1);
   CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
                                "train_accuracy", "val_accuracy", "test_accuracy", "kept_share",
                                "inference_ms", "aggregate_ms", "update_ms", "transfer_ms",
                                "peak_bytes"});
   for (const char* part : {"train_accuracy", "val_accuracy", "test_accuracy"})
-    CHECK(exact[part] == trained[part]);
+    CHECK(exact[part] == said[part]);
+}
+
+TEST_CASE("gnn_infer: kernels that sample, types of features, and a sweep") {
+  const auto& [model, file, infer, said, exact] = trained();
   // A sample as wide as the longest row is the row.
   const auto whole = answer(infer + " --kernel bucket --width 800 --rescale");
   CHECK(whole["kept_share"] == 1);
@@ -33,8 +64,10 @@ TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages
           0.05);
   }
   // Exact, and three kernels with each width; in floats and in 8 bits.
-  const outcome sweep = run(infer + " --sweep 4,8 --json");
-  CHECK(std::count(sweep.out.begin(), sweep.out.end(), '\n') == 14);
+  CHECK(lines_of(infer + " --sweep 4,8 --json") == 14);
+}
+
+TEST_CASE("gnn_train: threads, tasks and models") {
   CHECK(answer("gnn_train --epochs 3 --threads 1 --hidden 8" + small)["last_loss"] ==
         answer("gnn_train --epochs 3 --threads 2 --hidden 8" + small)["last_loss"]);
   const auto tasks = answer("gnn_train --epochs 3 --data proteins-like:600 --model sage");
@@ -43,8 +76,11 @@ TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages
                                "sage --aggregate pool", "sage --aggregate gcn"})
     CHECK(answer("gnn_train --epochs 2 --hidden 8 --model " + std::string(model_of) + small)
               .contains("epoch_ms"));
+}
 
-  // A data set may stand alone, and --output holds a number per class of each node.
+TEST_CASE("gnn_infer writes a number per class of each node") {
+  const auto& [model, file, infer, said, exact] = trained();
+  // A data set may stand alone.
   const scratch results("results.npy");
   CHECK(answer("gnn_infer --model " + file + " --device cpu reddit-like:800 --output " +
                results.path.string())["test_accuracy"] == exact["test_accuracy"]);
@@ -52,57 +88,68 @@ TEST_CASE("gnn_train and gnn_infer: keys, a model file, kernels, types, messages
   CHECK(numbers.rows() == 800);
   CHECK(numbers.columns() == 41);
   check_fails(infer + " --sweep 4 --output x.npy", 2, "leave out --output");
+}
 
-  // A model of numbers too great for any result is refused, not ranked.
-  auto huge = json::parse(std::ifstream(file));
+TEST_CASE("a model of numbers too great for any result is refused and not ranked") {
+  auto huge = json::parse(std::ifstream(trained().file));
   for (auto& parameter : huge["parameters"]) parameter = 3e38;
   const scratch overflow("overflow.json", huge.dump());
   check_fails("gnn_infer --model " + overflow.path.string() + small, 1,
               "reddit-like:800: the results are not finite");
+}
 
-  // A model whose first layer gathers no features is swept in floats alone.
+TEST_CASE("a model whose first layer gathers no features is swept in floats alone") {
   const scratch pooled("pooled.json");
   const std::string pool = " --model " + pooled.path.string() + small;
   answer("gnn_train --epochs 2 --hidden 8 --model sage --aggregate pool" + small + " --save " +
          pooled.path.string());
-  const outcome in_floats = run("gnn_infer" + pool + " --sweep 4 --json");
-  CHECK(std::count(in_floats.out.begin(), in_floats.out.end(), '\n') == 4);
+  CHECK(lines_of("gnn_infer" + pool + " --sweep 4 --json") == 4);
   check_fails("gnn_infer --feature-type int8" + pool, 1, "gathers features");
+}
 
-  check_fails("gnn_train --epochs 2", 2, "data");
-  check_fails("gnn_train --epochs 2 --seed -1" + small, 2, "--seed is at least 0, not -1");
-  check_fails("gnn_train --epochs 2 --aggregate pool" + small, 2,
-              "--aggregate pool is for --model sage, not gcn");
-  check_fails("gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out");
-  check_fails("gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch");
-  check_fails("gnn_train --data proteins-like:500 --epochs 1 --lr 1e38 --hidden 4 --device cpu", 1,
-              "the results of epoch 1 are not finite");
-  check_fails("gnn_train --data /no/such/folder --data x", 2, "--data");
-  check_fails("gnn_train --hidden 0" + small, 2, "hidden is 0; it must be 1 to 65536");
-  check_fails("gnn_train --lr nan" + small, 2, "--lr is above 0, not nan");
-  check_fails("gnn_train reddit-like:12", 2,
-              "--data reddit-like:12: '12' is not an integer from 500 to 10000000");
-  check_fails("gnn_train --save ''" + small, 2, "--save needs the name of a file, not ''");
-  check_fails(infer + " --width -3", 2, "--width is at least 0, not -3");
-  check_fails("gnn_infer reddit-like:800 --model " RIG_SOURCE_DIR "/README.md", 1,
-              "README.md: not a model that gnn_train --save writes: ");
-  check_fails("gnn_train --epochs 0" + small, 2, "--epochs is at least 1, not 0");
-  check_fails("gnn_train --epochs 2 --save /no/such/folder/model.json" + small, 1,
-              "/no/such/folder/model.json: cannot create");
-  check_fails("gnn_infer --model /" + small, 1, "/: cannot be read");
-  check_fails(infer + " --sweep 4,5000", 2, "from 1 to 4096");
-  check_fails(infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half");
-  check_fails("gnn_train --model gnc" + small, 2, "gcn, sage, gin, gat or mlp, not 'gnc'");
-  check_fails("gnn_train --nonlinearity maxk" + small, 2, "--k");
-  check_fails("gnn_train --nonlinearity maxk --k 65" + small, 2, "k is 65; it must be 0 to 64");
-  check_fails("gnn_train --model gat --nonlinearity maxk --k 2" + small, 2, "MaxK precedes a sum");
-  check_fails("gnn_train --dropout 1" + small, 2, "dropout is 1");
-  check_fails("gnn_train --data /no/such/folder", 1, "/no/such/folder: there is no graph.mtx");
-  check_fails("gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read");
-  check_fails(infer + " --kernel bucket", 2, "--width");
-  check_fails(infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'");
-  check_fails("gnn_infer --data proteins-like:600 --model " + file, 1,
-              "602 features and 41 classes; proteins-like:600 has 8 and 112");
+TEST_CASE("gnn_train: messages") {
+  for (const auto& [command, status, named] : std::vector<failure>{
+           {"gnn_train --epochs 2", 2, "data"},
+           {"gnn_train --epochs 2 --seed -1" + small, 2, "--seed is at least 0, not -1"},
+           {"gnn_train --epochs 2 --aggregate pool" + small, 2,
+            "--aggregate pool is for --model sage, not gcn"},
+           {"gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out"},
+           {"gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch"},
+           {"gnn_train --data proteins-like:500 --epochs 1 --lr 1e38 --hidden 4 --device cpu", 1,
+            "the results of epoch 1 are not finite"},
+           {"gnn_train --data /no/such/folder --data x", 2, "--data"},
+           {"gnn_train --hidden 0" + small, 2, "hidden is 0; it must be 1 to 65536"},
+           {"gnn_train --lr nan" + small, 2, "--lr is above 0, not nan"},
+           {"gnn_train reddit-like:12", 2,
+            "--data reddit-like:12: '12' is not an integer from 500 to 10000000"},
+           {"gnn_train --save ''" + small, 2, "--save needs the name of a file, not ''"},
+           {"gnn_train --epochs 0" + small, 2, "--epochs is at least 1, not 0"},
+           {"gnn_train --epochs 2 --save /no/such/folder/model.json" + small, 1,
+            "/no/such/folder/model.json: cannot create"},
+           {"gnn_train --model gnc" + small, 2, "gcn, sage, gin, gat or mlp, not 'gnc'"},
+           {"gnn_train --nonlinearity maxk" + small, 2, "--k"},
+           {"gnn_train --nonlinearity maxk --k 65" + small, 2, "k is 65; it must be 0 to 64"},
+           {"gnn_train --model gat --nonlinearity maxk --k 2" + small, 2, "MaxK precedes a sum"},
+           {"gnn_train --dropout 1" + small, 2, "dropout is 1"},
+           {"gnn_train --data /no/such/folder", 1, "/no/such/folder: there is no graph.mtx"}})
+    check_fails(command, status, named);
+}
+
+TEST_CASE("gnn_infer: messages") {
+  const auto& [model, file, infer, said, exact] = trained();
+  for (const auto& [command, status, named] : std::vector<failure>{
+           {infer + " --width -3", 2, "--width is at least 0, not -3"},
+           {"gnn_infer reddit-like:800 --model " RIG_SOURCE_DIR "/README.md", 1,
+            "README.md: not a model that gnn_train --save writes: "},
+           {"gnn_infer --model /" + small, 1, "/: cannot be read"},
+           {infer + " --sweep 4,5000", 2, "from 1 to 4096"},
+           {infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half"},
+           {"gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read"},
+           {infer + " --kernel bucket", 2, "--width"},
+           {infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'"},
+           {"gnn_infer --data proteins-like:600 --model " + file, 1,
+            "602 features and 41 classes; proteins-like:600 has 8 and 112"}})
+    check_fails(command, status, named);
 }
 
 TEST_CASE("GCN on Cora and Citeseer has the accuracy of the paper") {

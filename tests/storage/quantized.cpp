@@ -479,20 +479,33 @@ TEST_CASE(".npz: several threads read the codes") {
         }).find("which take 2997000 bytes") != std::string::npos);
 }
 
-TEST_CASE("malformed .npz files are refused with the reason") {
-  const std::string one = little(1.f), none = npy_of("<f4", "(1,)", one);
-  const auto with = [](std::size_t which, const std::string& bytes, const std::string& name = "") {
-    std::vector<zipped> members = good_members();
-    members[which].bytes = bytes;
-    if (!name.empty()) members[which].name = name;
-    return archive(members);
-  };
+/// A good archive with other bytes, and perhaps another name, of one member.
+std::string with(std::size_t which, const std::string& bytes, const std::string& name = "") {
+  std::vector<zipped> members = good_members();
+  members[which].bytes = bytes;
+  if (!name.empty()) members[which].name = name;
+  return archive(members);
+}
+
+/// CHECKs that each file is refused, with its path and the reason beside its bytes.
+void check_refusals(const std::vector<std::pair<std::string, std::string>>& table) {
+  for (const auto& [bytes, reason] : table) {
+    const std::string path = file_of("bad.npz", bytes);
+    const std::string message = refusal(rig::errc::format, [&] { rig::read_quantized(path); });
+    CAPTURE(reason);
+    CAPTURE(message);
+    CHECK(message.starts_with(path + ": "));
+    CHECK(message.find(reason, path.size()) != std::string::npos);
+  }
+}
+
+TEST_CASE("malformed .npz archives are refused with the reason") {
   const auto patched = [](std::size_t at, const std::string& bytes) {
     return archive(good_members()).replace(at, bytes.size(), bytes);
   };
   const std::string whole = archive(good_members());
   const std::size_t directory = whole.find("PK\1\2"), end = whole.find("PK\5\6");
-  const std::vector<std::pair<std::string, std::string>> table = {
+  check_refusals({
       {"", "not a .npz file"},
       {good_codes, "not a .npz file"},
       {"PK\3\4", "the archive has no end"},
@@ -514,6 +527,17 @@ TEST_CASE("malformed .npz files are refused with the reason") {
       {patched(end + 10, "\4"), "the archive's directory is cut"},
       {patched(end + 10, "\2"), "longer than its entries"},
       {patched(directory + 16, "abc"), "codes.npy: the CRC-32 is "},
+  });
+  std::string raw = archive(good_members(true));
+  raw[41] = static_cast<char>(raw[41] ^ 0x10);  // the first bytes of the deflated codes
+  CHECK(refusal(rig::errc::format, [&] {
+          rig::read_quantized(file_of("bad.npz", raw));
+        }).find("codes.npy: ") != std::string::npos);
+}
+
+TEST_CASE("malformed arrays of a .npz file are refused with the reason") {
+  const std::string one = little(1.f);
+  check_refusals({
       {with(0, "codes"), "codes.npy: not a .npy file"},
       {with(0, npy_of("<f4", "(2, 3)", std::string(24, '\0'))),
        "codes.npy: the type \"<f4\" is not |u1"},
@@ -532,20 +556,10 @@ TEST_CASE("malformed .npz files are refused with the reason") {
       {with(2, npy_of("<f4", "(3,)", one + little(-1.f) + one)), "range 1 is -2 + -1"},
       {with(2, npy_of("<f4", "(3,)", one + little(NAN) + one)), "range 1 is -2 + nan"},
       {with(1, npy_of("<f4", "(3,)", one + one + little(inf))), "range 2 is inf"},
-  };
-  for (const auto& [bytes, reason] : table) {
-    const std::string path = file_of("bad.npz", bytes);
-    const std::string message = refusal(rig::errc::format, [&] { rig::read_quantized(path); });
-    CAPTURE(reason);
-    CAPTURE(message);
-    CHECK(message.starts_with(path + ": "));
-    CHECK(message.find(reason, path.size()) != std::string::npos);
-  }
-  std::string raw = archive(good_members(true));
-  raw[41] = static_cast<char>(raw[41] ^ 0x10);  // the first bytes of the deflated codes
-  CHECK(refusal(rig::errc::format, [&] {
-          rig::read_quantized(file_of("bad.npz", raw));
-        }).find("codes.npy: ") != std::string::npos);
+  });
+}
+
+TEST_CASE(".npz files that cannot be opened or written") {
   const std::string missing = scratch() / "missing.npz";
   CHECK(refusal(rig::errc::io, [&] {
           rig::read_quantized(missing);
