@@ -1,15 +1,18 @@
-# What is compiled ahead: the lines of semirings/builtin.def, and the plans of `row` that the tuning
+# What is compiled ahead: the lines of semirings/builtin.def and ahead.def, and the plans of `row` that the tuning
 # table marks `aot`. The rest is compiled in the user's program (CPU) or by NVRTC at first use.
 set(generated ${PROJECT_BINARY_DIR}/include/rig)
 set(table src/cuda/tuning/sm_90.csv)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS semirings/builtin.def ${table})
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS semirings/builtin.def semirings/ahead.def ${table})
 
-file(STRINGS semirings/builtin.def lines REGEX "^ *[^/ ]")
-foreach(line IN LISTS lines)
-  if(NOT line MATCHES "^RIG_(BUILTIN|AHEAD)\\(([a-z0-9_]+), ([a-z0-9_]+)\\) *(//.*)?$")
-    message(FATAL_ERROR "semirings/builtin.def: '${line}' is neither RIG_BUILTIN(name, type) nor RIG_AHEAD(name, type)")
-  endif()
-  list(APPEND ${CMAKE_MATCH_1}_pairs ${CMAKE_MATCH_2}_${CMAKE_MATCH_3})
+foreach(list BUILTIN AHEAD)
+  string(TOLOWER semirings/${list}.def file)
+  file(STRINGS ${file} lines REGEX "^ *[^/ ]")
+  foreach(line IN LISTS lines)
+    if(NOT line MATCHES "^RIG_${list}\\(([a-z0-9_]+), ([a-z0-9_]+)\\) *(//.*)?$")
+      message(FATAL_ERROR "${file}: '${line}' is not RIG_${list}(name, type)")
+    endif()
+    list(APPEND ${list}_pairs ${CMAKE_MATCH_1}_${CMAKE_MATCH_2})
+  endforeach()
 endforeach()
 if(RIG_AHEAD STREQUAL "all")
   set(AHEAD_pairs ${BUILTIN_pairs})

@@ -189,10 +189,13 @@ TEST_CASE("apply and select") {
     same(name + ", a number minus", [&, &a = graph](auto to) {
       return rig::apply<rig::bfloat16>(0.5f, binary::minus, to(a));
     });
-    for (int how = 0; how <= static_cast<int>(rig::selection::greater_equal); ++how)
+    for (int how = 0; how <= static_cast<int>(rig::selection::greater_equal); ++how) {
+      const float y =
+          how < static_cast<int>(rig::selection::equal) ? 1 : 0.25f;  // places are whole
       same(name + ", selection " + std::to_string(how), [&, &a = graph](auto to) {
-        return rig::select(to(a), static_cast<rig::selection>(how), 0.25f);
+        return rig::select(to(a), static_cast<rig::selection>(how), y);
       });
+    }
     const auto iso = rig::matrix<int>(graph.shared_structure(), 3);
     same(name + ", iso", [&](auto to) { return rig::select(to(iso), rig::selection::upper, 1); });
     same(name + ", iso, masked", [&](auto to) {

@@ -48,7 +48,7 @@ std::size_t shared_room(int device);
 /// no compiler.
 const void* kernel_for(const problem& p, const kernel_request& wanted);
 
-/// The kernels that are compiled ahead for a pair of builtin.def, by family.
+/// The kernels that are compiled ahead for a pair of ahead.def, by family.
 template <class S>
 std::span<const aot_kernel> row_kernels_aot();
 template <class S>

@@ -46,7 +46,7 @@ class template_arguments {
   std::size_t count_ = 0;
 };
 
-/// A kernel that is compiled ahead for a pair of builtin.def.
+/// A kernel that is compiled ahead for a pair of ahead.def.
 struct aot_kernel {
   const char* name;
   template_arguments arguments;
