@@ -177,17 +177,9 @@ std::vector<plot> plots_of(const nlohmann::json& record);
 /// Writes a plot into a folder beside the page; returns its address on the page.
 std::string write_plot(const plot& one, const std::string& folder);
 
-/// One page from records (paths of JSON files), with the notes of `notes`/SUITE.md under each
-/// suite. Writes the plots into the folder `plots` beside the page; an empty `plots` writes none.
-std::string report(std::span<const std::string> records, const std::string& notes,
-                   const std::string& plots);
-
-/// The page of docs/performance.md from records: machines, graphs, plots, losses, commands. Writes
-/// its plots into the folder `plots` beside the page.
+/// The page of docs/performance.md from records (paths of JSON files): machines, graphs, plots,
+/// losses, commands. Writes its plots into the folder `plots` beside the page.
 std::string performance(std::span<const std::string> records, const std::string& plots);
-
-/// A record from its file.
-nlohmann::json load_record(const std::string& path);
 
 /// The numbers of threads and rounds, or their defaults.
 int threads_of(const options& given);

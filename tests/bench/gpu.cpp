@@ -83,49 +83,6 @@ extern "C" __global__ void gather(const float4* table, const unsigned* rows, lon
   }
   if (sum == 1e30f) *out = sum;  // never true, which the compiler cannot prove
 }
-
-// C = A·B in the shape of GE-SpMM: a warp per row, and a lane per column or per `Coarsening` columns
-// 32 apart. With `Shuffles` the warp loads 32 entries at once and shares them by shuffles; the paper
-// stages them in shared memory.
-template <int Coarsening, bool Shuffles>
-__device__ void ge_spmm(const int* offsets, const int* entries, const float* values, int rows,
-                        const float* b, int columns, float* c) {
-  const int row = blockIdx.x * blockDim.y + threadIdx.y, lane = threadIdx.x;
-  if (row >= rows) return;
-  const int first = blockIdx.y * 32 * Coarsening + lane;
-  float sum[Coarsening] = {};
-  const int end = offsets[row + 1];
-  for (int p = offsets[row]; p < end; p += 32) {
-    int loaded_k = 0;
-    float loaded_a = 0;
-    if (Shuffles && p + lane < end) {
-      loaded_k = entries[p + lane];
-      loaded_a = values[p + lane];
-    }
-    const int count = end - p < 32 ? end - p : 32;
-    for (int e = 0; e < count; ++e) {
-      const int k = Shuffles ? __shfl_sync(~0u, loaded_k, e) : entries[p + e];
-      const float a = Shuffles ? __shfl_sync(~0u, loaded_a, e) : values[p + e];
-#pragma unroll
-      for (int i = 0; i < Coarsening; ++i)
-        if (first + 32 * i < columns) sum[i] += a * b[static_cast<long>(k) * columns + first + 32 * i];
-    }
-  }
-#pragma unroll
-  for (int i = 0; i < Coarsening; ++i)
-    if (first + 32 * i < columns) c[static_cast<long>(row) * columns + first + 32 * i] = sum[i];
-}
-#define GE_SPMM(name, coarsening, shuffles)                                                       \
-  extern "C" __global__ void name(const int* offsets, const int* entries, const float* values,    \
-                                  int rows, const float* b, int columns, float* c) {              \
-    ge_spmm<coarsening, shuffles>(offsets, entries, values, rows, b, columns, c);                 \
-  }
-GE_SPMM(ge_spmm_1, 1, false)
-GE_SPMM(ge_spmm_2, 2, false)
-GE_SPMM(ge_spmm_4, 4, false)
-GE_SPMM(ge_spmm_1_shuffles, 1, true)
-GE_SPMM(ge_spmm_2_shuffles, 2, true)
-GE_SPMM(ge_spmm_4_shuffles, 4, true)
 )~~~";
 
 void check(nvrtcResult status, const char* what) {
@@ -353,17 +310,6 @@ double relative_error(const float* x, const float* exact, rig::int64 count) {
   check(cudaMemcpy(apart_and_whole, sums.data(), sizeof apart_and_whole, cudaMemcpyDeviceToHost),
         "cudaMemcpy");
   return std::sqrt(apart_and_whole[0] / apart_and_whole[1]);
-}
-
-void ge_spmm(int coarsening, bool shuffles, const rig::matrix<float>& a, const float* b,
-             int columns, float* c) {
-  constexpr unsigned rows_a_block = 4;
-  const auto rows = static_cast<unsigned>(a.rows()), width = static_cast<unsigned>(columns);
-  const unsigned tile = 32 * static_cast<unsigned>(coarsening);
-  launch("ge_spmm_" + std::to_string(coarsening) + (shuffles ? "_shuffles" : ""),
-         dim3((rows + rows_a_block - 1) / rows_a_block, (width + tile - 1) / tile),
-         dim3(32, rows_a_block), a.structure().offsets(), a.structure().column_indices(),
-         a.values(), static_cast<int>(a.rows()), b, columns, c);
 }
 
 std::function<void()> bare_launch() {

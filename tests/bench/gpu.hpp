@@ -50,12 +50,6 @@ void round_to(rig::type stored, const float* from, void* to, rig::int64 count);
 /// The Frobenius norm of x - exact over that of `exact`, both packed.
 double relative_error(const float* x, const float* exact, rig::int64 count);
 
-/// C = A·B by a kernel in the shape of GE-SpMM's: a warp per row, B and C packed by row,
-/// `coarsening` columns (1, 2, 4) per lane. Entries are loaded 32 at once and shared by shuffles,
-/// or one by one. A has 32-bit offsets and its own values.
-void ge_spmm(int coarsening, bool shuffles, const rig::matrix<float>& a, const float* b,
-             int columns, float* c);
-
 /// Launches an empty kernel with as many bytes of arguments as rig's, which gives CUDA's own cost
 /// on the host.
 std::function<void()> bare_launch();

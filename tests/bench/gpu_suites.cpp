@@ -163,12 +163,11 @@ void gpu_suites(const options& given, record& out) {
   out.ceilings(with.ceilings);
 
   constexpr std::pair<const char*, std::unique_ptr<gpu::suite> (*)(setting&)> makers[] = {
-      {"exact", make_exact},       {"max", make_max},       {"types", make_types},
-      {"sampled", make_sampled},   {"maxk", make_maxk},     {"spmv", make_spmv},
-      {"ablation", make_ablation}, {"start", make_start},   {"profile", make_profile},
-      {"real", make_real},         {"graph", make_graph},   {"spgemm", make_spgemm},
-      {"hybrid", make_hybrid},     {"search", make_search}, {"update", make_update},
-      {"gap", make_gap},
+      {"exact", make_exact},     {"max", make_max},         {"types", make_types},
+      {"sampled", make_sampled}, {"maxk", make_maxk},       {"spmv", make_spmv},
+      {"start", make_start},     {"profile", make_profile}, {"real", make_real},
+      {"graph", make_graph},     {"spgemm", make_spgemm},   {"hybrid", make_hybrid},
+      {"search", make_search},   {"update", make_update},   {"gap", make_gap},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)

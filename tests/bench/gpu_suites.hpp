@@ -79,7 +79,6 @@ std::unique_ptr<suite> make_types(setting& with);
 std::unique_ptr<suite> make_sampled(setting& with);
 std::unique_ptr<suite> make_maxk(setting& with);
 std::unique_ptr<suite> make_spmv(setting& with);
-std::unique_ptr<suite> make_ablation(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
 std::unique_ptr<suite> make_real(setting& with);

@@ -38,8 +38,6 @@ constexpr suite table[] = {
     {"maxk", "GPU: MaxK, and products with what it keeps, beside cuSPARSE and exact sums",
      gpu_suites},
     {"spmv", "GPU: one column, beside cuSPARSE and a copy", gpu_suites},
-    {"ablation", "GPU: exact sums and arg-max by other row segments and orders; sums as by GE-SpMM",
-     gpu_suites},
     {"start", "GPU: first calls, the host's part of a call, run-time compiled semirings",
      gpu_suites},
     {"graph", "GPU: operations beside a copy of memory, PageRank beside its products", gpu_suites},
@@ -120,14 +118,13 @@ int run_suite(const std::string& name, const options& given, const std::string& 
 /// What the command line says, as it is written.
 struct command_line {
   options given;
-  std::string name, graphs, features, path, notes, plots, child;
+  std::string name, graphs, features, path, plots, child;
   std::vector<std::string> records;
   po::variables_map seen;
 };
 
 po::options_description shown_options(command_line& line) {
-  po::options_description shown(
-      "bench SUITE [options], bench report RECORD…, bench performance RECORD…: options", 100);
+  po::options_description shown("bench SUITE [options], bench performance RECORD…: options", 100);
   auto add = shown.add_options();
   add("graphs", po::value(&line.graphs), "graphs or data sets, separated by commas");
   add("graph", po::value(&line.given.graph_file), "tune: a file, in place of the named graphs");
@@ -142,10 +139,8 @@ po::options_description shown_options(command_line& line) {
   add("record", po::value(&line.path), "write the record here");
   add("commit", po::value(&line.given.commit),
       "what the record calls the sources, where the program was built elsewhere");
-  add("notes", po::value(&line.notes)->default_value(RIG_SOURCE_DIR "/docs/lab", "docs/lab"),
-      "report: where the notes to each suite are");
   add("plots", po::value(&line.plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
-      "report, performance: the folder of plots, beside the page; '' makes none in report");
+      "performance: the folder of plots, beside the page");
   add("list", "list suites and graphs");
   add("help", "this text");
   return shown;
@@ -216,7 +211,6 @@ int run(int count, char** arguments) {
 #ifdef RIG_HAS_CUDA
   if (!line.child.empty()) return gpu::start_child(line.child);
 #endif
-  if (line.name == "report") return print(report(line.records, line.notes, line.plots));
   if (line.name == "performance") return print(performance(line.records, line.plots));
   if (!line.records.empty())
     throw usage_error("'" + line.records[0] + "' is one argument too many");

@@ -2,6 +2,7 @@
 
 #include "performance.hpp"
 
+#include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -101,6 +102,16 @@ std::string table_of_graphs(const std::vector<json>& records) {
   std::string out = "| graph | nodes | entries | origin |\n| --- | ---: | ---: | --- |\n";
   for (const auto& [nnz, line] : graphs) out += line + "\n";
   return out;
+}
+
+json load_record(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be read");
+  try {
+    return json::parse(file);
+  } catch (const json::exception& wrong) {
+    throw std::runtime_error(path + ": " + wrong.what());
+  }
 }
 
 }  // namespace
