@@ -333,8 +333,8 @@ Result make_result(const problem& p, const Mask& mask) {
 }
 
 template <class Named, class S, class TA, dense_like B, class Mask>
-mxm_result<Named, S, Mask> mxm_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
-                                     const descriptor& desc, const char* name = "mxm") {
+mxm_result<Named, S, Mask> mxm_creating(const matrix<TA>& a, const B& b, const Mask& mask,
+                                        const descriptor& desc, const char* name = "mxm") {
   return or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
       problem p = make_problem<S>(name, a, b, mask, desc);
@@ -386,7 +386,7 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// @endcode
 template <class Element = void, class TA, dense_like B, class S>
 mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
-  return mxm_fresh<Element, S>(a, b, no_mask{}, desc);
+  return mxm_creating<Element, S>(a, b, no_mask{}, desc);
 }
 
 /// The same under a mask: outside the mask, the new result is `desc.fill`.
@@ -407,7 +407,7 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 template <class Element = void, class TA, dense_like B, class S, mask_like Mask>
 mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S, const Mask& mask,
                                  const descriptor& desc = {}) {
-  return mxm_fresh<Element, S>(a, b, mask, desc);
+  return mxm_creating<Element, S>(a, b, mask, desc);
 }
 
 /// Into an existing result.

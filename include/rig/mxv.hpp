@@ -102,12 +102,12 @@ descriptor of_vxm(const dense<T>& u, const matrix<A>& a, descriptor desc) {
 template <class Element = void, class TA, class TU, class S, mask_like Mask>
 auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const Mask& mask,
          const descriptor& desc = {}) {
-  return mxm_fresh<Element, S>(a, u, mask, of_mxv(a, u, desc), "mxv");
+  return mxm_creating<Element, S>(a, u, mask, of_mxv(a, u, desc), "mxv");
 }
 /// The same without a mask.
 template <class Element = void, class TA, class TU, class S>
 auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const descriptor& desc = {}) {
-  return mxm_fresh<Element, S>(a, u, no_mask(), of_mxv(a, u, desc), "mxv");
+  return mxm_creating<Element, S>(a, u, no_mask(), of_mxv(a, u, desc), "mxv");
 }
 /// Into w, under a mask.
 template <class W, class TA, class TU, class S, mask_like Mask>
@@ -136,12 +136,12 @@ void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
 template <class Element = void, class TU, class TA, class S, mask_like Mask>
 auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const Mask& mask,
          const descriptor& desc = {}) {
-  return mxm_fresh<Element, over_column<S>>(a, u, mask, of_vxm(u, a, desc), "vxm");
+  return mxm_creating<Element, over_column<S>>(a, u, mask, of_vxm(u, a, desc), "vxm");
 }
 /// The same without a mask.
 template <class Element = void, class TU, class TA, class S>
 auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
-  return mxm_fresh<Element, over_column<S>>(a, u, no_mask(), of_vxm(u, a, desc), "vxm");
+  return mxm_creating<Element, over_column<S>>(a, u, no_mask(), of_vxm(u, a, desc), "vxm");
 }
 /// Into w, under a mask.
 template <class W, class TU, class TA, class S, mask_like Mask>

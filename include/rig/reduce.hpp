@@ -184,7 +184,7 @@ void reduce_rows(W& w, accumulator accum, const X& a, M by, const descriptor& de
 /// @endcode
 template <class Named = void, class T, indexed_sums M, mask_like Mask>
 auto reduce_rows(const matrix<T>& a, M, const Mask& mask, const descriptor& desc = {}) {
-  return mxm_fresh<Named, of_entries<M>>(a, unread_column(a, desc), mask, desc);
+  return mxm_creating<Named, of_entries<M>>(a, unread_column(a, desc), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class T, indexed_sums M>

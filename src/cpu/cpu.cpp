@@ -273,8 +273,8 @@ index next_longer(const sparse_operand& a, index row, index end, int64 longest) 
 double estimate(const problem& p, double share, int retained) {
   // The gather rate per thread for tiles of 64 floats from a table in the last-level cache
   // (docs/lab/cpu.md). Only the order of estimates matters.
-  constexpr double bytes_a_second = 17e9;
-  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, retained) / bytes_a_second;
+  constexpr double bytes_per_second = 17e9;
+  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, retained) / bytes_per_second;
 }
 
 namespace {

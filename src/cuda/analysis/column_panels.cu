@@ -14,7 +14,7 @@ constexpr int block = build_threads;
 
 /// A block that goes on to another panel loads it in the time of so many vectors. Computed, not
 /// measured; docs/lab/spmv.md.
-constexpr int64 vectors_a_load = 2048;
+constexpr int64 vectors_per_load = 2048;
 
 /// begins[panel · rows + row]: the row's first entry in that panel or a later one. Entries from
 /// `whole` on, behind the last full vector, are in no segment.
@@ -112,9 +112,9 @@ dealt deal(const std::vector<int32>& panel_vectors, index columns, index width, 
     return int64{panel_vectors[p + 1]} - panel_vectors[p];
   };
   const auto shares_of = [&](index panel, int64 share) {
-    return (vectors_of(panel) + vectors_a_load + share - 1) / share;
+    return (vectors_of(panel) + vectors_per_load + share - 1) / share;
   };
-  int64 share = 1, enough = int64{panel_vectors.back()} + vectors_a_load;
+  int64 share = 1, enough = int64{panel_vectors.back()} + vectors_per_load;
   while (share < enough) {
     const int64 middle = share + (enough - share) / 2;
     int64 shares = 0;

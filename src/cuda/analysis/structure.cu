@@ -146,9 +146,9 @@ template <class Word>
 __global__ void __launch_bounds__(256)
     tile_words(const Word* from, int64 stride, index rows, index columns, Word* to, int tile_bits,
                int rest) {
-  constexpr int each = words_a_block / 256;
+  constexpr int each = words_per_block / 256;
   const index tile = 1 << tile_bits, tiles = columns >> tile_bits;
-  const index block_rows = words_a_block >> tile_bits;
+  const index block_rows = words_per_block >> tile_bits;
   const int64 row = static_cast<int64>(blockIdx.x) * block_rows;
   const int64 count = rows - row < block_rows ? rows - row : block_rows;
   for (index t = static_cast<index>(blockIdx.y); t < tiles; t += static_cast<index>(gridDim.y)) {
@@ -251,7 +251,7 @@ void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream) {
 
 void tile_rows(const dense_operand& from, void* to, int tile, int rest, void* stream) {
   const int tile_bits = std::countr_zero(static_cast<unsigned>(tile));
-  const int64 tiles = from.columns / tile, most = 65535, block_rows = words_a_block >> tile_bits;
+  const int64 tiles = from.columns / tile, most = 65535, block_rows = words_per_block >> tile_bits;
   const dim3 grid(static_cast<unsigned>((from.rows + block_rows - 1) / block_rows),
                   static_cast<unsigned>(tiles < most ? tiles : most));
   by_word(from.value_bytes, [&](auto word) {

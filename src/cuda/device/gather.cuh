@@ -186,8 +186,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
   using b_reader = b_reader<S, TB, V, Coarsening>;
   [[maybe_unused]] const b_reader reader(args, columns);
   [[maybe_unused]] typename S::accum factors = S::zero();
-  [[maybe_unused]] index drawn = 0;
-  [[maybe_unused]] left drawn_a = left();
+  [[maybe_unused]] index sampled = 0;
+  [[maybe_unused]] left sampled_a = left();
   [[maybe_unused]] const unsigned members = group_members<RowLanes>();
   [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
   const auto batch = [&](unsigned p, unsigned count, auto checked) {
@@ -201,8 +201,8 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
       there[u] = !checked || e < count;
       if constexpr (Range::is_sample) {
         const int from = leader + static_cast<int>(e) % RowLanes;
-        k[u] = __shfl_sync(members, drawn, from);
-        if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, drawn_a, from);
+        k[u] = __shfl_sync(members, sampled, from);
+        if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, sampled_a, from);
       } else {
         if (again && !there[u]) e = count - 1;
         if constexpr (backward) e = count - 1 - e;
@@ -251,10 +251,10 @@ __device__ __forceinline__ int gather_from(const arguments& args, Rows rows, ind
     for (unsigned slot = 0; slot < of.count; slot += RowLanes) {
       const unsigned mine = slot + static_cast<unsigned>(lane);
       const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
-      drawn = __ldg(of.entries + e);
+      sampled = __ldg(of.entries + e);
       if constexpr (!is_ignoring_left<S>)
-        drawn_a = of.values == nullptr ? iso_of<left>(args)
-                                       : load_vector<left, 1>(of.values + e).element[0];
+        sampled_a = of.values == nullptr ? iso_of<left>(args)
+                                         : load_vector<left, 1>(of.values + e).element[0];
       const unsigned slots = of.count - slot < RowLanes ? of.count - slot : RowLanes;
       // All lanes of the group run the same batches, because they shuffle the entries that they
       // loaded.

@@ -41,9 +41,9 @@ void fold(const work& by, const operation& o, fold_arguments args, const element
   args.elements.out_bytes = static_cast<unsigned>(to_bytes);
   args.in_vectors = args.in_vectors && of.values != nullptr && of.permutation == nullptr &&
                     of.stored == o.sums->result && of.stored != type::other;
-  const int64 segments_a_block = element_threads / args.lanes;
-  by.launch(kernel_of(o), "fold_segments", (args.count + segments_a_block - 1) / segments_a_block,
-            args);
+  const int64 segments_per_block = element_threads / args.lanes;
+  by.launch(kernel_of(o), "fold_segments",
+            (args.count + segments_per_block - 1) / segments_per_block, args);
 }
 
 /// Sums as a monoid stores them.

@@ -2,11 +2,11 @@
 // is dense, and otherwise on CUDA cores.
 //
 // Wins if neighbouring rows share columns: cliques, full bands, less in thinned ones. No real graph
-// that was measured has such rows, even after an order. A tile of Tensor cores is 16 columns of C
-// by 8 rows of C, over 8 columns of A: the product is transposed, Cᵀ = Bᵀ·Aᵀ, so that lanes load
-// vectors of B's rows from global memory, and 8 rows share a tile. Source: HC-SpMM (Li et al., ICDE
+// that was measured gains, even after an order. An instruction makes 16 columns of 8 rows of C,
+// over 8 columns of A: the product is transposed, Cᵀ = Bᵀ·Aᵀ, so that lanes load vectors of B's
+// rows from global memory. A tile is 16 rows by 8 columns of A. Source: HC-SpMM (Li et al., ICDE
 // 2025) for windows and selector, FlashSparse (Shi et al., PPoPP 2025) for the transposed product.
-// Without atomics: reproducible. O(tiles · 8 · F) work on Tensor cores. Measured: suite hybrid.
+// Without atomics: reproducible. O(tiles · F) work on Tensor cores. Measured: suite hybrid.
 
 #pragma once
 

@@ -227,13 +227,13 @@ void select_top_k_as(const dense_operand& x, int k, void* values, void* indices,
                      cudaStream_t stream) {
   const auto* const from = static_cast<const T*>(x.data);
   auto* const to = static_cast<T*>(values);
-  const auto rows_a_block = static_cast<unsigned>(row_threads / 32);
+  const auto rows_per_block = static_cast<unsigned>(row_threads / 32);
   const auto in_registers = [&]<class Index, int E>(Index* at, std::integral_constant<int, E>) {
     const bool packed = x.columns == 32 * E && reinterpret_cast<std::size_t>(from) % 16 == 0 &&
                         static_cast<std::size_t>(x.stride) * sizeof(T) % 16 == 0;
     launch_kernel(&select_top_k_of_rows<T, Index, E>, "select_top_k", x.where.device, stream,
-                  (static_cast<unsigned>(x.rows) + rows_a_block - 1) / rows_a_block, row_threads,
-                  from, x.stride, x.rows, x.columns, k, packed, to, at);
+                  (static_cast<unsigned>(x.rows) + rows_per_block - 1) / rows_per_block,
+                  row_threads, from, x.stride, x.rows, x.columns, k, packed, to, at);
   };
   // Indices take one byte for rows of up to 256 columns.
   auto* const indices_8 = static_cast<unsigned char*>(indices);

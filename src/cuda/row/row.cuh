@@ -16,13 +16,13 @@ namespace rig::on_cuda {
 /// more warps hide more latency than the registers do; longer rows have three in flight
 /// (docs/lab/exact.md).
 template <class TB, int Unroll, entries_read Read>
-constexpr bool holds_singles() {
+constexpr bool bounds_scalar_loads() {
   return sizeof(TB) == 4 && Unroll == 2 && Read == entries_read::full;
 }
 
-/// Blocks that a multiprocessor should hold, from the registers that loads in flight, sums and a
-/// dozen others need. Without the bound the compiler takes two more for some algebras, which costs
-/// up to a sixth of the speed; docs/lab/exact.md.
+/// The least number of blocks that a multiprocessor holds, from an estimate of the registers.
+/// Without the bound the compiler takes two more for some algebras, which costs up to a sixth of
+/// the speed; docs/lab/exact.md.
 template <class S, class TB, int V, int RowLanes, int Unroll, int Coarsening, entries_read Read>
 constexpr int least_blocks() {
   constexpr int left_words =
@@ -30,9 +30,9 @@ constexpr int least_blocks() {
   constexpr int sum_words = static_cast<int>(sizeof(typename S::accum) + 3) / 4;
   // Samples: registers that compute their entries. Fewer where three loads are in flight, because
   // more warps gain more there; docs/lab/sampled.md.
-  constexpr int draw_words = Read == entries_read::full || Read == entries_read::mostly_full ? 0
-                             : Read == entries_read::prefix || Unroll < 4                    ? 4
-                                                                                             : 10;
+  constexpr int sample_words = Read == entries_read::full || Read == entries_read::mostly_full ? 0
+                               : Read == entries_read::prefix || Unroll < 4                    ? 4
+                                                                                               : 10;
   // Codes: registers that decode them. Without these words the bounds make lanes spill;
   // docs/lab/sampled.md.
   constexpr int code_words = !is_same<TB, code>           ? 0
@@ -40,12 +40,12 @@ constexpr int least_blocks() {
                              : Read == entries_read::sampled && RowLanes == 8 ? V
                                                                               : 0;
   constexpr int other_words =
-      draw_words + code_words + (is_same<TB, column_code> ? 3 * V * Coarsening : 0);
+      sample_words + code_words + (is_same<TB, column_code> ? 3 * V * Coarsening : 0);
   // Scalar loads of four bytes, two in flight: chosen so that the total is the better of the
   // measured bounds; docs/lab/exact.md.
-  constexpr int single_words = V == 1 && sum_words < 3 ? 12 - 4 * sum_words : 0;
+  constexpr int scalar_words = V == 1 && sum_words < 3 ? 12 - 4 * sum_words : 0;
   constexpr int vector_words = V == 1 ? 1 : 4;
-  constexpr int registers = 12 + other_words + single_words +
+  constexpr int registers = 12 + other_words + scalar_words +
                             Unroll * (1 + left_words + vector_words * Coarsening) +
                             V * Coarsening * sum_words;
   constexpr int blocks = 65536 / row_threads / ((registers + 7) / 8 * 8);
@@ -226,7 +226,7 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           bool Plain, entries_read Read = entries_read::full, int Rest = 0>
 __global__ void __launch_bounds__(row_threads,
-                                  Plain && (V > 1 || holds_singles<TB, Unroll, Read>())
+                                  Plain && (V > 1 || bounds_scalar_loads<TB, Unroll, Read>())
                                       ? least_blocks<S, TB, V, RowLanes, Unroll, Coarsening, Read>()
                                       : 1) row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / RowLanes;

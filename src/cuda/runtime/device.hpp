@@ -42,10 +42,10 @@ void transpose_elements(const dense_operand& from, void* to, void* stream);
 void pad_rows(const dense_operand& from, void* to, int64 stride, void* stream);
 
 /// Words that a block of `tile_rows` copies.
-constexpr int words_a_block = 2048;
-/// Returns whether tiles can have so many columns: a power of two, at most `words_a_block`.
+constexpr int words_per_block = 2048;
+/// Returns whether tiles can have so many columns: a power of two, at most `words_per_block`.
 constexpr bool is_tile(int columns) {
-  return columns > 0 && columns <= words_a_block && (columns & (columns - 1)) == 0;
+  return columns > 0 && columns <= words_per_block && (columns & (columns - 1)) == 0;
 }
 /// to = the whole tiles of `from`, `tile` columns each (`is_tile`), one after the other. Then come
 /// the columns left of each row, padded with zeros to `rest` elements.

@@ -75,9 +75,9 @@ __device__ void write_candidate(const product_arguments& args, int64 at, bool ha
 /// A subwarp of G lanes per entry of the mask.
 template <class S, int G, bool Dense>
 __global__ void __launch_bounds__(element_threads) dot_entries(product_arguments args) {
-  constexpr int teams = element_threads / G;
-  for (int64 e = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / G; e < args.count;
-       e += static_cast<int64>(gridDim.x) * teams) {
+  constexpr int subwarps = element_threads / G;
+  for (int64 e = static_cast<int64>(blockIdx.x) * subwarps + threadIdx.x / G; e < args.count;
+       e += static_cast<int64>(gridDim.x) * subwarps) {
     const index row = args.candidate_rows[e], column = args.candidate_columns[e];
     bool has_sum = is_set(args.mask, e);
     typename S::accum sum{};

@@ -54,10 +54,10 @@ __global__ void __launch_bounds__(element_threads) classify_rows(classify_argume
   if (threadIdx.x < class_count) counts[threadIdx.x] = 0;
   if (threadIdx.x == 0) all_products = 0;
   __syncthreads();
-  constexpr int teams = element_threads / classify_lanes;
+  constexpr int subwarps = element_threads / classify_lanes;
   const unsigned lane = threadIdx.x % classify_lanes;
-  for (int64 r = static_cast<int64>(blockIdx.x) * teams + threadIdx.x / classify_lanes;
-       r < args.rows; r += static_cast<int64>(gridDim.x) * teams) {
+  for (int64 r = static_cast<int64>(blockIdx.x) * subwarps + threadIdx.x / classify_lanes;
+       r < args.rows; r += static_cast<int64>(gridDim.x) * subwarps) {
     const auto row = static_cast<index>(r);
     int64 products = 0;
     for (int64 e = args.a.offset(row) + lane; e < args.a.offset(row + 1); e += classify_lanes)

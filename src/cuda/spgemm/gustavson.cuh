@@ -170,20 +170,20 @@ __device__ int add_runs(const product_arguments& args, index row, const int* key
 template <class S, int G, int Products, int Threads, bool Fills>
 __global__ void __launch_bounds__(Threads) rank_rows(product_arguments args) {
   using accum = typename S::accum;
-  constexpr int teams = Threads / G;
-  __shared__ alignas(16) int all_keys[teams][Products];
-  __shared__ alignas(16) unsigned char all_sums[Fills ? teams * Products * sizeof(accum) : 16];
-  __shared__ unsigned char all_orders[teams][Products];
+  constexpr int subwarps = Threads / G;
+  __shared__ alignas(16) int all_keys[subwarps][Products];
+  __shared__ alignas(16) unsigned char all_sums[Fills ? subwarps * Products * sizeof(accum) : 16];
+  __shared__ unsigned char all_orders[subwarps][Products];
   static_assert(Products <= 256);
-  const int team = static_cast<int>(threadIdx.x) / G;
-  int* const keys = all_keys[team];
-  accum* const sums = reinterpret_cast<accum*>(all_sums) + (Fills ? team * Products : 0);
-  for (int64 r = static_cast<int64>(blockIdx.x) * teams + team; r < args.count;
-       r += static_cast<int64>(gridDim.x) * teams) {
+  const int subwarp = static_cast<int>(threadIdx.x) / G;
+  int* const keys = all_keys[subwarp];
+  accum* const sums = reinterpret_cast<accum*>(all_sums) + (Fills ? subwarp * Products : 0);
+  for (int64 r = static_cast<int64>(blockIdx.x) * subwarps + subwarp; r < args.count;
+       r += static_cast<int64>(gridDim.x) * subwarps) {
     const index row = args.rows[r];
     const int count = list_products<S, G, Fills>(args, row, keys, sums);
-    order_products<G>(keys, count, all_orders[team]);
-    const int written = add_runs<S, G, Fills>(args, row, keys, sums, all_orders[team], count);
+    order_products<G>(keys, count, all_orders[subwarp]);
+    const int written = add_runs<S, G, Fills>(args, row, keys, sums, all_orders[subwarp], count);
     if (threadIdx.x % G == 0 && args.lengths != nullptr) args.lengths[row] = written;
     __syncwarp(members_of<G>());
   }
@@ -234,15 +234,15 @@ __device__ int write_table(const product_arguments& args, index row, int* keys, 
 template <class S, int G, int Slots, int Threads, bool Fills>
 __global__ void __launch_bounds__(Threads) hash_rows(product_arguments args) {
   using accum = typename S::accum;
-  constexpr int teams = Threads / G;
-  __shared__ alignas(16) int table_keys[teams][Slots];
-  __shared__ alignas(16) unsigned char table_sums[Fills ? teams * Slots * sizeof(accum) : 16];
-  const int lane = static_cast<int>(threadIdx.x) % G, team = static_cast<int>(threadIdx.x) / G;
+  constexpr int subwarps = Threads / G;
+  __shared__ alignas(16) int table_keys[subwarps][Slots];
+  __shared__ alignas(16) unsigned char table_sums[Fills ? subwarps * Slots * sizeof(accum) : 16];
+  const int lane = static_cast<int>(threadIdx.x) % G, subwarp = static_cast<int>(threadIdx.x) / G;
   const unsigned members = members_of<G>();
-  int* const keys = table_keys[team];
-  accum* const sums = reinterpret_cast<accum*>(table_sums) + (Fills ? team * Slots : 0);
-  for (int64 r = static_cast<int64>(blockIdx.x) * teams + team; r < args.count;
-       r += static_cast<int64>(gridDim.x) * teams) {
+  int* const keys = table_keys[subwarp];
+  accum* const sums = reinterpret_cast<accum*>(table_sums) + (Fills ? subwarp * Slots : 0);
+  for (int64 r = static_cast<int64>(blockIdx.x) * subwarps + subwarp; r < args.count;
+       r += static_cast<int64>(gridDim.x) * subwarps) {
     const index row = args.rows[r];
     const int64 begin = args.a.offset(row), end = args.a.offset(row + 1);
     for (int slot = lane; slot < Slots; slot += G) keys[slot] = -1;

@@ -15,7 +15,7 @@ namespace {
 
 /// Vectors (of four entries) per lane and step: 1 to 4 compile. Two are a little faster than one;
 /// three and four spill registers and are not measured (docs/lab/spmv.md).
-constexpr int vectors_a_lane = 2;
+constexpr int vectors_per_lane = 2;
 
 std::size_t panel_bytes(const problem& p) {
   return p.algebra->ignores_right
@@ -72,7 +72,7 @@ struct panels_plan {
   template_arguments panels, adding;
 };
 panels_plan plan_of(const panels_facts& facts) {
-  return {{vectors_a_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
+  return {{vectors_per_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
 }
 
 /// Sets the panels in `args`.

@@ -65,7 +65,7 @@ void convert_part(const dense_operand& b, index i, int64 first, int64 count, To*
 int64 entries_ahead(const problem& p);
 
 /// Entries of A whose values are converted at once, a multiple of `strand`.
-inline constexpr int64 staged_a = entries_a_look;
+inline constexpr int64 staged_a = entries_per_test;
 
 /// A's values in the semiring's left type, in place if they are stored so. One per thread.
 template <class S>
@@ -203,12 +203,12 @@ class reader {
       const index f = p_.b.columns;
       // Rows of several tiles are summed few at a time, because the next tile gathers data adjacent
       // to this tile's; one at a time where the machine's own prefetcher follows them.
-      const index rows_a_time = f <= width ? end - begin : ahead_ > 0 ? 16 : 1;
-      for (int64 row = begin; row < end; row += rows_a_time)
+      const index rows_at_once = f <= width ? end - begin : ahead_ > 0 ? 16 : 1;
+      for (int64 row = begin; row < end; row += rows_at_once)
         for (index first = 0; first < f; first += width) {
           const int columns = f - first < width ? f - first : width;
           block<S> rows = rows_in_place(static_cast<index>(row), first, columns);
-          rows.rows = static_cast<index>(std::min<int64>(rows_a_time, end - row));
+          rows.rows = static_cast<index>(std::min<int64>(rows_at_once, end - row));
           rows.out = static_cast<accum*>(p_.c.data) + row * p_.c.stride + first;
           rows.out_stride = p_.c.stride;
           rows.is_final = true;

@@ -23,7 +23,7 @@ answer maxk_backward_answer(const problem& p);
 /// one thread's `work`.
 template <class Make>
 void for_each_row(const problem& p, int threads, Make make) {
-  const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
+  const int pieces = threads == 1 ? 1 : threads * pieces_per_thread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     auto work = make(omp_get_thread_num());

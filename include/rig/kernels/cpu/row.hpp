@@ -16,7 +16,7 @@
 namespace rig::on_cpu {
 
 /// The average number of pieces per thread; many pieces make the last ones short.
-inline constexpr int pieces_a_thread = 16;
+inline constexpr int pieces_per_thread = 16;
 
 /// The number of threads for this problem. Under a mask of few entries its rows are counted.
 int threads_for(const problem& p);
@@ -101,7 +101,7 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
 template <class S>
 void process_all_rows(const problem& p, int64 longest) {
   const int threads = threads_for(p);
-  const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
+  const int pieces = threads == 1 ? 1 : threads * pieces_per_thread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     reader<S> read(p);

@@ -7,10 +7,10 @@
 
 namespace rig::on_cpu {
 
-/// The CPU kernel families, in the order of the list of kernels.
+/// The CPU kernel families that `run` serves.
 enum family : int { row_family, split_family, maxk_family, maxk_backward_family, sell_family };
 
-/// Runs one family on a problem over S: the library's only entry to the kernels of a semiring.
+/// Runs one family on a problem over S; `multiply` is the other entry to a semiring's kernels.
 template <class S>
 void run(int which, const problem& p) {
   static constexpr void (*families[])(const problem&) = {&row<S>, &split<S>, &maxk<S>,

@@ -114,7 +114,7 @@ template <class S>
 void sell(const problem& p) {
   const auto kept = p.oriented->derived_of<slices>();
   const int threads = threads_for(p);
-  const int pieces = threads == 1 ? 1 : threads * pieces_a_thread;
+  const int pieces = threads == 1 ? 1 : threads * pieces_per_thread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
     slice_sums<S> sums(p, *kept);

@@ -392,7 +392,7 @@ template <class S>
 }
 
 /// The number of entries between two tests for the terminal value.
-inline constexpr int64 entries_a_look = 256;
+inline constexpr int64 entries_per_test = 256;
 
 /// `sum_row` for one column; the sum goes to `out`.
 template <class S>
@@ -400,8 +400,8 @@ template <class S>
                                               typename S::accum& out) {
   typename S::accum x = rows.continues ? out : S::zero();
   if constexpr (has_terminal<S>) {
-    for (int64 e = 0; e < n; e += entries_a_look)
-      if (add_entries(x, rows, i, begin + e, n - e < entries_a_look ? n - e : entries_a_look)) {
+    for (int64 e = 0; e < n; e += entries_per_test)
+      if (add_entries(x, rows, i, begin + e, n - e < entries_per_test ? n - e : entries_per_test)) {
         x = S::terminal();
         break;
       }
