@@ -216,51 +216,18 @@ __device__ __forceinline__ void send_parts(const arguments& args, int64 number, 
   if (edges[0] > begin && edges[0] <= end) sent::put(head_at<S>(args, number), terms[edges[0] - 1]);
 }
 
-/// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load; the head of this file has the steps. No deadlock:
-/// a block waits only for blocks of lower numbers. These started earlier, and they send before they
-/// wait.
-template <class S, class TB, int V, bool Plain>
-__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
+/// Stores this thread's products of a chunk in `terms`; beyond `end` zeros.
+template <class S, class TB, int V, int Vectors>
+__device__ __forceinline__ void multiply_chunk(const arguments& args, int thread, int end,
+                                               const vector_of<index, V> (&k)[Vectors],
+                                               const vector_of<typename S::left, V> (&a)[Vectors],
+                                               typename S::accum* terms) {
   using left = typename S::left;
   using right = typename S::right;
   using accum = typename S::accum;
-  constexpr int room = chunk_items + 4, own = room / spmv_threads, vectors = own / V;
-  static_assert(vectors * spmv_threads * V == room && own <= 32);
-  __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
-  __shared__ unsigned ends[room / 32], warp_ended;  // one bit per entry, or warp: a row ends in it
-  __shared__ int edges[3];  // the end of the incoming row; the begin and the end of the last row
-  auto* const terms = reinterpret_cast<accum*>(raw);
-  accum* const warp_sums = terms + room;
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
-  const int64 number = blockIdx.x, count = args.chunk_count;
-  if (number >= count) return complete_late<S, Plain>(args, number, warp, lane);
-  const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
-  const bool completes = looks_back && number >= blocks_behind;
-  const chunk_range chunk(args, number);
-  // Places are counted from `base`, so vector loads are aligned. Up to V − 1 entries of the chunk
-  // before, and of the chunk after, are loaded too; no row of C includes them.
-  const int64 base = chunk.begin / V * V;
-  const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
-  const index* const entries = args.entries + base;
-  const auto* const values =
-      args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
-  const bool has_vectors = base + (end + V - 1) / V * V <= args.nnz;
-  vector_of<index, V> k[vectors] = {};
-  [[maybe_unused]] vector_of<left, V> a[vectors];
-  load_chunk<S>(args, entries, values, has_vectors, end, k, a);
-  for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
-  if (thread == 0) warp_ended = 0;
-  __syncthreads();
-  int64 edge = 0;
-  if (looks_back && lane < 3) edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
-  // The rows of the chunk to complete, loaded by two lanes while the block waits for its own
-  // entries.
-  index rows = 0;
-  if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
-  mark_ends(args, chunk, base, ends);
   [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
 #pragma unroll
-  for (int p = 0; p < vectors; ++p) {
+  for (int p = 0; p < Vectors; ++p) {
     const int at = (p * spmv_threads + thread) * V;
     [[maybe_unused]] right from[V];
 #pragma unroll
@@ -280,33 +247,29 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
     }
     *reinterpret_cast<vector_of<accum, V>*>(terms + at) = out;
   }
-  if (looks_back && lane < 3) {
-    // Places beyond the chunk need no distinction, so they are clamped.
-    const int64 place = edge - base, most = end + 1;
-    edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
-  }
-  int64 row_edge = 0;
-  if (completes) {
-    const index first = __shfl_sync(0xffffffffu, rows, 0);
-    if (lane < 2 && first > 0) row_edge = args.offset(first - 1 + lane);
-  }
-  __syncthreads();
+}
 
-  // Each thread sums `own` neighbouring entries from row end to row end and stores each sum at the
-  // row's end. The scan supplies the part before its first row end.
-  const unsigned bits = ends[thread * own / 32] >> thread * own % 32;
-  const auto mine = *reinterpret_cast<const vector_of<accum, own>*>(terms + thread * own);
+/// Replaces the term at each row end by its row's sum. Each thread sums `Own` neighbouring entries
+/// from row end to row end; the scan supplies the part before its first row end. `warp_ended` has a
+/// bit per warp: a row ends in it.
+template <class S, int Own>
+__device__ __forceinline__ void sum_terms(const unsigned* ends, typename S::accum* terms,
+                                          typename S::accum* warp_sums, unsigned& warp_ended,
+                                          int thread, int lane, int warp) {
+  using accum = typename S::accum;
+  const unsigned bits = ends[thread * Own / 32] >> thread * Own % 32;
+  const auto mine = *reinterpret_cast<const vector_of<accum, Own>*>(terms + thread * Own);
   accum sum = S::zero(), first_sum = S::zero();
   int first_end = -1;
 #pragma unroll
-  for (int e = 0; e < own; ++e) {
+  for (int e = 0; e < Own; ++e) {
     sum = S::add(sum, mine.element[e]);
     if ((bits >> e & 1u) == 0) continue;
     if (first_end < 0) {
       first_end = e;
       first_sum = sum;
     } else {
-      terms[thread * own + e] = sum;
+      terms[thread * Own + e] = sum;
     }
     sum = S::zero();
   }
@@ -326,13 +289,66 @@ __global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
         before = S::add(warp_sums[w], before);
         if ((warp_ended >> w & 1u) != 0) break;
       }
-    terms[thread * own + first_end] = S::add(before, first_sum);
+    terms[thread * Own + first_end] = S::add(before, first_sum);
   }
+}
+
+/// C(i) = ⊕_k A(i,k) ⊗ B(k), V entries per load; the head of this file has the steps. No deadlock:
+/// a block waits only for blocks of lower numbers. These started earlier, and they send before they
+/// wait.
+template <class S, class TB, int V, bool Plain>
+__global__ void __launch_bounds__(spmv_threads) spmv(const arguments args) {
+  using left = typename S::left;
+  using accum = typename S::accum;
+  constexpr int room = chunk_items + 4, own = room / spmv_threads, vectors = own / V;
+  static_assert(vectors * spmv_threads * V == room && own <= 32);
+  __shared__ __align__(16) unsigned char raw[sizeof(accum) * (room + spmv_threads / 32)];
+  __shared__ unsigned ends[room / 32], warp_ended;  // one bit per entry, or warp: a row ends in it
+  __shared__ int edges[3];  // the end of the incoming row; the begin and the end of the last row
+  auto* const terms = reinterpret_cast<accum*>(raw);
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % 32, warp = thread / 32;
+  const int64 number = blockIdx.x, count = args.chunk_count;
+  if (number >= count) return complete_late<S, Plain>(args, number, warp, lane);
+  const bool looks_back = warp == spmv_threads / 32 - 1;  // the warp with the fewest rows
+  const bool completes = looks_back && number >= blocks_behind;
+  const chunk_range chunk(args, number);
+  // Places are counted from `base`, so vector loads are aligned. Up to V − 1 entries of the chunk
+  // before, and of the chunk after, are loaded too; no row of C includes them.
+  const int64 base = chunk.begin / V * V;
+  const int begin = static_cast<int>(chunk.begin - base), end = static_cast<int>(chunk.end - base);
+  const auto* const values =
+      args.a_values != nullptr ? static_cast<const left*>(args.a_values) + base : nullptr;
+  const bool has_vectors = base + (end + V - 1) / V * V <= args.nnz;
+  vector_of<index, V> k[vectors] = {};
+  [[maybe_unused]] vector_of<left, V> a[vectors];
+  load_chunk<S>(args, args.entries + base, values, has_vectors, end, k, a);
+  for (int w = thread; w < room / 32; w += spmv_threads) ends[w] = 0;
+  if (thread == 0) warp_ended = 0;
+  __syncthreads();
+  int64 edge = 0;
+  if (looks_back && lane < 3) edge = args.offset(lane == 0 ? chunk.first : chunk.last - 2 + lane);
+  // The rows of the chunk to complete, loaded by two lanes while the block waits for its own
+  // entries.
+  index rows = 0;
+  if (completes && lane < 2) rows = args.chunk_rows[number - blocks_behind + lane];
+  mark_ends(args, chunk, base, ends);
+  multiply_chunk<S, TB>(args, thread, end, k, a, terms);
+  if (looks_back && lane < 3) {
+    // Places beyond the chunk need no distinction, so they are clamped.
+    const int64 place = edge - base, most = end + 1;
+    edges[lane] = static_cast<int>(place < -1 ? -1 : place > most ? most : place);
+  }
+  int64 row_edge = 0;
+  if (completes) {
+    const index first = __shfl_sync(0xffffffffu, rows, 0);
+    if (lane < 2 && first > 0) row_edge = args.offset(first - 1 + lane);
+  }
+  __syncthreads();
+  sum_terms<S, own>(ends, terms, terms + room, warp_ended, thread, lane, warp);
   __syncthreads();
 
   if (thread == 0) send_parts<S>(args, number, edges, begin, end, terms);
   write_rows<S, Plain>(args, chunk, base, terms);
-
   if (!completes) return;
   const index first = __shfl_sync(0xffffffffu, rows, 0), last = __shfl_sync(0xffffffffu, rows, 1);
   complete<S, Plain>(
