@@ -68,6 +68,73 @@ __device__ __noinline__ void add_segments_of_tile(const arguments& args, const s
   }
 }
 
+/// Adds the products of a row's part to the warp's sums; a subwarp takes an entry, and `mine` and
+/// `marked` are its set. Whole: one tile holds all columns.
+template <class S, class TB, class Index, int V, int TileLanes, bool HasFlags, bool Whole>
+__device__ __forceinline__ void add_part(const arguments& args, const row_part& part, index first,
+                                         unsigned width, int lane, int subwarp,
+                                         typename S::accum* mine,
+                                         [[maybe_unused]] unsigned char* marked) {
+  using accum = typename S::accum;
+  using right = typename S::right;
+  constexpr unsigned subwarps = 32 / TileLanes, in_flight = V == 4 ? 2 : 4;
+  const int from = lane % TileLanes * V;
+  const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
+  const auto* const columns =
+      reinterpret_cast<const char*>(static_cast<const Index*>(args.retained_columns) + from);
+  const unsigned b_bytes = static_cast<unsigned>(args.k) * sizeof(TB),
+                 column_bytes = static_cast<unsigned>(args.k) * sizeof(Index);
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+    for (unsigned slot = 0; slot < slots; slot += subwarps * in_flight)
+      for (int p = 0; Whole ? p == 0 : p < args.k; p += V * TileLanes) {
+        index k[in_flight];
+        typename S::left a[in_flight];
+        bool there[in_flight];
+        [[maybe_unused]] vector_of<TB, V> values[in_flight];
+        retained_columns<Index, V> at[in_flight];
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u) {
+          const unsigned s = slot + u * subwarps + static_cast<unsigned>(subwarp);
+          k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
+          if constexpr (!is_ignoring_left<S>)
+            a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
+          there[u] = s < slots && p + from < args.k;
+          if (!there[u]) continue;
+          if constexpr (!is_ignoring_right<S>)
+            values[u] = load_vector<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
+          at[u] = *reinterpret_cast<const retained_columns<Index, V>*>(
+              at_row<Index>(columns, k[u], column_bytes) + p);
+        }
+#pragma unroll
+        for (unsigned u = 0; u < in_flight; ++u) {
+          if (there[u]) {
+            accum sum[V];
+            bool here[V];
+            unsigned j[V];
+#pragma unroll
+            for (int v = 0; v < V; ++v) {
+              j[v] = at[u].at[v] - (Whole ? 0u : static_cast<unsigned>(first));
+              here[v] = Whole || j[v] < width;
+              if (here[v]) sum[v] = mine[j[v]];
+            }
+#pragma unroll
+            for (int v = 0; v < V; ++v) {
+              if (!here[v]) continue;
+              right value = right();
+              if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
+              mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
+              if constexpr (HasFlags) marked[j[v]] = 1;
+            }
+          }
+          __syncwarp();  // other lanes of the subwarp may add to the same columns next
+        }
+      }
+  }
+}
+
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr: a subwarp takes an entry, V numbers per
 /// lane. HasFlags: places with sums are marked. Whole: one tile holds all columns, in 48
 /// registers, so vector loads of four go two at a time (docs/lab/maxk.md).
@@ -76,8 +143,7 @@ template <class S, class TB, class Index, int V, int TileLanes, bool HasFlags, b
 __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
     maxk(const __grid_constant__ arguments args) {
   using accum = typename S::accum;
-  using right = typename S::right;
-  constexpr unsigned subwarps = 32 / TileLanes, in_flight = V == 4 ? 2 : 4, many = chunk<S>;
+  constexpr unsigned subwarps = 32 / TileLanes, many = chunk<S>;
   extern __shared__ __align__(16) unsigned char shared[];
   const int lane = static_cast<int>(threadIdx.x) % 32, subwarp = lane / TileLanes;
   const index first = static_cast<index>(blockIdx.y) * args.tile;
@@ -96,64 +162,9 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
       for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * subwarps; j += 32 * 4)
         *reinterpret_cast<unsigned*>(marks + j) = 0;
     __syncwarp();
-
-    accum* const mine = sums + static_cast<unsigned>(subwarp) * width;
-    [[maybe_unused]] unsigned char* const marked = marks + static_cast<unsigned>(subwarp) * width;
-    const int from = lane % TileLanes * V;
-    const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
-    const auto* const columns =
-        reinterpret_cast<const char*>(static_cast<const Index*>(args.retained_columns) + from);
-    const unsigned b_bytes = static_cast<unsigned>(args.k) * sizeof(TB),
-                   column_bytes = static_cast<unsigned>(args.k) * sizeof(Index);
-    for (unsigned base = 0; base < part.count; base += 32) {
-      entry_window<S> window;
-      window.load(args, part, base, lane);
-      const unsigned slots = part.count - base < 32 ? part.count - base : 32;
-      for (unsigned slot = 0; slot < slots; slot += subwarps * in_flight)
-        for (int p = 0; Whole ? p == 0 : p < args.k; p += V * TileLanes) {
-          index k[in_flight];
-          typename S::left a[in_flight];
-          bool there[in_flight];
-          [[maybe_unused]] vector_of<TB, V> values[in_flight];
-          retained_columns<Index, V> at[in_flight];
-#pragma unroll
-          for (unsigned u = 0; u < in_flight; ++u) {
-            const unsigned s = slot + u * subwarps + static_cast<unsigned>(subwarp);
-            k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
-            if constexpr (!is_ignoring_left<S>)
-              a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
-            there[u] = s < slots && p + from < args.k;
-            if (!there[u]) continue;
-            if constexpr (!is_ignoring_right<S>)
-              values[u] = load_vector<TB, V>(at_row<TB>(b, k[u], b_bytes) + p);
-            at[u] = *reinterpret_cast<const retained_columns<Index, V>*>(
-                at_row<Index>(columns, k[u], column_bytes) + p);
-          }
-#pragma unroll
-          for (unsigned u = 0; u < in_flight; ++u) {
-            if (there[u]) {
-              accum sum[V];
-              bool here[V];
-              unsigned j[V];
-#pragma unroll
-              for (int v = 0; v < V; ++v) {
-                j[v] = at[u].at[v] - (Whole ? 0u : static_cast<unsigned>(first));
-                here[v] = Whole || j[v] < width;
-                if (here[v]) sum[v] = mine[j[v]];
-              }
-#pragma unroll
-              for (int v = 0; v < V; ++v) {
-                if (!here[v]) continue;
-                right value = right();
-                if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
-                mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
-                if constexpr (HasFlags) marked[j[v]] = 1;
-              }
-            }
-            __syncwarp();  // other lanes of the subwarp may add to the same columns next
-          }
-        }
-    }
+    add_part<S, TB, Index, V, TileLanes, HasFlags, Whole>(
+        args, part, first, width, lane, subwarp, sums + static_cast<unsigned>(subwarp) * width,
+        marks + static_cast<unsigned>(subwarp) * width);
   }
 
   // Adds the sums of the subwarps in order. The part is recomputed because keeping it would cost
