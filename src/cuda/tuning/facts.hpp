@@ -31,57 +31,10 @@ enum class element_class { quantized, bytes_1, bytes_2, bytes_4, bytes_8, other 
 enum class store_kind { plain, any };
 enum class load_kind { vector, scalar };
 
-/// Facts that are words first, then numbers. table.cpp has their names.
+/// table.def says what each is.
 enum class fact : unsigned char {
-  row_class,
-  element,
-  sum,
-  entries,  ///< `entries_read`: full, prefix, sampled
-  store,    ///< plain: no mask, no accumulator
-  load,
-  columns,        ///< F
-  element_bytes,  ///< of B, or of the semiring's right type if B is ignored
-  alignment,      ///< bytes, up to 16, that B's rows begin and end on; 0: never read in vectors
-  vector_bytes,
-  b_vectors,       ///< vectors of 16 bytes per row of B
-  vectors,         ///< vector loads per row of B
-  slice,           ///< vector loads per row of B in one pass over A; fewer if L2 holds a slice of B
-  reads_b,         ///< 0: the semiring ignores B
-  tile_columns,    ///< columns of each of the equal tiles that scalar loads take
-  over_tiles,      ///< columns beyond whole tiles of 8 vectors of 16 bytes
-  columns_mod_16,  ///< F modulo 16
-  whole_vectors,   ///< 1: rows of B are whole vectors of 16 bytes
-  on_lines,        ///< 1: rows of B begin on cache lines
-  copy_on_lines,   ///< 1: rows of a padded copy of B would
-  nonzeros,
-  mean,               ///< entries per row that has any; of the samples when entries are sampled
-  per_row,            ///< entries per row
-  reuse,              ///< entries per row of B
-  longest_over_mean,  ///< entries of the longest row over the mean
-  longest_rows,       ///< entries over those of the longest row
-  imbalance,          ///< see row_statistics
-  skewed,             ///< 1: neighbouring rows differ in length, in a matrix that is not huge
-  clustered,          ///< 1: neighbouring rows share columns
-  l2_vectors,         ///< 32, 16, 8: a slice of so many vectors of all rows of B fits in L2; else 0
-  slice_vectors,      ///< the same for the slices of one pass, which may exceed L2 a little
-  b_bytes,            ///< bytes of B
-  b_row_bytes,        ///< bytes of a row of B
-  accum_bytes,
-  compiler,             ///< 1: there is a run-time compiler
-  sample,               ///< entries per sample
-  sample_over_mean,     ///< entries per sample over the mean of whole rows
-  samples_filled,       ///< 1: every row fills its sample
-  per_row_over_sample,  ///< entries per row over entries per sample
-  longest_over_sample,
-  sampled_share,  ///< share of rows that are longer than the sample, estimated
-  row_lanes,      ///< lanes per row of the plan for whole rows
-  k,              ///< entries per row of a cbsr
-  k_over_columns,
-  atomics,            ///< 1: sums may be added by atomics
-  panels,             ///< panels of A's columns
-  per_segment,        ///< entries per row and panel
-  longest_over_warp,  ///< entries of the longest row in a panel over a warp's share
-  iso,                ///< 1: no value of A is read
+#define RIG_FACT(name, sections, words) name,
+#include "cuda/tuning/table.def"
   count
 };
 constexpr std::size_t fact_count = static_cast<std::size_t>(fact::count);

@@ -18,116 +18,52 @@ namespace {
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
 constexpr const char* section_names[] = {
-    "constant",           "load",        "copy",   "tiles",       "row",   "rare_samples",
-    "segments",           "order",       "spmv",   "spmv_panels", "maxk",  "maxk_backward",
-    "maxk_backward_rows", "maxk_panels", "vendor", "windows",     "hybrid"};
-static_assert(std::size(section_names) == static_cast<std::size_t>(section::count));
+#define RIG_SECTION(name) #name,
+#include "cuda/tuning/table.def"
+};
+constexpr const char* fact_names[] = {
+#define RIG_FACT(name, sections, words) #name,
+#include "cuda/tuning/table.def"
+};
+/// The words of each fact that has words.
+constexpr std::string_view words_of[] = {
+#define RIG_FACT(name, sections, words) words,
+#include "cuda/tuning/table.def"
+};
+constexpr const char* constant_names[] = {
+#define RIG_CONSTANT(name) #name,
+#include "cuda/tuning/table.def"
+};
 
-constexpr const char* fact_names[] = {"row_class",
-                                      "element",
-                                      "sum",
-                                      "entries",
-                                      "store",
-                                      "load",
-                                      "columns",
-                                      "element_bytes",
-                                      "alignment",
-                                      "vector_bytes",
-                                      "b_vectors",
-                                      "vectors",
-                                      "slice",
-                                      "reads_b",
-                                      "tile_columns",
-                                      "over_tiles",
-                                      "columns_mod_16",
-                                      "whole_vectors",
-                                      "on_lines",
-                                      "copy_on_lines",
-                                      "nonzeros",
-                                      "mean",
-                                      "per_row",
-                                      "reuse",
-                                      "longest_over_mean",
-                                      "longest_rows",
-                                      "imbalance",
-                                      "skewed",
-                                      "clustered",
-                                      "l2_vectors",
-                                      "slice_vectors",
-                                      "b_bytes",
-                                      "b_row_bytes",
-                                      "accum_bytes",
-                                      "compiler",
-                                      "sample",
-                                      "sample_over_mean",
-                                      "samples_filled",
-                                      "per_row_over_sample",
-                                      "longest_over_sample",
-                                      "sampled_share",
-                                      "row_lanes",
-                                      "k",
-                                      "k_over_columns",
-                                      "atomics",
-                                      "panels",
-                                      "per_segment",
-                                      "longest_over_warp",
-                                      "iso"};
-static_assert(std::size(fact_names) == fact_count);
-
-/// The words of each fact that has words, in the order of its enumeration.
-constexpr std::string_view words_of[word_fact_count] = {
-    "tiny short skewed skewed_clustered uniform long_clustered long_scattered",
-    "quantized 1_byte 2_bytes 4_bytes 8_bytes other",
-    "weighted unweighted indexed",
-    "full prefix sampled",
-    "plain any",
-    "vector scalar"};
-
-/// The settings in the order of their enumeration, with the numbers that they may have.
+/// The numbers that a setting may have.
 struct setting_range {
   const char* name;
   int least, most;
-  bool is_power = false;  ///< a power of two, or 0
+  bool is_power;
 };
-constexpr setting_range settings[] = {{"vector_bytes", 0, 16, true},
-                                      {"padded", 0, 1},
-                                      {"tile_lanes", 0, 32, true},
-                                      {"row_lanes", 1, 32, true},
-                                      {"unroll", 1, 16},
-                                      {"coarsening", 0, 8},
-                                      {"rare", 0, 1},
-                                      {"split_length", 0, 1 << 30},
-                                      {"by_length", 0, 1},
-                                      {"pays", 0, 1},
-                                      {"method", 1, 3},
-                                      {"values", 1, 8, true},
-                                      {"halved", 0, 1},
-                                      {"algorithm", 2, 3},
-                                      {"least_entries", 0, window_height* tile_slots},
-                                      {"bias", -1000000, 1000000},
-                                      {"per_column", -1000000, 1000000},
-                                      {"per_density", 0, 1000000}};
-static_assert(std::size(settings) == setting_count);
+constexpr setting_range settings[] = {
+#define RIG_SETTING(name, least, most, is_power) {#name, least, most, is_power},
+#include "cuda/tuning/table.def"
+};
 
-constexpr const char* constant_names[] = {"tiny_nonzeros",
-                                          "short_mean",
-                                          "long_mean",
-                                          "skewed_imbalance",
-                                          "skewed_nonzeros",
-                                          "l2_slice_bytes",
-                                          "l2_slice_bytes_scattered",
-                                          "gather_bytes_per_second",
-                                          "maxk_bytes_per_second",
-                                          "launch_seconds",
-                                          "lists_seconds",
-                                          "seconds_per_entry",
-                                          "spmv_panels_over_spmv",
-                                          "spmv_panels_over_spmv_if_slower",
-                                          "spmv_shared_percent",
-                                          "warp_entry_seconds",
-                                          "sparse_windows_over_row",
-                                          "least_window_over_row"};
-static_assert(std::size(constant_names) == constant_count);
+/// For each fact the sections that are searched with it, as bits.
+constexpr auto sections_of = [] {
+  struct set {
+    unsigned bits = 0;
+    constexpr set operator|(set other) const { return {bits | other.bits}; }
+  };
+  constexpr set none;
+#define RIG_SECTION(name) \
+  [[maybe_unused]] constexpr set name = {1u << static_cast<int>(section::name)};
+#include "cuda/tuning/table.def"
+  constexpr set loads = row | rare_samples, products = loads | load | copy | tiles | hybrid,
+                top_k = maxk_backward | maxk_backward_rows,
+                rows = products | top_k | segments | order | spmv | spmv_panels | vendor;
+  return std::array{
+#define RIG_FACT(name, sections, words) (sections).bits,
+#include "cuda/tuning/table.def"
+  };
+}();
 
 std::vector<std::string_view> split(std::string_view text, char at) {
   std::vector<std::string_view> out;
@@ -138,69 +74,6 @@ std::vector<std::string_view> split(std::string_view text, char at) {
   }
   return out;
 }
-
-constexpr std::string_view of_rows =
-    "nonzeros mean longest_over_mean longest_rows imbalance skewed clustered";
-constexpr std::string_view of_top_k =
-    "k columns k_over_columns per_row atomics b_row_bytes b_bytes";
-constexpr std::string_view of_products =
-    "row_class element sum entries store columns b_vectors tile_columns over_tiles columns_mod_16 "
-    "whole_vectors on_lines copy_on_lines per_row reuse l2_vectors b_bytes b_row_bytes accum_bytes "
-    "compiler sample sample_over_mean samples_filled per_row_over_sample longest_over_sample "
-    "sampled_share";
-constexpr std::string_view of_loads = "load vector_bytes vectors slice";
-
-/// The facts that sections are searched with.
-struct section_facts {
-  section in;
-  std::string_view facts;
-};
-constexpr section_facts searched_with[] = {
-    {section::load, of_rows},
-    {section::load, of_products},
-    {section::copy, of_rows},
-    {section::copy, of_products},
-    {section::tiles, of_rows},
-    {section::tiles, of_products},
-    {section::row, of_rows},
-    {section::row, of_products},
-    {section::row, of_loads},
-    {section::rare_samples, of_rows},
-    {section::rare_samples, of_products},
-    {section::rare_samples, of_loads},
-    {section::rare_samples, "row_lanes"},
-    {section::segments, of_rows},
-    {section::order, of_rows},
-    {section::order, "b_bytes"},
-    {section::spmv, of_rows},
-    {section::spmv_panels, of_rows},
-    {section::spmv_panels, "panels per_segment longest_over_warp"},
-    {section::maxk, "k"},
-    {section::maxk_backward, of_rows},
-    {section::maxk_backward, of_top_k},
-    {section::maxk_backward_rows, of_rows},
-    {section::maxk_backward_rows, of_top_k},
-    {section::maxk_panels, "k atomics"},
-    {section::vendor, of_rows},
-    {section::vendor, "columns"},
-    {section::windows, "nonzeros"},
-    {section::hybrid, of_rows},
-    {section::hybrid, of_products},
-    {section::hybrid, "iso"}};
-
-/// For each section, which facts it is searched with. A name that is no fact does not compile.
-constexpr auto section_has_fact = [] {
-  std::array<std::array<bool, fact_count>, static_cast<std::size_t>(section::count)> out = {};
-  for (const section_facts& of : searched_with)
-    for (std::string_view names = of.facts; !names.empty();) {
-      const std::size_t end = std::min(names.find(' '), names.size());
-      const auto* const found = std::ranges::find(fact_names, names.substr(0, end));
-      out[static_cast<std::size_t>(of.in)].at(
-          static_cast<std::size_t>(found - std::begin(fact_names))) = true;
-      names.remove_prefix(std::min(end + 1, names.size()));
-    }
-  return out;
-}();
 
 /// Reads one line of a table; errors name the table and the line.
 class line_reader {
@@ -256,7 +129,7 @@ class line_reader {
   condition as_condition(std::string_view text, section in) const {
     const std::size_t at = std::min(text.find_first_of("<>="), text.size());
     const std::size_t fact = position(fact_names, text.substr(0, at), "fact");
-    if (!section_has_fact[static_cast<std::size_t>(in)][fact])
+    if ((sections_of[fact] >> static_cast<unsigned>(in) & 1u) == 0)
       wrong(std::string("section ") + section_name(in) + " has no fact ", text.substr(0, at));
     condition out{static_cast<rig::on_cuda::fact>(fact)};
     if (at == text.size()) wrong("a condition has no value: ", text);

@@ -14,48 +14,17 @@
 namespace rig::on_cuda {
 
 enum class section : unsigned char {
-  constant,
-  load,
-  copy,
-  tiles,
-  row,
-  rare_samples,
-  segments,
-  order,
-  spmv,
-  spmv_panels,
-  maxk,
-  maxk_backward,
-  maxk_backward_rows,
-  maxk_panels,
-  vendor,
-  windows,
-  hybrid,
+#define RIG_SECTION(name) name,
+#include "cuda/tuning/table.def"
   count
 };
 
 const char* section_name(section of);
 
-/// The numbers of a plan. table.cpp has their names.
+/// The numbers of a plan.
 enum class setting : unsigned char {
-  vector_bytes,  ///< of a vector load of B
-  padded,        ///< 1: B is copied with padded rows, to be read in vectors
-  tile_lanes,    ///< 0: B is not copied in tiles
-  row_lanes,
-  unroll,
-  coarsening,     ///< 0: as much as covers a tile of columns
-  rare,           ///< 1: few rows are sampled
-  split_length,   ///< entries per segment of a long row; 0: rows stay whole
-  by_length,      ///< 1: rows are taken longest first
-  pays,           ///< 0: another kernel wins
-  method,         ///< backward_method
-  values,         ///< values per lane and load
-  halved,         ///< 1: half of the places at a time
-  algorithm,      ///< of cuSPARSE
-  least_entries,  ///< per tile of a window of rows
-  bias,           ///< the selector of `hybrid`, in thousandths, as are the next two
-  per_column,
-  per_density,
+#define RIG_SETTING(name, least, most, is_power) name,
+#include "cuda/tuning/table.def"
   count
 };
 constexpr std::size_t setting_count = static_cast<std::size_t>(setting::count);
@@ -81,24 +50,8 @@ struct tuning_row {
 
 /// Thresholds and rates of a machine, by name.
 enum class constant : unsigned char {
-  tiny_nonzeros,
-  short_mean,
-  long_mean,
-  skewed_imbalance,
-  skewed_nonzeros,
-  l2_slice_bytes,
-  l2_slice_bytes_scattered,
-  gather_bytes_per_second,
-  maxk_bytes_per_second,
-  launch_seconds,
-  lists_seconds,
-  seconds_per_entry,
-  spmv_panels_over_spmv,
-  spmv_panels_over_spmv_if_slower,
-  spmv_shared_percent,
-  warp_entry_seconds,
-  sparse_windows_over_row,
-  least_window_over_row,
+#define RIG_CONSTANT(name) name,
+#include "cuda/tuning/table.def"
   count
 };
 constexpr std::size_t constant_count = static_cast<std::size_t>(constant::count);
