@@ -511,7 +511,7 @@ struct digest {
   std::uint64_t hash = hash_of("");
 };
 struct digests {
-  std::map<std::string, digest> of_groups;  ///< by graph and kind of product
+  std::map<std::string, digest> of_graphs;
   std::unordered_set<std::uint64_t> plans;
   int64 points = 0;
 };
@@ -519,9 +519,7 @@ struct digests {
 digests all_digests() {
   digests out;
   go_through({}, [&](const point& at, const std::string& plan) {
-    // In a group of their own, because a change of words changes no choice.
-    const char* const kind = at.call->in_words ? "in words" : kind_of(at);
-    digest& of = out.of_groups[std::string(at.graph->name) + '\t' + kind];
+    digest& of = out.of_graphs[at.graph->name];
     ++of.points;
     of.hash = hash_of("\n", hash_of(plan, hash_of(key_of(at), of.hash)));
     out.plans.insert(hash_of(plan));
@@ -532,11 +530,11 @@ digests all_digests() {
 
 std::vector<std::string> lines_of(const digests& of) {
   std::vector<std::string> out;
-  for (const auto& [group, some] : of.of_groups) {
+  for (const auto& [graph, some] : of.of_graphs) {
     char numbers[64];
     std::snprintf(numbers, sizeof(numbers), "\t%ld\t%016" PRIx64, static_cast<long>(some.points),
                   some.hash);
-    out.push_back(group + numbers);
+    out.push_back(graph + numbers);
   }
   return out;
 }
@@ -555,7 +553,7 @@ int dump(const char* path, std::span<char* const> graphs) {
 int compare() {
   const digests found = all_digests();
   const std::vector<std::string> lines = lines_of(found);
-  std::printf("%ld points, %zu plans, %zu groups\n", static_cast<long>(found.points),
+  std::printf("%ld points, %zu plans, %zu graphs\n", static_cast<long>(found.points),
               found.plans.size(), lines.size());
   std::vector<std::string> known;
   std::ifstream file(RIG_SOURCE_DIR "/tests/cuda/plan_dump.digests");
@@ -564,7 +562,7 @@ int compare() {
   std::set_symmetric_difference(lines.begin(), lines.end(), known.begin(), known.end(),
                                 std::back_inserter(differ));
   if (differ.empty()) return 0;
-  std::printf("other choices than in tests/cuda/plan_dump.digests, in these groups first:\n");
+  std::printf("other choices than in tests/cuda/plan_dump.digests, on these graphs first:\n");
   for (std::size_t i = 0; i < differ.size() && i < 20; ++i)
     std::printf("  %s\n", differ[i].c_str());
   std::printf("run plan_dump FILE GRAPH of both versions and compare the files line by line\n");
