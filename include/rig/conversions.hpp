@@ -30,7 +30,7 @@ dense<T> to_dense(const matrix<T>& a, argument<T> absent = T(), const descriptor
   made.o.scalar_type = made.o.out_type = type_of<T>;
   made.o.scalar_bytes = sizeof(T);
   made.o.op = &unchanged(made.o);
-  return run_fresh<dense<T>, T>(std::move(made), no_mask(), desc);
+  return run_creating<dense<T>, T>(std::move(made), no_mask(), desc);
 }
 
 template <class T>

@@ -148,7 +148,7 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
   auto made = merge_call<false>(name, a, y, op);
   made.o.what = operation::kind::map;
   made.o.y_by = by;
-  return run_fresh<matrix<T>, Out>(std::move(made), no_mask(), desc);
+  return run_creating<matrix<T>, Out>(std::move(made), no_mask(), desc);
 }
 
 /// @endcond
@@ -171,8 +171,8 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// @endcode
 template <class Named = void, container X, container Y, joins Op, mask_like Mask>
 auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
-                                                   desc);
+  return run_creating<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
+                                                      desc);
 }
 /// The same without a mask.
 template <class Named = void, container X, container Y, joins Op>
@@ -227,8 +227,8 @@ void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcode
 template <class Named = void, container X, container Y, joins Op, mask_like Mask>
 auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op), mask,
-                                                    desc);
+  return run_creating<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op),
+                                                       mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, container X, container Y, joins Op>
@@ -578,7 +578,7 @@ constexpr bool require_weights() {
 /// @endcode
 template <class Named = void, container X, mask_like Mask>
 auto apply(const X& a, unary op, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<X, Named>(apply_call(a, op), mask, desc);
+  return run_creating<X, Named>(apply_call(a, op), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, container X>
@@ -615,7 +615,7 @@ requires applies<A, Op, Y>
 auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& desc = {}) {
   auto made = apply_call_of(a, op, y);
   point_at_scalar(made);
-  return run_fresh<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
+  return run_creating<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class A, class Op, class Y>
@@ -717,7 +717,7 @@ requires selects<P, X, Y>
 auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& desc = {}) {
   auto made = select_call(a, how, y);
   point_at_scalar(made);
-  return run_fresh<X, Named>(std::move(made.made), mask, desc);
+  return run_creating<X, Named>(std::move(made.made), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class X, class P, class Y>

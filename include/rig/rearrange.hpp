@@ -111,7 +111,8 @@ inline descriptor turned(descriptor desc) {
 }
 /// @endcond
 
-/// Aᵀ. The result shares the derived structure "transpose" of A, which is built on first use.
+/// Aᵀ of a matrix or a dense. A matrix's result shares the derived structure "transpose" of A,
+/// which is built on first use; a dense's has memory of its own.
 ///
 /// Shapes: A m×n, T n×m; transpose_a gives A itself. Elements keep their type, or have a named one.
 /// Places: all. Cost: O(entries) beside the derived structure. Throws error: shape, place,
@@ -120,83 +121,56 @@ inline descriptor turned(descriptor desc) {
 /// auto reversed = rig::transpose(A);
 /// rig::transpose(reversed, rig::accumulator::plus, A);
 /// @endcode
-template <class Named = void, class T, mask_like Mask>
-auto transpose(const matrix<T>& a, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<matrix<T>, Named>(transpose_call(a), mask, turned(desc));
+template <class Named = void, two_dimensional X, mask_like Mask>
+auto transpose(const X& a, const Mask& mask, const descriptor& desc = {}) {
+  return run_creating<X, Named>(transpose_call(a), mask, turned(desc));
 }
 /// The same without a mask.
-template <class Named = void, class T>
-auto transpose(const matrix<T>& a, const descriptor& desc = {}) {
+template <class Named = void, two_dimensional X>
+auto transpose(const X& a, const descriptor& desc = {}) {
   return transpose<Named>(a, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <class C, class T, mask_like Mask>
-void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const Mask& mask,
-               const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X, mask_like Mask>
+void transpose(C& c, accumulator accum, const X& a, const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, transpose_call(a), mask, turned(desc));
 }
 /// Into C.
-template <class C, class T>
-void transpose(matrix<C>& c, accumulator accum, const matrix<T>& a, const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X>
+void transpose(C& c, accumulator accum, const X& a, const descriptor& desc = {}) {
   transpose(c, accum, a, no_mask(), desc);
 }
 
-/// The transpose of a dense, in memory of its own. Otherwise as for a matrix.
-///
-///   auto W_turned = rig::transpose(W);
-///   rig::transpose(X, rig::accumulator::plus, Y);
-template <class Named = void, class T, mask_like Mask>
-auto transpose(const dense<T>& x, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<dense<T>, Named>(transpose_call(x), mask, turned(desc));
-}
-/// The same without a mask.
-template <class Named = void, class T>
-auto transpose(const dense<T>& x, const descriptor& desc = {}) {
-  return transpose<Named>(x, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, class T, mask_like Mask>
-void transpose(dense<C>& c, accumulator accum, const dense<T>& x, const Mask& mask,
-               const descriptor& desc = {}) {
-  run_into(c, accum, transpose_call(x), mask, turned(desc));
-}
-/// Into C.
-template <class C, class T>
-void transpose(dense<C>& c, accumulator accum, const dense<T>& x, const descriptor& desc = {}) {
-  transpose(c, accum, x, no_mask(), desc);
-}
-
-/// The part of a matrix in some rows and columns: T(i,j) = A(rows[i], columns[j]).
+/// The part of a matrix or a dense in some rows and columns: T(i,j) = A(rows[i], columns[j]).
 ///
 /// Indices may repeat and have any order: extract(A, order, order) permutes. Shapes: T has as many
-/// rows and columns as the lists. Places: all. Cost: O(rows + columns + entries of the rows that
-/// are named + entries of T). Throws error: range, shape, place, out_of_memory; C is unchanged
-/// then.
+/// rows and columns as the lists; with transpose_a it is a part of Aᵀ. Places: all. Cost: O(rows +
+/// columns + entries of the rows that are named + entries of T). Throws error: range, shape, place,
+/// out_of_memory; C is unchanged then.
 /// @code
 /// const auto block = rig::extract(A, rig::range{0, 2}, rig::all);
 /// const auto sample = rig::extract(A, std::vector{2, 0}, std::vector{2, 0});
 /// @endcode
-template <class Named = void, class T, mask_like Mask>
-auto extract(const matrix<T>& a, const indices& rows, const indices& columns, const Mask& mask,
+template <class Named = void, two_dimensional X, mask_like Mask>
+auto extract(const X& a, const indices& rows, const indices& columns, const Mask& mask,
              const descriptor& desc = {}) {
-  return run_fresh<matrix<T>, Named>(extract_call(a, rows, columns), mask, desc);
+  return run_creating<X, Named>(extract_call(a, rows, columns), mask, desc);
 }
 /// The same without a mask.
-template <class Named = void, class T>
-auto extract(const matrix<T>& a, const indices& rows, const indices& columns,
-             const descriptor& desc = {}) {
+template <class Named = void, two_dimensional X>
+auto extract(const X& a, const indices& rows, const indices& columns, const descriptor& desc = {}) {
   return extract<Named>(a, rows, columns, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <class C, class T, mask_like Mask>
-void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
-             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X, mask_like Mask>
+void extract(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
+             const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, extract_call(a, rows, columns), mask, desc);
 }
 /// Into C.
-template <class C, class T>
-void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
-             const indices& columns, const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X>
+void extract(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
+             const descriptor& desc = {}) {
   extract(c, accum, a, rows, columns, no_mask(), desc);
 }
 
@@ -207,7 +181,7 @@ void extract(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices&
 template <class Named = void, class T, mask_like Mask>
 auto extract(const vector<T>& v, const indices& places, const Mask& mask,
              const descriptor& desc = {}) {
-  return run_fresh<vector<T>, Named>(extract_call(v, indices(all), places), mask, desc);
+  return run_creating<vector<T>, Named>(extract_call(v, indices(all), places), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class T>
@@ -225,35 +199,6 @@ template <class W, class T>
 void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
              const descriptor& desc = {}) {
   extract(w, accum, v, places, no_mask(), desc);
-}
-
-/// The part of a dense: T(i,j) = X(rows[i], columns[j]), or of its transpose with transpose_a.
-/// Otherwise as for a matrix.
-///
-///   auto batch = rig::extract(X, nodes, rig::all);
-///   rig::extract(batch, rig::accumulator::plus, X, nodes, rig::all);
-template <class Named = void, class T, mask_like Mask>
-auto extract(const dense<T>& x, const indices& rows, const indices& columns, const Mask& mask,
-             const descriptor& desc = {}) {
-  return run_fresh<dense<T>, Named>(extract_call(x, rows, columns), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, class T>
-auto extract(const dense<T>& x, const indices& rows, const indices& columns,
-             const descriptor& desc = {}) {
-  return extract<Named>(x, rows, columns, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, class T, mask_like Mask>
-void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
-             const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, extract_call(x, rows, columns), mask, desc);
-}
-/// Into C.
-template <class C, class T>
-void extract(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
-             const indices& columns, const descriptor& desc = {}) {
-  extract(c, accum, x, rows, columns, no_mask(), desc);
 }
 
 /// A row of a matrix as a vector; with transpose_a a column. Cost: O(entries of the row), or a
@@ -323,22 +268,22 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 /// Z is C, except that in the region of rows and columns it has exactly A's entries, or with an
 /// accumulator C ⊙ A; then C⟨mask, replace⟩ = Z, and the mask covers all of C. A place that the
 /// lists name twice gets its values joined by the accumulator, in the order of A; without one the
-/// last stays. Shapes: A has as many rows and columns as the lists; mask and C are alike. Places:
-/// all. Cost: O(entries of A, C and mask + rows + columns). Throws error: range, shape, place,
-/// out_of_memory; C is unchanged then.
+/// last stays. Shapes: A has as many rows and columns as the lists; mask and C are alike, except
+/// that a vector may mask a dense of one column. Places: all. Cost: O(entries of A, C and mask +
+/// rows + columns). Throws error: range, shape, place, out_of_memory; C is unchanged then.
 /// @code
 /// auto P = A;
 /// rig::assign(P, rig::accumulator::plus, A, std::vector{2, 1, 0}, rig::all);
 /// @endcode
-template <class C, class T, mask_like Mask>
-void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
-            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X, mask_like Mask>
+void assign(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
+            const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, assign_call(a, rows, columns), mask, desc);
 }
 /// Into C.
-template <class C, class T>
-void assign(matrix<C>& c, accumulator accum, const matrix<T>& a, const indices& rows,
-            const indices& columns, const descriptor& desc = {}) {
+template <two_dimensional C, alike<C> X>
+void assign(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
+            const descriptor& desc = {}) {
   assign(c, accum, a, rows, columns, no_mask(), desc);
 }
 /// Into C, under a mask.
@@ -354,47 +299,21 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
   assign(w, accum, v, places, no_mask(), desc);
 }
 
-/// Into a part of a dense. The mask may be a vector if C has one column.
-template <class C, class T, mask_like Mask>
-void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
-            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_call(x, rows, columns), mask, desc);
-}
-/// The same without a mask.
-template <class C, class T>
-void assign(dense<C>& c, accumulator accum, const dense<T>& x, const indices& rows,
-            const indices& columns, const descriptor& desc = {}) {
-  assign(c, accum, x, rows, columns, no_mask(), desc);
-}
-
 /// Writes one value to every place of a part of C, entries or not. A place that the lists name
 /// twice counts once.
 /// @code
 /// auto P = A;
 /// rig::assign(P, rig::none, 1.0f, rig::all, rig::range{0, 2});
 /// @endcode
-template <class C, number_for<C> Y, mask_like Mask>
-void assign(matrix<C>& c, accumulator accum, const Y& x, const indices& rows,
-            const indices& columns, const Mask& mask, const descriptor& desc = {}) {
-  const auto number = assigned<C>(x);
+template <two_dimensional C, number_for<typename C::value_type> Y, mask_like Mask>
+void assign(C& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
+            const Mask& mask, const descriptor& desc = {}) {
+  const auto number = assigned<typename C::value_type>(x);
   run_into(c, accum, assign_scalar_call(number, rows, columns), mask, desc);
 }
 /// Into C.
-template <class C, number_for<C> Y>
-void assign(matrix<C>& c, accumulator accum, const Y& x, const indices& rows,
-            const indices& columns, const descriptor& desc = {}) {
-  assign(c, accum, x, rows, columns, no_mask(), desc);
-}
-/// Into a dense, under a mask.
-template <class C, number_for<C> Y, mask_like Mask>
-void assign(dense<C>& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
-            const Mask& mask, const descriptor& desc = {}) {
-  const auto number = assigned<C>(x);
-  run_into(c, accum, assign_scalar_call(number, rows, columns), mask, desc);
-}
-/// Into a dense.
-template <class C, number_for<C> Y>
-void assign(dense<C>& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
+template <two_dimensional C, number_for<typename C::value_type> Y>
+void assign(C& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
             const descriptor& desc = {}) {
   assign(c, accum, x, rows, columns, no_mask(), desc);
 }
@@ -434,7 +353,7 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
 template <class Named = void, class T, class U, joins Op, mask_like Mask>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
-  return run_fresh<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
+  return run_creating<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class T, class U, joins Op>
@@ -472,7 +391,7 @@ template <class T>
 matrix<T> diag(const vector<T>& v, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::diagonal, v.as_row());
   made.o.diagonal = k.as("diag", "k");
-  return run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc);
+  return run_creating<matrix<T>, T>(std::move(made), no_mask(), desc);
 }
 /// The k-th diagonal of a matrix as a vector. Shapes: A m×n, the vector min(m, n − k), or
 /// min(m + k, n) for k < 0. Cost: O(rows · log of the longest row).
@@ -484,7 +403,7 @@ template <class T>
 vector<T> diag(const matrix<T>& a, checked_index k = 0, const descriptor& desc = {}) {
   auto made = rearrange_call("diag", operation::kind::from_diagonal, a);
   made.o.diagonal = k.as("diag", "k");
-  return run_fresh<vector<T>, T>(std::move(made), no_mask(), desc);
+  return run_creating<vector<T>, T>(std::move(made), no_mask(), desc);
 }
 
 /// @cond internal
@@ -544,27 +463,27 @@ call<T> folded(call<T> made, binary combine) {
 template <class T>
 matrix<T> build(checked_index rows, checked_index columns, const indices& i, const indices& j,
                 const dense<T>& v, binary combine, const descriptor& desc = {}) {
-  return run_fresh<matrix<T>, T>(folded(build_call(rows, columns, i, j, v), combine), no_mask(),
-                                 desc);
+  return run_creating<matrix<T>, T>(folded(build_call(rows, columns, i, j, v), combine), no_mask(),
+                                    desc);
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
 matrix<T> build(checked_index rows, checked_index columns, const indices& i, const indices& j,
                 const dense<T>& v, const descriptor& desc = {}) {
-  return run_fresh<matrix<T>, T>(build_call(rows, columns, i, j, v), no_mask(), desc);
+  return run_creating<matrix<T>, T>(build_call(rows, columns, i, j, v), no_mask(), desc);
 }
 /// A vector from tuples (i[p], v[p]).
 template <class T>
 vector<T> build(checked_index size, const indices& i, const dense<T>& v, binary combine,
                 const descriptor& desc = {}) {
   auto made = folded(build_call(1, size.as("build", "size"), first_row(v.rows()), i, v), combine);
-  return vector<T>(run_fresh<matrix<T>, T>(std::move(made), no_mask(), desc));
+  return vector<T>(run_creating<matrix<T>, T>(std::move(made), no_mask(), desc));
 }
 /// The same, except that duplicates are error(duplicate).
 template <class T>
 vector<T> build(checked_index size, const indices& i, const dense<T>& v,
                 const descriptor& desc = {}) {
-  return vector<T>(run_fresh<matrix<T>, T>(
+  return vector<T>(run_creating<matrix<T>, T>(
       build_call(1, size.as("build", "size"), first_row(v.rows()), i, v), no_mask(), desc));
 }
 

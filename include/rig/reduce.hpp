@@ -149,7 +149,7 @@ template <class Named = void, class X, sums M, mask_like Mask>
 requires sums_rows<X, M>
 auto reduce_rows(const X& a, M by, const Mask& mask, const descriptor& desc = {}) {
   return with_row_sums("reduce_rows", a, by, [&](auto made) {
-    return run_fresh<row_sums<X>, Named>(std::move(made), mask, desc);
+    return run_creating<row_sums<X>, Named>(std::move(made), mask, desc);
   });
 }
 /// The same without a mask.

@@ -96,12 +96,12 @@ auto mxv_call(const matrix<TA>& a, const vector<TU>& u, const descriptor& desc) 
 /// @endcode
 template <class Element = void, class TA, matrix_like B, class S, mask_like Mask>
 auto mxm(const matrix<TA>& a, const B& b, S, const Mask& mask, const descriptor& desc = {}) {
-  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
+  return run_creating<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
 }
 /// The same without a mask.
 template <class Element = void, class TA, matrix_like B, class S>
 auto mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
-  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), no_mask(), desc);
+  return run_creating<matrix<TA>, Element>(mxm_call<S>(a, b, desc), no_mask(), desc);
 }
 /// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
 template <class TC, class TA, class TB, class S, mask_like Mask>
@@ -131,7 +131,7 @@ void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>
 template <class Element = void, class TA, class TB, class S, class TM>
 auto mxm(const dense<TA>& a, const dense<TB>& b, S, const mask<matrix<TM>>& mask,
          const descriptor& desc = {}) {
-  return run_fresh<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
+  return run_creating<matrix<TA>, Element>(mxm_call<S>(a, b, desc), mask, desc);
 }
 /// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
 template <class TC, class TA, class TB, class S, class TM>
@@ -209,12 +209,12 @@ requires(container_of<U>::is_vector) void mxm(const matrix<TA>&, const U&, S, co
 template <class Element = void, class TU, class TA, class S, mask_like Mask>
 auto vxm(const vector<TU>& u, const matrix<TA>& a, S, const Mask& mask,
          const descriptor& desc = {}) {
-  return run_fresh<vector<TU>, Element>(vxm_call<S>(u, a, desc), mask, desc);
+  return run_creating<vector<TU>, Element>(vxm_call<S>(u, a, desc), mask, desc);
 }
 /// The same without a mask.
 template <class Element = void, class TU, class TA, class S>
 auto vxm(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
-  return run_fresh<vector<TU>, Element>(vxm_call<S>(u, a, desc), no_mask(), desc);
+  return run_creating<vector<TU>, Element>(vxm_call<S>(u, a, desc), no_mask(), desc);
 }
 /// Into w, under a mask.
 template <class TW, class TU, class TA, class S, mask_like Mask>
@@ -242,12 +242,12 @@ void vxm(vector<TW>& w, accumulator accum, const vector<TU>& u, const matrix<TA>
 template <class Element = void, class TA, class TU, class S, mask_like Mask>
 auto mxv(const matrix<TA>& a, const vector<TU>& u, S, const Mask& mask,
          const descriptor& desc = {}) {
-  return run_fresh<vector<TU>, Element>(mxv_call<S>(a, u, desc), mask, desc);
+  return run_creating<vector<TU>, Element>(mxv_call<S>(a, u, desc), mask, desc);
 }
 /// The same without a mask.
 template <class Element = void, class TA, class TU, class S>
 auto mxv(const matrix<TA>& a, const vector<TU>& u, S, const descriptor& desc = {}) {
-  return run_fresh<vector<TU>, Element>(mxv_call<S>(a, u, desc), no_mask(), desc);
+  return run_creating<vector<TU>, Element>(mxv_call<S>(a, u, desc), no_mask(), desc);
 }
 /// Into w, under a mask.
 template <class TW, class TA, class TU, class S, mask_like Mask>

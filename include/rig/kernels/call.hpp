@@ -41,6 +41,9 @@ concept container = container_of<X>::is_one;
 template <class X>
 concept sparse_like = container<X> && container_of<X>::is_sparse;
 
+template <class X>
+concept two_dimensional = container<X> && !container_of<X>::is_vector;
+
 template <class X, class Y>
 inline constexpr bool are_alike = false;
 template <container X, container Y>
@@ -112,7 +115,7 @@ void fill_in(operation& o, const Mask& mask, const descriptor& desc) {
 
 /// Runs a call with a new result, like X.
 template <class X, class Named, class Natural, class Mask>
-auto run_fresh(call<Natural> made, const Mask& mask, const descriptor& desc) {
+auto run_creating(call<Natural> made, const Mask& mask, const descriptor& desc) {
   using Out = result_like<X, Named, Natural>;
   operation& o = made.o;
   return or_out_of_memory(o.name, [&] {
@@ -154,7 +157,7 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
   if constexpr (!sparse_like<C>) static_cast<void>(c.data());  // throws for a read-only view
   fill_in(o.c, c);
   if constexpr (sparse_like<C>)
-    c = run_fresh<C, T>(std::move(made), mask, desc);
+    c = run_creating<C, T>(std::move(made), mask, desc);
   else
     or_out_of_memory(o.name, [&] {
       fill_in<T, false>(o, mask, desc);
