@@ -80,7 +80,7 @@ class row_runner {
                                     ? element_block::absent
                                     : positions(o_.y.full, row, first);
     o_.op->run_cpu({flips ? &y_of_ : &x_of_, flips ? &x_of_ : &y_of_, flips ? y : x, flips ? x : y,
-                    rows_, columns_, o_.scalar, o_.code, o_.t_type(), o_.t_bytes(), out, count});
+                    o_.code, o_.t_type(), o_.t_bytes(), out, count, rows_, columns_, o_.scalar});
   }
 
   /// C⟨mask, replace⟩ = C ⊙ t
@@ -95,9 +95,6 @@ class row_runner {
                                &t_of,
                                positions(o_.c.full, row, first),
                                {},
-                               nullptr,
-                               nullptr,
-                               nullptr,
                                o_.accumulates_code,
                                o_.out_type,
                                o_.out_bytes,

@@ -229,14 +229,14 @@ class block_writer {
                       &y_of_,
                       {x_},
                       {y_},
-                      rows_,
-                      columns_,
-                      m_.of.scalar,
                       m_.code,
                       m_.of.out_type,
                       m_.of.out_bytes,
                       values_,
-                      count_});
+                      count_,
+                      rows_,
+                      columns_,
+                      m_.of.scalar});
       values_ += static_cast<std::size_t>(count_) * m_.of.out_bytes;
     }
     columns_ += count_;
@@ -362,8 +362,8 @@ class map_runner {
       std::swap(x_of, y_of);
       std::swap(x, y);
     }
-    m_.op->run_cpu({x_of, y_of, x, y, rows_, columns_, m_.of.scalar, m_.code, m_.out_type,
-                    m_.out_bytes, out, count});
+    m_.op->run_cpu({x_of, y_of, x, y, m_.code, m_.out_type, m_.out_bytes, out, count, rows_,
+                    columns_, m_.of.scalar});
   }
   /// Writes results where their entries are met in the dense.
   void place(int count) {

@@ -132,18 +132,7 @@ struct segment {
 void join_sums(const monoid_info& m, unsigned char* sums, int64 count) {
   const element_source of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
   for (int64 k = 1; k < count; ++k) {
-    m.add->run_cpu({&of,
-                    &of,
-                    {},
-                    {nullptr, k},
-                    nullptr,
-                    nullptr,
-                    nullptr,
-                    m.code,
-                    m.result,
-                    m.result_bytes,
-                    sums,
-                    1});
+    m.add->run_cpu({&of, &of, {}, {nullptr, k}, m.code, m.result, m.result_bytes, sums, 1});
   }
 }
 
@@ -183,18 +172,8 @@ element_source sums_in(const buffer& sums, const monoid_info& m) {
 
 /// out = sum `at`, converted to the type of the result.
 void store_sum(const operation& o, const element_source& sums, int64 at, void* out) {
-  converting(o).run_cpu({&sums,
-                         &sums,
-                         {nullptr, at},
-                         element_block::absent,
-                         nullptr,
-                         nullptr,
-                         nullptr,
-                         0,
-                         o.out_type,
-                         o.out_bytes,
-                         out,
-                         1});
+  converting(o).run_cpu(
+      {&sums, &sums, {nullptr, at}, element_block::absent, 0, o.out_type, o.out_bytes, out, 1});
 }
 
 }  // namespace
@@ -221,9 +200,6 @@ void store_sums(const operation& o, const buffer& sums, int64 count, unsigned ch
                            &of,
                            {nullptr, k},
                            element_block::absent,
-                           nullptr,
-                           nullptr,
-                           nullptr,
                            0,
                            o.out_type,
                            o.out_bytes,
@@ -276,9 +252,6 @@ void add_row(const monoid_info& m, const element_source& x, int64 first, index c
                     &x,
                     {nullptr, j},
                     {nullptr, first + j},
-                    nullptr,
-                    nullptr,
-                    nullptr,
                     m.code,
                     m.result,
                     m.result_bytes,

@@ -37,13 +37,13 @@ struct element_block {
   static constexpr int most = 256;
   const element_source *x_of, *y_of;
   element_positions x, y;
-  const index *rows, *columns;  ///< null unless the operator reads positions
-  const void* scalar;           ///< the operator's y, in its type
-  unsigned char code;           ///< which builtin operator; others have their own function
+  unsigned char code;  ///< which builtin operator; others have their own function
   type out_type;
   std::size_t out_bytes;
   void* out;
   int count;
+  const index *rows = nullptr, *columns = nullptr;  ///< null unless the operator reads positions
+  const void* scalar = nullptr;                     ///< the operator's y, in its type
 
   static constexpr element_positions absent = {nullptr, -most};
 };
