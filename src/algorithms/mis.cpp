@@ -1,7 +1,5 @@
 #include "rig/algorithms/mis.hpp"
 
-#include <utility>
-
 #include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "algorithms/depth_first.hpp"
 #include "algorithms/preparation.hpp"

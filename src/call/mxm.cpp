@@ -1,11 +1,8 @@
 // Hop 1: checks a problem, orients its operands, chooses a kernel and runs it.
 
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 #include <optional>
-#include <string_view>
-#include <vector>
 
 #include "call/choice.hpp"
 #include "call/vector_mask.hpp"

@@ -1,7 +1,6 @@
 // Hop 1 of the operations whose results are sparse, and of reductions: computes the result T, and
 // joins T with the previous content of C.
 
-#include <algorithm>
 #include <utility>
 
 #include "call/checked_operation.hpp"

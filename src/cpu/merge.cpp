@@ -4,11 +4,7 @@
 // row, or a vector, also gives work to every thread. Each part is walked twice: to count its
 // entries, and to write them.
 
-#include <omp.h>
-
 #include <algorithm>
-#include <cstring>
-#include <exception>
 #include <limits>
 #include <utility>
 #include <vector>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
-#include <string>
 
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/row.hpp"

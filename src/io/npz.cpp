@@ -6,7 +6,6 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
-#include <vector>
 
 #include "io/formats.hpp"
 #include "rig/io.hpp"
@@ -18,7 +17,7 @@ namespace {
 constexpr std::uint32_t local_signature = 0x04034b50, entry_signature = 0x02014b50,
                         end_signature = 0x06054b50, wide_end_signature = 0x06064b50,
                         wide_locator_signature = 0x07064b50;
-constexpr std::size_t local_bytes = 30, entry_bytes = 46, end_bytes = 22, wide_end_bytes = 56,
+constexpr std::size_t local_bytes = 30, end_bytes = 22, wide_end_bytes = 56,
                       wide_locator_bytes = 20;
 constexpr std::uint16_t wide_extra = 1;  // the extra field with 64-bit sizes
 constexpr std::uint64_t in_wide_extra = 0xffffffff;

@@ -1,8 +1,6 @@
 #include "rig/pattern.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <cstring>
 #include <new>
 #include <numeric>
 #include <tuple>

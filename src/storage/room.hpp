@@ -2,7 +2,6 @@
 
 // Vectors whose failed allocation names its bytes.
 
-#include <cstdint>
 #include <new>
 #include <vector>
 

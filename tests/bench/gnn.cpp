@@ -1,7 +1,6 @@
 // Suite gnn: epochs and inferences of graph neural networks by the trainer of examples/gnn, beside
 // the same networks with cuSPARSE's products.
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <limits>

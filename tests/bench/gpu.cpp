@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
-#include <sstream>
 
 #include "cuda/device/arguments.cuh"
 #include "rig/dense.hpp"

@@ -1,9 +1,6 @@
 // Suite search: breadth-first searches in edges per second, the cost of a level, and many sources
 // at once beside one after the other.
 
-#include <algorithm>
-#include <numeric>
-
 #include "analytics.hpp"
 #include "gpu_suites.hpp"
 #include "rig/algorithms/bfs.hpp"

@@ -1,11 +1,8 @@
 // A record: the results and their environment, printed line by line and stored as JSON.
 
-#include <omp.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <nlohmann/json.hpp>

@@ -4,7 +4,6 @@
 // configurations depends on them.
 
 #include <mutex>
-#include <utility>
 #include <vector>
 
 #include "cuda/device/arguments.cuh"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstring>
 
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/fold.cuh"

@@ -2,7 +2,6 @@
 
 // What the element-wise operations share: the work of one call, and the kernels of operators.
 
-#include <exception>
 #include <vector>
 
 #include "call/steps.hpp"

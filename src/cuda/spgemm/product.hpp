@@ -3,7 +3,6 @@
 // What products with sparse results share on the host: arguments, estimates and results.
 // product.cuh is the part of the kernels.
 
-#include <algorithm>
 #include <string>
 
 #include "cuda/elementwise/each.hpp"

@@ -4,7 +4,6 @@
 
 #include <array>
 #include <cstddef>
-#include <span>
 
 #include "cuda/analysis/row_statistics.hpp"
 #include "cuda/tuning/sum_kind.hpp"

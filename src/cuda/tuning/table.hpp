@@ -4,7 +4,6 @@
 // docs/tuning.md has the format.
 
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
