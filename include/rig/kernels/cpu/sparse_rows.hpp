@@ -329,8 +329,7 @@ sparse_result assemble(const problem& p, index rows, index columns, std::vector<
   return out;
 }
 
-/// The rows first_rows[k] … first_rows[k + 1] of C are piece k; pieces have equal work, of which
-/// row i has work[i].
+/// The first rows of at most `pieces` pieces of equal work, and the end; row i has work[i].
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces);
 
 }  // namespace rig::on_cpu
