@@ -89,8 +89,8 @@ void fill_in_named(problem& p, indexed_dense<E>& c) {
 }
 
 template <class Element, class T, class TA, dense_like B, class Mask>
-auto named_fresh(const matrix<TA>& a, const B& b, const named_semiring<T>& s, const Mask& mask,
-                 const descriptor& desc) {
+auto named_creating(const matrix<TA>& a, const B& b, const named_semiring<T>& s, const Mask& mask,
+                    const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
     using made = dense<std::conditional_t<std::is_void_v<Element>, T, Element>>;
     problem p = named_problem(s, a, b, mask, desc);
@@ -141,13 +141,13 @@ call<T> named_call(const named_semiring<T>& s, const matrix<TA>& a, const matrix
 /// @endcode
 template <class Element = void, class TA, dense_like B, class T>
 auto mxm(const matrix<TA>& a, const B& b, named_semiring<T> s, const descriptor& desc = {}) {
-  return named_fresh<Element>(a, b, s, no_mask(), desc);
+  return named_creating<Element>(a, b, s, no_mask(), desc);
 }
 /// The same under a mask.
 template <class Element = void, class TA, dense_like B, class T, mask_like Mask>
 auto mxm(const matrix<TA>& a, const B& b, named_semiring<T> s, const Mask& mask,
          const descriptor& desc = {}) {
-  return named_fresh<Element>(a, b, s, mask, desc);
+  return named_creating<Element>(a, b, s, mask, desc);
 }
 /// Into C, a `dense` or an `indexed_dense`.
 template <class C, class TA, dense_like B, class T>
@@ -168,13 +168,13 @@ void mxm(C& c, accumulator accum, const matrix<TA>& a, const B& b, named_semirin
 /// @endcode
 template <class Element = void, class TA, matrix_like B, class T>
 auto mxm(const matrix<TA>& a, const B& b, named_semiring<T> s, const descriptor& desc = {}) {
-  return run_fresh<matrix<TA>, Element>(named_call(s, a, b, desc), no_mask(), desc);
+  return run_creating<matrix<TA>, Element>(named_call(s, a, b, desc), no_mask(), desc);
 }
 /// The same under a mask.
 template <class Element = void, class TA, matrix_like B, class T, mask_like Mask>
 auto mxm(const matrix<TA>& a, const B& b, named_semiring<T> s, const Mask& mask,
          const descriptor& desc = {}) {
-  return run_fresh<matrix<TA>, Element>(named_call(s, a, b, desc), mask, desc);
+  return run_creating<matrix<TA>, Element>(named_call(s, a, b, desc), mask, desc);
 }
 /// Into C.
 template <class TC, class TA, class TB, class T>
