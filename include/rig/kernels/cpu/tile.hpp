@@ -465,10 +465,10 @@ template <class S, int Step>
   sum_each<S, 0, 0>(rows);
 }
 
-template <class S>
+template <class S, bool HasUsualCases>
 [[gnu::always_inline]] inline void sum_column_of_rows(block<S> rows) {
-  if (rows.b_stride == 1 && rows.out_stride == 1 && !rows.offsets_64 && !rows.continues &&
-      rows.b_rows == rows.inner) {
+  if (HasUsualCases && rows.b_stride == 1 && rows.out_stride == 1 && !rows.offsets_64 &&
+      !rows.continues && rows.b_rows == rows.inner) {
     if (rows.a_step == 0) return sum_usual<S, 0>(rows);
     if constexpr (!is_ignoring_left<S>) return sum_usual<S, 1>(rows);
   }
@@ -480,7 +480,7 @@ template <class S>
 template <class S, int W, int Bytes>
 [[gnu::always_inline]] inline void sum_tile(const block<S>& rows) {
   if constexpr (W == 0)
-    sum_column_of_rows<S>(rows);
+    sum_column_of_rows<S, (Bytes > 16 || !has_longer_registers)>(rows);
   else
     sum_each<S, W, Bytes>(rows);
 }
