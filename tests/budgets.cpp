@@ -23,8 +23,8 @@ TEST_CASE("the library's size") {
   CHECK(megabytes <= 25);
 }
 
-/// Seconds of the user's time that the compiler takes for a file: the best of three runs.
-double seconds_of(const char* name) {
+/// Seconds of the user's time that the compiler takes for a file.
+double seconds_of(const std::string& name) {
   const std::string command = std::string(RIG_COMPILE) +
                               " -O2 -c -o /dev/null " RIG_SOURCE_DIR "/tests/budgets/" + name +
                               ".cpp";
@@ -34,20 +34,27 @@ double seconds_of(const char* name) {
     return static_cast<double>(used.ru_utime.tv_sec) +
            1e-6 * static_cast<double>(used.ru_utime.tv_usec);
   };
-  double best = 1e9;
-  for (int run = 0; run < 3; ++run) {
-    const double before = spent();
-    REQUIRE(std::system(command.c_str()) == 0);
-    best = std::min(best, spent() - before);
-  }
-  std::printf("%s.cpp: %.2f s\n", name, best);
-  return best;
+  const double before = spent();
+  REQUIRE(std::system(command.c_str()) == 0);
+  return spent() - before;
 }
 
 TEST_CASE("seconds of a user's file of ten lines") {
-  CHECK(seconds_of("builtin") <= 1.0);
-  CHECK(seconds_of("sparse") <= 1.2);
-  CHECK(seconds_of("own") <= 3.5);
+  struct {
+    const char* name;
+    double most, best = 1e9;
+  } files[] = {{"reference", 3.4}, {"builtin", 1.0}, {"sparse", 1.2}, {"own", 3.5}};
+  for (int run = 0; run < 5; ++run)
+    for (auto& file : files) file.best = std::min(file.best, seconds_of(file.name));
+  // Machines differ, and a neighbour slows all files alike: the bounds hold on a machine that takes
+  // 3.4 s for the reference, which includes nothing of rig.
+  const double slower = files[0].best / files[0].most;
+  for (const auto& file : files) {
+    const double seconds = file.best / slower;
+    std::printf("%s.cpp: %.2f s, of %.1f\n", file.name, seconds, file.most);
+    CAPTURE(file.name);
+    CHECK(seconds <= file.most);
+  }
 }
 
 #ifdef RIG_HAS_CUDA
