@@ -31,6 +31,7 @@
 #include "rig/mxm.hpp"
 #include "rig/mxm_update.hpp"
 #include "rig/mxv.hpp"
+#include "rig/named_semiring.hpp"
 #include "rig/output_file.hpp"
 #include "rig/place.hpp"
 #include "rig/quantized.hpp"
