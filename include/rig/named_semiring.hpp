@@ -39,8 +39,10 @@ class named_semiring {
  public:
   static_assert(is_same<T, float> || is_same<T, double> || is_same<T, bool>,
                 "builtin semirings are over float, double or bool");
+  /// The semiring of this name. Throws error(range): there is none over T.
   explicit named_semiring(std::string_view name) : pair_(&find_builtin(name, type_of<T>)) {}
 
+  /// Its name, such as "plus_times".
   const char* name() const { return pair_->name; }
   /// Whether results are values and indices: C of a dense product is then an `indexed_dense`.
   bool is_indexed() const { return pair_->product.algebra->is_indexed; }
