@@ -98,8 +98,8 @@ class scalar {
     if (state_ == state::natural) return integer_ <= type.greatest;
     if (state_ == state::negative) return static_cast<int64>(integer_) >= type.least;
     // The greatest number need not be a double; the one above it is.
-    return real_ >= static_cast<double>(type.least) &&
-           real_ < 2 * static_cast<double>(type.greatest / 2 + 1);
+    const std::uint64_t half = type.greatest / 2 + 1;
+    return real_ >= static_cast<double>(type.least) && real_ < 2 * static_cast<double>(half);
   }
   /// Whether it has no fraction.
   constexpr bool is_integer() const {

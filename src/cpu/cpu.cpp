@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
-#include <ranges>
 #include <string_view>
 #include <thread>
 
@@ -220,8 +219,13 @@ int64 entries_under(const mask_operand& mask, const sparse_operand& a) {
   int64 sum = 0;
   for (index row = 0; row < m.rows && m.offset(row) < m.nnz; ++row) {
     const int64 entry = m.offset(row);
-    const auto rest = std::views::iota(row, m.rows);
-    row = *std::ranges::partition_point(rest, [&](index i) { return m.offset(i + 1) <= entry; });
+    for (index end = m.rows - 1; row < end;) {  // to the row of this entry
+      const index middle = row + (end - row) / 2;
+      if (m.offset(middle + 1) <= entry)
+        row = middle + 1;
+      else
+        end = middle;
+    }
     sum += a.offset(row + 1) - a.offset(row);
   }
   return sum;
