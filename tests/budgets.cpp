@@ -47,13 +47,14 @@ TEST_CASE("seconds of a user's file of ten lines") {
   for (int run = 0; run < 3; ++run)
     for (auto& file : files) file.best = std::min(file.best, seconds_of(file.name));
   // Machines differ, and a neighbour slows all files alike: the bounds hold on a machine that takes
-  // 3.4 s for the reference, which includes nothing of rig.
+  // 3.4 s for the reference, which includes nothing of rig. The ratio of two files repeats to 15 %.
+  constexpr double noise = 1.25;
   const double slower = files[0].best / files[0].most;
   for (const auto& file : files) {
     const double seconds = file.best / slower;
     std::printf("%s.cpp: %.2f s, of %.1f\n", file.name, seconds, file.most);
     CAPTURE(file.name);
-    CHECK(seconds <= file.most);
+    CHECK(seconds <= noise * file.most);
   }
 }
 
