@@ -194,20 +194,24 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
 
 /// @cond internal
 template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
-void ewise_add(const X&, const Y&, const Op&, const Rest&...) {
+int ewise_add(const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
+  return 0;
 }
 template <container C, container X, container Y, joins_nothing Op, class... Rest>
-void ewise_add(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
+int ewise_add(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
+  return 0;
 }
 template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
-void ewise_mult(const X&, const Y&, const Op&, const Rest&...) {
+int ewise_mult(const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
+  return 0;
 }
 template <container C, container X, container Y, joins_nothing Op, class... Rest>
-void ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
+int ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
   refuse_join<Op>();
+  return 0;
 }
 template <class Named = void, class... Arguments>
 requires has_two_masks<Arguments...>
@@ -644,9 +648,10 @@ template <class Named = void, class X, class F, class... Rest>
 requires applies_nothing<F, X, Rest...>
 void apply(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
 template <class C, class X, class F, class... Rest>
-requires(applies_nothing<F, X, Rest...>&& container<C>) void apply(C&, accumulator, const X&,
-                                                                   const F&, const Rest&...) {
+requires(applies_nothing<F, X, Rest...>&& container<C>) int apply(C&, accumulator, const X&,
+                                                                  const F&, const Rest&...) {
   refuse_operator<F, X, Rest...>();
+  return 0;
 }
 template <class Named = void, class... Arguments>
 requires lacks_number<Arguments...>
@@ -746,9 +751,10 @@ template <class Named = void, class X, class F, class... Rest>
 requires applies_nothing<F, X, Rest...>
 void select(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
 template <class C, class X, class F, class... Rest>
-requires(applies_nothing<F, X, Rest...>&& container<C>) void select(C&, accumulator, const X&,
-                                                                    const F&, const Rest&...) {
+requires(applies_nothing<F, X, Rest...>&& container<C>) int select(C&, accumulator, const X&,
+                                                                   const F&, const Rest&...) {
   refuse_operator<F, X, Rest...>();
+  return 0;
 }
 template <class Named = void, class... Arguments>
 requires lacks_number<Arguments...>

@@ -67,7 +67,7 @@ requires(!is_weight<T>) matrix<T> symmetrise(const matrix<T>& a) {
 ///
 /// Shapes: A n×n. If no entry is missing, the result shares everything with A. An iso A stays iso
 /// if `value` is its value. Places: all. Cost: O(n + nnz). T: float, double, int32, int64, bool.
-/// Throws error: shape, place, out_of_memory.
+/// Throws error: shape, place, range (an integer T cannot hold `value`), out_of_memory.
 /// @code
 /// const auto with_loops = rig::add_self_loops(A);
 /// const auto best = rig::mxm(with_loops, B, rig::max_second<float>{});

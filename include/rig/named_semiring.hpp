@@ -94,9 +94,12 @@ template <class Element, class T, class TA, dense_like B, class Mask>
 auto named_creating(const matrix<TA>& a, const B& b, const named_semiring<T>& s, const Mask& mask,
                     const descriptor& desc) {
   return or_out_of_memory("mxm", [&] {
-    using made = dense<std::conditional_t<std::is_void_v<Element>, T, Element>>;
+    using element = std::conditional_t<std::is_void_v<Element>, T, Element>;
+    using made = dense<element>;
     problem p = named_problem(s, a, b, mask, desc);
     p.creates_result = true;
+    p.c.value_type = type_of<element>;
+    p.c.value_bytes = sizeof(element);
     require_one_array(p);
     check(p);
     made c = make_result<made>(p, mask);

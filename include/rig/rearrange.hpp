@@ -244,8 +244,10 @@ assigned_type<C, Y> assigned(const Y& x) {
   };
   if constexpr (has_limits<Y>)
     check(+x);
-  else if constexpr (has_limits<C> && (is_float<Y> || is_small_float<Y>))
-    check(x);
+  else if constexpr (has_limits<C> && std::is_enum_v<Y>)
+    check(static_cast<int64>(x));
+  else if constexpr (has_limits<C> && (std::is_floating_point_v<Y> || is_small_float<Y>))
+    check(convert<double>(x));
   return static_cast<assigned_type<C, Y>>(x);
 }
 
@@ -374,8 +376,9 @@ void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix
 }
 /// @cond internal
 template <class Named = void, class T, class U, joins_nothing Op, class... Rest>
-void kronecker(const matrix<T>&, const matrix<U>&, const Op&, const Rest&...) {
+int kronecker(const matrix<T>&, const matrix<U>&, const Op&, const Rest&...) {
   refuse_join<Op>();
+  return 0;
 }
 /// @endcond
 

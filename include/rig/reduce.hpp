@@ -275,16 +275,19 @@ requires(is_storage<T>) void reduce(T& c, accumulator accum, const X& x, M by,
 
 /// @cond internal
 template <class Named = void, class X, sums_nothing M, class... Rest>
-void reduce_rows(const X&, const M&, const Rest&...) {
+int reduce_rows(const X&, const M&, const Rest&...) {
   refuse_sum<M>();
+  return 0;
 }
 template <class Named = void, class X, sums_nothing M, class... Rest>
-void reduce_columns(const X&, const M&, const Rest&...) {
+int reduce_columns(const X&, const M&, const Rest&...) {
   refuse_sum<M>();
+  return 0;
 }
 template <class Named = void, container X, sums_nothing M, class... Rest>
-void reduce(const X&, const M&, const Rest&...) {
+int reduce(const X&, const M&, const Rest&...) {
   refuse_sum<M>();
+  return 0;
 }
 /// @endcond
 

@@ -164,33 +164,40 @@ template <class T>
 inline constexpr bool is_matrix_mask<mask<matrix<T>>> = true;
 
 template <class Element = void, class TA, matrix_like B, class S>
-void mxm(const dense<TA>&, const B&, S, const descriptor& = {}) {
+int mxm(const dense<TA>&, const B&, S, const descriptor& = {}) {
   refuse_dense_times_sparse<TA>();
+  return 0;
 }
 template <class Element = void, class TA, matrix_like B, class S, mask_like Mask>
-void mxm(const dense<TA>&, const B&, S, const Mask&, const descriptor& = {}) {
+int mxm(const dense<TA>&, const B&, S, const Mask&, const descriptor& = {}) {
   refuse_dense_times_sparse<TA>();
+  return 0;
 }
 template <class C, class TA, matrix_like B, class S, class... Rest>
-void mxm(C&, accumulator, const dense<TA>&, const B&, S, const Rest&...) {
+int mxm(C&, accumulator, const dense<TA>&, const B&, S, const Rest&...) {
   refuse_dense_times_sparse<TA>();
+  return 0;
 }
 template <class Element = void, class TA, class TB, class S>
-void mxm(const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
+int mxm(const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
   refuse_dense_times_dense<TA>();
+  return 0;
 }
 template <class Element = void, class TA, class TB, class S, mask_like Mask>
-requires(!is_matrix_mask<Mask>) void mxm(const dense<TA>&, const dense<TB>&, S, const Mask&,
-                                         const descriptor& = {}) {
+requires(!is_matrix_mask<Mask>) int mxm(const dense<TA>&, const dense<TB>&, S, const Mask&,
+                                        const descriptor& = {}) {
   refuse_dense_times_dense<TA>();
+  return 0;
 }
 template <class C, class TA, class TB, class S>
-void mxm(C&, accumulator, const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
+int mxm(C&, accumulator, const dense<TA>&, const dense<TB>&, S, const descriptor& = {}) {
   refuse_dense_times_dense<TA>();
+  return 0;
 }
 template <class Element = void, class TA, sparse_like U, class S, class... Rest>
-requires(container_of<U>::is_vector) void mxm(const matrix<TA>&, const U&, S, const Rest&...) {
+requires(container_of<U>::is_vector) int mxm(const matrix<TA>&, const U&, S, const Rest&...) {
   refuse_times_vector<TA>();
+  return 0;
 }
 /// @endcond
 

@@ -73,6 +73,14 @@ TEST_CASE("by name as by type") {
 #undef RIG_BUILTIN
 }
 
+TEST_CASE("a fill that the result cannot hold is refused") {
+  const auto a = rig::generate::karate().with_value(1.0f);
+  const auto b = numbers<float>(a.columns(), 2);
+  const named_semiring<float> s("plus_times");
+  for (const rig::scalar& fill : {rig::scalar(5000000000), rig::scalar(1.5)})
+    check_error(rig::errc::range, {"fill"}, [&] { rig::mxm<int>(a, b, s, {.fill = fill}); });
+}
+
 TEST_CASE("names") {
   CHECK(named_semiring<float>::names().size() + named_semiring<double>::names().size() +
             named_semiring<bool>::names().size() >=

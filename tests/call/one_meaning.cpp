@@ -83,6 +83,21 @@ TEST_CASE("an entry alone beside a comparison is 0 or 1") {
   meaning::check_lone_entries(rig::cpu());
 }
 
+enum big : long { huge = 5000000000 };
+
+TEST_CASE("assign refuses a number of any type that the elements cannot hold") {
+  rig::dense<int> c(1, 1, 7);
+  const auto refused = [&](const auto& number) {
+    check_error(rig::errc::range, {"assign", "int32"},
+                [&] { rig::assign(c, rig::none, number, rig::all, rig::all); });
+  };
+  refused(5000000000);
+  refused(5e9);
+  refused(5e9L);
+  refused(huge);
+  CHECK(c(0, 0) == 7);
+}
+
 TEST_CASE("an operator refuses a number beyond the range of its type") {
   const auto a = meaning::diagonal(1, 2, rig::cpu());
   check_error(rig::errc::range, {"apply", "5000000000", "int32", "apply<rig::int64>"},

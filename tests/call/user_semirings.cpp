@@ -11,6 +11,7 @@
 
 #include "battery.hpp"
 #include "exact_kernels.hpp"
+#include "rig/generate.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
 #include "rig/user_semiring.hpp"
@@ -305,6 +306,54 @@ struct moments_of_neighbours {
   }
   static constexpr moments multiply(float, float b) { return {1, b, double(b) * b}; }
 };
+
+/// Sums whose bytes are no power of two, so that registers hold no whole number of them.
+template <int Bytes>
+struct odd_sums {
+  struct accum {
+    unsigned char of[Bytes];
+    friend constexpr bool operator==(const accum&, const accum&) = default;
+  };
+  using left = float;
+  using right = float;
+  static constexpr accum zero() { return {}; }
+  static constexpr accum add(accum x, const accum& y) {
+    for (int i = 0; i < Bytes; ++i) x.of[i] = static_cast<unsigned char>(x.of[i] + y.of[i]);
+    return x;
+  }
+  static constexpr accum multiply(float, float b) {
+    accum out{};
+    for (int i = 0; i < Bytes; ++i) out.of[i] = static_cast<unsigned char>(b + i);
+    return out;
+  }
+};
+template <int Bytes>
+void check_odd_sums() {
+  CAPTURE(Bytes);
+  const auto a = rig::generate::karate();
+  for (const index f : {1, 2, 9, 16, 33, 64, 130}) {
+    CAPTURE(f);
+    dense<float> b(a.columns(), f);
+    for (index k = 0; k < b.rows(); ++k)
+      for (index j = 0; j < f; ++j) b(k, j) = static_cast<float>((3 * k + j) % 7);
+    const auto c = rig::mxm(a, b, odd_sums<Bytes>());
+    int wrong = 0;
+    for (index i = 0; i < a.rows(); ++i)
+      for (index j = 0; j < f; ++j) {
+        auto sum = odd_sums<Bytes>::zero();
+        for (auto p = a.structure().offset(i); p < a.structure().offset(i + 1); ++p)
+          sum = odd_sums<Bytes>::add(
+              sum, odd_sums<Bytes>::multiply(1, b(a.structure().column_indices()[p], j)));
+        wrong += c(i, j) == sum ? 0 : 1;
+      }
+    CHECK(wrong == 0);
+  }
+}
+TEST_CASE("sums whose size is no power of two") {
+  check_odd_sums<3>();
+  check_odd_sums<12>();
+  check_odd_sums<20>();
+}
 
 TEST_CASE("results of more than 16 bytes") {
   const auto a =

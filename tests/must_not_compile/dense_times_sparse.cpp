@@ -1,5 +1,5 @@
-// expect: the transpose of dense D times matrix A is rig::mxm(A, D, s, {.transpose_a = true,
-// .transpose_b = true}) errors: 1
+// expect: the transpose of dense D times matrix A is rig::mxm(A, D, s, {.transpose_a = true
+// errors: 1
 #include "rig/rig.hpp"
 
 auto product(const rig::dense<float>& d, const rig::matrix<float>& a) {

@@ -124,8 +124,13 @@ struct pack<T, N> {
 /// W elements in registers of Bytes bytes.
 template <class T, int W, int Bytes>
 struct half_sums {
-  static constexpr int lanes = std::clamp(Bytes / static_cast<int>(sizeof(T)), 1, W);
+  static constexpr int lanes = [] {  // a power of two, as W is, whatever T's size
+    int out = 1;
+    while (2 * out <= W && 2 * out * static_cast<int>(sizeof(T)) <= Bytes) out *= 2;
+    return out;
+  }();
   static constexpr int count = W / lanes;
+  static_assert(lanes * count == W);
   pack<T, lanes> packs[std::size_t(count)];
 
   /// Every element becomes x.
