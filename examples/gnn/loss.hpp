@@ -1,5 +1,7 @@
 #pragma once
 
+#include <omp.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -106,31 +108,41 @@ scores accuracy(const rig::dense<T>& z, const truth<T>& of) {
 /// results is. All in host memory.
 template <class T>
 double roc_auc(const rig::dense<T>& z, const rig::dense<T>& y, std::span<const rig::index> nodes) {
-  double sum = 0;
-  int tasks = 0;
-#pragma omp parallel for reduction(+ : sum, tasks)
+  using ranked = std::vector<std::pair<T, bool>>;
+  // The area of each task, −1 for one with one kind of nodes; allocated before threads start.
+  std::vector<double> areas(static_cast<std::size_t>(z.columns()), -1);
+  std::vector<ranked> of_thread(static_cast<std::size_t>(omp_get_max_threads()),
+                                ranked(nodes.size()));
+#pragma omp parallel for
   for (rig::index c = 0; c < z.columns(); ++c) {
-    std::vector<std::pair<T, bool>> ranked;
-    for (const rig::index i : nodes) ranked.emplace_back(z(i, c), y(i, c) != 0);
-    if (std::ranges::any_of(ranked, [](const auto& one) { return std::isnan(one.first); })) {
-      sum += std::numeric_limits<double>::quiet_NaN();  // which has no rank
-      ++tasks;
+    ranked& results = of_thread[static_cast<std::size_t>(omp_get_thread_num())];
+    for (std::size_t k = 0; k < nodes.size(); ++k)
+      results[k] = {z(nodes[k], c), y(nodes[k], c) != 0};
+    double& area = areas[static_cast<std::size_t>(c)];
+    if (std::ranges::any_of(results, [](const auto& one) { return std::isnan(one.first); })) {
+      area = std::numeric_limits<double>::quiet_NaN();  // which has no rank
       continue;
     }
-    std::sort(ranked.begin(), ranked.end());
+    std::sort(results.begin(), results.end());
     double positive = 0, negative = 0, pairs = 0;
-    for (std::size_t first = 0, last; first < ranked.size(); first = last) {
+    for (std::size_t first = 0, last; first < results.size(); first = last) {
       double in = 0, out = 0;
-      for (last = first; last < ranked.size() && ranked[last].first == ranked[first].first; ++last)
-        (ranked[last].second ? in : out) += 1;
+      for (last = first; last < results.size() && results[last].first == results[first].first;
+           ++last)
+        (results[last].second ? in : out) += 1;
       pairs += in * (negative + out / 2);
       positive += in;
       negative += out;
     }
-    if (positive == 0 || negative == 0) continue;
-    sum += pairs / (positive * negative);
-    ++tasks;
+    if (positive > 0 && negative > 0) area = pairs / (positive * negative);
   }
+  double sum = 0;
+  int tasks = 0;
+  for (const double area : areas)
+    if (area != -1) {
+      sum += area;
+      ++tasks;
+    }
   return tasks > 0 ? sum / tasks : 0;
 }
 
