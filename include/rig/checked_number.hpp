@@ -130,9 +130,9 @@ class scalar {
   std::uint64_t integer_ = 0;
 };
 
-/// A number as an argument for elements of an integer type T. Every number converts to it; one that
-/// a T cannot hold is error(range), which names it and the call, and never wraps or loses a
-/// fraction.
+/// A number as an argument for elements of an integer type T. One that a T cannot hold, or that has
+/// a fraction, is error(range), which names it and the call. A class, and an integer of more than 8
+/// bytes, is converted to T first, by its own rule.
 /// @code
 /// try { rig::dense<int>(2, 2, 5'000'000'000); }
 /// catch (const rig::error& e) { std::puts(e.what()); }

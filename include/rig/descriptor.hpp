@@ -29,8 +29,8 @@ struct descriptor {
   bool transpose_a = false;  ///< use Aᵀ; the first call builds the derived structure "transpose"
   bool transpose_b = false;  ///< use Bᵀ; each call makes one transposed copy of B
   bool replace = false;      ///< outside the mask, C becomes `fill`; false: C stays
-  /// The value of places without products; default: the semiring's zero, finished. The type of the
-  /// result holds it, or it is refused. Not for results whose type is not rig's.
+  /// The value of places without products; default: the semiring's zero, finished. Integers that
+  /// cannot hold it are error(range), and floats round. Not for results whose type is not rig's.
   scalar fill = {};
   // tuning
   std::string kernel = {};  ///< a kernel's name; empty: the cheapest one that can serve

@@ -63,7 +63,7 @@ template <class S>
 inline constexpr int short_half_tile = std::max(1, half_tile<S> / 2);
 
 /// The same of the baseline. Where the compiler has longer registers, few machines and builds
-/// without optimisation run it, and wide tiles would be a quarter of the build's time.
+/// without optimisation run it, and wide tiles would only lengthen each user's build.
 template <class S>
 inline constexpr int baseline_half_tile = has_longer_registers ? std::max(1, half_tile<S> / 32)
                                                                : short_half_tile<S>;
