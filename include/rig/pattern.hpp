@@ -95,8 +95,13 @@ class pattern {
         F::name,
         [](const pattern& p) -> std::shared_ptr<const derived> { return std::make_shared<F>(p); }));
   }
-  /// Whether the derived structure of this name is built.
-  bool has_derived(std::string_view name) const;
+  /// Whether `prepare` was called for this kernel (empty: for any) and orientation. Choices depend
+  /// on this, and not on what earlier calls happened to build.
+  bool is_prepared(bool transposed, std::string_view kernel = {}) const;
+  void set_prepared(bool transposed, std::string_view kernel) const;
+  /// The same arrays and derived structures, prepared for nothing: what an algorithm prepares for
+  /// itself changes no choice of its caller.
+  static std::shared_ptr<const pattern> unprepared(std::shared_ptr<const pattern> of);
   /// @endcond
   /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const;
@@ -111,8 +116,10 @@ class pattern {
   int64 nnz_;
   bool offsets_64_;
   buffer offsets_, entries_;
+  std::shared_ptr<const pattern> original_;  ///< of an `unprepared` one
   mutable std::recursive_mutex mutex_;  // recursive because one structure may be built from another
   mutable std::vector<std::pair<std::string_view, std::shared_ptr<const derived>>> derived_;
+  mutable std::vector<std::pair<bool, std::string>> prepared_;
 };
 
 /// @cond internal

@@ -143,7 +143,7 @@ dense<double> search_in_batches(const matrix<bool>& a, const integers& from,
 dense<double> betweenness(const matrix<bool>& a, const integers& sources,
                           const betweenness_options& given, const descriptor& desc) {
   return on_graph("betweenness", a, desc,
-                  [&] { return search_in_batches(a, sources, given, desc); });
+                  [&] { return search_in_batches(to_prepare(a), sources, given, desc); });
 }
 
 dense<double> betweenness(const matrix<bool>& a, const betweenness_options& given,
@@ -151,7 +151,7 @@ dense<double> betweenness(const matrix<bool>& a, const betweenness_options& give
   return on_graph("betweenness", a, desc, [&] {
     std::vector<index> sources(static_cast<std::size_t>(a.rows()));
     std::iota(sources.begin(), sources.end(), 0);
-    return search_in_batches(a, sources, given, desc);
+    return search_in_batches(to_prepare(a), sources, given, desc);
   });
 }
 

@@ -57,7 +57,7 @@ bfs_result search(const matrix<bool>& a, int64 source, const bfs_options& given,
 
 bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
                const descriptor& desc) {
-  return on_graph("bfs", a, desc, [&] { return search(a, source, given, desc); });
+  return on_graph("bfs", a, desc, [&] { return search(to_prepare(a), source, given, desc); });
 }
 
 }  // namespace rig

@@ -142,7 +142,7 @@ components_result search(const matrix<bool>& a, const components_options& given,
 
 components_result components(const matrix<bool>& a, const components_options& given,
                              const descriptor& desc) {
-  return on_graph("components", a, desc, [&] { return search(a, given, desc); });
+  return on_graph("components", a, desc, [&] { return search(to_prepare(a), given, desc); });
 }
 
 }  // namespace rig

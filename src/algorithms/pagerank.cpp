@@ -99,7 +99,7 @@ pagerank_result iterate(const matrix<bool>& a, const pagerank_options& given,
 
 pagerank_result pagerank(const matrix<bool>& a, const pagerank_options& given,
                          const descriptor& desc) {
-  return on_graph("pagerank", a, desc, [&] { return iterate(a, given, desc); });
+  return on_graph("pagerank", a, desc, [&] { return iterate(to_prepare(a), given, desc); });
 }
 
 }  // namespace rig

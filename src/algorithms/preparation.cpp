@@ -62,6 +62,10 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   require_exact_kernel(name, desc.kernel);
 }
 
+matrix<bool> to_prepare(const matrix<bool>& a) {
+  return matrix<bool>(pattern::unprepared(a.shared_structure()), true);
+}
+
 bool has_many_levels(const matrix<bool>& a) {
   constexpr int64 arcs_per_node = 4;
   return a.nnz() < arcs_per_node * a.rows();

@@ -31,6 +31,10 @@ auto on_graph(const char* name, const matrix<T>& a, const descriptor& desc, Work
   });
 }
 
+/// A, whose values are not read, for an algorithm that prepares it: no choice of the caller changes
+/// by that.
+matrix<bool> to_prepare(const matrix<bool>& a);
+
 /// Whether nodes have so few arcs that a search has many levels, which are hardly ever wide.
 bool has_many_levels(const matrix<bool>& a);
 

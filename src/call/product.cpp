@@ -95,7 +95,7 @@ answer refusal(const problem& p, const char* why) {
 
 namespace {
 
-bool has_transpose(const problem& p) { return p.right.structure->has_derived(transposed::name); }
+bool has_transpose(const problem& p) { return p.right.structure->is_prepared(true); }
 
 /// `otherwise`, or slower because a transpose is not built.
 answer without_transpose(const problem& p, bool is_there, const char* why, answer otherwise) {
@@ -103,7 +103,7 @@ answer without_transpose(const problem& p, bool is_there, const char* why, answe
   otherwise.says = verdict::slower;
   if (p.reasons)
     otherwise.reason = std::string(why) +
-                       ", and its transpose is not built; call B.prepare({.transpose_a = true})";
+                       ", and its transpose is not prepared; call B.prepare({.transpose_a = true})";
   return otherwise;
 }
 

@@ -94,11 +94,10 @@ answer sell_answer(const problem& p) {
     why = "rows have fewer than 8 entries on average";
   else if (p.algebra->ends_early)
     why = "sums can end before their last product, but a slice is read to its end";
-  else if (!p.oriented->has_derived(slices::name))
-    why =
-        p.desc->transpose_a
-            ? "its slices are not built; call A.prepare({.transpose_a = true, .kernel = \"sell\"})"
-            : "its slices are not built; call A.prepare({.kernel = \"sell\"})";
+  else if (!p.structure->is_prepared(p.desc->transpose_a, "sell"))
+    why = p.desc->transpose_a ? "its slices are not prepared; call A.prepare({.transpose_a = true, "
+                                ".kernel = \"sell\"})"
+                              : "its slices are not prepared; call A.prepare({.kernel = \"sell\"})";
   if (why == nullptr) return out;
   out.says = verdict::slower;
   if (p.reasons) out.reason = why;

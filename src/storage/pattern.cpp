@@ -181,6 +181,7 @@ std::shared_ptr<const pattern> empty_pattern() noexcept { return without_columns
 std::shared_ptr<const pattern> empty_row() noexcept { return without_columns<1>(); }
 
 std::shared_ptr<const derived> pattern::find_or_build(const char* name, build make) const {
+  if (original_ != nullptr) return original_->find_or_build(name, make);
   return or_out_of_memory(name, [&]() -> std::shared_ptr<const derived> {
     const std::lock_guard lock(mutex_);
     // Also compares the text: another library's name has another address.
@@ -192,13 +193,30 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
   });
 }
 
-bool pattern::has_derived(std::string_view name) const {
+bool pattern::is_prepared(bool transposed, std::string_view kernel) const {
   const std::lock_guard lock(mutex_);
-  return std::any_of(derived_.begin(), derived_.end(),
-                     [&](const auto& kept) { return kept.first == name; });
+  return std::any_of(prepared_.begin(), prepared_.end(), [&](const auto& made) {
+    return made.first == transposed && (kernel.empty() || made.second == kernel);
+  });
+}
+
+void pattern::set_prepared(bool transposed, std::string_view kernel) const {
+  const std::lock_guard lock(mutex_);
+  const std::pair<bool, std::string> made(transposed, kernel);
+  if (std::find(prepared_.begin(), prepared_.end(), made) == prepared_.end())
+    prepared_.push_back(made);
+}
+
+std::shared_ptr<const pattern> pattern::unprepared(std::shared_ptr<const pattern> of) {
+  if (of->original_ != nullptr) of = of->original_;
+  const auto out = std::make_shared<pattern>(of->rows_, of->columns_, of->nnz_, of->offsets_,
+                                             of->offsets_64_, of->entries_);
+  out->original_ = std::move(of);
+  return out;
 }
 
 std::vector<derived_info> pattern::derived_structures() const {
+  if (original_ != nullptr) return original_->derived_structures();
   return or_out_of_memory("derived_structures", [&] {
     const std::lock_guard lock(mutex_);
     std::vector<derived_info> out;
@@ -208,8 +226,10 @@ std::vector<derived_info> pattern::derived_structures() const {
 }
 
 void pattern::drop_derived() const {
+  if (original_ != nullptr) original_->drop_derived();
   const std::lock_guard lock(mutex_);
   derived_.clear();
+  prepared_.clear();
 }
 
 std::shared_ptr<const pattern> pattern::to(place target) const {
@@ -227,10 +247,11 @@ transposed::transposed(const pattern& original) {
   structure = transpose(original, permutation);
 }
 
-void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
-  if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
+namespace {
+
+void build_derived(const pattern& structure, bool transpose, std::string_view kernel) {
   if (transpose) {
-    prepare_derived(*structure.derived_of<transposed>()->structure, false, kernel);
+    build_derived(*structure.derived_of<transposed>()->structure, false, kernel);
     if (kernel == "maxk_backward" && structure.where() != cpu())
       on_cuda::prepare_row_panels(structure);
   } else if (structure.where() == cpu()) {
@@ -241,6 +262,14 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
     if (kernel == "spmv_panels") on_cuda::prepare_column_panels(structure);
     if (kernel == "hybrid") on_cuda::prepare_windows(structure);
   }
+}
+
+}  // namespace
+
+void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
+  if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
+  build_derived(structure, transpose, kernel);
+  structure.set_prepared(transpose, kernel);
 }
 
 std::size_t transposed::bytes() const {

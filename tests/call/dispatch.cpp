@@ -14,8 +14,14 @@
 #include <thread>
 #include <vector>
 
+#include "rig/algorithms/betweenness.hpp"
+#include "rig/algorithms/bfs.hpp"
+#include "rig/algorithms/components.hpp"
+#include "rig/algorithms/pagerank.hpp"
+#include "rig/generate.hpp"
 #include "rig/mxm.hpp"
 #include "rig/semirings.hpp"
+#include "rig/sparse_mxm.hpp"
 
 namespace {
 
@@ -299,6 +305,39 @@ TEST_CASE("prepare builds the structures that the call would build") {
   b.prepare();
   CHECK(!b.derived_structures().empty());
   CHECK(!has_transpose(b));
+}
+
+TEST_CASE("a choice does not depend on earlier calls") {
+  const auto a = rig::generate::rmat(9, 16).with_value(1.0f);
+  const rig::dense<double> x(a.rows(), 1, 0.1);
+  const rig::plus_second<double> sum;
+  const rig::plus_pair<int> pairs;
+  const auto mask = rig::structure(a);
+  const auto choices = [&] {
+    std::string out;
+    for (const bool transposed : {false, true}) {
+      out += rig::explain(a, x, sum, {.transpose_a = transposed}).full_text();
+      out += rig::explain(a, a, pairs, mask, {.transpose_b = transposed}).full_text();
+    }
+    return out;
+  };
+  const std::string before = choices();
+  const auto bits = rig::mxm(a, x, sum, {.transpose_a = true});
+  rig::mxm(a, x, sum, {.kernel = "sell"});
+  rig::mxm(a, a, pairs, mask, {.kernel = "dot"});
+  rig::pagerank(a);
+  rig::bfs(a, 0);
+  rig::components(a);
+  rig::betweenness(a, std::vector<int>{0, 1});
+  CHECK(has_transpose(a));
+  CHECK(choices() == before);
+  CHECK(rig::mxm(a, x, sum, {.transpose_a = true}) == bits);
+
+  a.prepare({.transpose_a = true, .kernel = "sell"});
+  CHECK(rig::explain(a, x, sum, {.transpose_a = true}).chosen == "sell");
+  CHECK(rig::explain(a, x, sum).chosen != "sell");
+  a.drop_derived();
+  CHECK(choices() == before);
 }
 
 TEST_CASE("threads that need the same derived structure build it once") {

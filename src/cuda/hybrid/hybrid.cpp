@@ -132,7 +132,7 @@ answer hybrid_answer(const problem& p) {
   out.seconds = estimate(p) + lone_row_seconds(statistics_of(p).longest);
   if (p.reasons) out.plan = in_words(p, selector_of(p));
   // Windows cost as much as some products, so a call that does not name `hybrid` builds none.
-  if (!p.oriented->has_derived(windows::name)) {
+  if (!p.structure->is_prepared(p.desc->transpose_a, "hybrid")) {
     out.says = verdict::slower;
     if (p.reasons)
       out.reason = std::string("the windows of A are not built; A.prepare({") +
