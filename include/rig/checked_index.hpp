@@ -3,6 +3,8 @@
 /// @file
 /// Sizes and indices as arguments: `checked_index`, and `checked_option`.
 
+#include <concepts>
+#include <cstddef>
 #include <type_traits>
 
 #include "rig/checked_number.hpp"
@@ -41,8 +43,19 @@ class checked_index {
   scalar number_ = 0;
 };
 
+/// The name of an option, as a template argument.
+struct option_name {
+  char text[16] = {};  ///< ends with 0
+  /// The name.
+  template <std::size_t Size>
+  requires(Size <= sizeof(text)) constexpr option_name(const char (&name)[Size]) {
+    for (std::size_t i = 0; i < Size; ++i) text[i] = name[i];
+  }
+};
+
 /// A size as an option of a struct, such as `descriptor::width`: a `checked_index` that is checked
-/// at once. Throws error(range).
+/// at once. Throws error(range), which names the option.
+template <option_name Name>
 class checked_option : public checked_index {
  public:
   /// 0.
@@ -50,7 +63,7 @@ class checked_option : public checked_index {
   /// The same number. Throws error(range).
   template <std::convertible_to<checked_index> Integer>
   constexpr checked_option(const Integer& number) : checked_index(number) {
-    static_cast<void>(as(nullptr, "an option"));
+    static_cast<void>(as(nullptr, Name.text));
   }
 };
 

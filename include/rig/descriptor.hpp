@@ -35,10 +35,10 @@ struct descriptor {
   // tuning
   std::string kernel = {};  ///< a kernel's name; empty: the cheapest one that can serve
   /// Entries per row that a sampled kernel reads: 1 … 4096; others ignore it.
-  checked_option width = 0;
+  checked_option<"width"> width = 0;
   /// Entries per row of a dense B that the kernel `maxk` keeps: 1 … columns. A cbsr has its own k;
   /// other kernels ignore it.
-  checked_option k = 0;
+  checked_option<"k"> k = 0;
   bool rescale = false;  ///< sampled sums are multiplied by row_nnz / staged: GCN weights hold full
                          ///< degrees, so GCN inference needs it. Means divide by staged anyway
   /// tf32 lets `hybrid` serve a B of float. Its error has a bound: docs/reference/mxm.md.
@@ -51,7 +51,7 @@ struct descriptor {
   /// there is little to do, or in a forked child whose parent had threads. If the system refuses a
   /// thread, GCC's OpenMP prints an error and ends the process; then set a number that `ulimit -u`
   /// and cgroups allow.
-  checked_option threads = 0;
+  checked_option<"threads"> threads = 0;
   /// The cudaStream_t to work on. Null: rig's own stream of the device, which CUDA's default stream
   /// does not order; that one is cudaStreamLegacy. New results belong to rig's stream, which waits
   /// for the call; so results outlive `stream`, and any thread may use them.

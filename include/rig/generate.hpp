@@ -67,9 +67,9 @@ matrix<float> banded(checked_index n, checked_index half);
 
 /// The parameters of `community`.
 struct community_shape {
-  checked_option n = 0;  ///< nodes
-  double mean = 0;       ///< mean degree, before duplicates are merged, for oversample 1
-  checked_option blocks =
+  checked_option<"n"> n = 0;  ///< nodes
+  double mean = 0;            ///< mean degree, before duplicates are merged, for oversample 1
+  checked_option<"blocks"> blocks =
       1;  ///< communities, contiguous in the numbering, relative sizes uniform in 0.5 … 2
   double mixing = 0;      ///< share of edges whose second end is drawn from all nodes
   double gamma = 3;       ///< node weights are Pareto with density x^-gamma, x ≥ 1, gamma > 2

@@ -44,7 +44,7 @@ constexpr void refuse_in_files() {
 /// @endcode
 struct read_options {
   /// Rows and columns; a greater node is an error. 0: as many as the greatest node requires.
-  checked_option nodes = 0;
+  checked_option<"nodes"> nodes = 0;
   /// Between two words: `' '` for blanks (spaces and tabs), or one of `,` `;` `:` `|` with or
   /// without blanks around it.
   char separator = ' ';

@@ -186,6 +186,13 @@ std::shared_ptr<const pattern> pattern_from_csr(checked_index rows, checked_inde
 std::shared_ptr<const pattern> pattern_view(checked_index rows, checked_index columns,
                                             const integers& offsets, const integers& entries,
                                             input how, place where = cpu(), void* stream = nullptr);
+/// Deleted because temporary arrays would not outlive the call.
+template <class Offsets, class Columns>
+requires(is_temporary<Offsets> || is_temporary<Columns>)
+    std::shared_ptr<const pattern> pattern_view(checked_index rows, checked_index columns,
+                                                Offsets&& offsets, Columns&& entries, input how,
+                                                place where = cpu(), void* stream = nullptr)
+= delete;
 
 /// @cond internal
 /// Tuples sorted by row, then column, then input order. Entry p of the result combines the tuples

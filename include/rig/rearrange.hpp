@@ -44,18 +44,19 @@ class indices : public index_list {
     last = checked_index(of.last).as("range", "last");
     step = checked_index(of.step).as("range", "step");
   }
-  /// A list, which outlives the call.
+  /// A list, which outlives the indices.
   template <integer_range List>
   indices(const List& of) {
-    what = kind::list;
-    count = static_cast<int64>(std::ranges::size(of));
-    if constexpr (std::is_same_v<std::ranges::range_value_t<const List>, index>) {
-      list = std::ranges::data(of);
-    } else {
-      given = of;
-      narrow_ = narrowed(of);
-      list = narrow_->data();
-    }
+    read(of);
+  }
+  /// A temporary list, which the indices keep.
+  template <class List>
+  requires(is_temporary<List>&& integer_range<List>) indices(List&& of) {
+    const auto kept = or_out_of_memory("a list of indices", [&] {
+      return std::make_shared<const std::remove_const_t<List>>(std::forward<List>(of));
+    });
+    read(*kept);
+    kept_ = kept;
   }
   /// An n×1 dense with packed rows, on the CPU or where the operands are.
   indices(const dense<index>& of) {
@@ -71,8 +72,30 @@ class indices : public index_list {
     where = of.where();
     stream = of.stream();
   }
+  /// A temporary dense, which the indices keep.
+  indices(dense<index>&& of)
+      : indices(or_out_of_memory("a list of indices", [&] {
+          return std::make_shared<const dense<index>>(std::move(of));
+        })) {}
 
  private:
+  explicit indices(std::shared_ptr<const dense<index>> kept) : indices(*kept) {
+    kept_ = std::move(kept);
+  }
+  template <class List>
+  void read(const List& of) {
+    what = kind::list;
+    count = static_cast<int64>(std::ranges::size(of));
+    if constexpr (std::is_same_v<std::ranges::range_value_t<const List>, index>) {
+      list = std::ranges::data(of);
+    } else {
+      given = of;
+      narrow_ = narrowed(of);
+      list = narrow_->data();
+    }
+  }
+
+  std::shared_ptr<const void> kept_;
   std::shared_ptr<const std::vector<index>> narrow_;  // of a list in another type
 };
 
@@ -210,6 +233,10 @@ void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices&
 template <class T>
 vector<T> extract_row(const matrix<T>& a, checked_index row, const descriptor& desc = {}) {
   const index number = row.as("extract_row", "row");
+  const index rows = desc.transpose_a ? a.columns() : a.rows();
+  if (number < 0 || number >= rows)
+    fail(errc::range, {"extract_row: row ", number, " is outside the ", rows,
+                       desc.transpose_a ? " columns of A" : " rows of A"});
   return vector<T>(extract(a, std::span(&number, 1), all, desc));
 }
 

@@ -25,7 +25,7 @@ class vector {
   /// Of size 0.
   vector() noexcept : row_(empty_row(), T()) {}
   /// Of `size` places and no entry.
-  explicit vector(checked_index size) : row_(1, size.as("vector", "size")) {}
+  explicit vector(checked_index size) : row_(1, length(size)) {}
   /// The row of a 1×n matrix; a 0×0 one makes a vector of size 0. Throws error(shape) for another
   /// number of rows.
   explicit vector(matrix<T> row) : row_(std::move(row)) {
@@ -53,8 +53,8 @@ class vector {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
       const T value = read_argument<T>(iso, "from_indices", "iso");
-      return vector(matrix<T>::from_positions(1, size.as("vector", "size"), rows, indices, value,
-                                              merge_duplicates));
+      return vector(
+          matrix<T>::from_positions(1, length(size), rows, indices, value, merge_duplicates));
     });
   }
   /// Entries values[p] at indices[p], in any order. Throws error: shape, range, duplicate.
@@ -62,7 +62,7 @@ class vector {
                             std::span<const T> values) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
-      return vector(matrix<T>::from_tuples(1, size.as("vector", "size"), rows, indices, values));
+      return vector(matrix<T>::from_tuples(1, length(size), rows, indices, values));
     });
   }
   /// The same, except that `combine(x, y)` folds duplicates in input order.
@@ -72,8 +72,7 @@ class vector {
                             Combine combine) {
     return or_out_of_memory("vector", [&] {
       const std::vector<index> rows(indices.size());
-      return vector(
-          matrix<T>::from_tuples(1, size.as("vector", "size"), rows, indices, values, combine));
+      return vector(matrix<T>::from_tuples(1, length(size), rows, indices, values, combine));
     });
   }
   /// A vector with every entry: the elements of an n×1 dense, copied in its place. Throws error:
@@ -102,8 +101,8 @@ class vector {
       const int64 offsets[] = {0, static_cast<int64>(indices.size())};
       bool offsets_64 = false;
       buffer packed = pack_offsets(offsets, offsets_64);
-      const auto whole = matrix<T>::view(1, size.as("vector", "size"),
-                                         std::span<const int64>(offsets), indices, values, how);
+      const auto whole =
+          matrix<T>::view(1, length(size), std::span<const int64>(offsets), indices, values, how);
       return vector(
           matrix<T>(std::make_shared<const pattern>(
                         1, size, static_cast<int64>(indices.size()), std::move(packed), offsets_64,
@@ -111,6 +110,11 @@ class vector {
                     buffer::borrow(const_cast<T*>(whole.values()), values.size_bytes())));
     });
   }
+  /// Deleted because temporary arrays would not outlive the call.
+  template <class Indices, class Values>
+  requires(is_temporary<Indices> || is_temporary<Values>) static vector
+      view(checked_index size, Indices&& indices, Values&& values,
+           input how = input::checked) = delete;
 
   /// The number of places, with and without an entry.
   index size() const { return row_.columns(); }
@@ -172,6 +176,12 @@ class vector {
   }
 
  private:
+  static index length(checked_index size) {
+    const index n = size.as("vector", "size");
+    if (n < 0) fail(errc::shape, {"vector: size is ", n, "; give at least 0"});
+    return n;
+  }
+
   matrix<T> row_;
 };
 

@@ -372,6 +372,10 @@ matrix<float> grid(checked_index height, checked_index width, double missing_hor
     fail(errc::range,
          {"generate: grid of ", rows, "x", columns,
           " nodes; the sizes must be at least 0, and the nodes at most ", highest<index>()});
+  for (const double share : {missing_horizontal, missing_vertical})
+    if (!(share >= 0 && share <= 1))
+      fail(errc::range, {"generate: grid with a share of ", share,
+                         " missing edges; shares are between 0 and 1"});
   const auto n = static_cast<index>(rows * columns);
   const random_stream random(seed, 0);
   return or_out_of_memory("generate: grid", [&] {

@@ -57,6 +57,9 @@ output_file::output_file(const std::string& path) try : path_(path), buffer_(256
   if (exists && ::access(path.c_str(), W_OK) != 0) refuse("cannot write", std::strerror(errno));
   target_ = end_of_links(path);
   if (target_.empty()) refuse("cannot create", std::strerror(ELOOP));
+  // Whole, because the process may change its folder before the file is named.
+  std::error_code none;
+  if (const auto whole = std::filesystem::absolute(target_, none); !none) target_ = whole;
   create(exists ? "cannot create a file beside it" : "cannot create");
 } catch (const std::bad_alloc&) {
   fail(errc::out_of_memory, {path, ": out of memory"});

@@ -65,6 +65,12 @@ TEST_CASE("ranges and lists beyond a matrix") {
               [&] { rig::extract(none, indices{0}, rig::all); });
 }
 
+TEST_CASE("a fill for results whose type is none of rig's") {
+  const auto bytes = rig::dense<unsigned char>(2, 2, 1);
+  check_error(errc::type, {"extract: fill is a number", "leave fill unset"},
+              [&] { rig::extract(bytes, rig::all, rig::all, {.fill = 7}); });
+}
+
 TEST_CASE("operators that do not fit an operation") {
   const auto a = rig::matrix<float>::from_positions(2, 2, indices{0}, indices{1}, 3);
   check_error(errc::cannot, {"reduce_rows", "binary::minus is no monoid", "pass plus, times"},

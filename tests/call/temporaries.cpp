@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "provoked.hpp"
 #include "rig/generate.hpp"
 #include "rig/rig.hpp"
 
@@ -46,6 +47,25 @@ TEST_CASE("a mask of a temporary owns its operand") {
   CHECK(under([&] { return rig::values(std::as_const(full)); }, a, b) == expected);
   // Inside one expression, as ever.
   CHECK(rig::mxm(a, b, plus_times{}, rig::values(select()), {.fill = 3}) == expected);
+}
+
+TEST_CASE("indices own a temporary list") {
+  const auto a = rig::generate::karate();
+  const auto expected = rig::extract(a, std::vector{5, 0, 33}, rig::all);
+  const auto rows_of = [&](auto make) {
+    const rig::indices rows = make();
+    reuse_memory();
+    return rig::extract(a, rows, rig::all);
+  };
+  CHECK(rows_of([] { return rig::indices(std::vector{5, 0, 33}); }) == expected);
+  CHECK(rows_of([] { return rig::indices(std::vector<long>{5, 0, 33}); }) == expected);
+  CHECK(rows_of([] {
+          return rig::indices(rig::dense<int>::from(3, 1, std::vector{5, 0, 33}));
+        }) == expected);
+  const rig::indices outside(std::vector<long>{5'000'000'000});
+  reuse_memory();
+  check_error(rig::errc::range, {"row 5000000000, number 0 of the list"},
+              [&] { rig::extract(a, outside, rig::all); });
 }
 
 TEST_CASE("masks of temporaries: a vector and a cbsr") {

@@ -90,6 +90,19 @@ TEST_CASE("a file appears with close, and a dropped one leaves nothing") {
   CHECK(bytes_of(folder / "c") == "first");
 }
 
+TEST_CASE("a relative path names a file of the folder at the start") {
+  const fs::path folder = fresh("relative"), before = fs::current_path();
+  fs::create_directory(folder / "other");
+  fs::current_path(folder);
+  rig::output_file file("a.txt");
+  fs::current_path(folder / "other");
+  file.text("here");
+  file.close();
+  fs::current_path(before);
+  CHECK(bytes_of(folder / "a.txt") == "here");
+  CHECK(files_in(folder / "other") == 0);
+}
+
 TEST_CASE("a process that is killed while it writes leaves nothing") {
   const fs::path folder = fresh("killed");
   const int unnamed = ::open(folder.c_str(), O_WRONLY | O_TMPFILE, 0600);

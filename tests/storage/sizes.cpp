@@ -92,10 +92,17 @@ TEST_CASE("errors name the call and the argument") {
            {"build: size is", [] { rig::build(wide, std::vector{0}, rig::dense<float>(1, 1)); }},
            {"rmat: scale is", [] { rig::generate::rmat(wide, 1); }},
            {"banded: half is", [] { rig::generate::banded(2, wide); }},
-           {"an option is", [] { static_cast<void>(rig::descriptor{.threads = wide}); }}}) {
+           {"threads is", [] { static_cast<void>(rig::descriptor{.threads = wide}); }}}) {
     CAPTURE(one.what);
     check_error(errc::range, {one.what, named, "int32", "pass one within"}, one.make);
   }
+  check_error(errc::shape, {"vector: size is -3; give at least 0"},
+              [] { rig::vector<float> none(-3); });
+  check_error(errc::range, {"extract_row: row 34 is outside the 34 rows of A"},
+              [&] { rig::extract_row(a, 34); });
+  for (const double share : {-0.1, 2.0, std::nan("")})
+    check_error(errc::range, {"grid with a share of", "between 0 and 1"},
+                [&] { rig::generate::grid(10, 10, 0, share); });
   const rig::matrix<float> half(1'250'000'000, 1);
   check_error(errc::range, {"vstack: rows is 2500000000"}, [&] { rig::vstack({half, half}); });
   check_error(errc::range, {"hstack: columns is 2500000000"}, [&] {
