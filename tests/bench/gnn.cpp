@@ -14,6 +14,7 @@
 #include "rig/sampling_report.hpp"
 #ifdef RIG_HAS_CUDA
 #include "gpu.hpp"
+#include "gpu_peers.hpp"
 #endif
 
 namespace bench {
@@ -342,7 +343,10 @@ class ground {
 void gnn_suite(const options& given, record& out) {
   const bool is_on_cpu = place_of_run() == rig::cpu();
 #ifdef RIG_HAS_CUDA
-  if (!is_on_cpu) out.device(gpu::driver(), gpu::toolkit());
+  if (!is_on_cpu) {
+    out.device(gpu::driver(), gpu::toolkit());
+    out.peer("vendor", gpu::cusparse_name());
+  }
 #endif
   std::vector<std::string> graphs = given.graphs;
   if (graphs.empty() && is_on_cpu) graphs = {"reddit-like:1000", "products-like:10000"};

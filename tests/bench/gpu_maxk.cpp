@@ -282,7 +282,7 @@ class maxk : public suite {
     else
       with_.out.miss("cub_segmented_sort: its rows are not sorted");
     with_.out.peer("cub_segmented_sort",
-                   "cub::DeviceSegmentedSort, keys of float with 8-bit columns");
+                   cub_name() + ", cub::DeviceSegmentedSort, keys of float with 8-bit columns");
 
     const std::vector<double> ms = with_.race(field);
     for (std::size_t i = 0; i < own; ++i) {

@@ -62,11 +62,11 @@ rig::buffer workspace(std::size_t bytes) {
 }
 
 std::function<void()> spmm(const rig::sparse_operand& a, const void* b, void* c, int features,
-                           cusparseSpMMAlg_t algorithm) {
+                           cusparseSpMMAlg_t algorithm, bool prepares) {
   const auto with = std::make_shared<rig::on_cuda::cusparse_spmm>(
       a, packed(a, b, a.columns, features), packed(a, c, a.rows, features), algorithm, false,
       stream());
-  with->prepare();
+  if (prepares) with->prepare();
   return [with] { with->run(); };
 }
 
@@ -215,10 +215,10 @@ peer attempt(std::string name, const std::function<std::function<void()>()>& mak
 }  // namespace
 
 std::string cusparse_name() {
-  int number = 0;
-  check(cusparseGetVersion(handle(), &number), "cusparseGetVersion");
-  return "cuSPARSE " + std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 100) +
-         "." + std::to_string(number % 100);
+  // Not by cusparseGetVersion, whose number is ambiguous from minor version 10 on.
+  return with_version("cuSPARSE", [](libraryPropertyType part, int* number) {
+    check(cusparseGetProperty(part, number), "cusparseGetProperty");
+  });
 }
 
 rig::sparse_operand csr_of(const rig::matrix<float>& a) {
@@ -236,8 +236,10 @@ std::vector<peer> spmm_peers(const std::string& prefix, const rig::sparse_operan
       {"alg3", CUSPARSE_SPMM_CSR_ALG3}};
   std::vector<peer> out;
   for (const auto& [name, algorithm] : algorithms)
-    out.push_back(
-        attempt(prefix + name, [&, how = algorithm] { return spmm(a, b, c, features, how); }));
+    for (const bool prepares : {true, false})
+      out.push_back(attempt(prefix + name + (prepares ? "" : "_unprepared"), [&, how = algorithm] {
+        return spmm(a, b, c, features, how, prepares);
+      }));
   return out;
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <library_types.h>
+
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,7 +13,18 @@
 /// cuSPARSE as a peer, on the device where the operands are.
 namespace bench::gpu {
 
-/// "cuSPARSE 12.6.3"
+/// The name with the version that a library of CUDA gives by its properties, "cuSPARSE 12.6.3".
+template <class Get>
+std::string with_version(std::string name, Get property) {
+  for (const libraryPropertyType part : {MAJOR_VERSION, MINOR_VERSION, PATCH_LEVEL}) {
+    int number = 0;
+    property(part, &number);
+    name += (part == MAJOR_VERSION ? " " : ".") + std::to_string(number);
+  }
+  return name;
+}
+
+/// cuSPARSE as it is loaded.
 std::string cusparse_name();
 
 /// One algorithm of a peer; if it fails, `run` is empty and `error` holds the reason.
@@ -25,8 +38,8 @@ struct peer {
 rig::sparse_operand csr_of(const rig::matrix<float>& a);
 
 /// C = A·B by each algorithm of cusparseSpMM that serves CSR, with the arguments of `vendor`. B and
-/// C are packed by row in A's element type; sums are fp32. Each algorithm is prepared and has run
-/// once.
+/// C are packed by row in A's element type; sums are fp32. Each algorithm comes twice: with
+/// cusparseSpMM_preprocess, and as NAME_unprepared. Each has run once.
 std::vector<peer> spmm_peers(const std::string& prefix, const rig::sparse_operand& a, const void* b,
                              void* c, int features);
 

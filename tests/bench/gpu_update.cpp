@@ -39,7 +39,9 @@ class dense_product {
 
 class update : public suite {
  public:
-  using suite::suite;
+  explicit update(setting& with) : suite(with) {
+    with.out.peer("cublas", with_version("cuBLAS", cublasGetProperty));
+  }
 
   std::vector<int> features() const override {
     return with_.given.features.empty() ? std::vector{32, 64, 128} : with_.given.features;

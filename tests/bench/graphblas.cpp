@@ -127,8 +127,10 @@ int threads() {
 }
 
 std::string name() {
-  return std::string("SuiteSparse:GraphBLAS ") + std::to_string(GxB_IMPLEMENTATION_MAJOR) + "." +
-         std::to_string(GxB_IMPLEMENTATION_MINOR) + "." + std::to_string(GxB_IMPLEMENTATION_SUB);
+  int parts[3] = {};
+  CHECKED(GxB_Global_Option_get_INT32(GxB_LIBRARY_VERSION, parts));
+  return "SuiteSparse:GraphBLAS " + std::to_string(parts[0]) + "." + std::to_string(parts[1]) +
+         "." + std::to_string(parts[2]);
 }
 
 struct product::state {
