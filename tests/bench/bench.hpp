@@ -102,8 +102,10 @@ class record {
   void summarise(const std::string& name, double value, std::optional<double> at_least = {});
   /// A number of the summary; the run misses its target if the number exceeds `at_most`.
   void limit(const std::string& name, double value, double at_most);
-  /// A missed target that is not a number.
+  /// A missed target, or a failure; printed at once.
   void miss(const std::string& what);
+  /// Runs `work`. What it throws, such as exhausted memory, is missed, and the suite goes on.
+  void guarded(const std::string& where, const std::function<void()>& work);
   const std::vector<std::string>& missed() const { return missed_; }
   const std::string& commit() const { return commit_; }
 

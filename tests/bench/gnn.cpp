@@ -205,9 +205,7 @@ class ground {
       one->peak_bytes = static_cast<double>(gnn::peak_bytes(one->where()));
       all.push_back(std::move(one));
     } catch (const rig::error& wrong) {
-      const std::string what = how.name + " (" + name_ + ", " + m.name + "): " + wrong.what();
-      std::printf("%s\n", what.c_str());
-      out_.miss(what);
+      out_.miss(how.name + " (" + name_ + ", " + m.name + "): " + wrong.what());
     }
   }
 

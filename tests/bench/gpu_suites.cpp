@@ -187,32 +187,23 @@ void gpu_suites(const options& given, record& out) {
   }
   std::sort(widths.begin(), widths.end());
 
-  /// A failure, such as exhausted memory, becomes a line of the record; the run continues.
-  const auto guarded = [&](const std::string& where, const std::function<void()>& work) {
-    try {
-      work();
-    } catch (const std::exception& wrong) {
-      std::printf("%s: %s\n", where.c_str(), wrong.what());
-      out.miss(where + ": " + wrong.what());
-    }
-  };
   for (const std::string& name : graphs) {
-    guarded(name, [&] {
+    out.guarded(name, [&] {
       const subject graph = make_subject(name, graph_of(name));
       std::vector<gpu::suite*> here;
       for (const auto& of : wanted)
         if (!given.graphs.empty() || contains(of->usual_graphs(), name)) here.push_back(of.get());
-      for (gpu::suite* const of : here) guarded(name, [&] { of->meet(graph); });
+      for (gpu::suite* const of : here) out.guarded(name, [&] { of->meet(graph); });
       for (const int width : widths)
-        guarded(name + ", F = " + std::to_string(width), [&] {
+        out.guarded(name + ", F = " + std::to_string(width), [&] {
           product of(graph, width);
           for (gpu::suite* const turn : here)
             if (contains(turn->features(), width))
-              guarded(name + ", F = " + std::to_string(width), [&] { turn->measure(of); });
+              out.guarded(name + ", F = " + std::to_string(width), [&] { turn->measure(of); });
         });
     });
   }
-  for (const auto& of : wanted) guarded("summary", [&] { of->summarise(); });
+  for (const auto& of : wanted) out.guarded("summary", [&] { of->summarise(); });
 }
 
 }  // namespace bench

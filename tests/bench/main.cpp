@@ -111,7 +111,6 @@ int run_suite(const std::string& name, const options& given, const std::string& 
   record out(name, given);
   work(given, out);
   if (!path.empty()) rig::write_text(path, out.text());
-  for (const std::string& what : out.missed()) std::fprintf(stderr, "bench: %s\n", what.c_str());
   return out.missed().empty() ? 0 : 1;
 }
 

@@ -131,7 +131,18 @@ void record::limit(const std::string& name, double value, double at_most) {
     miss(name + " is " + digits(value, 3) + ", its limit is " + digits(at_most, 3));
 }
 
-void record::miss(const std::string& what) { missed_.push_back(what); }
+void record::miss(const std::string& what) {
+  std::fprintf(stderr, "bench: %s\n", what.c_str());
+  missed_.push_back(what);
+}
+
+void record::guarded(const std::string& where, const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const std::exception& wrong) {
+    miss(where + ": " + wrong.what());
+  }
+}
 
 /// JSON text with a member per line, and a row of measurements per line: a row that changes is one
 /// line of a diff.
