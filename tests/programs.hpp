@@ -45,10 +45,10 @@ struct scratch {
   fs::path path;
 };
 
-/// Runs build/examples/`command`.
-inline outcome run(const std::string& command) {
+/// Runs a program of the build folder, which `command` begins with.
+inline outcome run_built(const std::string& command) {
   const scratch errors("stderr");
-  const std::string line = RIG_BINARY_DIR "/examples/" + command + " 2>" + errors.path.string();
+  const std::string line = RIG_BINARY_DIR "/" + command + " 2>" + errors.path.string();
   outcome result;
   FILE* pipe = popen(line.c_str(), "r");
   REQUIRE(pipe != nullptr);
@@ -62,6 +62,9 @@ inline outcome run(const std::string& command) {
   result.err = text.str();
   return result;
 }
+
+/// Runs build/examples/`command`.
+inline outcome run(const std::string& command) { return run_built("examples/" + command); }
 
 /// Runs build/examples/`command` with --json and returns its JSON object.
 inline ordered_json answer(const std::string& command) {

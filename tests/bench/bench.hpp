@@ -15,6 +15,7 @@ namespace bench {
 /// The options of the command line; empty and 0 select the suite's defaults.
 struct options {
   std::string command;  ///< the command line itself
+  std::string record;   ///< where the record is written; empty: nowhere
   std::string commit;   ///< of the sources; empty: as git describes the sources of this build
   std::vector<std::string> suites;
   std::vector<std::string> graphs;
@@ -24,6 +25,8 @@ struct options {
   std::string graph_file;  ///< tune: a file, in place of `graphs`
   std::string table;       ///< tune: the table to write
   std::string folder;      ///< gnn: where the graphs are written for peers in other languages
+  std::string collection;  ///< collection: the folder of the matrices
+  bool cpu = false;        ///< collection: on the CPU, even if there is a GPU
   bool all = false;        ///< also the graphs that need gigabytes
 };
 
@@ -54,6 +57,7 @@ struct row {
   std::string operation = "mxm";
   std::string graph;
   rig::int64 n = 0, nnz = 0;
+  rig::int64 columns = 0;  ///< the record has them if they differ from n; 0: as n
   int features = 1;
   std::string semiring, type;
   std::string kernel;  ///< the kernel that was measured
@@ -81,6 +85,8 @@ struct row {
   std::map<std::string, double> peer_ms;
 };
 
+struct profile;
+
 /// The results of one run of one suite. A line is printed when it is added.
 class record {
  public:
@@ -98,6 +104,8 @@ class record {
   double share(double bytes, double ms, double table_bytes) const;
 
   void add(const row& line);
+  /// Keeps a line without printing it.
+  void keep(const row& line) { rows_.push_back(line); }
   /// A number of the summary; the run misses its target if the number is below `at_least`.
   void summarise(const std::string& name, double value, std::optional<double> at_least = {});
   /// A number of the summary; the run misses its target if the number exceeds `at_most`.
@@ -109,10 +117,18 @@ class record {
   const std::vector<std::string>& missed() const { return missed_; }
   const std::string& commit() const { return commit_; }
 
+  /// Of its rows of suites real and collection.
+  std::vector<profile> profiles() const;
+
   /// The record as JSON.
   std::string text() const;
+  /// Writes the record where the options say, and the plot of a collection beside it.
+  void save() const;
 
  private:
+  nlohmann::ordered_json rows_in_json() const;
+
+  const options& given_;
   std::string suite_, command_, commit_, started_;
   std::string driver_, toolkit_;  ///< empty where no device was measured
   int threads_, repeat_;
@@ -156,7 +172,7 @@ void gnn_suite(const options& given, record& out);
 /// $RIG_DATA, or else the folder beside the repository.
 std::string data_folder();
 
-/// The data sets that have a graph, in alphabetical order.
+/// The data sets that have a graph or a matrix, in alphabetical order.
 std::vector<std::string> data_sets();
 
 /// The graph of the data set with this name, or else a generated one.

@@ -2,6 +2,7 @@
 
 #include "gpu.hpp"
 
+#include <malloc.h>
 #include <nvrtc.h>
 
 #include <algorithm>
@@ -237,6 +238,14 @@ cudaStream_t stream() {
 }
 
 void synchronise() { check(cudaDeviceSynchronize(), "cudaDeviceSynchronize"); }
+
+void release_memory() {
+  synchronise();
+  cudaMemPool_t pool = nullptr;
+  check(cudaDeviceGetDefaultMemPool(&pool, 0), "cudaDeviceGetDefaultMemPool");
+  check(cudaMemPoolTrimTo(pool, 0), "cudaMemPoolTrimTo");
+  malloc_trim(0);
+}
 
 std::vector<double> race(std::span<const contender> field, int repeat) {
   timer clock;

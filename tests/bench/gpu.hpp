@@ -23,6 +23,10 @@ void check(cudaError_t status, const char* what);
 cudaStream_t stream();
 void synchronise();
 
+/// Gives the memory that rig and this process have freed back, so that the next graph has all of
+/// it.
+void release_memory();
+
 /// Median milliseconds of each contender; the contenders take turns. Each timing covers a batch of
 /// calls, long enough for the clock. All calls are enqueued before the first starts, so that the
 /// host's time is left out.

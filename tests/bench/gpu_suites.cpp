@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "collection.hpp"
 #include "rig/generate.hpp"
 
 namespace bench::gpu {
@@ -44,6 +45,7 @@ row setting::line(const char* suite, const product& of, double entry_bytes,
   out.suite = suite;
   out.graph = of.graph.name;
   out.n = of.n();
+  out.columns = of.graph.weighted.columns();
   out.nnz = of.nnz();
   out.features = of.features;
   out.semiring = "plus_times";
@@ -163,11 +165,12 @@ void gpu_suites(const options& given, record& out) {
   out.ceilings(with.ceilings);
 
   constexpr std::pair<const char*, std::unique_ptr<gpu::suite> (*)(setting&)> makers[] = {
-      {"exact", make_exact},     {"max", make_max},         {"types", make_types},
-      {"sampled", make_sampled}, {"maxk", make_maxk},       {"spmv", make_spmv},
-      {"start", make_start},     {"profile", make_profile}, {"real", make_real},
-      {"graph", make_graph},     {"spgemm", make_spgemm},   {"hybrid", make_hybrid},
-      {"search", make_search},   {"update", make_update},   {"gap", make_gap},
+      {"exact", make_exact},           {"max", make_max},         {"types", make_types},
+      {"sampled", make_sampled},       {"maxk", make_maxk},       {"spmv", make_spmv},
+      {"start", make_start},           {"profile", make_profile}, {"real", make_real},
+      {"graph", make_graph},           {"spgemm", make_spgemm},   {"hybrid", make_hybrid},
+      {"search", make_search},         {"update", make_update},   {"gap", make_gap},
+      {"collection", make_collection},
   };
   std::vector<std::unique_ptr<gpu::suite>> wanted;
   for (const auto& [name, make] : makers)
@@ -189,7 +192,9 @@ void gpu_suites(const options& given, record& out) {
 
   for (const std::string& name : graphs) {
     out.guarded(name, [&] {
-      const subject graph = make_subject(name, graph_of(name));
+      const subject graph = make_subject(name, given.collection.empty()
+                                                   ? graph_of(name)
+                                                   : read_pattern(given.collection + "/" + name));
       std::vector<gpu::suite*> here;
       for (const auto& of : wanted)
         if (!given.graphs.empty() || contains(of->usual_graphs(), name)) here.push_back(of.get());
@@ -201,7 +206,9 @@ void gpu_suites(const options& given, record& out) {
             if (contains(turn->features(), width))
               out.guarded(name + ", F = " + std::to_string(width), [&] { turn->measure(of); });
         });
+      for (gpu::suite* const of : here) of->leave(graph);
     });
+    if (!given.collection.empty()) out.guarded(name, release_memory);
   }
   for (const auto& of : wanted) out.guarded("summary", [&] { of->summarise(); });
 }

@@ -64,6 +64,7 @@ class suite {
   virtual std::vector<int> features() const;  ///< the given widths, or else 32, 64, 128, 256
   virtual void meet(const subject&) {}        ///< before the products with it
   virtual void measure(product& of) = 0;
+  virtual void leave(const subject&) {}  ///< after the products with it
   virtual void summarise() = 0;
 
  protected:
@@ -82,6 +83,7 @@ std::unique_ptr<suite> make_spmv(setting& with);
 std::unique_ptr<suite> make_start(setting& with);
 std::unique_ptr<suite> make_profile(setting& with);
 std::unique_ptr<suite> make_real(setting& with);
+std::unique_ptr<suite> make_collection(setting& with);
 std::unique_ptr<suite> make_graph(setting& with);
 std::unique_ptr<suite> make_spgemm(setting& with);
 std::unique_ptr<suite> make_hybrid(setting& with);

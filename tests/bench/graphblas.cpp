@@ -135,14 +135,19 @@ std::string name() {
 
 struct product::state {
   form how;
+  algebra over;
   matrix_handle a, b, c;
+
+  bool is_sum() const { return over == algebra::plus_times; }
+  float zero() const { return is_sum() ? 0 : rig::lowest<float>(); }
 };
 
-product::product(const rig::matrix<float>& a, const rig::dense<float>& b, form how)
+product::product(const rig::matrix<float>& a, const rig::dense<float>& b, form how, algebra over)
     : state_(std::make_unique<state>()) {
   const bool dense_by_row = how == form::rows || how == form::fresh;
   state_->how = how;
-  state_->a = sparse(a, how != form::columns);
+  state_->over = over;
+  state_->a = sparse(a, how != form::columns, a.values() != nullptr);
   state_->b = full(b, dense_by_row);
   if (how != form::fresh) state_->c = full(rig::dense<float>(a.rows(), b.columns()), dense_by_row);
 }
@@ -150,7 +155,7 @@ product::~product() = default;
 
 void product::run() {
   state& my = *state_;
-  GrB_BinaryOp accumulate = GrB_PLUS_FP32;
+  GrB_BinaryOp accumulate = my.is_sum() ? GrB_PLUS_FP32 : GrB_MAX_FP32;
   if (my.how == form::fresh) {
     GrB_Index rows = 0, columns = 0;
     CHECKED(GrB_Matrix_nrows(&rows, my.a.get()));
@@ -158,8 +163,9 @@ void product::run() {
     my.c = new_matrix(GrB_FP32, static_cast<rig::index>(rows), static_cast<rig::index>(columns));
     accumulate = nullptr;
   }
-  CHECKED(GrB_mxm(my.c.get(), nullptr, accumulate, GrB_PLUS_TIMES_SEMIRING_FP32, my.a.get(),
-                  my.b.get(), nullptr));
+  CHECKED(GrB_mxm(my.c.get(), nullptr, accumulate,
+                  my.is_sum() ? GrB_PLUS_TIMES_SEMIRING_FP32 : GrB_MAX_SECOND_SEMIRING_FP32,
+                  my.a.get(), my.b.get(), nullptr));
   CHECKED(GrB_Matrix_wait(my.c.get(), GrB_MATERIALIZE));
 }
 
@@ -169,8 +175,8 @@ rig::dense<float> product::result() {
     GrB_Matrix const c = state_->c.get();
     CHECKED(GrB_Matrix_nrows(&rows, c));
     CHECKED(GrB_Matrix_ncols(&columns, c));
-    CHECKED(
-        GrB_Matrix_assign_FP32(c, nullptr, nullptr, 0, GrB_ALL, rows, GrB_ALL, columns, nullptr));
+    CHECKED(GrB_Matrix_assign_FP32(c, nullptr, nullptr, state_->zero(), GrB_ALL, rows, GrB_ALL,
+                                   columns, nullptr));
   }
   run();
   GrB_Matrix const c = state_->c.get();
@@ -180,7 +186,8 @@ rig::dense<float> product::result() {
   std::vector<GrB_Index> i(found), j(found);
   std::vector<float> x(found);
   CHECKED(GrB_Matrix_extractTuples_FP32(i.data(), j.data(), x.data(), &found, c));
-  rig::dense<float> out(static_cast<rig::index>(rows), static_cast<rig::index>(columns));
+  rig::dense<float> out(static_cast<rig::index>(rows), static_cast<rig::index>(columns),
+                        state_->zero());
   for (GrB_Index p = 0; p < found; ++p)
     out(static_cast<rig::index>(i[p]), static_cast<rig::index>(j[p])) = x[p];
   return out;

@@ -28,10 +28,14 @@ enum class form {
   fresh,    ///< A and B by row, into a new C
 };
 
-/// One product over plus_times, which may run repeatedly.
+/// Sums of products, or the greatest elements of B.
+enum class algebra { plus_times, max_second };
+
+/// One product, which may run repeatedly.
 class product {
  public:
-  product(const rig::matrix<float>& a, const rig::dense<float>& b, form how);
+  product(const rig::matrix<float>& a, const rig::dense<float>& b, form how,
+          algebra over = algebra::plus_times);
   ~product();
   void run();
   /// The product of one run, which empties C first.

@@ -36,9 +36,9 @@ bool is_off(rig::int64 found, rig::int64 known, double share, double count) {
 
 namespace fs = std::filesystem;
 
-/// The file of a data set's graph; empty if there is none.
+/// The file of a data set's graph or matrix; empty if there is none.
 fs::path file_of(const fs::path& data_set) {
-  for (const char* const name : {"graph.mtx.gz", "graph.mtx"})
+  for (const char* const name : {"graph.mtx.gz", "graph.mtx", "matrix.mtx.gz", "matrix.mtx"})
     if (fs::exists(data_set / name)) return data_set / name;
   return {};
 }

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <sstream>
 
-#include "bench.hpp"
+#include "collection.hpp"
 #include "rig/output_file.hpp"
 #ifdef RIG_HAS_CUDA
 #include "gpu_suites.hpp"
@@ -25,6 +25,8 @@ constexpr suite table[] = {
     {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
+    {"collection", "sums and maxima of all matrices below a folder, on a GPU if there is one",
+     collection},
 #ifdef RIG_HAS_GNN
     {"gnn", "epochs and inferences of graph neural networks, on a GPU beside cuSPARSE's products",
      gnn_suite},
@@ -84,7 +86,7 @@ int positive(const std::string& text) {
 
 void list() {
   std::printf("suites:\n");
-  for (const suite& of : suites()) std::printf("  %-9s %s\n", of.name, of.summary);
+  for (const suite& of : suites()) std::printf("  %-10s %s\n", of.name, of.summary);
   std::printf(
       "graphs, beside karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
       "cliques:N:SIZE and banded:N:HALF:\n");
@@ -94,7 +96,7 @@ void list() {
   for (const std::string& name : data_sets()) std::printf("  %s\n", name.c_str());
 }
 
-int run_suite(const std::string& name, const options& given, const std::string& path) {
+int run_suite(const std::string& name, const options& given) {
   const auto all = suites();
   void (*work)(const options&, record&) = nullptr;
   for (const std::string& one : given.suites) {
@@ -106,26 +108,30 @@ int run_suite(const std::string& name, const options& given, const std::string& 
     work = which->run;
   }
   // An unwritable path fails before the work; the old record stays until a new one replaces it.
-  if (!path.empty()) rig::output_file trial(path);
+  if (!given.record.empty()) rig::output_file trial(given.record);
   omp_set_num_threads(threads_of(given));
   record out(name, given);
   work(given, out);
-  if (!path.empty()) rig::write_text(path, out.text());
+  out.save();
   return out.missed().empty() ? 0 : 1;
 }
 
 /// What the command line says, as it is written.
 struct command_line {
   options given;
-  std::string name, graphs, features, path, plots, child;
+  std::string name, graphs, features, plots, child;
   std::vector<std::string> records;
   po::variables_map seen;
 };
 
 po::options_description shown_options(command_line& line) {
-  po::options_description shown("bench SUITE [options], bench performance RECORD…: options", 100);
+  po::options_description shown(
+      "bench SUITE [options], bench collection FOLDER [options], bench performance RECORD…: "
+      "options",
+      100);
   auto add = shown.add_options();
-  add("graphs", po::value(&line.graphs), "graphs or data sets, separated by commas");
+  add("graphs", po::value(&line.graphs),
+      "graphs, data sets, or files of a collection, separated by commas");
   add("graph", po::value(&line.given.graph_file), "tune: a file, in place of the named graphs");
   add("table", po::value(&line.given.table)->default_value("tuning.csv"),
       "tune: the table to write; its rows of this commit are kept");
@@ -135,7 +141,9 @@ po::options_description shown_options(command_line& line) {
   add("export", po::value(&line.given.folder)->value_name("FOLDER"),
       "gnn: writes the graphs there, for tests/bench/gnn_peers.py");
   add("all", "the graphs that need gigabytes too");
-  add("record", po::value(&line.path), "write the record here");
+  add("cpu", "collection: on the CPU, even if there is a GPU");
+  add("record", po::value(&line.given.record),
+      "write the record here; collection: collection.json, and its plot beside it");
   add("commit", po::value(&line.given.commit),
       "what the record calls the sources, where the program was built elsewhere");
   add("plots", po::value(&line.plots)->default_value(RIG_SOURCE_DIR "/docs/plots", "docs/plots"),
@@ -185,6 +193,7 @@ options measured(const command_line& line, std::string command) {
   number("threads", given.threads);
   number("repeat", given.repeat);
   given.all = line.seen.count("all") != 0;
+  given.cpu = line.seen.count("cpu") != 0;
   return given;
 }
 
@@ -211,9 +220,16 @@ int run(int count, char** arguments) {
   if (!line.child.empty()) return gpu::start_child(line.child);
 #endif
   if (line.name == "performance") return print(performance(line.records, line.plots));
+  if (line.name == "collection") {
+    if (line.records.empty())
+      throw usage_error("collection needs a folder: bench collection FOLDER");
+    line.given.collection = line.records[0];
+    line.records.erase(line.records.begin());
+    if (line.given.record.empty()) line.given.record = "collection.json";
+  }
   if (!line.records.empty())
     throw usage_error("'" + line.records[0] + "' is one argument too many");
-  return run_suite(line.name, measured(line, measured_command(count, arguments)), line.path);
+  return run_suite(line.name, measured(line, measured_command(count, arguments)));
 }
 
 }  // namespace

@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "bench.hpp"
+#include "collection.hpp"
 #include "rig/output_file.hpp"
 
 namespace bench {
@@ -412,7 +412,139 @@ std::optional<plot> sampled_error(const json& record) {
               in_order(std::move(slower))};
 }
 
+/// The panel of a profile: its axes, in pixels.
+struct axes {
+  double left, bottom, width, height;
+  double greatest;  ///< the factor where the horizontal axis ends; it is logarithmic
+
+  double x_of(double factor) const { return left + std::log(factor) / std::log(greatest) * width; }
+};
+constexpr double profile_ends[] = {2, 5, 10};
+
+constexpr const char* profile_colours[] = {"#b3401e", "#3c8d3c", "#8a5fb0", "#777777"};
+constexpr double profile_height = 150, profile_down = 215;
+
+/// The colour of an implementation: rig's as in the other plots.
+std::string profile_colour(const std::vector<std::string>& peers, const std::string& of) {
+  const auto place = std::find(peers.begin(), peers.end(), of) - peers.begin();
+  return of == "rig"
+             ? "#1f4e86"
+             : profile_colours[static_cast<std::size_t>(place) % std::size(profile_colours)];
+}
+
+/// The curve of an implementation: a step per matrix, and at most one per pixel.
+std::string draw_steps(const profile& of, const std::vector<double>& times, const axes& in,
+                       const std::string& colour) {
+  std::string corners;
+  double share = 0;
+  const auto turn_at = [&](double x, double up) {
+    corners += digits(x, 0) + "," + digits(in.bottom - up * in.height, 1) + " ";
+  };
+  turn_at(in.left, share);
+  const auto shown = static_cast<std::size_t>(
+      std::upper_bound(times.begin(), times.end(), in.greatest) - times.begin());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const double x = std::round(in.x_of(times[i]));
+    if (i + 1 < shown && std::round(in.x_of(times[i + 1])) == x) continue;
+    turn_at(x, share);
+    share = static_cast<double>(i + 1) / static_cast<double>(of.matrices);
+    turn_at(x, share);
+  }
+  turn_at(in.left + in.width, share);
+  return "<polyline points=\"" + corners + "\" fill=\"none\" stroke-width=\"1.5\" stroke=\"" +
+         colour + "\"/>\n";
+}
+
+std::string draw(const profile& of, const std::vector<std::string>& peers, const axes& in) {
+  std::string out = text_at(
+      in.left, in.bottom - in.height - 8,
+      (of.semiring == "max_second" ? "maxima, F = " : "sums, F = ") + std::to_string(of.features),
+      "font-weight=\"bold\"");
+  const auto mark = [&](double factor) {
+    const double x = in.x_of(factor);
+    out += upright(x, in.bottom, in.bottom - in.height, "stroke=\"#dddddd\"");
+    out += text_at(x, in.bottom + 14, digits(factor, 0), middle);
+  };
+  mark(1);
+  for (const double factor : profile_ends)
+    if (factor <= in.greatest) mark(factor);
+  for (const double share : {0.0, 0.5, 1.0}) {
+    const double y = in.bottom - share * in.height;
+    out += "<line" + length("x1", in.left) + length("y1", y) + length("x2", in.left + in.width) +
+           length("y2", y) + " stroke=\"#dddddd\"/>\n";
+    out += text_at(in.left - 4, y + 4, digits(share, 1), end);
+  }
+  for (const auto& [implementation, times] : of.over_best)
+    out += draw_steps(of, times, in, profile_colour(peers, implementation));
+  return out;
+}
+
+/// The names in their colours, and what the axes mean.
+std::string draw_legend(const std::vector<std::string>& peers) {
+  double x = edge;
+  std::string out;
+  const auto name = [&](const std::string& of) {
+    out += text_at(x, 62, of,
+                   ("font-weight=\"bold\" fill=\"" + profile_colour(peers, of) + "\"").c_str());
+    x += 16 + 1.1 * letter * static_cast<double>(of.size());
+  };
+  name("rig");
+  for (const std::string& peer : peers) name(peer);
+  return out + text_at(x, 62, "across: times the least time; up: share of the matrices");
+}
+
+/// The shares for a reader without the picture.
+std::string words_of(std::span<const profile> profiles) {
+  std::string out;
+  for (const profile& of : profiles)
+    for (const auto& [implementation, times] : of.over_best)
+      out += " " + of.semiring + ", F = " + std::to_string(of.features) + ", " + implementation +
+             ": " + digits(of.share_within(implementation, 1), 2) + " fastest, " +
+             digits(of.share_within(implementation, 1.1), 2) + " within 1.1, " +
+             digits(of.share_within(implementation, 2), 2) + " within 2.";
+  return out;
+}
+
 }  // namespace
+
+std::optional<plot> profile_plot(const json& record) {
+  const std::vector<profile> all = profiles_of(record.at("rows"));
+  if (all.empty()) return {};
+  std::vector<std::string> peers;
+  std::map<std::string, std::size_t> widths;  // by semiring
+  double slowest = 1;
+  std::size_t matrices = 0, widest = 1;
+  for (const profile& of : all) {
+    matrices = std::max(matrices, of.matrices);
+    widest = std::max(widest, ++widths[of.semiring]);
+    for (const auto& [name, times] : of.over_best) {
+      slowest = std::max(slowest, times.back());
+      if (name != "rig" && std::find(peers.begin(), peers.end(), name) == peers.end())
+        peers.push_back(name);
+    }
+  }
+  const double* const reaches =
+      std::lower_bound(std::begin(profile_ends), std::end(profile_ends) - 1, slowest);
+  const std::size_t across = std::min<std::size_t>(5, widest);
+  const double share = (width - 2 * edge) / static_cast<double>(across);
+
+  std::string body = draw_legend(peers);
+  std::size_t column = 0, line = 0;
+  double bottom = 0;
+  for (const profile& of : all) {
+    const bool is_first = &of == &all.front();
+    if (!is_first && (column == across || of.semiring != (&of - 1)->semiring)) ++line, column = 0;
+    bottom = top + profile_height + profile_down * static_cast<double>(line);
+    body += draw(of, peers,
+                 {2 * edge + share * static_cast<double>(column++), bottom, share - 2 * edge,
+                  profile_height, *reaches});
+  }
+  const std::string title =
+      "Performance profile over " + std::to_string(matrices) + " matrices: sums and maxima in fp32";
+  const std::string summary = title + "." + words_of(all);
+  return plot{
+      "profile", summary, picture(title, summary, "more", bottom + below, body, record), {}};
+}
 
 std::string write_plot(const plot& one, const std::string& folder) {
   const std::filesystem::path in = std::filesystem::path(folder + "/").parent_path();

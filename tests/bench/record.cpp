@@ -4,10 +4,12 @@
 #include <array>
 #include <cstdio>
 #include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "bench.hpp"
+#include "collection.hpp"
+#include "rig/output_file.hpp"
 #include "rig/place.hpp"
 
 namespace bench {
@@ -60,6 +62,7 @@ json to_json(const row& line, const std::string& suite) {
               {"best_cusparse_ms", or_null(line.best_cusparse_ms)},
               {"ratio", or_null(line.ratio)},
               {"peer_ms", line.peer_ms}};
+  if (line.columns > 0 && line.columns != line.n) out["columns"] = line.columns;
   if (line.width > 0) out["width"] = line.width;
   if (line.k > 0) out["k"] = line.k;
   if (line.threads > 0) out["threads"] = line.threads;
@@ -83,7 +86,8 @@ std::string digits(double number, int digits) {
 }
 
 record::record(std::string suite, const options& given)
-    : suite_(std::move(suite)),
+    : given_(given),
+      suite_(std::move(suite)),
       command_(given.command),
       commit_(given.commit),
       started_(now()),
@@ -112,7 +116,7 @@ void record::add(const row& line) {
   for (const auto& [name, ms] : line.peer_ms) std::printf(" %s %.3f", name.c_str(), ms);
   std::printf("\n");
   std::fflush(stdout);
-  rows_.push_back(line);
+  keep(line);
 }
 
 void record::summarise(const std::string& name, double value, std::optional<double> at_least) {
@@ -160,6 +164,14 @@ std::string in_lines(const json& record) {
   return out + "\n}\n";
 }
 
+nlohmann::ordered_json record::rows_in_json() const {
+  json out = json::array();
+  for (const row& line : rows_) out.push_back(to_json(line, suite_));
+  return out;
+}
+
+std::vector<profile> record::profiles() const { return profiles_of(rows_in_json()); }
+
 std::string record::text() const {
   const auto places = rig::devices();
   const auto gpu = std::find_if(places.begin(), places.end(),
@@ -183,9 +195,20 @@ std::string record::text() const {
               {"rows", json::array()},
               {"summary", json::object()},
               {"missed", missed_}};
-  for (const row& line : rows_) out["rows"].push_back(to_json(line, suite_));
+  out["rows"] = rows_in_json();
   for (const auto& [name, value] : summary_) out["summary"][name] = value;
+  if (const auto found = profiles(); !found.empty()) out["profile"] = table_of(found);
   return in_lines(out);
+}
+
+void record::save() const {
+  if (given_.record.empty()) return;
+  const std::string whole = text();
+  rig::write_text(given_.record, whole);
+  if (given_.collection.empty()) return;
+  const auto path = std::filesystem::path(given_.record).replace_extension(".svg");
+  if (const auto drawn = profile_plot(nlohmann::json::parse(whole)))
+    rig::write_text(path.string(), drawn->svg);
 }
 
 }  // namespace bench
