@@ -1,7 +1,7 @@
 #pragma once
 
-// The entry points of each CUDA kernel family, `answer` and `run`, and what families share. The
-// caller of `run` holds a `stream_order`, so the problem's device is current.
+// The entry points of each CUDA kernel family, `answer`, `run` and `prepare`, and what families
+// share. The caller of `run` holds a `stream_order`, so the problem's device is current.
 
 #include "cuda/device/arguments.cuh"
 #include "rig/kernels/list.hpp"
@@ -16,6 +16,7 @@ void split_run(const problem& p, workspace& work);
 
 answer spmv_panels_answer(const problem& p);
 void spmv_panels_run(const problem& p, workspace& work);
+void spmv_panels_prepare(const pattern& stored, const pattern& oriented);
 
 answer spmv_answer(const problem& p);
 void spmv_run(const problem& p, workspace& work);
@@ -35,6 +36,7 @@ answer maxk_answer(const problem& p);
 void maxk_run(const problem& p, workspace& work);  ///< applies MaxK to a dense B first
 answer maxk_backward_answer(const problem& p);
 void maxk_backward_run(const problem& p, workspace& work);
+void maxk_backward_prepare(const pattern& stored, const pattern& oriented);
 
 answer gustavson_answer(const problem& p);
 void gustavson_run(const problem& p, workspace& work);
@@ -47,6 +49,7 @@ void pull_run(const problem& p, workspace& work);
 
 answer hybrid_answer(const problem& p);
 void hybrid_run(const problem& p, workspace& work);
+void hybrid_prepare(const pattern& stored, const pattern& oriented);
 
 answer update_answer(const problem& p);
 void update_run(const problem& p, workspace& work);

@@ -41,9 +41,6 @@ double count_products(const problem& p) { absent(p.a.where.device); }
 void find_statistics(problem& p) { absent(p.a.where.device); }
 void refuse_captured_build(const char*, int device, void*) { absent(device); }
 void prepare_derived(const pattern& of) { absent(of.where().device); }
-void prepare_row_panels(const pattern& of) { absent(of.where().device); }
-void prepare_column_panels(const pattern& of) { absent(of.where().device); }
-void prepare_windows(const pattern& of) { absent(of.where().device); }
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer&) {
   absent(original.where().device);
 }

@@ -7,7 +7,6 @@
 
 #include "call/choice.hpp"
 #include "cuda/runtime/device.hpp"
-#include "rig/kernels/cpu/slices.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
 #include "storage/sort.hpp"
@@ -247,28 +246,18 @@ transposed::transposed(const pattern& original) {
   structure = transpose(original, permutation);
 }
 
-namespace {
-
-void build_derived(const pattern& structure, bool transpose, std::string_view kernel) {
-  if (transpose) {
-    build_derived(*structure.derived_of<transposed>()->structure, false, kernel);
-    if (kernel == "maxk_backward" && structure.where() != cpu())
-      on_cuda::prepare_row_panels(structure);
-  } else if (structure.where() == cpu()) {
-    structure.derived_of<row_lengths>();
-    if (kernel == "sell") structure.derived_of<slices>();
-  } else {
-    on_cuda::prepare_derived(structure);
-    if (kernel == "spmv_panels") on_cuda::prepare_column_panels(structure);
-    if (kernel == "hybrid") on_cuda::prepare_windows(structure);
-  }
-}
-
-}  // namespace
-
 void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
   if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
-  build_derived(structure, transpose, kernel);
+  const place where = structure.where();
+  const auto turned = transpose ? structure.derived_of<transposed>() : nullptr;
+  const pattern& oriented = transpose ? *turned->structure : structure;
+  if (where == cpu())
+    oriented.derived_of<row_lengths>();
+  else
+    on_cuda::prepare_derived(oriented);
+  for (const struct kernel& k : kernels())
+    if (k.prepare != nullptr && k.where == where.where && k.name == kernel)
+      k.prepare(structure, oriented);
   structure.set_prepared(transpose, kernel);
 }
 

@@ -48,6 +48,9 @@ struct kernel {
   sampling samples = sampling::whole;  ///< how it samples rows; a sample needs descriptor.width
   operands takes = operands::dense;    ///< the set of operands it serves
   bool last_resort = false;            ///< at best slower; skipped if an earlier kernel can serve
+  /// Derives what a run reads beside what each kernel of its place reads: from A's pattern as it is
+  /// stored, or from op(A)'s. Null: nothing.
+  void (*prepare)(const pattern& stored, const pattern& oriented) = nullptr;
 };
 
 /// The list of kernels. Dispatch, `explain`, tests and benchmarks use it.

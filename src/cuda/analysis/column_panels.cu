@@ -162,11 +162,6 @@ struct column_panels::segment_list {
   std::vector<int32> panel_vectors;  ///< the first vector of each panel, then the end
 };
 
-void prepare_column_panels(const pattern& of) {
-  if (column_panels::serves(of.offsets_64(), of.rows(), of.columns(), of.nnz()))
-    of.derived_of<column_panels>();
-}
-
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())) {
   const device_scope scope(original.where().device);

@@ -229,10 +229,6 @@ std::optional<std::vector<panel_unit>> units_of(const panel_edges& edges, index 
 
 }  // namespace
 
-void prepare_row_panels(const pattern& of) {
-  if (row_panels::serves(of)) of.derived_of<row_panels>();
-}
-
 row_panels::row_panels(const pattern& original) {
   const by_column entries(original);
   const device_scope scope(original.where().device);

@@ -277,10 +277,6 @@ int least_entries(int64 nnz) {
 
 }  // namespace
 
-void prepare_windows(const pattern& of) {
-  if (windows::serves(of.rows(), of.nnz())) of.derived_of<windows>();
-}
-
 windows::windows(const pattern& original) {
   const device_scope scope(original.where().device);
   const build in(original, name);

@@ -167,4 +167,8 @@ void hybrid_run(const problem& p, workspace& work) {
          row_threads, args);
 }
 
+void hybrid_prepare(const pattern&, const pattern& oriented) {
+  if (windows::serves(oriented.rows(), oriented.nnz())) oriented.derived_of<windows>();
+}
+
 }  // namespace rig::on_cuda

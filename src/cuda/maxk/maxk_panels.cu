@@ -8,7 +8,6 @@
 #include "cuda/families.hpp"
 #include "cuda/maxk/maxk_panels.cuh"
 #include "cuda/maxk/top_k.hpp"
-#include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -195,6 +194,10 @@ bool run_by_panels(const problem& p, workspace& work) {
   work.panels = of;
   backward_by_panels(p, *of, work);
   return true;
+}
+
+void maxk_backward_prepare(const pattern& stored, const pattern& oriented) {
+  if (&stored != &oriented && row_panels::serves(stored)) stored.derived_of<row_panels>();
 }
 
 }  // namespace rig::on_cuda

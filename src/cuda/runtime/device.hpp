@@ -70,11 +70,8 @@ void find_statistics(problem& p);
 /// on rig's own stream, so that one counts too.
 void refuse_captured_build(const char* structure, int device, void* stream);
 
-/// Derived structures of a pattern on a device.
+/// Derives from op(A)'s pattern what any kernel of a device reads.
 void prepare_derived(const pattern& of);
-void prepare_row_panels(const pattern& of);
-void prepare_column_panels(const pattern& of);
-void prepare_windows(const pattern& of);
 std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation);
 
 /// Makes a device current for a scope, by its primary context, so that no other device gets a

@@ -155,4 +155,10 @@ void spmv_panels_run(const problem& p, workspace& work) {
   launch_panels(p, plan, derived->block_count, args);
 }
 
+void spmv_panels_prepare(const pattern&, const pattern& oriented) {
+  if (column_panels::serves(oriented.offsets_64(), oriented.rows(), oriented.columns(),
+                            oriented.nnz()))
+    oriented.derived_of<column_panels>();
+}
+
 }  // namespace rig::on_cuda

@@ -1,10 +1,11 @@
-// The list of kernels: one line per name and place.
+// The list of kernels: one line per name and place. No other file includes all backends.
 
 #include "cuda/families.hpp"
 #include "rig/kernels/cpu/maxk.hpp"
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/run.hpp"
 #include "rig/kernels/cpu/sampled.hpp"
+#include "rig/kernels/cpu/slices.hpp"
 #include "rig/kernels/cpu/update.hpp"
 #include "rig/kernels/list.hpp"
 
@@ -21,6 +22,8 @@ void sparse_family(const problem& p, workspace& work) {
   work.made = p.multiply_cpu(Family, p);
 }
 
+void slices_prepare(const pattern&, const pattern& oriented) { oriented.derived_of<slices>(); }
+
 using enum sampling;
 
 constexpr auto here = place::kind::cpu;
@@ -33,7 +36,7 @@ constexpr kernel list[] = {
     {"split", here, false, "long rows split, segments added in order", on_cpu::split_answer,
      family<on_cpu::split_family>},
     {"sell", here, false, "one column: eight rows of like length at once", on_cpu::sell_answer,
-     family<on_cpu::sell_family>},
+     family<on_cpu::sell_family>, whole, operands::dense, false, slices_prepare},
     {"bucket", here, true, "the first entries of long rows", on_cpu::sampled_answer<bucket>,
      on_cpu::sampled<bucket>, bucket},
     {"fastrand", here, true, "entries scattered over long rows", on_cpu::sampled_answer<fastrand>,
@@ -60,9 +63,11 @@ constexpr kernel list[] = {
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
      on_cuda::split_run},
     {"hybrid", gpu, false, "windows of 16 rows: the dense ones on Tensor cores",
-     on_cuda::hybrid_answer, on_cuda::hybrid_run},
+     on_cuda::hybrid_answer, on_cuda::hybrid_run, whole, operands::dense, false,
+     on_cuda::hybrid_prepare},
     {"spmv_panels", gpu, false, "one column: parts of B in shared memory",
-     on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run},
+     on_cuda::spmv_panels_answer, on_cuda::spmv_panels_run, whole, operands::dense, false,
+     on_cuda::spmv_panels_prepare},
     {"spmv", gpu, false, "one column: even chunks of entries", on_cuda::spmv_answer,
      on_cuda::spmv_run},
     {"bucket", gpu, true, "the first entries of long rows", on_cuda::sampled_answer<bucket>,
@@ -74,7 +79,7 @@ constexpr kernel list[] = {
     {"maxk", gpu, true, "the k greatest of each row of B", on_cuda::maxk_answer, on_cuda::maxk_run,
      whole, operands::cbsr_right | operands::dense},
     {"maxk_backward", gpu, false, "the places that a cbsr stores", on_cuda::maxk_backward_answer,
-     on_cuda::maxk_backward_run, whole, operands::cbsr_mask},
+     on_cuda::maxk_backward_run, whole, operands::cbsr_mask, false, on_cuda::maxk_backward_prepare},
     {"gustavson", gpu, false, "rows of B added up in shared memory", on_cuda::gustavson_answer,
      on_cuda::gustavson_run, whole, operands::sparse | operands::vector},
     {"dot", gpu, false, "rows of A times columns of B, where the mask has entries",
