@@ -3,11 +3,8 @@
 // What the files of hop 1 of the operations share: their checks, their steps and the order of
 // streams.
 
-#include <optional>
-
-#include "call/steps.hpp"
-#include "cuda/runtime/device.hpp"
 #include "rig/kernels/list.hpp"
+#include "storage/backend.hpp"
 
 namespace rig {
 
@@ -21,9 +18,7 @@ void check_indices(const operation& o);
 void check_shapes(const operation& o);
 
 /// The steps where an operation's operands are.
-inline const operation_steps& steps_of(const operation& o) {
-  return o.where() == cpu() ? on_cpu::steps : on_cuda::steps;
-}
+inline const backend& steps_of(const operation& o) { return backend_of(o.where()); }
 
 inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
 
@@ -35,29 +30,23 @@ explanation explain_product(const operation& o);
 /// The map of entries by the operation's operator.
 map_step map_of(const operation& o, const sparse_operand& x, type out_type, std::size_t out_bytes);
 
-/// Orders the streams of a device's operation; does nothing on the CPU.
-class in_order {
+/// Orders the streams of an operation.
+class in_order : stream_order {
  public:
-  explicit in_order(const operation& o) {
-    if (o.where() == cpu()) return;
-    order_.emplace(
-        o.where().device, o.desc->stream, o.name,
-        std::initializer_list<void*>{o.x.sparse.stream, o.x.sparse.values_stream, o.x.full.stream,
-                                     o.y.sparse.stream, o.y.sparse.values_stream, o.y.full.stream,
-                                     o.c.sparse.stream, o.c.sparse.values_stream, o.c.full.stream,
-                                     o.mask.sparse.stream, o.mask.sparse.values_stream,
-                                     o.mask.full.stream, o.rows.stream, o.columns.stream});
-  }
+  explicit in_order(const operation& o)
+      : stream_order(
+            o.where(), o.desc->stream, o.name,
+            {o.x.sparse.stream, o.x.sparse.values_stream, o.x.full.stream, o.y.sparse.stream,
+             o.y.sparse.values_stream, o.y.full.stream, o.c.sparse.stream, o.c.sparse.values_stream,
+             o.c.full.stream, o.mask.sparse.stream, o.mask.sparse.values_stream, o.mask.full.stream,
+             o.rows.stream, o.columns.stream}) {}
   /// Throws for a captured call that waits for the device.
   void refuse_capture(const operation& o) const {
-    if (order_ && order_->is_captured())
+    if (is_captured())
       fail(errc::cannot, {o.name,
                           ": the call waits for the device, so its stream cannot be "
                           "captured in a CUDA graph; call it outside the capture"});
   }
-
- private:
-  std::optional<on_cuda::stream_order> order_;
 };
 
 }  // namespace rig

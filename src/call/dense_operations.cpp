@@ -87,7 +87,7 @@ void fill(const operation& o, const dense_operand& t) {
     base.scalar = zero;
     base.scalar_type = o.op->algebra;
   }
-  steps_of(o).dense(base);
+  steps_of(o).run_dense(base);
 }
 
 /// The entries of X, joined with Y or the scalar, at their places in T.
@@ -189,11 +189,11 @@ void run_dense(const operation& o) {
   dense_operand& c = joined.c.full;
   if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
       !overlaps_askew(c, joined.mask.full) && !overlaps(c, joined.mask.sparse))
-    return steps_of(o).dense(joined);
+    return steps_of(o).run_dense(joined);
   kept.apart = room_like_c(o, o.out_type, o.out_bytes);
   c = kept.apart.full;
   copy(o.c.full, c, o.desc->stream);
-  steps_of(o).dense(joined);
+  steps_of(o).run_dense(joined);
   copy(c, o.c.full, o.desc->stream);
 }
 

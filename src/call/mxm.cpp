@@ -1,14 +1,11 @@
 // Hop 1: checks a problem, orients its operands, chooses a kernel and runs it.
 
 #include <algorithm>
-#include <cstring>
-#include <optional>
 
 #include "call/choice.hpp"
 #include "call/vector_mask.hpp"
-#include "cuda/runtime/device.hpp"
-#include "rig/kernels/cpu/isa.hpp"
 #include "rig/kernels/problem.hpp"
+#include "storage/backend.hpp"
 
 namespace rig {
 namespace {
@@ -153,44 +150,7 @@ void check_descriptor(problem& p) {
   check_fill(p);
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);
-  if (p.a.where == cpu()) on_cpu::instruction_set();  // throws if RIG_ISA is invalid
-}
-
-template <class Word>
-void transpose_words(const dense_operand& from, void* to) {
-  const Word* source = static_cast<const Word*>(from.data);
-  Word* target = static_cast<Word*>(to);
-  constexpr index block = 32;
-  for (index i0 = 0; i0 < from.rows; i0 += block)
-    for (index j0 = 0; j0 < from.columns; j0 += block)
-      for (index i = i0; i < from.rows && i < i0 + block; ++i)
-        for (index j = j0; j < from.columns && j < j0 + block; ++j)
-          target[static_cast<int64>(j) * from.rows + i] = source[i * from.stride + j];
-}
-
-void transpose_elements(const dense_operand& from, void* to, void* stream) {
-  if (from.where != cpu()) return on_cuda::transpose_elements(from, to, stream);
-  switch (from.value_bytes) {
-    case 1:
-      return transpose_words<unsigned char>(from, to);
-    case 2:
-      return transpose_words<unsigned short>(from, to);
-    case 4:
-      return transpose_words<unsigned>(from, to);
-    case 8:
-      return transpose_words<unsigned long>(from, to);
-    default:
-      break;
-  }
-  const auto* source = static_cast<const unsigned char*>(from.data);
-  auto* target = static_cast<unsigned char*>(to);
-  for (index i = 0; i < from.rows; ++i)
-    for (index j = 0; j < from.columns; ++j)
-      std::memcpy(target + (static_cast<std::size_t>(j) * static_cast<std::size_t>(from.rows) +
-                            static_cast<std::size_t>(i)) *
-                               from.value_bytes,
-                  source + static_cast<std::size_t>(i * from.stride + j) * from.value_bytes,
-                  from.value_bytes);
+  backend_of(p.a.where).check_settings();
 }
 
 void transpose_a(problem& p) {
@@ -214,9 +174,8 @@ void transpose_b(problem& p) {
   if (!p.algebra->ignores_right || selects) {
     p.keepalive_b = buffer::temporary(flipped.extent(), p.b.where, p.desc->stream);
     flipped.data = p.keepalive_b.data();
-    std::optional<on_cuda::stream_order> order;  // B may belong to another stream
-    if (p.b.where != cpu()) order.emplace(p);
-    transpose_elements(stored, flipped.data, p.keepalive_b.stream());
+    const stream_order order(p);  // B may belong to another stream
+    backend_of(p.b.where).transpose_elements(stored, flipped.data, p.keepalive_b.stream());
     flipped.stream = p.keepalive_b.stream();
   }
   p.b = flipped;
@@ -294,11 +253,6 @@ bool writes_nothing(const problem& p) {
   const bool stores_product = !p.is_updated || !p.creates_result;
   return p.a.rows == 0 ||
          ((!stores_product || p.b.columns == 0) && (!p.is_updated || p.updated.columns == 0));
-}
-
-/// Finds what the answers of a device's kernels rest on, once per call.
-void find_statistics(problem& p) {
-  if (p.a.where != cpu()) on_cuda::find_statistics(p);
 }
 
 /// The entries that the kernel reads; for a sampling kernel an upper bound.
@@ -381,12 +335,11 @@ answer update_answer(const problem& p) {
 
 void run(problem& p) {
   const bool is_empty = writes_nothing(p);
-  if (!is_empty) find_statistics(p);
+  if (!is_empty) backend_of(p.a.where).find_statistics(p);
   const kernel& chosen = *choose(p).chosen;
   if (is_empty) return;
   workspace work;  // before `order`, because it must outlive it
-  if (p.a.where == cpu()) return run_chosen(p, chosen, work);
-  const on_cuda::stream_order order(p);
+  const stream_order order(p);
   p.captured = order.is_captured();
   run_chosen(p, chosen, work);
 }
@@ -422,7 +375,7 @@ double traffic(const kernel& k, const problem& p) {
 explanation explain(problem& p) {
   p.reasons = true;
   check(p);
-  find_statistics(p);
+  backend_of(p.a.where).find_statistics(p);
   return explained(p, in_words(p),
                    p.is_updated ? operands::updated
                                 : operands::dense | operands::cbsr_right | operands::cbsr_mask,

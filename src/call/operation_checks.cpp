@@ -103,7 +103,7 @@ void check_list(const operation& o, const char* what, const index_list& given, i
   if (given.what == index_list::kind::all) return;
   const int64 count = given.size(limit);
   if (given.what == index_list::kind::list) {
-    const wrong_index wrong = steps_of(o).find_outside(o, given, limit);
+    const wrong_index wrong = backend_of(given.where).find_outside(o, given, limit);
     if (wrong.number >= count) return;
     const auto refuse = [&](const message_piece& value) {
       fail(errc::range, {o.name, ": ", what, " ", value, ", number ", wrong.number,

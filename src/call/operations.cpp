@@ -115,7 +115,7 @@ sparse_operand one_entry(const sparse_operand& x) {
 
 /// Makes a result iso, with the value that a map of one entry has on the CPU.
 void set_iso(sparse_result& out, const map_step& of_one) {
-  const buffer value = on_cpu::steps.map(of_one);
+  const buffer value = backend_of(cpu()).map(of_one);
   __builtin_memcpy(out.iso, value.data(), value.bytes());
   out.is_iso = true;
 }
@@ -154,7 +154,7 @@ sparse_result selected(const operation& o, intermediates& kept) {
 }
 
 sparse_result moved(const operation& o) {
-  const operation_steps& by = steps_of(o);
+  const backend& by = steps_of(o);
   const rearranged made = o.what == kind::extract     ? by.extract(o)
                           : o.what == kind::kronecker ? by.kronecker(o)
                           : o.what == kind::diagonal  ? by.diagonal(o)
@@ -231,7 +231,7 @@ sparse_result joined(const operation& o, const sparse_result& t, const assigned_
 }
 
 sparse_result assigned(const operation& o, intermediates& kept) {
-  const operation_steps& by = steps_of(o);
+  const backend& by = steps_of(o);
   kept.region = by.region(o);
   if (o.x.what != operand::kind::absent) {
     kept.t = by.placed(for_t(o));

@@ -5,31 +5,15 @@
 
 #include "call/checked_operation.hpp"
 #include "call/choice.hpp"
-#include "rig/kernels/cpu/threads.hpp"
 
 namespace rig {
 namespace {
 
-/// Below so many entries of a vector a device does not count, because waiting takes longer.
-constexpr int64 counted_entries = 4096;
-
 /// The number of a ⊗ b, or an estimate where counting would cost more than it can save.
 double count_products(const problem& p) {
-  const double nnz = static_cast<double>(p.a.nnz);
-  const double estimate =
-      nnz * static_cast<double>(p.right.sparse.nnz) / std::max(1, p.right.rows());
-  if (p.a.where != cpu()) {
-    const bool can_choose = p.is_vector && has_rows(p) && has_columns(p);
-    return can_choose && p.a.nnz >= counted_entries ? on_cuda::count_products(p) : estimate;
-  }
-  if (!has_rows(p)) return estimate;
-  const oriented rows = right_by_rows(p);
-  const int threads = on_cpu::threads_for(nnz, p.desc->threads);
-  int64 products = 0;
-#pragma omp parallel for num_threads(threads) reduction(+ : products)
-  for (int64 e = 0; e < p.a.nnz; ++e)
-    products += rows.sparse.offset(p.a.entries[e] + 1) - rows.sparse.offset(p.a.entries[e]);
-  return static_cast<double>(products);
+  if (const auto counted = backend_of(p.a.where).count_products(p)) return *counted;
+  return static_cast<double>(p.a.nnz) * static_cast<double>(p.right.sparse.nnz) /
+         std::max(1, p.right.rows());
 }
 
 /// The caller holds the order of streams.

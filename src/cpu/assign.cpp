@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "cpu/steps.hpp"
+#include "storage/backend.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
 

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <utility>
 
-#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cpu {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "cpu/index_targets.hpp"
-#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cpu {
 namespace {

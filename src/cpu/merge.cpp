@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cpu {
 namespace {
@@ -272,7 +272,7 @@ struct rows_made {
 
 }  // namespace
 
-sparse_result run(const merge_step& m) {
+sparse_result merge(const merge_step& m) {
   const int64 work = m.x->rows + entries_before(m.x, m.x->rows) + entries_before(m.y, m.x->rows);
   const int threads = threads_for(static_cast<double>(work), m.of.desc->threads);
   const int parts = threads == 1 ? 1 : 4 * threads;
@@ -382,7 +382,7 @@ class map_runner {
 
 }  // namespace
 
-buffer run(const map_step& m) {
+buffer map(const map_step& m) {
   const int64 nnz = m.x->nnz, step = element_block::most;
   buffer out =
       m.into != nullptr ? buffer() : buffer::allocate(static_cast<std::size_t>(nnz) * m.out_bytes);

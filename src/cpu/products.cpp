@@ -6,8 +6,20 @@
 
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/row.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cpu {
+
+std::optional<double> count_products(const problem& p) {
+  if (!has_rows(p)) return {};
+  const oriented rows = right_by_rows(p);
+  const int threads = threads_for(static_cast<double>(p.a.nnz), p.desc->threads);
+  int64 products = 0;
+#pragma omp parallel for num_threads(threads) reduction(+ : products)
+  for (int64 e = 0; e < p.a.nnz; ++e)
+    products += rows.sparse.offset(p.a.entries[e] + 1) - rows.sparse.offset(p.a.entries[e]);
+  return static_cast<double>(products);
+}
 
 bool is_true(const mask_operand& mask, int64 e) {
   const bool is_matrix = mask.over == mask_operand::kind::matrix;

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "cpu/index_targets.hpp"
-#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cpu {
 namespace {

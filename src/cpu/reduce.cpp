@@ -6,9 +6,9 @@
 #include <utility>
 #include <vector>
 
-#include "cpu/steps.hpp"
 #include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 
 namespace rig {
 namespace {

@@ -197,7 +197,7 @@ double elapsed_ms(place where, const std::function<void()>& work) {
   using clock = std::chrono::steady_clock;
   const auto start = clock::now();
   work();
-  if (where != cpu()) synchronise(where);
+  synchronise(where);
   return std::chrono::duration<double, std::milli>(clock::now() - start).count();
 }
 

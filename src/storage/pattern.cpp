@@ -6,10 +6,9 @@
 #include <tuple>
 
 #include "call/choice.hpp"
-#include "cuda/runtime/device.hpp"
+#include "storage/backend.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
-#include "storage/sort.hpp"
 
 namespace rig {
 namespace {
@@ -186,7 +185,7 @@ std::shared_ptr<const derived> pattern::find_or_build(const char* name, build ma
     // Also compares the text: another library's name has another address.
     for (const auto& [kept, made] : derived_)
       if (kept.data() == name || kept == name) return made;
-    if (where() != cpu()) on_cuda::refuse_captured_build(name, where().device, stream());
+    backend_of(where()).refuse_captured_build(name, where().device, stream());
     derived_.emplace_back(name, make(*this));
     return derived_.back().second;
   });
@@ -239,11 +238,7 @@ std::shared_ptr<const pattern> pattern::to(place target) const {
 }
 
 transposed::transposed(const pattern& original) {
-  if (original.where() != cpu()) {
-    structure = on_cuda::transpose(original, permutation);
-    return;
-  }
-  structure = transpose(original, permutation);
+  structure = backend_of(original.where()).transpose(original, permutation);
 }
 
 void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
@@ -251,10 +246,7 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
   const place where = structure.where();
   const auto turned = transpose ? structure.derived_of<transposed>() : nullptr;
   const pattern& oriented = transpose ? *turned->structure : structure;
-  if (where == cpu())
-    oriented.derived_of<row_lengths>();
-  else
-    on_cuda::prepare_derived(oriented);
+  backend_of(where).prepare_derived(oriented);
   for (const struct kernel& k : kernels())
     if (k.prepare != nullptr && k.where == where.where && k.name == kernel)
       k.prepare(structure, oriented);

@@ -1,13 +1,8 @@
 #include "rig/place.hpp"
 
-#include <unistd.h>
-
-#include <thread>
-
-#include "cuda/runtime/device.hpp"
 #include "rig/error.hpp"
-#include "rig/kernels/cpu/isa.hpp"
 #include "rig/version.hpp"
+#include "storage/backend.hpp"
 
 namespace rig {
 
@@ -20,6 +15,10 @@ void check_place(place where) {
                        "; write rig::cpu(), or rig::cuda(", where.device, ") for a GPU"});
 }
 
+void refuse_absent(place where, const backend& by) {
+  fail(errc::place, {to_string(where), " is not available: ", by.absent});
+}
+
 std::string to_string(place where) {
   return or_out_of_memory("to_string", [&]() -> std::string {
     if (where.where == place::kind::cpu) return "cpu";
@@ -29,20 +28,17 @@ std::string to_string(place where) {
 
 std::vector<device_info> devices() {
   return or_out_of_memory("devices", [&] {
-    device_info host;
-    host.where = cpu();
-    host.name = on_cpu::to_string(on_cpu::instruction_set());
-    host.threads = static_cast<int>(std::thread::hardware_concurrency());
-    host.memory = sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGE_SIZE);
-    std::vector<device_info> all = {host};
-    for (device_info& device : on_cuda::list_devices()) all.push_back(std::move(device));
+    std::vector<device_info> all = on_cpu::list_devices();
+    if (on_cuda::functions.absent == nullptr)
+      for (device_info& device : on_cuda::functions.list_devices())
+        all.push_back(std::move(device));
     return all;
   });
 }
 
 void synchronise(place where) {
   check_place(where);
-  if (where.where == place::kind::cuda) on_cuda::synchronise(where.device);
+  backend_of(where).synchronise(where.device);
 }
 
 const char* version() { return version_string; }

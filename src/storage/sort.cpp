@@ -3,8 +3,6 @@
 // A stable counting sort in two steps. First the items go to buckets of neighbouring keys, each
 // thread with a part of the items; then each bucket is sorted by one thread, in cache.
 
-#include "storage/sort.hpp"
-
 #include <algorithm>
 #include <atomic>
 #include <numeric>
@@ -12,6 +10,7 @@
 #include <vector>
 
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/backend.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
 
@@ -121,7 +120,7 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
 
 }  // namespace
 
-std::shared_ptr<const pattern> transpose(const pattern& original, buffer& permutation) {
+std::shared_ptr<const pattern> on_cpu::transpose(const pattern& original, buffer& permutation) {
   if (original.nnz() == 0) return pattern_without_entries(original.columns(), original.rows());
   return original.nnz() > highest<int32>() ? transpose_as<int64>(original, permutation)
                                            : transpose_as<int32>(original, permutation);

@@ -170,22 +170,42 @@ TEST_CASE("numbers of threads out of range do not reach OpenMP") {
   CHECK(threads({}) <= std::min(usual, most));
 }
 
+/// Calls check(line) for the lines of a folder's files that have these words; returns their number.
+template <class Check>
+int check_lines(const std::string& folder, const char* words, Check check) {
+  int found = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(RIG_SOURCE_DIR + folder)) {
+    if (!entry.is_regular_file()) continue;
+    std::ifstream file(entry.path());
+    for (std::string line; std::getline(file, line);) {
+      if (!contains(line, words)) continue;
+      CAPTURE(entry.path().string());
+      CAPTURE(line);
+      check(line);
+      ++found;
+    }
+  }
+  return found;
+}
+
 TEST_CASE("every parallel region sets its number of threads") {
   int regions = 0;
   for (const char* folder : {"/src", "/include"})
-    for (const auto& entry :
-         std::filesystem::recursive_directory_iterator(RIG_SOURCE_DIR + std::string(folder))) {
-      if (!entry.is_regular_file()) continue;
-      std::ifstream file(entry.path());
-      for (std::string line; std::getline(file, line);) {
-        if (!contains(line, "#pragma omp parallel")) continue;
-        CAPTURE(entry.path().string());
-        CAPTURE(line);
-        CHECK(contains(line, "num_threads(threads"));
-        ++regions;
-      }
-    }
+    regions += check_lines(folder, "#pragma omp parallel", [](const std::string& line) {
+      CHECK(contains(line, "num_threads(threads"));
+    });
   CHECK(regions > 10);
+}
+
+TEST_CASE("a place is reached by its table: no other room includes a backend") {
+  int includes = 0;
+  const std::string cpu = "#include \"cpu/", cuda = "#include \"cuda/";
+  for (const char* room : {"storage", "call", "io", "graph", "algorithms", "cpu", "cuda"})
+    includes += check_lines("/src/" + std::string(room), "#include", [&](const std::string& line) {
+      CHECK((room == std::string("cpu") || !contains(line, cpu)));
+      CHECK((room == std::string("cuda") || !contains(line, cuda)));
+    });
+  CHECK(includes > 100);
 }
 
 TEST_CASE("explain as text and as JSON") {

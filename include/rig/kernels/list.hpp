@@ -104,6 +104,8 @@ answer maxk_backward_answer(const problem& p);
 
 /// The reason why no cbsr can retain k of `columns` columns; empty if one can.
 std::string no_cbsr_because(index columns, int k);
+/// Throws error(range) with that reason, if there is one.
+void check_k(const char* operation, index columns, int k);
 
 /// Entries per row of the problem's cbsr, or of the one that it makes from its B.
 int retained_per_row(const problem& p);

@@ -5,7 +5,7 @@
 
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/fold.cuh"
-#include "cuda/elementwise/steps.hpp"
+#include "cuda/elementwise/work.hpp"
 
 namespace rig::on_cuda {
 namespace {

@@ -1,6 +1,6 @@
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/merge.cuh"
-#include "cuda/elementwise/steps.hpp"
+#include "cuda/elementwise/work.hpp"
 #include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
@@ -58,7 +58,7 @@ const void* kernel_of(const operation& o, const operator_info* op, bool plain) {
 
 }  // namespace
 
-sparse_result run(const merge_step& m) {
+sparse_result merge(const merge_step& m) {
   const operation& o = m.of;
   const work by(o);
   const index rows = m.x->rows, columns = m.x->columns;

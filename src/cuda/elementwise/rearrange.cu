@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "cuda/elementwise/each.hpp"
-#include "cuda/elementwise/steps.hpp"
 #include "cuda/elementwise/values.cuh"
+#include "cuda/elementwise/work.hpp"
 #include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
@@ -287,7 +287,6 @@ rearranged from_diagonal(const operation& o) {
 }
 
 wrong_index find_outside(const operation& o, const index_list& list, index limit) {
-  if (list.where == cpu()) return on_cpu::steps.find_outside(o, list, limit);
   const work by(o);
   const buffer found = by.room(1, sizeof(int64));
   by.to_device(found.data(), &list.count, sizeof(int64));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "cuda/elementwise/steps.hpp"
 #include "cuda/elementwise/values.cuh"
 #include "cuda/elementwise/work.hpp"
 #include "cuda/runtime/launch.hpp"
@@ -122,7 +121,7 @@ met_element met_by(broadcast by, int64 stride) {
 
 }  // namespace
 
-buffer run(const map_step& m) {
+buffer map(const map_step& m) {
   const work by(m.of);
   const sparse_operand& x = *m.x;
   buffer out = m.into != nullptr ? buffer() : by.result(x.nnz, m.out_bytes);

@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "call/steps.hpp"
 #include "cuda/analysis/build.hpp"
 #include "cuda/device/element.cuh"
 #include "cuda/runtime/context.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cuda {
 
@@ -133,5 +133,10 @@ const void* with_builtin(const operator_info& op, type stored, Work work) {
       return nullptr;
   }
 }
+
+/// Joins entries of X that meet at one place to `out`, which has the first of each group: members
+/// starts[g] … starts[g + 1] of group g are numbers of entries.
+void accumulate_groups(const work& by, const operation& o, int64 groups, const int64* starts,
+                       const int64* members, const buffer& out);
 
 }  // namespace rig::on_cuda

@@ -298,10 +298,12 @@ void copy_retained_entries(const dense_operand& full, const dense_operand& retai
 
 }  // namespace
 
-void select_top_k(const dense_operand& x, int k, void* values, void* indices, void* stream) {
+void select_top_k(const dense_operand& x, const dense_operand& retained, const descriptor& desc) {
   const device_scope scope(x.where.device);
+  void* const stream = stream_for(x.where.device, desc.stream);
   const auto as = [&]<class T>(T) {
-    select_top_k_as<T>(x, k, values, indices, static_cast<cudaStream_t>(stream));
+    select_top_k_as<T>(x, retained.k, retained.data, const_cast<void*>(retained.indices),
+                       static_cast<cudaStream_t>(stream));
   };
   if (x.value_type == type::float32) as(float());
   if (x.value_type == type::float64) as(double());
@@ -309,15 +311,15 @@ void select_top_k(const dense_operand& x, int k, void* values, void* indices, vo
   if (x.value_type == type::bfloat16) as(bfloat16());
 }
 
-void take_retained(const dense_operand& full, const dense_operand& retained, void* stream) {
-  copy_retained_entries<false>(full, retained, static_cast<cudaStream_t>(stream));
+void take_retained(const dense_operand& full, const dense_operand& retained) {
+  copy_retained_entries<false>(full, retained, static_cast<cudaStream_t>(retained.stream));
 }
 
-void scatter_retained(const dense_operand& retained, const dense_operand& full, void* stream) {
+void scatter_retained(const dense_operand& retained, const dense_operand& full) {
   const device_scope scope(full.where.device);
-  check(cudaMemsetAsync(full.data, 0, full.extent(), static_cast<cudaStream_t>(stream)),
-        "scatter_retained");
-  copy_retained_entries<true>(full, retained, static_cast<cudaStream_t>(stream));
+  const auto stream = static_cast<cudaStream_t>(full.stream);
+  check(cudaMemsetAsync(full.data, 0, full.extent(), stream), "scatter_retained");
+  copy_retained_entries<true>(full, retained, stream);
 }
 
 }  // namespace rig::on_cuda

@@ -1,9 +1,11 @@
 // The order between streams: of a call and its operands, of results and their readers.
 
 #include <algorithm>
+#include <new>
 #include <optional>
 
 #include "cuda/runtime/context.hpp"
+#include "storage/backend.hpp"
 
 namespace rig::on_cuda {
 
@@ -78,8 +80,29 @@ void synchronise(int device) {
   free_waiting(context_of(device));
 }
 
-stream_order::stream_order(int device, void* stream, const char* operation,
-                           std::initializer_list<void*> others)
+namespace {
+
+/// What a `stream_order` keeps.
+class order_of_call {
+ public:
+  order_of_call(int device, void* stream, const char* operation,
+                std::initializer_list<void*> others);
+  ~order_of_call();
+  order_of_call(const order_of_call&) = delete;
+  bool is_captured() const { return captured_; }
+
+ private:
+  bool add(void* stream, const char* operation);
+  bool captured_ = false;
+  int device_;
+  device_scope current_;
+  void* stream_;
+  void* others_[16];
+  int count_ = 0;
+};
+
+order_of_call::order_of_call(int device, void* stream, const char* operation,
+                             std::initializer_list<void*> others)
     : device_(device), current_(device_), stream_(stream_for(device_, stream)) {
   // A captured call cannot wait for work outside its graph: its operands must be ready when the
   // graph replays.
@@ -92,15 +115,7 @@ stream_order::stream_order(int device, void* stream, const char* operation,
   add(stream_for(device_, nullptr), operation);
 }
 
-stream_order::stream_order(const problem& p)
-    : stream_order(
-          p.a.where.device, p.desc->stream, p.operation,
-          {p.a.stream, p.a.values_stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
-           p.b.stream, p.b.beside_stream, p.c.stream, p.c.beside_stream, p.indices.stream,
-           p.indices.beside_stream, p.mask.full.stream, p.mask.full.beside_stream, p.weights.stream,
-           p.updated.stream}) {}
-
-bool stream_order::add(void* stream, const char* operation) {
+bool order_of_call::add(void* stream, const char* operation) {
   if (stream == stream_ || std::find(others_, others_ + count_, stream) != others_ + count_)
     return false;
   // An order with a captured stream would draw the call into the graph, where work cannot wait for
@@ -113,7 +128,7 @@ bool stream_order::add(void* stream, const char* operation) {
   return true;
 }
 
-stream_order::~stream_order() {
+order_of_call::~order_of_call() {
   // A buffer's own stream frees it, so that stream must not run ahead of the call. If it cannot be
   // made to wait, the host waits. The next call that waits reports a fault of the device.
   for (int i = 0; i < count_; ++i) try {
@@ -123,5 +138,15 @@ stream_order::~stream_order() {
         cudaGetLastError();
     }
 }
+
+}  // namespace
+
+bool begin_order(void* memory, int device, void* stream, const char* operation,
+                 std::initializer_list<void*> others) {
+  static_assert(sizeof(order_of_call) <= stream_order::room);
+  return (new (memory) order_of_call(device, stream, operation, others))->is_captured();
+}
+
+void end_order(void* memory) { static_cast<order_of_call*>(memory)->~order_of_call(); }
 
 }  // namespace rig::on_cuda

@@ -33,7 +33,10 @@ bool is_few(const problem& p) { return p.a.nnz <= few_products && p.products <= 
 
 }  // namespace
 
-double count_products(const problem& p) {
+std::optional<double> count_products(const problem& p) {
+  constexpr int64 counted_entries = 4096;  // of fewer, waiting takes longer than a kernel saves
+  const bool can_choose = p.is_vector && has_rows(p) && has_columns(p);
+  if (!can_choose || p.a.nnz < counted_entries) return {};
   const work by(p);
   const oriented b = right_by_rows(p);
   const buffer before = by.room(p.a.nnz + 1, sizeof(int64));

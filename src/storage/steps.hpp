@@ -1,7 +1,6 @@
 #pragma once
 
-// The steps that operations consist of, and that each place implements. Results of a step lie in
-// the operation's place, in the order of its stream.
+// The arguments and results of the steps that operations consist of; backend.def lists the steps.
 
 #include "rig/kernels/operation.hpp"
 
@@ -57,46 +56,6 @@ struct wrong_index {
   int64 number;  ///< the length of the list if all are in range
   index value;
 };
-
-struct operation_steps {
-  sparse_result (*merge)(const merge_step&);
-  /// No buffer if the results go `into` a dense.
-  buffer (*map)(const map_step&);
-  /// C⟨mask, replace⟩ = C ⊙ (X op Y), all dense; X or Y may be absent or the scalar.
-  void (*dense)(const operation&);
-  /// T of dense operands, at `t`: the sums of rows, or of columns if A is transposed; elements at
-  /// other places; and the elements of X at their places in C, where entries that meet are joined
-  /// as in `placed`.
-  void (*fold_dense)(const operation&, const dense_operand& t);
-  void (*extract_dense)(const operation&, const dense_operand& t);
-  void (*placed_dense)(const operation&, const dense_operand& t);
-  rearranged (*extract)(const operation&);
-  rearranged (*kronecker)(const operation&);
-  rearranged (*diagonal)(const operation&);
-  rearranged (*from_diagonal)(const operation&);
-  /// Values of a rearranged structure, by an operator.
-  buffer (*values)(const operation&, const rearranged&, const operator_info&);
-  /// Looks for an index outside 0 … limit − 1.
-  wrong_index (*find_outside)(const operation&, const index_list&, index limit);
-  assigned_region (*region)(const operation&);
-  /// Every place of the region of `assign`.
-  std::shared_ptr<const pattern> (*fill_region)(const operation&, const assigned_region&);
-  /// The entries of X at their places in C, in the type of C. Entries that meet are joined by the
-  /// accumulator, in the order of X; without one the last stays, or `build` throws
-  /// error(duplicate).
-  sparse_result (*placed)(const operation&);
-  /// The row sums of X in a vector, in the type of the result.
-  sparse_result (*reduce_rows)(const operation&);
-  /// out = the sum of all of X, unless it has no element. Waits for it.
-  void (*reduce)(const operation&, void* out);
-};
-
-namespace on_cpu {
-extern const operation_steps steps;
-}
-namespace on_cuda {
-extern const operation_steps steps;
-}
 
 inline element_source source_of(const sparse_operand& of) {
   return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
