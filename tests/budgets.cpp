@@ -11,8 +11,8 @@
 #include <string>
 
 #ifdef RIG_HAS_CUDA
-#include "cuda/row/row_aot.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/runtime/kernels.hpp"
+#include "cuda/tuning/row_aot.hpp"
 #endif
 
 namespace {

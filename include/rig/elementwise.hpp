@@ -15,7 +15,8 @@ namespace rig {
 
 /// The text of a semiring, a monoid or an operator.
 template <class S>
-inline constexpr definition definition_of = {rig_type_key::of<S>(), is_of_rig<S>(), source_of<S>()};
+inline constexpr definition definition_of = {rig_type_key::of<S>(), is_of_rig<S>(), source_of<S>(),
+                                             hash_of_semiring<S>()};
 
 /// The operators of semirings as records.
 template <class S>
@@ -491,7 +492,7 @@ inline constexpr operator_info element_operator_of = {
     &run_element_operator<F, T, Y>,
     operator_kind::apply,
     type_of<T>,
-    {rig_type_key::of<F>(), false, source_of<F>()}};
+    {rig_type_key::of<F>(), false, source_of<F>(), hash_of_semiring<F>()}};
 
 template <container X, class F, class Y>
 requires element_operator<F, X, Y>

@@ -3,8 +3,7 @@
 // The entry points of each CUDA kernel family, `answer`, `run` and `prepare`, and what families
 // share. The caller of `run` holds a `stream_order`, so the problem's device is current.
 
-#include "cuda/device/arguments.cuh"
-#include "rig/kernels/list.hpp"
+#include "cuda/analysis/lists.hpp"
 
 namespace rig::on_cuda {
 
@@ -67,8 +66,6 @@ buffer ordered_values(const problem& p, arguments& args);
 
 /// Returns whether the values that `ordered_values` sets, if any, begin on 16 bytes.
 bool has_aligned_values(const problem& p);
-
-struct row_lists;
 
 /// Which entries `row`'s kernel reads, and how it takes the rows.
 struct row_pass {

@@ -94,7 +94,7 @@ point make_point(const subject& graph, const rig::matrix<TA>& a, int columns,
           [of, how] { return plan_of(facts_of(of->problem(), how)); },
           [of](const launch_plan& plan) {
             const rig::problem p = of->problem();
-            compile(source_of(p, request_of(plan)), p.a.where.device);
+            compile(source_of(key_of(p), request_of(plan)), p.a.where.device);
           }};
 }
 

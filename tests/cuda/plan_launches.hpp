@@ -12,9 +12,8 @@
 
 #include "cuda/analysis/column_panels.hpp"
 #include "cuda/analysis/row_panels.hpp"
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 #include "plan_facts.hpp"
 
 /// The calls of device functions since this was emptied.
@@ -109,7 +108,7 @@ row_panels::row_panels(const pattern&)
 column_panels::column_panels(const pattern& original)
     : panel_count(column_panel_count(original.columns())), block_count(132) {}
 
-const void* kernel_for(const problem& p, const kernel_request& wanted) {
+device_kernel kernel_for(const kernel_key& key, const kernel_request& wanted) {
   std::string& kernel = seen.kernels.at(seen.asked++);
   kernel = expression_of(wanted, "S", "B");
   replace_all(kernel, "rig::on_cuda::", "");
@@ -117,21 +116,22 @@ const void* kernel_for(const problem& p, const kernel_request& wanted) {
   if (sources != nullptr) {
     std::string kind = kernel;
     std::erase_if(kind, [](char c) { return c >= '0' && c <= '9'; });
-    sources->try_emplace(kind, source_of(p, wanted));
+    sources->try_emplace(kind, source_of(key, wanted));
   }
   if (const std::size_t read = kernel.find("entries_read::"); read != std::string::npos)
     seen.reads = kernel.substr(read + 14, kernel.find_first_of(" >", read) - read - 14);
   if (wanted.shared_percent >= 0) add_words(kernel, "shared per cent", wanted.shared_percent);
-  return &kernel;
+  return {&kernel, wanted.name};
 }
 
-void launch(const problem&, const char* name, const void* kernel, dim3 grid, unsigned threads,
-            const arguments& args, std::size_t shared) {
+void launch(const launch_stream&, const device_kernel& kernel, dim3 grid, unsigned threads,
+            const void* of_kernel, std::size_t shared) {
+  const auto& args = *static_cast<const arguments*>(of_kernel);
   std::string& out = seen.launches;
   if (seen.launched++ > 0) out += "; then ";
-  for (const char* c = name; *c != '\0'; ++c)
+  for (const char* c = kernel.name; *c != '\0'; ++c)
     if (*c != ',') out += *c;
-  (out += ": ") += *static_cast<const std::string*>(kernel);
+  (out += ": ") += *static_cast<const std::string*>(kernel.handle);
   add_words(out, "grid", grid.x);
   (out += '.') += std::to_string(grid.y);
   (out += '.') += std::to_string(grid.z);

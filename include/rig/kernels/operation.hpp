@@ -56,6 +56,7 @@ struct definition {
   const char* key = nullptr;  ///< contains the type's full name
   bool is_rigs = false;       ///< the type is rig's: the library has the text
   const source_text* source = nullptr;
+  std::uint64_t key_hash = 0;  ///< hash of that name and of the source's text
 };
 
 /// An operator without its type. `run_cpu` writes out[k] in `out_type`; where one of two operands

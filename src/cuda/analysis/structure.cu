@@ -6,16 +6,11 @@
 #include <cub/device/device_scan.cuh>
 
 #include "cuda/analysis/build.hpp"
+#include "cuda/device/arguments.cuh"
 #include "cuda/runtime/context.hpp"
-#include "cuda/runtime/runtime.hpp"
 
 namespace rig::on_cuda {
 namespace {
-
-__device__ int64 offset_at(const void* offsets, bool offsets_64, index row) {
-  return offsets_64 ? static_cast<const int64*>(offsets)[row]
-                    : static_cast<const int32*>(offsets)[row];
-}
 
 __global__ void count_columns(const index* entries, int64 nnz, unsigned long long* counts) {
   for (int64 p = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; p < nnz;

@@ -7,7 +7,6 @@
 
 #include "cuda/analysis/build.hpp"
 #include "cuda/analysis/windows.hpp"
-#include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -26,10 +25,7 @@ struct csr_view {
   __device__ unsigned walked() const {
     return static_cast<unsigned>(columns > 512 * 512 ? columns / 512 : 512);
   }
-  __device__ int64 offset(index row) const {
-    return offsets_64 ? static_cast<const int64*>(offsets)[row]
-                      : static_cast<const int32*>(offsets)[row];
-  }
+  __device__ int64 offset(index row) const { return offset_at(offsets, offsets_64, row); }
 };
 
 /// The entries of one row of a window; none if A has no such row.
@@ -269,12 +265,6 @@ __global__ void __launch_bounds__(block)
       });
 }
 
-int least_entries(int64 nnz) {
-  product_facts facts;
-  facts[fact::nonzeros] = static_cast<double>(nnz);
-  return current_table().find(section::windows, facts)[setting::least_entries];
-}
-
 }  // namespace
 
 windows::windows(const pattern& original) {
@@ -291,7 +281,8 @@ windows::windows(const pattern& original) {
   auto* const found = counted.data<window_class>();
   auto* const counts = reinterpret_cast<int32*>(found + window_classes);
   in.clear(counted);
-  in.start(&count_tiles, 32 * count, a, count, least_entries(original.nnz()), counts, found);
+  in.start(&count_tiles, 32 * count, a, count, least_entries_per_tile(original.nnz()), counts,
+           found);
   in.with_scratch([&](void* space, std::size_t& bytes) {
     return cub::DeviceScan::ExclusiveSum(space, bytes, counts, tiles_.data<int32>(), count + 1,
                                          in.stream);

@@ -40,4 +40,7 @@ struct windows : derived {
   buffer tiles_, columns_, bits_;
 };
 
+/// The least entries per tile of a window with tiles. The tuning table decides (src/cuda/tuning).
+int least_entries_per_tile(int64 nnz);
+
 }  // namespace rig::on_cuda

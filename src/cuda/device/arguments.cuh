@@ -126,6 +126,13 @@ struct window_fit {
   }
 };
 
+/// Element `row` of the offsets of a pattern.
+template <class Row>
+constexpr int64 offset_at(const void* offsets, bool offsets_64, Row row) {
+  return offsets_64 ? static_cast<const int64*>(offsets)[row]
+                    : static_cast<const int32*>(offsets)[row];
+}
+
 struct mask_arguments {
   enum kind : unsigned char { absent, matrix, dense };
   kind over = absent;

@@ -17,17 +17,15 @@ constexpr int64 most_in_column_segment = 256;
 /// The segments of one long line, and the elements that each reads in turn.
 constexpr int64 segments_of_line = 8192, part_of_line = 1024;
 
-const void* kernel_of(const operation& o) {
-  const operator_info& add = *o.sums->add;
-  const void* const builtin = with_builtin(add, o.sums->result, [](auto of) -> const void* {
-    using Op = typename decltype(of)::type;
-    if constexpr (requires { typename Op::folds; })
-      return reinterpret_cast<const void*>(&fold_segments<Op>);
-    else
-      return nullptr;
-  });
-  return builtin != nullptr ? builtin
-                            : compiled_kernel(o, add, "fold_segments", "cuda/elementwise/fold.cuh");
+device_kernel folding_kernel(const operation& o) {
+  return kernel_of(o, *o.sums->add, o.sums->result, {"fold_segments", "cuda/elementwise/fold.cuh"},
+                   [](auto of) -> const void* {
+                     using Op = typename decltype(of)::type;
+                     if constexpr (requires { typename Op::folds; })
+                       return reinterpret_cast<const void*>(&fold_segments<Op>);
+                     else
+                       return nullptr;
+                   });
 }
 
 /// Sums segments of `of` to `out`, of the type `to`.
@@ -41,8 +39,7 @@ void fold(const work& by, const operation& o, fold_arguments args, const element
   args.in_vectors = args.in_vectors && of.values != nullptr && of.permutation == nullptr &&
                     of.stored == o.sums->result && of.stored != type::other;
   const int64 segments_per_block = element_threads / args.lanes;
-  by.launch(kernel_of(o), "fold_segments",
-            (args.count + segments_per_block - 1) / segments_per_block, args);
+  by.launch(folding_kernel(o), (args.count + segments_per_block - 1) / segments_per_block, &args);
 }
 
 /// Sums as a monoid stores them.
@@ -60,10 +57,7 @@ int lanes_for(int64 elements, int64 segments) {
 struct row_offsets {
   const void* offsets;
   bool offsets_64;
-  __device__ int64 operator()(int64 row) const {
-    return offsets_64 ? static_cast<const int64*>(offsets)[row]
-                      : static_cast<const int32*>(offsets)[row];
-  }
+  __device__ int64 operator()(int64 row) const { return offset_at(offsets, offsets_64, row); }
 };
 
 /// The segments of rows: before row r there are the sum of segments and of rows with entries, in

@@ -1,7 +1,7 @@
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/merge.cuh"
 #include "cuda/elementwise/work.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -47,13 +47,11 @@ const void* merge_kernel(bool plain) {
                : reinterpret_cast<const void*>(&merge_tiles<Op, false>);
 }
 
-const void* kernel_of(const operation& o, const operator_info* op, bool plain) {
-  if (op == nullptr) return merge_kernel<copying<unsigned char>>(plain);
-  const void* const builtin = with_builtin(
-      *op, o.out_type, [&](auto of) { return merge_kernel<typename decltype(of)::type>(plain); });
-  return builtin != nullptr ? builtin
-                            : compiled_kernel(o, *op, "merge_tiles", "cuda/elementwise/merge.cuh",
-                                              plain ? ", true" : ", false");
+device_kernel merging_kernel(const operation& o, const operator_info* op, bool plain) {
+  if (op == nullptr)
+    return kernel_by_nvcc(merge_kernel<copying<unsigned char>>(plain), "merge_tiles");
+  return kernel_of(o, *op, o.out_type, {"merge_tiles", "cuda/elementwise/merge.cuh", {plain}},
+                   [&](auto of) { return merge_kernel<typename decltype(of)::type>(plain); });
 }
 
 }  // namespace
@@ -84,7 +82,7 @@ sparse_result merge(const merge_step& m) {
   args.counts = counts.data<int64>();
   const bool is_plain = args.mask.over == mask_arguments::absent && m.keep == nullptr &&
                         m.region_rows == nullptr && m.region_columns == nullptr;
-  by.launch(merge_kernel<void>(is_plain), "merge_tiles", tiles, args);
+  by.launch(kernel_by_nvcc(merge_kernel<void>(is_plain), "merge_tiles"), tiles, &args);
   running_sum(by, counts.data<int64>(), before.data<int64>(), tiles);
   const int64 nnz = by.read(before.data<int64>() + tiles);
 
@@ -106,7 +104,7 @@ sparse_result merge(const merge_step& m) {
   args.offsets = offsets.data();
   args.offsets_64 = offsets_64;
   args.columns = entries.data<index>();
-  by.launch(kernel_of(o, m.op, is_plain), "merge_tiles", tiles, args);
+  by.launch(merging_kernel(o, m.op, is_plain), tiles, &args);
   out.structure = std::make_shared<const pattern>(rows, columns, nnz, std::move(offsets),
                                                   offsets_64, std::move(entries));
   return out;

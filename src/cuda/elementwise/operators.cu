@@ -1,10 +1,8 @@
-// Operators as arguments of kernels, and the kernels of those that are not builtin.
+// Operators as arguments of kernels, and the keys of those that are not builtin.
 
 #include <cstring>
 
 #include "cuda/elementwise/work.hpp"
-#include "cuda/runtime/compile.hpp"
-#include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -26,20 +24,6 @@ std::size_t bytes_of(type stored, std::size_t otherwise) {
     default:
       return otherwise;
   }
-}
-
-/// The operator as the compiler names it: "rig::on_cuda::adding<rig::min_plus<float>>".
-std::string operator_type(const operation& o, const operator_info& op) {
-  const std::string of = type_name(op.text.key, op.text.source);
-  if (op.kind == operator_kind::add) return "rig::on_cuda::adding<" + of + ">";
-  if (op.kind == operator_kind::multiply) return "rig::on_cuda::multiplying<" + of + ">";
-  const char* const x = element_name(op.algebra);
-  const char* const y = element_name(o.scalar_type);
-  if (x == nullptr || y == nullptr)
-    fail(errc::cannot,
-         {o.name, ": operator ", op.name, " takes ", x == nullptr ? "elements" : "a y",
-          " of a type that the GPU compiler cannot see; pass one of rig's types"});
-  return "rig::on_cuda::applying<" + of + ", " + x + ", " + y + ">";
 }
 
 }  // namespace
@@ -68,16 +52,27 @@ element_arguments arguments_of(const operation& o, const operator_info& op, unsi
   return out;
 }
 
-const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
-                            const char* file, const char* arguments) {
+kernel_key key_of(const operation& o, const operator_info& op) {
+  using enum kernel_key::role;
   if (op.text.source == nullptr && !op.text.is_rigs)
     fail(errc::cannot,
          {o.name, ": the GPU compiler cannot see the text of ", op.name, ": define it",
           op.kind == operator_kind::apply ? " by RIG_OPERATOR" : " by RIG_SEMIRING"});
-  return compile(
-      {file, std::string("rig::on_cuda::") + kernel + "<" + operator_type(o, op) + arguments + ">",
-       op.text.source},
-      o.where().device);
+  kernel_key out = {.type_name = op.text.key,
+                    .type_hash = op.text.key_hash,
+                    .source = op.text.source,
+                    .device = o.where().device};
+  out.as = op.kind == operator_kind::add        ? adding
+           : op.kind == operator_kind::multiply ? multiplying
+                                                : applying;
+  if (out.as != applying) return out;
+  out.x = op.algebra;
+  out.y = o.scalar_type;
+  const bool has_x = element_name(out.x) != nullptr;
+  if (!has_x || element_name(out.y) == nullptr)
+    fail(errc::cannot, {o.name, ": operator ", op.name, " takes ", has_x ? "a y" : "elements",
+                        " of a type that the GPU compiler cannot see; pass one of rig's types"});
+  return out;
 }
 
 }  // namespace rig::on_cuda

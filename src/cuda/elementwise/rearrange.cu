@@ -20,10 +20,7 @@ struct rows_and_columns {
 
   explicit rows_and_columns(const sparse_operand& of)
       : offsets(of.offsets), entries(of.entries), rows(of.rows), offsets_64(of.offsets_64) {}
-  __device__ int64 offset(int64 row) const {
-    return offsets_64 ? static_cast<const int64*>(offsets)[row]
-                      : static_cast<const int32*>(offsets)[row];
-  }
+  __device__ int64 offset(int64 row) const { return offset_at(offsets, offsets_64, row); }
   __device__ int64 length(int64 row) const { return offset(row + 1) - offset(row); }
 };
 
@@ -359,14 +356,6 @@ void refuse_duplicate(const work& by, const std::uint64_t* keys, int64 count, in
                          key & ((std::uint64_t{1} << column_bits) - 1), "); give a combiner"});
 }
 
-/// The kernel of the builtin operator, or else the one that is compiled.
-template <class Kernel>
-const void* kernel_of(const operation& o, const operator_info& op, const char* name,
-                      Kernel builtin) {
-  const void* const found = with_builtin(op, o.out_type, builtin);
-  return found != nullptr ? found : compiled_kernel(o, op, name, "cuda/elementwise/values.cuh");
-}
-
 dense_list list_of(const device_list& from) {
   const bool is_list = from.at.what == index_list::kind::list;
   return {is_list ? from.at.list : nullptr, from.at.first, from.at.step};
@@ -394,10 +383,11 @@ void extract_dense(const operation& o, const dense_operand& t) {
   args.t_stride = t.stride;
   args.row_list = list_of(rows);
   args.column_list = list_of(columns);
-  const void* const kernel = kernel_of(o, op, "extract_elements", [](auto of) {
-    return reinterpret_cast<const void*>(&extract_elements<typename decltype(of)::type>);
-  });
-  by.launch(kernel, "extract_elements", element_blocks(args.rows * args.columns), args);
+  const device_kernel kernel = kernel_of(
+      o, op, o.out_type, {"extract_elements", "cuda/elementwise/values.cuh"}, [](auto of) {
+        return reinterpret_cast<const void*>(&extract_elements<typename decltype(of)::type>);
+      });
+  by.launch(kernel, element_blocks(args.rows * args.columns), &args);
 }
 
 void placed_dense(const operation& o, const dense_operand& t) {
@@ -420,10 +410,11 @@ void placed_dense(const operation& o, const dense_operand& t) {
   args.row_list = {of_rows.begins.data<int64>(), of_rows.targets.data<int64>()};
   args.column_list = {of_columns.begins.data<int64>(), of_columns.targets.data<int64>()};
   args.joins = joins;
-  const void* const kernel = kernel_of(o, op, "place_elements", [](auto of) {
-    return reinterpret_cast<const void*>(&place_elements<typename decltype(of)::type>);
-  });
-  by.launch(kernel, "place_elements", blocks_for(args.rows * args.columns), args);
+  const device_kernel kernel =
+      kernel_of(o, op, o.out_type, {"place_elements", "cuda/elementwise/values.cuh"}, [](auto of) {
+        return reinterpret_cast<const void*>(&place_elements<typename decltype(of)::type>);
+      });
+  by.launch(kernel, blocks_for(args.rows * args.columns), &args);
 }
 
 namespace {

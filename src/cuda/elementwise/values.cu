@@ -5,27 +5,23 @@
 
 #include "cuda/elementwise/values.cuh"
 #include "cuda/elementwise/work.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 
 namespace rig::on_cuda {
 namespace {
 
 constexpr const char* file = "cuda/elementwise/values.cuh";
 
-const void* kernel_of_entries(const operation& o, const operator_info& op, type stored) {
-  const void* const builtin = with_builtin(op, stored, [](auto of) {
-    using Op = typename decltype(of)::type;
-    return reinterpret_cast<const void*>(&entry_values<Op>);
+device_kernel kernel_of_entries(const operation& o, const operator_info& op, type stored) {
+  return kernel_of(o, op, stored, {"entry_values", file}, [](auto of) {
+    return reinterpret_cast<const void*>(&entry_values<typename decltype(of)::type>);
   });
-  return builtin != nullptr ? builtin : compiled_kernel(o, op, "entry_values", file);
 }
 
-const void* kernel_of_dense(const operation& o, const operator_info& op) {
-  const void* const builtin = with_builtin(op, o.out_type, [](auto of) {
-    using Op = typename decltype(of)::type;
-    return reinterpret_cast<const void*>(&dense_values<Op>);
+device_kernel kernel_of_dense(const operation& o, const operator_info& op) {
+  return kernel_of(o, op, o.out_type, {"dense_values", file}, [](auto of) {
+    return reinterpret_cast<const void*>(&dense_values<typename decltype(of)::type>);
   });
-  return builtin != nullptr ? builtin : compiled_kernel(o, op, "dense_values", file);
 }
 
 /// An operand that packed kernels read: elements of the operator's type side by side, or one.
@@ -54,7 +50,8 @@ bool run_packed(const work& by, const element_arguments& elements, const operato
     return nullptr;
   });
   if (kernel == nullptr) return false;
-  by.launch(kernel, "packed_values", std::min<int64>((count + each - 1) / each, 1 << 20), args);
+  by.launch(kernel_by_nvcc(kernel, "packed_values"),
+            std::min<int64>((count + each - 1) / each, 1 << 20), &args);
   return true;
 }
 
@@ -97,8 +94,7 @@ void run(const work& by, const operation& o, const dense_step& step) {
   args.c_stride = c.stride;
   args.x_stride = step.x_stride;
   args.y_stride = step.y_stride;
-  by.launch(kernel_of_dense(o, *step.op), "dense_values", element_blocks(args.rows * args.columns),
-            args);
+  by.launch(kernel_of_dense(o, *step.op), element_blocks(args.rows * args.columns), &args);
 }
 
 }  // namespace
@@ -145,8 +141,7 @@ buffer map(const map_step& m) {
   }
   if (args.columns == nullptr && run_packed(by, args.elements, *m.op, args.has_y, x.nnz))
     return out;
-  by.launch(kernel_of_entries(m.of, *m.op, m.out_type), "entry_values", element_blocks(x.nnz),
-            args);
+  by.launch(kernel_of_entries(m.of, *m.op, m.out_type), element_blocks(x.nnz), &args);
   return out;
 }
 
@@ -163,7 +158,7 @@ buffer values(const operation& o, const rearranged& r, const operator_info& op) 
   args.x = r.x.data<int64>();
   args.has_y = r.y.bytes() > 0;
   args.y = r.y.data<int64>();
-  by.launch(kernel_of_entries(o, op, o.out_type), "entry_values", element_blocks(nnz), args);
+  by.launch(kernel_of_entries(o, op, o.out_type), element_blocks(nnz), &args);
   return out;
 }
 
@@ -210,12 +205,11 @@ void accumulate_groups(const work& by, const operation& o, int64 groups, const i
   args.groups = groups;
   args.starts = starts;
   args.members = members;
-  const void* kernel = with_builtin(*o.accumulates, o.out_type, [](auto of) {
-    using Op = typename decltype(of)::type;
-    return reinterpret_cast<const void*>(&join_groups<Op>);
-  });
-  if (kernel == nullptr) kernel = compiled_kernel(o, *o.accumulates, "join_groups", file);
-  by.launch(kernel, "join_groups", blocks_for(groups), args);
+  const device_kernel kernel =
+      kernel_of(o, *o.accumulates, o.out_type, {"join_groups", file}, [](auto of) {
+        return reinterpret_cast<const void*>(&join_groups<typename decltype(of)::type>);
+      });
+  by.launch(kernel, blocks_for(groups), &args);
 }
 
 }  // namespace rig::on_cuda

@@ -35,9 +35,7 @@ __device__ inline index row_of_entry(const void* offsets, bool offsets_64, index
                                      int64 p) {
   while (high - low > 1) {
     const index middle = low + (high - low) / 2;
-    const int64 begin = offsets_64 ? static_cast<const int64*>(offsets)[middle]
-                                   : static_cast<const int32*>(offsets)[middle];
-    if (begin <= p)
+    if (offset_at(offsets, offsets_64, middle) <= p)
       low = middle;
     else
       high = middle;

@@ -7,6 +7,7 @@
 #include "cuda/analysis/build.hpp"
 #include "cuda/device/element.cuh"
 #include "cuda/runtime/context.hpp"
+#include "cuda/runtime/launch.hpp"
 #include "storage/backend.hpp"
 
 namespace rig::on_cuda {
@@ -15,13 +16,8 @@ namespace rig::on_cuda {
 /// stream that outlives it.
 class work : public build {
  public:
-  explicit work(const operation& o)
-      : build(o.where(), stream_for(o.where().device, o.desc->stream), o.name),
-        owner_(owner_for(o.where().device, o.desc->stream)) {}
-
-  explicit work(const problem& p)
-      : build(p.a.where, stream_for(p.a.where.device, p.desc->stream), p.operation),
-        owner_(owner_for(p.a.where.device, p.desc->stream)) {}
+  explicit work(const operation& o) : work(o.where(), o.desc->stream, o.name) {}
+  explicit work(const problem& p) : work(p.a.where, p.desc->stream, p.operation) {}
 
   work(const work&) = delete;
   /// Results that are dropped, by an exception or because they were copied, are freed by their
@@ -56,16 +52,20 @@ class work : public build {
     return *number.get();
   }
 
-  template <class Arguments>
-  void launch(const void* kernel, const char* kernel_name, int64 blocks, const Arguments& arguments,
+  void launch(const device_kernel& kernel, int64 blocks, const void* arguments,
               unsigned threads = element_threads) const {
-    void* parameters[] = {const_cast<Arguments*>(&arguments)};
-    launch_kernel(kernel, kernel_name, where.device, stream, dim3(static_cast<unsigned>(blocks)),
-                  dim3(threads), parameters);
+    on_cuda::launch({where.device, stream, captured_}, kernel, dim3(static_cast<unsigned>(blocks)),
+                    threads, arguments);
   }
 
  private:
+  work(place device, void* of_call, const char* what)
+      : build(device, stream_for(device.device, of_call), what),
+        owner_(owner_for(device.device, of_call)),
+        captured_(is_capturing(stream)) {}
+
   void* owner_;
+  bool captured_;
   mutable std::vector<buffer> results_;  ///< kept until the destructor has ordered the streams
 };
 
@@ -79,10 +79,9 @@ inline int64 element_blocks(int64 count) {
 element_array array_of(const element_source& from);
 element_arguments arguments_of(const operation& o, const operator_info& op, unsigned char code);
 
-/// A kernel of an operator that is not builtin: compiled at run time. Throws error(cannot) if the
+/// The key of kernels of an operator that is not builtin. Throws error(cannot) if the run-time
 /// compiler has no text of it.
-const void* compiled_kernel(const operation& o, const operator_info& op, const char* kernel,
-                            const char* file, const char* arguments = "");
+kernel_key key_of(const operation& o, const operator_info& op);
 
 /// An operator as an argument.
 template <class Op>
@@ -138,5 +137,15 @@ const void* with_builtin(const operator_info& op, type stored, Work work) {
 /// starts[g] … starts[g + 1] of group g are numbers of entries.
 void accumulate_groups(const work& by, const operation& o, int64 groups, const int64* starts,
                        const int64* members, const buffer& out);
+
+/// The kernel of a builtin operator, by `builtin` as above; else the one compiled at run time.
+template <class Work>
+device_kernel kernel_of(const operation& o, const operator_info& op, type stored,
+                        kernel_request wanted, Work builtin) {
+  const void* const found = with_builtin(op, stored, builtin);
+  if (found != nullptr) return kernel_by_nvcc(found, wanted.name);
+  wanted.reads_b = false;
+  return kernel_for(key_of(o, op), wanted);
+}
 
 }  // namespace rig::on_cuda

@@ -5,10 +5,8 @@
 #include <algorithm>
 #include <string>
 
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/compile.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -163,8 +161,8 @@ void hybrid_run(const problem& p, workspace& work) {
   args.fit = fit_of(selector_of(p));
   args.c_in_vectors = is_in_fours(args.c, args.c_stride, p.b.columns, p.c.value_bytes);
   const int64 blocks = (warps_of(p) + window_warps - 1) / window_warps;
-  launch(p, "hybrid", kernel_for(p, request_for(p)), dim3(static_cast<unsigned>(blocks)),
-         row_threads, args);
+  launch(stream_of(p), kernel_for(key_of(p), request_for(p)), dim3(static_cast<unsigned>(blocks)),
+         row_threads, &args);
 }
 
 void hybrid_prepare(const pattern&, const pattern& oriented) {

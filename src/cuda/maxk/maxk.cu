@@ -3,7 +3,6 @@
 #include "cuda/families.hpp"
 #include "cuda/maxk/maxk.cuh"
 #include "cuda/maxk/top_k.hpp"
-#include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -80,15 +79,15 @@ void set_retained(const problem& p, const forward_plan& plan, arguments& args) {
 }
 
 void launch_forward(const problem& p, const forward_plan& plan, arguments& args, workspace& work) {
-  const void* const kernel =
-      kernel_for(p, {"maxk",
-                     "cuda/maxk/maxk.cuh",
-                     {template_argument::index_of(p.b.indices_8), plan.values, plan.lanes,
-                      plan.has_flags, plan.plain, plan.whole}});
+  const device_kernel kernel =
+      kernel_for(key_of(p), {"maxk",
+                             "cuda/maxk/maxk.cuh",
+                             {template_argument::index_of(p.b.indices_8), plan.values, plan.lanes,
+                              plan.has_flags, plan.plain, plan.whole}});
   const std::size_t place_bytes = p.algebra->accum_bytes + plan.has_flags;
   const buffer sums =
       split_rows(p, static_cast<std::size_t>(p.b.columns) * place_bytes, plan.tiles, args, work);
-  launch(p, "maxk", kernel, grid_for(args, plan.warps, plan.tiles), 32 * plan.warps, args,
+  launch(stream_of(p), kernel, grid_for(args, plan.warps, plan.tiles), 32 * plan.warps, &args,
          plan.shared);
 }
 

@@ -3,7 +3,6 @@
 #include "cuda/families.hpp"
 #include "cuda/maxk/maxk_backward.cuh"
 #include "cuda/maxk/top_k.hpp"
-#include "cuda/runtime/launch.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -75,11 +74,11 @@ void set_retained(const problem& p, const backward_plan& plan, arguments& args) 
 }
 
 void launch_rows(const problem& p, const backward_plan& plan, arguments& args, workspace& work) {
-  const void* const kernel =
-      kernel_for(p, {plan.kernel, "cuda/maxk/maxk_backward.cuh", plan.arguments});
+  const device_kernel kernel =
+      kernel_for(key_of(p), {plan.kernel, "cuda/maxk/maxk_backward.cuh", plan.arguments});
   const buffer sums = split_rows(p, static_cast<std::size_t>(plan.columns) * p.algebra->accum_bytes,
                                  plan.tiles, args, work);
-  launch(p, plan.kernel, kernel, grid_for(args, most_warps, plan.tiles), 32 * most_warps, args);
+  launch(stream_of(p), kernel, grid_for(args, most_warps, plan.tiles), 32 * most_warps, &args);
 }
 
 }  // namespace

@@ -121,33 +121,32 @@ void combine(const problem& p, const row_panels& of, void* sums, workspace& work
   args.segment_sums = sums;
   if (!adds_by_atomics(p)) {
     args.first_place = of.first_place;
-    const row_lists& lists = lists_of(p, work);
+    const row_lists& lists = lists_of(*p.oriented, work);
     args.order = order_of(p, lists);
     set_segments(lists, args);
   }
   const int values = p.algebra->accum_bytes == 4 && k % 4 == 0 ? 4 : 1,
             lanes = lanes_for((k + values - 1) / values, 2),
             row_lanes = std::max(lanes, least_combining);
-  const void* const kernel = kernel_for(p, {.name = "maxk_combine",
-                                            .file = "cuda/maxk/maxk_panels.cuh",
-                                            .arguments = {values, lanes, row_lanes},
-                                            .reads_b = false});
+  const device_kernel kernel = kernel_for(key_of(p), {.name = "maxk_combine",
+                                                      .file = "cuda/maxk/maxk_panels.cuh",
+                                                      .arguments = {values, lanes, row_lanes},
+                                                      .reads_b = false});
   const int64 groups = combine_threads / row_lanes;
   const int64 blocks = args.split_count + (p.a.rows + groups - 1) / groups;
-  launch(p, "maxk_combine", kernel,
+  launch(stream_of(p), kernel,
          dim3(static_cast<unsigned>(blocks), static_cast<unsigned>(tiles_of(k, lanes, values))),
-         combine_threads, args);
+         combine_threads, &args);
 }
 
 void launch_panels(const problem& p, const row_panels& of, const panels_plan& plan, arguments& args,
                    workspace& work) {
-  const char* const name = "maxk_backward_panels";
-  const void* const add =
-      kernel_for(p, {.name = name,
-                     .file = "cuda/maxk/maxk_panels.cuh",
-                     .arguments = {template_argument::index_of(p.c.indices_8), plan.lanes,
-                                   plan.values, plan.in_vectors, plan.adds},
-                     .most_shared = shared_room(p.a.where.device)});
+  const device_kernel add =
+      kernel_for(key_of(p), {.name = "maxk_backward_panels",
+                             .file = "cuda/maxk/maxk_panels.cuh",
+                             .arguments = {template_argument::index_of(p.c.indices_8), plan.lanes,
+                                           plan.values, plan.in_vectors, plan.adds},
+                             .most_shared = shared_room(p.a.where.device)});
   const std::size_t places = static_cast<std::size_t>(plan.adds ? p.a.rows : of.segment_count) *
                              static_cast<std::size_t>(p.c.k);
   buffer sums;
@@ -155,15 +154,16 @@ void launch_panels(const problem& p, const row_panels& of, const panels_plan& pl
     sums = buffer::temporary(places * p.algebra->accum_bytes, p.a.where, p.desc->stream);
   args.c = plan.in_place ? p.c.data : sums.data();
   args.segment_sums = sums.data();
-  if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), stream_of(p)), name);
-  check(cudaFuncSetAttribute(add, cudaFuncAttributePreferredSharedMemoryCarveout,
+  const launch_stream on = stream_of(p);
+  if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), on.stream), add.name);
+  check(cudaFuncSetAttribute(add.handle, cudaFuncAttributePreferredSharedMemoryCarveout,
                              plan.shared_percent),
-        name);
+        add.name);
   if (of.unit_count > 0)
-    launch(p, name, add,
+    launch(on, add,
            dim3(static_cast<unsigned>(of.unit_count),
                 static_cast<unsigned>(tiles_of(p.c.k, plan.lanes, plan.values))),
-           panel_threads, args, panel_bytes(p));
+           panel_threads, &args, panel_bytes(p));
   if (!plan.in_place) combine(p, of, sums.data(), work);
 }
 

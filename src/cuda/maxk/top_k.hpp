@@ -2,10 +2,8 @@
 
 // The host code that `maxk` and `maxk_backward` share: facts, grids, split rows, estimates.
 
-#include "cuda/analysis/row_statistics.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
-#include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
 

@@ -1,7 +1,6 @@
 // Launches of `row`. row.cuh has the kernel; cuda/tuning/ has the plans.
 
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
 #include "cuda/tuning/plan.hpp"
 
 namespace rig::on_cuda {
@@ -12,7 +11,7 @@ buffer padded_b(const problem& p, arguments& args) {
   const int64 bytes = static_cast<int64>(p.b.value_bytes), stride = padded_columns(p);
   buffer padded = buffer::temporary(static_cast<std::size_t>(p.b.rows * stride * bytes), p.a.where,
                                     p.desc->stream);
-  pad_rows(p.b, padded.data(), stride, stream_of(p));
+  pad_rows(p.b, padded.data(), stride, stream_of(p).stream);
   args.b = padded.data();
   args.b_row_bytes = row_bytes(stride, p.b.value_bytes);
   return padded;
@@ -25,7 +24,7 @@ buffer tiled_b(const problem& p, arguments& args, const launch_plan& plan) {
   const int64 in_tiles = p.b.columns / tile * tile;
   buffer tiles = buffer::temporary(static_cast<std::size_t>(rows * (in_tiles + plan.rest) * bytes),
                                    p.a.where, p.desc->stream);
-  tile_rows(p.b, tiles.data(), tile, plan.rest, stream_of(p));
+  tile_rows(p.b, tiles.data(), tile, plan.rest, stream_of(p).stream);
   args.b = tiles.data();
   args.b_row_bytes = row_bytes(tile, p.b.value_bytes);
   args.b_tile_bytes = (rows - 1) * tile * bytes;
@@ -84,14 +83,14 @@ row_operands lay_out(const problem& p, const launch_plan& plan, arguments& args)
 
 void launch_row(const problem& p, const launch_plan& plan, const row_lists* split_rows,
                 arguments& args, workspace& work) {
-  const void* const kernel = kernel_for(p, request_of(plan));
+  const device_kernel kernel = kernel_for(key_of(p), request_of(plan));
   const int64 tiles = tiles_of(p, plan);
   buffer sums;
   if (split_rows != nullptr)
-    sums = split_into_segments(p, *split_rows,
+    sums = split_into_segments(stream_of(p), *split_rows,
                                static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
                                tiles, args, work);
-  launch(p, "row", kernel, grid_of(args, tiles, plan), row_threads, args);
+  launch(stream_of(p), kernel, grid_of(args, tiles, plan), row_threads, &args);
 }
 
 }  // namespace
@@ -122,10 +121,10 @@ buffer ordered_values(const problem& p, arguments& args) {
   conversion.c = taken.data();
   constexpr int64 each = row_threads * values_in_flight;
   const int64 blocks = (p.a.nnz + each - 1) / each;
-  const void* const kernel =
-      kernel_for(p, {.name = "permute_values", .file = "cuda/row/row.cuh", .reads_b = false});
-  launch(p, "permute_values", kernel, dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)),
-         row_threads, conversion);
+  const device_kernel kernel = kernel_for(
+      key_of(p), {.name = "permute_values", .file = "cuda/row/row.cuh", .reads_b = false});
+  launch(stream_of(p), kernel, dim3(static_cast<unsigned>(blocks < 65536 ? blocks : 65536)),
+         row_threads, &conversion);
   args.permutation = nullptr;
   args.a_values = taken.data();
   return taken;

@@ -9,11 +9,8 @@
 // rows · width) · F) work, the scratch of `split`. Source: bucket and fastrand, Lin, Luo and Ceze,
 // ES-SpMM, 2021; adaptive, AES-SpMM, 2025. Measured: suite sampled.
 
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
 #include "cuda/tuning/plan.hpp"
-#include "rig/kernels/list.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -50,7 +47,7 @@ void sampled_run(sampling how, const problem& p, workspace& work) {
   // No row is sampled, so the result is the exact product, to the bit. An exact kernel exists,
   // because `row` serves every problem that samples serve.
   if (statistics.longest <= p.desc->width) return cheapest_kernel(p)->run(p, work);
-  const row_lists& lists = lists_of(p, work);
+  const row_lists& lists = lists_of(*p.oriented, work);
   row_pass pass = {.samples = how};
   if (is_ordered(p, statistics)) pass.order = order_of(p, lists);
   if (is_split(p, statistics)) pass.split_rows = &lists;

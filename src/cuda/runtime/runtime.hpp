@@ -69,8 +69,4 @@ void launch_kernel(void (*kernel)(Parameters...), const char* name, int device, 
 void clear_rows(void* to, std::size_t stride, std::size_t bytes, std::size_t rows,
                 cudaStream_t stream, const char* what);
 
-inline cudaStream_t stream_of(const problem& p) {
-  return static_cast<cudaStream_t>(stream_for(p.a.where.device, p.desc->stream));
-}
-
 }  // namespace rig::on_cuda

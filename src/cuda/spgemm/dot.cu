@@ -90,9 +90,8 @@ void dot_run(const problem& p, workspace& out) {
   const int lanes = is_dense ? most_lanes : lanes_of(p.a);
   const int64 per_block = element_threads / lanes;
   if (m.nnz > 0)
-    by.launch(kernel_of(p, "dot.cuh", "dot_entries",
-                        ", " + std::to_string(lanes) + (is_dense ? ", true" : ", false")),
-              "dot_entries", std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), args);
+    by.launch(kernel_of(p, "cuda/spgemm/dot.cuh", "dot_entries", {lanes, is_dense}),
+              std::min<int64>((m.nnz + per_block - 1) / per_block, 1 << 20), &args);
   if (has_all) {
     out.made.structure = p.mask.structure;
     out.made.values = std::move(found.values);

@@ -5,12 +5,14 @@
 namespace rig::on_cuda {
 namespace {
 
+constexpr const char* file = "cuda/spgemm/gustavson.cuh";
+
 /// Rows by their number of products: a subwarp of `lanes` lanes each, and room for products or
 /// sums.
 struct row_class {
   const char* kernel;
   int lanes, room;
-  unsigned threads;
+  int threads;
   int64 most_products;
 };
 constexpr row_class row_classes[] = {{"rank_rows", 8, 48, 256, 48},
@@ -96,8 +98,9 @@ classed_rows classify(const work& by, const problem& p, const sparse_operand& b)
   for (int c = 0; c < subwarp_classes; ++c) args.most_products[c] = row_classes[c].most_products;
   check(cudaMemsetAsync(counts.data(), 0, (class_count + 1) * sizeof(int64), by.stream), by.name);
   constexpr int64 per_block = element_threads / classify_lanes;
-  by.launch(reinterpret_cast<const void*>(&classify_rows), "classify_rows",
-            std::min<int64>((rows + per_block - 1) / per_block, 1 << 14), args);
+  launch_kernel(&classify_rows, "classify_rows", by.where.device, by.stream,
+                static_cast<unsigned>(std::min<int64>((rows + per_block - 1) / per_block, 1 << 14)),
+                element_threads, args);
   sort_keys(by, classes.data<unsigned char>(), sorted.data<unsigned char>(), numbers.data<index>(),
             out.rows.data<index>(), rows, bits_below(class_count));
   auto* const before = out.products_before.data<int64>();
@@ -127,12 +130,10 @@ void launch_class(const work& by, const problem& p, const classed_rows& of, int 
   args.rows = of.rows.data<index>() + of.begins[c];
   args.count = of.begins[c + 1] - of.begins[c];
   if (args.count == 0) return;
-  const int64 per_block = how.threads / static_cast<unsigned>(how.lanes);
-  by.launch(kernel_of(p, "gustavson.cuh", how.kernel,
-                      ", " + std::to_string(how.lanes) + ", " + std::to_string(how.room) + ", " +
-                          std::to_string(how.threads) + (fills ? ", true" : ", false")),
-            how.kernel, std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), args,
-            how.threads);
+  const int64 per_block = how.threads / how.lanes;
+  by.launch(kernel_of(p, file, how.kernel, {how.lanes, how.room, how.threads, fills}),
+            std::min<int64>((args.count + per_block - 1) / per_block, 1 << 20), &args,
+            static_cast<unsigned>(how.threads));
 }
 
 /// The rows of the last class, in windows: counts their entries, or writes them.
@@ -142,8 +143,8 @@ void launch_windows(const work& by, const problem& p, const classed_rows& of,
   if (rows == 0) return;
   args.rows = of.rows.data<index>() + of.begins[class_count - 1];
   args.count = rows * args.windows;
-  by.launch(kernel_of(p, "gustavson.cuh", "window_rows", fills ? ", true" : ", false"),
-            "window_rows", std::min<int64>(args.count, 1 << 20), args, 32);
+  by.launch(kernel_of(p, file, "window_rows", {fills}), std::min<int64>(args.count, 1 << 20), &args,
+            32);
 }
 
 /// The entries of windows, and those before each; and the first entry of the mask in each.

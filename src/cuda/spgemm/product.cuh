@@ -13,10 +13,7 @@ struct sparse_argument {
   const index* columns = nullptr;
   element_array values = {};
 
-  constexpr int64 offset(index row) const {
-    return offsets_64 ? static_cast<const int64*>(offsets)[row]
-                      : static_cast<const int32*>(offsets)[row];
-  }
+  constexpr int64 offset(index row) const { return offset_at(offsets, offsets_64, row); }
 };
 
 /// A dense operand: element (i, k) of A, or (k, j) of B, is at i · line + k · step, or j · line +

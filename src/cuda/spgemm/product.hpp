@@ -3,12 +3,10 @@
 // What products with sparse results share on the host: arguments, estimates and results.
 // product.cuh is the part of the kernels.
 
-#include <string>
-
 #include "cuda/elementwise/each.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
 #include "cuda/spgemm/product.cuh"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {
@@ -29,14 +27,9 @@ inline product_arguments arguments_of(const problem& p, const sparse_operand& b,
 }
 
 /// The kernel `name` over the problem's semiring; `rest` are its other template arguments.
-inline const void* kernel_of(const problem& p, const char* file, const char* name,
-                             const std::string& rest = "") {
-  const source_text* const user = p.algebra->source;
-  return compile(
-      {std::string("cuda/spgemm/") + file,
-       std::string("rig::on_cuda::") + name + "<" + type_name(p.algebra->key, user) + rest + ">",
-       user},
-      p.a.where.device);
+inline device_kernel kernel_of(const problem& p, const char* file, const char* name,
+                               const template_arguments& rest = {}) {
+  return kernel_for(key_of(p), {.name = name, .file = file, .arguments = rest, .reads_b = false});
 }
 
 /// Why no kernel with a sparse result exists for the problem, or null.

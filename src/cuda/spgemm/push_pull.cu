@@ -7,6 +7,8 @@
 namespace rig::on_cuda {
 namespace {
 
+constexpr const char *push_file = "cuda/spgemm/push.cuh", *pull_file = "cuda/spgemm/dot.cuh";
+
 /// The columns of C's one row that are present, and their number.
 struct present_columns {
   buffer columns;
@@ -67,7 +69,7 @@ bool push_few(const work& by, const problem& p, product_arguments args, workspac
   args.out_offsets = offsets.data<int32>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  by.launch(kernel_of(p, "push.cuh", "push_few"), "push_few", 1, args, threads);
+  by.launch(kernel_of(p, push_file, "push_few"), 1, &args, threads);
   by.wait();
   made.nnz = *args.lengths;
   if (made.nnz < 0) return false;
@@ -99,9 +101,8 @@ void push_run(const problem& p, workspace& out) {
   const int64 blocks =
       std::min<int64>(most_blocks, (b.sparse.nnz + element_threads - 1) / element_threads);
   if (columns > 0)
-    by.launch(kernel_of(p, "push.cuh", "clear_slots"), "clear_slots", element_blocks(columns),
-              args);
-  if (nnz > 0) by.launch(kernel_of(p, "push.cuh", "push_products"), "push_products", blocks, args);
+    by.launch(kernel_of(p, push_file, "clear_slots"), element_blocks(columns), &args);
+  if (nnz > 0) by.launch(kernel_of(p, push_file, "push_products"), blocks, &args);
   const present_columns chosen = list_present(by, found);
   entries_made made = room_for_entries(by, p, chosen.count);
   buffer offsets = by.result(2, sizeof(int32));
@@ -110,8 +111,8 @@ void push_run(const problem& p, workspace& out) {
   args.out_offsets = offsets.data<int32>();
   args.out_columns = made.columns.data<index>();
   args.out_values = made.values.data();
-  by.launch(kernel_of(p, "push.cuh", "collect_slots"), "collect_slots",
-            element_blocks(std::max<int64>(chosen.count, 1)), args);
+  by.launch(kernel_of(p, push_file, "collect_slots"),
+            element_blocks(std::max<int64>(chosen.count, 1)), &args);
   out.made = result_of(std::move(made), std::move(offsets), false, 1, columns);
 }
 
@@ -159,10 +160,10 @@ void pull_run(const problem& p, workspace& out) {
   args.present = found.present.data<bool>();
   args.out_values = found.values.data();
   if (columns > 0) {
-    by.launch(kernel_of(p, "dot.cuh", "pull_columns"), "pull_columns",
-              std::min<int64>((columns + element_threads - 1) / element_threads, 1 << 16), args);
-    by.launch(kernel_of(p, "dot.cuh", "pull_long_columns"), "pull_long_columns",
-              blocks_for_long_columns(b.sparse.nnz), args, long_column_threads);
+    by.launch(kernel_of(p, pull_file, "pull_columns"),
+              std::min<int64>((columns + element_threads - 1) / element_threads, 1 << 16), &args);
+    by.launch(kernel_of(p, pull_file, "pull_long_columns"), blocks_for_long_columns(b.sparse.nnz),
+              &args, long_column_threads);
   }
   const present_columns chosen = list_present(by, found);
   entries_made made = room_for_entries(by, p, chosen.count);

@@ -1,9 +1,8 @@
 // spmv: its answer and its launches. spmv.cuh holds the kernel.
 
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
 #include "cuda/spmv/spmv.cuh"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 #include "rig/semirings.hpp"
 
@@ -40,24 +39,24 @@ spmv_plan plan_of(const spmv_facts& facts) {
 /// Sets the chunks in `args`, with room for their sums. The returned buffer must live until the
 /// launch.
 buffer set_chunks(const problem& p, arguments& args, workspace& work) {
-  const row_lists& lists = lists_of(p, work);
+  const row_lists& lists = lists_of(*p.oriented, work);
   args.chunk_rows = lists.chunk_rows;
   args.chunk_count = lists.chunk_count;
   // A tail and a head per chunk; a word of them takes the bytes of two counters.
   const int64 words = sent_words(static_cast<int64>(p.algebra->accum_bytes));
-  return scratch_for(p, lists, 0, static_cast<std::size_t>(4 * int64{lists.chunk_count} * words),
-                     args, work);
+  return scratch_for(stream_of(p), lists, 0,
+                     static_cast<std::size_t>(4 * int64{lists.chunk_count} * words), args, work);
 }
 
 void launch_spmv(const problem& p, const spmv_plan& plan, const arguments& args) {
-  const void* const kernel = kernel_for(p, {.name = "spmv",
-                                            .file = "cuda/spmv/spmv.cuh",
-                                            .arguments = {plan.vector, plan.plain},
-                                            .shared_percent = plan.shared_percent});
+  const device_kernel kernel = kernel_for(key_of(p), {.name = "spmv",
+                                                      .file = "cuda/spmv/spmv.cuh",
+                                                      .arguments = {plan.vector, plan.plain},
+                                                      .shared_percent = plan.shared_percent});
   constexpr int warps = spmv_threads / 32;
   const int64 count = args.chunk_count, late = count < blocks_behind ? count : blocks_behind;
-  launch(p, "spmv", kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
-         spmv_threads, args);
+  launch(stream_of(p), kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
+         spmv_threads, &args);
 }
 
 }  // namespace

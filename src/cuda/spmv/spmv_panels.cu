@@ -3,11 +3,9 @@
 #include <string>
 
 #include "cuda/analysis/column_panels.hpp"
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/compile.hpp"
-#include "cuda/runtime/launch.hpp"
 #include "cuda/spmv/spmv_panels.cuh"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {
@@ -88,21 +86,22 @@ void set_panels(const column_panels& of, arguments& args) {
 
 void launch_panels(const problem& p, const panels_plan& plan, index blocks, arguments& args) {
   const char* const file = "cuda/spmv/spmv_panels.cuh";
-  const void* const panels = kernel_for(p, {.name = "spmv_panels",
-                                            .file = file,
-                                            .arguments = plan.panels,
-                                            .most_shared = shared_room(p.a.where.device)});
-  const void* const adding = kernel_for(p, {"add_panels", file, plan.adding});
+  const kernel_key key = key_of(p);
+  const device_kernel panels = kernel_for(key, {.name = "spmv_panels",
+                                                .file = file,
+                                                .arguments = plan.panels,
+                                                .most_shared = shared_room(p.a.where.device)});
+  const device_kernel adding = kernel_for(key, {"add_panels", file, plan.adding});
   const buffer sums =
       buffer::temporary(static_cast<std::size_t>(p.a.rows) *
                             static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
                         p.a.where, p.desc->stream);
   args.segment_sums = sums.data();
-  launch(p, "spmv_panels", panels, dim3(static_cast<unsigned>(blocks)), column_threads, args,
-         panel_bytes(p));
-  launch(p, "add_panels", adding,
+  const launch_stream on = stream_of(p);
+  launch(on, panels, dim3(static_cast<unsigned>(blocks)), column_threads, &args, panel_bytes(p));
+  launch(on, adding,
          dim3(static_cast<unsigned>((int64{p.a.rows} + adding_threads - 1) / adding_threads)),
-         adding_threads, args);
+         adding_threads, &args);
 }
 
 }  // namespace

@@ -1,8 +1,7 @@
 #include "cuda/tuning/facts.hpp"
 
 #include "cuda/analysis/column_panels.hpp"
-#include "cuda/runtime/compile.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {

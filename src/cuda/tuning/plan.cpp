@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "cuda/row/row_aot.hpp"
 #include "cuda/runtime/device.hpp"
+#include "cuda/tuning/row_aot.hpp"
 
 namespace rig::on_cuda {
 namespace {

@@ -6,8 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "cuda/device/arguments.cuh"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 
 namespace rig::on_cuda {

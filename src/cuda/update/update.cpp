@@ -3,8 +3,7 @@
 #include <algorithm>
 
 #include "cuda/families.hpp"
-#include "cuda/runtime/compile.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -22,17 +21,17 @@ std::size_t shared_for(index columns, int tiles) {
 /// Tiles of C's columns per block.
 int tiles_of(const problem& p) { return std::min((p.weights.columns + 15) / 16, most_tiles); }
 
-const void* multiply_kernel(const problem& p, const dense_operand& z) {
+device_kernel multiply_kernel(const problem& p, const dense_operand& z) {
   const bool in_fours = p.b.columns % 4 == 0 && is_aligned(z.data, z.stride, sizeof(float));
   const int tiles = tiles_of(p);
-  return kernel_for(p, {.name = "multiply_rows",
-                        .file = "cuda/update/update.cuh",
-                        .arguments = {in_fours ? 4 : 1, tiles},
-                        .reads_b = false,
-                        .most_shared = shared_for(weights_panel, tiles)});
+  return kernel_for(key_of(p), {.name = "multiply_rows",
+                                .file = "cuda/update/update.cuh",
+                                .arguments = {in_fours ? 4 : 1, tiles},
+                                .reads_b = false,
+                                .most_shared = shared_for(weights_panel, tiles)});
 }
 
-void multiply_by_weights(const problem& p, const dense_operand& z, const void* kernel) {
+void multiply_by_weights(const problem& p, const dense_operand& z, const device_kernel& kernel) {
   arguments args = arguments_of(p);
   args.c = z.data;
   args.c_stride = z.stride;
@@ -45,16 +44,16 @@ void multiply_by_weights(const problem& p, const dense_operand& z, const void* k
   // Each block stages W, so there are only as many as a device runs at once.
   const int64 most_blocks = static_cast<int64>(update_blocks) * processors_of(p.a.where.device);
   const int64 blocks = std::min((int64{p.a.rows} + update_rows - 1) / update_rows, most_blocks);
-  launch(p, "multiply_rows", kernel,
+  launch(stream_of(p), kernel,
          dim3(static_cast<unsigned>(blocks),
               static_cast<unsigned>((int64{p.weights.columns} + 16 * tiles - 1) / (16 * tiles))),
-         update_threads, args, shared_for(p.b.columns, tiles));
+         update_threads, &args, shared_for(p.b.columns, tiles));
 }
 
 void clear(const problem& p) {
   clear_rows(p.updated.data, static_cast<std::size_t>(p.updated.stride) * sizeof(float),
              static_cast<std::size_t>(p.updated.columns) * sizeof(float),
-             static_cast<std::size_t>(p.updated.rows), stream_of(p), "mxm_update");
+             static_cast<std::size_t>(p.updated.rows), stream_of(p).stream, "mxm_update");
 }
 
 }  // namespace
@@ -83,7 +82,7 @@ void update_run(const problem& p, workspace& work) {
   }
   const bool is_updated = p.weights.columns > 0;
   // A kernel that does not compile throws here, before the product is written.
-  const void* const kernel = is_updated ? multiply_kernel(p, product.c) : nullptr;
+  const device_kernel kernel = is_updated ? multiply_kernel(p, product.c) : device_kernel{};
   inner_kernel(product)->run(product, work);
   if (is_updated) multiply_by_weights(p, product.c, kernel);
 }

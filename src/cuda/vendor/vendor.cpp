@@ -5,9 +5,8 @@
 // semiring. It requires `reproducible = false` because its sums meet by atomics. Source: cuSPARSE,
 // cusparseSpMM.
 
-#include "cuda/analysis/row_statistics.hpp"
 #include "cuda/families.hpp"
-#include "cuda/runtime/launch.hpp"
+#include "cuda/tuning/product.hpp"
 #include "cuda/tuning/table.hpp"
 #include "cuda/vendor/cusparse.hpp"
 #include "rig/mxm.hpp"
@@ -68,7 +67,8 @@ answer vendor_answer(const problem& p) {
 }
 
 void vendor_run(const problem& p, workspace&) {
-  cusparse_spmm(p.a, p.b, p.c, algorithm_for(p), p.accum == accumulator::plus, stream_of(p)).run();
+  cusparse_spmm(p.a, p.b, p.c, algorithm_for(p), p.accum == accumulator::plus, stream_of(p).stream)
+      .run();
   launched(p.a.where.device, "vendor");
 }
 
