@@ -169,8 +169,8 @@ column_panels::column_panels(const pattern& original)
   const build in(original, name);
   const segment_list segments = list_segments(in, original);
   vector_entries_of(in, original, segments);
-  block_count =
-      std::max<index>(processors_of(in.where.device), (panel_count - 1) / column_warps + 1);
+  block_count = std::max<index>(attribute_of(in.where.device, cudaDevAttrMultiProcessorCount),
+                                (panel_count - 1) / column_warps + 1);
   deal_out(in, original, segments);
 }
 

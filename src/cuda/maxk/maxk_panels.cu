@@ -59,22 +59,24 @@ struct panels_plan {
   bool in_vectors;    ///< rows of B are read in vectors
   bool adds;          ///< by atomics
   bool in_place;      ///< into C itself
-  int shared_percent;
 };
 panels_plan plan_of(const problem& p, const product_facts& facts) {
   const int values = places_per_lane(p, facts);
   const bool adds = adds_by_atomics(p);
   const bool in_vectors = static_cast<std::size_t>(p.b.columns) * p.b.value_bytes % 16 == 0 &&
                           is_aligned(p.b.data, p.b.stride, p.b.value_bytes);
-  // Two blocks per multiprocessor; the rest goes to L1, which holds A's values and C's columns.
-  constexpr std::size_t all_shared = 228 * 1024, of_a_block = 1024;
-  const std::size_t percent = (200 * (panel_bytes(p) + of_a_block) + all_shared - 1) / all_shared;
-  return {values,
-          lanes_for((p.c.k + values - 1) / values, 2),
-          in_vectors,
-          adds,
-          adds && can_add_in_place(p),
-          static_cast<int>(percent < 100 ? percent : 100)};
+  return {values, lanes_for((p.c.k + values - 1) / values, 2), in_vectors, adds,
+          adds && can_add_in_place(p)};
+}
+
+/// Percent of L1 to use as shared memory: two blocks per multiprocessor; the rest goes to L1, which
+/// holds A's values and C's columns.
+int shared_percent(const problem& p) {
+  const int device = p.a.where.device,
+            all = attribute_of(device, cudaDevAttrMaxSharedMemoryPerMultiprocessor),
+            of_a_block = static_cast<int>(panel_bytes(p)) +
+                         attribute_of(device, cudaDevAttrReservedSharedMemoryPerBlock);
+  return std::min(100, (200 * of_a_block + all - 1) / all);
 }
 
 /// Whether the sums of the segments take at most an eighth of the device's memory. On an H200 the
@@ -157,7 +159,7 @@ void launch_panels(const problem& p, const row_panels& of, const panels_plan& pl
   const launch_stream on = stream_of(p);
   if (plan.adds) check(cudaMemsetAsync(args.c, 0, places * sizeof(float), on.stream), add.name);
   check(cudaFuncSetAttribute(add.handle, cudaFuncAttributePreferredSharedMemoryCarveout,
-                             plan.shared_percent),
+                             shared_percent(p)),
         add.name);
   if (of.unit_count > 0)
     launch(on, add,

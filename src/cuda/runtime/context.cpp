@@ -47,12 +47,8 @@ bool is_fault(cudaError_t status) {
 }
 
 int capability_of(int device) {
-  int major = 0, minor = 0;
-  check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-        "cudaDeviceGetAttribute");
-  check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-        "cudaDeviceGetAttribute");
-  return 10 * major + minor;
+  return 10 * attribute_of(device, cudaDevAttrComputeCapabilityMajor) +
+         attribute_of(device, cudaDevAttrComputeCapabilityMinor);
 }
 
 /// Never freed, because a product may run while the process ends.

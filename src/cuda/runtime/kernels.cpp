@@ -126,10 +126,7 @@ const char* element_name(type stored, bool per_column) {
 }
 
 std::size_t shared_room(int device) {
-  int bytes = 0;
-  check(cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device),
-        "shared memory");
-  return static_cast<std::size_t>(bytes);
+  return static_cast<std::size_t>(attribute_of(device, cudaDevAttrMaxSharedMemoryPerBlockOptin));
 }
 
 std::string expression_of(const kernel_request& wanted, const std::string& semiring,

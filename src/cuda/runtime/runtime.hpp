@@ -22,10 +22,10 @@ inline void check(cudaError_t status, const char* what) {
   if (status != cudaSuccess) fail_by(status, what);
 }
 
-/// Multiprocessors of a device.
-inline int processors_of(int device) {
+/// A number of a device, such as its multiprocessors.
+inline int attribute_of(int device, cudaDeviceAttr what) {
   int out = 0;
-  check(cudaDeviceGetAttribute(&out, cudaDevAttrMultiProcessorCount, device), "multiprocessors");
+  check(cudaDeviceGetAttribute(&out, what, device), "cudaDeviceGetAttribute");
   return out;
 }
 

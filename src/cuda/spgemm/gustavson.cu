@@ -21,10 +21,9 @@ constexpr row_class row_classes[] = {{"rank_rows", 8, 48, 256, 48},
 constexpr int subwarp_classes = static_cast<int>(std::size(row_classes));
 constexpr int class_count = subwarp_classes + 2;  // no products; windows
 
-/// The rows of the first classes are computed once, to memory for all their products,
-/// and then copied.
+/// The rows of the first classes are computed once, to memory for all their products, and then
+/// copied, unless these are too many.
 constexpr int copied_classes = 2;
-constexpr int64 most_copied_products = int64{1} << 27;
 
 /// The rows of A in the order of their classes; class c has those from begins[c] on.
 struct classed_rows {
@@ -33,7 +32,9 @@ struct classed_rows {
   int64 begins[class_count + 1];
   int64 copied_products, products;  ///< of rows that are copied, and of all
   bool is_copied(int c) const {
-    return c >= 1 && c <= copied_classes && copied_products <= most_copied_products;
+    return c >= 1 && c <= copied_classes &&
+           static_cast<double>(copied_products) <=
+               current_table()[constant::gustavson_copied_products];
   }
 };
 
@@ -246,7 +247,7 @@ void make_result(const work& by, const problem& p, const int64* before, index co
 
 /// Whether C is written to the places of the mask, which are no more than the products, or few.
 bool fits_mask(const problem& p, const classed_rows& of) {
-  constexpr int64 few_places = 1 << 20;
+  const auto few_places = static_cast<int64>(current_table()[constant::gustavson_mask_places]);
   return p.mask.over == mask_operand::kind::matrix && p.mask.structural && !p.mask.complemented &&
          p.mask.sparse.nnz <= std::max(few_places, of.products);
 }

@@ -128,7 +128,7 @@ int64 blocks_for_long_columns(int64 entries) {
 
 answer pull_answer(const problem& p) {
   // Sums that can end early read few entries of a column (Beamer et al., SC 2012).
-  const double read = p.algebra->has_terminal ? 1.0 / 14 : 1.0;
+  const double read = p.algebra->has_terminal ? current_table()[constant::pull_read_share] : 1.0;
   const double bytes = p.right.columns() * 16.0 +
                        read * static_cast<double>(p.right.sparse.nnz) * (bytes_per_entry(p) + 8);
   return by_columns_answer(p, estimated(p, 7, bytes));

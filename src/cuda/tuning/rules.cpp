@@ -23,8 +23,8 @@ const tuning_row& order_row(const problem& p, const row_statistics& statistics) 
 int64 split_length_of(const row_statistics& statistics, int64 nnz) {
   int64 length = segments_row(statistics, nnz)[setting::split_length];
   // The segments of a row are combined one after the other.
-  constexpr int64 most_segments = 4096;
-  while (length > 0 && statistics.longest / length > most_segments) length *= 2;
+  const double most = current_table()[constant::most_segments];
+  while (length > 0 && static_cast<double>(statistics.longest / length) > most) length *= 2;
   return length;
 }
 

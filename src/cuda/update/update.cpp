@@ -42,7 +42,8 @@ void multiply_by_weights(const problem& p, const dense_operand& z, const device_
   args.updated_stride = p.updated.stride;
   const int tiles = tiles_of(p);
   // Each block stages W, so there are only as many as a device runs at once.
-  const int64 most_blocks = static_cast<int64>(update_blocks) * processors_of(p.a.where.device);
+  const int64 most_blocks =
+      int64{update_blocks} * attribute_of(p.a.where.device, cudaDevAttrMultiProcessorCount);
   const int64 blocks = std::min((int64{p.a.rows} + update_rows - 1) / update_rows, most_blocks);
   launch(stream_of(p), kernel,
          dim3(static_cast<unsigned>(blocks),
