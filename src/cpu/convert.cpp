@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "cpu/measured.hpp"
 #include "rig/kernels/cpu/run.hpp"
 
 #if defined(__x86_64__)
@@ -60,11 +61,11 @@ namespace {
 /// Whether rows of B are used so often that converting all of B costs less than a row per entry.
 /// `maxk` reads a cbsr in the right type alone.
 bool converts_first(const problem& p) {
-  constexpr int64 least_uses = 2, columns_per_use = 32;  // docs/lab/cpu.md
   const type right = p.algebra->right;
   return !p.algebra->ignores_right && right != type::other && p.b.value_type != right &&
-         (p.b.k > 0 ||
-          p.a.nnz >= std::max<int64>(least_uses, p.b.columns / columns_per_use) * p.b.rows);
+         (p.b.k > 0 || p.a.nnz >= std::max<int64>(measured::least_uses,
+                                                  p.b.columns / measured::columns_per_use) *
+                                      p.b.rows);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <thread>
 
+#include "cpu/measured.hpp"
 #include "rig/kernels/cpu/run.hpp"
 
 namespace rig::on_cpu {
@@ -66,22 +67,20 @@ double share_of_streams(const sparse_operand& a) {
 }  // namespace
 
 int64 entries_ahead(const problem& p) {
-  // Measured: docs/lab/cpu.md. A B of this size lies in the second cache, the window of
-  // instructions holds enough rows of two lines, and the distance is in entries whose lines the
-  // machine can wait for at once.
-  constexpr double cached_bytes = 512 << 10, short_row_bytes = 128;
-  constexpr int64 narrow = 16, wide = 8;
+  // The window of instructions holds enough rows of two lines, and the distance is in entries whose
+  // lines the machine can wait for at once.
   const double row_bytes = static_cast<double>(p.b.columns) * static_cast<double>(p.b.value_bytes);
-  if (p.a.rows < 2 || row_bytes <= short_row_bytes || row_bytes * p.b.rows <= cached_bytes)
+  if (p.a.rows < 2 || row_bytes <= measured::short_row_bytes ||
+      row_bytes * p.b.rows <= measured::second_cache_bytes ||
+      share_of_streams(p.a) > measured::most_streams)
     return 0;
-  if (share_of_streams(p.a) > 0.5) return 0;
-  return row_bytes > 512 ? wide : narrow;
+  return row_bytes > measured::long_row_bytes ? measured::ahead_of_long_rows
+                                              : measured::ahead_of_rows;
 }
 
 bool are_far(const sparse_operand& by, const sparse_operand& of) {
-  constexpr int64 cached_bytes = 2 << 20;  // docs/lab/analytics.md
-  return by.rows > 1 && of.nnz * static_cast<int64>(sizeof(index)) > cached_bytes &&
-         share_of_streams(by) <= 0.5;
+  return by.rows > 1 && of.nnz * static_cast<int64>(sizeof(index)) > measured::far_bytes &&
+         share_of_streams(by) <= measured::most_streams;
 }
 
 namespace {
@@ -207,8 +206,8 @@ void column_strip::read(const problem& p, index row, int count) {
 }
 
 bool allows_few(const mask_operand& mask) {
-  constexpr int64 few = 4096;
-  return mask.over == mask_operand::kind::matrix && !mask.complemented && mask.sparse.nnz <= few;
+  return mask.over == mask_operand::kind::matrix && !mask.complemented &&
+         mask.sparse.nnz <= measured::few_mask_entries;
 }
 
 namespace {
@@ -275,10 +274,8 @@ index next_longer(const sparse_operand& a, index row, index end, int64 longest) 
 }
 
 double estimate(const problem& p, double share, int retained) {
-  // The gather rate per thread for tiles of 64 floats from a table in the last-level cache
-  // (docs/lab/cpu.md). Only the order of estimates matters.
-  constexpr double bytes_per_second = 17e9;
-  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, retained) / bytes_per_second;
+  return predicted_bytes(p, static_cast<double>(p.a.nnz) * share, retained) /
+         measured::bytes_per_second;
 }
 
 namespace {
@@ -314,8 +311,7 @@ answer row_answer(const problem& p) {
 }
 
 answer split_answer(const problem& p) {
-  // The cost of waking all threads once more for the long rows.
-  constexpr double barrier_seconds = 1e-5;
+  using measured::barrier_seconds;
   const shares s = shares_of(p);
   if (s.longest_row > long_row) return {verdict::can, "", estimate(p, s.cores) + barrier_seconds};
   answer out{verdict::slower, "", estimate(p, std::max(s.cores, s.longest)) + barrier_seconds};

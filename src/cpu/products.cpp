@@ -4,6 +4,7 @@
 #include <functional>
 #include <numeric>
 
+#include "cpu/measured.hpp"
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/row.hpp"
 #include "storage/backend.hpp"
@@ -104,12 +105,7 @@ std::vector<int64> work_of_mask(const problem& p, const sparse_operand* b, index
   });
 }
 
-namespace {
-
-/// Only the order of estimates matters: seconds of a step, and of a step of a search.
-constexpr double step_seconds = 2e-9;
-
-}  // namespace
+using measured::step_seconds;
 
 void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::vector<index>& rows,
                           int threads) {
@@ -171,12 +167,13 @@ double entries_of_columns(const problem& p) {
 /// `dot` of two matrices where B's columns are not there. It can serve if the products by rows
 /// would pay several times for the transpose, which it then builds.
 answer unprepared_dot(const problem& p, double step) {
-  constexpr double steps_of_transpose = 8, margin = 4;
   const double entries = static_cast<double>(p.mask.sparse.nnz),
                nnz = static_cast<double>(p.right.sparse.nnz), columns = p.right.columns(),
-               build = step_seconds * steps_of_transpose * (nnz + columns + p.right.rows());
+               build = step_seconds * measured::transpose_steps * (nnz + columns + p.right.rows());
   const auto cost = [&](double read) { return build + step * (entries + read); };
-  const auto pays = [&](double seconds) { return margin * seconds < step_seconds * p.products; };
+  const auto pays = [&](double seconds) {
+    return measured::transpose_margin * seconds < step_seconds * p.products;
+  };
   // Counting the columns' lengths pays only if the mean length promises enough.
   double seconds = cost(nnz / std::max(1.0, columns) * entries);
   if (pays(seconds)) {
@@ -239,7 +236,8 @@ answer dot_answer(const problem& p) {
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
   // A step that only asks whether an entry is there is cheaper than one that looks up its value.
   const bool reads_values = !p.algebra->ignores_left || !p.algebra->ignores_right;
-  const double step = (reads_values ? 2.5 : 0.8) * step_seconds;
+  const double step =
+      (reads_values ? measured::dot_steps : measured::dot_steps_without_values) * step_seconds;
   if (!has_columns(p)) return unprepared_dot(p, step);
   return {verdict::can, "", step * (entries + entries_of_columns(p))};
 }
@@ -258,13 +256,14 @@ double steps_of_pull(const problem& p, const sparse_operand& b) {
 }
 
 answer pull_answer(const problem& p) {
-  // Sums that can end early read few entries of a column (Beamer et al., SC 2012). The values of a
-  // transpose lie at places of the matrix that a permutation scatters.
+  // The values of a transpose lie at places of the matrix that a permutation scatters.
   const bool is_scattered =
       !p.algebra->ignores_right && p.right.sparse.values != nullptr && !p.right.is_transposed;
-  const double read = p.algebra->ends_early ? 1.0 / 14 : is_scattered ? 4.0 : 1.0;
+  const double read = p.algebra->ends_early ? measured::pull_share_read
+                      : is_scattered        ? measured::pull_scattered
+                                            : 1;
   const double steps = p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
-  return by_columns_answer(p, {verdict::can, "", 0.5 * step_seconds * steps});
+  return by_columns_answer(p, {verdict::can, "", measured::pull_steps * step_seconds * steps});
 }
 
 }  // namespace rig::on_cpu

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/measured.hpp"
+
 namespace rig {
 namespace {
 
@@ -85,10 +87,9 @@ const char* no_sell_because(const problem& p) {
 }  // namespace
 
 answer sell_answer(const problem& p) {
-  constexpr double share_of_row = 0.8;  // docs/lab/cpu.md
   if (const char* const why = no_sell_because(p)) return refusal(p, why);
   answer out = row_answer(p);
-  out.seconds *= share_of_row;
+  out.seconds *= measured::sell_over_row;
   const char* why = nullptr;
   if (!slices::pays(p.a.nnz, p.a.rows))
     why = "rows have fewer than 8 entries on average";

@@ -15,6 +15,7 @@
 #include <cstdio>
 
 #include "cpu/free_cores.hpp"
+#include "cpu/measured.hpp"
 #include "cpu/quota.hpp"
 #include "rig/kernels/cpu/isa.hpp"
 
@@ -75,9 +76,7 @@ int threads_for(double work, int asked) {
   static const int most = std::max(256, omp_get_num_procs());
   const int given = asked > 0 ? asked : omp_get_max_threads();
   if (asked > 0 || given > openmps_default) return std::min(given, most);
-  // A region of so many multiply-adds takes several slices of a scheduler (docs/lab/cpu.md).
-  constexpr double long_work = 1 << 25;
-  const int usual = std::min(given, cores_of_teams(work >= long_work));
+  const int usual = std::min(given, cores_of_teams(work >= measured::long_work));
   return static_cast<int>(std::min<double>(std::min(usual, most), work / (parallel_work / 2)));
 }
 
