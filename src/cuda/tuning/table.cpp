@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <sstream>
 
@@ -19,15 +20,6 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 constexpr const char* section_names[] = {
 #define RIG_SECTION(name) #name,
-#include "cuda/tuning/table.def"
-};
-constexpr const char* fact_names[] = {
-#define RIG_FACT(name, sections, words) #name,
-#include "cuda/tuning/table.def"
-};
-/// The words of each fact that has words.
-constexpr std::string_view words_of[] = {
-#define RIG_FACT(name, sections, words) words,
 #include "cuda/tuning/table.def"
 };
 constexpr const char* constant_names[] = {
@@ -46,8 +38,12 @@ constexpr setting_range settings[] = {
 #include "cuda/tuning/table.def"
 };
 
-/// For each fact the sections that are searched with it, as bits.
-constexpr auto sections_of = [] {
+struct fact_info {
+  const char* name;
+  unsigned sections;  ///< those that are searched with it, as bits
+  std::string_view words;
+};
+constexpr auto facts = [] {
   struct set {
     unsigned bits = 0;
     constexpr set operator|(set other) const { return {bits | other.bits}; }
@@ -60,7 +56,7 @@ constexpr auto sections_of = [] {
                 top_k = maxk_backward | maxk_backward_rows,
                 rows = products | top_k | segments | order | spmv | spmv_panels | vendor;
   return std::array{
-#define RIG_FACT(name, sections, words) (sections).bits,
+#define RIG_FACT(name, sections, words) fact_info{#name, (sections).bits, words},
 #include "cuda/tuning/table.def"
   };
 }();
@@ -114,12 +110,13 @@ class line_reader {
   }
 
  private:
-  template <std::size_t N>
-  std::size_t position(const char* const (&names)[N], std::string_view name,
-                       const char* kind) const {
-    const auto* const found = std::find(std::begin(names), std::end(names), name);
-    if (found == std::end(names)) wrong(std::string("no ") + kind + " is named ", name);
-    return static_cast<std::size_t>(found - names);
+  /// The number of a name in a list.
+  template <class List, class Name = std::identity>
+  std::size_t position(const List& of, std::string_view name, const char* kind,
+                       Name name_of = {}) const {
+    const auto found = std::ranges::find(of, name, name_of);
+    if (found == std::end(of)) wrong(std::string("no ") + kind + " is named ", name);
+    return static_cast<std::size_t>(found - std::begin(of));
   }
 
   [[noreturn]] void wrong(const std::string& what, std::string_view word) const {
@@ -128,8 +125,8 @@ class line_reader {
 
   condition as_condition(std::string_view text, section in) const {
     const std::size_t at = std::min(text.find_first_of("<>="), text.size());
-    const std::size_t fact = position(fact_names, text.substr(0, at), "fact");
-    if ((sections_of[fact] >> static_cast<unsigned>(in) & 1u) == 0)
+    const std::size_t fact = position(facts, text.substr(0, at), "fact", &fact_info::name);
+    if ((facts[fact].sections >> static_cast<unsigned>(in) & 1u) == 0)
       wrong(std::string("section ") + section_name(in) + " has no fact ", text.substr(0, at));
     condition out{static_cast<rig::on_cuda::fact>(fact)};
     if (at == text.size()) wrong("a condition has no value: ", text);
@@ -138,7 +135,7 @@ class line_reader {
     const std::string_view value = text.substr(at + (includes && relation != '=' ? 2 : 1));
     if (fact < word_fact_count) {
       if (relation != '=') wrong("a fact in words is compared by '=' alone: ", text);
-      const auto words = split(words_of[fact], ' ');
+      const auto words = split(facts[fact].words, ' ');
       for (const std::string_view word : split(value, '|')) {
         const auto found = std::find(words.begin(), words.end(), word);
         if (found == words.end()) wrong("no such word: ", word);
@@ -154,14 +151,15 @@ class line_reader {
 
   void set(std::string_view text, std::array<int, setting_count>& plan) const {
     const std::size_t at = std::min(text.find('='), text.size());
-    const auto* const found = std::ranges::find(settings, text.substr(0, at), &setting_range::name);
-    if (found == std::end(settings)) wrong("no setting is named ", text.substr(0, at));
+    const std::size_t found =
+        position(settings, text.substr(0, at), "setting", &setting_range::name);
+    const setting_range& range = settings[found];
     const double value = number(text.substr(std::min(at + 1, text.size())));
-    const bool fits = value >= found->least && value <= found->most && value == std::floor(value);
+    const bool fits = value >= range.least && value <= range.most && value == std::floor(value);
     const int whole = fits ? static_cast<int>(value) : 0;
-    if (!fits || (found->is_power && (whole & (whole - 1)) != 0))
+    if (!fits || (range.is_power && (whole & (whole - 1)) != 0))
       wrong("a setting has no such value: ", text);
-    plan[static_cast<std::size_t>(found - settings)] = whole;
+    plan[found] = whole;
   }
 
   /// A launch configuration is whole: no lanes are missing, and no row has fewer than its tiles.
