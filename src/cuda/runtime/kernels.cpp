@@ -102,27 +102,12 @@ std::atomic<const resolved*>& list_for(const kernel_key& key, const template_arg
 }  // namespace
 
 const char* element_name(type stored, bool per_column) {
-  switch (stored) {
-    case type::boolean:
-      return "bool";
-    case type::int32:
-      return "rig::int32";
-    case type::int64:
-      return "rig::int64";
-    case type::float32:
-      return "float";
-    case type::float64:
-      return "double";
-    case type::half:
-      return "rig::half";
-    case type::bfloat16:
-      return "rig::bfloat16";
-    case type::code:
-      return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
-    case type::other:
-      return nullptr;
-  }
-  return nullptr;
+  static constexpr const char* names[] = {
+      "bool",   "rig::int32", "rig::int64",   "float",
+      "double", "rig::half",  "rig::bfloat16"};  // in the order of `type`
+  if (stored < type::code) return names[static_cast<int>(stored)];
+  if (stored == type::other) return nullptr;
+  return per_column ? "rig::on_cuda::column_code" : "rig::on_cuda::code";
 }
 
 std::size_t shared_room(int device) {

@@ -17,25 +17,6 @@ aot_kernel compiled() {
   return {"spmv", {V, Plain}, reinterpret_cast<const void*>(&spmv<S, typename S::right, V, Plain>)};
 }
 
-struct spmv_facts {
-  bool is_plain, is_aligned;  ///< aligned: columns and values of A begin on vectors
-};
-spmv_facts facts_of(const problem& p) {
-  return {is_plain(p), is_aligned(p.a.entries, 0, sizeof(index)) && has_aligned_values(p)};
-}
-
-struct spmv_plan {
-  int vector;  ///< elements of A per load
-  bool plain;
-  int shared_percent;
-};
-spmv_plan plan_of(const spmv_facts& facts) {
-  // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
-  // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
-  return {facts.is_plain && facts.is_aligned ? vector : 1, facts.is_plain,
-          static_cast<int>(current_table()[constant::spmv_shared_percent])};
-}
-
 /// Sets the chunks in `args`, with room for their sums. The returned buffer must live until the
 /// launch.
 buffer set_chunks(const problem& p, arguments& args, workspace& work) {
@@ -48,11 +29,16 @@ buffer set_chunks(const problem& p, arguments& args, workspace& work) {
                      static_cast<std::size_t>(4 * int64{lists.chunk_count} * words), args, work);
 }
 
-void launch_spmv(const problem& p, const spmv_plan& plan, const arguments& args) {
+void launch_spmv(const problem& p, const arguments& args) {
+  const bool plain = is_plain(p), in_vectors = plain && has_aligned_values(p) &&
+                                               is_aligned(p.a.entries, 0, sizeof(index));
+  // B's elements come from the L1 cache, which shares its memory with shared memory. Four blocks
+  // per multiprocessor with more cache are faster than six (docs/lab/spmv.md).
+  const auto shared_percent = static_cast<int>(current_table()[constant::spmv_shared_percent]);
   const device_kernel kernel = kernel_for(key_of(p), {.name = "spmv",
                                                       .file = "cuda/spmv/spmv.cuh",
-                                                      .arguments = {plan.vector, plan.plain},
-                                                      .shared_percent = plan.shared_percent});
+                                                      .arguments = {in_vectors ? vector : 1, plain},
+                                                      .shared_percent = shared_percent});
   constexpr int warps = spmv_threads / 32;
   const int64 count = args.chunk_count, late = count < blocks_behind ? count : blocks_behind;
   launch(stream_of(p), kernel, dim3(static_cast<unsigned>(count + (late + warps - 1) / warps)),
@@ -110,11 +96,9 @@ answer spmv_answer(const problem& p) {
 }
 
 void spmv_run(const problem& p, workspace& work) {
-  const spmv_facts facts = facts_of(p);
-  const spmv_plan plan = plan_of(facts);
   arguments args = arguments_of(p);
   const buffer values = ordered_values(p, args), sums = set_chunks(p, args, work);
-  launch_spmv(p, plan, args);
+  launch_spmv(p, args);
 }
 
 }  // namespace rig::on_cuda

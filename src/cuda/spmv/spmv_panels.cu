@@ -51,26 +51,14 @@ const tuning_row& verdict_on(const problem& p) {
   return current_table().find(section::spmv_panels, facts);
 }
 
-struct panels_facts {
-  bool is_copied;   ///< the elements of B are copied to shared memory as they are
-  bool is_iso;      ///< no value of A is read
-  bool in_vectors;  ///< values of A are read in vectors
-  bool is_plain;
-};
-panels_facts facts_of(const problem& p) {
+/// The template arguments of `spmv_panels`: whether the elements of B are copied to shared memory
+/// as they are, whether values of A are read in vectors, and whether none is read.
+template_arguments arguments_of_panels(const problem& p) {
   const bool is_iso = p.algebra->ignores_left || p.a.values == nullptr || p.a.nnz < vector_entries;
   const bool is_copied = !p.algebra->ignores_right && p.b.value_type == p.algebra->right &&
                          p.algebra->right != type::other && p.b.rows > 1 && p.b.stride == 1 &&
                          is_aligned(p.b.data, 0, 1);
-  return {is_copied, is_iso, !is_iso && has_aligned_values(p), is_plain(p)};
-}
-
-/// The template arguments of `spmv_panels` and of `add_panels`.
-struct panels_plan {
-  template_arguments panels, adding;
-};
-panels_plan plan_of(const panels_facts& facts) {
-  return {{vectors_per_lane, facts.is_copied, facts.in_vectors, facts.is_iso}, {facts.is_plain}};
+  return {vectors_per_lane, is_copied, !is_iso && has_aligned_values(p), is_iso};
 }
 
 /// Sets the panels in `args`.
@@ -84,14 +72,14 @@ void set_panels(const column_panels& of, arguments& args) {
   args.panel_count = of.panel_count;
 }
 
-void launch_panels(const problem& p, const panels_plan& plan, index blocks, arguments& args) {
+void launch_panels(const problem& p, index blocks, arguments& args) {
   const char* const file = "cuda/spmv/spmv_panels.cuh";
   const kernel_key key = key_of(p);
   const device_kernel panels = kernel_for(key, {.name = "spmv_panels",
                                                 .file = file,
-                                                .arguments = plan.panels,
+                                                .arguments = arguments_of_panels(p),
                                                 .most_shared = shared_room(p.a.where.device)});
-  const device_kernel adding = kernel_for(key, {"add_panels", file, plan.adding});
+  const device_kernel adding = kernel_for(key, {"add_panels", file, {is_plain(p)}});
   const buffer sums =
       buffer::temporary(static_cast<std::size_t>(p.a.rows) *
                             static_cast<std::size_t>(args.panel_count) * p.algebra->accum_bytes,
@@ -144,14 +132,12 @@ answer spmv_panels_answer(const problem& p) {
 }
 
 void spmv_panels_run(const problem& p, workspace& work) {
-  const panels_facts facts = facts_of(p);
-  const panels_plan plan = plan_of(facts);
   const auto derived = p.oriented->derived_of<column_panels>();
   work.panels = derived;
   arguments args = arguments_of(p);
   set_panels(*derived, args);
   const buffer values = ordered_values(p, args);
-  launch_panels(p, plan, derived->block_count, args);
+  launch_panels(p, derived->block_count, args);
 }
 
 void spmv_panels_prepare(const pattern&, const pattern& oriented) {
