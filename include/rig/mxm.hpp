@@ -267,7 +267,7 @@ problem problem_of(const char* operation, const semiring_info& algebra,
                    void (*run_cpu)(int kernel, const problem&), const matrix<TA>& a, const B& b,
                    const Mask& mask, const descriptor& desc) {
   problem p;
-  p.operation = operation;
+  p.name = operation;
   p.algebra = &algebra;
   p.run_cpu = run_cpu;
   p.structure = &a.structure();

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "call/checks.hpp"
 #include "call/choice.hpp"
 #include "rig/graph.hpp"
 #include "rig/kernels/list.hpp"
@@ -43,9 +44,7 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   if (a.rows() != a.columns())
     fail(errc::shape,
          {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
-  if (desc.threads < 0)
-    fail(errc::range,
-         {name, ": threads is ", desc.threads, "; set a number, or 0 for the default"});
+  check_threads(name, desc);
   const auto leave_unset = [&](bool is_set, const char* field, const char* instead) {
     if (is_set)
       fail(errc::cannot,

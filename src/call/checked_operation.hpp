@@ -20,8 +20,6 @@ void check_shapes(const operation& o);
 /// The steps where an operation's operands are.
 inline const backend& steps_of(const operation& o) { return backend_of(o.where()); }
 
-inline bool has_mask(const operation& o) { return o.mask.over != mask_operand::kind::absent; }
-
 /// T of a product, at the places that the mask allows. `work` outlives the order of streams,
 /// because kernels that run on after the call read what it keeps.
 sparse_result multiply(const operation& o, workspace& work);

@@ -26,7 +26,7 @@ std::string names_of_kernels() {
 /// The kernel of this name in the problem's place, or null. Throws error(unknown_kernel) if no
 /// place has the name.
 const kernel* find(const problem& p, std::string_view name, const char* source) {
-  require_known_kernel(p.operation, source, name);
+  require_known_kernel(p.name, source, name);
   for (const kernel& k : kernels())
     if (name == k.name && k.where == p.a.where.where) return &k;
   return nullptr;
@@ -69,9 +69,9 @@ bool prefers(const problem& p) {
         answer_of(k, p).says != verdict::cannot)
       others += (others.empty() ? "" : ", ") + std::string(k.name);
   p.reasons = true;
-  fail(errc::cannot, {p.operation, ": kernel '", p.desc->kernel,
-                      "' cannot serve: ", answer_of(*p.named, p).reason,
-                      "; these can: ", others.empty() ? "none" : others});
+  fail(errc::cannot,
+       {p.name, ": kernel '", p.desc->kernel, "' cannot serve: ", answer_of(*p.named, p).reason,
+        "; these can: ", others.empty() ? "none" : others});
 }
 
 /// Throws error(cannot) with every kernel's reason.
@@ -82,8 +82,8 @@ bool prefers(const problem& p) {
   for (const kernel& k : kernels())
     if (k.where == p.a.where.where && !is_approximate(k, asked))
       reasons += std::string("; ") + k.name + ": " + answer_of(k, p).reason;
-  fail(errc::cannot, {p.operation, ": no kernel on ", to_string(p.a.where), " serves ",
-                      p.algebra->name, reasons});
+  fail(errc::cannot,
+       {p.name, ": no kernel on ", to_string(p.a.where), " serves ", p.algebra->name, reasons});
 }
 
 }  // namespace
@@ -111,9 +111,9 @@ const kernel* named_kernel(const problem& p) {
   const kernel* named = find(p, p.desc->kernel, "the descriptor");
   if (named == nullptr)
     fail(errc::cannot,
-         {p.operation, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
+         {p.name, ": kernel '", p.desc->kernel, "' does not run on ", to_string(p.a.where)});
   if (named->samples != sampling::whole && (p.desc->width < 1 || p.desc->width > widest_sample))
-    fail(errc::range, {p.operation, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
+    fail(errc::range, {p.name, ": kernel '", p.desc->kernel, "': width is ", p.desc->width,
                        "; set it to the entries to keep per row, 1 … ", widest_sample});
   return named;
 }

@@ -6,9 +6,6 @@
 
 namespace rig {
 
-/// Throws unless sums of this semiring can join the content of C so.
-void check_accumulator(const char* operation, accumulator how, const semiring_info& s);
-
 /// Throws error(unknown_kernel) unless a kernel has this name, in whichever place. `source` names
 /// it: "the descriptor".
 void require_known_kernel(const char* operation, const char* source, std::string_view name);

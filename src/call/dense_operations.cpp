@@ -2,18 +2,12 @@
 // element by element; then it is joined with C as a map.
 
 #include "call/checked_operation.hpp"
-#include "call/vector_mask.hpp"
+#include "call/operands.hpp"
 
 namespace rig {
 namespace {
 
 using kind = operation::kind;
-
-/// Memory of C's shape, with packed rows.
-struct dense_room {
-  buffer memory;
-  dense_operand full;
-};
 
 /// Memory that the steps of one operation pass on. It outlives the order of streams.
 struct intermediates {
@@ -21,18 +15,6 @@ struct intermediates {
   dense_room t, apart;
 };
 
-bool overlaps(const dense_operand& c, const void* memory, std::size_t bytes) {
-  if (memory == nullptr || c.data == nullptr) return false;
-  const auto* const c_begin = static_cast<const char*>(c.data);
-  const auto* const begin = static_cast<const char*>(memory);
-  return c_begin + c.extent() > begin && begin + bytes > c_begin;
-}
-bool overlaps(const dense_operand& c, const sparse_operand& of) {
-  const auto rows = static_cast<std::size_t>(of.rows), nnz = static_cast<std::size_t>(of.nnz);
-  return overlaps(c, of.offsets, (rows + 1) * (of.offsets_64 ? sizeof(int64) : sizeof(int32))) ||
-         overlaps(c, of.entries, nnz * sizeof(index)) ||
-         overlaps(c, of.values, nnz * of.value_bytes);
-}
 /// Whether the operator of two operands is a builtin comparison.
 bool is_comparison(const operation& o) {
   return o.op->kind == operator_kind::join && is_comparison(static_cast<binary>(o.code));
@@ -42,24 +24,7 @@ bool is_comparison(const operation& o) {
 bool overlaps_askew(const dense_operand& c, const dense_operand& other) {
   const bool is_same =
       c.data == other.data && c.stride == other.stride && c.value_bytes == other.value_bytes;
-  return !is_same && overlaps(c, other.data, other.extent());
-}
-
-void copy(const dense_operand& from, const dense_operand& to, void* stream) {
-  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
-            static_cast<std::size_t>(from.stride) * from.value_bytes,
-            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
-            stream);
-}
-
-dense_room room_like_c(const operation& o, type elements, std::size_t bytes) {
-  dense_room out{{}, o.c.full};
-  out.full.stride = o.c.full.columns;
-  out.full.value_type = elements;
-  out.full.value_bytes = bytes;
-  out.memory = buffer::temporary(out.full.extent(), out.full.where, o.desc->stream);
-  out.full.data = out.memory.data();
-  return out;
+  return !is_same && memory(c).overlaps(other);
 }
 
 /// Makes an operation the one that yields X, or the scalar, as it is.
@@ -120,15 +85,15 @@ void compute_dense(const operation& o, const dense_operand& t) {
 }
 
 /// Whether T can be computed in C's memory: existing memory may also hold what T is computed from.
-bool fits_in_c(const operation& o) { return o.creates_result && !has_mask(o); }
+bool fits_in_c(const operation& o) { return o.creates_result && !o.mask.is_there(); }
 
 /// Whether C holds Y, so that only the entries of X change C.
 bool is_spread_in_place(const operation& o) {
   const dense_operand &c = o.c.full, &y = o.y.full;
-  return o.what == kind::spread && o.y.what == operand::kind::dense && !has_mask(o) &&
+  return o.what == kind::spread && o.y.what == operand::kind::dense && !o.mask.is_there() &&
          !is_comparison(o) && o.accum == accumulator::none && c.data == y.data &&
          c.stride == y.stride && c.value_type == y.value_type && c.value_type != type::other &&
-         !overlaps(c, o.x.sparse);
+         !memory(c).overlaps(o.x.sparse);
 }
 
 /// Computes T, and makes the operation the one that joins it with C.
@@ -142,7 +107,7 @@ void set_t(operation& o, intermediates& kept) {
     operation of_t = o;
     of_t.out_type = o.t_type();
     of_t.out_bytes = o.t_bytes();
-    kept.t = room_like_c(o, of_t.out_type, of_t.out_bytes);
+    kept.t = room_like(o.c.full, of_t.out_type, of_t.out_bytes, o.desc->stream);
     compute_dense(of_t, kept.t.full);
     o.x = {};
     o.x.what = operand::kind::dense;
@@ -165,7 +130,7 @@ result_shape check_dense(operation& o) {
                         "rig::transpose of it"});
   check_descriptor(o);
   check_places(o);
-  if (o.mask.is_vector && shape_of_result(o).columns == 1) as_column(o.mask);
+  if (o.mask.is_vector && shape_of_result(o).columns == 1) turn_into_column(o.mask);
   std::optional<in_order> order;
   if (o.rows.what == index_list::kind::list || o.columns.what == index_list::kind::list) {
     order.emplace(o);
@@ -188,9 +153,9 @@ void run_dense(const operation& o) {
   if (!is_given) set_t(joined, kept);
   dense_operand& c = joined.c.full;
   if (!overlaps_askew(c, joined.x.full) && !overlaps_askew(c, joined.y.full) &&
-      !overlaps_askew(c, joined.mask.full) && !overlaps(c, joined.mask.sparse))
+      !overlaps_askew(c, joined.mask.full) && !memory(c).overlaps(joined.mask.sparse))
     return steps_of(o).run_dense(joined);
-  kept.apart = room_like_c(o, o.out_type, o.out_bytes);
+  kept.apart = room_like(o.c.full, o.out_type, o.out_bytes, o.desc->stream);
   c = kept.apart.full;
   copy(o.c.full, c, o.desc->stream);
   steps_of(o).run_dense(joined);

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "call/checks.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/kernels/list.hpp"
 #include "storage/backend.hpp"
@@ -44,8 +45,7 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, check
                                                         const descriptor& desc) {
   const index k = given.as("maxk", "k");
   check_k("maxk", x.columns(), k);
-  if (desc.threads < 0)
-    fail(errc::range, {"maxk: threads is ", desc.threads, "; set a number, or 0 for the default"});
+  check_threads("maxk", desc);
   return or_out_of_memory("maxk", [&] {
     dense_operand from;
     fill_in(from, x);

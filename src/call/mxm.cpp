@@ -2,34 +2,14 @@
 
 #include <algorithm>
 
+#include "call/checks.hpp"
 #include "call/choice.hpp"
-#include "call/vector_mask.hpp"
+#include "call/operands.hpp"
 #include "rig/kernels/problem.hpp"
 #include "storage/backend.hpp"
 
 namespace rig {
 namespace {
-
-std::string shape(const char* name, bool transposed, index rows, index columns) {
-  return std::string(name) + (transposed ? "ᵀ is " : " is ") + std::to_string(rows) + "x" +
-         std::to_string(columns);
-}
-
-struct range {
-  const char* begin;
-  std::size_t bytes;
-  bool overlaps(const range& other) const {
-    return bytes > 0 && other.bytes > 0 && begin < other.begin + other.bytes &&
-           other.begin < begin + bytes;
-  }
-};
-
-range range_of(const void* data, std::size_t bytes) {
-  return {static_cast<const char*>(data), bytes};
-}
-range range_of(const dense_operand& d) {
-  return range_of(d.data, d.data != nullptr ? d.extent() : 0);
-}
 
 /// Whether two dense take different columns of the same rows, so that they share no element.
 bool are_side_by_side(const dense_operand& x, const dense_operand& y) {
@@ -46,70 +26,70 @@ bool are_side_by_side(const dense_operand& x, const dense_operand& y) {
   return apart >= width(left) && apart + width(right) <= bytes;
 }
 
-/// The weights of `mxm_update` and its result.
-void check_update(const problem& p) {
-  const dense_operand &w = p.weights, &c = p.updated;
-  if (w.rows != p.b.columns)
-    fail(errc::shape, {p.operation, ": ", shape("B", p.desc->transpose_b, p.b.rows, p.b.columns),
-                       ", W is ", w.rows, "x", w.columns, "; the first has ", p.b.columns,
-                       " columns, the second ", w.rows, " rows"});
-  if (c.rows != p.a.rows || c.columns != w.columns)
-    fail(errc::shape, {p.operation, ": ", shape("A", p.desc->transpose_a, p.a.rows, p.a.columns),
-                       ", W is ", w.rows, "x", w.columns, "; the result is ", p.a.rows, "x",
-                       w.columns, ", but C is ", c.rows, "x", c.columns});
-  if (range_of(c).overlaps(range_of(p.c)) && !are_side_by_side(c, p.c))
-    fail(errc::range, {p.operation, ": C, ", c.rows, "x", c.columns, ", and Z, ", p.c.rows, "x",
-                       p.c.columns, ", share memory; pass two results"});
+/// An operand as messages show it.
+struct factor {
+  const char* name;
+  bool is_transposed;
+  index rows, columns;
+};
+std::string in_words(const factor& x, const factor& y) {
+  const auto words = [](const factor& of) {
+    return std::string(of.name) + (of.is_transposed ? "ᵀ is " : " is ") +
+           shape_text(of.rows, of.columns);
+  };
+  return words(x) + ", " + words(y) + "; ";
+}
+
+void check_inner(const problem& p, const factor& x, const factor& y) {
+  if (x.columns != y.rows)
+    fail(errc::shape, {p.name, ": ", in_words(x, y), "the first has ", x.columns,
+                       " columns, the second ", y.rows, " rows"});
+}
+void check_result(const problem& p, const factor& x, const factor& y, const char* what, index rows,
+                  index columns) {
+  if (rows != x.rows || columns != y.columns)
+    refuse_result(p, in_words(x, y), shape_text(x.rows, y.columns), what,
+                  shape_text(rows, columns));
 }
 
 void check_shapes(const problem& p) {
-  const auto operands = [&] {
-    return shape("A", p.desc->transpose_a, p.a.rows, p.a.columns) + ", " +
-           shape("B", p.desc->transpose_b, p.b.rows, p.b.columns);
-  };
-  if (p.a.columns != p.b.rows)
-    fail(errc::shape, {p.operation, ": ", operands(), "; the first has ", p.a.columns,
-                       " columns, the second ", p.b.rows, " rows"});
-  const auto expect = [&](const char* what, index rows, index columns) {
-    if (rows != p.a.rows || columns != p.b.columns)
-      fail(errc::shape, {p.operation, ": ", operands(), "; the result is ", p.a.rows, "x",
-                         p.b.columns, ", but ", what, " is ", rows, "x", columns});
-  };
-  if (!p.creates_result) expect(p.is_updated ? "Z" : "C", p.c.rows, p.c.columns);
-  if (p.is_updated) check_update(p);
+  const factor a{"A", p.desc->transpose_a, p.a.rows, p.a.columns},
+      b{"B", p.desc->transpose_b, p.b.rows, p.b.columns},
+      w{"W", false, p.weights.rows, p.weights.columns};
+  const dense_operand &c = p.updated, &z = p.c;
+  check_inner(p, a, b);
+  if (!p.creates_result) check_result(p, a, b, p.is_updated ? "Z" : "C", z.rows, z.columns);
+  if (p.is_updated) {
+    check_inner(p, b, w);
+    check_result(p, a, w, "C", c.rows, c.columns);
+    if (memory(c).overlaps(z) && !are_side_by_side(c, z))
+      fail(errc::range, {p.name, ": C, ", c.rows, "x", c.columns, ", and Z, ", z.rows, "x",
+                         z.columns, ", share memory; pass two results"});
+  }
   if (!p.creates_result && p.algebra->is_indexed)
-    expect("C's index array", p.indices.rows, p.indices.columns);
-  if (p.mask.over == mask_operand::kind::matrix)
-    expect("the mask", p.mask.sparse.rows, p.mask.sparse.columns);
-  if (p.mask.over == mask_operand::kind::dense)
-    expect("the mask", p.mask.full.rows, p.mask.full.columns);
-  if (p.mask.over == mask_operand::kind::cbsr)
-    expect("the cbsr of the mask", p.mask.full.rows, p.mask.full.columns);
-}
-
-[[noreturn, gnu::cold]] void refuse_place(const problem& p, const char* what, place where) {
-  fail(errc::place, {p.operation, ": A is on ", to_string(p.a.where), ", ", what, " is on ",
-                     to_string(where), "; copy one with .to()"});
+    check_result(p, a, b, "C's index array", p.indices.rows, p.indices.columns);
+  const bool is_cbsr = p.mask.over == mask_operand::kind::cbsr;
+  if (p.mask.is_there())
+    check_result(p, a, b, is_cbsr ? "the cbsr of the mask" : "the mask", p.mask.rows(),
+                 p.mask.columns());
 }
 
 void check_places(const problem& p) {
   const auto expect = [&](const char* what, place where) {
-    if (where != p.a.where) refuse_place(p, what, where);
+    check_place(p, "A", p.a.where, what, where);
   };
   expect("B", p.b.where);
   if (!p.creates_result) expect(p.is_updated ? "Z" : "C", p.c.where);
   if (p.is_updated) expect("W", p.weights.where);
   if (p.is_updated) expect("C", p.updated.where);
   if (!p.creates_result && p.algebra->is_indexed) expect("C's index array", p.indices.where);
-  if (p.mask.over == mask_operand::kind::matrix) expect("the mask", p.mask.sparse.where);
-  if (p.mask.over == mask_operand::kind::dense || p.mask.over == mask_operand::kind::cbsr)
-    expect("the mask", p.mask.full.where);
+  if (p.mask.is_there()) expect("the mask", p.mask.where());
 }
 
 void check_quantized(const problem& p) {
   if (p.b.value_type != type::code || p.algebra->ignores_right) return;
   if (p.desc->transpose_b && p.b.per_column)
-    fail(errc::cannot, {p.operation,
+    fail(errc::cannot, {p.name,
                         ": B is quantized with a range per column, so it cannot be "
                         "transposed; quantize it with ranges::matrix"});
 }
@@ -117,8 +97,7 @@ void check_quantized(const problem& p) {
 void check_cbsr(const problem& p) {
   if (p.b.k > 0) {
     if (p.desc->transpose_b)
-      fail(errc::cannot,
-           {p.operation, ": B is a cbsr, which cannot be transposed; pass to_dense(B)"});
+      fail(errc::cannot, {p.name, ": B is a cbsr, which cannot be transposed; pass to_dense(B)"});
     return;
   }
   const kernel* named = p.named;
@@ -126,27 +105,23 @@ void check_cbsr(const problem& p) {
       operands_of(p) != operands::dense)
     return;
   const std::string refusal = no_cbsr_because(p.b.columns, p.desc->k);
-  if (!refusal.empty())
-    fail(errc::range, {p.operation, ": kernel '", named->name, "' on B: ", refusal});
+  if (!refusal.empty()) fail(errc::range, {p.name, ": kernel '", named->name, "' on B: ", refusal});
 }
 
 /// Throws error(range) if C has integers, and fill is none of them.
 void check_fill(const problem& p) {
   if (p.c.value_type == type::int32)
-    p.desc->fill.checked<int32>(p.operation, "fill");
+    p.desc->fill.checked<int32>(p.name, "fill");
   else if (p.c.value_type == type::int64)
-    p.desc->fill.checked<int64>(p.operation, "fill");
+    p.desc->fill.checked<int64>(p.name, "fill");
 }
 
 void check_descriptor(problem& p) {
-  if (p.desc->threads < 0)
-    fail(errc::range,
-         {p.operation, ": threads is ", p.desc->threads, "; set a number, or 0 for the default"});
-  check_enum(p.operation, "precision", p.desc->precision, precision::tf32);
+  check_threads(p.name, *p.desc);
+  check_enum(p.name, "precision", p.desc->precision, precision::tf32);
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
-    fail(errc::type,
-         {p.operation, ": fill is a number, which does not convert to the result type of ",
-          p.algebra->name, "; leave fill unset"});
+    fail(errc::type, {p.name, ": fill is a number, which does not convert to the result type of ",
+                      p.algebra->name, "; leave fill unset"});
   check_fill(p);
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);
@@ -154,15 +129,9 @@ void check_descriptor(problem& p) {
 }
 
 void transpose_a(problem& p) {
-  auto derived = p.structure->derived_of<transposed>();
-  const pattern& s = *derived->structure;
-  p.a.offsets = s.offsets();
-  p.a.entries = s.column_indices();
-  p.a.offsets_64 = s.offsets_64();
-  if (!p.algebra->ignores_left && p.a.values != nullptr)
-    p.a.permutation = derived->permutation.data();
-  p.oriented = &s;
-  p.keepalive = std::move(derived);
+  p.keepalive = turn(p.a, *p.structure);
+  p.oriented = p.keepalive.get();
+  if (p.algebra->ignores_left) p.a.permutation = nullptr;
 }
 
 void transpose_b(problem& p) {
@@ -181,64 +150,32 @@ void transpose_b(problem& p) {
   p.b = flipped;
 }
 
-bool overlaps(const range& c, const sparse_operand& m) {
-  const auto nnz = static_cast<std::size_t>(m.nnz);
-  const std::size_t offset_bytes = m.offsets_64 ? sizeof(int64) : sizeof(int32);
-  return c.overlaps(range_of(m.values, m.values != nullptr ? nnz * m.value_bytes : 0)) ||
-         c.overlaps(range_of(m.entries, nnz * sizeof(index))) ||
-         c.overlaps(range_of(m.offsets, (static_cast<std::size_t>(m.rows) + 1) * offset_bytes));
-}
-
 /// Whether the result shares memory with an input of the product.
 bool is_aliased(const problem& p) {
-  const bool is_masked = p.mask.over != mask_operand::kind::absent;
-  const auto shares = [&](const range& c) {
-    return c.overlaps(range_of(p.b)) || overlaps(c, p.a) ||
-           (is_masked && (c.overlaps(range_of(p.mask.full)) || overlaps(c, p.mask.sparse)));
+  const memory c = p.c, other = p.is_updated ? p.updated : p.indices;
+  const auto shares = [&](const memory& of) {
+    return of.overlaps(p.b) || of.overlaps(p.a) || of.overlaps(p.mask.full) ||
+           of.overlaps(p.mask.sparse) || of.overlaps(p.weights);
   };
-  const range c = range_of(p.c);
-  if (shares(c)) return true;
-  if (p.is_updated) {
-    const range updated = range_of(p.updated), weights = range_of(p.weights);
-    return shares(updated) || updated.overlaps(weights) || c.overlaps(weights);
-  }
-  if (p.indices.data == nullptr) return false;
-  const range indices = range_of(p.indices);
-  return shares(indices) || c.overlaps(indices);
+  return shares(c) || shares(other) || (!p.is_updated && c.overlaps(other));
 }
 
-void copy(const dense_operand& from, const dense_operand& to, void* stream) {
-  copy_rows(to.data, static_cast<std::size_t>(to.stride) * to.value_bytes, from.data,
-            static_cast<std::size_t>(from.stride) * from.value_bytes,
-            static_cast<std::size_t>(from.columns) * from.value_bytes, from.rows, from.where,
-            stream);
-}
-
-/// A packed copy of a result array; `kept` owns it.
-dense_operand copy_of(const dense_operand& original, buffer& kept, void* stream) {
-  if (original.data == nullptr) return original;
-  dense_operand made = original;
-  made.stride = made.columns;
-  kept = buffer::temporary(made.extent(), original.where, stream);
-  made.data = kept.data();
-  copy(original, made, stream);
-  return made;
-}
-
+/// Runs a kernel with packed copies of the results, which it may read.
 void run_via_temporary(problem& p, const kernel& chosen, workspace& work) {
-  const dense_operand c = p.c, indices = p.indices, updated = p.updated;
-  buffer kept_c, kept_indices, kept_updated;
-  void* stream = p.desc->stream;
-  p.c = copy_of(c, kept_c, stream);
-  p.indices = copy_of(indices, kept_indices, stream);
-  p.updated = copy_of(updated, kept_updated, stream);
+  dense_operand* const results[] = {&p.c, &p.indices, &p.updated};
+  const dense_operand given[] = {p.c, p.indices, p.updated};
+  dense_room rooms[3];
+  for (int k = 0; k < 3; ++k) {
+    if (given[k].data == nullptr) continue;
+    rooms[k] = room_like(given[k], given[k].value_type, given[k].value_bytes, p.desc->stream);
+    *results[k] = rooms[k].full;
+    copy(given[k], rooms[k].full, p.desc->stream);
+  }
   chosen.run(p, work);
-  if (c.data != nullptr) copy(p.c, c, stream);
-  if (indices.data != nullptr) copy(p.indices, indices, stream);
-  if (updated.data != nullptr) copy(p.updated, updated, stream);
-  p.c = c;
-  p.indices = indices;
-  p.updated = updated;
+  for (int k = 0; k < 3; ++k) {
+    if (given[k].data != nullptr) copy(rooms[k].full, given[k], p.desc->stream);
+    *results[k] = given[k];
+  }
 }
 
 void run_chosen(problem& p, const kernel& chosen, workspace& work) {
@@ -264,37 +201,23 @@ double entries_of(const kernel& k, const problem& p) {
 }
 
 std::string in_words(const problem& p) {
-  std::string words = std::string(p.operation) + " " + p.algebra->name + ": A " +
-                      std::to_string(p.a.rows) + "x" + std::to_string(p.a.columns) + " with " +
-                      std::to_string(p.a.nnz) + " entries";
+  std::string words = std::string(p.name) + " " + p.algebra->name + ": A " +
+                      shape_text(p.a.rows, p.a.columns) + " with " + std::to_string(p.a.nnz) +
+                      " entries";
   if (p.desc->transpose_a) words += " (transposed)";
-  words += ", B " + std::to_string(p.b.rows) + "x" + std::to_string(p.b.columns);
+  words += ", B " + shape_text(p.b.rows, p.b.columns);
   if (p.desc->transpose_b) words += " (transposed)";
   if (p.b.value_type == type::code) words += " of int8 codes";
-  if (p.is_updated)
-    words += ", W " + std::to_string(p.weights.rows) + "x" + std::to_string(p.weights.columns);
+  if (p.is_updated) words += ", W " + shape_text(p.weights.rows, p.weights.columns);
   if (p.b.k > 0) words += " with " + std::to_string(p.b.k) + " entries per row";
   if (p.mask.over == mask_operand::kind::cbsr)
     words += ", masked by " + std::to_string(p.mask.full.k) + " entries per row";
-  else if (p.mask.over != mask_operand::kind::absent)
+  else if (p.mask.is_there())
     words += ", masked";
   return words + ", on " + to_string(p.a.where);
 }
 
 }  // namespace
-
-void check_accumulator(const char* operation, accumulator how, const semiring_info& s) {
-  if (how == accumulator::none) return;
-  check_enum(operation, "accumulator", how, accumulator::logical_and);
-  if (how == accumulator::own && !s.is_indexed && s.has_finish)
-    fail(errc::cannot, {operation, ": ", s.name,
-                        " finishes its sums, so its own add cannot accumulate them; pass an "
-                        "operator such as accumulator::plus"});
-  if (how != accumulator::own && (s.is_indexed || s.result == type::other))
-    fail(errc::cannot,
-         {operation, ": ", s.name,
-          " yields a structure, which only its own add can accumulate; pass accumulator::own"});
-}
 
 void check(problem& p) {
   p.oriented = p.structure;
@@ -305,13 +228,13 @@ void check(problem& p) {
   if (turns_mask) std::swap(p.mask.sparse.rows, p.mask.sparse.columns);
   check_shapes(p);
   check_places(p);
-  check_accumulator(p.operation, p.accum, *p.algebra);
+  check_accumulator(p, *p.algebra);
   check_descriptor(p);
   check_quantized(p);
   check_cbsr(p);
   if (p.desc->transpose_a) transpose_a(p);
   if (p.desc->transpose_b) transpose_b(p);
-  if (turns_mask) as_column(p.mask);
+  if (turns_mask) turn_into_column(p.mask);
 }
 
 problem product_to_update(const problem& updated) {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "call/checked_operation.hpp"
-#include "call/choice.hpp"
+#include "call/checks.hpp"
 #include "rig/rearrange.hpp"
 #include "storage/integers.hpp"
 
@@ -38,10 +38,6 @@ int64 index_list::size(index of_all) const {
 namespace {
 
 using kind = operation::kind;
-
-std::string shape(index rows, index columns) {
-  return std::to_string(rows) + "x" + std::to_string(columns);
-}
 
 /// Throws error(range) if a product of lengths is no number of rows or columns.
 index length(const operation& o, const char* what, int64 n) {
@@ -131,12 +127,12 @@ void check_list(const operation& o, const char* what, const index_list& given, i
 void check_product(const operation& o) {
   const bool is_turned = o.turns_x();
   const index inner = o.shape_of_x().columns;
-  const std::string y = shape(o.y.rows(), o.y.columns());
+  const std::string y = shape_text(o.y.rows(), o.y.columns());
   if (inner == (o.y_transposed ? o.y.columns() : o.y.rows())) return;
   if (o.product->flips_positions)
     fail(errc::shape, {o.name, ": A is ", y, o.y_transposed ? "" : ", transposed", ", u has ",
                        inner, " places"});
-  fail_pair(o, shape(o.x.rows(), o.x.columns()) + (is_turned ? ", transposed" : ""),
+  fail_pair(o, shape_text(o.x.rows(), o.x.columns()) + (is_turned ? ", transposed" : ""),
             y + (o.y_transposed ? ", transposed" : ""));
 }
 
@@ -163,7 +159,7 @@ void check_indices(const operation& o) {
   }
   if (rows != o.x.rows() || columns != o.x.columns())
     fail(errc::shape, {o.name, ": the lists name ", rows, " rows and ", columns,
-                       " columns, but the operand is ", shape(o.x.rows(), o.x.columns())});
+                       " columns, but the operand is ", shape_text(o.x.rows(), o.x.columns())});
 }
 
 void check_shapes(const operation& o) {
@@ -173,37 +169,28 @@ void check_shapes(const operation& o) {
   const bool has_pair = o.what == kind::merge || o.y_by == broadcast::places || is_column;
   if (has_pair && o.y.what != operand::kind::absent &&
       (o.y.rows() != rows || o.y.columns() != columns))
-    fail_pair(o, shape(rows, columns), shape(o.y.rows(), o.y.columns()));
+    fail_pair(o, shape_text(rows, columns), shape_text(o.y.rows(), o.y.columns()));
   if (o.what == kind::product) check_product(o);
   const result_shape result = shape_of_result(o);
-  const auto in_words = [&](index rows, index columns) {
+  const auto words = [&](index rows, index columns) {
     return o.yields_vector && rows == 1 ? "a vector of " + std::to_string(columns)
-                                        : shape(rows, columns);
+                                        : shape_text(rows, columns);
   };
   const auto expect = [&](const char* what, index rows, index columns) {
     if (rows != result.rows || columns != result.columns)
-      fail(errc::shape, {o.name, ": the result is ", in_words(result.rows, result.columns),
-                         ", but ", what, " is ", in_words(rows, columns)});
+      refuse_result(o, "", words(result.rows, result.columns), what, words(rows, columns));
   };
-  if (o.mask.over == mask_operand::kind::matrix)
-    expect("the mask", o.mask.sparse.rows, o.mask.sparse.columns);
-  if (o.mask.over == mask_operand::kind::dense)
-    expect("the mask", o.mask.full.rows, o.mask.full.columns);
+  if (o.mask.is_there()) expect("the mask", o.mask.rows(), o.mask.columns());
   if (!o.creates_result) expect("C", o.c.rows(), o.c.columns());
 }
 
 void check_places(const operation& o) {
-  const bool has_x = o.x.what != operand::kind::absent;
-  const place first = o.where();
+  const char* const first = o.x.what != operand::kind::absent ? "the first operand" : "C";
   const auto expect = [&](const char* what, place where) {
-    if (where != first)
-      fail(errc::place,
-           {o.name, ": ", has_x ? "the first operand" : "C", " is on ", to_string(first), ", ",
-            what, " is on ", to_string(where), "; copy one with .to()"});
+    check_place(o, first, o.where(), what, where);
   };
   if (o.y.what != operand::kind::absent) expect("the second operand", o.y.where());
-  if (o.mask.over == mask_operand::kind::matrix) expect("the mask", o.mask.sparse.where);
-  if (o.mask.over == mask_operand::kind::dense) expect("the mask", o.mask.full.where);
+  if (o.mask.is_there()) expect("the mask", o.mask.where());
   if (!o.creates_result) expect("C", o.c.where());
   const auto expect_list = [&](const char* what, const index_list& list) {
     // A list in the host's memory serves every place.
@@ -215,7 +202,7 @@ void check_places(const operation& o) {
 
 void check_descriptor(const operation& o) {
   check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
-  if (o.what == kind::product) check_accumulator(o.name, o.accum, *o.product->algebra);
+  if (o.what == kind::product) check_accumulator(o, *o.product->algebra);
   const bool lacks_operator = o.accum != accumulator::none && o.accumulates == nullptr;
   if (lacks_operator && o.out_type == type::other)
     fail(errc::cannot,
@@ -226,9 +213,7 @@ void check_descriptor(const operation& o) {
     fail(errc::cannot, {o.name,
                         ": accumulator::own needs an operation of two operands, or a sum; "
                         "pass an operator such as accumulator::plus"});
-  if (o.desc->threads < 0)
-    fail(errc::range,
-         {o.name, ": threads is ", o.desc->threads, "; set a number, or 0 for the default"});
+  check_threads(o.name, *o.desc);
   if (!o.desc->kernel.empty() && o.what != kind::product)
     fail(errc::unknown_kernel,
          {o.name, ": the descriptor names kernel '", o.desc->kernel,

@@ -22,16 +22,7 @@ struct intermediates {
 void transpose(const operation& o, operand& x) {
   if (x.is_vector)
     fail(errc::cannot, {o.name, ": a vector is not transposed; leave transpose_a and _b unset"});
-  const auto flipped = x.structure->derived_of<transposed>();
-  const pattern& s = *flipped->structure;
-  x.sparse.rows = s.rows();
-  x.sparse.columns = s.columns();
-  x.sparse.offsets = s.offsets();
-  x.sparse.entries = s.column_indices();
-  x.sparse.offsets_64 = s.offsets_64();
-  if (x.sparse.values != nullptr) x.sparse.permutation = flipped->permutation.data();
-  // Shares the ownership of the derived structure, whose permutation the values need.
-  x.structure = std::shared_ptr<const pattern>(flipped, &s);
+  x.structure = turn(x.sparse, *x.structure);
 }
 
 /// An n×1 dense masks a vector as a row.
@@ -60,19 +51,11 @@ operation for_t(const operation& o) {
 
 /// A result of `o` as an operand.
 sparse_operand view_of(const sparse_result& from, const operation& o) {
-  sparse_operand out;
-  const pattern& s = *from.structure;
-  out.rows = s.rows();
-  out.columns = s.columns();
-  out.nnz = s.nnz();
-  out.offsets = s.offsets();
-  out.entries = s.column_indices();
-  out.offsets_64 = s.offsets_64();
+  sparse_operand out = view(*from.structure);
   out.values = from.is_iso ? nullptr : from.values.data();
   __builtin_memcpy(out.iso, from.iso, sizeof(out.iso));
   out.value_bytes = o.out_bytes;
   out.value_type = o.out_type;
-  out.where = s.where();
   return out;
 }
 
@@ -182,8 +165,7 @@ sparse_result restricted(const operation& o, const sparse_result& t) {
   operation by_flags = o;
   if (has_flags_of(o.mask, x)) by_flags.mask = {};
   merge_step m = merge_of(by_flags, &x, nullptr, only_x, t.is_iso ? nullptr : &copying());
-  if (by_flags.mask.over == mask_operand::kind::absent)
-    m.keep = static_cast<const bool*>(o.mask.sparse.values);
+  if (!by_flags.mask.is_there()) m.keep = static_cast<const bool*>(o.mask.sparse.values);
   sparse_result out = steps_of(o).merge(m);
   out.is_iso = t.is_iso;
   __builtin_memcpy(out.iso, t.iso, sizeof(out.iso));
@@ -360,9 +342,10 @@ sparse_result run_sparse(operation& o) {
   orient(o, order, kept);
   if (o.what == kind::assign) return assigned(o, kept);
   sparse_result t = compute(for_t(o), kept);
-  const bool is_masked =
-      !has_mask(o) || o.what == kind::merge || o.what == kind::select || o.what == kind::product;
-  if (is_masked && (o.creates_result || (!has_mask(o) && o.accum == accumulator::none))) return t;
+  const bool is_masked = !o.mask.is_there() || o.what == kind::merge || o.what == kind::select ||
+                         o.what == kind::product;
+  if (is_masked && (o.creates_result || (!o.mask.is_there() && o.accum == accumulator::none)))
+    return t;
   kept.t = std::move(t);
   return o.creates_result ? restricted(o, kept.t) : joined(o, kept.t, {}, kept);
 }

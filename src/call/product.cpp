@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "call/checked_operation.hpp"
+#include "call/checks.hpp"
 #include "call/choice.hpp"
 
 namespace rig {
@@ -19,12 +20,10 @@ double count_products(const problem& p) {
 /// The caller holds the order of streams.
 problem problem_of(const operation& o) {
   problem p;
-  p.operation = o.name;
+  static_cast<any_call&>(p) = {o.name, o.desc, o.mask};
   p.algebra = o.product->algebra;
   p.multiply_cpu = o.product->multiply_cpu;
   p.flips_positions = o.product->flips_positions;
-  p.desc = o.desc;
-  p.mask = o.mask;
   p.c.value_type = o.out_type;
   p.c.value_bytes = o.out_bytes;
   p.is_vector = o.x.is_vector;
@@ -44,15 +43,8 @@ problem problem_of(const operation& o) {
 }
 
 oriented turned(const problem& p) {
-  const auto derived = p.right.structure->derived_of<transposed>();
-  const pattern& s = *derived->structure;
-  oriented out{p.right.sparse, derived};
-  out.sparse.rows = s.rows();
-  out.sparse.columns = s.columns();
-  out.sparse.offsets = s.offsets();
-  out.sparse.entries = s.column_indices();
-  out.sparse.offsets_64 = s.offsets_64();
-  if (out.sparse.values != nullptr) out.sparse.permutation = derived->permutation.data();
+  oriented out{p.right.sparse, nullptr};
+  out.kept = turn(out.sparse, *p.right.structure);
   return out;
 }
 
@@ -105,14 +97,10 @@ answer by_rows_answer(const problem& p, answer otherwise) {
 
 namespace {
 
-std::string shape(index rows, index columns) {
-  return std::to_string(rows) + "x" + std::to_string(columns);
-}
-
 std::string in_words(const operation& o) {
   const auto side = [](const operand& of, bool transposed) {
     std::string words = of.is_vector ? "a vector of " + std::to_string(of.columns())
-                                     : shape(of.rows(), of.columns());
+                                     : shape_text(of.rows(), of.columns());
     if (of.what == operand::kind::sparse)
       words += " with " + std::to_string(of.sparse.nnz) + " entries";
     return words + (transposed ? " (transposed)" : "");
@@ -120,7 +108,7 @@ std::string in_words(const operation& o) {
   std::string words = std::string(o.name) + " " + o.product->algebra->name + ": A " +
                       side(o.x, o.desc->transpose_a && !o.x.is_vector) + ", B " +
                       side(o.y, o.y_transposed);
-  if (has_mask(o)) words += ", masked";
+  if (o.mask.is_there()) words += ", masked";
   return words + ", on " + to_string(o.where());
 }
 

@@ -138,15 +138,15 @@ std::string sampling_statistics::text() const {
 sampling_statistics sampling_report(const pattern& structure, const descriptor& desc) {
   return or_out_of_memory("sampling_report", [&] {
     problem p;
-    p.operation = "sampling_report";
+    p.name = "sampling_report";
     p.a.where = structure.where();
     p.desc = &desc;
     const kernel* named = named_kernel(p);
     if (named == nullptr)
       fail(errc::cannot,
-           {p.operation, ": the descriptor names no kernel; name bucket, fastrand or adaptive"});
+           {p.name, ": the descriptor names no kernel; name bucket, fastrand or adaptive"});
     if (named->samples == sampling::whole)
-      fail(errc::cannot, {p.operation, ": kernel '", named->name,
+      fail(errc::cannot, {p.name, ": kernel '", named->name,
                           "' takes no sample; name bucket, fastrand or adaptive"});
     if (!desc.transpose_a) return statistics_of(structure, named->samples, desc.width);
     return statistics_of(*structure.derived_of<transposed>()->structure, named->samples,

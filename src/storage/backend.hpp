@@ -57,7 +57,7 @@ class stream_order {
   }
   explicit stream_order(const problem& p)
       : stream_order(
-            p.a.where, p.desc->stream, p.operation,
+            p.a.where, p.desc->stream, p.name,
             {p.a.stream, p.a.values_stream, p.mask.sparse.stream, p.mask.sparse.values_stream,
              p.b.stream, p.b.beside_stream, p.c.stream, p.c.beside_stream, p.indices.stream,
              p.indices.beside_stream, p.mask.full.stream, p.mask.full.beside_stream,

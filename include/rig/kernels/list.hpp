@@ -32,7 +32,7 @@ operands operands_of(const problem& p);
 /// other streams after the call: a dropped structure is freed in the order of A's stream, which
 /// waits for the call only then.
 struct workspace {
-  std::shared_ptr<const derived> lists, panels;  ///< derived structures that the kernel reads
+  std::shared_ptr<const void> lists, panels;  ///< derived structures that the kernel reads
   buffer counters, sums;  ///< the lists' memory, which another run may replace
   sparse_result made;     ///< the result, if it is sparse
 };
@@ -75,7 +75,7 @@ answer update_answer(const problem& p);
 /// transpose, which is built if it is not there.
 struct oriented {
   sparse_operand sparse;
-  std::shared_ptr<const derived> kept;
+  std::shared_ptr<const void> kept;
 };
 oriented right_by_rows(const problem& p);
 oriented right_by_columns(const problem& p);

@@ -145,7 +145,7 @@ struct result_shape {
 };
 
 /// One operation with its types erased. T is its result before it joins C.
-struct operation {
+struct operation : any_call {
   enum class kind : unsigned char {
     merge,        ///< T joins X and Y: at places of either, or of both
     map,          ///< T has X's places; without X, T is the scalar everywhere
@@ -160,7 +160,11 @@ struct operation {
     diagonal,     ///< T is the matrix with the vector X on a diagonal
     from_diagonal,  ///< T is the vector of the entries on a diagonal of X
   };
-  const char* name;
+  operation(const char* of_name, kind of) : what(of) {
+    name = of_name;
+    creates_result = true;
+  }
+
   kind what;
   operand x = {}, y = {};
   const operator_info* op = nullptr;
@@ -179,20 +183,16 @@ struct operation {
   index diagonal = 0;  ///< 0 is the main one, 1 the one above it
   const product_info* product = nullptr;
   bool y_transposed = false;  ///< product: Y is read as its transpose
-  mask_operand mask = {};
   /// Of a dense C: the rows and columns that may change; null: all of them.
   const bool *region_rows = nullptr, *region_columns = nullptr;
 
   type out_type = type::other;  ///< storage type of the result
   std::size_t out_bytes = 0;
 
-  bool creates_result = true;
   operand c = {};  ///< the previous content; of a created result only the place and the shape
-  accumulator accum = accumulator::none;
   alignas(16) unsigned char fill[16] = {};     ///< dense C outside a replacing mask, as C stores it
   const operator_info* accumulates = nullptr;  ///< C ⊙ T; null: no operator joins such elements
   unsigned char accumulates_code = 0;
-  const descriptor* desc = nullptr;
 
   /// Whether T joins the content of C by an operator. `build` has one for its tuples.
   bool joins_c() const { return accum != accumulator::none && !creates_result; }

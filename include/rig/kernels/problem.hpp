@@ -125,6 +125,20 @@ struct mask_operand {
   std::shared_ptr<const pattern> structure;  ///< the pattern of `sparse`
   sparse_operand sparse;
   dense_operand full;
+
+  bool is_there() const { return over != kind::absent; }
+  index rows() const { return over == kind::matrix ? sparse.rows : full.rows; }
+  index columns() const { return over == kind::matrix ? sparse.columns : full.columns; }
+  place where() const { return over == kind::matrix ? sparse.where : full.where; }
+};
+
+/// What every call has.
+struct any_call {
+  const char* name = "mxm";
+  const descriptor* desc = nullptr;
+  mask_operand mask;
+  accumulator accum = accumulator::none;
+  bool creates_result = false;  ///< the result is new: outside the mask it becomes fill
 };
 
 /// B of a product with a sparse result. Kernels read it by rows, or by columns: the rows of the
@@ -140,8 +154,7 @@ struct right_sparse {
 
 /// One product with its types erased: hop 0 fills it, hop 1 checks it, and kernels read it.
 ///   C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B)
-struct problem {
-  const char* operation = "mxm";
+struct problem : any_call {
   const semiring_info* algebra = nullptr;
   void (*run_cpu)(int kernel, const problem&) = nullptr;  ///< CPU kernels with a dense result
   /// CPU kernels with a sparse result; null if the result is dense.
@@ -157,17 +170,13 @@ struct problem {
   dense_operand indices;         ///< second array of an indexed result
   bool is_updated = false;       ///< `updated` = C · `weights`; C has no data if it is not stored
   dense_operand weights, updated;
-  mask_operand mask;
-  accumulator accum = accumulator::none;
-  bool creates_result = false;         ///< the result is new: outside the mask it becomes fill
   const pattern* structure = nullptr;  ///< the pattern of A
   const pattern* oriented = nullptr;   ///< the pattern that `a` reads: the same, or its transpose
-  const descriptor* desc = nullptr;
-  const kernel* named = nullptr;      ///< the kernel that the descriptor names
-  const kernel* preferred = nullptr;  ///< the kernel that RIG_KERNEL names in this place
-  bool reasons = false;               ///< answers include reasons as text, which allocates
+  const kernel* named = nullptr;       ///< the kernel that the descriptor names
+  const kernel* preferred = nullptr;   ///< the kernel that RIG_KERNEL names in this place
+  bool reasons = false;                ///< answers include reasons as text, which allocates
   const sparse_operand* rescaled_to = nullptr;  ///< `a` samples it, and sums are rescaled
-  std::shared_ptr<const derived> keepalive;     ///< keeps the transpose alive during the call
+  std::shared_ptr<const pattern> keepalive;     ///< the transpose, during the call
   buffer keepalive_b;                           ///< the transposed copy of B
   std::shared_ptr<const derived> statistics;    ///< of the rows of `oriented`; null on the CPU
   bool captured = false;                        ///< the call is captured in a CUDA graph
@@ -180,19 +189,23 @@ void check(problem& p);
 /// Hop 1, second half: runs the named kernel, or the cheapest one that can serve.
 void run(problem& p);
 
+/// "3x4"
+inline std::string shape_text(index rows, index columns) {
+  return std::to_string(rows) + "x" + std::to_string(columns);
+}
+
+/// A pattern as an operand without values.
+sparse_operand view(const pattern& of);
+
+/// Reads an operand with this pattern as its transpose, which the pattern keeps. Returns the
+/// pattern that it then has.
+std::shared_ptr<const pattern> turn(sparse_operand& x, const pattern& of);
+
 /// Fills the operand records. The containers must outlive the problem.
 template <class T>
 void fill_in(sparse_operand& out, const matrix<T>& from) {
   static_assert(sizeof(T) <= sizeof(out.iso), "a matrix's values have at most 16 bytes");
-  const pattern& s = from.structure();
-  out.rows = s.rows();
-  out.columns = s.columns();
-  out.nnz = s.nnz();
-  out.offsets = s.offsets();
-  out.entries = s.column_indices();
-  out.offsets_64 = s.offsets_64();
-  out.where = s.where();
-  out.stream = s.stream();
+  out = view(from.structure());
   out.values_stream = from.values_stream();
   out.values = from.values();
   const T iso = from.iso_value();

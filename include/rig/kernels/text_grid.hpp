@@ -60,9 +60,6 @@ inline text_grid grid_of(std::string heading, index rows, index columns) {
   return {std::move(heading), shown_in_text(columns), rows > most_in_text, columns > most_in_text,
           std::vector<std::string>(cells, ".")};
 }
-inline std::string shape_text(index rows, index columns) {
-  return std::to_string(rows) + "x" + std::to_string(columns);
-}
 inline std::string entries_text(int64 count) {
   return std::to_string(count) + (count == 1 ? " entry" : " entries");
 }

@@ -17,7 +17,7 @@ namespace rig::on_cuda {
 class work : public build {
  public:
   explicit work(const operation& o) : work(o.where(), o.desc->stream, o.name) {}
-  explicit work(const problem& p) : work(p.a.where, p.desc->stream, p.operation) {}
+  explicit work(const problem& p) : work(p.a.where, p.desc->stream, p.name) {}
 
   work(const work&) = delete;
   /// Results that are dropped, by an exception or because they were copied, are freed by their

@@ -126,7 +126,7 @@ class row_sums {
 [[noreturn, gnu::cold]] inline void say_bytes_of_sums(const problem& p, index columns,
                                                       std::size_t bytes_each, int threads) {
   fail(errc::out_of_memory,
-       {p.operation, ": out of memory: a row of sums for ", columns, " columns needs ",
+       {p.name, ": out of memory: a row of sums for ", columns, " columns needs ",
         static_cast<std::size_t>(columns) * bytes_each, " bytes on cpu, in each of ", threads,
         " threads; ",
         threads > 1 ? "set fewer threads" : "multiply by some columns of B at a time"});
