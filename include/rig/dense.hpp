@@ -302,6 +302,7 @@ dense(checked_index, checked_index, T) -> dense<T>;
 /// @endcode
 template <class T>
 struct indexed_dense {
+  using value_type = T;  ///< the type of its values
   dense<T> values;       ///< the extreme values, or the fill
   dense<int32> indices;  ///< the inner index k that gave each value, or −1
   /// Whether values and indices are equal.

@@ -58,17 +58,16 @@ concept joins = std::is_same_v<Op, binary> || semiring<Op>;
 template <class F>
 inline constexpr bool is_function_like = std::is_class_v<F> || std::is_pointer_v<F>;
 template <class Op>
-concept joins_nothing = is_function_like<Op> && !joins<Op>;
-template <class Op>
-constexpr void refuse_join() {
+constexpr bool require_join() {
   static_assert(joins<Op>,
                 "the operator is a rig::binary, such as rig::binary::plus, or a semiring, such as "
                 "rig::plus_times<float>{}; a lambda or a functor cannot be one");
+  return joins<Op>;
 }
 
 /// A call that merges X and Y. A semiring joins elements of a union by its add, others by its
 /// multiply.
-template <bool Union, class X, class Y, joins Op>
+template <bool Union, class X, class Y, class Op>
 auto merge_call(const char* name, const X& x, const Y& y, Op op) {
   const auto with = [&]<class Natural>(Natural*, const operator_info& info, unsigned char code) {
     call<Natural> made{{name, operation::kind::merge}};
@@ -79,7 +78,9 @@ auto merge_call(const char* name, const X& x, const Y& y, Op op) {
     made.o.is_union = Union;
     return made;
   };
-  if constexpr (std::is_same_v<Op, binary>) {
+  if constexpr (!require_join<Op>()) {
+    return call<typename X::value_type>{{name, operation::kind::merge}};
+  } else if constexpr (std::is_same_v<Op, binary>) {
     using common = typename common_element<typename X::value_type, typename Y::value_type>::type;
     static_assert(is_storage<typename X::value_type> && is_storage<typename Y::value_type>,
                   "a builtin operator joins numbers: pass a semiring for other types");
@@ -115,7 +116,7 @@ template <bool Union, class C, class X, class Y>
 inline constexpr bool joinable_into = alike<C, merged_like<Union, X, Y>>;
 
 /// A call that joins X and Y where the operation visits them: the entries of the sparse one.
-template <bool Union, class X, class Y, joins Op>
+template <bool Union, class X, class Y, class Op>
 auto join_call(const char* name, const X& x, const Y& y, Op op) {
   static_assert(joinable<X, Y>,
                 "a matrix joins a matrix or a dense, and a vector joins a vector or a dense of one "
@@ -133,7 +134,7 @@ auto join_call(const char* name, const X& x, const Y& y, Op op) {
 }
 
 /// Runs a call that joins X and Y into C.
-template <bool Union, class C, class X, class Y, joins Op, class Mask>
+template <bool Union, class C, class X, class Y, class Op, class Mask>
 void join_into(const char* name, C& c, accumulator accum, const X& a, const Y& b, Op op,
                const Mask& mask, const descriptor& desc) {
   static_assert(!joinable<X, Y> || joinable_into<Union, C, X, Y>,
@@ -170,50 +171,30 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// auto P = A;
 /// rig::ewise_add(P, rig::accumulator::minimum, A, A, rig::plus_times<float>{});
 /// @endcode
-template <class Named = void, container X, container Y, joins Op, mask_like Mask>
+template <class Named = void, container X, container Y, class Op, mask_like Mask>
 auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_creating<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
                                                       desc);
 }
 /// The same without a mask.
-template <class Named = void, container X, container Y, joins Op>
+template <class Named = void, container X, container Y, class Op>
 auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_add<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <container C, container X, container Y, joins Op, mask_like Mask>
+template <container C, container X, container Y, class Op, mask_like Mask>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
   join_into<true>("ewise_add", c, accum, a, b, op, mask, desc);
 }
 /// Into C.
-template <container C, container X, container Y, joins Op>
+template <container C, container X, container Y, class Op>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
                const descriptor& desc = {}) {
   ewise_add(c, accum, a, b, op, no_mask(), desc);
 }
 
 /// @cond internal
-template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
-int ewise_add(const X&, const Y&, const Op&, const Rest&...) {
-  refuse_join<Op>();
-  return 0;
-}
-template <container C, container X, container Y, joins_nothing Op, class... Rest>
-int ewise_add(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
-  refuse_join<Op>();
-  return 0;
-}
-template <class Named = void, container X, container Y, joins_nothing Op, class... Rest>
-int ewise_mult(const X&, const Y&, const Op&, const Rest&...) {
-  refuse_join<Op>();
-  return 0;
-}
-template <container C, container X, container Y, joins_nothing Op, class... Rest>
-int ewise_mult(C&, accumulator, const X&, const Y&, const Op&, const Rest&...) {
-  refuse_join<Op>();
-  return 0;
-}
 template <class Named = void, class... Arguments>
 requires has_two_masks<Arguments...>
 void ewise_add(const Arguments&...) { refuse_two_masks<Arguments...>(); }
@@ -230,24 +211,24 @@ void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// const auto squares = rig::ewise_mult(A, A, rig::binary::times);
 /// const auto less = rig::ewise_mult<bool>(A, rig::transpose(A), rig::binary::less);
 /// @endcode
-template <class Named = void, container X, container Y, joins Op, mask_like Mask>
+template <class Named = void, container X, container Y, class Op, mask_like Mask>
 auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
   return run_creating<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op),
                                                        mask, desc);
 }
 /// The same without a mask.
-template <class Named = void, container X, container Y, joins Op>
+template <class Named = void, container X, container Y, class Op>
 auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
   return ewise_mult<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <container C, container X, container Y, joins Op, mask_like Mask>
+template <container C, container X, container Y, class Op, mask_like Mask>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
                 const descriptor& desc = {}) {
   join_into<false>("ewise_mult", c, accum, a, b, op, mask, desc);
 }
 /// Into C.
-template <container C, container X, container Y, joins Op>
+template <container C, container X, container Y, class Op>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
                 const descriptor& desc = {}) {
   ewise_mult(c, accum, a, b, op, no_mask(), desc);

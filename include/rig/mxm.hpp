@@ -209,7 +209,8 @@ struct result_container<Element, Indexed, true> {
   using type = cbsr<Element>;
 };
 
-/// The same for a product over S; any type if S is refused, which is an error of its own.
+/// The same for a product over S, which may be a named_semiring; any type if S is refused, which is
+/// an error of its own.
 template <class Named, class S, class Mask>
 struct product_result {
   using type = dense<float>;
@@ -280,8 +281,8 @@ problem problem_of(const char* operation, const semiring_info& algebra,
 }
 
 template <semiring S, class TA, dense_like B, class Mask>
-problem make_problem(const char* operation, const matrix<TA>& a, const B& b, const Mask& mask,
-                     const descriptor& desc) {
+problem make_problem(const char* name, const matrix<TA>& a, const B& b, const Mask& mask,
+                     const descriptor& desc, S = {}) {
   static_assert(is_loadable<TA, typename S::left>,
                 "A's storage type does not convert to the semiring's left type: A may be float, "
                 "double, int32, int64, bool, half or bfloat16, or exactly that type");
@@ -290,34 +291,40 @@ problem make_problem(const char* operation, const matrix<TA>& a, const B& b, con
                 "double, int32, int64, bool, half or bfloat16, or exactly that type");
   static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>,
                 "under the structure of a cbsr, B must be a dense");
-  return problem_of(operation, info_of<S>, &on_cpu::run<S>, a, b, mask, desc);
+  return problem_of(name, info_of<S>, &on_cpu::run<S>, a, b, mask, desc);
 }
 
-template <semiring S, class T>
-void fill_in_result(problem& p, dense<T>& c) {
-  using element = typename result_element<void, S>::type;
-  static_assert(!is_indexed<output<S>>, "this semiring yields two arrays: give an indexed_dense");
-  static_assert(is_loadable<T, element>,
-                "C's storage type does not convert from the semiring's output type");
+/// Whether a result has a second array.
+template <class C>
+concept has_indices = requires(C c) {
+  c.indices.data();
+};
+
+template <class T>
+void set_result(problem& p, dense<T>& c) {
   static_cast<void>(c.data());  // throws for read-only views
   fill_in(p.c, c);
 }
-template <semiring S, class T>
-void fill_in_result(problem& p, indexed_dense<T>& c) {
-  static_assert(is_indexed<output<S>>, "this semiring yields one array: give a dense");
-  static_assert(is_loadable<T, typename result_element<void, S>::natural>,
-                "C's storage type does not convert from the semiring's value type");
-  static_cast<void>(c.values.data());
+template <class T>
+void set_result(problem& p, indexed_dense<T>& c) {
+  set_result(p, c.values);
   static_cast<void>(c.indices.data());
-  fill_in(p.c, c.values);
   fill_in(p.indices, c.indices);
 }
-
-template <semiring S, class T>
-void fill_in_result(problem& p, cbsr<T>& c) {
-  static_assert(is_loadable<T, typename result_element<void, S>::type>,
-                "C's storage type does not convert from the semiring's output type");
+template <class T>
+void set_result(problem& p, cbsr<T>& c) {
   fill_in(p.c, c);
+}
+
+template <semiring S, class C>
+void fill_in_result(problem& p, C& c, S = {}) {
+  static_assert(has_indices<C> || !is_indexed<output<S>>,
+                "this semiring yields two arrays: give an indexed_dense");
+  static_assert(!has_indices<C> || is_indexed<output<S>>,
+                "this semiring yields one array: give a dense");
+  static_assert(is_loadable<typename C::value_type, typename result_element<void, S>::type>,
+                "C's storage type does not convert from the semiring's output type");
+  set_result(p, c);
 }
 
 template <class Result, class Mask>
@@ -325,48 +332,71 @@ Result make_result(const problem& p, const Mask& mask) {
   void* const owner = owner_for(p.a.where, p.desc->stream);
   if constexpr (is_cbsr<Result>)
     return Result::uninitialised(mask.container.structure(), owner);
-  else if constexpr (requires { Result().indices; })
+  else if constexpr (has_indices<Result>)
     return {decltype(Result::values)::uninitialised(p.a.rows, p.b.columns, p.a.where, owner),
             dense<int32>::uninitialised(p.a.rows, p.b.columns, p.a.where, owner)};
   else
     return Result::uninitialised(p.a.rows, p.b.columns, p.a.where, owner);
 }
 
+/// A problem whose result is new.
+template <class Result, class S, class TA, dense_like B, class Mask>
+problem new_problem(const char* name, const matrix<TA>& a, const B& b, S s, const Mask& mask,
+                    const descriptor& desc) {
+  using element = typename Result::value_type;
+  problem p = make_problem(name, a, b, mask, desc, s);
+  p.creates_result = true;
+  p.c.value_type = type_of<element>;
+  p.c.value_bytes = sizeof(element);
+  return p;
+}
+
 template <class Named, class S, class TA, dense_like B, class Mask>
-mxm_result<Named, S, Mask> mxm_creating(const matrix<TA>& a, const B& b, const Mask& mask,
+mxm_result<Named, S, Mask> mxm_creating(const matrix<TA>& a, const B& b, S s, const Mask& mask,
                                         const descriptor& desc, const char* name = "mxm") {
+  using result = mxm_result<Named, S, Mask>;
   return or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
-      problem p = make_problem<S>(name, a, b, mask, desc);
-      p.creates_result = true;
-      p.c.value_type = type_of<typename result_element<Named, S>::type>;
+      problem p = new_problem<result>(name, a, b, s, mask, desc);
       check(p);
-      auto c = make_result<mxm_result<Named, S, Mask>>(p, mask);
-      fill_in_result<S>(p, c);
+      auto c = make_result<result>(p, mask);
+      fill_in_result(p, c, s);
       run(p);
       return c;
     } else {
-      return mxm_result<Named, S, Mask>();
+      return result();
     }
   });
 }
 
-template <class S, class Result, class TA, dense_like B, class Mask>
-void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, const Mask& mask,
+template <class Result, class S, class TA, dense_like B, class Mask>
+void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s, const Mask& mask,
               const descriptor& desc, const char* name = "mxm") {
   static_assert(!is_cbsr<Result>, "a cbsr is immutable and cannot be an existing result");
   static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
   or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
-      problem p = make_problem<S>(name, a, b, mask, desc);
+      problem p = make_problem(name, a, b, mask, desc, s);
       p.accum = accum;
-      fill_in_result<S>(p, c);
+      fill_in_result(p, c, s);
       check(p);
       run(p);
     }
   });
 }
 
+template <class TA, dense_like B, class S, class Mask>
+explanation explain_product(const matrix<TA>& a, const B& b, S s, const Mask& mask,
+                            const descriptor& desc) {
+  return or_out_of_memory("explain", [&] {
+    if constexpr (require_semiring<S>()) {
+      problem p = new_problem<mxm_result<void, S>>("mxm", a, b, s, mask, desc);
+      return explain(p);
+    } else {
+      return explanation();
+    }
+  });
+}
 /// @endcond
 
 /// Sparse × dense over a semiring, into a new result.
@@ -385,8 +415,8 @@ void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, con
 /// const auto best = rig::mxm(A, B, rig::max_second<float>{}, {.transpose_a = true, .fill = 0});
 /// @endcode
 template <class Element = void, class TA, dense_like B, class S>
-mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
-  return mxm_creating<Element, S>(a, b, no_mask{}, desc);
+mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S s, const descriptor& desc = {}) {
+  return mxm_creating<Element>(a, b, s, no_mask{}, desc);
 }
 
 /// The same under a mask: outside the mask, the new result is `desc.fill`.
@@ -405,9 +435,9 @@ mxm_result<Element, S> mxm(const matrix<TA>& a, const B& b, S, const descriptor&
 /// const auto dY = rig::mxm(A, dC, s, rig::structure(Y), {.transpose_a = true});
 /// @endcode
 template <class Element = void, class TA, dense_like B, class S, mask_like Mask>
-mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S, const Mask& mask,
+mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S s, const Mask& mask,
                                  const descriptor& desc = {}) {
-  return mxm_creating<Element, S>(a, b, mask, desc);
+  return mxm_creating<Element>(a, b, s, mask, desc);
 }
 
 /// Into an existing result.
@@ -424,57 +454,40 @@ mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S, const Mask&
 /// rig::mxm(C, rig::none, A, B, rig::plus_times<float>{}, rig::structure(M), {.replace = true});
 /// @endcode
 template <class Result, class TA, dense_like B, class S, mask_like Mask>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S, const Mask& mask,
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s, const Mask& mask,
          const descriptor& desc = {}) {
-  mxm_into<S>(c, accum, a, b, mask, desc);
+  mxm_into(c, accum, a, b, s, mask, desc);
 }
 /// The same without a mask: every place is written.
 template <class Result, class TA, dense_like B, class S>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S,
+void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s,
          const descriptor& desc = {}) {
-  mxm_into<S>(c, accum, a, b, no_mask{}, desc);
+  mxm_into(c, accum, a, b, s, no_mask{}, desc);
 }
 
 /// @cond internal
 template <class Named = void, class... Arguments>
 requires has_two_masks<Arguments...>
 void mxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-
-template <class S, class TA, dense_like B, class Mask>
-explanation explain_fresh(const matrix<TA>& a, const B& b, const Mask& mask,
-                          const descriptor& desc) {
-  return or_out_of_memory("explain", [&] {
-    if constexpr (require_semiring<S>()) {
-      problem p = make_problem<S>("mxm", a, b, mask, desc);
-      p.creates_result = true;
-      using element = typename result_element<void, S>::type;
-      p.c.value_type = type_of<element>;
-      p.c.value_bytes = sizeof(element);
-      return explain(p);
-    } else {
-      return explanation();
-    }
-  });
-}
-
 /// @endcond
 
 /// Explains a product into a new result of S's own type: every kernel's answer, and the choice.
+/// A and B are the operands of an `mxm`, an `mxv` or a `vxm`.
+///
 /// Computes nothing, but may build derived structures. An existing result, its type and an
-/// accumulator can change the answers and are not considered. Throws as `mxm`.
+/// accumulator can change the answers and are not considered. Throws as the product.
 /// @code
 /// const auto why = rig::explain(A, B, rig::plus_times<float>{});
 /// std::puts(why.text().c_str());
 /// @endcode
-template <class TA, dense_like B, class S>
-explanation explain(const matrix<TA>& a, const B& b, S, const descriptor& desc = {}) {
-  return explain_fresh<S>(a, b, no_mask{}, desc);
+template <class A, class B, class S>
+explanation explain(const A& a, const B& b, S s, const descriptor& desc = {}) {
+  return explain_product(a, b, s, no_mask{}, desc);
 }
 /// The same under a mask.
-template <class TA, dense_like B, class S, mask_like Mask>
-explanation explain(const matrix<TA>& a, const B& b, S, const Mask& mask,
-                    const descriptor& desc = {}) {
-  return explain_fresh<S>(a, b, mask, desc);
+template <class A, class B, class S, mask_like Mask>
+explanation explain(const A& a, const B& b, S s, const Mask& mask, const descriptor& desc = {}) {
+  return explain_product(a, b, s, mask, desc);
 }
 
 }  // namespace rig

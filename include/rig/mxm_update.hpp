@@ -3,40 +3,47 @@
 /// @file
 /// `mxm_update`: a sparse × dense product and the dense update that follows it, in one call.
 
+#include <utility>
+
 #include "rig/mxm.hpp"
 
 namespace rig {
 
 /// @cond internal
-/// Over S, A, B and W, without results.
-template <class S, class TA, class TB>
-problem make_updated(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w,
-                     const descriptor& desc) {
-  static_assert(is_same<output<S>, float>,
-                "mxm_update multiplies sums of float: the semiring's output type must be float");
-  problem p = make_problem<S>("mxm_update", a, b, no_mask{}, desc);
-  p.is_updated = true;
-  fill_in(p.weights, w);
-  // The product itself, which is not stored unless a call sets it.
-  p.creates_result = true;
-  p.c.value_type = type::float32;
-  p.c.value_bytes = sizeof(float);
-  return p;
+/// Returns work(problem) for an update over S, whose new result has this shape.
+template <class S, class TA, class TB, class Work>
+auto with_update(const char* caller, const matrix<TA>& a, const dense<TB>& b, const dense<float>& w,
+                 const descriptor& desc, Work work) {
+  using made = decltype(work(std::declval<problem&>()));
+  return or_out_of_memory(caller, [&] {
+    if constexpr (require_semiring<S>()) {
+      static_assert(
+          is_same<output<S>, float>,
+          "mxm_update multiplies sums of float: the semiring's output type must be float");
+      // The product itself is not stored unless a call sets it.
+      problem p = new_problem<dense<float>>("mxm_update", a, b, S(), no_mask(), desc);
+      p.is_updated = true;
+      fill_in(p.weights, w);
+      p.updated.rows = desc.transpose_a ? a.columns() : a.rows();
+      p.updated.columns = w.columns();
+      p.updated.where = a.where();
+      return work(p);
+    } else {
+      return made();
+    }
+  });
 }
 
 template <class S, class TA, class TB>
 void update_into(dense<float>& c, dense<float>* product, const matrix<TA>& a, const dense<TB>& b,
                  const dense<float>& w, const descriptor& desc) {
-  or_out_of_memory("mxm_update", [&] {
-    if constexpr (require_semiring<S>()) {
-      problem p = make_updated<S>(a, b, w, desc);
-      p.creates_result = product == nullptr;
-      if (product != nullptr) fill_in_result<S>(p, *product);
-      static_cast<void>(c.data());  // throws for read-only views
-      fill_in(p.updated, c);
-      check(p);
-      run(p);
-    }
+  with_update<S>("mxm_update", a, b, w, desc, [&](problem& p) {
+    p.creates_result = product == nullptr;
+    if (product != nullptr) fill_in_result<S>(p, *product);
+    static_cast<void>(c.data());  // throws for read-only views
+    fill_in(p.updated, c);
+    check(p);
+    run(p);
   });
 }
 /// @endcond
@@ -57,21 +64,13 @@ void update_into(dense<float>& c, dense<float>* product, const matrix<TA>& a, co
 template <class TA, class TB, class S>
 dense<float> mxm_update(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w, S,
                         const descriptor& desc = {}) {
-  return or_out_of_memory("mxm_update", [&] {
-    if constexpr (require_semiring<S>()) {
-      problem p = make_updated<S>(a, b, w, desc);
-      p.updated.rows = desc.transpose_a ? a.columns() : a.rows();
-      p.updated.columns = w.columns();
-      p.updated.where = a.where();
-      check(p);
-      auto c = dense<float>::uninitialised(p.updated.rows, p.updated.columns, a.where(),
-                                           owner_for(a.where(), desc.stream));
-      fill_in(p.updated, c);
-      run(p);
-      return c;
-    } else {
-      return dense<float>();
-    }
+  return with_update<S>("mxm_update", a, b, w, desc, [&](problem& p) {
+    check(p);
+    auto c = dense<float>::uninitialised(p.updated.rows, p.updated.columns, a.where(),
+                                         owner_for(a.where(), desc.stream));
+    fill_in(p.updated, c);
+    run(p);
+    return c;
   });
 }
 
@@ -97,17 +96,7 @@ void mxm_update(dense<float>& c, dense<float>& z, const matrix<TA>& a, const den
 template <class TA, class TB, class S>
 explanation explain(const matrix<TA>& a, const dense<TB>& b, const dense<float>& w, S,
                     const descriptor& desc = {}) {
-  return or_out_of_memory("explain", [&] {
-    if constexpr (require_semiring<S>()) {
-      problem p = make_updated<S>(a, b, w, desc);
-      p.updated.rows = desc.transpose_a ? a.columns() : a.rows();
-      p.updated.columns = w.columns();
-      p.updated.where = a.where();
-      return explain(p);
-    } else {
-      return explanation();
-    }
-  });
+  return with_update<S>("explain", a, b, w, desc, [](problem& p) { return explain(p); });
 }
 
 }  // namespace rig

@@ -32,29 +32,15 @@ struct any_pair;
 template <class T>
 struct mean_times;
 
+template <class S, class... Others>
+inline constexpr bool is_one_of = (is_same<S, Others> || ...);
 /// Whether a semiring of rig multiplies in any order: then vxm runs the kernels of mxm.
 template <class S>
 inline constexpr bool commutes = false;
-template <class T>
-inline constexpr bool commutes<plus_times<T>> = true;
-template <class T>
-inline constexpr bool commutes<plus_pair<T>> = true;
-template <class T>
-inline constexpr bool commutes<min_plus<T>> = true;
-template <class T>
-inline constexpr bool commutes<max_plus<T>> = true;
-template <class T>
-inline constexpr bool commutes<max_times<T>> = true;
-template <class T>
-inline constexpr bool commutes<min_max<T>> = true;
-template <class T>
-inline constexpr bool commutes<max_min<T>> = true;
-template <class T>
-inline constexpr bool commutes<lor_land<T>> = true;
-template <class T>
-inline constexpr bool commutes<any_pair<T>> = true;
-template <class T>
-inline constexpr bool commutes<mean_times<T>> = true;
+template <template <class> class S, class T>
+inline constexpr bool commutes<S<T>> =
+    is_one_of<S<T>, plus_times<T>, plus_pair<T>, min_plus<T>, max_plus<T>, max_times<T>, min_max<T>,
+              max_min<T>, lor_land<T>, any_pair<T>, mean_times<T>>;
 
 /// The semiring of vxm over S, as a product of Aᵀ with the column.
 template <class S>
@@ -87,130 +73,65 @@ descriptor of_vxm(const dense<T>& u, const matrix<A>& a, descriptor desc) {
   desc.transpose_b = false;
   return desc;
 }
-/// @endcond
 
-/// Matrix × column: w = A ⊕.⊗ u, the product `mxm` with one column.
-///
-///   w(i) = ⊕_k A(i,k) ⊗ u(k)
-///
-/// Shapes: op(A) m×n, u n×1, w m×1; a sparse vector of size m masks w. Everything else is as for
-/// `mxm`.
-/// @code
-/// const auto u = rig::dense<float>(A.columns(), 1, 1.0f);
-/// const auto w = rig::mxv(A, u, rig::plus_times<float>{});
-/// @endcode
-template <class Element = void, class TA, class TU, class S, mask_like Mask>
-auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const Mask& mask,
-         const descriptor& desc = {}) {
-  return mxm_creating<Element, S>(a, u, mask, of_mxv(a, u, desc), "mxv");
-}
-/// The same without a mask.
-template <class Element = void, class TA, class TU, class S>
-auto mxv(const matrix<TA>& a, const dense<TU>& u, S, const descriptor& desc = {}) {
-  return mxm_creating<Element, S>(a, u, no_mask(), of_mxv(a, u, desc), "mxv");
-}
-/// Into w, under a mask.
-template <class W, class TA, class TU, class S, mask_like Mask>
-void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S, const Mask& mask,
-         const descriptor& desc = {}) {
-  mxm_into<S>(w, accum, a, u, mask, of_mxv(a, u, desc), "mxv");
-}
-/// Into w.
-template <class W, class TA, class TU, class S>
-void mxv(W& w, accumulator accum, const matrix<TA>& a, const dense<TU>& u, S,
-         const descriptor& desc = {}) {
-  mxm_into<S>(w, accum, a, u, no_mask(), of_mxv(a, u, desc), "mxv");
-}
-
-/// Row × matrix: wᵀ = uᵀ ⊕.⊗ A. Both u and w are dense with one column.
-///
-///   w(j) = ⊕_i u(i) ⊗ A(i,j)
-///
-/// u is the left operand of ⊗: the semiring's `left` is u's side. Shapes: A m×n, or n×m with
-/// transpose_b; u m×1, w n×1. Reads the transpose of A, which A keeps. Everything else is as for
-/// `mxm`.
-/// @code
-/// const auto u = rig::dense<float>(A.rows(), 1, 1.0f);
-/// const auto w = rig::vxm(u, A, rig::plus_first<float>{});
-/// @endcode
-template <class Element = void, class TU, class TA, class S, mask_like Mask>
-auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const Mask& mask,
-         const descriptor& desc = {}) {
-  return mxm_creating<Element, over_column<S>>(a, u, mask, of_vxm(u, a, desc), "vxm");
-}
-/// The same without a mask.
-template <class Element = void, class TU, class TA, class S>
-auto vxm(const dense<TU>& u, const matrix<TA>& a, S, const descriptor& desc = {}) {
-  return mxm_creating<Element, over_column<S>>(a, u, no_mask(), of_vxm(u, a, desc), "vxm");
-}
-/// Into w, under a mask.
-template <class W, class TU, class TA, class S, mask_like Mask>
-void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S, const Mask& mask,
-         const descriptor& desc = {}) {
-  mxm_into<over_column<S>>(w, accum, a, u, mask, of_vxm(u, a, desc), "vxm");
-}
-/// Into w.
-template <class W, class TU, class TA, class S>
-void vxm(W& w, accumulator accum, const dense<TU>& u, const matrix<TA>& a, S,
-         const descriptor& desc = {}) {
-  mxm_into<over_column<S>>(w, accum, a, u, no_mask(), of_vxm(u, a, desc), "vxm");
-}
-
-/// @cond internal
-/// A matrix, a dense or a vector, and whether a call has them in the other order.
-enum class kind_of_operand { other, matrix, column };
-template <class X>
-inline constexpr kind_of_operand operand_kind = kind_of_operand::other;
+/// A matrix as an argument that is also tried with other types, whose bases need not be known.
+template <class B>
+inline constexpr bool is_matrix = false;
 template <class T>
-inline constexpr kind_of_operand operand_kind<matrix<T>> = kind_of_operand::matrix;
-template <class T>
-inline constexpr kind_of_operand operand_kind<dense<T>> = kind_of_operand::column;
-template <class T>
-inline constexpr kind_of_operand operand_kind<vector<T>> = kind_of_operand::column;
+inline constexpr bool is_matrix<matrix<T>> = true;
+template <class B>
+concept matrix_like = is_matrix<B>;
 
-template <kind_of_operand First, kind_of_operand Second, class... Arguments>
-inline constexpr bool begins_with = false;
-template <kind_of_operand First, kind_of_operand Second, class X, class Y, class... Rest>
-inline constexpr bool begins_with<First, Second, X, Y, Rest...> =
-    operand_kind<X> == First&& operand_kind<Y> == Second;
-template <kind_of_operand First, kind_of_operand Second, class W, class... Rest>
-inline constexpr bool begins_with<First, Second, W, accumulator, Rest...> =
-    begins_with<First, Second, Rest...>;
-template <class... Arguments>
-concept matrix_first = begins_with<kind_of_operand::matrix, kind_of_operand::column, Arguments...>;
-template <class... Arguments>
-concept column_first = begins_with<kind_of_operand::column, kind_of_operand::matrix, Arguments...>;
-
-template <class X>
-constexpr void refuse_vxm() {
-  static_assert(sizeof(X) == 0,
-                "vxm takes the column first, rig::vxm(u, A, s); A times a column is "
-                "rig::mxv(A, u, s)");
+/// `mxv` or `vxm` of a dense, as a product. sparse_mxm.hpp has those of a sparse vector.
+template <class TA, class TU, class S>
+struct column_product {
+  const char* name;
+  const matrix<TA>& a;
+  const dense<TU>& u;
+  S s;
+  descriptor desc;
+};
+template <class TA, class TU, class S>
+column_product<TA, TU, S> mxv_call(const matrix<TA>& a, const dense<TU>& u, S s,
+                                   const descriptor& desc) {
+  return {"mxv", a, u, s, of_mxv(a, u, desc)};
 }
-template <class X>
-constexpr void refuse_mxv() {
-  static_assert(sizeof(X) == 0,
+template <class TU, class TA, class S>
+column_product<TA, TU, over_column<S>> vxm_call(const dense<TU>& u, const matrix<TA>& a, S,
+                                                const descriptor& desc) {
+  return {"vxm", a, u, {}, of_vxm(u, a, desc)};
+}
+template <class Named, class TA, class TU, class S, class Mask>
+auto new_column(const column_product<TA, TU, S>& of, const Mask& mask, const descriptor&) {
+  return mxm_creating<Named>(of.a, of.u, of.s, mask, of.desc, of.name);
+}
+template <class W, class TA, class TU, class S, class Mask>
+void run_into(W& w, accumulator accum, const column_product<TA, TU, S>& of, const Mask& mask,
+              const descriptor&) {
+  mxm_into(w, accum, of.a, of.u, of.s, mask, of.desc, of.name);
+}
+
+/// Operands in the other order, refused with one error.
+struct refused {};
+template <class U, class A, class S>
+requires(!is_matrix<U>) refused mxv_call(const U&, const matrix<A>&, S, const descriptor&) {
+  static_assert(sizeof(U) == 0,
                 "mxv takes the matrix first, rig::mxv(A, u, s); a column times A is "
                 "rig::vxm(u, A, s)");
+  return {};
 }
-template <class Named = void, class A, class... Rest>
-requires matrix_first<A, Rest...>
-void vxm(const A&, const Rest&...) { refuse_vxm<A>(); }
-template <class Named = void, class A, class U, class S>
-requires matrix_first<A, U>
-void vxm(const A&, const U&, S, const descriptor&) { refuse_vxm<A>(); }
-template <class W, class A, class U, class S>
-requires matrix_first<A, U>
-void vxm(W&, accumulator, const A&, const U&, S, const descriptor&) { refuse_vxm<A>(); }
-template <class Named = void, class U, class... Rest>
-requires column_first<U, Rest...>
-void mxv(const U&, const Rest&...) { refuse_mxv<U>(); }
-template <class Named = void, class U, class A, class S>
-requires column_first<U, A>
-void mxv(const U&, const A&, S, const descriptor&) { refuse_mxv<U>(); }
-template <class W, class U, class A, class S>
-requires column_first<U, A>
-void mxv(W&, accumulator, const U&, const A&, S, const descriptor&) { refuse_mxv<U>(); }
+template <class A, class U, class S>
+requires(!is_matrix<U>) refused vxm_call(const matrix<A>&, const U&, S, const descriptor&) {
+  static_assert(sizeof(U) == 0,
+                "vxm takes the column first, rig::vxm(u, A, s); A times a column is "
+                "rig::mxv(A, u, s)");
+  return {};
+}
+template <class Named, class Mask>
+void new_column(refused, const Mask&, const descriptor&) {}
+template <class W, class Mask>
+void run_into(W&, accumulator, refused, const Mask&, const descriptor&) {}
+
 template <class Named = void, class... Arguments>
 requires has_two_masks<Arguments...>
 void mxv(const Arguments&...) { refuse_two_masks<Arguments...>(); }
@@ -218,5 +139,76 @@ template <class Named = void, class... Arguments>
 requires has_two_masks<Arguments...>
 void vxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcond
+
+/// Matrix × column: w = A ⊕.⊗ u.
+///
+///   w(i) = ⊕_k A(i,k) ⊗ u(k)
+///
+/// Shapes: op(A) m×n; u a dense n×1, then w is a dense m×1; or u a sparse vector of size n, then w
+/// is one of size m, with entries where some k has both entries. A sparse vector of size m masks
+/// either. Of a dense u it is the product `mxm` with one column. Of a sparse u, `pull` reads rows
+/// of A, and `push` its columns, so it needs the transpose of A. Everything else is as for `mxm` of
+/// a dense, or of two matrices.
+/// @code
+/// const auto w = rig::mxv(A, rig::dense<float>(A.columns(), 1, 1.0f), rig::plus_times<float>{});
+/// const auto u = rig::vector<float>::from_indices(A.columns(), std::vector{0, 1});
+/// const auto reached = rig::mxv(A, u, rig::plus_times<float>{});
+/// @endcode
+template <class Element = void, class A, class U, class S, mask_like Mask>
+auto mxv(const A& a, const U& u, S s, const Mask& mask, const descriptor& desc = {}) {
+  return new_column<Element>(mxv_call(a, u, s, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class A, class U, class S>
+auto mxv(const A& a, const U& u, S s, const descriptor& desc = {}) {
+  return new_column<Element>(mxv_call(a, u, s, desc), no_mask(), desc);
+}
+/// Into w, under a mask.
+template <class W, class A, class U, class S, mask_like Mask>
+void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const Mask& mask,
+         const descriptor& desc = {}) {
+  run_into(w, accum, mxv_call(a, u, s, desc), mask, desc);
+}
+/// Into w.
+template <class W, class A, class U, class S>
+void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const descriptor& desc = {}) {
+  run_into(w, accum, mxv_call(a, u, s, desc), no_mask(), desc);
+}
+
+/// Row × matrix: wᵀ = uᵀ ⊕.⊗ A. u and w are both dense with one column, or both sparse vectors.
+///
+///   w(j) = ⊕_i u(i) ⊗ A(i,j)
+///
+/// u is the left operand of ⊗: the semiring's `left` is u's side. Shapes: A m×n, or n×m with
+/// transpose_b; u has m elements, w n. A dense u reads the transpose of A, which A keeps. Of a
+/// sparse u, `push` reads the rows of A that u names; `pull` reads the columns that the mask
+/// allows, and stops a sum at the semiring's terminal(). `pull` is chosen only if the transpose is
+/// prepared: A.prepare({.transpose_a = true}). If the descriptor names it, it builds the transpose.
+/// Everything else is as for `mxv`.
+/// @code
+/// const auto w = rig::vxm(rig::dense<float>(A.rows(), 1, 1.0f), A, rig::plus_first<float>{});
+/// const auto frontier = rig::vector<bool>::from_indices(A.rows(), std::vector{0});
+/// const auto next = rig::vxm(frontier, A, rig::any_pair<bool>{});
+/// @endcode
+template <class Element = void, class U, class A, class S, mask_like Mask>
+auto vxm(const U& u, const A& a, S s, const Mask& mask, const descriptor& desc = {}) {
+  return new_column<Element>(vxm_call(u, a, s, desc), mask, desc);
+}
+/// The same without a mask.
+template <class Element = void, class U, class A, class S>
+auto vxm(const U& u, const A& a, S s, const descriptor& desc = {}) {
+  return new_column<Element>(vxm_call(u, a, s, desc), no_mask(), desc);
+}
+/// Into w, under a mask.
+template <class W, class U, class A, class S, mask_like Mask>
+void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const Mask& mask,
+         const descriptor& desc = {}) {
+  run_into(w, accum, vxm_call(u, a, s, desc), mask, desc);
+}
+/// Into w.
+template <class W, class U, class A, class S>
+void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const descriptor& desc = {}) {
+  run_into(w, accum, vxm_call(u, a, s, desc), no_mask(), desc);
+}
 
 }  // namespace rig

@@ -361,7 +361,7 @@ void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places,
 }
 
 /// @cond internal
-template <class X, class Y, joins Op>
+template <class X, class Y, class Op>
 auto kronecker_call(const X& x, const Y& y, Op op) {
   auto made = merge_call<false>("kronecker", x, y, op);
   made.o.what = operation::kind::kronecker;
@@ -379,35 +379,28 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
 /// auto product = rig::kronecker(A, A, rig::binary::times);
 /// rig::kronecker(product, rig::accumulator::plus, A, A, rig::plus_times<float>{});
 /// @endcode
-template <class Named = void, class T, class U, joins Op, mask_like Mask>
+template <class Named = void, class T, class U, class Op, mask_like Mask>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Mask& mask,
                const descriptor& desc = {}) {
   return run_creating<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
 }
 /// The same without a mask.
-template <class Named = void, class T, class U, joins Op>
+template <class Named = void, class T, class U, class Op>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const descriptor& desc = {}) {
   return kronecker<Named>(a, b, op, no_mask(), desc);
 }
 /// Into C, under a mask.
-template <class C, class T, class U, joins Op, mask_like Mask>
+template <class C, class T, class U, class Op, mask_like Mask>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
                const Mask& mask, const descriptor& desc = {}) {
   run_into(c, accum, kronecker_call(a, b, op), mask, desc);
 }
 /// Into C.
-template <class C, class T, class U, joins Op>
+template <class C, class T, class U, class Op>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
                const descriptor& desc = {}) {
   kronecker(c, accum, a, b, op, no_mask(), desc);
 }
-/// @cond internal
-template <class Named = void, class T, class U, joins_nothing Op, class... Rest>
-int kronecker(const matrix<T>&, const matrix<U>&, const Op&, const Rest&...) {
-  refuse_join<Op>();
-  return 0;
-}
-/// @endcond
 
 /// The square matrix with a vector on its k-th diagonal: k = 0 is the main one, k > 0 lies above.
 ///

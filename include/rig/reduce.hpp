@@ -184,7 +184,7 @@ void reduce_rows(W& w, accumulator accum, const X& a, M by, const descriptor& de
 /// @endcode
 template <class Named = void, class T, indexed_sums M, mask_like Mask>
 auto reduce_rows(const matrix<T>& a, M, const Mask& mask, const descriptor& desc = {}) {
-  return mxm_creating<Named, of_entries<M>>(a, unread_column(a, desc), mask, desc);
+  return mxm_creating<Named>(a, unread_column(a, desc), of_entries<M>(), mask, desc);
 }
 /// The same without a mask.
 template <class Named = void, class T, indexed_sums M>
@@ -195,7 +195,7 @@ auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
 template <class W, class T, indexed_sums M, mask_like Mask>
 void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M, const Mask& mask,
                  const descriptor& desc = {}) {
-  mxm_into<of_entries<M>>(w, accum, a, unread_column(a, desc), mask, desc);
+  mxm_into(w, accum, a, unread_column(a, desc), of_entries<M>(), mask, desc);
 }
 /// Into C.
 template <class W, class T, indexed_sums M>

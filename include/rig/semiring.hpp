@@ -219,11 +219,17 @@ concept misdeclares_replaces = !has_replaces<S> && requires {
   requires is_same<decltype(call(x, x)), bool>;
 };
 
+/// Whether S stands for a builtin semiring that is chosen at run time.
+template <class S>
+inline constexpr bool is_named = false;
+
 /// Whether S is a semiring that kernels can use. If not, one static_assert states the reason.
 template <class S>
 constexpr bool require_semiring() {
   constexpr bool is_absent = sizeof(S) == 0;
-  if constexpr (!has_element_types<S>)
+  if constexpr (is_named<S>)
+    return true;
+  else if constexpr (!has_element_types<S>)
     static_assert(is_absent, "a semiring is a struct with public types left, right and accum");
   else if constexpr (!requires { S::zero(); })
     static_assert(is_absent, "a semiring has a public static zero(), the identity of add");

@@ -9,18 +9,12 @@ namespace rig {
 namespace {
 
 template <class S>
-constexpr const operator_info* sum_of() {
-  if constexpr (is_same<output<S>, typename S::accum> && !has_finish<S>) return &add_of<S>;
-  return nullptr;
-}
-
-template <class S>
 constexpr builtin_pair pair_of() {
   return {S::name,
           type_of<typename S::right>,
           &on_cpu::run<S>,
           {&info_of<S>, &on_cpu::multiply<S>},
-          sum_of<S>()};
+          sum_operator<S>()};
 }
 
 const std::vector<builtin_pair>& pairs() {
