@@ -16,6 +16,7 @@ void check_descriptor(const operation& o);
 void check_places(const operation& o);
 void check_indices(const operation& o);
 void check_shapes(const operation& o);
+[[noreturn]] void refuse_turned_dense(const operation& o);
 
 /// The steps where an operation's operands are.
 inline const backend& steps_of(const operation& o) { return backend_of(o.where()); }

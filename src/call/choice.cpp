@@ -126,9 +126,7 @@ const kernel* preferred_kernel(const problem& p) {
 answer answer_of(const kernel& k, const problem& p) {
   const operands asked = operands_of(p);
   if (includes(k.takes, asked)) return k.answers(p);
-  answer out{verdict::cannot, "", 0};
-  if (p.reasons) out.reason = refusal_of(k, asked);
-  return out;
+  return refusal(p, refusal_of(k, asked));
 }
 
 bool is_approximate(const kernel& k, operands asked) {

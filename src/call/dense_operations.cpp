@@ -124,10 +124,7 @@ const operator_info& unchanged(const operation& o) {
 
 result_shape check_dense(operation& o) {
   const bool may_turn = o.what == kind::reduce_rows || o.what == kind::extract;
-  if ((o.desc->transpose_a && !may_turn) || o.desc->transpose_b)
-    fail(errc::cannot, {o.name,
-                        ": an operand is dense, which this operation does not transpose; pass "
-                        "rig::transpose of it"});
+  if ((o.desc->transpose_a && !may_turn) || o.desc->transpose_b) refuse_turned_dense(o);
   check_descriptor(o);
   check_places(o);
   if (o.mask.is_vector && shape_of_result(o).columns == 1) turn_into_column(o.mask);

@@ -102,22 +102,16 @@ RIG_MAXK(bfloat16)
 #undef RIG_MAXK
 
 answer maxk_answer(const problem& p) {
-  const auto cannot = [&](std::initializer_list<const char*> words) {
-    answer out{verdict::cannot, "", 0};
-    for (const char* word : words)
-      if (p.reasons) out.reason += word;
-    return out;
-  };
   if (p.algebra->samples_as == reduction::none)
-    return cannot({"the greatest elements of B do not determine ", p.algebra->name,
-                   ", which declares no samples_as"});
+    return refusal(p, {"the greatest elements of B do not determine ", p.algebra->name,
+                       ", which declares no samples_as"});
   const bool has_floats = p.b.value_type == type::float32 || p.b.value_type == type::float64 ||
                           p.b.value_type == type::half || p.b.value_type == type::bfloat16;
   if (!has_floats || p.algebra->right == type::other)
-    return cannot({"MaxK needs a B of float, double, half or bfloat16"});
+    return refusal(p, {"MaxK needs a B of float, double, half or bfloat16"});
   const int k = retained_per_row(p);
-  if (const std::string refusal = no_cbsr_because(p.b.columns, k); !refusal.empty())
-    return cannot({"on B: ", refusal.c_str()});
+  if (const std::string why = no_cbsr_because(p.b.columns, k); !why.empty())
+    return refusal(p, {"on B: ", why.c_str()});
   answer out;
   if (p.reasons)
     out.reason = "reads " + std::to_string(k) + " of " + std::to_string(p.b.columns) +
@@ -127,7 +121,7 @@ answer maxk_answer(const problem& p) {
 
 answer maxk_backward_answer(const problem& p) {
   if (p.b.value_type == type::code && !p.algebra->ignores_right)
-    return {verdict::cannot, p.reasons ? "reads no codes, and B is quantized" : "", 0};
+    return refusal(p, "reads no codes, and B is quantized");
   answer out;
   if (p.reasons)
     out.reason = "forms " + std::to_string(p.mask.full.k) + " of " + std::to_string(p.b.columns) +

@@ -200,6 +200,12 @@ void check_places(const operation& o) {
   expect_list("the list of columns", o.columns);
 }
 
+void refuse_turned_dense(const operation& o) {
+  fail(errc::cannot, {o.name,
+                      ": an operand is dense, which this operation does not transpose; pass "
+                      "rig::transpose of it"});
+}
+
 void check_descriptor(const operation& o) {
   check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
   if (o.what == kind::product) check_accumulator(o, *o.product->algebra);

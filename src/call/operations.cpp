@@ -76,17 +76,12 @@ constexpr merge_rules rules_of(take x, take y, take both, take outside_region, t
 constexpr merge_rules only_x =
     rules_of(take::x, take::nothing, take::nothing, take::nothing, take::nothing);
 
-merge_step merge_of(const operation& o, const sparse_operand* x, const sparse_operand* y,
-                    const merge_rules& rules, const operator_info* op, unsigned char code = 0) {
-  return {o, x, y, rules, op, code};
-}
-
 sparse_result merged(const operation& o) {
   const take one = o.is_union ? take::x : take::nothing,
              other = o.is_union ? take::y : take::nothing;
-  return steps_of(o).merge(merge_of(o, &o.x.sparse, &o.y.sparse,
-                                    rules_of(one, other, take::both, take::nothing, take::nothing),
-                                    o.op, o.code));
+  return steps_of(o).merge({o, &o.x.sparse, &o.y.sparse,
+                            rules_of(one, other, take::both, take::nothing, take::nothing), o.op,
+                            o.code});
 }
 
 /// An iso operand with one entry, whose value is in the host's memory.
@@ -129,7 +124,7 @@ void convert_iso(const operation& o, sparse_result& out) {
 sparse_result selected(const operation& o, intermediates& kept) {
   kept.keep = steps_of(o).map(map_of(o, o.x.sparse, type::boolean, 1));
   const bool is_iso = o.x.sparse.values == nullptr;
-  merge_step m = merge_of(o, &o.x.sparse, nullptr, only_x, is_iso ? nullptr : &converting(o));
+  merge_step m{o, &o.x.sparse, nullptr, only_x, is_iso ? nullptr : &converting(o)};
   m.keep = kept.keep.data<bool>();
   sparse_result out = steps_of(o).merge(m);
   if (is_iso) convert_iso(o, out);
@@ -164,7 +159,7 @@ sparse_result restricted(const operation& o, const sparse_result& t) {
   const sparse_operand x = view_of(t, o);
   operation by_flags = o;
   if (has_flags_of(o.mask, x)) by_flags.mask = {};
-  merge_step m = merge_of(by_flags, &x, nullptr, only_x, t.is_iso ? nullptr : &copying());
+  merge_step m{by_flags, &x, nullptr, only_x, t.is_iso ? nullptr : &copying()};
   if (!by_flags.mask.is_there()) m.keep = static_cast<const bool*>(o.mask.sparse.values);
   sparse_result out = steps_of(o).merge(m);
   out.is_iso = t.is_iso;
@@ -186,12 +181,12 @@ void add_sums(const operation& o, const sparse_result& t, intermediates& kept) {
   of_all.mask = {};
   using enum take;
   const sparse_operand of_t = view_of(t, for_t(o));
-  kept.sums = steps_of(o).merge(merge_of(of_all, &o.c.sparse, &of_t,
-                                         rules_of(nothing, nothing, both, nothing, nothing),
-                                         o.accumulates, o.accumulates_code));
+  kept.sums = steps_of(o).merge({of_all, &o.c.sparse, &of_t,
+                                 rules_of(nothing, nothing, both, nothing, nothing), o.accumulates,
+                                 o.accumulates_code});
   const sparse_operand of_sums = view_of(kept.sums, o);
   kept.summed = steps_of(o).merge(
-      merge_of(of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &converting(o)));
+      {of_all, &of_t, &of_sums, rules_of(x, nothing, y, nothing, nothing), &converting(o)});
 }
 
 /// C⟨mask, replace⟩ = C ⊙ T. Without an accumulator, entries of C in the region that T lacks go.
@@ -205,8 +200,8 @@ sparse_result joined(const operation& o, const sparse_result& t, const assigned_
   const merge_rules rules =
       rules_of(accumulates ? x : nothing, y, joins ? both : y, x, o.desc->replace ? nothing : x);
   const sparse_operand of_t = has_sums ? view_of(kept.summed, o) : view_of(t, for_t(o));
-  merge_step m = merge_of(o, &o.c.sparse, &of_t, rules, joins ? o.accumulates : &copying(),
-                          o.accumulates_code);
+  merge_step m{
+      o, &o.c.sparse, &of_t, rules, joins ? o.accumulates : &copying(), o.accumulates_code};
   m.region_rows = region.rows.data<bool>();
   m.region_columns = region.columns.data<bool>();
   return steps_of(o).merge(m);
@@ -274,10 +269,7 @@ void transpose_operands(operation& o) {
   const bool is_swapped = o.scalar_first && o.y.what == operand::kind::dense;
   const bool of_x = is_swapped ? o.desc->transpose_b : o.desc->transpose_a,
              of_y = is_swapped ? o.desc->transpose_a : o.desc->transpose_b;
-  if (of_y && o.y.what == operand::kind::dense)
-    fail(errc::cannot, {o.name,
-                        ": an operand is dense, which this operation does not transpose; pass "
-                        "rig::transpose of it"});
+  if (of_y && o.y.what == operand::kind::dense) refuse_turned_dense(o);
   if (of_x && o.x.what == operand::kind::sparse) transpose(o, o.x);
   if (of_y && o.y.what == operand::kind::sparse) transpose(o, o.y);
 }

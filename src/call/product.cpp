@@ -63,9 +63,10 @@ const char* no_finish_because(const problem& p) {
              : nullptr;
 }
 
-answer refusal(const problem& p, const char* why) {
+answer refusal(const problem& p, std::initializer_list<const char*> words) {
   answer out{verdict::cannot, "", 0};
-  if (p.reasons) out.reason = why;
+  for (const char* const word : words)
+    if (p.reasons) out.reason += word;
   return out;
 }
 

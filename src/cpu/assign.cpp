@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "rig/kernels/cpu/element.hpp"
 #include "storage/backend.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
@@ -56,20 +57,14 @@ struct places_in_c {
 
 /// Joins the entries that meet, from the second on, in the order of X.
 void accumulate_groups(const operation& o, const sorted_tuples& sorted, const buffer& values) {
-  const element_source of{values.data(), nullptr, nullptr, false, o.out_type, o.out_bytes};
+  const element_source of = source_of(values.data(), o.out_type, o.out_bytes);
   const element_source from = source_of(o.x);
   for (std::size_t p = 0; p + 1 < sorted.groups.size(); ++p)
     for (int64 q = sorted.groups[p] + 1; q < sorted.groups[p + 1]; ++q) {
       const auto to = static_cast<int64>(p);
-      o.accumulates->run_cpu({&of,
-                              &from,
-                              {&to},
-                              {&sorted.order[static_cast<std::size_t>(q)]},
-                              o.accumulates_code,
-                              o.out_type,
-                              o.out_bytes,
-                              values.data<unsigned char>() + p * o.out_bytes,
-                              1});
+      run_block(*o.accumulates, o.accumulates_code, of, {&to}, from,
+                {&sorted.order[static_cast<std::size_t>(q)]}, o.out_type, o.out_bytes,
+                values.data<unsigned char>() + p * o.out_bytes, 1);
     }
 }
 

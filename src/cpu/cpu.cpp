@@ -83,19 +83,26 @@ bool are_far(const sparse_operand& by, const sparse_operand& of) {
          share_of_streams(by) <= measured::most_streams;
 }
 
-namespace {
-
-/// Whether stored entry e of a mask over a matrix allows its place.
-bool is_set(const mask_operand& mask, int64 e) {
+bool is_true(const mask_operand& mask, int64 e) {
+  const bool is_matrix = mask.over == mask_operand::kind::matrix;
+  const void* values = is_matrix ? mask.sparse.values : mask.full.data;
+  const type stored = is_matrix ? mask.sparse.value_type : mask.full.value_type;
   if (mask.structural) return true;
-  bool set = true;
-  const auto* const at = mask.sparse.values == nullptr
-                             ? mask.sparse.iso
-                             : static_cast<const unsigned char*>(mask.sparse.values) +
-                                   static_cast<std::size_t>(e) * mask.sparse.value_bytes;
-  convert_row(at, mask.sparse.value_type, &set, 1);
-  return set;
+  if (values == nullptr) {
+    values = mask.sparse.iso;
+    e = 0;
+  } else if (is_matrix) {
+    e = mask.sparse.value_at(e);
+  }
+  if (stored == type::boolean) return static_cast<const bool*>(values)[e];
+  const std::size_t bytes = is_matrix ? mask.sparse.value_bytes : mask.full.value_bytes;
+  bool out = true;
+  convert_row(static_cast<const unsigned char*>(values) + static_cast<std::size_t>(e) * bytes,
+              stored, &out, 1);
+  return out;
 }
+
+namespace {
 
 /// Sets allowed[j] for `count` elements of a mask over a dense, from (row, first).
 void read_full(const mask_operand& mask, index row, int64 first, int count, bool* allowed) {
@@ -118,7 +125,7 @@ bool mask_row::sweep(int64 first, int count, bool* allowed) {
   } else {
     std::fill_n(allowed, count, false);
     for (; next_ < end_ && mask_.sparse.entries[next_] < first + count; ++next_)
-      allowed[mask_.sparse.entries[next_] - first] = is_set(mask_, next_);
+      allowed[mask_.sparse.entries[next_] - first] = is_true(mask_, next_);
   }
   apply_complement(mask_, count, allowed);
   return std::memchr(allowed, 1, static_cast<std::size_t>(count)) != nullptr;
@@ -143,7 +150,7 @@ void read_mask_column(const mask_operand& mask, index row, int count, bool* allo
   if (mask.over == mask_operand::kind::matrix) {
     read_present(mask.sparse, row, count, allowed);
     for (int i = 0; !mask.structural && i < count; ++i)
-      if (allowed[i]) allowed[i] = is_set(mask, mask.sparse.offset(row + i));
+      if (allowed[i]) allowed[i] = is_true(mask, mask.sparse.offset(row + i));
   } else if (mask.full.stride == 1) {
     read_full(mask, row, 0, count, allowed);
   } else {

@@ -90,16 +90,9 @@ class row_runner {
     mask.read(first, count, allowed);
     const unsigned char* from = t_;
     if (o_.accum != accumulator::none) {
-      const element_source t_of{t_, nullptr, nullptr, false, o_.t_type(), o_.t_bytes()};
-      o_.accumulates->run_cpu({&c_of_,
-                               &t_of,
-                               positions(o_.c.full, row, first),
-                               {},
-                               o_.accumulates_code,
-                               o_.out_type,
-                               o_.out_bytes,
-                               joined_,
-                               count});
+      run_block(*o_.accumulates, o_.accumulates_code, c_of_, positions(o_.c.full, row, first),
+                source_of(t_, o_.t_type(), o_.t_bytes()), {}, o_.out_type, o_.out_bytes, joined_,
+                count);
       from = joined_;
     }
     const bool replaces = o_.creates_result || o_.desc->replace;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "cpu/index_targets.hpp"
+#include "rig/kernels/cpu/element.hpp"
 #include "rig/kernels/cpu/threads.hpp"
 #include "storage/backend.hpp"
 
@@ -17,15 +18,8 @@ void* element_of(const dense_operand& of, index row, index column) {
 /// T(row, first …) = the elements of X at these positions, in the type of the result.
 void copy_elements(const operation& o, const element_source& x, const int64* positions,
                    const dense_operand& t, index row, index first, int count) {
-  unchanged(o).run_cpu({&x,
-                        &x,
-                        {positions},
-                        element_block::absent,
-                        static_cast<unsigned char>(unary::identity),
-                        o.out_type,
-                        o.out_bytes,
-                        element_of(t, row, first),
-                        count});
+  run_block(unchanged(o), static_cast<unsigned char>(unary::identity), x, {positions}, x,
+            element_block::absent, o.out_type, o.out_bytes, element_of(t, row, first), count);
 }
 
 /// Calls position(column) for the columns of a row of T, and copies the elements there.
@@ -86,15 +80,8 @@ void placed_dense(const operation& o, const dense_operand& t) {
     const int64 width = columns.count(c), meet = rows.count(r) * width, to = r * t.stride + c;
     for (int64 q = 1; q < meet; ++q) {
       const int64 from = rows.begin(r)[q / width] * o.x.full.stride + columns.begin(c)[q % width];
-      o.accumulates->run_cpu({&t_of,
-                              &x,
-                              {&to},
-                              {&from},
-                              o.accumulates_code,
-                              o.out_type,
-                              o.out_bytes,
-                              element_of(t, r, c),
-                              1});
+      run_block(*o.accumulates, o.accumulates_code, t_of, {&to}, x, {&from}, o.out_type,
+                o.out_bytes, element_of(t, r, c), 1);
     }
   };
   const auto placed = static_cast<double>(std::min<int64>(t.rows, o.rows.size(t.rows)));

@@ -49,37 +49,19 @@ class row_mask {
 
   bool allows(index column) {
     if (mask_ == nullptr) return true;
-    bool is_true = mask_->structural;
-    if (mask_->over == mask_operand::kind::matrix) {
-      while (entries_.column() < column) ++entries_.next;
-      const bool has_entry = entries_.column() == column;
-      if (!has_entry)
-        is_true = false;
-      else if (!mask_->structural)
-        is_true = value(mask_->sparse.values == nullptr ? mask_->sparse.iso : nullptr,
-                        mask_->sparse.values, mask_->sparse.value_at(entries_.next),
-                        mask_->sparse.value_type, mask_->sparse.value_bytes);
-    } else if (!mask_->structural) {
+    const bool is_structural = mask_->structural;
+    if (mask_->over == mask_operand::kind::dense) {
       const int64 at = row_ * mask_->full.stride + column;
-      if (mask_->full.value_type == type::boolean)
+      if (mask_->full.value_type == type::boolean && !is_structural)
         return static_cast<const bool*>(mask_->full.data)[at] != mask_->complemented;
-      is_true =
-          value(nullptr, mask_->full.data, at, mask_->full.value_type, mask_->full.value_bytes);
+      return is_true(*mask_, at) != mask_->complemented;
     }
-    return is_true != mask_->complemented;
+    while (entries_.column() < column) ++entries_.next;
+    const bool has_entry = entries_.column() == column;
+    return (has_entry && (is_structural || is_true(*mask_, entries_.next))) != mask_->complemented;
   }
 
  private:
-  static bool value(const void* iso, const void* values, int64 position, type stored,
-                    std::size_t bytes) {
-    bool out = false;
-    const void* const from = iso != nullptr ? iso
-                                            : static_cast<const unsigned char*>(values) +
-                                                  static_cast<std::size_t>(position) * bytes;
-    convert_row(from, stored, &out, 1);
-    return out;
-  }
-
   const mask_operand* mask_;
   index row_;
   cursor entries_;

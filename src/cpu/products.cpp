@@ -22,21 +22,6 @@ std::optional<double> count_products(const problem& p) {
   return static_cast<double>(products);
 }
 
-bool is_true(const mask_operand& mask, int64 e) {
-  const bool is_matrix = mask.over == mask_operand::kind::matrix;
-  const element_source of =
-      is_matrix
-          ? element_source{mask.sparse.values,     mask.sparse.iso,        mask.sparse.permutation,
-                           mask.sparse.offsets_64, mask.sparse.value_type, mask.sparse.value_bytes}
-          : element_source{mask.full.data,       nullptr, nullptr, false, mask.full.value_type,
-                           mask.full.value_bytes};
-  if (of.stored == type::boolean && of.values != nullptr)
-    return static_cast<const bool*>(of.values)[value_at(of, e)];
-  bool out = true;
-  gather(of, {nullptr, e}, 1, &out);
-  return out;
-}
-
 result_rows make_rows(const problem& p, std::vector<int64>& lengths) {
   int64 nnz = 0;
   for (int64& length : lengths) nnz += std::exchange(length, nnz);

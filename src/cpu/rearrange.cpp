@@ -209,15 +209,9 @@ buffer values(const operation& o, const rearranged& r, const operator_info& op) 
   for (int64 first = 0; first < nnz; first += step) {
     const element_positions of_y =
         y != nullptr ? element_positions{y + first} : element_block::absent;
-    op.run_cpu({&x_of,
-                y != nullptr ? &y_of : &x_of,
-                {x + first},
-                of_y,
-                o.code,
-                o.out_type,
-                o.out_bytes,
-                out.data<unsigned char>() + size(first) * o.out_bytes,
-                static_cast<int>(std::min(step, nnz - first))});
+    run_block(op, o.code, x_of, {x + first}, y != nullptr ? y_of : x_of, of_y, o.out_type,
+              o.out_bytes, out.data<unsigned char>() + size(first) * o.out_bytes,
+              std::min(step, nnz - first));
   }
   return out;
 }

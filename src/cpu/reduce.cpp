@@ -128,12 +128,16 @@ struct segment {
   int64 begin, end;
 };
 
+/// Sums as a monoid stores them.
+element_source sums_in(const void* sums, const monoid_info& m) {
+  return source_of(sums, m.result, m.result_bytes);
+}
+
 /// Joins sums[0 … count) into the first, in order.
 void join_sums(const monoid_info& m, unsigned char* sums, int64 count) {
-  const element_source of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
-  for (int64 k = 1; k < count; ++k) {
-    m.add->run_cpu({&of, &of, {}, {nullptr, k}, m.code, m.result, m.result_bytes, sums, 1});
-  }
+  const element_source of = sums_in(sums, m);
+  for (int64 k = 1; k < count; ++k)
+    run_block(*m.add, m.code, of, {}, of, {nullptr, k}, m.result, m.result_bytes, sums, 1);
 }
 
 /// The sum of each segment, in order.
@@ -165,20 +169,15 @@ void* element_of(const dense_operand& of, index row) {
          static_cast<std::size_t>(row * of.stride) * of.value_bytes;
 }
 
-/// Sums as a monoid stores them.
-element_source sums_in(const buffer& sums, const monoid_info& m) {
-  return {sums.data(), nullptr, nullptr, false, m.result, m.result_bytes};
+/// out[k] = sum first + k, converted to the type of the result.
+void store_sums(const operation& o, const element_source& sums, int64 first, int64 count,
+                void* out) {
+  for (int64 k = 0; k < count; k += element_block::most)
+    run_block(converting(o), 0, sums, {nullptr, first + k}, sums, element_block::absent, o.out_type,
+              o.out_bytes,
+              static_cast<unsigned char*>(out) + static_cast<std::size_t>(k) * o.out_bytes,
+              std::min<int64>(element_block::most, count - k));
 }
-
-/// out = sum `at`, converted to the type of the result.
-void store_sum(const operation& o, const element_source& sums, int64 at, void* out) {
-  converting(o).run_cpu(
-      {&sums, &sums, {nullptr, at}, element_block::absent, 0, o.out_type, o.out_bytes, out, 1});
-}
-
-}  // namespace
-
-namespace {
 
 /// The sum of one row, in chunks whose sums are joined in order.
 void fold_row(const operation& o, const element_source& of, segment row, unsigned char* sum) {
@@ -190,21 +189,6 @@ void fold_row(const operation& o, const element_source& of, segment row, unsigne
   fold_all(o, of, segments, row.end - row.begin, sums.data<unsigned char>());
   join_sums(m, sums.data<unsigned char>(), static_cast<int64>(segments.size()));
   std::memcpy(sum, sums.data(), m.result_bytes);
-}
-
-/// out[k] = sum k, converted to the type of the result.
-void store_sums(const operation& o, const buffer& sums, int64 count, unsigned char* out) {
-  const element_source of = sums_in(sums, *o.sums);
-  for (int64 k = 0; k < count; k += element_block::most)
-    converting(o).run_cpu({&of,
-                           &of,
-                           {nullptr, k},
-                           element_block::absent,
-                           0,
-                           o.out_type,
-                           o.out_bytes,
-                           out + static_cast<std::size_t>(k) * o.out_bytes,
-                           static_cast<int>(std::min<int64>(element_block::most, count - k))});
 }
 
 }  // namespace
@@ -237,7 +221,7 @@ sparse_result reduce_rows(const operation& o) {
   const int64 offsets[] = {0, static_cast<int64>(rows.size())};
   out.structure = pattern_from_csr(1, o.x.rows(), offsets, rows, input::trusted);
   out.values = buffer::allocate(rows.size() * o.out_bytes);
-  store_sums(o, sums, offsets[1], out.values.data<unsigned char>());
+  store_sums(o, sums_in(sums.data(), *o.sums), 0, offsets[1], out.values.data());
   return out;
 }
 
@@ -246,17 +230,11 @@ namespace {
 /// sums[j] = sums[j] op the element at position `first` + j of x, for `count` elements.
 void add_row(const monoid_info& m, const element_source& x, int64 first, index count,
              unsigned char* sums) {
-  const element_source sums_of{sums, nullptr, nullptr, false, m.result, m.result_bytes};
+  const element_source sums_of = sums_in(sums, m);
   for (int64 j = 0; j < count; j += element_block::most)
-    m.add->run_cpu({&sums_of,
-                    &x,
-                    {nullptr, j},
-                    {nullptr, first + j},
-                    m.code,
-                    m.result,
-                    m.result_bytes,
-                    sums + static_cast<std::size_t>(j) * m.result_bytes,
-                    static_cast<int>(std::min<int64>(element_block::most, count - j))});
+    run_block(*m.add, m.code, sums_of, {nullptr, j}, x, {nullptr, first + j}, m.result,
+              m.result_bytes, sums + static_cast<std::size_t>(j) * m.result_bytes,
+              std::min<int64>(element_block::most, count - j));
 }
 
 /// The sums of columns: of chunks of rows, then of the chunks in order.
@@ -280,9 +258,9 @@ void fold_columns(const operation& o, const dense_operand& t) {
     }
     for (index i = begin + 1; i < end; ++i) add_row(m, x_of, i * x.stride, x.columns, row);
   }
-  const element_source sums_of = sums_in(sums, m);
+  const element_source sums_of = sums_in(first, m);
   for (index c = 1; c < chunks; ++c) add_row(m, sums_of, int64{c} * x.columns, x.columns, first);
-  for (index j = 0; j < x.columns; ++j) store_sum(o, sums_of, j, element_of(t, j));
+  for (index j = 0; j < x.columns; ++j) store_sums(o, sums_of, j, 1, element_of(t, j));
 }
 
 /// The sums of rows whose elements lie side by side.
@@ -299,7 +277,7 @@ void fold_rows(const operation& o, const dense_operand& x, const dense_operand& 
   for (index i = 0; i < x.rows; ++i) {
     const int64 at = i * each;
     join_sums(m, sums.data<unsigned char>() + static_cast<std::size_t>(at) * m.result_bytes, each);
-    store_sum(o, sums_in(sums, m), at, element_of(t, i));
+    store_sums(o, sums_in(sums.data(), m), at, 1, element_of(t, i));
   }
 }
 

@@ -155,22 +155,16 @@ sampling_statistics sampling_report(const pattern& structure, const descriptor& 
 }
 
 answer sampling_answer(sampling how, const problem& p) {
-  const auto cannot = [&](std::initializer_list<const char*> words) {
-    answer out{verdict::cannot, "", 0};
-    for (const char* word : words)
-      if (p.reasons) out.reason += word;
-    return out;
-  };
   if (p.algebra->samples_as == reduction::none)
-    return cannot({"a sample of the entries does not estimate ", p.algebra->name,
-                   ", which declares no samples_as"});
+    return refusal(p, {"a sample of the entries does not estimate ", p.algebra->name,
+                       ", which declares no samples_as"});
   if (p.desc->rescale && !p.algebra->rescales)
-    return cannot({"rescale needs a sum of numbers, and ", p.algebra->name,
-                   p.algebra->samples_as == reduction::mean
-                       ? " divides by the sampled entries already"
-                       : " forms none"});
+    return refusal(
+        p, {"rescale needs a sum of numbers, and ", p.algebra->name,
+            p.algebra->samples_as == reduction::mean ? " divides by the sampled entries already"
+                                                     : " forms none"});
   if (p.desc->width < 1 || p.desc->width > widest_sample)
-    return cannot({"needs a width of 1 to ", std::to_string(widest_sample).c_str()});
+    return refusal(p, {"needs a width of 1 to ", std::to_string(widest_sample).c_str()});
   answer out;
   if (p.reasons && !p.desc->kernel.empty() && named_kernel(p)->samples == how)
     out.reason = statistics_of(*p.oriented, how, p.desc->width).text();

@@ -57,12 +57,6 @@ struct wrong_index {
   index value;
 };
 
-inline element_source source_of(const sparse_operand& of) {
-  return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
-}
-inline element_source source_of(const dense_operand& of) {
-  return {of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
-}
 inline element_source source_of(const operand& of) {
   return of.what == operand::kind::dense ? source_of(of.full) : source_of(of.sparse);
 }

@@ -33,8 +33,8 @@ operands operands_of(const problem& p);
 /// waits for the call only then.
 struct workspace {
   std::shared_ptr<const void> lists, panels;  ///< derived structures that the kernel reads
-  buffer counters, sums;  ///< the lists' memory, which another run may replace
-  sparse_result made;     ///< the result, if it is sparse
+  buffer counters, sums;                      ///< the lists' memory, which another run may replace
+  sparse_result made;                         ///< the result, if it is sparse
 };
 
 /// An entry in the list of kernels: one name in one place.
@@ -90,7 +90,8 @@ answer by_rows_answer(const problem& p, answer otherwise);
 /// Why a kernel that reads no rows of C's column cannot finish its sums, or null.
 const char* no_finish_because(const problem& p);
 /// A refusal with its reason.
-answer refusal(const problem& p, const char* why);
+answer refusal(const problem& p, std::initializer_list<const char*> words);
+inline answer refusal(const problem& p, const char* why) { return refusal(p, {why}); }
 
 /// The part of the sampled kernels' answers that all places share, without an estimate. If the
 /// descriptor names this kernel and reasons are requested, the reason states how much of op(A) is

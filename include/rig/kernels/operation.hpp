@@ -22,6 +22,17 @@ struct element_source {
   std::size_t bytes = 0;
 };
 
+inline element_source source_of(const sparse_operand& of) {
+  return {of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes};
+}
+/// Packed elements.
+inline element_source source_of(const void* values, type stored, std::size_t bytes) {
+  return {values, nullptr, nullptr, false, stored, bytes};
+}
+inline element_source source_of(const dense_operand& of) {
+  return source_of(of.data, of.value_type, of.value_bytes);
+}
+
 /// The positions of a block's elements in an operand; negative: absent.
 struct element_positions {
   const int64* list = nullptr;  ///< null: first, first + 1, …

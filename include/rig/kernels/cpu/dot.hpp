@@ -111,7 +111,7 @@ class spread_row {
 /// Elements of a dense as values of type T: row i, or column j if `of` is read by columns.
 template <class T>
 void read_line(const dense_operand& of, int64 first, int64 step, index count, T* to) {
-  const element_source from{of.data, nullptr, nullptr, false, of.value_type, of.value_bytes};
+  const element_source from = source_of(of);
   constexpr int most = elements_at_once<T>;
   int64 at[std::size_t(most)];
   for (index k = 0; k < count; k += most) {

@@ -31,6 +31,13 @@ inline void copy_element(void* to, const void* from, std::size_t bytes) {
   }
 }
 
+/// out[k] = x[k] op y[k], for `count` elements; or op x[k] where y is absent.
+inline void run_block(const operator_info& op, unsigned char code, const element_source& x,
+                      element_positions at_x, const element_source& y, element_positions at_y,
+                      type out_type, std::size_t out_bytes, void* out, int64 count) {
+  op.run_cpu({&x, &y, at_x, at_y, code, out_type, out_bytes, out, static_cast<int>(count)});
+}
+
 /// The elements at adjacent positions if they lie there as T, else null.
 template <class T>
 const T* in_place(const element_source& from, const element_positions& at) {

@@ -23,8 +23,7 @@ class entry_values {
  public:
   static constexpr int64 most = elements_at_once<T>;
 
-  entry_values(const sparse_operand& of, bool is_ignored)
-      : from_{of.values, of.iso, of.permutation, of.offsets_64, of.value_type, of.value_bytes} {
+  entry_values(const sparse_operand& of, bool is_ignored) : from_(source_of(of)) {
     if (is_ignored || of.values == nullptr) {
       is_constant_ = true;
       if (!is_ignored) gather(from_, {nullptr, 0}, static_cast<int>(most), buffer_);
@@ -174,9 +173,6 @@ class column_set {
   std::vector<zeroed_words> levels_;
   std::uint64_t* leaves_;  ///< of the lowest level
 };
-
-/// Whether entry e of a mask over a matrix, or element e of one over a dense, is true.
-bool is_true(const mask_operand& mask, int64 e);
 
 /// Which columns of one row a mask allows.
 class row_mask_flags {

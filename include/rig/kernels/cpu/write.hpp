@@ -8,6 +8,9 @@
 
 namespace rig::on_cpu {
 
+/// Whether entry e of a mask over a matrix, or element e of one over a dense, is true.
+bool is_true(const mask_operand& mask, int64 e);
+
 /// Reads the mask of one row, tile by tile from left to right.
 class mask_row {
  public:
