@@ -171,27 +171,17 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// auto P = A;
 /// rig::ewise_add(P, rig::accumulator::minimum, A, A, rig::plus_times<float>{});
 /// @endcode
-template <class Named = void, container X, container Y, class Op, mask_like Mask>
-auto ewise_add(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_creating<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op), mask,
-                                                      desc);
-}
-/// The same without a mask.
-template <class Named = void, container X, container Y, class Op>
-auto ewise_add(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
-  return ewise_add<Named>(a, b, op, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <container C, container X, container Y, class Op, mask_like Mask>
-void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
+template <class Named = void, container X, container Y, class Op, option_like Option = descriptor>
+auto ewise_add(const X& a, const Y& b, Op op, const Option& option = {},
                const descriptor& desc = {}) {
-  join_into<true>("ewise_add", c, accum, a, b, op, mask, desc);
+  return run_creating<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op),
+                                                      option, desc);
 }
 /// Into C.
-template <container C, container X, container Y, class Op>
-void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op,
+template <container C, container X, container Y, class Op, option_like Option = descriptor>
+void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Option& option = {},
                const descriptor& desc = {}) {
-  ewise_add(c, accum, a, b, op, no_mask(), desc);
+  join_into<true>("ewise_add", c, accum, a, b, op, option, desc);
 }
 
 /// @cond internal
@@ -211,27 +201,17 @@ void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// const auto squares = rig::ewise_mult(A, A, rig::binary::times);
 /// const auto less = rig::ewise_mult<bool>(A, rig::transpose(A), rig::binary::less);
 /// @endcode
-template <class Named = void, container X, container Y, class Op, mask_like Mask>
-auto ewise_mult(const X& a, const Y& b, Op op, const Mask& mask, const descriptor& desc = {}) {
-  return run_creating<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op),
-                                                       mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, container X, container Y, class Op>
-auto ewise_mult(const X& a, const Y& b, Op op, const descriptor& desc = {}) {
-  return ewise_mult<Named>(a, b, op, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <container C, container X, container Y, class Op, mask_like Mask>
-void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Mask& mask,
+template <class Named = void, container X, container Y, class Op, option_like Option = descriptor>
+auto ewise_mult(const X& a, const Y& b, Op op, const Option& option = {},
                 const descriptor& desc = {}) {
-  join_into<false>("ewise_mult", c, accum, a, b, op, mask, desc);
+  return run_creating<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op),
+                                                       option, desc);
 }
 /// Into C.
-template <container C, container X, container Y, class Op>
-void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op,
+template <container C, container X, container Y, class Op, option_like Option = descriptor>
+void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Option& option = {},
                 const descriptor& desc = {}) {
-  ewise_mult(c, accum, a, b, op, no_mask(), desc);
+  join_into<false>("ewise_mult", c, accum, a, b, op, option, desc);
 }
 
 /// @cond internal

@@ -24,6 +24,7 @@ dense<T> sharing(const dense<T>& of) {
 /// The places of the result that may be written, as `structure`, `values` and `complement` return
 /// them.
 ///
+/// Every call with a result takes one behind its operands, before the descriptor.
 /// A mask shares the memory of its container, so it outlives the container and may be made of a
 /// temporary. It sees later writes to a dense. Shapes: as the result. Places: that of the operands.
 /// @code

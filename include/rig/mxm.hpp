@@ -263,6 +263,31 @@ concept dense_like = requires {
 };
 
 /// @cond internal
+/// What may follow the operands of a call: a descriptor, or a mask and then a descriptor.
+template <class Option>
+concept option_like = mask_like<Option> || std::is_same_v<Option, descriptor>;
+
+inline constexpr no_mask unmasked{};
+template <class Option>
+const auto& mask_among(const Option& option) {
+  if constexpr (std::is_same_v<Option, descriptor>)
+    return unmasked;
+  else
+    return option;
+}
+template <class Option>
+const descriptor& descriptor_among(const Option& option, const descriptor& desc) {
+  if constexpr (std::is_same_v<Option, descriptor>)
+    return option;
+  else
+    return desc;
+}
+template <class Mask>
+void fill_in_mask(any_call& of, const Mask& mask) {
+  require_mask<Mask>();
+  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(of.mask, mask);
+}
+
 template <class TA, dense_like B, class Mask>
 problem problem_of(const char* operation, const semiring_info& algebra,
                    void (*run_cpu)(int kernel, const problem&), const matrix<TA>& a, const B& b,
@@ -275,8 +300,7 @@ problem problem_of(const char* operation, const semiring_info& algebra,
   p.desc = &desc;
   fill_in(p.a, a);
   fill_in(p.b, b);
-  require_mask<Mask>();
-  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(p.mask, mask);
+  fill_in_mask(p, mask);
   return p;
 }
 
@@ -453,16 +477,10 @@ mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S s, const Mas
 /// rig::mxm(C, rig::accumulator::plus, A, B, rig::plus_times<float>{});
 /// rig::mxm(C, rig::none, A, B, rig::plus_times<float>{}, rig::structure(M), {.replace = true});
 /// @endcode
-template <class Result, class TA, dense_like B, class S, mask_like Mask>
-void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s, const Mask& mask,
-         const descriptor& desc = {}) {
-  mxm_into(c, accum, a, b, s, mask, desc);
-}
-/// The same without a mask: every place is written.
-template <class Result, class TA, dense_like B, class S>
+template <class Result, class TA, dense_like B, class S, option_like Option = descriptor>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s,
-         const descriptor& desc = {}) {
-  mxm_into(c, accum, a, b, s, no_mask{}, desc);
+         const Option& option = {}, const descriptor& desc = {}) {
+  mxm_into(c, accum, a, b, s, mask_among(option), descriptor_among(option, desc));
 }
 
 /// @cond internal
@@ -480,14 +498,10 @@ void mxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// const auto why = rig::explain(A, B, rig::plus_times<float>{});
 /// std::puts(why.text().c_str());
 /// @endcode
-template <class A, class B, class S>
-explanation explain(const A& a, const B& b, S s, const descriptor& desc = {}) {
-  return explain_product(a, b, s, no_mask{}, desc);
-}
-/// The same under a mask.
-template <class A, class B, class S, mask_like Mask>
-explanation explain(const A& a, const B& b, S s, const Mask& mask, const descriptor& desc = {}) {
-  return explain_product(a, b, s, mask, desc);
+template <class A, class B, class S, option_like Option = descriptor>
+explanation explain(const A& a, const B& b, S s, const Option& option = {},
+                    const descriptor& desc = {}) {
+  return explain_product(a, b, s, mask_among(option), descriptor_among(option, desc));
 }
 
 }  // namespace rig

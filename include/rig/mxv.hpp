@@ -144,35 +144,27 @@ void vxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 ///
 ///   w(i) = ⊕_k A(i,k) ⊗ u(k)
 ///
-/// Shapes: op(A) m×n; u a dense n×1, then w is a dense m×1; or u a sparse vector of size n, then w
-/// is one of size m, with entries where some k has both entries. A sparse vector of size m masks
-/// either. Of a dense u it is the product `mxm` with one column. Of a sparse u, `pull` reads rows
-/// of A, and `push` its columns, so it needs the transpose of A. Everything else is as for `mxm` of
-/// a dense, or of two matrices.
+/// Shapes: op(A) m×n. If u is a dense n×1, w is a dense m×1, and this is `mxm` with one column. If
+/// u is a sparse vector of size n, w is one of size m, with an entry where some k has both entries.
+/// A sparse vector of size m masks either. With a sparse u, `pull` reads rows of A; `push` reads
+/// its columns, so it needs the transpose of A. Everything else is as for `mxm` of a dense, or of
+/// two matrices.
 /// @code
 /// const auto w = rig::mxv(A, rig::dense<float>(A.columns(), 1, 1.0f), rig::plus_times<float>{});
 /// const auto u = rig::vector<float>::from_indices(A.columns(), std::vector{0, 1});
 /// const auto reached = rig::mxv(A, u, rig::plus_times<float>{});
 /// @endcode
-template <class Element = void, class A, class U, class S, mask_like Mask>
-auto mxv(const A& a, const U& u, S s, const Mask& mask, const descriptor& desc = {}) {
-  return new_column<Element>(mxv_call(a, u, s, desc), mask, desc);
-}
-/// The same without a mask.
-template <class Element = void, class A, class U, class S>
-auto mxv(const A& a, const U& u, S s, const descriptor& desc = {}) {
-  return new_column<Element>(mxv_call(a, u, s, desc), no_mask(), desc);
-}
-/// Into w, under a mask.
-template <class W, class A, class U, class S, mask_like Mask>
-void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const Mask& mask,
-         const descriptor& desc = {}) {
-  run_into(w, accum, mxv_call(a, u, s, desc), mask, desc);
+template <class Element = void, class A, class U, class S, option_like Option = descriptor>
+auto mxv(const A& a, const U& u, S s, const Option& option = {}, const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  return new_column<Element>(mxv_call(a, u, s, used), mask_among(option), used);
 }
 /// Into w.
-template <class W, class A, class U, class S>
-void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const descriptor& desc = {}) {
-  run_into(w, accum, mxv_call(a, u, s, desc), no_mask(), desc);
+template <class W, class A, class U, class S, option_like Option = descriptor>
+void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const Option& option = {},
+         const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  run_into(w, accum, mxv_call(a, u, s, used), mask_among(option), used);
 }
 
 /// Row × matrix: wᵀ = uᵀ ⊕.⊗ A. u and w are both dense with one column, or both sparse vectors.
@@ -190,25 +182,17 @@ void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const descriptor&
 /// const auto frontier = rig::vector<bool>::from_indices(A.rows(), std::vector{0});
 /// const auto next = rig::vxm(frontier, A, rig::any_pair<bool>{});
 /// @endcode
-template <class Element = void, class U, class A, class S, mask_like Mask>
-auto vxm(const U& u, const A& a, S s, const Mask& mask, const descriptor& desc = {}) {
-  return new_column<Element>(vxm_call(u, a, s, desc), mask, desc);
-}
-/// The same without a mask.
-template <class Element = void, class U, class A, class S>
-auto vxm(const U& u, const A& a, S s, const descriptor& desc = {}) {
-  return new_column<Element>(vxm_call(u, a, s, desc), no_mask(), desc);
-}
-/// Into w, under a mask.
-template <class W, class U, class A, class S, mask_like Mask>
-void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const Mask& mask,
-         const descriptor& desc = {}) {
-  run_into(w, accum, vxm_call(u, a, s, desc), mask, desc);
+template <class Element = void, class U, class A, class S, option_like Option = descriptor>
+auto vxm(const U& u, const A& a, S s, const Option& option = {}, const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  return new_column<Element>(vxm_call(u, a, s, used), mask_among(option), used);
 }
 /// Into w.
-template <class W, class U, class A, class S>
-void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const descriptor& desc = {}) {
-  run_into(w, accum, vxm_call(u, a, s, desc), no_mask(), desc);
+template <class W, class U, class A, class S, option_like Option = descriptor>
+void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const Option& option = {},
+         const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  run_into(w, accum, vxm_call(u, a, s, used), mask_among(option), used);
 }
 
 }  // namespace rig

@@ -128,10 +128,6 @@ auto transpose_call(const matrix<T>& x) {
   else
     return map_call<T>("transpose", operation::kind::map, x, copying(), 0);
 }
-inline descriptor turned(descriptor desc) {
-  desc.transpose_a = !desc.transpose_a;
-  return desc;
-}
 /// @endcond
 
 /// Aᵀ of a matrix or a dense. A matrix's result shares the derived structure "transpose" of A,
@@ -144,24 +140,16 @@ inline descriptor turned(descriptor desc) {
 /// auto reversed = rig::transpose(A);
 /// rig::transpose(reversed, rig::accumulator::plus, A);
 /// @endcode
-template <class Named = void, two_dimensional X, mask_like Mask>
-auto transpose(const X& a, const Mask& mask, const descriptor& desc = {}) {
-  return run_creating<X, Named>(transpose_call(a), mask, turned(desc));
-}
-/// The same without a mask.
-template <class Named = void, two_dimensional X>
-auto transpose(const X& a, const descriptor& desc = {}) {
-  return transpose<Named>(a, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <two_dimensional C, alike<C> X, mask_like Mask>
-void transpose(C& c, accumulator accum, const X& a, const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, transpose_call(a), mask, turned(desc));
+template <class Named = void, two_dimensional X, option_like Option = descriptor>
+auto transpose(const X& a, const Option& option = {}, const descriptor& desc = {}) {
+  return run_creating<X, Named>(transpose_call(a), mask_among(option),
+                                turned(descriptor_among(option, desc)));
 }
 /// Into C.
-template <two_dimensional C, alike<C> X>
-void transpose(C& c, accumulator accum, const X& a, const descriptor& desc = {}) {
-  transpose(c, accum, a, no_mask(), desc);
+template <two_dimensional C, alike<C> X, option_like Option = descriptor>
+void transpose(C& c, accumulator accum, const X& a, const Option& option = {},
+               const descriptor& desc = {}) {
+  run_into(c, accum, transpose_call(a), mask_among(option), turned(descriptor_among(option, desc)));
 }
 
 /// The part of a matrix or a dense in some rows and columns: T(i,j) = A(rows[i], columns[j]).
@@ -174,54 +162,32 @@ void transpose(C& c, accumulator accum, const X& a, const descriptor& desc = {})
 /// const auto block = rig::extract(A, rig::range{0, 2}, rig::all);
 /// const auto sample = rig::extract(A, std::vector{2, 0}, std::vector{2, 0});
 /// @endcode
-template <class Named = void, two_dimensional X, mask_like Mask>
-auto extract(const X& a, const indices& rows, const indices& columns, const Mask& mask,
+template <class Named = void, two_dimensional X, option_like Option = descriptor>
+auto extract(const X& a, const indices& rows, const indices& columns, const Option& option = {},
              const descriptor& desc = {}) {
-  return run_creating<X, Named>(extract_call(a, rows, columns), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, two_dimensional X>
-auto extract(const X& a, const indices& rows, const indices& columns, const descriptor& desc = {}) {
-  return extract<Named>(a, rows, columns, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <two_dimensional C, alike<C> X, mask_like Mask>
-void extract(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-             const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, extract_call(a, rows, columns), mask, desc);
+  return run_creating<X, Named>(extract_call(a, rows, columns), option, desc);
 }
 /// Into C.
-template <two_dimensional C, alike<C> X>
+template <two_dimensional C, alike<C> X, option_like Option = descriptor>
 void extract(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-             const descriptor& desc = {}) {
-  extract(c, accum, a, rows, columns, no_mask(), desc);
+             const Option& option = {}, const descriptor& desc = {}) {
+  run_into(c, accum, extract_call(a, rows, columns), option, desc);
 }
 
 /// The part of a vector at some indices: t(j) = v(places[j]). Otherwise as for a matrix.
 ///
 ///   auto part = rig::extract(v, rig::range{10, 20});
 ///   rig::extract(w, rig::none, v, order);
-template <class Named = void, class T, mask_like Mask>
-auto extract(const vector<T>& v, const indices& places, const Mask& mask,
+template <class Named = void, class T, option_like Option = descriptor>
+auto extract(const vector<T>& v, const indices& places, const Option& option = {},
              const descriptor& desc = {}) {
-  return run_creating<vector<T>, Named>(extract_call(v, indices(all), places), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, class T>
-auto extract(const vector<T>& v, const indices& places, const descriptor& desc = {}) {
-  return extract<Named>(v, places, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class W, class T, mask_like Mask>
-void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-             const Mask& mask, const descriptor& desc = {}) {
-  run_into(w, accum, extract_call(v, indices(all), places), mask, desc);
+  return run_creating<vector<T>, Named>(extract_call(v, indices(all), places), option, desc);
 }
 /// Into C.
-template <class W, class T>
+template <class W, class T, option_like Option = descriptor>
 void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-             const descriptor& desc = {}) {
-  extract(w, accum, v, places, no_mask(), desc);
+             const Option& option = {}, const descriptor& desc = {}) {
+  run_into(w, accum, extract_call(v, indices(all), places), option, desc);
 }
 
 /// A row of a matrix as a vector; with transpose_a a column. Cost: O(entries of the row), or a
@@ -304,28 +270,16 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 /// auto P = A;
 /// rig::assign(P, rig::accumulator::plus, A, std::vector{2, 1, 0}, rig::all);
 /// @endcode
-template <two_dimensional C, alike<C> X, mask_like Mask>
+template <two_dimensional C, alike<C> X, option_like Option = descriptor>
 void assign(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-            const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, assign_call(a, rows, columns), mask, desc);
+            const Option& option = {}, const descriptor& desc = {}) {
+  run_into(c, accum, assign_call(a, rows, columns), option, desc);
 }
 /// Into C.
-template <two_dimensional C, alike<C> X>
-void assign(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-            const descriptor& desc = {}) {
-  assign(c, accum, a, rows, columns, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class W, class T, mask_like Mask>
+template <class W, class T, option_like Option = descriptor>
 void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-            const Mask& mask, const descriptor& desc = {}) {
-  run_into(w, accum, assign_call(v, indices(all), places), mask, desc);
-}
-/// Into C.
-template <class W, class T>
-void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-            const descriptor& desc = {}) {
-  assign(w, accum, v, places, no_mask(), desc);
+            const Option& option = {}, const descriptor& desc = {}) {
+  run_into(w, accum, assign_call(v, indices(all), places), option, desc);
 }
 
 /// Writes one value to every place of a part of C, entries or not. A place that the lists name
@@ -334,30 +288,18 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
 /// auto P = A;
 /// rig::assign(P, rig::none, 1.0f, rig::all, rig::range{0, 2});
 /// @endcode
-template <two_dimensional C, number_for<typename C::value_type> Y, mask_like Mask>
+template <two_dimensional C, number_for<typename C::value_type> Y, option_like Option = descriptor>
 void assign(C& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
-            const Mask& mask, const descriptor& desc = {}) {
+            const Option& option = {}, const descriptor& desc = {}) {
   const auto number = assigned<typename C::value_type>(x);
-  run_into(c, accum, assign_scalar_call(number, rows, columns), mask, desc);
+  run_into(c, accum, assign_scalar_call(number, rows, columns), option, desc);
 }
-/// Into C.
-template <two_dimensional C, number_for<typename C::value_type> Y>
-void assign(C& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
-            const descriptor& desc = {}) {
-  assign(c, accum, x, rows, columns, no_mask(), desc);
-}
-/// Into a vector, under a mask.
-template <class W, number_for<W> Y, mask_like Mask>
-void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places, const Mask& mask,
-            const descriptor& desc = {}) {
-  const auto number = assigned<W>(x);
-  run_into(w, accum, assign_scalar_call(number, indices(all), places), mask, desc);
-}
-/// Into C.
-template <class W, number_for<W> Y>
+/// Into a vector.
+template <class W, number_for<W> Y, option_like Option = descriptor>
 void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places,
-            const descriptor& desc = {}) {
-  assign(w, accum, x, places, no_mask(), desc);
+            const Option& option = {}, const descriptor& desc = {}) {
+  const auto number = assigned<W>(x);
+  run_into(w, accum, assign_scalar_call(number, indices(all), places), option, desc);
 }
 
 /// @cond internal
@@ -379,27 +321,16 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
 /// auto product = rig::kronecker(A, A, rig::binary::times);
 /// rig::kronecker(product, rig::accumulator::plus, A, A, rig::plus_times<float>{});
 /// @endcode
-template <class Named = void, class T, class U, class Op, mask_like Mask>
-auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Mask& mask,
+template <class Named = void, class T, class U, class Op, option_like Option = descriptor>
+auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Option& option = {},
                const descriptor& desc = {}) {
-  return run_creating<matrix<T>, Named>(kronecker_call(a, b, op), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, class T, class U, class Op>
-auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const descriptor& desc = {}) {
-  return kronecker<Named>(a, b, op, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, class T, class U, class Op, mask_like Mask>
-void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
-               const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, kronecker_call(a, b, op), mask, desc);
+  return run_creating<matrix<T>, Named>(kronecker_call(a, b, op), option, desc);
 }
 /// Into C.
-template <class C, class T, class U, class Op>
+template <class C, class T, class U, class Op, option_like Option = descriptor>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
-               const descriptor& desc = {}) {
-  kronecker(c, accum, a, b, op, no_mask(), desc);
+               const Option& option = {}, const descriptor& desc = {}) {
+  run_into(c, accum, kronecker_call(a, b, op), option, desc);
 }
 
 /// The square matrix with a vector on its k-th diagonal: k = 0 is the main one, k > 0 lies above.

@@ -69,12 +69,6 @@ auto reduce_call(const char* name, const X& x, const monoid_info& by, M) {
   return made;
 }
 
-/// A descriptor with the other orientation of A.
-inline descriptor transposed_a(descriptor desc) {
-  desc.transpose_a = !desc.transpose_a;
-  return desc;
-}
-
 /// What sums elements with the indices that they come from: arg-max, arg-min.
 template <class M>
 concept indexed_sums = monoid<M> && is_indexed<typename M::accum>;
@@ -145,32 +139,20 @@ dense<bool> unread_column(const matrix<T>& a, const descriptor& desc) {
 /// const auto degrees = rig::reduce_rows(A.with_value(1L), rig::binary::plus);
 /// const auto least = rig::reduce_rows(A, rig::min_plus<float>{});
 /// @endcode
-template <class Named = void, class X, sums M, mask_like Mask>
+template <class Named = void, class X, sums M, option_like Option = descriptor>
 requires sums_rows<X, M>
-auto reduce_rows(const X& a, M by, const Mask& mask, const descriptor& desc = {}) {
+auto reduce_rows(const X& a, M by, const Option& option = {}, const descriptor& desc = {}) {
   return with_row_sums("reduce_rows", a, by, [&](auto made) {
-    return run_creating<row_sums<X>, Named>(std::move(made), mask, desc);
+    return run_creating<row_sums<X>, Named>(std::move(made), option, desc);
   });
 }
-/// The same without a mask.
-template <class Named = void, class X, sums M>
-requires sums_rows<X, M>
-auto reduce_rows(const X& a, M by, const descriptor& desc = {}) {
-  return reduce_rows<Named>(a, by, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class W, class X, sums M, mask_like Mask>
+/// Into C.
+template <class W, class X, sums M, option_like Option = descriptor>
 requires sums_rows<X, M> && alike<W, row_sums<X>>
-void reduce_rows(W& w, accumulator accum, const X& a, M by, const Mask& mask,
+void reduce_rows(W& w, accumulator accum, const X& a, M by, const Option& option = {},
                  const descriptor& desc = {}) {
   with_row_sums("reduce_rows", a, by,
-                [&](auto made) { run_into(w, accum, std::move(made), mask, desc); });
-}
-/// Into C.
-template <class W, class X, sums M>
-requires sums_rows<X, M> && alike<W, row_sums<X>>
-void reduce_rows(W& w, accumulator accum, const X& a, M by, const descriptor& desc = {}) {
-  reduce_rows(w, accum, a, by, no_mask(), desc);
+                [&](auto made) { run_into(w, accum, std::move(made), option, desc); });
 }
 
 /// The greatest, or least, entry of each row with its column, for `by` an arg_max_second or
@@ -182,51 +164,32 @@ void reduce_rows(W& w, accumulator accum, const X& a, M by, const descriptor& de
 /// const auto greatest = rig::reduce_rows(A, rig::arg_max_second<float>{});
 /// std::printf("%g in column %d\n", greatest.values(0, 0), greatest.indices(0, 0));
 /// @endcode
-template <class Named = void, class T, indexed_sums M, mask_like Mask>
-auto reduce_rows(const matrix<T>& a, M, const Mask& mask, const descriptor& desc = {}) {
-  return mxm_creating<Named>(a, unread_column(a, desc), of_entries<M>(), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, class T, indexed_sums M>
-auto reduce_rows(const matrix<T>& a, M by, const descriptor& desc = {}) {
-  return reduce_rows<Named>(a, by, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class W, class T, indexed_sums M, mask_like Mask>
-void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M, const Mask& mask,
-                 const descriptor& desc = {}) {
-  mxm_into(w, accum, a, unread_column(a, desc), of_entries<M>(), mask, desc);
+template <class Named = void, class T, indexed_sums M, option_like Option = descriptor>
+auto reduce_rows(const matrix<T>& a, M, const Option& option = {}, const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  return mxm_creating<Named>(a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
 }
 /// Into C.
-template <class W, class T, indexed_sums M>
-void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M by,
-                 const descriptor& desc = {}) {
-  reduce_rows(w, accum, a, by, no_mask(), desc);
+template <class W, class T, indexed_sums M, option_like Option = descriptor>
+void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M,
+                 const Option& option = {}, const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  mxm_into(w, accum, a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
 }
 
 /// The sum of each column: `reduce_rows` of the transpose, which a matrix keeps.
 ///
 ///   auto in_degrees = rig::reduce_columns(A.with_value(1L), rig::binary::plus);
 ///   rig::reduce_columns(w, rig::none, A, rig::binary::maximum, rig::structure(seen));
-template <class Named = void, class X, sums M, mask_like Mask>
-auto reduce_columns(const X& a, M by, const Mask& mask, const descriptor& desc = {}) {
-  return reduce_rows<Named>(a, by, mask, transposed_a(desc));
-}
-/// The same without a mask.
-template <class Named = void, class X, sums M>
-auto reduce_columns(const X& a, M by, const descriptor& desc = {}) {
-  return reduce_rows<Named>(a, by, no_mask(), transposed_a(desc));
-}
-/// Into C, under a mask.
-template <class W, class X, sums M, mask_like Mask>
-void reduce_columns(W& w, accumulator accum, const X& a, M by, const Mask& mask,
-                    const descriptor& desc = {}) {
-  reduce_rows(w, accum, a, by, mask, transposed_a(desc));
+template <class Named = void, class X, sums M, option_like Option = descriptor>
+auto reduce_columns(const X& a, M by, const Option& option = {}, const descriptor& desc = {}) {
+  return reduce_rows<Named>(a, by, mask_among(option), turned(descriptor_among(option, desc)));
 }
 /// Into C.
-template <class W, class X, sums M>
-void reduce_columns(W& w, accumulator accum, const X& a, M by, const descriptor& desc = {}) {
-  reduce_rows(w, accum, a, by, no_mask(), transposed_a(desc));
+template <class W, class X, sums M, option_like Option = descriptor>
+void reduce_columns(W& w, accumulator accum, const X& a, M by, const Option& option = {},
+                    const descriptor& desc = {}) {
+  reduce_rows(w, accum, a, by, mask_among(option), turned(descriptor_among(option, desc)));
 }
 
 /// The sum of all entries or elements; the monoid's identity if there is none.

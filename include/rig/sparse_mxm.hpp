@@ -121,26 +121,17 @@ explanation explain_product(const X& x, const Y& y, S s, const Mask& mask, const
 /// const auto shared = rig::mxm(A, A, rig::plus_pair<int>{}, rig::structure(A), {.transpose_b =
 /// true});
 /// @endcode
-template <class Element = void, class TA, matrix_like B, class S, mask_like Mask>
-auto mxm(const matrix<TA>& a, const B& b, S s, const Mask& mask, const descriptor& desc = {}) {
-  return run_creating<matrix<TA>, Element>(product_call(a, b, s, desc), mask, desc);
-}
-/// The same without a mask.
-template <class Element = void, class TA, matrix_like B, class S>
-auto mxm(const matrix<TA>& a, const B& b, S s, const descriptor& desc = {}) {
-  return run_creating<matrix<TA>, Element>(product_call(a, b, s, desc), no_mask(), desc);
+template <class Element = void, class TA, matrix_like B, class S, option_like Option = descriptor>
+auto mxm(const matrix<TA>& a, const B& b, S s, const Option& option = {},
+         const descriptor& desc = {}) {
+  const descriptor& used = descriptor_among(option, desc);
+  return run_creating<matrix<TA>, Element>(product_call(a, b, s, used), option, desc);
 }
 /// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
-template <class TC, class TA, class TB, class S, mask_like Mask>
+template <class TC, class TA, class TB, class S, option_like Option = descriptor>
 void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>& b, S s,
-         const Mask& mask, const descriptor& desc = {}) {
-  run_into(c, accum, product_call(a, b, s, desc), mask, desc);
-}
-/// Into C, without a mask.
-template <class TC, class TA, class TB, class S>
-void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>& b, S s,
-         const descriptor& desc = {}) {
-  run_into(c, accum, product_call(a, b, s, desc), no_mask(), desc);
+         const Option& option = {}, const descriptor& desc = {}) {
+  run_into(c, accum, product_call(a, b, s, descriptor_among(option, desc)), option, desc);
 }
 
 /// Dense × dense at the entries of a sparse mask (SDDMM), into a new matrix.

@@ -82,6 +82,11 @@ void fill_in(operand& out, const dense<T>& from) {
   fill_in(out.full, from);
 }
 
+inline descriptor turned(descriptor desc) {
+  desc.transpose_a = !desc.transpose_a;
+  return desc;
+}
+
 /// A result with its type.
 template <class X>
 X typed(sparse_result made) {
@@ -99,16 +104,15 @@ struct call {
 };
 
 /// Fills in what all forms of a call share.
-template <class T, bool IsVector, class Mask>
-void fill_in(operation& o, const Mask& mask, const descriptor& desc) {
-  require_mask<Mask>();
-  if constexpr (is_mask<Mask> && !std::is_same_v<Mask, no_mask>) fill_in(o.mask, mask);
+template <class T, bool IsVector, class Option>
+void fill_in(operation& o, const Option& option, const descriptor& desc) {
+  fill_in_mask(o, mask_among(option));
   o.yields_vector = IsVector;
   o.out_type = type_of<T>;
   o.out_bytes = sizeof(T);
-  o.desc = &desc;
+  o.desc = &descriptor_among(option, desc);
   if constexpr (is_storage<T>) {
-    const T fill = desc.fill.template checked<T>(o.name, "fill");
+    const T fill = o.desc->fill.template checked<T>(o.name, "fill");
     __builtin_memcpy(o.fill, &fill, sizeof(T));
   } else if (desc.fill.has_value()) {
     fail(errc::type, {o.name,
@@ -118,18 +122,18 @@ void fill_in(operation& o, const Mask& mask, const descriptor& desc) {
 }
 
 /// Runs a call with a new result, like X.
-template <class X, class Named, class Natural, class Mask>
-auto run_creating(call<Natural> made, const Mask& mask, const descriptor& desc) {
+template <class X, class Named, class Natural, class Option>
+auto run_creating(call<Natural> made, const Option& option, const descriptor& desc) {
   using Out = result_like<X, Named, Natural>;
   operation& o = made.o;
   return or_out_of_memory(o.name, [&] {
-    fill_in<typename Out::value_type, container_of<Out>::is_vector>(o, mask, desc);
+    fill_in<typename Out::value_type, container_of<Out>::is_vector>(o, option, desc);
     if constexpr (sparse_like<Out>) {
       return typed<Out>(run_sparse(o));
     } else {
       const result_shape shape = check_dense(o);
       Out c = Out::uninitialised(shape.rows, shape.columns, o.where(),
-                                 owner_for(o.where(), desc.stream));
+                                 owner_for(o.where(), o.desc->stream));
       fill_in(o.c, c);
       run_dense(o);
       return c;
@@ -139,8 +143,8 @@ auto run_creating(call<Natural> made, const Mask& mask, const descriptor& desc) 
 
 /// Runs a call into C. accumulator::own is the call's own operator, if it joins two operands or
 /// sums; others join in the common type of C and T.
-template <class C, class Natural, class Mask>
-void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
+template <class C, class Natural, class Option>
+void run_into(C& c, accumulator accum, call<Natural> made, const Option& option,
               const descriptor& desc) {
   using T = typename C::value_type;
   operation& o = made.o;
@@ -161,10 +165,10 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Mask& mask,
   if constexpr (!sparse_like<C>) static_cast<void>(c.data());  // throws for a read-only view
   fill_in(o.c, c);
   if constexpr (sparse_like<C>)
-    c = run_creating<C, T>(std::move(made), mask, desc);
+    c = run_creating<C, T>(std::move(made), option, desc);
   else
     or_out_of_memory(o.name, [&] {
-      fill_in<T, false>(o, mask, desc);
+      fill_in<T, false>(o, option, desc);
       check_dense(o);
       run_dense(o);
     });
