@@ -181,31 +181,32 @@ inline std::optional<oracle::op> operator_of(rig::accumulator how) {
   }
 }
 
-/// One product over S, with A, B, C and masks stored as TA, TB, TC and TM. The oracle computes it
-/// once; then any number of kernels run it.
-template <class S, class TA, class TB, class TC, class TM = float>
-class trial {
- public:
-  using algebra_type = typename S::left;
-  static constexpr bool indexed = rig::is_indexed<rig::output<S>>;
+/// The types of one trial.
+struct trial_types {
+  std::string semiring;
+  oracle::kind algebra, a, b, c, m;
+};
 
-  explicit trial(const trial_spec& spec) : spec_(spec) {
+/// The operands of one trial and the oracle's result, as numbers: code that no type of the trial
+/// touches is compiled once.
+class trial_data {
+ protected:
+  trial_data(const trial_spec& spec, const trial_types& of) : spec_(spec) {
     random_bits random(spec.seed);
     a_ = spec.of->pattern;
-    const oracle::number same = draw_number(kind_of<TA>, spec.values, random);
-    for (auto& x : a_.values) x = spec.iso ? same : draw_number(kind_of<TA>, spec.values, random);
-    iso_value_ = from_number<TA>(same);
-    b_ = draw_full(a_.columns, spec.features, kind_of<TB>, random);
+    iso_ = draw_number(of.a, spec.values, random);
+    for (auto& x : a_.values) x = spec.iso ? iso_ : draw_number(of.a, spec.values, random);
+    b_ = draw_full(a_.columns, spec.features, of.b, random);
     if (spec.quantized) draw_codes(random);
     if (spec.top_k > 0) select_top_k();
-    c_ = draw_full(a_.rows, spec.features, kind_of<TC>, random);
+    c_ = draw_full(a_.rows, spec.features, of.c, random);
     indices_ = draw_full(a_.rows, spec.features, oracle::kind::int32, random);
     for (auto& x : indices_.values) x = random.below(4) - 1;
     mask_ =
         random_pattern(spec.over == mask_over::matrix ? a_.rows : 0, spec.features, 0.4, random);
-    for (auto& x : mask_.values) x = draw_number(kind_of<TM>, draw::quarters, random);
+    for (auto& x : mask_.values) x = draw_number(of.m, draw::quarters, random);
     full_mask_ =
-        draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, kind_of<TM>, random);
+        draw_full(spec.over == mask_over::dense ? a_.rows : 0, spec.features, of.m, random);
     for (auto& x : full_mask_.values) x = random.below(2) * x;
     for (int i = 0; spec.stored > 0 && i < a_.rows; ++i) {
       std::vector<int> row = every_column(spec.features);
@@ -214,11 +215,125 @@ class trial {
       std::sort(row.begin(), row.begin() + spec.stored);
       stored_columns_.insert(stored_columns_.end(), row.begin(), row.begin() + spec.stored);
     }
-    expect();
+    expect(of);
     if (spec.transpose_a) a_ = oracle::transpose(a_);
     if (spec.transpose_b) b_ = oracle::transpose(b_);
-    values_ = array<TA>(a_.values);
   }
+
+  /// B in the form that the call receives.
+  rig::quantized quantized_b() const {
+    std::vector<unsigned char> codes = codes_;
+    if (spec_.transpose_b)  // b_ is transposed already
+      for (std::size_t p = 0; p < codes.size(); ++p) {
+        const std::size_t rows = static_cast<std::size_t>(b_.rows),
+                          columns = static_cast<std::size_t>(b_.columns);
+        codes[p] = codes_[p % columns * rows + p / columns];
+      }
+    return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
+  }
+
+  std::string differs(int i, int j, oracle::number x, const int* index = nullptr) const {
+    const oracle::place& want = expected_.at(i, j);
+    if (want.allows(x) && (index == nullptr || *index == want.index)) return "";
+    std::ostringstream out;
+    out.precision(20);
+    out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … " << want.high
+        << (want.nan ? " NaN" : "");
+    if (index != nullptr) out << "; index " << *index << ", should be " << want.index;
+    return out.str();
+  }
+
+  trial_spec spec_;
+  oracle::sparse a_, mask_;
+  oracle::number iso_;
+  oracle::full b_, c_, indices_, full_mask_;
+  std::vector<unsigned char> codes_;
+  std::vector<char> retained_;
+  std::vector<int> stored_columns_;
+  std::vector<float> low_, step_;
+  oracle::result expected_;
+
+ private:
+  /// Draws codes and ranges; B becomes the numbers that they stand for.
+  void draw_codes(random_bits& random) {
+    const draw how = spec_.values == draw::extremes ? draw::reals : spec_.values;
+    const int ranges = *spec_.quantized == rig::ranges::column ? b_.columns : 1;
+    for (int r = 0; r < ranges; ++r) {
+      low_.push_back(static_cast<float>(draw_number(oracle::kind::float32, how, random)));
+      const auto step = static_cast<float>(draw_number(oracle::kind::float32, how, random));
+      // Steps of reals are divided, so that codes up to 255 keep the numbers within the usual
+      // magnitudes.
+      step_.push_back(std::fabs(step) * (how == draw::quarters ? 1 : 1 / 256.0f));
+    }
+    for (std::size_t p = 0; p < b_.values.size(); ++p) {
+      const std::size_t range = ranges == 1 ? 0 : p % static_cast<std::size_t>(ranges);
+      codes_.push_back(static_cast<unsigned char>(random.below(256)));
+      b_.values[p] = std::fma(step_[range], static_cast<float>(codes_[p]), low_[range]);
+    }
+  }
+
+  /// Selects the elements of every row that MaxK retains, by sorting the row.
+  void select_top_k() {
+    retained_.assign(b_.values.size(), 0);
+    for (int i = 0; i < b_.rows; ++i) {
+      std::vector<int> row = every_column(b_.columns);
+      std::stable_sort(row.begin(), row.end(), [&](int j, int l) {
+        const oracle::number x = b_.at(i, j), y = b_.at(i, l);
+        return std::isnan(y) ? false : std::isnan(x) || x > y;
+      });
+      for (int p = 0; p < spec_.top_k; ++p)
+        retained_[static_cast<std::size_t>(i) * b_.columns + row[p]] = 1;
+    }
+  }
+
+  oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
+    oracle::full out{rows, columns,
+                     std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
+    for (auto& x : out.values) x = draw_number(k, spec_.values, random);
+    return out;
+  }
+
+  void expect(const trial_types& of) {
+    oracle::call q;
+    q.semiring = of.semiring;
+    q.type = of.algebra;
+    const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
+    q.a = &sampled;
+    if (spec_.rescale) q.rescaled_to = &a_;
+    q.rounds = (spec_.quantized || spec_.bound > 1) && spec_.values != draw::quarters;
+    q.bound = spec_.bound;
+    q.b = &b_;
+    if (spec_.top_k > 0) q.b_stored = &retained_;
+    q.a_kind = of.a;
+    q.b_kind = of.b;
+    q.c_kind = of.c;
+    q.replace = spec_.replace;
+    q.fill = spec_.fill;
+    q.accumulator = operator_of(spec_.accumulator);
+    q.own = spec_.accumulator == rig::accumulator::own;
+    if (spec_.over == mask_over::matrix) q.mask.matrix = &mask_;
+    if (spec_.over == mask_over::dense) q.mask.dense = &full_mask_;
+    q.mask.structural = spec_.structural;
+    q.mask.complemented = spec_.complemented;
+    if (!spec_.creates_result) q.c = &c_;
+    if (!spec_.creates_result) q.c_indices = &indices_;
+    expected_ = oracle::multiply(q);
+  }
+};
+
+/// One product over S, with A, B, C and masks stored as TA, TB, TC and TM. The oracle computes it
+/// once; then any number of kernels run it.
+template <class S, class TA, class TB, class TC, class TM = float>
+class trial : trial_data {
+ public:
+  using algebra_type = typename S::left;
+  static constexpr bool indexed = rig::is_indexed<rig::output<S>>;
+
+  explicit trial(const trial_spec& spec)
+      : trial_data(spec, {std::string(S::name), kind_of<algebra_type>, kind_of<TA>, kind_of<TB>,
+                          kind_of<TC>, kind_of<TM>}),
+        values_(a_.values),
+        iso_value_(from_number<TA>(iso_)) {}
   trial(const trial&) = delete;
 
   rig::descriptor describe(const char* kernel, int threads) const {
@@ -254,7 +369,8 @@ class trial {
     const auto got = made.to(rig::cpu());
     for (std::size_t p = 0; p < stored_columns_.size(); ++p) {
       const int i = static_cast<int>(p) / spec_.stored, j = stored_columns_[p];
-      if (const std::string wrong = differs(i, j, got.values()[p]); !wrong.empty()) return wrong;
+      if (const std::string wrong = differs(i, j, to_number(got.values()[p])); !wrong.empty())
+        return wrong;
     }
     const auto* const first = reinterpret_cast<const unsigned char*>(got.values());
     if (bytes != nullptr) bytes->assign(first, first + stored_columns_.size() * sizeof(TC));
@@ -283,48 +399,6 @@ class trial {
   }
 
  private:
-  /// Draws codes and ranges; B becomes the numbers that they stand for.
-  void draw_codes(random_bits& random) {
-    const draw how = spec_.values == draw::extremes ? draw::reals : spec_.values;
-    const int ranges = *spec_.quantized == rig::ranges::column ? b_.columns : 1;
-    for (int r = 0; r < ranges; ++r) {
-      low_.push_back(static_cast<float>(draw_number(oracle::kind::float32, how, random)));
-      const auto step = static_cast<float>(draw_number(oracle::kind::float32, how, random));
-      // Steps of reals are divided, so that codes up to 255 keep the numbers within the usual
-      // magnitudes.
-      step_.push_back(std::fabs(step) * (how == draw::quarters ? 1 : 1 / 256.0f));
-    }
-    for (std::size_t p = 0; p < b_.values.size(); ++p) {
-      const std::size_t range = ranges == 1 ? 0 : p % static_cast<std::size_t>(ranges);
-      codes_.push_back(static_cast<unsigned char>(random.below(256)));
-      b_.values[p] = std::fma(step_[range], static_cast<float>(codes_[p]), low_[range]);
-    }
-  }
-  /// B in the form that the call receives.
-  rig::quantized quantized_b() const {
-    std::vector<unsigned char> codes = codes_;
-    if (spec_.transpose_b)  // b_ is transposed already
-      for (std::size_t p = 0; p < codes.size(); ++p) {
-        const std::size_t rows = static_cast<std::size_t>(b_.rows),
-                          columns = static_cast<std::size_t>(b_.columns);
-        codes[p] = codes_[p % columns * rows + p / columns];
-      }
-    return rig::quantized::from_codes(b_.rows, b_.columns, codes, low_, step_).to(spec_.where);
-  }
-
-  /// Selects the elements of every row that MaxK retains, by sorting the row.
-  void select_top_k() {
-    retained_.assign(b_.values.size(), 0);
-    for (int i = 0; i < b_.rows; ++i) {
-      std::vector<int> row = every_column(b_.columns);
-      std::stable_sort(row.begin(), row.end(), [&](int j, int l) {
-        const oracle::number x = b_.at(i, j), y = b_.at(i, l);
-        return std::isnan(y) ? false : std::isnan(x) || x > y;
-      });
-      for (int p = 0; p < spec_.top_k; ++p)
-        retained_[static_cast<std::size_t>(i) * b_.columns + row[p]] = 1;
-    }
-  }
   /// B as a cbsr.
   auto retained_b() const {
     std::vector<TB> values;
@@ -337,13 +411,6 @@ class trial {
     return rig::cbsr<TB>::from(b_.rows, b_.columns, spec_.top_k, std::span<const TB>(values),
                                columns)
         .to(spec_.where);
-  }
-
-  oracle::full draw_full(int rows, int columns, oracle::kind k, random_bits& random) const {
-    oracle::full out{rows, columns,
-                     std::vector<oracle::number>(static_cast<std::size_t>(rows) * columns)};
-    for (auto& x : out.values) x = draw_number(k, spec_.values, random);
-    return out;
   }
 
   template <class T>
@@ -364,33 +431,6 @@ class trial {
   rig::mask<Container> in_words(const Container& m) const {
     const auto of = spec_.structural ? rig::structure(m) : rig::values(m);
     return spec_.complemented ? rig::complement(of) : of;
-  }
-
-  void expect() {
-    oracle::call q;
-    q.semiring = S::name;
-    q.type = kind_of<algebra_type>;
-    const oracle::sparse sampled = spec_.sample ? spec_.sample(a_, spec_.width) : a_;
-    q.a = &sampled;
-    if (spec_.rescale) q.rescaled_to = &a_;
-    q.rounds = (spec_.quantized || spec_.bound > 1) && spec_.values != draw::quarters;
-    q.bound = spec_.bound;
-    q.b = &b_;
-    if (spec_.top_k > 0) q.b_stored = &retained_;
-    q.a_kind = kind_of<TA>;
-    q.b_kind = kind_of<TB>;
-    q.c_kind = kind_of<TC>;
-    q.replace = spec_.replace;
-    q.fill = spec_.fill;
-    q.accumulator = operator_of(spec_.accumulator);
-    q.own = spec_.accumulator == rig::accumulator::own;
-    if (spec_.over == mask_over::matrix) q.mask.matrix = &mask_;
-    if (spec_.over == mask_over::dense) q.mask.dense = &full_mask_;
-    q.mask.structural = spec_.structural;
-    q.mask.complemented = spec_.complemented;
-    if (!spec_.creates_result) q.c = &c_;
-    if (!spec_.creates_result) q.c_indices = &indices_;
-    expected_ = oracle::multiply(q);
   }
 
   template <class Mask>
@@ -438,18 +478,6 @@ class trial {
     }
   }
 
-  std::string differs(int i, int j, const TC& got, const int* index = nullptr) const {
-    const oracle::place& want = expected_.at(i, j);
-    const oracle::number x = to_number(got);
-    if (want.allows(x) && (index == nullptr || *index == want.index)) return "";
-    std::ostringstream out;
-    out.precision(20);
-    out << "(" << i << ", " << j << ") is " << x << ", should be " << want.low << " … " << want.high
-        << (want.nan ? " NaN" : "");
-    if (index != nullptr) out << "; index " << *index << ", should be " << want.index;
-    return out.str();
-  }
-
   std::string compare(const rig::dense<TC>& got, const rig::dense<int>* indices,
                       std::vector<unsigned char>* bytes) const {
     std::ostringstream out;
@@ -460,7 +488,8 @@ class trial {
     for (int i = 0; i < expected_.rows; ++i)
       for (int j = 0; j < expected_.columns; ++j) {
         const int* const index = indices != nullptr ? &(*indices)(i, j) : nullptr;
-        if (const std::string wrong = differs(i, j, got(i, j), index); !wrong.empty()) return wrong;
+        if (const std::string wrong = differs(i, j, to_number(got(i, j)), index); !wrong.empty())
+          return wrong;
       }
     if (bytes == nullptr) return "";
     const auto keep = [&](const auto& d) {
@@ -474,14 +503,6 @@ class trial {
     return "";
   }
 
-  trial_spec spec_;
-  oracle::sparse a_, mask_;
-  oracle::full b_, c_, indices_, full_mask_;
-  std::vector<unsigned char> codes_;
-  std::vector<char> retained_;
-  std::vector<int> stored_columns_;
-  std::vector<float> low_, step_;
   array<TA> values_;
-  TA iso_value_{};
-  oracle::result expected_;
+  TA iso_value_;
 };
