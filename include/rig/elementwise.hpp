@@ -542,27 +542,16 @@ constexpr bool require_weights() {
 /// const auto active = rig::apply(X, rig::unary::relu);
 /// rig::apply(C, rig::none, C, rig::unary::absolute);
 /// @endcode
-template <class Named = void, container X, mask_like Mask>
-auto apply(const X& a, unary op, const Mask& mask, const descriptor& desc = {}) {
-  return run_creating<X, Named>(apply_call(a, op), mask, desc);
-}
-/// The same without a mask.
-template <class Named = void, container X>
-auto apply(const X& a, unary op, const descriptor& desc = {}) {
-  return apply<Named>(a, op, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, container X, mask_like Mask>
-requires alike<C, X>
-void apply(C& c, accumulator accum, const X& a, unary op, const Mask& mask,
-           const descriptor& desc = {}) {
-  run_into(c, accum, apply_call(a, op), mask, desc);
+template <class Named = void, container X, option_like Option = descriptor>
+auto apply(const X& a, unary op, const Option& option = {}, const descriptor& desc = {}) {
+  return run_creating<X, Named>(apply_call(a, op), option, desc);
 }
 /// Into C.
-template <class C, container X>
+template <class C, container X, option_like Option = descriptor>
 requires alike<C, X>
-void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc = {}) {
-  apply(c, accum, a, op, no_mask(), desc);
+void apply(C& c, accumulator accum, const X& a, unary op, const Option& option = {},
+           const descriptor& desc = {}) {
+  run_into(c, accum, apply_call(a, op), option, desc);
 }
 
 /// Every element, or entry, with a number: apply(A, op, y) is A(i,j) ⊙ y, apply(y, op, A) is
@@ -576,33 +565,21 @@ void apply(C& c, accumulator accum, const X& a, unary op, const descriptor& desc
 /// const auto half = rig::apply(A, rig::binary::times, 0.5f);
 /// const auto inverse = rig::apply(1.0f, rig::binary::divide, A);
 /// @endcode
-template <class Named = void, class A, class Op, class Y, mask_like Mask>
+template <class Named = void, class A, class Op, class Y, option_like Option = descriptor>
 requires applies<A, Op, Y>
-auto apply(const A& a, Op op, const Y& y, const Mask& mask, const descriptor& desc = {}) {
+auto apply(const A& a, Op op, const Y& y, const Option& option = {}, const descriptor& desc = {}) {
   auto made = apply_call_of(a, op, y);
   point_at_scalar(made);
-  return run_creating<container_among<A, Y>, Named>(std::move(made.made), mask, desc);
+  return run_creating<container_among<A, Y>, Named>(std::move(made.made), option, desc);
 }
-/// The same without a mask.
-template <class Named = void, class A, class Op, class Y>
-requires applies<A, Op, Y>
-auto apply(const A& a, Op op, const Y& y, const descriptor& desc = {}) {
-  return apply<Named>(a, op, y, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, class A, class Op, class Y, mask_like Mask>
+/// Into C.
+template <class C, class A, class Op, class Y, option_like Option = descriptor>
 requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
-void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Mask& mask,
+void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Option& option = {},
            const descriptor& desc = {}) {
   auto made = apply_call_of(a, op, y);
   point_at_scalar(made);
-  run_into(c, accum, std::move(made.made), mask, desc);
-}
-/// Into C.
-template <class C, class A, class Op, class Y>
-requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
-void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const descriptor& desc = {}) {
-  apply(c, accum, a, op, y, no_mask(), desc);
+  run_into(c, accum, std::move(made.made), option, desc);
 }
 
 /// @cond internal
@@ -679,33 +656,21 @@ concept selects = sparse_like<X> &&
 /// const auto below = rig::select(A, rig::selection::lower, -1);
 /// const auto heavy = rig::select(A, rig::selection::greater, 0.5f);
 /// @endcode
-template <class Named = void, class X, class P, class Y, mask_like Mask>
+template <class Named = void, class X, class P, class Y, option_like Option = descriptor>
 requires selects<P, X, Y>
-auto select(const X& a, P how, const Y& y, const Mask& mask, const descriptor& desc = {}) {
+auto select(const X& a, P how, const Y& y, const Option& option = {}, const descriptor& desc = {}) {
   auto made = select_call(a, how, y);
   point_at_scalar(made);
-  return run_creating<X, Named>(std::move(made.made), mask, desc);
+  return run_creating<X, Named>(std::move(made.made), option, desc);
 }
-/// The same without a mask.
-template <class Named = void, class X, class P, class Y>
-requires selects<P, X, Y>
-auto select(const X& a, P how, const Y& y, const descriptor& desc = {}) {
-  return select<Named>(a, how, y, no_mask(), desc);
-}
-/// Into C, under a mask.
-template <class C, class X, class P, class Y, mask_like Mask>
+/// Into C.
+template <class C, class X, class P, class Y, option_like Option = descriptor>
 requires selects<P, X, Y> && alike<C, X>
-void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Mask& mask,
+void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Option& option = {},
             const descriptor& desc = {}) {
   auto made = select_call(a, how, y);
   point_at_scalar(made);
-  run_into(c, accum, std::move(made.made), mask, desc);
-}
-/// Into C.
-template <class C, class X, class P, class Y>
-requires selects<P, X, Y> && alike<C, X>
-void select(C& c, accumulator accum, const X& a, P how, const Y& y, const descriptor& desc = {}) {
-  select(c, accum, a, how, y, no_mask(), desc);
+  run_into(c, accum, std::move(made.made), option, desc);
 }
 
 /// @cond internal
