@@ -114,7 +114,7 @@ void fill_in(operation& o, const Option& option, const descriptor& desc) {
   if constexpr (is_storage<T>) {
     const T fill = o.desc->fill.template checked<T>(o.name, "fill");
     __builtin_memcpy(o.fill, &fill, sizeof(T));
-  } else if (desc.fill.has_value()) {
+  } else if (o.desc->fill.has_value()) {
     fail(errc::type, {o.name,
                       ": fill is a number, and the results' type is none of rig's; leave "
                       "fill unset"});
