@@ -44,16 +44,16 @@ class indices : public index_list {
     last = checked_index(of.last).as("range", "last");
     step = checked_index(of.step).as("range", "step");
   }
-  /// A list, which outlives the indices.
+  /// A list, which outlives the indices unless it is a temporary vector.
   template <integer_range List>
   indices(const List& of) {
     read(of);
   }
-  /// A temporary list, which the indices keep.
-  template <class List>
-  requires(is_temporary<List>&& integer_range<List>) indices(List&& of) {
+  /// A temporary vector, which the indices keep.
+  template <class Integer>
+  requires integer_range<std::vector<Integer>> indices(std::vector<Integer>&& of) {
     const auto kept = or_out_of_memory("a list of indices", [&] {
-      return std::make_shared<const std::remove_const_t<List>>(std::forward<List>(of));
+      return std::make_shared<const std::vector<Integer>>(std::move(of));
     });
     read(*kept);
     kept_ = kept;
