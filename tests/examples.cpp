@@ -361,6 +361,14 @@ TEST_CASE("operations: each call with its operands and its result") {
   check_fails("operations --graph " + edges.path.string(), 1, "3x3");
 }
 
+TEST_CASE("RIG_KERNEL prefers a kernel in a process") {
+  setenv("RIG_KERNEL", "split", 1);
+  const outcome shown = run("spmm --generate karate --device cpu --explain");
+  unsetenv("RIG_KERNEL");
+  CAPTURE(shown.out);
+  CHECK(shown.out.find("chosen: split") != std::string::npos);
+}
+
 TEST_CASE("printed text: sizes, kernel, reason, time; --explain; --help") {
   for (const std::string program : {"spmm", "pagerank", "sage", "maxk"}) {
     const outcome shown = run(program + " --generate karate --explain");

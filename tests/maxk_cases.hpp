@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "preferred_kernel.hpp"
 #include "provoked.hpp"
 #include "rig/graph.hpp"
 #include "rig/sampling_report.hpp"
@@ -397,13 +398,13 @@ inline void check_dispatch(rig::place where) {
   CHECK(!exact.starts_with("maxk"));
   CHECK(rig::explain(a, x, sum, {.k = 2}).chosen == exact);
   for (const char* name : {"maxk", "maxk_backward"}) {
-    setenv("RIG_KERNEL", name, 1);
+    const preferred_kernel unfit(name);
     CHECK(rig::explain(a, x, sum, {.k = 2}).chosen == exact);
-    unsetenv("RIG_KERNEL");
   }
-  setenv("RIG_KERNEL", "row", 1);
-  CHECK(rig::explain(a, b, sum).chosen == "maxk");
-  unsetenv("RIG_KERNEL");
+  {
+    const preferred_kernel row("row");
+    CHECK(rig::explain(a, b, sum).chosen == "maxk");
+  }
 
   for (const char* name : {"row", "split", "maxk_backward"})
     check_error(errc::cannot, {name, "B is a cbsr"},

@@ -118,9 +118,17 @@ const kernel* named_kernel(const problem& p) {
   return named;
 }
 
+std::string& preferred_name() {
+  static std::string name = [] {
+    const char* const given = std::getenv("RIG_KERNEL");
+    return std::string(given != nullptr ? given : "");
+  }();
+  return name;
+}
+
 const kernel* preferred_kernel(const problem& p) {
-  const char* name = std::getenv("RIG_KERNEL");
-  return name != nullptr && *name != '\0' ? find(p, name, "RIG_KERNEL") : nullptr;
+  const std::string& name = preferred_name();
+  return name.empty() ? nullptr : find(p, name, "RIG_KERNEL");
 }
 
 answer answer_of(const kernel& k, const problem& p) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "rig/kernels/list.hpp"
@@ -10,6 +11,8 @@ namespace rig {
 /// it: "the descriptor".
 void require_known_kernel(const char* operation, const char* source, std::string_view name);
 
+/// What RIG_KERNEL held when this was first called; empty if it is not set. Only tests change it.
+std::string& preferred_name();
 /// The kernel that RIG_KERNEL names in the problem's place, or null. Throws error(unknown_kernel).
 const kernel* preferred_kernel(const problem& p);
 

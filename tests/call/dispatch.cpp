@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "preferred_kernel.hpp"
 #include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/algorithms/components.hpp"
@@ -27,13 +28,6 @@ namespace {
 
 using rig::dense;
 using rig::matrix;
-
-/// A value of RIG_KERNEL for one scope.
-class preferred_kernel {
- public:
-  explicit preferred_kernel(const char* name) { setenv("RIG_KERNEL", name, 1); }
-  ~preferred_kernel() { unsetenv("RIG_KERNEL"); }
-};
 
 matrix<float> ring(rig::index n) {
   std::vector<rig::index> i(n), j(n);
@@ -100,6 +94,10 @@ TEST_CASE("RIG_KERNEL prefers, the descriptor decides") {
     const preferred_kernel unset("");
     CHECK(chosen() == "row");
   }
+  // A process reads the variable once: later changes are hidden state.
+  setenv("RIG_KERNEL", "split", 1);
+  CHECK(chosen() == "row");
+  unsetenv("RIG_KERNEL");
   const preferred_kernel unknown("no such");
   for (const rig::descriptor& desc : {rig::descriptor{}, rig::descriptor{.kernel = "row"}}) {
     const rig::error e = error_of([&] { rig::mxm(ring(5), ones, rig::plus_times<float>{}, desc); });

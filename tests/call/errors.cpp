@@ -4,6 +4,7 @@
 #include <cstring>
 #include <vector>
 
+#include "preferred_kernel.hpp"
 #include "provoked.hpp"
 #include "rig/kernels/list.hpp"
 #include "rig/mxm.hpp"
@@ -247,10 +248,9 @@ TEST_CASE("the first mistake is found before structures are derived") {
   check_error(errc::unknown_kernel, {"the descriptor", "no such"}, [&] {
     rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true, .kernel = "no such"});
   });
-  setenv("RIG_KERNEL", "none like this", 1);
+  const preferred_kernel unknown("none like this");
   check_error(errc::unknown_kernel, {"RIG_KERNEL", "none like this"},
               [&] { rig::mxm(o.a, dense<float>(5, 2), plus_times, {.transpose_a = true}); });
-  unsetenv("RIG_KERNEL");
   CHECK(o.a.derived_structures().empty());
 }
 
