@@ -223,11 +223,13 @@ concept misdeclares_replaces = !has_replaces<S> && requires {
 template <class S>
 inline constexpr bool is_named = false;
 
-/// Whether S has the members of a semiring. If not, one static_assert states the reason.
+/// Whether S is a semiring that kernels can use. If not, one static_assert states the reason.
 template <class S>
-constexpr bool require_members() {
+constexpr bool require_semiring() {
   constexpr bool is_absent = sizeof(S) == 0;
-  if constexpr (!has_element_types<S>)
+  if constexpr (is_named<S>)
+    return true;
+  else if constexpr (!has_element_types<S>)
     static_assert(is_absent, "a semiring is a struct with public types left, right and accum");
   else if constexpr (!requires { S::zero(); })
     static_assert(is_absent, "a semiring has a public static zero(), the identity of add");
@@ -265,17 +267,8 @@ constexpr bool require_members() {
     static_assert(is_absent,
                   "left, right, accum and the result of a semiring have at most 8192 bytes each");
   else
-    return true;
+    return !is_absent;
   return false;
-}
-
-/// Whether S is a semiring that kernels can use; a static_assert states why not.
-template <class S>
-constexpr bool require_semiring() {
-  if constexpr (is_named<S>)
-    return true;
-  else
-    return require_members<S>();
 }
 
 template <class S>
