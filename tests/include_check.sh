@@ -1,13 +1,17 @@
 #!/usr/bin/env bash
-# include_check.sh INCLUDE GENERATED COMPILE...: for each public header, COMPILE - must accept a program that includes
-# this header alone.
+# include_check.sh each|all INCLUDE GENERATED COMPILE...: COMPILE - must accept, for each public header, a program that
+# includes this header alone; or one program that includes all of them.
 set -euo pipefail
-include=$1 generated=$2
-shift 2
+how=$1 include=$2 generated=$3
+shift 3
 headers=$(for folder in "$include" "$generated"; do
   (cd "$folder" && find -L rig -name '*.hpp')
 done)
 [ -n "$headers" ]
+if [ "$how" = all ]; then
+  sed 's/.*/#include <&>/' <<<"$headers" | "$@" -
+  exit
+fi
 # shellcheck disable=SC2016
 xargs -P "$(nproc)" -I {} bash -c '
   header=$1
