@@ -134,13 +134,13 @@ auto join_call(const char* name, const X& x, const Y& y, Op op) {
 }
 
 /// Runs a call that joins X and Y into C.
-template <bool Union, class C, class X, class Y, class Op, class Mask>
+template <bool Union, class C, class X, class Y, class Op, class Option, class Behind>
 void join_into(const char* name, C& c, accumulator accum, const X& a, const Y& b, Op op,
-               const Mask& mask, const descriptor& desc) {
+               const Option& option, const Behind& desc) {
   static_assert(!joinable<X, Y> || joinable_into<Union, C, X, Y>,
                 "C is of the operands' kind: matrix, vector or dense; beside a dense, a union is "
                 "dense and an intersection sparse");
-  run_into(c, accum, join_call<Union>(name, a, b, op), mask, desc);
+  run_into(c, accum, join_call<Union>(name, a, b, op), option, desc);
 }
 
 /// a(i,j) ⊙ y(i), or y(j), with a dense y of one column.
@@ -173,14 +173,14 @@ matrix<Out> join_by(const char* name, const matrix<T>& a, binary op, const dense
 /// @endcode
 template <class Named = void, container X, container Y, class Op, option_like Option = descriptor>
 auto ewise_add(const X& a, const Y& b, Op op, const Option& option = {},
-               const descriptor& desc = {}) {
+               const behind<Option>& desc = {}) {
   return run_creating<merged_like<true, X, Y>, Named>(join_call<true>("ewise_add", a, b, op),
                                                       option, desc);
 }
 /// Into C.
 template <container C, container X, container Y, class Op, option_like Option = descriptor>
 void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Option& option = {},
-               const descriptor& desc = {}) {
+               const behind<Option>& desc = {}) {
   join_into<true>("ewise_add", c, accum, a, b, op, option, desc);
 }
 
@@ -203,14 +203,14 @@ void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcode
 template <class Named = void, container X, container Y, class Op, option_like Option = descriptor>
 auto ewise_mult(const X& a, const Y& b, Op op, const Option& option = {},
-                const descriptor& desc = {}) {
+                const behind<Option>& desc = {}) {
   return run_creating<merged_like<false, X, Y>, Named>(join_call<false>("ewise_mult", a, b, op),
                                                        option, desc);
 }
 /// Into C.
 template <container C, container X, container Y, class Op, option_like Option = descriptor>
 void ewise_mult(C& c, accumulator accum, const X& a, const Y& b, Op op, const Option& option = {},
-                const descriptor& desc = {}) {
+                const behind<Option>& desc = {}) {
   join_into<false>("ewise_mult", c, accum, a, b, op, option, desc);
 }
 
@@ -543,14 +543,14 @@ constexpr bool require_weights() {
 /// rig::apply(C, rig::none, C, rig::unary::absolute);
 /// @endcode
 template <class Named = void, container X, option_like Option = descriptor>
-auto apply(const X& a, unary op, const Option& option = {}, const descriptor& desc = {}) {
+auto apply(const X& a, unary op, const Option& option = {}, const behind<Option>& desc = {}) {
   return run_creating<X, Named>(apply_call(a, op), option, desc);
 }
 /// Into C.
 template <class C, container X, option_like Option = descriptor>
 requires alike<C, X>
 void apply(C& c, accumulator accum, const X& a, unary op, const Option& option = {},
-           const descriptor& desc = {}) {
+           const behind<Option>& desc = {}) {
   run_into(c, accum, apply_call(a, op), option, desc);
 }
 
@@ -567,7 +567,8 @@ void apply(C& c, accumulator accum, const X& a, unary op, const Option& option =
 /// @endcode
 template <class Named = void, class A, class Op, class Y, option_like Option = descriptor>
 requires applies<A, Op, Y>
-auto apply(const A& a, Op op, const Y& y, const Option& option = {}, const descriptor& desc = {}) {
+auto apply(const A& a, Op op, const Y& y, const Option& option = {},
+           const behind<Option>& desc = {}) {
   auto made = apply_call_of(a, op, y);
   point_at_scalar(made);
   return run_creating<container_among<A, Y>, Named>(std::move(made.made), option, desc);
@@ -576,7 +577,7 @@ auto apply(const A& a, Op op, const Y& y, const Option& option = {}, const descr
 template <class C, class A, class Op, class Y, option_like Option = descriptor>
 requires applies<A, Op, Y> && alike<C, container_among<A, Y>>
 void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Option& option = {},
-           const descriptor& desc = {}) {
+           const behind<Option>& desc = {}) {
   auto made = apply_call_of(a, op, y);
   point_at_scalar(made);
   run_into(c, accum, std::move(made.made), option, desc);
@@ -658,7 +659,8 @@ concept selects = sparse_like<X> &&
 /// @endcode
 template <class Named = void, class X, class P, class Y, option_like Option = descriptor>
 requires selects<P, X, Y>
-auto select(const X& a, P how, const Y& y, const Option& option = {}, const descriptor& desc = {}) {
+auto select(const X& a, P how, const Y& y, const Option& option = {},
+            const behind<Option>& desc = {}) {
   auto made = select_call(a, how, y);
   point_at_scalar(made);
   return run_creating<X, Named>(std::move(made.made), option, desc);
@@ -667,7 +669,7 @@ auto select(const X& a, P how, const Y& y, const Option& option = {}, const desc
 template <class C, class X, class P, class Y, option_like Option = descriptor>
 requires selects<P, X, Y> && alike<C, X>
 void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Option& option = {},
-            const descriptor& desc = {}) {
+            const behind<Option>& desc = {}) {
   auto made = select_call(a, how, y);
   point_at_scalar(made);
   run_into(c, accum, std::move(made.made), option, desc);

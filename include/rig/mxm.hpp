@@ -267,6 +267,11 @@ concept dense_like = requires {
 template <class Option>
 concept option_like = mask_like<Option> || std::is_same_v<Option, descriptor>;
 
+/// What may follow an option: a descriptor behind a mask, and nothing behind a descriptor.
+struct nothing {};
+template <class Option>
+using behind = std::conditional_t<std::is_same_v<Option, descriptor>, nothing, descriptor>;
+
 inline constexpr no_mask unmasked{};
 template <class Option>
 const auto& mask_among(const Option& option) {
@@ -275,8 +280,8 @@ const auto& mask_among(const Option& option) {
   else
     return option;
 }
-template <class Option>
-const descriptor& descriptor_among(const Option& option, const descriptor& desc) {
+template <class Option, class Behind>
+const descriptor& descriptor_among(const Option& option, const Behind& desc) {
   if constexpr (std::is_same_v<Option, descriptor>)
     return option;
   else
@@ -479,7 +484,7 @@ mxm_result<Element, S, Mask> mxm(const matrix<TA>& a, const B& b, S s, const Mas
 /// @endcode
 template <class Result, class TA, dense_like B, class S, option_like Option = descriptor>
 void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s,
-         const Option& option = {}, const descriptor& desc = {}) {
+         const Option& option = {}, const behind<Option>& desc = {}) {
   mxm_into(c, accum, a, b, s, mask_among(option), descriptor_among(option, desc));
 }
 
@@ -500,7 +505,7 @@ void mxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcode
 template <class A, class B, class S, option_like Option = descriptor>
 explanation explain(const A& a, const B& b, S s, const Option& option = {},
-                    const descriptor& desc = {}) {
+                    const behind<Option>& desc = {}) {
   return explain_product(a, b, s, mask_among(option), descriptor_among(option, desc));
 }
 

@@ -16,7 +16,7 @@ auto with_update(const char* caller, const matrix<TA>& a, const dense<TB>& b, co
                  const descriptor& desc, Work work) {
   using made = decltype(work(std::declval<problem&>()));
   return or_out_of_memory(caller, [&] {
-    if constexpr (require_semiring<S>()) {
+    if constexpr (require_type<S>() && require_semiring<S>()) {
       static_assert(
           is_same<output<S>, float>,
           "mxm_update multiplies sums of float: the semiring's output type must be float");

@@ -155,14 +155,14 @@ void vxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// const auto reached = rig::mxv(A, u, rig::plus_times<float>{});
 /// @endcode
 template <class Element = void, class A, class U, class S, option_like Option = descriptor>
-auto mxv(const A& a, const U& u, S s, const Option& option = {}, const descriptor& desc = {}) {
+auto mxv(const A& a, const U& u, S s, const Option& option = {}, const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   return new_column<Element>(mxv_call(a, u, s, used), mask_among(option), used);
 }
 /// Into w.
 template <class W, class A, class U, class S, option_like Option = descriptor>
 void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const Option& option = {},
-         const descriptor& desc = {}) {
+         const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   run_into(w, accum, mxv_call(a, u, s, used), mask_among(option), used);
 }
@@ -183,14 +183,14 @@ void mxv(W& w, accumulator accum, const A& a, const U& u, S s, const Option& opt
 /// const auto next = rig::vxm(frontier, A, rig::any_pair<bool>{});
 /// @endcode
 template <class Element = void, class U, class A, class S, option_like Option = descriptor>
-auto vxm(const U& u, const A& a, S s, const Option& option = {}, const descriptor& desc = {}) {
+auto vxm(const U& u, const A& a, S s, const Option& option = {}, const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   return new_column<Element>(vxm_call(u, a, s, used), mask_among(option), used);
 }
 /// Into w.
 template <class W, class U, class A, class S, option_like Option = descriptor>
 void vxm(W& w, accumulator accum, const U& u, const A& a, S s, const Option& option = {},
-         const descriptor& desc = {}) {
+         const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   run_into(w, accum, vxm_call(u, a, s, used), mask_among(option), used);
 }

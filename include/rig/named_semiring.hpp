@@ -28,10 +28,10 @@ std::vector<const char*> builtin_names(type of);
 /// A builtin semiring over T, chosen by its name. Programs that read the name from a user, and
 /// bindings of other languages, compile one call for all semirings.
 ///
-/// `mxm` of a matrix and a dense or a matrix takes one instead of a semiring's type, and so does
-/// `explain`; meaning, errors and bits are the same. T is float, double or bool;
-/// docs/reference/semirings.md lists the names that each has. Arg-max and arg-min yield two arrays:
-/// give an existing C, an `indexed_dense`. Throws error(range): there is no such pair.
+/// `mxm` of a matrix and a dense or a matrix takes one instead of a semiring's type, and so do
+/// `mxv` of a dense and `explain`; meaning, errors and bits are the same. T is float, double or
+/// bool; docs/reference/semirings.md lists the names that each has. Arg-max and arg-min yield two
+/// arrays: give an existing C, an `indexed_dense`. Throws error(range): there is no such pair.
 /// @code
 /// const rig::named_semiring<float> s("max_second");
 /// const auto greatest = rig::mxm(A, B, s, {.fill = 0});

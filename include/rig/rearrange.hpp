@@ -141,14 +141,14 @@ auto transpose_call(const matrix<T>& x) {
 /// rig::transpose(reversed, rig::accumulator::plus, A);
 /// @endcode
 template <class Named = void, two_dimensional X, option_like Option = descriptor>
-auto transpose(const X& a, const Option& option = {}, const descriptor& desc = {}) {
+auto transpose(const X& a, const Option& option = {}, const behind<Option>& desc = {}) {
   return run_creating<X, Named>(transpose_call(a), mask_among(option),
                                 turned(descriptor_among(option, desc)));
 }
 /// Into C.
 template <two_dimensional C, alike<C> X, option_like Option = descriptor>
 void transpose(C& c, accumulator accum, const X& a, const Option& option = {},
-               const descriptor& desc = {}) {
+               const behind<Option>& desc = {}) {
   run_into(c, accum, transpose_call(a), mask_among(option), turned(descriptor_among(option, desc)));
 }
 
@@ -164,13 +164,13 @@ void transpose(C& c, accumulator accum, const X& a, const Option& option = {},
 /// @endcode
 template <class Named = void, two_dimensional X, option_like Option = descriptor>
 auto extract(const X& a, const indices& rows, const indices& columns, const Option& option = {},
-             const descriptor& desc = {}) {
+             const behind<Option>& desc = {}) {
   return run_creating<X, Named>(extract_call(a, rows, columns), option, desc);
 }
 /// Into C.
 template <two_dimensional C, alike<C> X, option_like Option = descriptor>
 void extract(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-             const Option& option = {}, const descriptor& desc = {}) {
+             const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(c, accum, extract_call(a, rows, columns), option, desc);
 }
 
@@ -180,13 +180,13 @@ void extract(C& c, accumulator accum, const X& a, const indices& rows, const ind
 ///   rig::extract(w, rig::none, v, order);
 template <class Named = void, class T, option_like Option = descriptor>
 auto extract(const vector<T>& v, const indices& places, const Option& option = {},
-             const descriptor& desc = {}) {
+             const behind<Option>& desc = {}) {
   return run_creating<vector<T>, Named>(extract_call(v, indices(all), places), option, desc);
 }
 /// Into C.
 template <class W, class T, option_like Option = descriptor>
 void extract(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-             const Option& option = {}, const descriptor& desc = {}) {
+             const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(w, accum, extract_call(v, indices(all), places), option, desc);
 }
 
@@ -272,13 +272,13 @@ auto assign_scalar_call(const T& x, const index_list& rows, const index_list& co
 /// @endcode
 template <two_dimensional C, alike<C> X, option_like Option = descriptor>
 void assign(C& c, accumulator accum, const X& a, const indices& rows, const indices& columns,
-            const Option& option = {}, const descriptor& desc = {}) {
+            const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(c, accum, assign_call(a, rows, columns), option, desc);
 }
 /// Into C.
 template <class W, class T, option_like Option = descriptor>
 void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& places,
-            const Option& option = {}, const descriptor& desc = {}) {
+            const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(w, accum, assign_call(v, indices(all), places), option, desc);
 }
 
@@ -290,14 +290,14 @@ void assign(vector<W>& w, accumulator accum, const vector<T>& v, const indices& 
 /// @endcode
 template <two_dimensional C, number_for<typename C::value_type> Y, option_like Option = descriptor>
 void assign(C& c, accumulator accum, const Y& x, const indices& rows, const indices& columns,
-            const Option& option = {}, const descriptor& desc = {}) {
+            const Option& option = {}, const behind<Option>& desc = {}) {
   const auto number = assigned<typename C::value_type>(x);
   run_into(c, accum, assign_scalar_call(number, rows, columns), option, desc);
 }
 /// Into a vector.
 template <class W, number_for<W> Y, option_like Option = descriptor>
 void assign(vector<W>& w, accumulator accum, const Y& x, const indices& places,
-            const Option& option = {}, const descriptor& desc = {}) {
+            const Option& option = {}, const behind<Option>& desc = {}) {
   const auto number = assigned<W>(x);
   run_into(w, accum, assign_scalar_call(number, indices(all), places), option, desc);
 }
@@ -323,13 +323,13 @@ auto kronecker_call(const X& x, const Y& y, Op op) {
 /// @endcode
 template <class Named = void, class T, class U, class Op, option_like Option = descriptor>
 auto kronecker(const matrix<T>& a, const matrix<U>& b, Op op, const Option& option = {},
-               const descriptor& desc = {}) {
+               const behind<Option>& desc = {}) {
   return run_creating<matrix<T>, Named>(kronecker_call(a, b, op), option, desc);
 }
 /// Into C.
 template <class C, class T, class U, class Op, option_like Option = descriptor>
 void kronecker(matrix<C>& c, accumulator accum, const matrix<T>& a, const matrix<U>& b, Op op,
-               const Option& option = {}, const descriptor& desc = {}) {
+               const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(c, accum, kronecker_call(a, b, op), option, desc);
 }
 

@@ -141,7 +141,7 @@ dense<bool> unread_column(const matrix<T>& a, const descriptor& desc) {
 /// @endcode
 template <class Named = void, class X, sums M, option_like Option = descriptor>
 requires sums_rows<X, M>
-auto reduce_rows(const X& a, M by, const Option& option = {}, const descriptor& desc = {}) {
+auto reduce_rows(const X& a, M by, const Option& option = {}, const behind<Option>& desc = {}) {
   return with_row_sums("reduce_rows", a, by, [&](auto made) {
     return run_creating<row_sums<X>, Named>(std::move(made), option, desc);
   });
@@ -150,7 +150,7 @@ auto reduce_rows(const X& a, M by, const Option& option = {}, const descriptor& 
 template <class W, class X, sums M, option_like Option = descriptor>
 requires sums_rows<X, M> && alike<W, row_sums<X>>
 void reduce_rows(W& w, accumulator accum, const X& a, M by, const Option& option = {},
-                 const descriptor& desc = {}) {
+                 const behind<Option>& desc = {}) {
   with_row_sums("reduce_rows", a, by,
                 [&](auto made) { run_into(w, accum, std::move(made), option, desc); });
 }
@@ -165,14 +165,15 @@ void reduce_rows(W& w, accumulator accum, const X& a, M by, const Option& option
 /// std::printf("%g in column %d\n", greatest.values(0, 0), greatest.indices(0, 0));
 /// @endcode
 template <class Named = void, class T, indexed_sums M, option_like Option = descriptor>
-auto reduce_rows(const matrix<T>& a, M, const Option& option = {}, const descriptor& desc = {}) {
+auto reduce_rows(const matrix<T>& a, M, const Option& option = {},
+                 const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   return mxm_creating<Named>(a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
 }
 /// Into C.
 template <class W, class T, indexed_sums M, option_like Option = descriptor>
 void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M,
-                 const Option& option = {}, const descriptor& desc = {}) {
+                 const Option& option = {}, const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   mxm_into(w, accum, a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
 }
@@ -182,13 +183,13 @@ void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M,
 ///   auto in_degrees = rig::reduce_columns(A.with_value(1L), rig::binary::plus);
 ///   rig::reduce_columns(w, rig::none, A, rig::binary::maximum, rig::structure(seen));
 template <class Named = void, class X, sums M, option_like Option = descriptor>
-auto reduce_columns(const X& a, M by, const Option& option = {}, const descriptor& desc = {}) {
+auto reduce_columns(const X& a, M by, const Option& option = {}, const behind<Option>& desc = {}) {
   return reduce_rows<Named>(a, by, mask_among(option), turned(descriptor_among(option, desc)));
 }
 /// Into C.
 template <class W, class X, sums M, option_like Option = descriptor>
 void reduce_columns(W& w, accumulator accum, const X& a, M by, const Option& option = {},
-                    const descriptor& desc = {}) {
+                    const behind<Option>& desc = {}) {
   reduce_rows(w, accum, a, by, mask_among(option), turned(descriptor_among(option, desc)));
 }
 

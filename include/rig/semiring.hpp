@@ -271,6 +271,15 @@ constexpr bool require_semiring() {
   return false;
 }
 
+/// For a product that takes no `named_semiring`: false, with an error that says so, if S is one.
+template <class S>
+constexpr bool require_type() {
+  static_assert(!is_named<S>,
+                "this product takes a semiring by its type, such as rig::plus_times<float>{}; by "
+                "name there are mxm of a matrix and a dense or a matrix, and mxv of a dense");
+  return !is_named<S>;
+}
+
 template <class S>
 constexpr const char* name_of() {
   if constexpr (requires { S::name; })

@@ -62,6 +62,7 @@ auto product_over(const char* name, const X& x, const Y& y, bool y_transposed,
 }
 template <class TU, class TA, class S>
 auto vxm_call(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& desc) {
+  require_type<S>();
   require_semiring<S>();
   if (desc.transpose_a)
     fail(errc::cannot, {"vxm: u is a vector, which is not transposed; leave transpose_a unset"});
@@ -69,6 +70,7 @@ auto vxm_call(const vector<TU>& u, const matrix<TA>& a, S, const descriptor& des
 }
 template <class TA, class TU, class S>
 auto mxv_call(const matrix<TA>& a, const vector<TU>& u, S, const descriptor& desc) {
+  require_type<S>();
   require_semiring<S>();
   if (desc.transpose_b)
     fail(errc::cannot, {"mxv: u is a vector, which is not transposed; leave transpose_b unset"});
@@ -86,6 +88,7 @@ auto product_call(const X& x, const Y& y, S s, const descriptor& desc) {
   } else if constexpr (container_of<Y>::is_vector) {
     return mxv_call(x, y, s, desc);
   } else {
+    require_type<S>();
     require_semiring<S>();
     return product_over<S>("mxm", x, y, desc.transpose_b, product_of<S>);
   }
@@ -123,14 +126,14 @@ explanation explain_product(const X& x, const Y& y, S s, const Mask& mask, const
 /// @endcode
 template <class Element = void, class TA, matrix_like B, class S, option_like Option = descriptor>
 auto mxm(const matrix<TA>& a, const B& b, S s, const Option& option = {},
-         const descriptor& desc = {}) {
+         const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
   return run_creating<matrix<TA>, Element>(product_call(a, b, s, used), option, desc);
 }
 /// Into C: C⟨mask, replace⟩ = C ⊙ (A ⊕.⊗ B).
 template <class TC, class TA, class TB, class S, option_like Option = descriptor>
 void mxm(matrix<TC>& c, accumulator accum, const matrix<TA>& a, const matrix<TB>& b, S s,
-         const Option& option = {}, const descriptor& desc = {}) {
+         const Option& option = {}, const behind<Option>& desc = {}) {
   run_into(c, accum, product_call(a, b, s, descriptor_among(option, desc)), option, desc);
 }
 

@@ -119,10 +119,11 @@ const kernel* named_kernel(const problem& p) {
 }
 
 std::string& preferred_name() {
-  static std::string name = [] {
+  // Never destroyed, because a product may run while the process ends.
+  static auto& name = *new std::string([] {
     const char* const given = std::getenv("RIG_KERNEL");
-    return std::string(given != nullptr ? given : "");
-  }();
+    return given != nullptr ? given : "";
+  }());
   return name;
 }
 

@@ -207,6 +207,10 @@ void refuse_turned_dense(const operation& o) {
 }
 
 void check_descriptor(const operation& o) {
+  if (o.mask.over == mask_operand::kind::cbsr)
+    fail(errc::cannot, {o.name,
+                        ": a cbsr masks products of a matrix and a dense alone; pass "
+                        "rig::structure of a matrix or of a dense"});
   check_enum(o.name, "accumulator", o.accum, accumulator::logical_and);
   if (o.what == kind::product) check_accumulator(o, *o.product->algebra);
   const bool lacks_operator = o.accum != accumulator::none && o.accumulates == nullptr;

@@ -104,8 +104,8 @@ struct call {
 };
 
 /// Fills in what all forms of a call share.
-template <class T, bool IsVector, class Option>
-void fill_in(operation& o, const Option& option, const descriptor& desc) {
+template <class T, bool IsVector, class Option, class Behind>
+void fill_in(operation& o, const Option& option, const Behind& desc) {
   fill_in_mask(o, mask_among(option));
   o.yields_vector = IsVector;
   o.out_type = type_of<T>;
@@ -122,8 +122,8 @@ void fill_in(operation& o, const Option& option, const descriptor& desc) {
 }
 
 /// Runs a call with a new result, like X.
-template <class X, class Named, class Natural, class Option>
-auto run_creating(call<Natural> made, const Option& option, const descriptor& desc) {
+template <class X, class Named, class Natural, class Option, class Behind>
+auto run_creating(call<Natural> made, const Option& option, const Behind& desc) {
   using Out = result_like<X, Named, Natural>;
   operation& o = made.o;
   return or_out_of_memory(o.name, [&] {
@@ -143,9 +143,9 @@ auto run_creating(call<Natural> made, const Option& option, const descriptor& de
 
 /// Runs a call into C. accumulator::own is the call's own operator, if it joins two operands or
 /// sums; others join in the common type of C and T.
-template <class C, class Natural, class Option>
+template <class C, class Natural, class Option, class Behind>
 void run_into(C& c, accumulator accum, call<Natural> made, const Option& option,
-              const descriptor& desc) {
+              const Behind& desc) {
   using T = typename C::value_type;
   operation& o = made.o;
   o.creates_result = false;

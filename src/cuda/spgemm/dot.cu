@@ -32,10 +32,11 @@ void pack_candidates(const work& by, const problem& p, const candidates& found, 
 }
 
 /// Lanes per entry of the mask: a power of two, as many as a mean row of A has entries, from 2 to
-/// `most`.
-int lanes_of(const sparse_operand& a, int most) {
+/// `most_lanes`.
+constexpr int most_lanes = 8;
+int lanes_of(const sparse_operand& a) {
   int lanes = 2;
-  while (lanes < most && lanes < a.nnz / std::max(1, a.rows)) lanes *= 2;
+  while (lanes < most_lanes && lanes < a.nnz / std::max(1, a.rows)) lanes *= 2;
   return lanes;
 }
 
@@ -86,8 +87,7 @@ void dot_run(const problem& p, workspace& out) {
   args.count = m.nnz;
   args.present = found.present.data<bool>();
   args.out_values = found.values.data();
-  const int most = static_cast<int>(current_table()[constant::dot_lanes]),
-            lanes = is_dense ? most : lanes_of(p.a, most);
+  const int lanes = is_dense ? most_lanes : lanes_of(p.a);
   const int64 per_block = element_threads / lanes;
   if (m.nnz > 0)
     by.launch(kernel_of(p, "cuda/spgemm/dot.cuh", "dot_entries", {lanes, is_dense}),

@@ -1,0 +1,6 @@
+// expect: error:
+#include "rig/rig.hpp"
+
+auto product(const rig::matrix<float>& a) {
+  return rig::mxm(a, a, rig::plus_times<float>{}, {}, {.transpose_a = true});
+}
