@@ -99,9 +99,9 @@ class pattern {
   /// on this, and not on what earlier calls happened to build.
   bool is_prepared(bool transposed, std::string_view kernel = {}) const;
   void set_prepared(bool transposed, std::string_view kernel) const;
-  /// The same arrays and derived structures, prepared for nothing: what an algorithm prepares for
+  /// The same arrays and derived structures, prepared alike: what an algorithm then prepares for
   /// itself changes no choice of its caller.
-  static std::shared_ptr<const pattern> unprepared(std::shared_ptr<const pattern> of);
+  static std::shared_ptr<const pattern> prepared_apart(std::shared_ptr<const pattern> of);
   /// @endcond
   /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const;
@@ -116,7 +116,7 @@ class pattern {
   int64 nnz_;
   bool offsets_64_;
   buffer offsets_, entries_;
-  std::shared_ptr<const pattern> original_;  ///< of an `unprepared` one
+  std::shared_ptr<const pattern> original_;  ///< of one that is `prepared_apart`
   mutable std::recursive_mutex mutex_;  // recursive because one structure may be built from another
   mutable std::vector<std::pair<std::string_view, std::shared_ptr<const derived>>> derived_;
   mutable std::vector<std::pair<bool, std::string>> prepared_;

@@ -62,7 +62,7 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
 }
 
 matrix<bool> to_prepare(const matrix<bool>& a) {
-  return matrix<bool>(pattern::unprepared(a.shared_structure()), true);
+  return matrix<bool>(pattern::prepared_apart(a.shared_structure()), true);
 }
 
 bool has_many_levels(const matrix<bool>& a) {

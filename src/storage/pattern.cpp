@@ -205,11 +205,14 @@ void pattern::set_prepared(bool transposed, std::string_view kernel) const {
     prepared_.push_back(made);
 }
 
-std::shared_ptr<const pattern> pattern::unprepared(std::shared_ptr<const pattern> of) {
-  if (of->original_ != nullptr) of = of->original_;
+std::shared_ptr<const pattern> pattern::prepared_apart(std::shared_ptr<const pattern> of) {
   const auto out = std::make_shared<pattern>(of->rows_, of->columns_, of->nnz_, of->offsets_,
                                              of->offsets_64_, of->entries_);
-  out->original_ = std::move(of);
+  {
+    const std::lock_guard lock(of->mutex_);
+    out->prepared_ = of->prepared_;
+  }
+  out->original_ = of->original_ != nullptr ? of->original_ : std::move(of);
   return out;
 }
 
