@@ -71,6 +71,13 @@ TEST_CASE("a fill for results whose type is none of rig's") {
               [&] { rig::extract(bytes, rig::all, rig::all, {.fill = 7}); });
 }
 
+TEST_CASE("a cbsr as the mask of another call than matrix times dense") {
+  const rig::matrix<float> a(4, 4);
+  const auto y = rig::maxk(rig::dense<float>(4, 4, 1), 2);
+  check_error(errc::cannot, {"ewise_add: a cbsr masks products of a matrix and a dense alone"},
+              [&] { rig::ewise_add(a, a, rig::binary::plus, rig::structure(y)); });
+}
+
 TEST_CASE("operators that do not fit an operation") {
   const auto a = rig::matrix<float>::from_positions(2, 2, indices{0}, indices{1}, 3);
   check_error(errc::cannot, {"reduce_rows", "binary::minus is no monoid", "pass plus, times"},
