@@ -74,9 +74,9 @@ namespace {
 
 bool has_transpose(const problem& p) { return p.right.structure->is_prepared(true); }
 
-/// `otherwise`, or slower because a transpose is not built.
-answer without_transpose(const problem& p, bool is_there, const char* why, answer otherwise) {
-  if (is_there || otherwise.says == verdict::cannot) return otherwise;
+/// `otherwise`, or slower because a transpose is not prepared.
+answer without_transpose(const problem& p, bool is_prepared, const char* why, answer otherwise) {
+  if (is_prepared || otherwise.says == verdict::cannot) return otherwise;
   otherwise.says = verdict::slower;
   if (p.reasons)
     otherwise.reason = std::string(why) +

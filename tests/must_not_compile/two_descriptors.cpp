@@ -1,4 +1,4 @@
-// expect: error:
+// expect: no matching function for call to
 #include "rig/rig.hpp"
 
 auto product(const rig::matrix<float>& a) {
