@@ -101,7 +101,7 @@ class pattern {
   void set_prepared(bool transposed, std::string_view kernel) const;
   /// The same arrays and derived structures, prepared alike: what an algorithm then prepares for
   /// itself changes no choice of its caller.
-  static std::shared_ptr<const pattern> prepared_apart(std::shared_ptr<const pattern> of);
+  static std::shared_ptr<const pattern> prepared_apart(const std::shared_ptr<const pattern>& of);
   /// @endcond
   /// The derived structures built so far, with their bytes. Throws error(out_of_memory).
   std::vector<derived_info> derived_structures() const;

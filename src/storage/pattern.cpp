@@ -205,14 +205,14 @@ void pattern::set_prepared(bool transposed, std::string_view kernel) const {
     prepared_.push_back(made);
 }
 
-std::shared_ptr<const pattern> pattern::prepared_apart(std::shared_ptr<const pattern> of) {
+std::shared_ptr<const pattern> pattern::prepared_apart(const std::shared_ptr<const pattern>& of) {
   const auto out = std::make_shared<pattern>(of->rows_, of->columns_, of->nnz_, of->offsets_,
                                              of->offsets_64_, of->entries_);
   {
     const std::lock_guard lock(of->mutex_);
     out->prepared_ = of->prepared_;
   }
-  out->original_ = of->original_ != nullptr ? of->original_ : std::move(of);
+  out->original_ = of->original_ != nullptr ? of->original_ : of;
   return out;
 }
 
