@@ -1,0 +1,273 @@
+#include "arrays.hpp"
+
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+namespace rigblas {
+namespace {
+
+/// What arrays.py does: conversions that take Python.
+nb::object python(const char* function) {
+  return nb::module_::import_("rigblas._arrays").attr(function);
+}
+
+nb::handle numpy_array_type() {
+  static PyObject* const kept =
+      nb::object(nb::module_::import_("numpy").attr("ndarray")).release().ptr();
+  return kept;
+}
+/// The storage type of a DLPack type; `other` if rig has none.
+type type_of_code(nb::dlpack::dtype of) {
+  using code = nb::dlpack::dtype_code;
+  if (of.lanes != 1) return type::other;
+  const auto is = [&](code which, int bits) {
+    return of.code == static_cast<uint8_t>(which) && of.bits == bits;
+  };
+  return is(code::Float, 32)    ? type::float32
+         : is(code::Float, 64)  ? type::float64
+         : is(code::Int, 32)    ? type::int32
+         : is(code::Int, 64)    ? type::int64
+         : is(code::Bool, 8)    ? type::boolean
+         : is(code::Float, 16)  ? type::half
+         : is(code::Bfloat, 16) ? type::bfloat16
+                                : type::other;
+}
+
+rig::place place_of(int device_type, int device_id, const char* call, const char* name) {
+  if (device_type == nb::device::cpu::value || device_type == nb::device::cuda_host::value)
+    return rig::cpu();
+  if (device_type == nb::device::cuda::value || device_type == nb::device::cuda_managed::value)
+    return rig::cuda(device_id);
+  rig::fail(rig::errc::place,
+            {call, ": ", name, " is on a device that rig does not serve; copy it to the CPU"});
+}
+
+[[noreturn]] void refuse(nb::handle object, const char* call, const char* name) {
+  const auto kind = nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__"));
+  rig::fail(rig::errc::type, {call, ": ", name, " is a ", kind,
+                              "; give a NumPy array, or one with DLPack, of float32, float64, "
+                              "float16, bfloat16, int32, int64 or bool"});
+}
+
+/// Whether rows lie as rig reads them: elements of a row side by side, rows in ascending order.
+bool is_readable(const nb::ndarray<nb::ro>& x) {
+  const bool is_column = x.ndim() == 1;
+  const int64_t columns = is_column ? 1 : static_cast<int64_t>(x.shape(1));
+  if (x.size() == 0) return true;
+  if (!is_column && columns > 1 && x.stride(1) != 1) return false;
+  return x.shape(0) <= 1 || x.stride(0) >= columns;
+}
+
+template <class Array>
+array from_ndarray(const Array& x, nb::handle object, const char* call, const char* name) {
+  array out;
+  out.is_column = x.ndim() == 1;
+  const size_t columns = out.is_column ? 1 : x.shape(1);
+  out.full.rows = rig::checked_index(x.shape(0)).as(call, "rows");
+  out.full.columns = rig::checked_index(columns).as(call, "columns");
+  out.full.stride = x.size() > 0 && x.shape(0) > 1 ? x.stride(0) : static_cast<int64_t>(columns);
+  out.full.value_type = type_of_code(x.dtype());
+  out.full.value_bytes = bytes_of(out.full.value_type);
+  out.full.data = const_cast<void*>(static_cast<const void*>(x.data()));
+  out.full.where = place_of(x.device_type(), x.device_id(), call, name);
+  out.owner = nb::borrow(object);
+  out.given = out.owner;
+  return out;
+}
+
+array from_view(const dense_view& view, nb::handle object) {
+  array out;
+  out.full = view.full;
+  out.owner = out.given = nb::borrow(object);
+  return out;
+}
+
+/// An object as an array of DLPack, after Python has converted what nanobind does not take.
+nb::ndarray<nb::ro> imported(nb::object& object, const char* call, const char* name) {
+  nb::ndarray<nb::ro> x;
+  if (is_numpy(object)) {
+    if (nb::try_cast(object, x) && type_of_code(x.dtype()) != type::other) return x;
+  } else if (nb::hasattr(object, "__dlpack__") && nb::try_cast(object, x) &&
+             type_of_code(x.dtype()) != type::other) {
+    return x;
+  }
+  nb::object converted = python("as_array")(object);
+  if (converted.is_none() || !nb::try_cast(converted, x) || type_of_code(x.dtype()) == type::other)
+    refuse(object, call, name);
+  object = converted;
+  return x;
+}
+
+/// The view that an object is, or null.
+const dense_view* view_from(nb::handle object) {
+  dense_view* view = nullptr;
+  return !is_numpy(object) && nb::try_cast(object, view) ? view : nullptr;
+}
+
+}  // namespace
+
+bool is_numpy(nb::handle object) {
+  return Py_TYPE(object.ptr()) == reinterpret_cast<PyTypeObject*>(numpy_array_type().ptr());
+}
+
+bool is_array(nb::handle object) {
+  return is_numpy(object) || nb::isinstance<dense_view>(object) ||
+         nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__cuda_array_interface__") ||
+         nb::hasattr(object, "__array__");
+}
+
+array read_array(nb::handle given, const char* call, const char* name) {
+  if (const dense_view* const view = view_from(given)) return from_view(*view, given);
+  nb::object object = nb::borrow(given);
+  nb::ndarray<nb::ro> x = imported(object, call, name);
+  if (x.ndim() != 1 && x.ndim() != 2)
+    rig::fail(rig::errc::shape, {call, ": ", name, " has ", static_cast<long>(x.ndim()),
+                                 " dimensions; give one or two"});
+  if (!is_readable(x)) {
+    if (x.device_type() != nb::device::cpu::value)
+      rig::fail(rig::errc::shape,
+                {call, ": the rows of ", name, " do not lie in order; make it contiguous"});
+    object = python("in_order")(object);
+    x = nb::cast<nb::ndarray<nb::ro>>(object);
+  }
+  array out = from_ndarray(x, object, call, name);
+  out.given = nb::borrow(given);
+  return out;
+}
+
+array writable_array(nb::handle given, const char* call) {
+  if (const dense_view* const view = view_from(given)) return from_view(*view, given);
+  nb::ndarray<> x;
+  if (!nb::try_cast(given, x)) {
+    nb::ndarray<nb::ro> constant;
+    if (nb::try_cast(given, constant))
+      rig::fail(rig::errc::read_only, {call, ": out is read-only; give an array of your own"});
+    refuse(given, call, "out");
+  }
+  if (type_of_code(x.dtype()) == type::other) refuse(given, call, "out");
+  if ((x.ndim() != 1 && x.ndim() != 2) || !is_readable(nb::ndarray<nb::ro>(x)))
+    rig::fail(rig::errc::shape, {call, ": out has ", static_cast<long>(x.ndim()),
+                                 " dimensions, or rows that do not lie in order; give an array of "
+                                 "one or two dimensions in C order"});
+  return from_ndarray(x, given, call, "out");
+}
+
+array new_array(const array& like, rig::index rows, rig::index columns, type of, bool is_column) {
+  nb::object made;
+  if (!like.given.is_valid() || is_numpy(like.given)) {
+    static PyObject* const empty =
+        nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+    made = is_column ? nb::handle(empty)(rows, dtype_of(of))
+                     : nb::handle(empty)(nb::make_tuple(rows, columns), dtype_of(of));
+  } else {
+    made = python("empty")(like.given, rows, is_column ? nb::none() : nb::object(nb::int_(columns)),
+                           name_of(of));
+  }
+  return writable_array(made, "result");
+}
+
+nb::object returned(array made) { return std::move(made.given); }
+
+rig::integers index_array::view() const {
+  if (is_64) return std::span(static_cast<const rig::int64*>(data), size);
+  return std::span(static_cast<const rig::int32*>(data), size);
+}
+
+index_array read_indices(nb::handle object, const char* call, const char* name) {
+  nb::object list = python("as_indices")(object);
+  if (list.is_none())
+    rig::fail(rig::errc::type,
+              {call, ": ", name, " is ",
+               nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__")),
+               "; give a one-dimensional array or list of integers"});
+  const auto x = nb::cast<nb::ndarray<nb::ro>>(list);
+  index_array out;
+  out.data = x.data();
+  out.size = x.size();
+  out.is_64 = x.itemsize() == 8;
+  out.is_callers = list.is(object);
+  out.owner = std::move(list);
+  return out;
+}
+
+void* stream_of(nb::handle given, const array& first) {
+  if (!given.is_none()) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given));
+  if (first.full.where == rig::cpu()) return nullptr;
+  if (first.full.stream != nullptr) return first.full.stream;
+  if (!first.given.is_valid()) return nullptr;
+  return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(python("current_stream")(first.given)));
+}
+
+namespace {
+
+/// bfloat16 as its bits, because NumPy has no such type; codes as bytes.
+nb::dlpack::dtype code_of(type of) {
+  using code = nb::dlpack::dtype_code;
+  nb::dlpack::dtype out;
+  out.lanes = 1;
+  out.bits = of == type::code ? 8 : static_cast<uint8_t>(8 * bytes_of(of));
+  out.code = static_cast<uint8_t>(of == type::boolean                        ? code::Bool
+                                  : of == type::int32 || of == type::int64   ? code::Int
+                                  : of == type::bfloat16 || of == type::code ? code::UInt
+                                                                             : code::Float);
+  return out;
+}
+
+template <class Array, class Data>
+nb::object numpy_over(Data* data, std::size_t rows, std::size_t columns, type of, bool is_column,
+                      const nb::object& owner) {
+  const size_t shape[2] = {rows, columns};
+  return nb::cast(Array(data, is_column ? 1 : 2, shape, owner, nullptr, code_of(of)));
+}
+
+}  // namespace
+
+nb::object numpy_view(const void* data, std::size_t rows, std::size_t columns, type of,
+                      bool is_column, nb::object owner) {
+  return numpy_over<nb::ndarray<nb::numpy, nb::ro>>(data, rows, columns, of, is_column, owner);
+}
+nb::object numpy_array(void* data, std::size_t rows, std::size_t columns, type of, bool is_column,
+                       nb::object owner) {
+  return numpy_over<nb::ndarray<nb::numpy>>(data, rows, columns, of, is_column, owner);
+}
+
+rig::place place_from(nb::handle device) {
+  const auto text = nb::cast<std::string>(nb::str(device));
+  if (text == "cpu") return rig::cpu();
+  if (text == "cuda") return rig::cuda(0);
+  if (text.rfind("cuda:", 0) == 0 && text.size() > 5 && text.size() < 10 &&
+      text.find_first_not_of("0123456789", 5) == std::string::npos)
+    return rig::cuda(std::stoi(text.substr(5)));
+  rig::fail(rig::errc::place, {"device is '", text, "'; give \"cpu\" or \"cuda:0\""});
+}
+
+void bind_arrays(nb::module_& m) {
+  nb::class_<dense_view>(m, "DenseView",
+                         "Dense memory of a framework, by its address.\n\n"
+                         "It owns nothing: the caller keeps the memory until the call has run.")
+      .def(
+          "__init__",
+          [](dense_view* self, std::uintptr_t data, rig::int64 rows, rig::int64 columns,
+             rig::int64 stride, const char* dtype, const char* device, std::uintptr_t stream) {
+            dense_view made;
+            rig::dense_operand& full = made.full;
+            full.rows = rig::checked_index(rows).as("DenseView", "rows");
+            full.columns = rig::checked_index(columns).as("DenseView", "columns");
+            if (rows < 0 || columns < 0 || stride < columns)
+              rig::fail(rig::errc::shape, {"DenseView: ", rows, "x", columns, " with stride ",
+                                           stride, " is not a shape"});
+            full.data = reinterpret_cast<void*>(data);
+            full.stride = stride;
+            full.value_type = type_from(nb::str(dtype));
+            full.value_bytes = bytes_of(full.value_type);
+            full.where = place_from(nb::str(device));
+            full.stream = reinterpret_cast<void*>(stream);
+            new (self) dense_view(made);
+          },
+          nb::arg("data"), nb::arg("rows"), nb::arg("columns"), nb::arg("stride"), nb::arg("dtype"),
+          nb::arg("device") = "cpu", nb::arg("stream") = 0);
+}
+
+}  // namespace rigblas

@@ -1,0 +1,340 @@
+#include <nanobind/stl/string.h>
+
+#include <optional>
+
+#include "docstrings.hpp"
+#include "features.hpp"
+#include "semirings.hpp"
+
+namespace rigblas {
+namespace {
+
+#define RIGBLAS_PRODUCT_OPTIONS                                                                  \
+  nb::kw_only(),                                                                                 \
+      nb::arg("mask") = nb::none(), nb::arg("complement") = false, nb::arg("structure") = false, \
+      nb::arg("accum") = nb::none(), nb::arg("out") = nb::none(), nb::arg("replace") = false,    \
+      nb::arg("fill") = nb::none(), nb::arg("transpose_a") = false,                              \
+      nb::arg("transpose_b") = false, nb::arg("kernel") = "", nb::arg("width") = 0,              \
+      nb::arg("k") = 0, nb::arg("rescale") = false, nb::arg("precision") = "full",               \
+      nb::arg("reproducible") = true, nb::arg("threads") = 0, nb::arg("dtype") = nb::none(),     \
+      nb::arg("stream") = nb::none()
+#define RIGBLAS_PRODUCT_PARAMETERS                                                            \
+  nb::handle mask, flag complement, flag structure, nb::handle accum, nb::handle out,         \
+      flag replace, nb::handle fill, flag transpose_a, flag transpose_b, const char *kernel,  \
+      rig::int64 width, rig::int64 k, flag rescale, const char *precision, flag reproducible, \
+      rig::int64 threads, nb::handle dtype, nb::handle stream
+#define RIGBLAS_PRODUCT_VALUES                                                                \
+  options {                                                                                   \
+    .mask = mask, .accum = accum, .out = out, .fill = fill, .dtype = dtype, .stream = stream, \
+    .complement = complement, .structure = structure, .replace = replace,                     \
+    .transpose_a = transpose_a, .transpose_b = transpose_b, .kernel = kernel, .width = width, \
+    .k = k, .threads = threads, .rescale = rescale, .precision = precision,                   \
+    .reproducible = reproducible                                                              \
+  }
+
+/// B of a product with a dense result: an array, a Cbsr or a Quantized.
+struct right {
+  operand plain;
+  rig::dense_operand full;
+  bool is_sparse() const { return !plain.is_dense(); }
+};
+right read_right(nb::handle object, const char* call) {
+  right out;
+  if (is_numpy(object)) {
+    out.plain.full = read_array(object, call, "B");
+    out.full = out.plain.full.full;
+  } else if (const cbsr* const packed = cbsr_from(object)) {
+    out.full = operand_of(*packed);
+    out.plain.full.full = out.full;
+  } else if (const rig::quantized* const codes = quantized_from(object)) {
+    rig::fill_in(out.full, *codes);
+    out.plain.full.full = out.full;
+    out.plain.full.full.value_type = type::float32;
+  } else {
+    out.plain = read_operand(object, call, "B");
+    out.full = out.plain.full.full;
+  }
+  return out;
+}
+
+/// A product with a dense result, filled in.
+struct dense_product {
+  rig::problem p;
+  dense_product(const char* call, const sparse& a, const rig::dense_operand& b,
+                const rig::builtin_pair& pair, const settings& given) {
+    p.name = call;
+    p.algebra = pair.product.algebra;
+    p.run_cpu = pair.run;
+    p.structure = a.structure.get();
+    p.desc = &given.desc;
+    p.mask = given.mask;
+    p.a = operand_of(a);
+    p.b = b;
+    p.accum = given.accum;
+    p.creates_result = given.creates();
+  }
+};
+
+void set_result(rig::dense_operand& to, type of) {
+  to.value_type = of;
+  to.value_bytes = bytes_of(of);
+}
+
+/// Releases the interpreter's lock, unless the product takes about as long as that.
+class lock_release {
+ public:
+  explicit lock_release(const rig::problem& p) {
+    constexpr rig::int64 few = 1 << 14;
+    const rig::int64 columns = rig::int64(p.b.columns) + p.b.rows + 1;  // of B or its transpose
+    if (p.a.where != rig::cpu() || p.structure->nnz() * columns > few) released_.emplace();
+  }
+
+ private:
+  std::optional<nb::gil_scoped_release> released_;
+};
+
+void check_and_run(rig::problem& p, bool is_checked) {
+  const lock_release release(p);
+  rig::or_out_of_memory(p.name, [&] {
+    if (!is_checked) rig::check(p);
+    rig::run(p);
+  });
+}
+/// Orients the operands, so that the shape of the result is known.
+void check_shapes(rig::problem& p) {
+  const lock_release release(p);
+  rig::or_out_of_memory(p.name, [&] { rig::check(p); });
+}
+
+/// Into arrays of the caller.
+nb::object into_existing(rig::problem& p, const settings& given) {
+  nb::handle values = given.out, indices;
+  if (p.algebra->is_indexed) {
+    if (!nb::isinstance<nb::tuple>(given.out) || nb::len(given.out) != 2)
+      rig::fail(rig::errc::type, {p.name, ": ", p.algebra->name,
+                                  " yields values and indices; out must be a tuple of two arrays"});
+    values = nb::handle(PyTuple_GetItem(given.out.ptr(), 0));
+    indices = nb::handle(PyTuple_GetItem(given.out.ptr(), 1));
+  }
+  const array c = writable_array(values, p.name);
+  p.c = c.full;
+  array places;
+  if (p.algebra->is_indexed) {
+    places = writable_array(indices, p.name);
+    if (places.full.value_type != type::int32)
+      rig::fail(rig::errc::type, {p.name, ": the indices in out are ",
+                                  name_of(places.full.value_type), "; give int32"});
+    p.indices = places.full;
+  }
+  check_and_run(p, false);
+  return nb::borrow(given.out);
+}
+
+/// A Cbsr over the places of the mask.
+nb::object into_cbsr(rig::problem& p, const settings& given, type of) {
+  if (!given.creates())
+    rig::fail(rig::errc::cannot, {p.name, ": a product under a Cbsr is new; leave out unset"});
+  set_result(p.c, of);
+  check_shapes(p);
+  cbsr made;
+  made.structure = *given.cbsr_mask;
+  made.stored = of;
+  made.values = rig::buffer::allocate(made.structure.nnz() * bytes_of(of), p.a.where,
+                                      rig::owner_for(p.a.where, given.desc.stream));
+  p.c = operand_of(made);
+  check_and_run(p, true);
+  return nb::cast(std::move(made));
+}
+
+nb::object product_with_dense(const char* call, const sparse& a, const right& b, const algebra& by,
+                              const settings& given) {
+  dense_product made(call, a, b.full, *by.pair, given);
+  rig::problem& p = made.p;
+  const type of = given.type_or(by.natural);
+  if (given.cbsr_mask != nullptr) return into_cbsr(p, given, of);
+  if (!given.creates()) return into_existing(p, given);
+  set_result(p.c, of);
+  check_shapes(p);
+  const array& like = b.plain.full;
+  array c = new_array(like, p.a.rows, p.b.columns, of, like.is_column);
+  p.c = c.full;
+  array places;
+  if (p.algebra->is_indexed) {
+    places = new_array(like, p.a.rows, p.b.columns, type::int32, like.is_column);
+    p.indices = places.full;
+  }
+  check_and_run(p, true);
+  if (!p.algebra->is_indexed) return returned(std::move(c));
+  return nb::make_tuple(returned(std::move(c)), returned(std::move(places)));
+}
+
+/// A product with a sparse result; the operation reads `x` and `y` until it has run.
+rig::operation sparse_operation(const char* call, const operand& x, const operand& y,
+                                bool y_transposed, const algebra& by) {
+  if (by.pair->product.algebra->is_indexed)
+    rig::fail(rig::errc::cannot, {call, ": ", by.pair->name,
+                                  " yields values and indices, and a sparse result has one array"});
+  rig::operation o{call, rig::operation::kind::product};
+  fill_in(o.x, x);
+  fill_in(o.y, y);
+  o.y_transposed = y_transposed;
+  o.product = &by.pair->product;
+  o.op = by.pair->add;
+  return o;
+}
+
+nb::object sparse_product(const char* call, const operand& x, const operand& y, bool y_transposed,
+                          const algebra& by, const settings& given, bool yields_vector) {
+  rig::operation o = sparse_operation(call, x, y, y_transposed, by);
+  return run(o, given, by.natural, yields_vector);
+}
+
+/// A vector as a column takes part in a product as a matrix.
+nb::object mxm(nb::handle first, nb::handle second, nb::handle semiring, const options& from) {
+  const char* const call = "mxm";
+  const operand a = read_operand(first, call, "A");
+  const right b = read_right(second, call);
+  const settings given(call, from, a.is_dense() ? a : b.is_sparse() ? a : b.plain);
+  const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
+  if (a.what == operand::kind::vector || b.plain.what == operand::kind::vector)
+    rig::fail(rig::errc::type, {call, ": an operand is a Vector; call vxm(u, A) or mxv(A, u)"});
+  if (!a.is_dense() && !b.is_sparse()) return product_with_dense(call, *a.entries, b, by, given);
+  if (a.is_dense() && b.is_sparse())
+    rig::fail(rig::errc::cannot,
+              {call,
+               ": A is dense and B sparse; the transpose of A times B is mxm(B, A, "
+               "transpose_a=True, transpose_b=True)"});
+  if (a.is_dense() && given.mask.over != rig::mask_operand::kind::matrix)
+    rig::fail(rig::errc::cannot, {call,
+                                  ": a product of two arrays needs a Matrix as its mask; one "
+                                  "of all places is a matter for numpy.matmul"});
+  return sparse_product(call, a, b.plain, given.desc.transpose_b, by, given, false);
+}
+
+void require_column(const operand& u, const char* call) {
+  if (u.full.full.columns != 1)
+    rig::fail(rig::errc::shape, {call, ": u is ", u.full.full.rows, "x", u.full.full.columns,
+                                 "; give one dimension, or one column"});
+}
+
+/// A vector as the column of a matrix: a sparse product whose result is a column again.
+nb::object column_product(const char* call, const operand& a, const operand& u, const algebra& by,
+                          const settings& given) {
+  if (given.mask.is_there() || !given.creates())
+    rig::fail(rig::errc::cannot, {call, ": ", by.pair->name,
+                                  " of a Vector takes neither mask nor out; call mxm with the "
+                                  "vector as a column"});
+  operand row = u;
+  row.what = operand::kind::matrix;
+  rig::operation o = sparse_operation(call, a, row, true, by);
+  const nb::object column = run(o, given, by.natural, false);
+  return column.attr("T").attr("_as_vector")();
+}
+
+nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options from) {
+  const char* const call = "mxv";
+  const operand a = read_operand(first, call, "A");
+  const right u = read_right(second, call);
+  if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
+    rig::fail(rig::errc::type,
+              {call, ": A is a Matrix and u a Vector or an array; a row times A is vxm(u, A)"});
+  if (from.transpose_b)
+    rig::fail(rig::errc::cannot, {call, ": u is not transposed; leave transpose_b unset"});
+  const settings given(call, from, u.plain.is_dense() ? u.plain : a);
+  if (u.plain.is_dense()) {
+    require_column(u.plain, call);
+    const algebra by = algebra_from(semiring, call, &a, &u.plain, given.named);
+    return product_with_dense(call, *a.entries, u, by, given);
+  }
+  const algebra straight = algebra_from(semiring, call, &a, &u.plain, given.named);
+  if (nb::isinstance<own_semiring>(semiring) || straight.pair->product.algebra->has_finish)
+    return column_product(call, a, u.plain, straight, given);
+  const algebra by = algebra_from(exchanged(semiring, call), call, &u.plain, &a, given.named);
+  return sparse_product(call, u.plain, a, !given.desc.transpose_a, by, given, true);
+}
+
+nb::object vxm(nb::handle first, nb::handle second, nb::handle semiring, options from) {
+  const char* const call = "vxm";
+  const operand a = read_operand(second, call, "A");
+  const right u = read_right(first, call);
+  if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
+    rig::fail(rig::errc::type,
+              {call, ": u is a Vector or an array, and A a Matrix; A times a column is mxv(A, u)"});
+  if (from.transpose_a)
+    rig::fail(rig::errc::cannot, {call, ": u is not transposed; leave transpose_a unset"});
+  if (!u.plain.is_dense()) {
+    const settings given(call, from, a);
+    const algebra by = algebra_from(semiring, call, &u.plain, &a, given.named);
+    return sparse_product(call, u.plain, a, given.desc.transpose_b, by, given, true);
+  }
+  require_column(u.plain, call);
+  from.transpose_a = !from.transpose_b;
+  from.transpose_b = false;
+  const settings given(call, from, u.plain);
+  const algebra by = algebra_from(exchanged(semiring, call), call, &a, &u.plain, given.named);
+  return product_with_dense(call, *a.entries, u, by, given);
+}
+
+rig::explanation explain(nb::handle first, nb::handle second, nb::handle semiring,
+                         const options& from) {
+  const char* const call = "explain";
+  const operand a = read_operand(first, call, "A");
+  const right b = read_right(second, call);
+  const settings given(call, from, a.is_dense() || b.is_sparse() ? a : b.plain);
+  const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
+  if (!a.is_dense() && !b.is_sparse()) {
+    dense_product made("mxm", *a.entries, b.full, *by.pair, given);
+    made.p.creates_result = true;
+    set_result(made.p.c, by.natural);
+    const nb::gil_scoped_release release;
+    return rig::or_out_of_memory(call, [&] { return rig::explain(made.p); });
+  }
+  rig::operation o = sparse_operation("mxm", a, b.plain, given.desc.transpose_b, by);
+  o.desc = &given.desc;
+  o.mask = given.mask;
+  o.out_type = by.natural;
+  o.out_bytes = bytes_of(by.natural);
+  const nb::gil_scoped_release release;
+  return rig::or_out_of_memory(call, [&] { return rig::explain(o); });
+}
+
+}  // namespace
+
+void bind_products(nb::module_& m) {
+  m.def(
+      "mxm",
+      [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
+        return mxm(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
+      },
+      nb::arg("A"), nb::arg("B"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
+      doc::mxm);
+  m.def(
+      "mxv",
+      [](nb::handle a, nb::handle u, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
+        return mxv(a, u, semiring, RIGBLAS_PRODUCT_VALUES);
+      },
+      nb::arg("A"), nb::arg("u"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
+      doc::mxv);
+  m.def(
+      "vxm",
+      [](nb::handle u, nb::handle a, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
+        return vxm(u, a, semiring, RIGBLAS_PRODUCT_VALUES);
+      },
+      nb::arg("u"), nb::arg("A"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
+      doc::vxm);
+  nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
+      .def_ro("chosen", &rig::explanation::chosen, "The kernel that would run.")
+      .def_ro("reason", &rig::explanation::reason, "Why it would.")
+      .def("json", &rig::explanation::json, "Every kernel's answer, as JSON.")
+      .def("__str__", &rig::explanation::text)
+      .def("__repr__", &rig::explanation::text);
+  m.def(
+      "explain",
+      [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
+        return explain(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
+      },
+      nb::arg("A"), nb::arg("B"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
+      doc::explain);
+}
+
+}  // namespace rigblas

@@ -1,0 +1,102 @@
+#include "types.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+namespace rigblas {
+namespace {
+
+struct named_type {
+  const char* name;
+  std::size_t bytes;
+};
+constexpr named_type names[] = {{"bool", 1},    {"int32", 4},   {"int64", 8},   {"float32", 4},
+                                {"float64", 8}, {"float16", 2}, {"bfloat16", 2}};
+const named_type& named(type of) { return names[static_cast<int>(of)]; }
+
+int rank_of(type of) {
+  constexpr int ranks[] = {0, 1, 2, 4, 5, 3, 3};
+  return ranks[static_cast<int>(of)];
+}
+bool is_integer(type of) { return of == type::int32 || of == type::int64; }
+
+}  // namespace
+
+const char* name_of(type of) { return named(of).name; }
+std::size_t bytes_of(type of) { return named(of).bytes; }
+
+nb::object dtype_of(type of) {
+  if (of == type::bfloat16) return nb::str("bfloat16");
+  // Never destroyed: the interpreter may end first.
+  static PyObject* made[std::size(names)];
+  PyObject*& kept = made[static_cast<int>(of)];
+  if (kept == nullptr)
+    kept = nb::module_::import_("numpy").attr("dtype")(name_of(of)).release().ptr();
+  return nb::borrow(kept);
+}
+
+nb::handle numpy_bool_type() {
+  static PyObject* const kept =
+      nb::object(nb::module_::import_("numpy").attr("bool_")).release().ptr();
+  return kept;
+}
+
+type type_from(nb::handle dtype) {
+  std::string name;
+  if (nb::isinstance<nb::str>(dtype) && nb::cast<std::string>(dtype) == "bfloat16")
+    return type::bfloat16;
+  try {
+    name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
+  } catch (nb::python_error&) {
+    name = nb::cast<std::string>(nb::str(dtype));
+  }
+  for (int at = 0; at < static_cast<int>(std::size(names)); ++at)
+    if (name == names[at].name) return static_cast<type>(at);
+  rig::fail(
+      rig::errc::type,
+      {"dtype is ", name, "; rig has float32, float64, float16, bfloat16, int32, int64 and bool"});
+}
+
+type algebra_of(type of) { return of == type::half || of == type::bfloat16 ? type::float32 : of; }
+
+type common_of(type x, type y) {
+  if (x == y) return x;
+  if (rank_of(x) == rank_of(y)) return type::float32;
+  if (is_integer(x) != is_integer(y) && x != type::boolean && y != type::boolean)
+    return type::float64;
+  return rank_of(x) > rank_of(y) ? x : y;
+}
+
+rig::scalar scalar_from(nb::handle number, const char* call, const char* name) {
+  if (PyBool_Check(number.ptr())) return number.is(Py_True);
+  nb::object as_number = nb::borrow(number);
+  if (!PyLong_Check(number.ptr()) && !PyFloat_Check(number.ptr()) && nb::hasattr(number, "item") &&
+      nb::hasattr(number, "dtype"))
+    as_number = number.attr("item")();
+  if (PyBool_Check(as_number.ptr())) return as_number.is(Py_True);
+  if (PyLong_Check(as_number.ptr())) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(as_number.ptr(), &overflow);
+    if (overflow == 0) return static_cast<rig::int64>(value);
+    return PyLong_AsDouble(as_number.ptr());
+  }
+  if (PyFloat_Check(as_number.ptr())) return PyFloat_AsDouble(as_number.ptr());
+  rig::fail(rig::errc::type,
+            {call, ": ", name, " is ", nb::cast<std::string>(nb::repr(number)), ", not a number"});
+}
+
+nb::object number_of(const void* element, type of) {
+  return with_type(of, [&]<class T>(T) -> nb::object {
+    T value;
+    __builtin_memcpy(&value, element, sizeof(T));
+    if constexpr (rig::is_same<T, bool>)
+      return nb::bool_(value);
+    else if constexpr (rig::is_integer<T>)
+      return nb::int_(static_cast<rig::int64>(value));
+    else
+      return nb::float_(rig::convert<double>(value));
+  });
+}
+
+}  // namespace rigblas

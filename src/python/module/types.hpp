@@ -1,0 +1,93 @@
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <cstddef>
+
+#include "rig/rig.hpp"
+
+// Element types between Python and rig.
+
+namespace rigblas {
+
+namespace nb = nanobind;
+using rig::type;
+
+/// "float32", as NumPy writes it; half is float16.
+const char* name_of(type of);
+std::size_t bytes_of(type of);
+/// A NumPy dtype, or the text "bfloat16".
+nb::object dtype_of(type of);
+/// The type that a NumPy dtype, its name or a scalar type names. Throws TypeError.
+type type_from(nb::handle dtype);
+
+/// Calls work(T{}) with the C++ type of a storage type.
+template <class Work>
+auto with_type(type of, Work work) {
+  switch (of) {
+    case type::boolean:
+      return work(bool());
+    case type::int32:
+      return work(rig::int32());
+    case type::int64:
+      return work(rig::int64());
+    case type::float64:
+      return work(double());
+    case type::half:
+      return work(rig::half());
+    case type::bfloat16:
+      return work(rig::bfloat16());
+    default:
+      return work(float());
+  }
+}
+/// The same of float, double, half and bfloat16. Throws TypeError for others.
+template <class Work>
+auto with_float(const char* call, type of, Work work) {
+  switch (of) {
+    case type::float32:
+      return work(float());
+    case type::float64:
+      return work(double());
+    case type::half:
+      return work(rig::half());
+    case type::bfloat16:
+      return work(rig::bfloat16());
+    default:
+      rig::fail(rig::errc::type, {call, ": elements are ", name_of(of),
+                                  "; convert them to float32, float64, float16 or bfloat16"});
+  }
+}
+
+/// The same of a type in which elements are computed: not half and bfloat16.
+template <class Work>
+auto with_algebra(type of, Work work) {
+  switch (of) {
+    case type::boolean:
+      return work(bool());
+    case type::int32:
+      return work(rig::int32());
+    case type::int64:
+      return work(rig::int64());
+    case type::float64:
+      return work(double());
+    default:
+      return work(float());
+  }
+}
+
+/// numpy.bool.
+nb::handle numpy_bool_type();
+
+/// The type in which elements are computed: float32 for float16 and bfloat16.
+type algebra_of(type of);
+/// The type in which elements of two types meet, as NumPy's: float64 for integers with any float;
+/// float32 for float16 with bfloat16.
+type common_of(type x, type y);
+
+/// A Python number as one of rig's. Throws TypeError.
+rig::scalar scalar_from(nb::handle number, const char* call, const char* name);
+/// One element as a Python number.
+nb::object number_of(const void* element, type of);
+
+}  // namespace rigblas

@@ -1,0 +1,99 @@
+"""What the extension leaves to Python: arrays of frameworks, and lists of indices."""
+
+import numpy as np
+
+_KINDS = {"i": (np.int32, np.int64), "u": (np.int32, np.int64), "b": (np.bool_, np.bool_)}
+
+
+def as_array(x):
+    """An array that the extension reads, or None. Small integers become int32 or int64."""
+    if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__"):
+        return _from_cuda_interface(x)
+    module = type(x).__module__.partition(".")[0]
+    if module == "torch" and x.requires_grad:
+        raise TypeError("an array requires gradients; pass x.detach(), or call rigblas.torch.spmm")
+    try:
+        made = np.asarray(x)
+    except (TypeError, ValueError):
+        return None
+    if made.dtype.kind == "u" and made.dtype.itemsize == 8:
+        if made.size and made.max() > np.iinfo(np.int64).max:
+            raise ValueError(f"an array of uint64 holds {made.max()}, beyond int64; convert it")
+        return made.astype(np.int64)
+    if made.dtype.kind in "iu":
+        small = made.dtype.itemsize < 4 or made.dtype == np.int32
+        return np.ascontiguousarray(made, dtype=np.int32 if small else np.int64)
+    if made.dtype.kind not in "fb":
+        return None
+    if not made.dtype.isnative:
+        return made.astype(made.dtype.newbyteorder("="))
+    return made
+
+
+def _from_cuda_interface(x):
+    import cupy
+
+    return cupy.asarray(x)
+
+
+def in_order(x):
+    """A copy of a CPU array whose rows lie in order."""
+    return np.ascontiguousarray(np.asarray(x))
+
+
+def as_indices(x):
+    """A packed one-dimensional array of int32 or int64 on the CPU, or None."""
+    if hasattr(x, "get") and type(x).__module__.startswith("cupy"):
+        x = x.get()
+    elif hasattr(x, "cpu"):
+        x = x.detach().cpu().numpy()
+    try:
+        made = np.asarray(x)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    if made.size == 0 and made.ndim == 1 and made.dtype.kind == "f":
+        made = made.astype(np.int32)
+    if made.dtype.kind not in "iu" or made.ndim != 1:
+        return None
+    if made.dtype == np.uint64 and made.size and made.max() > np.iinfo(np.int64).max:
+        raise ValueError(f"an index is {made.max()}, beyond int64")
+    if made.dtype not in (np.int32, np.int64):
+        small = made.dtype.itemsize < 4
+        made = made.astype(np.int32 if small else np.int64)
+    if not made.dtype.isnative:
+        made = made.astype(made.dtype.newbyteorder("="))
+    return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+
+
+def empty(like, rows, columns, dtype):
+    """A new array of the framework of `like`, where `like` lies."""
+    shape = (rows,) if columns is None else (rows, columns)
+    module = type(like).__module__.partition(".")[0]
+    if module == "torch":
+        import torch
+
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+    if module == "cupy" or hasattr(like, "__cuda_array_interface__"):
+        import cupy
+
+        return cupy.empty(shape, dtype=dtype)
+    return np.empty(shape, dtype=dtype)
+
+
+def current_stream(x):
+    """The CUDA stream that the framework of `x` works on, as an integer for rig."""
+    module = type(x).__module__.partition(".")[0]
+    if module == "torch":
+        import torch
+
+        return cuda_stream(torch.cuda.current_stream(x.device).cuda_stream)
+    if module == "cupy":
+        import cupy
+
+        return cuda_stream(cupy.cuda.get_current_stream().ptr)
+    return cuda_stream(0)
+
+
+def cuda_stream(address):
+    """A framework's stream for rig: their 0 is CUDA's legacy stream, which rig knows as 1."""
+    return address or 1

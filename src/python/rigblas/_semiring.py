@@ -1,0 +1,124 @@
+"""Semirings of a program, from text."""
+
+import keyword
+import math
+import re
+
+import numpy as np
+
+from . import _core
+
+_TYPES = {"float32": "float", "float64": "double", "int32": "rig::int32", "int64": "rig::int64", "bool": "bool"}
+
+_TEXT = """#include "rig/named_semiring.hpp"
+#include "rig/user_semiring.hpp"
+{check_include}
+namespace rigblas_own {{
+RIG_SEMIRING({name},
+  using left = {type}; using right = {type}; using accum = {type};
+  static constexpr {type} min({type} x, {type} y) {{ return rig::minimum(x, y); }}
+  static constexpr {type} max({type} x, {type} y) {{ return rig::maximum(x, y); }}
+  static constexpr {type} zero() {{ return {zero}; }}
+  static constexpr {type} add({type} x, {type} y) {{ return static_cast<{type}>({add}); }}
+  static constexpr {type} multiply({type} a, {type} b) {{ return static_cast<{type}>({multiply}); }}{optional});
+}}
+{check}
+extern "C" const rig::builtin_pair* rigblas_semiring() {{
+  using S = rigblas_own::{name};
+  static const rig::builtin_pair pair = {{S::name, rig::type_of<S::right>, &rig::on_cpu::run<S>,
+      {{&rig::info_of<S>, &rig::on_cpu::multiply<S>}}, rig::sum_operator<S>()}};
+  return &pair;
+}}
+"""
+
+_CHECK = """
+extern "C" const char* rigblas_check() {{
+  static const std::string failure = rig::check_semiring<rigblas_own::{name}>().value_or("");
+  return failure.c_str();
+}}
+"""
+
+
+def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False):
+    """A semiring of your own, from text.
+
+    The text is code: it is compiled by a C++ compiler and runs in this process. Take it from nobody you do not trust.
+
+    Parameters
+    ----------
+    name : str
+        An identifier.
+    add : str
+        ``x ⊕ y`` of two sums x and y, as a C++ expression: ``"x + y"``. ``min(x, y)`` and ``max(x, y)`` are there.
+    multiply : str
+        ``a ⊗ b`` of an entry a of A and an element b of B: ``"max(a, b)"``.
+    zero : number or str
+        The identity of add: 0, ``float("-inf")``, or a C++ expression.
+    dtype : float32, float64, int32, int64 or bool
+        The type that it computes in. Operands of other types are converted.
+    finish : str, optional
+        What becomes of a sum x of a row of n entries: ``"x / n"``. Of a row without entries nothing does.
+    terminal : number or str, optional
+        A sum that no further term changes, so that sums may end early.
+    check : bool
+        Whether the laws of a semiring are checked on sample numbers.
+
+    Returns
+    -------
+    Semiring
+        Its library is kept in ``$XDG_CACHE_HOME/rigblas``, or ``~/.cache/rigblas``: one for each text.
+
+    Raises
+    ------
+    ValueError
+        The text does not compile, a law does not hold, or there is no compiler.
+
+    Examples
+    --------
+    >>> plus_max = rig.semiring("plus_max", add="x + y", multiply="max(a, b)", zero=0)
+    >>> C = rig.mxm(A, X, plus_max)
+    """
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name) or keyword.iskeyword(name):
+        raise ValueError(f"semiring: the name is {name!r}; give an identifier of letters, digits and _")
+    type_name = np.dtype(dtype).name
+    if type_name not in _TYPES:
+        raise TypeError(f"semiring: dtype is {type_name}; give one of {', '.join(_TYPES)}")
+    kind = _TYPES[type_name]
+    optional = ""
+    if finish is not None:
+        optional += (f"\n  static constexpr {kind} finish({kind} x, rig::int64 entries) "
+                     f"{{ const {kind} n = static_cast<{kind}>(entries); "
+                     f"return entries == 0 ? x : static_cast<{kind}>({_expression('finish', finish)}); }}")
+    if terminal is not None:
+        optional += f"\n  static constexpr {kind} terminal() {{ return {_number(terminal, kind, 'terminal')}; }}"
+    text = _TEXT.format(
+        name=name, type=kind, zero=_number(zero, kind, "zero"), add=_expression("add", add),
+        multiply=_expression("multiply", multiply), optional=optional,
+        check_include='#include "rig/check_semiring.hpp"\n#include <string>' if check else "",
+        check=_CHECK.format(name=name) if check else "")
+    from . import _compile  # slow to import, seldom needed
+
+    path = _compile.compiled(name, text)
+    if check:
+        _compile.check(name, path)
+    return _core._load_semiring(name, str(path))
+
+
+def _expression(which, text):
+    if not isinstance(text, str) or not text.strip():
+        raise ValueError(f"semiring: {which} is {text!r}; give a C++ expression, such as 'x + y'")
+    return text
+
+
+def _number(value, kind, which):
+    if isinstance(value, str):
+        return _expression(which, value)
+    if kind == "bool":
+        return "true" if value else "false"
+    if isinstance(value, (float, np.floating)) and not math.isfinite(value):
+        if math.isnan(value) or kind.startswith("rig"):
+            raise ValueError(f"semiring: {which} is {value}, which {kind} does not hold")
+        return f"rig::{'highest' if value > 0 else 'lowest'}<{kind}>()"
+    if kind.startswith("rig") and value != int(value):
+        raise ValueError(f"semiring: {which} is {value}, and the semiring computes with integers")
+    return f"{kind}({int(value)})" if kind.startswith("rig") else f"{kind}({float(value)!r})"
