@@ -260,11 +260,14 @@ class alignas(64) result_piece {
   /// Makes room for so many entries in one block; an older block keeps what it has.
   void grow(int64 entries) {
     close();
+    if (entries == 0) return;
+    const auto count = static_cast<std::size_t>(entries);
+    const std::size_t of_columns = (count * sizeof(index) + 63) / 64 * 64;
     block made;
-    made.columns = buffer::allocate(static_cast<std::size_t>(entries) * sizeof(index));
-    made.values = buffer::allocate(static_cast<std::size_t>(entries) * sizeof(T));
-    columns_ = made.columns.template data<index>();
-    values_ = made.values.template data<T>();
+    made.memory = buffer::allocate(of_columns + count * sizeof(T));
+    made.columns = columns_ = made.memory.template data<index>();
+    made.values = values_ =
+        reinterpret_cast<T*>(made.memory.template data<unsigned char>() + of_columns);
     blocks_.push_back(std::move(made));
     capacity_ = entries;
   }
@@ -280,14 +283,16 @@ class alignas(64) result_piece {
   void drain(Visit visit) {
     close();
     for (block& of : blocks_) {
-      visit(of.columns.template data<index>(), of.values.template data<T>(), of.count);
+      visit(of.columns, of.values, of.count);
       of = block();
     }
   }
 
  private:
   struct block {
-    buffer columns, values;
+    buffer memory;
+    const index* columns = nullptr;
+    const T* values = nullptr;
     int64 count = 0;
   };
   /// Ends the last block where its entries end.
