@@ -3,6 +3,7 @@
 // An allocator that fails on purpose, for all of the program that includes it, in one file.
 
 #include <doctest/doctest.h>
+#include <omp.h>
 
 #include <atomic>
 #include <climits>
@@ -24,9 +25,12 @@ std::atomic<bool> goes_on_failing{false};
 std::atomic<bool> failed{false};
 std::atomic<std::size_t> most_bytes{SIZE_MAX};  // of an allocation that succeeds
 std::atomic<long> live{0}, bytes_asked{0};
+/// Allocations inside a parallel region, of one thread too: one that fails there ends the process.
+std::atomic<long> in_regions{0};
 
 /// Whether this allocation fails.
 bool must_fail(std::size_t bytes) noexcept {
+  if (omp_get_level() > 0) ++in_regions;
   if (until_failure != never) {
     if (until_failure == 0) {
       failed = true;
@@ -141,11 +145,13 @@ void check_every_failure(int at_least, Prepare prepare, Work work, Intact intact
     // The first run makes the objects that stay: threads, and tables of the standard library.
     prepare();
     work();
+    const long before = in_regions;
     const outcome out = count_down(all_after_it, prepare, work, intact);
     CHECK(out.failures >= at_least);
     CHECK(out.others == 0);
     CHECK(out.intact);
     CHECK(out.leaked == 0);
+    CHECK(in_regions == before);
   }
 }
 

@@ -30,7 +30,8 @@ struct descriptor {
   bool transpose_b = false;  ///< use Bᵀ; each call makes one transposed copy of B
   bool replace = false;      ///< outside the mask, C becomes `fill`; false: C stays
   /// The value of places without products; default: the semiring's zero, finished. Integers that
-  /// cannot hold it are error(range), and floats round. Not for results whose type is not rig's.
+  /// cannot hold it are error(range), and floats round. Refused where results are sparse, and where
+  /// their type is not rig's.
   scalar fill = {};
   // tuning
   std::string kernel = {};  ///< a kernel's name; empty: the cheapest one that can serve

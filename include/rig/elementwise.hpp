@@ -7,7 +7,7 @@
 #include <cmath>
 #include <utility>
 
-#include "rig/kernels/call.hpp"
+#include "rig/kernels/refusals.hpp"
 
 namespace rig {
 
@@ -56,7 +56,8 @@ concept joins = std::is_same_v<Op, binary> || semiring<Op>;
 /// Whether F could be meant as a function: a lambda, a functor, a pointer. The overloads that take
 /// one refuse it with one error, which says what to pass.
 template <class F>
-inline constexpr bool is_function_like = std::is_class_v<F> || std::is_pointer_v<F>;
+inline constexpr bool is_function_like =
+    (std::is_class_v<F> && !container<F>) || std::is_pointer_v<F>;
 template <class Op>
 constexpr bool require_join() {
   static_assert(joins<Op>,

@@ -100,6 +100,27 @@ call<T> product_call(const matrix<TA>& a, const matrix<TB>& b, named_semiring<T>
          {"mxm: ", s.name(), " yields values and indices, and a sparse result has one array"});
   return product_of_operands<T>("mxm", a, b, desc.transpose_b, s.pair().product, s.pair().add);
 }
+
+/// Products of a vector that take a semiring by its type alone, refused with one error.
+template <class TA>
+constexpr refused refuse_name() {
+  static_assert(sizeof(TA) == 0,
+                "a named_semiring serves mxm, and mxv of a dense; pass mxv of a sparse vector, and "
+                "vxm, a semiring by its type, such as rig::plus_times<float>{}");
+  return {};
+}
+template <class TA, class TU, class T>
+refused mxv_call(const matrix<TA>&, const vector<TU>&, named_semiring<T>, const descriptor&) {
+  return refuse_name<TA>();
+}
+template <class TU, class TA, class T>
+refused vxm_call(const vector<TU>&, const matrix<TA>&, named_semiring<T>, const descriptor&) {
+  return refuse_name<TA>();
+}
+template <class TU, class TA, class T>
+refused vxm_call(const dense<TU>&, const matrix<TA>&, named_semiring<T>, const descriptor&) {
+  return refuse_name<TA>();
+}
 /// @endcond
 
 }  // namespace rig

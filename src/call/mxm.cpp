@@ -120,8 +120,9 @@ void check_descriptor(problem& p) {
   check_threads(p.name, *p.desc);
   check_enum(p.name, "precision", p.desc->precision, precision::tf32);
   if (p.desc->fill.has_value() && p.algebra->result == type::other)
-    fail(errc::type, {p.name, ": fill is a number, which does not convert to the result type of ",
-                      p.algebra->name, "; leave fill unset"});
+    fail(errc::type, {p.name, ": fill is ", p.desc->fill.in_words(),
+                      ", which does not convert to the result type of ", p.algebra->name,
+                      "; leave fill unset"});
   check_fill(p);
   p.preferred = preferred_kernel(p);
   p.named = named_kernel(p);

@@ -305,7 +305,8 @@ namespace {
 /// The checks before streams are ordered, and those after it, with the operands as they are read.
 void check_first(const operation& o) {
   if (o.desc->fill.has_value())
-    fail(errc::cannot, {o.name, ": a sparse result has no fill; leave fill unset"});
+    fail(errc::cannot, {o.name, ": fill is ", o.desc->fill.in_words(),
+                        ", and a sparse result has no fill; leave fill unset"});
   check_descriptor(o);
   check_places(o);
 }

@@ -254,7 +254,7 @@ int threads_for(const problem& p) {
   const bool writes_all = p.creates_result || p.desc->replace;
   const double work = allows_few(p.mask)
                           ? static_cast<double>(entries_under(p.mask, p.a)) * columns +
-                                rows * (writes_all ? columns : 1)
+                                (writes_all ? rows * columns : rows / widest_tile)
                           : (static_cast<double>(p.a.nnz) + rows) * columns;
   return threads_for(work, p.desc->threads);
 }
@@ -272,6 +272,23 @@ index first_row_of(const sparse_operand& a, int piece, int pieces) {
       high = middle;
   }
   return low;
+}
+
+rows_under rows_under_mask(const mask_operand& mask, index row, index end) {
+  if (mask.over != mask_operand::kind::matrix || mask.complemented) return {end, end};
+  const sparse_operand& m = mask.sparse;
+  // Shorter runs without entries are computed: their strips would become short.
+  const auto block_end = [&](index from) { return from + std::min(widest_tile, end - from); };
+  while (row < end && m.offset(block_end(row)) > m.offset(row)) row = block_end(row);
+  index low = row, high = end;  // the last row before which the mask has no more entries
+  while (low < high) {
+    const index middle = high - (high - low) / 2;
+    if (m.offset(middle) == m.offset(row))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return {row, low};
 }
 
 index next_longer(const sparse_operand& a, index row, index end, int64 longest) {

@@ -97,6 +97,11 @@ void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::
   struct row_places {
     row_mask_flags mask;
     column_set columns;
+
+    void start() {
+      mask.start();
+      columns.start();
+    }
   };
   std::vector<int64> counts(rows.size() - 1, 0);
   in_pieces(
@@ -232,12 +237,13 @@ answer push_answer(const problem& p) {
   return gustavson_answer(p);
 }
 
-double steps_of_pull(const problem& p, const sparse_operand& b) {
-  const double tests = static_cast<double>(b.rows) * p.a.rows;
-  if (!allows_few(p.mask)) return tests + static_cast<double>(b.nnz) * p.a.rows;
-  return std::transform_reduce(
-      p.mask.sparse.entries, p.mask.sparse.entries + p.mask.sparse.nnz, tests, std::plus<>(),
-      [&](index j) { return static_cast<double>(b.offset(j + 1) - b.offset(j)); });
+double steps_of_pull(const problem& p, const sparse_operand& b, double share_read) {
+  if (!allows_few(p.mask))
+    return (static_cast<double>(b.rows) + share_read * static_cast<double>(b.nnz)) * p.a.rows;
+  const sparse_operand& m = p.mask.sparse;
+  int64 read = 0;
+  for (int64 e = 0; e < m.nnz; ++e) read += b.offset(m.entries[e] + 1) - b.offset(m.entries[e]);
+  return static_cast<double>(m.nnz) + share_read * static_cast<double>(read);
 }
 
 answer pull_answer(const problem& p) {
@@ -247,7 +253,9 @@ answer pull_answer(const problem& p) {
   const double read = p.algebra->ends_early ? measured::pull_share_read
                       : is_scattered        ? measured::pull_scattered
                                             : 1;
-  const double steps = p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
+  const double steps = has_columns(p)
+                           ? steps_of_pull(p, right_by_columns(p).sparse, read)
+                           : p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
   return by_columns_answer(p, {verdict::can, "", measured::pull_steps * step_seconds * steps});
 }
 

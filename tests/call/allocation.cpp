@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <numeric>
 #include <vector>
 
 #include "failing_allocator.hpp"
@@ -191,6 +192,37 @@ TEST_CASE("products of sparse operands") {
   }
   for (const char* kernel : {"push", "pull"})
     o.fails(3, [&] { rig::vxm(sparse, o.a, plus_times, {.kernel = kernel}); });
+}
+
+TEST_CASE("pieces of a product that grow") {
+  // More entries than the first block of a piece takes, on one thread.
+  constexpr index n = 1200, wide = 1 << 21;
+  std::vector<index> i, j, all_columns(wide);
+  for (index k = 0; k < n; ++k)
+    for (const index inner : {0, 1}) {
+      i.push_back(k);
+      j.push_back(inner);
+    }
+  std::iota(all_columns.begin(), all_columns.end(), 0);
+  const auto tall = matrix<float>::from_positions(n, 2, i, j), flat = rig::transpose(tall);
+  const auto row = matrix<float>::from_positions(1, wide, std::vector<index>(wide), all_columns);
+  row.prepare({.transpose_a = true});
+  const auto one = rig::vector<float>::from_indices(1, std::vector{0});
+  const rig::plus_times<float> s;
+  for (const int threads : {1, 2}) {
+    rig::mxm(tall, tall, s, {.transpose_b = true, .threads = threads});  // starts the threads
+    const long before = in_regions;
+    const auto product = rig::mxm(tall, flat, s, {.kernel = "gustavson", .threads = threads});
+    const auto pulled = rig::vxm(one, row, s, {.kernel = "pull", .threads = threads});
+    CHECK(in_regions == before);
+    REQUIRE(product.nnz() == rig::int64{n} * n);
+    for (const rig::int64 e : {rig::int64{0}, product.nnz() / 2, product.nnz() - 1}) {
+      CHECK(product.structure().column_indices()[e] == e % n);
+      CHECK(product.value(e) == 2);
+    }
+    REQUIRE(pulled.nnz() == wide);
+    CHECK(pulled == rig::vector<float>(row));
+  }
 }
 
 TEST_CASE("assignments to a dense") {

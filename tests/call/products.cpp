@@ -75,6 +75,30 @@ TEST_CASE("kernels and numbers of threads give the same bits") {
   }
 }
 
+TEST_CASE("pull under a mask reads the columns that it lists, and is chosen by them") {
+  const rig::plus_times<float> s;
+  const auto a = rig::generate::random_values(rig::generate::uniform(3000, 8), 3);
+  a.prepare({.transpose_a = true});
+  std::vector<index> odd, few{5, 6, 2999};
+  for (index i = 1; i < a.rows(); i += 2) odd.push_back(i);
+  const auto u = vector<float>::from_indices(a.rows(), odd, 2.0f);
+  // Some values of the masks are 0.
+  const auto made = [&](const std::vector<index>& at) {
+    std::vector<float> of(at.size(), 1.0f);
+    for (std::size_t k = 0; k < of.size(); k += 3) of[k] = 0;
+    return vector<float>::from_tuples(a.columns(), at, of);
+  };
+  for (const auto& mask : {made(few), made(odd)})
+    for (const auto& by :
+         {rig::structure(mask), rig::values(mask), rig::complement(rig::structure(mask))})
+      for (const int threads : {1, 2})
+        CHECK(are_same(rig::vxm(u, a, s, by, {.kernel = "push", .threads = threads}),
+                       rig::vxm(u, a, s, by, {.kernel = "pull", .threads = threads})));
+  CHECK(rig::explain(u, a, s).chosen == "push");
+  CHECK(rig::explain(u, a, s, rig::structure(made(odd))).chosen == "push");
+  CHECK(rig::explain(u, a, s, rig::structure(made(few))).chosen == "pull");
+}
+
 TEST_CASE("positions: the row of C, and the inner index") {
   const auto a =
       matrix<float>::from_positions(3, 4, std::vector{0, 1, 2, 2}, std::vector{1, 3, 1, 2});

@@ -67,8 +67,19 @@ TEST_CASE("ranges and lists beyond a matrix") {
 
 TEST_CASE("a fill for results whose type is none of rig's") {
   const auto bytes = rig::dense<unsigned char>(2, 2, 1);
-  check_error(errc::type, {"extract: fill is a number", "leave fill unset"},
+  check_error(errc::type, {"extract: fill is 7", "none of rig's", "leave fill unset"},
               [&] { rig::extract(bytes, rig::all, rig::all, {.fill = 7}); });
+  // A sparse result has no fill of any type.
+  const auto sparse = rig::matrix<unsigned char>(2, 2);
+  const rig::matrix<int> integers(2, 2);
+  for (const double number : {7.0, 1e300}) {
+    const rig::descriptor desc{.fill = number};
+    const char* const given = number == 7 ? "extract: fill is 7," : "extract: fill is 1e+300,";
+    check_error(errc::cannot, {given, "a sparse result has no fill", "leave fill unset"},
+                [&] { rig::extract(sparse, rig::all, rig::all, desc); });
+    check_error(errc::cannot, {given, "a sparse result has no fill", "leave fill unset"},
+                [&] { rig::extract(integers, rig::all, rig::all, desc); });
+  }
 }
 
 TEST_CASE("a cbsr as the mask of another call than matrix times dense") {

@@ -1,4 +1,5 @@
-// expect: no matching function for call to
+// expect: a call has one descriptor: write all options in it
+// errors: 1
 #include "rig/rig.hpp"
 
 auto product(const rig::matrix<float>& a) {

@@ -111,13 +111,16 @@ void fill_in(operation& o, const Option& option, const Behind& desc) {
   o.out_type = type_of<T>;
   o.out_bytes = sizeof(T);
   o.desc = &descriptor_among(option, desc);
+}
+/// Fills in the fill of a dense result. A sparse one has none, which is refused for every type.
+template <class T>
+void fill_in_fill(operation& o) {
   if constexpr (is_storage<T>) {
     const T fill = o.desc->fill.template checked<T>(o.name, "fill");
     __builtin_memcpy(o.fill, &fill, sizeof(T));
   } else if (o.desc->fill.has_value()) {
-    fail(errc::type, {o.name,
-                      ": fill is a number, and the results' type is none of rig's; leave "
-                      "fill unset"});
+    fail(errc::type, {o.name, ": fill is ", o.desc->fill.in_words(),
+                      ", and the results' type is none of rig's; leave fill unset"});
   }
 }
 
@@ -131,6 +134,7 @@ auto run_creating(call<Natural> made, const Option& option, const Behind& desc) 
     if constexpr (sparse_like<Out>) {
       return typed<Out>(run_sparse(o));
     } else {
+      fill_in_fill<typename Out::value_type>(o);
       const result_shape shape = check_dense(o);
       Out c = Out::uninitialised(shape.rows, shape.columns, o.where(),
                                  owner_for(o.where(), o.desc->stream));
@@ -169,6 +173,7 @@ void run_into(C& c, accumulator accum, call<Natural> made, const Option& option,
   else
     or_out_of_memory(o.name, [&] {
       fill_in<T, false>(o, option, desc);
+      fill_in_fill<T>(o);
       check_dense(o);
       run_dense(o);
     });

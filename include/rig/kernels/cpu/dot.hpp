@@ -23,6 +23,7 @@ class spread_row {
         present_(p.a.columns),
         spread_(is_ignoring_left<S> ? 0 : p.a.columns) {}
 
+  void start() { present_.start(); }
   /// Spreads row i, in place of the last one.
   void begin(index i) {
     for (int64 e = begin_; e < end_; ++e) present_.clear(a_.entries[e]);
@@ -195,18 +196,20 @@ sparse_result dot_under_mask(const problem& p, const std::vector<int64>& work, d
   const int threads = threads_for(steps, p.desc->threads);
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
   std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
+  for (std::size_t k = 0; k < pieces.size(); ++k)
+    pieces[k].grow(m.offset(rows[k + 1]) - m.offset(rows[k]));
   std::vector<int64> lengths(static_cast<std::size_t>(m.rows), 0);
   in_pieces(static_cast<int>(pieces.size()), threads, make, [&](auto& line, int number) {
     const auto piece = static_cast<std::size_t>(number);
     result_piece<output<S>>& to = pieces[piece];
     for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
-      const auto before = to.columns.size();
+      const int64 before = to.size();
       line.begin(i);
       for (int64 e = m.offset(i); e < m.offset(i + 1) && !line.is_empty(); ++e) {
         line.prefetch(m.entries + e, m.nnz - e);
         if (p.mask.structural || is_true(p.mask, e)) form(line, m.entries[e], to);
       }
-      lengths[static_cast<std::size_t>(i)] = static_cast<int64>(to.columns.size() - before);
+      lengths[static_cast<std::size_t>(i)] = to.size() - before;
     }
   });
   return assemble(p, m.rows, m.columns, std::move(lengths), pieces);
@@ -236,24 +239,70 @@ struct dot_state : spread_row<S> {
   const bool are_far_;
 };
 
-/// What a thread of `pull` holds: a row of A, spread, and of the mask.
+/// Whether a mask lists the columns that it allows.
+inline bool lists_columns(const mask_operand& mask) {
+  return mask.over == mask_operand::kind::matrix && !mask.complemented;
+}
+
+/// What a thread of `pull` holds: a row of A, spread, and of a mask that lists no columns.
 template <class S>
 struct pull_state : dot_state<S> {
   row_mask_flags mask;
   index row = -1;
   pull_state(const problem& p, const sparse_operand& of)
-      : dot_state<S>(p, of), mask(p.mask, of.rows) {}
+      : dot_state<S>(p, of), mask(p.mask, lists_columns(p.mask) ? 0 : of.rows), p_(p) {}
+
+  void start() {
+    dot_state<S>::start();
+    mask.start();
+  }
+  /// Adds columns [j, end) of row i to `to`; returns the first for which it has no room.
+  index add_columns(index i, index j, index end, result_piece<output<S>>& to) {
+    begin_row(i);
+    if (this->is_empty()) return end;
+    if (lists_columns(p_.mask)) return add_listed(j, end, to);
+    mask.with_test([&](auto allows) {
+      for (; j < end; ++j) {
+        // A pull often ends in the first cache line of a column.
+        if (end - j > rows_ahead && allows(j + rows_ahead)) prefetch_column(j + rows_ahead);
+        if (!allows(j)) continue;
+        if (to.room() == 0) break;
+        this->add_column(j, to);
+      }
+    });
+    return j;
+  }
+
+ private:
+  void prefetch_column(index j) const { __builtin_prefetch(this->b.entries + this->b.offset(j)); }
   void begin_row(index i) {
     if (i == row) return;
-    if (row >= 0) mask.end();
+    if (row >= 0 && !lists_columns(p_.mask)) mask.end();
     row = i;
     this->begin(i);
-    mask.begin(i);
+    if (!lists_columns(p_.mask)) mask.begin(i);
   }
+  /// The columns that the mask lists.
+  index add_listed(index j, index end, result_piece<output<S>>& to) {
+    const sparse_operand& m = p_.mask.sparse;
+    const index* const columns = m.entries;
+    const int64 last = m.offset(row + 1);
+    int64 e = std::lower_bound(columns + m.offset(row), columns + last, j) - columns;
+    for (; e < last && columns[e] < end; ++e) {
+      if (last - e > rows_ahead) prefetch_column(columns[e + rows_ahead]);
+      if (!p_.mask.structural && !is_true(p_.mask, e)) continue;
+      if (to.room() == 0) return columns[e];
+      this->add_column(columns[e], to);
+    }
+    return end;
+  }
+
+  const problem& p_;
 };
 
-/// The tests of the mask, and the entries of B's columns; only those under a mask of few entries.
-double steps_of_pull(const problem& p, const sparse_operand& b);
+/// The columns that the mask allows or that are tested, and the entries of B's columns; only those
+/// under a mask of few entries.
+double steps_of_pull(const problem& p, const sparse_operand& b, double share_read = 1);
 
 template <class S>
 sparse_result pull(const problem& p) {
@@ -264,25 +313,25 @@ sparse_result pull(const problem& p) {
   const int parts = threads == 1 ? 1 : std::max(1, 16 * threads / std::max(1, rows));  // of a row
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(rows) *
                                               static_cast<std::size_t>(parts));
-  in_pieces(
-      static_cast<int>(pieces.size()), threads, [&] { return pull_state<S>(p, b.sparse); },
-      [&](pull_state<S>& line, int piece) {
-        line.begin_row(piece / parts);
-        if (line.is_empty()) return;
-        line.mask.with_test([&](auto allows) {
-          const int part = piece % parts;
-          const index end = first_row_of(b.sparse, part + 1, parts);
-          for (index j = first_row_of(b.sparse, part, parts); j < end; ++j) {
-            // A pull often ends in the first cache line of a column.
-            if (end - j > rows_ahead && allows(j + rows_ahead))
-              __builtin_prefetch(b.sparse.entries + b.sparse.offset(j + rows_ahead));
-            if (allows(j)) line.add_column(j, pieces[static_cast<std::size_t>(piece)]);
-          }
-        });
+  const auto row_of = [&](std::size_t k) { return static_cast<index>(k) / parts; };
+  const auto end_of = [&](std::size_t k) {
+    return first_row_of(b.sparse, static_cast<int>(k) % parts + 1, parts);
+  };
+  std::vector<index> next(pieces.size());
+  for (std::size_t k = 0; k < next.size(); ++k)
+    next[k] = first_row_of(b.sparse, static_cast<int>(k) % parts, parts);
+  fill_pieces(
+      pieces, threads, [&] { return pull_state<S>(p, b.sparse); },
+      [&](std::size_t k) {
+        const int64 usual = std::max(entries_at_first, pieces[k].size());
+        return std::min(usual, allowed_of_row(p.mask, row_of(k), end_of(k) - next[k]));
+      },
+      [&](pull_state<S>& line, std::size_t k) {
+        next[k] = line.add_columns(row_of(k), next[k], end_of(k), pieces[k]);
       });
   std::vector<int64> lengths(static_cast<std::size_t>(rows), 0);
   for (std::size_t k = 0; k < pieces.size(); ++k)
-    lengths[k / static_cast<std::size_t>(parts)] += static_cast<int64>(pieces[k].columns.size());
+    lengths[k / static_cast<std::size_t>(parts)] += pieces[k].size();
   return assemble(p, rows, columns, std::move(lengths), pieces);
 }
 

@@ -7,8 +7,6 @@
 // Cost: a step per product; memory: a row of sums per thread, and the result twice.
 
 #include <algorithm>
-#include <atomic>
-#include <numeric>
 
 #include "rig/kernels/cpu/sparse_rows.hpp"
 
@@ -32,12 +30,16 @@ class row_sums {
         present_(b.columns),
         sums_(b.columns) {}
 
-  /// Appends columns first … last of row i, which has so many products, to `to`; returns their
-  /// number.
+  void start() {
+    mask_.start();
+    present_.start();
+  }
+  /// Appends columns first … last of row i, which has so many products, to `to`, which has room for
+  /// them; returns their number.
   int64 add_row(index i, double products, index first, index last, result_piece<result>& to) {
     const int64 begin = p_.a.offset(i), end = p_.a.offset(i + 1);
     if (begin == end) return 0;
-    const auto before = to.columns.size();
+    const int64 before = to.size();
     const auto visit = [&](index column) {
       to.add(column, finished<S>(sums_[column], end - begin));
     };
@@ -56,7 +58,7 @@ class row_sums {
       present_.drain_all(b_.columns, visit);
     else
       present_.drain(visit);
-    return static_cast<int64>(to.columns.size() - before);
+    return to.size() - before;
   }
 
  private:
@@ -135,7 +137,7 @@ class row_sums {
 /// The sums of one thread. Sets `has_failed` if they find no room.
 template <class S>
 row_sums<S> sums_of_thread(const problem& p, const sparse_operand& b, int threads,
-                           std::atomic<bool>& has_failed) {
+                           bool& has_failed) {
   try {
     return row_sums<S>(p, b);
   } catch (const error& failure) {
@@ -154,21 +156,29 @@ std::vector<int64> products_of_rows(const problem& p, const sparse_operand& b);
 
 template <class S>
 sparse_result form_rows(const problem& p, const sparse_operand& b, const std::vector<int64>& work,
-                        const std::vector<index>& rows, int threads,
-                        std::atomic<bool>& lacks_sums) {
+                        const std::vector<index>& rows, int threads, bool& lacks_sums) {
   std::vector<result_piece<output<S>>> pieces(rows.size() - 1);
+  std::vector<index> next(rows.begin(), rows.end() - 1);
   std::vector<int64> lengths(static_cast<std::size_t>(p.a.rows), 0);
-  in_pieces(
-      static_cast<int>(pieces.size()), threads,
-      [&] { return sums_of_thread<S>(p, b, threads, lacks_sums); },
-      [&](row_sums<S>& row, int piece) {
-        const auto k = static_cast<std::size_t>(piece);
-        pieces[k].expect(
-            std::accumulate(work.begin() + rows[k], work.begin() + rows[k + 1], int64{0}));
-        for (index i = rows[k]; i < rows[k + 1]; ++i) {
+  const auto most_of_row = [&](index i) {
+    const int64 products = work[static_cast<std::size_t>(i)];
+    return allowed_of_row(p.mask, i, std::min<int64>(products, b.columns));
+  };
+  fill_pieces(
+      pieces, threads, [&] { return sums_of_thread<S>(p, b, threads, lacks_sums); },
+      [&](std::size_t k) {
+        const int64 usual = std::max(entries_at_first, pieces[k].size());
+        int64 entries = 0;
+        for (index i = next[k]; i < rows[k + 1] && entries < usual; ++i) entries += most_of_row(i);
+        return entries;
+      },
+      [&](row_sums<S>& row, std::size_t k) {
+        index i = next[k];
+        for (; i < rows[k + 1] && most_of_row(i) <= pieces[k].room(); ++i) {
           const auto at = static_cast<std::size_t>(i);
           lengths[at] = row.add_row(i, static_cast<double>(work[at]), 0, b.columns, pieces[k]);
         }
+        next[k] = i;
       });
   return assemble(p, p.a.rows, b.columns, std::move(lengths), pieces);
 }
@@ -179,7 +189,7 @@ sparse_result gustavson(const problem& p) {
   const std::vector<int64> work = products_of_rows(p, b.sparse);
   const int threads = threads_for(p.products, p.desc->threads);
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
-  std::atomic<bool> lacks_sums = false;
+  bool lacks_sums = false;
   try {
     return form_rows<S>(p, b.sparse, work, rows, threads, lacks_sums);
   } catch (const error& failure) {
@@ -200,7 +210,10 @@ sparse_result push(const problem& p) {
   const int parts = threads == 1 || is_short ? threads : 4 * threads;
   const std::vector<index> columns = cut_columns(p, parts);
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
-  std::atomic<bool> lacks_sums = false;
+  const int64 most = allowed_of_row(p.mask, 0, static_cast<int64>(p.products));
+  for (std::size_t k = 0; k < pieces.size(); ++k)
+    pieces[k].grow(std::min<int64>(most, columns[k + 1] - columns[k]));
+  bool lacks_sums = false;
   in_pieces(
       parts, threads, [&] { return sums_of_thread<S>(p, b.sparse, threads, lacks_sums); },
       [&](row_sums<S>& row, int piece) {
@@ -208,7 +221,7 @@ sparse_result push(const problem& p) {
         row.add_row(0, p.products, columns[k], columns[k + 1], pieces[k]);
       });
   int64 length = 0;
-  for (const auto& piece : pieces) length += static_cast<int64>(piece.columns.size());
+  for (const auto& piece : pieces) length += piece.size();
   return assemble(p, 1, b.sparse.columns, {length}, pieces);
 }
 

@@ -30,6 +30,13 @@ index first_row_of(const sparse_operand& a, int piece, int pieces);
 /// The first row from `row` that has more than `longest` entries, or `end`.
 index next_longer(const sparse_operand& a, index row, index end, int64 longest);
 
+/// Rows from one that are computed, up to `computed`, and then rows that a mask forbids, up to
+/// `forbidden`. Without a mask, and under any but a plain one of a matrix, all are computed.
+struct rows_under {
+  index computed, forbidden;
+};
+rows_under rows_under_mask(const mask_operand& mask, index row, index end);
+
 /// Rescales sums of n sampled entries of `row` to estimate sums of the whole row.
 template <class S>
 void rescale(const problem& p, index row, int64 n, int count, typename S::accum* sums) {
@@ -97,7 +104,23 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
   }
 }
 
-/// Computes every row of at most `longest` entries, in pieces of equal work.
+/// Computes rows [begin, end) of at most `longest` entries.
+template <class S>
+void process_short_rows(const problem& p, index begin, index end, int64 longest, reader<S>& read,
+                        const writer<S>& write) {
+  for (index row = begin, stop; row < end; row = stop < end ? stop + 1 : end) {
+    stop = next_longer(p.a, row, end, longest);
+    if (read.is_direct())
+      read.sum_to_c(row, stop);
+    else if (read.has_strips())
+      process_column<S>(p, row, stop, read, write);
+    else
+      process_rows<S>(p, row, stop, read, write);
+  }
+}
+
+/// Computes every row of at most `longest` entries, in pieces of equal work. Rows that the mask
+/// forbids become the fill, or stay.
 template <class S>
 void process_all_rows(const problem& p, int64 longest) {
   const int threads = threads_for(p);
@@ -110,14 +133,11 @@ void process_all_rows(const problem& p, int64 longest) {
     for (int piece = 0; piece < pieces; ++piece) {
       const index begin = first_row_of(p.a, piece, pieces),
                   end = first_row_of(p.a, piece + 1, pieces);
-      for (index row = begin, stop; row < end; row = stop < end ? stop + 1 : end) {
-        stop = next_longer(p.a, row, end, longest);
-        if (read.is_direct())
-          read.sum_to_c(row, stop);
-        else if (read.has_strips())
-          process_column<S>(p, row, stop, read, write);
-        else
-          process_rows<S>(p, row, stop, read, write);
+      for (index row = begin; row < end;) {
+        const rows_under next = rows_under_mask(p.mask, row, end);
+        process_short_rows<S>(p, row, next.computed, longest, read, write);
+        write.write_outside(next.computed, next.forbidden);
+        row = next.forbidden;
       }
     }
   }

@@ -3,11 +3,14 @@
 // What the CPU kernels with sparse results share: entries in algebra types, sets of columns, masks,
 // and the pieces of a result.
 
+#include <omp.h>
+
+#include <algorithm>
 #include <cstdlib>
-#include <exception>
+#include <cstring>
 #include <memory>
-#include <new>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "rig/kernels/cpu/element.hpp"
@@ -74,13 +77,20 @@ bool are_far(const sparse_operand& by, const sparse_operand& of);
   __builtin_prefetch(of.entries + std::min(first + 15, of.nnz));
 }
 
-/// Zeroed words; many of them take address space and no memory.
+/// Words that are 0 once the thread that uses them has called `start`: it zeroes them, so they lie
+/// near it. Very many are zeroed when they are touched, and take address space until then.
 class zeroed_words {
  public:
-  explicit zeroed_words(std::size_t count)
-      : words_(static_cast<std::uint64_t*>(std::calloc(count, sizeof(std::uint64_t)))) {
-    if (words_ == nullptr) cannot_allocate(count * sizeof(std::uint64_t));
+  explicit zeroed_words(std::size_t count) {
+    // malloc takes more than the greater number from the system, as zeros; few are zeroed at once.
+    constexpr std::size_t least_cleared = 64 << 10, most_cleared = 32 << 20;
+    const std::size_t bytes = count * sizeof(std::uint64_t);
+    if (bytes >= least_cleared && bytes <= most_cleared) to_clear_ = bytes;
+    words_.reset(
+        static_cast<std::uint64_t*>(to_clear_ > 0 ? std::malloc(bytes) : std::calloc(1, bytes)));
+    if (words_ == nullptr) cannot_allocate(bytes);
   }
+  void start() { std::memset(words_.get(), 0, to_clear_); }
   std::uint64_t& operator[](std::size_t i) { return words_.get()[i]; }
   const std::uint64_t& operator[](std::size_t i) const { return words_.get()[i]; }
 
@@ -89,12 +99,14 @@ class zeroed_words {
     void operator()(std::uint64_t* words) const { std::free(words); }
   };
   std::unique_ptr<std::uint64_t, release> words_;
+  std::size_t to_clear_ = 0;
 };
 
 /// A flag per column.
 class column_flags {
  public:
   explicit column_flags(index columns) : words_(static_cast<std::size_t>(columns) / 64 + 1) {}
+  void start() { words_.start(); }
   bool contains(index column) const {
     return (words_[static_cast<std::size_t>(column) / 64] >> (column % 64) & 1) != 0;
   }
@@ -118,6 +130,9 @@ class column_set {
       levels_.emplace_back(words);
     } while (words > 1);
     leaves_ = &levels_.front()[0];
+  }
+  void start() {
+    for (zeroed_words& level : levels_) level.start();
   }
   /// Returns whether the column is new.
   bool insert(index column) {
@@ -180,6 +195,7 @@ class row_mask_flags {
   row_mask_flags(const mask_operand& mask, index columns)
       : mask_(mask), flags_(mask.over == mask_operand::kind::matrix ? columns : 0) {}
 
+  void start() { flags_.start(); }
   void begin(index row) {
     row_ = row;
     if (mask_.over != mask_operand::kind::matrix) return;
@@ -218,6 +234,12 @@ class row_mask_flags {
   index row_ = 0;
 };
 
+/// At most so many of `count` entries of row i are formed.
+inline int64 allowed_of_row(const mask_operand& mask, index i, int64 count) {
+  if (mask.over != mask_operand::kind::matrix || mask.complemented) return count;
+  return std::min(count, mask.sparse.offset(i + 1) - mask.sparse.offset(i));
+}
+
 /// Memory for one element per column, never initialised.
 template <class T>
 class column_elements {
@@ -230,61 +252,124 @@ class column_elements {
   buffer memory_;
 };
 
-/// Consecutive entries of a result. On cache lines of its own, because threads add to neighbours.
+/// Consecutive entries of a result, in blocks that never move. `grow` allocates, before a parallel
+/// region; `add` does not. On cache lines of its own, because threads add to neighbours.
 template <class T>
-struct alignas(64) result_piece {
-  struct element {  // a vector of bool would pack its elements
-    T value;
-  };
-  std::vector<index> columns;
-  std::vector<element> values;
-
-  /// Makes room for entries, at most some: products that meet make fewer.
-  void expect(int64 entries) {
-    reserve(static_cast<std::size_t>(std::min<int64>(entries, 1 << 20)));
+class alignas(64) result_piece {
+ public:
+  /// Makes room for so many entries in one block; an older block keeps what it has.
+  void grow(int64 entries) {
+    close();
+    if (entries == 0) return;
+    const auto count = static_cast<std::size_t>(entries);
+    const std::size_t of_columns = (count * sizeof(index) + 63) / 64 * 64;
+    block made;
+    made.memory = buffer::allocate(of_columns + count * sizeof(T));
+    made.columns = columns_ = made.memory.template data<index>();
+    made.values = values_ =
+        reinterpret_cast<T*>(made.memory.template data<unsigned char>() + of_columns);
+    blocks_.push_back(std::move(made));
+    capacity_ = entries;
   }
-  void reserve(std::size_t count) {
-    try {
-      columns.reserve(count);
-      values.reserve(count);
-    } catch (const std::bad_alloc&) {
-      cannot_allocate(count * (sizeof(index) + sizeof(element)));
+  int64 size() const { return before_ + count_; }
+  /// How many entries `add` can still take.
+  int64 room() const { return capacity_ - count_; }
+  void add(index column, T value) {
+    columns_[count_] = column;
+    values_[count_++] = value;
+  }
+  /// Calls visit(columns, values, count) for each block in order, and frees them.
+  template <class Visit>
+  void drain(Visit visit) {
+    close();
+    for (block& of : blocks_) {
+      visit(of.columns, of.values, of.count);
+      of = block();
     }
   }
-  void add(index column, T value) {
-    if (columns.size() == columns.capacity())
-      reserve(std::max<std::size_t>(16, 2 * columns.size()));
-    columns.push_back(column);
-    values.push_back({value});
+
+ private:
+  struct block {
+    buffer memory;
+    const index* columns = nullptr;
+    const T* values = nullptr;
+    int64 count = 0;
+  };
+  /// Ends the last block where its entries end.
+  void close() {
+    if (!blocks_.empty()) blocks_.back().count = count_;
+    before_ += std::exchange(count_, 0);
+    capacity_ = 0;
   }
+
+  std::vector<block> blocks_;
+  index* columns_ = nullptr;  ///< of the last block
+  T* values_ = nullptr;
+  int64 before_ = 0, count_ = 0, capacity_ = 0;
+};
+/// Entries per block of a piece whose entries are not known: products that meet make fewer.
+constexpr int64 entries_at_first = 1 << 20;
+
+/// What each thread of a region holds, on cache lines of its own. It is made before the region,
+/// because an allocation that fails inside one would end the process, and started inside.
+template <class Make>
+class thread_states {
+ public:
+  thread_states(int threads, Make make) {
+    states_.reserve(static_cast<std::size_t>(threads));
+    for (int t = 0; t < threads; ++t) states_.push_back(std::make_unique<one>(one{make()}));
+  }
+  auto& mine() {
+    one& of = *states_[static_cast<std::size_t>(omp_get_thread_num())];
+    if constexpr (requires { of.state.start(); })
+      if (!std::exchange(of.is_started, true)) of.state.start();
+    return of.state;
+  }
+
+ private:
+  struct alignas(64) one {
+    decltype(std::declval<Make>()()) state;
+    bool is_started = false;
+  };
+  std::vector<std::unique_ptr<one>> states_;
 };
 
-/// Runs work(k) for 0 … count − 1 on threads, each with its own state from make(); throws what one
-/// of them throws.
+/// Runs work(state, k) for 0 … count − 1 on threads, each with its own state from make().
 template <class Make, class Work>
 void in_pieces(int count, int threads, Make make, Work work) {
-  std::exception_ptr failure;
+  thread_states<Make> states(threads, make);
 #pragma omp parallel num_threads(threads)
   {
-    std::unique_ptr<decltype(make())> state;
-    try {
-      state = std::make_unique<decltype(make())>(make());
-    } catch (...) {
-#pragma omp critical(rig_failure)
-      failure = std::current_exception();
-    }
+    auto& state = states.mine();
 #pragma omp for schedule(dynamic, 1)
-    for (int k = 0; k < count; ++k) {
-      if (state == nullptr) continue;
-      try {
-        work(*state, k);
-      } catch (...) {
-#pragma omp critical(rig_failure)
-        failure = std::current_exception();
-      }
+    for (int k = 0; k < count; ++k) work(state, k);
+  }
+}
+
+/// The same for pieces whose entries are not known, in rounds. Before each, piece k grows by
+/// wanted(k) entries, 0 if it is complete; work(state, k) goes on while its next entries have room.
+template <class T, class Make, class Wanted, class Work>
+void fill_pieces(std::vector<result_piece<T>>& pieces, int threads, Make make, Wanted wanted,
+                 Work work) {
+  thread_states<Make> states(threads, make);
+  const auto grow_all = [&] {
+    bool grows = false;
+    for (std::size_t k = 0; k < pieces.size(); ++k) {
+      const int64 entries = wanted(k);
+      if (entries == 0) continue;
+      pieces[k].grow(entries);
+      grows = true;
+    }
+    return grows;
+  };
+  while (grow_all()) {
+#pragma omp parallel num_threads(threads)
+    {
+      auto& state = states.mine();
+#pragma omp for schedule(dynamic, 1)
+      for (std::size_t k = 0; k < pieces.size(); ++k) work(state, k);
     }
   }
-  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 /// Empty rows, with room for so many entries of C's type.
@@ -301,20 +386,20 @@ sparse_result assemble(const problem& p, index rows, index columns, std::vector<
                        std::vector<result_piece<T>>& pieces) {
   result_rows made = make_rows(p, lengths);
   std::vector<int64> before(pieces.size() + 1, 0);
-  for (std::size_t k = 0; k < pieces.size(); ++k)
-    before[k + 1] = before[k] + static_cast<int64>(pieces[k].columns.size());
+  for (std::size_t k = 0; k < pieces.size(); ++k) before[k + 1] = before[k] + pieces[k].size();
   const int threads = threads_for(static_cast<double>(before.back()), p.desc->threads);
 #pragma omp parallel for num_threads(threads) schedule(dynamic, 1)
   for (std::size_t k = 0; k < pieces.size(); ++k) {
-    result_piece<T> piece = std::move(pieces[k]);
-    std::copy(piece.columns.begin(), piece.columns.end(), made.columns.data<index>() + before[k]);
-    dense_operand to;
-    to.data =
-        made.values.data<unsigned char>() + static_cast<std::size_t>(before[k]) * p.c.value_bytes;
-    to.value_type = p.c.value_type;
-    with_stored<T>(to, [&]<class To>(To* out) {
-      for (std::size_t e = 0; e < piece.values.size(); ++e)
-        out[e] = convert<To>(piece.values[e].value);
+    int64 at = before[k];
+    pieces[k].drain([&](const index* from, const T* values, int64 count) {
+      std::copy_n(from, count, made.columns.data<index>() + at);
+      dense_operand to;
+      to.data = made.values.data<unsigned char>() + static_cast<std::size_t>(at) * p.c.value_bytes;
+      to.value_type = p.c.value_type;
+      with_stored<T>(to, [&]<class To>(To* out) {
+        for (int64 e = 0; e < count; ++e) out[e] = convert<To>(values[e]);
+      });
+      at += count;
     });
   }
   sparse_result out;

@@ -284,6 +284,13 @@ class writer {
     }
   }
 
+  /// Writes rows [first, last), which the mask forbids: they become the fill, or stay.
+  void write_outside(index first, index last) const {
+    if (!p_.creates_result && !p_.desc->replace) return;
+    if (p_.b.columns == 1) return write_fill(first, 0, {last - first, nullptr, true});
+    for (index row = first; row < last; ++row) write_fill(row, 0, {p_.b.columns});
+  }
+
  private:
   /// `write_sums` if C is indexed: values and indices are two arrays.
   template <class Length>
