@@ -1,6 +1,7 @@
 // The parts of the CPU kernels with sparse results that do not depend on a semiring.
 
 #include <algorithm>
+#include <exception>
 #include <functional>
 #include <numeric>
 
@@ -21,6 +22,75 @@ std::optional<double> count_products(const problem& p) {
     products += rows.sparse.offset(p.a.entries[e] + 1) - rows.sparse.offset(p.a.entries[e]);
   return static_cast<double>(products);
 }
+
+void run_pieces(int count, int threads,
+                const std::function<std::unique_ptr<piece_worker>()>& worker_of_thread) {
+  std::exception_ptr failure;
+#pragma omp parallel num_threads(threads)
+  {
+    std::unique_ptr<piece_worker> worker;
+    try {
+      worker = worker_of_thread();
+    } catch (...) {
+#pragma omp critical(rig_failure)
+      failure = std::current_exception();
+    }
+#pragma omp for schedule(dynamic, 1)
+    for (int k = 0; k < count; ++k) {
+      if (worker == nullptr) continue;
+      try {
+        worker->run(k);
+      } catch (...) {
+#pragma omp critical(rig_failure)
+        failure = std::current_exception();
+      }
+    }
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
+}
+
+[[gnu::always_inline]] inline void column_set::drain_leaf(std::size_t at, std::vector<index>& to) {
+  std::uint64_t bits = leaves_[at];
+  leaves_[at] = 0;
+  if (to.capacity() - to.size() < 64) reserve(to, to.size() + 64);
+  for (; bits != 0; bits &= bits - 1)
+    to.push_back(static_cast<index>(at * 64 + static_cast<std::size_t>(__builtin_ctzll(bits))));
+}
+void column_set::drain(std::size_t level, std::size_t at, std::vector<index>& to) {
+  std::uint64_t bits = levels_[level][at];
+  levels_[level][at] = 0;
+  for (; bits != 0; bits &= bits - 1) {
+    const std::size_t below = at * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
+    if (level == 1)
+      drain_leaf(below, to);
+    else
+      drain(level - 1, below, to);
+  }
+}
+void column_set::drain(std::vector<index>& to) {
+  if (levels_.size() == 1)
+    drain_leaf(0, to);
+  else
+    drain(levels_.size() - 1, 0, to);
+}
+void column_set::drain_all(index columns, std::vector<index>& to) {
+  const std::size_t words = static_cast<std::size_t>(columns) / 64 + 1;
+  for (std::size_t at = 0; at < words; ++at) drain_leaf(at, to);
+}
+
+void row_mask_flags::set_flags_of_dense() {
+  const int64 first = first_of_row();
+  for (index column = 0; column < columns_; column += 64) flags_.clear(column);
+  for (index column = 0; column < columns_; ++column)
+    if (mask_.structural || is_true(mask_, first + column)) flags_.set(column);
+}
+
+#define RIG_SHARED(T)                                                                  \
+  template sparse_result assemble<T>(const problem&, index, index, std::vector<int64>, \
+                                     std::vector<result_piece<T>>&);                   \
+  template void read_line<T>(const dense_operand&, int64, int64, index, T*);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
 
 result_rows make_rows(const problem& p, std::vector<int64>& lengths) {
   int64 nnz = 0;
@@ -97,12 +167,13 @@ void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::
   struct row_places {
     row_mask_flags mask;
     column_set columns;
+    std::vector<index> found;
   };
   std::vector<int64> counts(rows.size() - 1, 0);
   in_pieces(
       static_cast<int>(counts.size()), threads,
       [&] {
-        return row_places{row_mask_flags(p.mask, b.columns), column_set(b.columns)};
+        return row_places{row_mask_flags(p.mask, b.columns), column_set(b.columns), {}};
       },
       [&](row_places& of, int piece) {
         for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
@@ -113,7 +184,9 @@ void say_bytes_of_product(const problem& p, const sparse_operand& b, const std::
                 if (allows(b.entries[q])) of.columns.insert(b.entries[q]);
           });
           of.mask.end();
-          of.columns.drain([&](index) { ++counts[static_cast<std::size_t>(piece)]; });
+          of.found.clear();
+          of.columns.drain(of.found);
+          counts[static_cast<std::size_t>(piece)] += static_cast<int64>(of.found.size());
         }
       });
   int64 nnz = 0;

@@ -38,24 +38,19 @@ class row_sums {
     const int64 begin = p_.a.offset(i), end = p_.a.offset(i + 1);
     if (begin == end) return 0;
     const auto before = to.columns.size();
-    const auto visit = [&](index column) {
-      to.add(column, finished<S>(sums_[column], end - begin));
-    };
     mask_.begin(i);
     // A row with many products is added without a test per product.
     const bool is_full = products > b_.columns && first == 0 && last == b_.columns;
-    if (is_full) std::fill_n(&sums_[0], b_.columns, S::zero());
-    mask_.with_test([&](auto allows) {
-      if (is_full)
-        form<true>(i, begin, end, first, last, allows);
-      else
-        form<false>(i, begin, end, first, last, allows);
-    });
+    if (is_full) {
+      std::fill_n(&sums_[0], b_.columns, S::zero());
+      mask_.with_test_of_many([&](auto allows) { form<true>(i, begin, end, first, last, allows); });
+      present_.drain_all(b_.columns, to.columns);
+    } else {
+      mask_.with_test([&](auto allows) { form<false>(i, begin, end, first, last, allows); });
+      present_.drain(to.columns);
+    }
     mask_.end();
-    if (is_full)
-      present_.drain_all(b_.columns, visit);
-    else
-      present_.drain(visit);
+    to.add_values(before, [&](index column) { return finished<S>(sums_[column], end - begin); });
     return static_cast<int64>(to.columns.size() - before);
   }
 

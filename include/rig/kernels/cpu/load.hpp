@@ -43,6 +43,12 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
   }
 }
 
+/// Algebra types, for each of which the library has what all semirings share.
+#define RIG_EACH_ALGEBRA(OF) OF(bool) OF(int32) OF(int64) OF(float) OF(double)
+#define RIG_SHARED(T) extern template void convert_row<T>(const void*, type, T*, int64);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
+
 /// to[j] = b(i, first + j) in the type To, for 0 … count; of a cbsr the elements that it retains.
 template <class To>
 void convert_part(const dense_operand& b, index i, int64 first, int64 count, To* to) {

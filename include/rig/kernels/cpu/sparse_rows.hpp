@@ -4,7 +4,7 @@
 // and the pieces of a result.
 
 #include <cstdlib>
-#include <exception>
+#include <functional>
 #include <memory>
 #include <new>
 #include <type_traits>
@@ -134,17 +134,10 @@ class column_set {
     const auto at = static_cast<std::size_t>(column);
     leaves_[at / 64] |= std::uint64_t{1} << (at % 64);
   }
-  /// Calls visit(column) in ascending order, and empties the set.
-  template <class Visit>
-  void drain(Visit visit) {
-    drain(levels_.size() - 1, 0, visit);
-  }
+  /// Appends the columns in ascending order, and empties the set.
+  void drain(std::vector<index>& to);
   /// The same, by reading every word.
-  template <class Visit>
-  void drain_all(index columns, Visit visit) {
-    const std::size_t words = static_cast<std::size_t>(columns) / 64 + 1;
-    for (std::size_t at = 0; at < words; ++at) drain(0, at, visit);
-  }
+  void drain_all(index columns, std::vector<index>& to);
 
  private:
   /// Marks a word of the leaves that is no longer empty.
@@ -157,18 +150,8 @@ class column_set {
       at /= 64;
     }
   }
-  template <class Visit>
-  void drain(std::size_t level, std::size_t at, Visit& visit) {
-    std::uint64_t bits = levels_[level][at];
-    levels_[level][at] = 0;
-    for (; bits != 0; bits &= bits - 1) {
-      const std::size_t below = at * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
-      if (level == 0)
-        visit(static_cast<index>(below));
-      else
-        drain(level - 1, below, visit);
-    }
-  }
+  void drain(std::size_t level, std::size_t at, std::vector<index>& to);
+  void drain_leaf(std::size_t at, std::vector<index>& to);
 
   std::vector<zeroed_words> levels_;
   std::uint64_t* leaves_;  ///< of the lowest level
@@ -178,7 +161,9 @@ class column_set {
 class row_mask_flags {
  public:
   row_mask_flags(const mask_operand& mask, index columns)
-      : mask_(mask), flags_(mask.over == mask_operand::kind::matrix ? columns : 0) {}
+      : mask_(mask),
+        columns_(columns),
+        flags_(mask.over == mask_operand::kind::absent ? 0 : columns) {}
 
   void begin(index row) {
     row_ = row;
@@ -199,7 +184,7 @@ class row_mask_flags {
     if (mask_.over == mask_operand::kind::matrix)
       return work([&](index column) { return flags_.contains(column) != is_complemented; });
     if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
-    const int64 first = row_ * mask_.full.stride;
+    const int64 first = first_of_row();
     const auto by_values = [&]<class T>(const T* values) {
       work([=](index column) { return (values[column] != T()) != is_complemented; });
     };
@@ -211,9 +196,21 @@ class row_mask_flags {
       return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
     });
   }
+  /// The same for a row of more products than columns: elements of a dense mask are read before.
+  template <class Work>
+  void with_test_of_many(Work work) {
+    if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
+    if (mask_.over == mask_operand::kind::dense) set_flags_of_dense();
+    const bool is_complemented = mask_.complemented;
+    work([&](index column) { return flags_.contains(column) != is_complemented; });
+  }
 
  private:
+  int64 first_of_row() const { return row_ * mask_.full.stride; }
+  void set_flags_of_dense();
+
   const mask_operand& mask_;
+  const index columns_;
   column_flags flags_;
   index row_ = 0;
 };
@@ -230,6 +227,18 @@ class column_elements {
   buffer memory_;
 };
 
+/// Makes room for `count` elements; a vector that grows gets twice the room that it had.
+template <class T>
+[[gnu::noinline]] void reserve(std::vector<T>& of, std::size_t count) {
+  if (count <= of.capacity()) return;
+  count = std::max({count, 2 * of.capacity(), std::size_t{16}});
+  try {
+    of.reserve(count);
+  } catch (const std::bad_alloc&) {
+    cannot_allocate(count * sizeof(T));
+  }
+}
+
 /// Consecutive entries of a result. On cache lines of its own, because threads add to neighbours.
 template <class T>
 struct alignas(64) result_piece {
@@ -241,50 +250,47 @@ struct alignas(64) result_piece {
 
   /// Makes room for entries, at most some: products that meet make fewer.
   void expect(int64 entries) {
-    reserve(static_cast<std::size_t>(std::min<int64>(entries, 1 << 20)));
-  }
-  void reserve(std::size_t count) {
-    try {
-      columns.reserve(count);
-      values.reserve(count);
-    } catch (const std::bad_alloc&) {
-      cannot_allocate(count * (sizeof(index) + sizeof(element)));
-    }
+    const auto count = static_cast<std::size_t>(std::min<int64>(entries, 1 << 20));
+    reserve(columns, count);
+    reserve(values, count);
   }
   void add(index column, T value) {
-    if (columns.size() == columns.capacity())
-      reserve(std::max<std::size_t>(16, 2 * columns.size()));
+    if (columns.size() == columns.capacity()) {
+      reserve(columns, columns.size() + 1);
+      reserve(values, columns.capacity());
+    }
     columns.push_back(column);
     values.push_back({value});
   }
+  /// Adds value(column) for the columns from the `first`-th on, which have none.
+  template <class Value>
+  void add_values(std::size_t first, Value value) {
+    reserve(values, columns.size());
+    for (std::size_t k = first; k < columns.size(); ++k) values.push_back({value(columns[k])});
+  }
 };
 
-/// Runs work(k) for 0 … count − 1 on threads, each with its own state from make(); throws what one
-/// of them throws.
+/// What one thread does of the pieces of some work.
+class piece_worker {
+ public:
+  virtual ~piece_worker() = default;
+  virtual void run(int piece) = 0;
+};
+/// Runs pieces 0 … count − 1 on threads, each with a worker of its own; throws what one of them
+/// throws.
+void run_pieces(int count, int threads,
+                const std::function<std::unique_ptr<piece_worker>()>& worker_of_thread);
+
+/// The same by work(state, piece), where make() returns a thread's state.
 template <class Make, class Work>
 void in_pieces(int count, int threads, Make make, Work work) {
-  std::exception_ptr failure;
-#pragma omp parallel num_threads(threads)
-  {
-    std::unique_ptr<decltype(make())> state;
-    try {
-      state = std::make_unique<decltype(make())>(make());
-    } catch (...) {
-#pragma omp critical(rig_failure)
-      failure = std::current_exception();
-    }
-#pragma omp for schedule(dynamic, 1)
-    for (int k = 0; k < count; ++k) {
-      if (state == nullptr) continue;
-      try {
-        work(*state, k);
-      } catch (...) {
-#pragma omp critical(rig_failure)
-        failure = std::current_exception();
-      }
-    }
-  }
-  if (failure != nullptr) std::rethrow_exception(failure);
+  struct worker final : piece_worker {
+    decltype(make()) state;
+    Work& work;
+    worker(Make& make, Work& of) : state(make()), work(of) {}
+    void run(int piece) override { work(state, piece); }
+  };
+  run_pieces(count, threads, [&] { return std::make_unique<worker>(make, work); });
 }
 
 /// Empty rows, with room for so many entries of C's type.
@@ -324,6 +330,12 @@ sparse_result assemble(const problem& p, index rows, index columns, std::vector<
   out.values = std::move(made.values);
   return out;
 }
+
+#define RIG_SHARED(T)                                                                         \
+  extern template sparse_result assemble<T>(const problem&, index, index, std::vector<int64>, \
+                                            std::vector<result_piece<T>>&);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
 
 /// The first rows of at most `pieces` pieces of equal work, and the end; row i has work[i].
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces);
