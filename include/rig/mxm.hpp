@@ -309,8 +309,23 @@ problem problem_of(const char* operation, const semiring_info& algebra,
   return p;
 }
 
-template <semiring S, class TA, dense_like B, class Mask>
-problem make_problem(const char* name, const matrix<TA>& a, const B& b, const Mask& mask,
+/// The name of an operation whose B has one column.
+struct column_name {
+  const char* text;
+  operator const char*() const { return text; }
+};
+/// The CPU kernels of S. Those of a builtin pair serve any B.
+template <semiring S, class Name>
+constexpr auto run_of() {
+  constexpr bool may_be_ahead = is_of_rig<S>() && !is_wrapper<S> && !is_integer<typename S::accum>;
+  if constexpr (is_same<Name, column_name> && !may_be_ahead)
+    return &on_cpu::run_column<S>;
+  else
+    return &on_cpu::run<S>;
+}
+
+template <semiring S, class Name, class TA, dense_like B, class Mask>
+problem make_problem(Name name, const matrix<TA>& a, const B& b, const Mask& mask,
                      const descriptor& desc, S = {}) {
   static_assert(is_loadable<TA, typename S::left>,
                 "A's storage type does not convert to the semiring's left type: A may be float, "
@@ -320,7 +335,7 @@ problem make_problem(const char* name, const matrix<TA>& a, const B& b, const Ma
                 "double, int32, int64, bool, half or bfloat16, or exactly that type");
   static_assert(!is_cbsr<B> || !is_cbsr_mask<Mask>,
                 "under the structure of a cbsr, B must be a dense");
-  return problem_of(name, info_of<S>, &on_cpu::run<S>, a, b, mask, desc);
+  return problem_of(name, info_of<S>, run_of<S, Name>(), a, b, mask, desc);
 }
 
 /// Whether a result has a second array.
@@ -369,8 +384,8 @@ Result make_result(const problem& p, const Mask& mask) {
 }
 
 /// A problem whose result is new.
-template <class Result, class S, class TA, dense_like B, class Mask>
-problem new_problem(const char* name, const matrix<TA>& a, const B& b, S s, const Mask& mask,
+template <class Result, class S, class Name, class TA, dense_like B, class Mask>
+problem new_problem(Name name, const matrix<TA>& a, const B& b, S s, const Mask& mask,
                     const descriptor& desc) {
   using element = typename Result::value_type;
   problem p = make_problem(name, a, b, mask, desc, s);
@@ -380,9 +395,9 @@ problem new_problem(const char* name, const matrix<TA>& a, const B& b, S s, cons
   return p;
 }
 
-template <class Named, class S, class TA, dense_like B, class Mask>
+template <class Named, class S, class TA, dense_like B, class Mask, class Name = const char*>
 mxm_result<Named, S, Mask> mxm_creating(const matrix<TA>& a, const B& b, S s, const Mask& mask,
-                                        const descriptor& desc, const char* name = "mxm") {
+                                        const descriptor& desc, Name name = "mxm") {
   using result = mxm_result<Named, S, Mask>;
   return or_out_of_memory(name, [&] {
     if constexpr (require_semiring<S>()) {
@@ -398,9 +413,9 @@ mxm_result<Named, S, Mask> mxm_creating(const matrix<TA>& a, const B& b, S s, co
   });
 }
 
-template <class Result, class S, class TA, dense_like B, class Mask>
+template <class Result, class S, class TA, dense_like B, class Mask, class Name = const char*>
 void mxm_into(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s, const Mask& mask,
-              const descriptor& desc, const char* name = "mxm") {
+              const descriptor& desc, Name name = "mxm") {
   static_assert(!is_cbsr<Result>, "a cbsr is immutable and cannot be an existing result");
   static_assert(!is_cbsr_mask<Mask>, "a product under the structure of a cbsr is a new cbsr");
   or_out_of_memory(name, [&] {

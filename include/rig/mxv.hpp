@@ -85,7 +85,7 @@ concept matrix_like = is_matrix<B>;
 /// `mxv` or `vxm` of a dense, as a product. sparse_mxm.hpp has those of a sparse vector.
 template <class TA, class TU, class S>
 struct column_product {
-  const char* name;
+  column_name name;
   const matrix<TA>& a;
   const dense<TU>& u;
   S s;
@@ -94,12 +94,12 @@ struct column_product {
 template <class TA, class TU, class S>
 column_product<TA, TU, S> mxv_call(const matrix<TA>& a, const dense<TU>& u, S s,
                                    const descriptor& desc) {
-  return {"mxv", a, u, s, of_mxv(a, u, desc)};
+  return {{"mxv"}, a, u, s, of_mxv(a, u, desc)};
 }
 template <class TU, class TA, class S>
 column_product<TA, TU, over_column<S>> vxm_call(const dense<TU>& u, const matrix<TA>& a, S,
                                                 const descriptor& desc) {
-  return {"vxm", a, u, {}, of_vxm(u, a, desc)};
+  return {{"vxm"}, a, u, {}, of_vxm(u, a, desc)};
 }
 template <class Named, class TA, class TU, class S, class Mask>
 auto new_column(const column_product<TA, TU, S>& of, const Mask& mask, const descriptor&) {

@@ -168,14 +168,16 @@ template <class Named = void, class T, indexed_sums M, option_like Option = desc
 auto reduce_rows(const matrix<T>& a, M, const Option& option = {},
                  const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
-  return mxm_creating<Named>(a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
+  return mxm_creating<Named>(a, unread_column(a, used), of_entries<M>(), mask_among(option), used,
+                             column_name{"mxm"});
 }
 /// Into C.
 template <class W, class T, indexed_sums M, option_like Option = descriptor>
 void reduce_rows(indexed_dense<W>& w, accumulator accum, const matrix<T>& a, M,
                  const Option& option = {}, const behind<Option>& desc = {}) {
   const descriptor& used = descriptor_among(option, desc);
-  mxm_into(w, accum, a, unread_column(a, used), of_entries<M>(), mask_among(option), used);
+  mxm_into(w, accum, a, unread_column(a, used), of_entries<M>(), mask_among(option), used,
+           column_name{"mxm"});
 }
 
 /// The sum of each column: `reduce_rows` of the transpose, which a matrix keeps.

@@ -9,6 +9,12 @@
 #include "rig/elementwise.hpp"
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/mxv.hpp"
+#include "rig/semirings/max_first.hpp"
+#include "rig/semirings/max_second.hpp"
+#include "rig/semirings/min_first.hpp"
+#include "rig/semirings/min_second.hpp"
+#include "rig/semirings/plus_first.hpp"
+#include "rig/semirings/plus_second.hpp"
 
 namespace rig {
 
@@ -17,11 +23,29 @@ namespace rig {
 template <class S>
 using over_row = std::conditional_t<commutes<S>, S, exchanged<S>>;
 
+/// A semiring whose machine code serves S: `first` with exchanged operands is `second`.
+template <class S>
+struct same_code {
+  using type = S;
+};
+#define RIG_MIRRORED(name, other)        \
+  template <class T>                     \
+  struct same_code<exchanged<name<T>>> { \
+    using type = other<T>;               \
+  };
+RIG_MIRRORED(plus_first, plus_second)
+RIG_MIRRORED(plus_second, plus_first)
+RIG_MIRRORED(min_first, min_second)
+RIG_MIRRORED(min_second, min_first)
+RIG_MIRRORED(max_first, max_second)
+RIG_MIRRORED(max_second, max_first)
+#undef RIG_MIRRORED
+
 namespace on_cpu {
 /// Runs a kernel of mxv over S.
 template <class S>
 sparse_result multiply_column(int which, const problem& p) {
-  return multiply<over_row<S>>(which, p);
+  return multiply<typename same_code<over_row<S>>::type>(which, p);
 }
 }  // namespace on_cpu
 

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <vector>
 
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/kernels/list.hpp"
 #include "rig/mxm.hpp"
@@ -35,9 +36,6 @@ std::vector<matrix<double>> search(const matrix<bool>& a, std::span<const index>
   return levels;
 }
 
-/// A search of more levels is made anew by sparse products, which read a frontier's arcs only.
-constexpr int most_levels = 32;
-
 /// The number of shortest paths from each source to each node, and the node's level, n×k. Each
 /// level is a product with all of A.
 struct dense_search {
@@ -55,7 +53,8 @@ struct dense_search {
     const auto start =
         matrix<double>::from_positions(a.rows(), paths.columns(), sources, columns, 1.0);
     auto frontier = ewise_add(paths, start.to(a.where()), binary::second, other);
-    for (; depth <= most_levels && reduce(frontier, binary::maximum, other) > 0; ++depth) {
+    for (; depth <= measured::most_levels && reduce(frontier, binary::maximum, other) > 0;
+         ++depth) {
       ewise_add(paths, none, paths, frontier, binary::plus, other);
       assign(levels, none, depth, all, all, values(frontier), other);
       frontier = mxm(a, frontier, plus_second<double>(), complement(values(paths)), product);
@@ -67,11 +66,11 @@ struct dense_search {
 };
 
 /// Adds the shares of the paths from these sources to `sums`, by dense products. Returns false,
-/// and adds nothing, if there are too many levels.
+/// and adds nothing, if there are too many levels for products that read all arcs.
 bool add_batch_by_dense(const matrix<bool>& a, std::span<const index> sources, dense<double>& sums,
                         const descriptor& other, const descriptor& product) {
   const dense_search found(a, sources, other, product);
-  if (found.depth > most_levels) return false;
+  if (found.depth > measured::most_levels) return false;
   // 1 + what a node passes on: a path ends there, and others lead through.
   auto shares = filled<double>(a.rows(), found.paths.columns(), 1, a.where(), other);
   for (int level = found.depth - 1; level > 1; --level) {

@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
@@ -13,11 +14,6 @@
 
 namespace rig {
 namespace {
-
-/// A search that has more levels is left to FastSV, whose iterations are few on long paths, too.
-constexpr int most_levels = 32;
-/// A frontier of more than this share of the nodes is read by what the other nodes point at.
-constexpr index wide_share = 16;
 
 /// What a call makes of its options.
 struct plan {
@@ -37,7 +33,7 @@ vector<bool> neighbours(const matrix<bool>& a, const vector<bool>& frontier,
                         const dense<bool>& seen, const plan& by) {
   const any_pair<bool> reached;
   const auto unseen = complement(values(seen));
-  const bool is_wide = frontier.nnz() > a.rows() / wide_share;
+  const bool is_wide = frontier.nnz() > a.rows() / measured::wide_share;
   if (by.given.symmetric)
     return is_wide ? mxv(a, frontier, reached, unseen, by.other)
                    : vxm(frontier, a, reached, unseen, by.other);
@@ -52,7 +48,7 @@ bool mark_component(const matrix<bool>& a, dense<bool>& seen, int& iterations, c
   const index* const middle = s.column_indices() + a.nnz() / 2;
   const index start = dense<index>::view(middle, 1, 1, 1, s.where(), s.stream()).to(cpu())(0, 0);
   auto frontier = vector<bool>::from_indices(a.rows(), std::span(&start, 1)).to(a.where());
-  for (int level = 0; frontier.nnz() > 0 && level < most_levels; ++level) {
+  for (int level = 0; frontier.nnz() > 0 && level < measured::most_levels; ++level) {
     const vector<bool> marks(frontier.as_row().with_value(true));
     ewise_add(seen, none, seen, marks, binary::second, by.other);
     if (by.given.progress) by.given.progress(iterations + 1);

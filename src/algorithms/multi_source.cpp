@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/algorithms/bfs.hpp"
 #include "rig/elementwise.hpp"
@@ -131,9 +132,8 @@ class walking_sets {
   /// The next frontier, after one whose sets have this size. If few nodes have a set, and few arcs,
   /// there is a vector per word, and only those arcs are read; otherwise one product for all words.
   void step(int64 size) {
-    constexpr int64 nodes_per_set = 4;
     if (!full_product_.kernel.empty() ||
-        size * nodes_per_set > int64{a_.rows()} * reached_.columns())
+        size * measured::nodes_per_set > int64{a_.rows()} * reached_.columns())
       return step_full();
     for (index w = 0; !is_few_ && w < full_.columns(); ++w)
       few_[at(w)] = non_empty(vector<int64>::from(columns_of(full_, w)));
@@ -193,13 +193,12 @@ class walking_sets {
 
   /// Whether the arcs of the nodes that have a set are few beside those of all words.
   bool has_few_arcs() {
-    constexpr int64 arcs_per_frontier_arc = 16;
     if (has_many_levels(a_)) return true;
     if (degrees_.rows() == 0) degrees_ = degrees_of(a_, other_);
     int64 arcs = 0;
     for (const vector<int64>& sets : few_)
       arcs += reduce(ewise_mult(sets, degrees_, binary::second, other_), binary::plus, other_);
-    return arcs * arcs_per_frontier_arc <= a_.nnz() * reached_.columns();
+    return arcs * measured::arcs_per_frontier_arc <= a_.nnz() * reached_.columns();
   }
 
   void step_few() {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "algorithms/measured.hpp"
 #include "call/checks.hpp"
 #include "call/choice.hpp"
 #include "rig/graph.hpp"
@@ -65,10 +66,7 @@ matrix<bool> to_prepare(const matrix<bool>& a) {
   return matrix<bool>(pattern::prepared_apart(a.shared_structure()), true);
 }
 
-bool has_many_levels(const matrix<bool>& a) {
-  constexpr int64 arcs_per_node = 4;
-  return a.nnz() < arcs_per_node * a.rows();
-}
+bool has_many_levels(const matrix<bool>& a) { return a.nnz() < measured::arcs_per_node * a.rows(); }
 
 std::vector<index> require_sources(const char* name, const integers& sources, index nodes) {
   std::vector<index> out;

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "algorithms/depth_first.hpp"
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
@@ -69,12 +70,11 @@ class allowance {
  public:
   explicit allowance(const matrix<bool>& a)
       : per_node_(1 + a.nnz() / std::max(a.rows(), 1)),
-        left_(64 * per_step + 16 * (a.nnz() + a.rows())) {}
+        left_(64 * measured::arcs_per_step + 16 * (a.nnz() + a.rows())) {}
   /// Whether it covers one more step, from so many nodes.
-  bool covers(int64 nodes) { return (left_ -= per_step + nodes * per_node_) > 0; }
+  bool covers(int64 nodes) { return (left_ -= measured::arcs_per_step + nodes * per_node_) > 0; }
 
  private:
-  static constexpr int64 per_step = 8192;
   int64 per_node_, left_;
 };
 

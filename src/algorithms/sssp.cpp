@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -12,9 +13,6 @@
 
 namespace rig {
 namespace {
-
-/// The default width of a bucket in usual weights. On a device a step costs much beside its arcs.
-double usual_weights(place where) { return where == cpu() ? 1 : 2; }
 
 template <class T>
 void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
@@ -37,9 +35,8 @@ std::vector<double> sample_of(const matrix<T>& a) {
     take(a.iso_value());
     return out;
   }
-  constexpr int64 about = 4096;
   // An odd stride meets every phase of weights that repeat after 2, 4, 8 … entries.
-  const int64 stride = a.nnz() / about | 1;
+  const int64 stride = a.nnz() / measured::sampled_weights | 1;
   const auto count = static_cast<index>((a.nnz() + stride - 1) / stride);
   const auto some =
       dense<T>::view(a.values(), count, 1, stride, a.where(), a.values_stream()).to(cpu());
@@ -51,12 +48,11 @@ std::vector<double> sample_of(const matrix<T>& a) {
 /// make one bucket of all nodes.
 template <class T>
 double usual_weight(const matrix<T>& a) {
-  constexpr double most_medians = 16;
   auto sample = sample_of(a);
   if (sample.empty()) return 0;
   const auto middle = sample.begin() + static_cast<std::ptrdiff_t>(sample.size() / 2);
   std::nth_element(sample.begin(), middle, sample.end());
-  const double most = most_medians * *middle;
+  const double most = measured::most_medians * *middle;
   double sum = 0;
   for (const double weight : sample) sum += std::min(weight, most);
   return sum / static_cast<double>(sample.size());
@@ -65,8 +61,9 @@ double usual_weight(const matrix<T>& a) {
 /// The width of a bucket. Wide ones make fewer steps, each of which has a cost of its own.
 template <class T>
 T width_of(const matrix<T>& a, const sssp_options& given) {
-  const T width =
-      convert<T>(given.delta > 0 ? given.delta : usual_weights(a.where()) * usual_weight(a));
+  const double usual_weights =
+      a.where() == cpu() ? measured::usual_weights : measured::usual_weights_on_device;
+  const T width = convert<T>(given.delta > 0 ? given.delta : usual_weights * usual_weight(a));
   return width > 0 ? width : 1;
 }
 

@@ -1,5 +1,6 @@
 #include "rig/algorithms/triangles.hpp"
 
+#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -8,13 +9,10 @@
 namespace rig {
 namespace {
 
-/// Beside a greatest degree of fewer means, an order by degree does not pay.
-constexpr int64 skew = 8;
-
 /// One arc of each edge, so that few of them leave each node.
 matrix<bool> oriented_edges(const matrix<bool>& a, const descriptor& desc) {
   const int64 greatest = reduce(degrees_of(a, desc), binary::maximum, desc);
-  if (greatest * a.rows() > skew * a.nnz()) return to_higher_degree(a, desc);
+  if (greatest * a.rows() > measured::skewed_means * a.nnz()) return to_higher_degree(a, desc);
   return select(a, selection::lower, -1, desc).with_value(true);
 }
 

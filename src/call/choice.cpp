@@ -179,8 +179,8 @@ const kernel* cheapest_kernel(const problem& p, int* able) {
   return cheapest;
 }
 
-explanation explained(problem& p, std::string words, operands any_of,
-                      double (*bytes)(const kernel&, const problem&)) {
+explanation explanation_of(problem& p, std::string words, operands any_of,
+                           double (*bytes)(const kernel&, const problem&)) {
   const choice made = choose(p);
   explanation out;
   out.operation = std::move(words);

@@ -32,7 +32,7 @@ choice choose(problem& p);
 
 /// The choice, and the answers of the kernels that serve any of these operands; `bytes` predicts
 /// the traffic of one.
-explanation explained(problem& p, std::string words, operands any_of,
-                      double (*bytes)(const kernel&, const problem&));
+explanation explanation_of(problem& p, std::string words, operands any_of,
+                           double (*bytes)(const kernel&, const problem&));
 
 }  // namespace rig

@@ -10,7 +10,7 @@ namespace {
 using kind = operation::kind;
 
 /// Memory that the steps of one operation pass on. It outlives the order of streams.
-struct intermediates {
+struct kept_operands {
   assigned_region region;
   dense_room t, apart;
 };
@@ -97,7 +97,7 @@ bool is_spread_in_place(const operation& o) {
 }
 
 /// Computes T, and makes the operation the one that joins it with C.
-void set_t(operation& o, intermediates& kept) {
+void set_t(operation& o, kept_operands& kept) {
   if (o.what == kind::assign) {
     kept.region = steps_of(o).region(o);
     o.region_rows = kept.region.rows.data<bool>();
@@ -140,7 +140,7 @@ result_shape check_dense(operation& o) {
 
 void run_dense(const operation& o) {
   if (o.c.full.rows == 0 || o.c.full.columns == 0) return;
-  intermediates kept;
+  kept_operands kept;
   const in_order order(o);
   const bool is_given = o.what == kind::merge || o.what == kind::map;
   if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);

@@ -300,10 +300,10 @@ explanation explain(problem& p) {
   p.reasons = true;
   check(p);
   backend_of(p.a.where).find_statistics(p);
-  return explained(p, in_words(p),
-                   p.is_updated ? operands::updated
-                                : operands::dense | operands::cbsr_right | operands::cbsr_mask,
-                   &traffic);
+  return explanation_of(p, in_words(p),
+                        p.is_updated ? operands::updated
+                                     : operands::dense | operands::cbsr_right | operands::cbsr_mask,
+                        &traffic);
 }
 
 }  // namespace rig

@@ -114,7 +114,7 @@ std::string in_words(const operation& o) {
 }
 
 /// Per product the column and the value of B; per entry of C the same.
-double traffic(const kernel&, const problem& p) {
+double sparse_traffic(const kernel&, const problem& p) {
   if (operands_of(p) == operands::dense_pair)
     return static_cast<double>(p.mask.sparse.nnz) *
            static_cast<double>(p.left_full.columns * p.b.value_bytes);
@@ -129,8 +129,8 @@ explanation explain_product(const operation& o) {
   const in_order order(o);
   problem p = problem_of(o);
   p.reasons = true;
-  return explained(p, in_words(o), operands::sparse | operands::vector | operands::dense_pair,
-                   &traffic);
+  return explanation_of(p, in_words(o), operands::sparse | operands::vector | operands::dense_pair,
+                        &sparse_traffic);
 }
 
 sparse_result multiply(const operation& o, workspace& work) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cpu/measured.hpp"
 #include "rig/scalar.hpp"
 
 namespace rig::on_cpu {
@@ -21,15 +22,16 @@ struct thread_times {
 class free_cores {
  public:
   /// Whether the last check is some time ago.
-  bool is_due(int64 now) const { return now - checked_ >= interval; }
+  bool is_due(int64 now) const { return now - checked_ >= measured::check_interval; }
   /// Takes new times of the thread, and the number of cores that the process may use.
   void check(const thread_times& of, int cores) {
     checked_ = of.now;
     cores_ = cores;
     const int64 ready = of.ran - ran_ + of.waited - waited_;
-    if (ready < judged) return;
+    if (ready < measured::judged_time) return;
     const double share = static_cast<double>(of.waited - waited_) / static_cast<double>(ready);
-    share_ += (share - share_) * std::min(1.0, static_cast<double>(ready) / memory);
+    share_ +=
+        (share - share_) * std::min(1.0, static_cast<double>(ready) / measured::waiting_memory);
     ran_ = of.ran;
     waited_ = of.waited;
     judge(ready);
@@ -38,11 +40,8 @@ class free_cores {
   int count(bool is_long) const { return std::max(1, is_long ? cores_ : cores_ >> halvings_); }
 
  private:
-  static constexpr int64 ms = 1'000'000, interval = 4 * ms, judged = 8 * ms,
-                         least_patience = 50 * ms, most_patience = 1600 * ms;
-  static constexpr double memory = 32 * ms, crowded = 0.25, calm = 0.125;  // docs/lab/cpu.md
-
   void judge(int64 ready) {
+    using namespace measured;
     calm_for_ = share_ < calm ? calm_for_ + ready : 0;
     if (share_ > crowded && cores_ >> halvings_ > 1) {
       ++halvings_;
@@ -59,7 +58,7 @@ class free_cores {
 
   int cores_ = 1, halvings_ = 0;
   int64 checked_ = 0, ran_ = 0, waited_ = 0;
-  int64 calm_for_ = 0, patience_ = least_patience;
+  int64 calm_for_ = 0, patience_ = measured::least_patience;
   double share_ = 0;  ///< of the time in which the thread could run, that it waited
 };
 

@@ -25,6 +25,14 @@ constexpr double long_work = 1 << 25;
 /// A mask of at most so many entries makes work for these alone.
 constexpr int64 few_mask_entries = 4096;
 
+/// A thread's teams, in nanoseconds: the time between two checks of its times, that which is judged
+/// at once, that which the share of waiting remembers, and how long it must be calm before its
+/// teams grow. It is crowded if it waits for more than one share of its time, and calm below the
+/// other.
+constexpr int64 ms = 1'000'000, check_interval = 4 * ms, judged_time = 8 * ms,
+                least_patience = 50 * ms, most_patience = 1600 * ms;
+constexpr double waiting_memory = 32 * ms, crowded = 0.25, calm = 0.125;
+
 // Estimates. Only their order matters.
 
 /// The gather rate per thread for tiles of 64 floats from a table in the last-level cache.

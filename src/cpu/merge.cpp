@@ -133,53 +133,45 @@ int64 entries_before(const sparse_operand* of, index row) {
   return of == nullptr ? 0 : of->offset(row) - of->offset(0);
 }
 
+/// The last of low … high for which `holds`, as it does for all before; or low.
+template <class Holds>
+index last_where(index low, index high, Holds holds) {
+  while (low < high) {
+    const index middle = high - (high - low) / 2;
+    if (holds(middle))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  return low;
+}
+
 /// The place before which `work` entries and rows of the operands lie.
 cut cut_at(const merge_step& m, int64 work) {
   const auto before_row = [&](index row) {
     return row + entries_before(m.x, row) + entries_before(m.y, row);
   };
-  index low = 0, high = m.x->rows;  // the last row with at most `work` before it
-  while (low < high) {
-    const index middle = high - (high - low) / 2;
-    if (before_row(middle) <= work)
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  if (low == m.x->rows) return {low, 0};
-  const int64 rest = work - before_row(low);
+  const index row = last_where(0, m.x->rows, [&](index at) { return before_row(at) <= work; });
+  if (row == m.x->rows) return {row, 0};
+  const int64 rest = work - before_row(row);
   const auto before_column = [&](index column) {
-    const cut place{low, column};
+    const cut place{row, column};
     int64 count = 0;
     for (const sparse_operand* of : {m.x, m.y})
-      if (of != nullptr) count += at(of, place).next - of->offset(low);
+      if (of != nullptr) count += at(of, place).next - of->offset(row);
     return count;
   };
-  index left = 0, right = m.x->columns;  // the last column with at most `rest` before it
-  while (left < right) {
-    const index middle = right - (right - left) / 2;
-    if (before_column(middle) <= rest)
-      left = middle;
-    else
-      right = middle - 1;
-  }
-  return {low, left};
+  return {row,
+          last_where(0, m.x->columns, [&](index column) { return before_column(column) <= rest; })};
 }
 
 /// The rows of entries first … first + count.
 void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
   const int64 base = x.offset(0);
-  index low = 0, high = x.rows - 1;  // the last row that begins at or before `first`
-  while (low < high) {
-    const index middle = high - (high - low) / 2;
-    if (x.offset(middle) - base <= first)
-      low = middle;
-    else
-      high = middle - 1;
-  }
+  index row = last_where(0, x.rows - 1, [&](index at) { return x.offset(at) - base <= first; });
   for (int k = 0; k < count; ++k) {
-    while (x.offset(low + 1) - base <= first + k) ++low;
-    rows[k] = low;
+    while (x.offset(row + 1) - base <= first + k) ++row;
+    rows[k] = row;
   }
 }
 

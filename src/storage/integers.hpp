@@ -11,10 +11,10 @@ namespace rig {
 
 inline std::size_t size(int64 count) { return static_cast<std::size_t>(count); }
 
-inline void check_shape(checked_index rows, checked_index columns) {
-  if (rows.as("matrix", "rows") < 0 || columns.as("matrix", "columns") < 0)
+inline void check_shape(const char* of, checked_index rows, checked_index columns) {
+  if (rows.as(of, "rows") < 0 || columns.as(of, "columns") < 0)
     fail(errc::shape,
-         {"matrix: ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
+         {of, ": ", rows, "x", columns, " is not a shape; rows and columns must be at least 0"});
 }
 
 /// The caller's array, read bytewise: a program may use either of two types of one size and sign,

@@ -14,7 +14,7 @@ namespace rig {
 namespace {
 
 void check_offsets(index rows, index columns, const integers& given, std::size_t entries) {
-  check_shape(rows, columns);
+  check_shape("matrix", rows, columns);
   if (given.size() != size(rows) + 1)
     fail(errc::shape,
          {"matrix: ", rows, " rows need ", size(rows) + 1, " offsets, got ", given.size()});
@@ -168,7 +168,7 @@ bool has_same_places(const pattern& x, const pattern& y) {
 }
 
 std::shared_ptr<const pattern> pattern_without_entries(checked_index rows, checked_index columns) {
-  check_shape(rows, columns);
+  check_shape("matrix", rows, columns);
   return or_out_of_memory("matrix", [&] {
     return std::make_shared<const pattern>(
         rows, columns, 0, buffer::zeros((size(rows) + 1) * sizeof(int32)), false, buffer());

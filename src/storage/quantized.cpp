@@ -9,6 +9,7 @@
 
 #include "rig/kernels/cpu/load.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "storage/integers.hpp"
 
 namespace rig {
 namespace {
@@ -16,12 +17,6 @@ namespace {
 /// The number of threads for a pass over the matrix.
 int threads_for(index rows, index columns) {
   return on_cpu::threads_for(static_cast<double>(rows) * columns);
-}
-
-void check_shape(checked_index rows, checked_index columns) {
-  if (rows.as("quantized", "rows") < 0 || columns.as("quantized", "columns") < 0)
-    fail(errc::shape, {"quantized: ", rows, "x", columns,
-                       " is not a shape; rows and columns must be at least 0"});
 }
 
 struct extent {
@@ -135,7 +130,7 @@ requires(is_float<T> || is_small_float<T>) quantized quantized::from(const dense
 quantized quantized::from_codes(checked_index rows, checked_index columns,
                                 std::span<const unsigned char> codes, std::span<const float> low,
                                 std::span<const float> step) {
-  check_shape(rows, columns);
+  check_shape("quantized", rows, columns);
   const std::size_t count = static_cast<std::size_t>(rows) * static_cast<std::size_t>(columns);
   if (codes.size() != count)
     fail(errc::shape,
@@ -181,7 +176,7 @@ const {
 }
 
 quantized::parts quantized::uninitialised(index rows, index columns, index range_count) {
-  check_shape(rows, columns);
+  check_shape("quantized", rows, columns);
   if (range_count != 1 && range_count != columns)
     fail(errc::shape,
          {"quantized: ", range_count, " ranges for ", rows, "x", columns, "; give 1 or ", columns});

@@ -280,7 +280,7 @@ sorted_tuples sort_checked(index rows, index columns, std::span<const index> i,
 
 sorted_tuples sort_tuples(checked_index rows, checked_index columns, const integers& i,
                           const integers& j, bool duplicates_allowed) {
-  check_shape(rows, columns);
+  check_shape("matrix", rows, columns);
   return or_out_of_memory("matrix", [&] {
     std::vector<index> narrow_i, narrow_j;
     const auto of_row = as_indices(i, rows, "row", narrow_i);

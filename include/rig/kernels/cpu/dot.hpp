@@ -122,6 +122,11 @@ void read_line(const dense_operand& of, int64 first, int64 step, index count, T*
   }
 }
 
+#define RIG_SHARED(T) \
+  extern template void read_line<T>(const dense_operand&, int64, int64, index, T*);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
+
 /// A row of a dense A and a column of a dense B, in S's types.
 template <class S>
 class dense_lines {
@@ -344,21 +349,26 @@ sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, d
   sparse_result out;
   out.structure = p.mask.structure;
   out.values = buffer::allocate(static_cast<std::size_t>(m.nnz) * p.c.value_bytes);
-  dense_operand to;
-  to.data = out.values.data();
-  to.value_type = p.c.value_type;
-  with_stored<output<S>>(to, [&]<class To>(To* values) {
-    in_pieces(
-        static_cast<int>(rows.size()) - 1, threads, [&] { return dense_lines<S>(p); },
-        [&](dense_lines<S>& line, int number) {
-          const auto piece = static_cast<std::size_t>(number);
-          for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
-            line.begin(i);
-            for (int64 e = m.offset(i); e < m.offset(i + 1); ++e)
-              values[e] = convert<To>(finished<S>(line.dot(m.entries[e]), line.inner()));
+  dense_operand values;
+  values.data = out.values.data();
+  values.value_type = p.c.value_type;
+  const target to{values, accumulator::none, {}};
+  in_pieces(
+      static_cast<int>(rows.size()) - 1, threads, [&] { return dense_lines<S>(p); },
+      [&](dense_lines<S>& line, int number) {
+        const auto piece = static_cast<std::size_t>(number);
+        output<S> some[widest_tile];
+        for (index i = rows[piece]; i < rows[piece + 1]; ++i) {
+          line.begin(i);
+          const int64 end = m.offset(i + 1);
+          for (int64 e = m.offset(i), count; e < end; e += count) {
+            count = std::min<int64>(widest_tile, end - e);
+            for (int64 k = 0; k < count; ++k)
+              some[k] = finished<S>(line.dot(m.entries[e + k]), line.inner());
+            write_tile(to, 0, e, {static_cast<int>(count)}, some, output<S>{});
           }
-        });
-  });
+        }
+      });
   return out;
 }
 

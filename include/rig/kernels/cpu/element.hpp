@@ -87,6 +87,12 @@ void store(const element_block& b, const O* z) {
   });
 }
 
+#define RIG_SHARED(T)                                                                       \
+  extern template void gather<T>(const element_source&, const element_positions&, int, T*); \
+  extern template void store<T>(const element_block&, const T*);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
+
 /// The number of elements of these types that a thread's stack holds beside each other.
 template <class... T>
 inline constexpr int elements_at_once = (sizeof(T) + ...) * element_block::most <= 16384

@@ -39,25 +39,21 @@ class row_sums {
   int64 add_row(index i, double products, index first, index last, result_piece<result>& to) {
     const int64 begin = p_.a.offset(i), end = p_.a.offset(i + 1);
     if (begin == end) return 0;
-    const int64 before = to.size();
-    const auto visit = [&](index column) {
-      to.add(column, finished<S>(sums_[column], end - begin));
-    };
     mask_.begin(i);
     // A row with many products is added without a test per product.
     const bool is_full = products > b_.columns && first == 0 && last == b_.columns;
-    if (is_full) std::fill_n(&sums_[0], b_.columns, S::zero());
-    mask_.with_test([&](auto allows) {
-      if (is_full)
-        form<true>(i, begin, end, first, last, allows);
-      else
-        form<false>(i, begin, end, first, last, allows);
-    });
+    const index* formed;
+    if (is_full) {
+      std::fill_n(&sums_[0], b_.columns, S::zero());
+      mask_.with_test_of_many([&](auto allows) { form<true>(i, begin, end, first, last, allows); });
+      formed = present_.drain_all(b_.columns, to.next_columns());
+    } else {
+      mask_.with_test([&](auto allows) { form<false>(i, begin, end, first, last, allows); });
+      formed = present_.drain(to.next_columns());
+    }
     mask_.end();
-    if (is_full)
-      present_.drain_all(b_.columns, visit);
-    else
-      present_.drain(visit);
+    const int64 before = to.size();
+    to.add_values(formed, [&](index column) { return finished<S>(sums_[column], end - begin); });
     return to.size() - before;
   }
 

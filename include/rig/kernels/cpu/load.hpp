@@ -43,6 +43,12 @@ void convert_row(const void* from, type stored, To* to, int64 count) {
   }
 }
 
+/// Algebra types, for each of which the library has what all semirings share.
+#define RIG_EACH_ALGEBRA(OF) OF(bool) OF(int32) OF(int64) OF(float) OF(double)
+#define RIG_SHARED(T) extern template void convert_row<T>(const void*, type, T*, int64);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
+
 /// to[j] = b(i, first + j) in the type To, for 0 … count; of a cbsr the elements that it retains.
 template <class To>
 void convert_part(const dense_operand& b, index i, int64 first, int64 count, To* to) {
@@ -118,8 +124,9 @@ class left_values {
 };
 
 /// Reads A and B of one problem for the inner loops, in place if stored and algebra types agree.
-/// Otherwise it converts through small buffers on the thread's stack. One reader per thread.
-template <class S>
+/// Otherwise it converts through small buffers on the thread's stack. One reader per thread. If
+/// OneColumn, B has one column, and no wider tile is compiled.
+template <class S, bool OneColumn = false>
 class reader {
  public:
   using left = typename S::left;
@@ -237,10 +244,13 @@ class reader {
     tile_function<S> tile;
   };
   static shape shape_for(int columns) {
-    if (columns <= 1) return {0, tile_for<S>(0)};
+    if (columns <= 1) return {0, column_tile<S>()};
     int width = 1;
     while (2 * width < columns) width *= 2;
-    return {width, tile_for<S>(width)};
+    if constexpr (OneColumn)
+      return {width, nullptr};
+    else
+      return {width, tile_for<S>(width)};
   }
 
   /// A tile of `columns` columns of B in place; the caller sets rows and places.

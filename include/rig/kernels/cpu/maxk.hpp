@@ -97,23 +97,27 @@ void write_retained_row(const problem& p, index row, int64 n, const typename S::
   }
 }
 
-template <class S, class Index, bool HasFlags>
-void maxk_rows(const problem& p) {
+/// A function of the above, for one type of index; the rest is compiled once for all.
+template <class S>
+using retained_row_sum = void (*)(const problem&, left_values<S>&, index, int64, int64,
+                                  typename S::accum*, bool*);
+template <class S>
+void maxk_rows(const problem& p, bool has_flags, retained_row_sum<S> sum_row) {
   using accum = typename S::accum;
   const int64 f = p.b.columns;
   const int threads = threads_for(p);
   const std::size_t places = static_cast<std::size_t>(threads) * static_cast<std::size_t>(f);
   // Allocations that can fail come before any write.
   const buffer all_sums = buffer::allocate(places * sizeof(accum)),
-               all_present = buffer::allocate(HasFlags ? places : 0);
+               all_present = buffer::allocate(has_flags ? places : 0);
   for_each_row(p, threads, [&](int thread) {
     accum* const sums = all_sums.data<accum>() + thread * f;
-    bool* const present = HasFlags ? all_present.data<bool>() + thread * f : nullptr;
-    return
-        [&p, sums, present, left = left_values<S>(p.a)](index row, int64 begin, int64 end) mutable {
-          sum_retained_row<S, Index, HasFlags>(p, left, row, begin, end, sums, present);
-          write_retained_row<S>(p, row, end - begin, sums, present);
-        };
+    bool* const present = has_flags ? all_present.data<bool>() + thread * f : nullptr;
+    return [&p, sum_row, sums, present, left = left_values<S>(p.a)](index row, int64 begin,
+                                                                    int64 end) mutable {
+      sum_row(p, left, row, begin, end, sums, present);
+      write_retained_row<S>(p, row, end - begin, sums, present);
+    };
   });
 }
 
@@ -122,10 +126,14 @@ template <class S>
 void maxk(const problem& p) {
   // A cbsr has no other value types.
   if constexpr (is_storage<typename S::right>) {
-    const bool tells = p.algebra->needs_presence_flags(p);
-    if (p.b.indices_8)
-      return tells ? maxk_rows<S, unsigned char, true>(p) : maxk_rows<S, unsigned char, false>(p);
-    return tells ? maxk_rows<S, unsigned short, true>(p) : maxk_rows<S, unsigned short, false>(p);
+    if (p.algebra->needs_presence_flags(p))
+      maxk_rows<S>(p, true,
+                   p.b.indices_8 ? &sum_retained_row<S, unsigned char, true>
+                                 : &sum_retained_row<S, unsigned short, true>);
+    else
+      maxk_rows<S>(p, false,
+                   p.b.indices_8 ? &sum_retained_row<S, unsigned char, false>
+                                 : &sum_retained_row<S, unsigned short, false>);
   }
 }
 

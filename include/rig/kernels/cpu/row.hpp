@@ -49,9 +49,8 @@ void rescale(const problem& p, index row, int64 n, int count, typename S::accum*
 }
 
 /// Computes rows [begin, end).
-template <class S>
-void process_rows(const problem& p, index begin, index end, reader<S>& read,
-                  const writer<S>& write) {
+template <class S, class Reader>
+void process_rows(const problem& p, index begin, index end, Reader& read, const writer<S>& write) {
   typename S::accum sums[2 * half_tile<S>];
   bool allowed_places[2 * half_tile<S>];
   const int width = tile_columns<S>();
@@ -77,8 +76,8 @@ void process_rows(const problem& p, index begin, index end, reader<S>& read,
 }
 
 /// The same for a product with one column: rows are summed and written by strips.
-template <class S>
-void process_column(const problem& p, index begin, index end, reader<S>& read,
+template <class S, class Reader>
+void process_column(const problem& p, index begin, index end, Reader& read,
                     const writer<S>& write) {
   constexpr int most = 2 * half_tile<S>;
   static_assert(most <= widest_tile);
@@ -105,8 +104,8 @@ void process_column(const problem& p, index begin, index end, reader<S>& read,
 }
 
 /// Computes rows [begin, end) of at most `longest` entries.
-template <class S>
-void process_short_rows(const problem& p, index begin, index end, int64 longest, reader<S>& read,
+template <class S, class Reader>
+void process_short_rows(const problem& p, index begin, index end, int64 longest, Reader& read,
                         const writer<S>& write) {
   for (index row = begin, stop; row < end; row = stop < end ? stop + 1 : end) {
     stop = next_longer(p.a, row, end, longest);
@@ -121,13 +120,13 @@ void process_short_rows(const problem& p, index begin, index end, int64 longest,
 
 /// Computes every row of at most `longest` entries, in pieces of equal work. Rows that the mask
 /// forbids become the fill, or stay.
-template <class S>
+template <class S, bool OneColumn>
 void process_all_rows(const problem& p, int64 longest) {
   const int threads = threads_for(p);
   const int pieces = threads == 1 ? 1 : threads * pieces_per_thread;
 #pragma omp parallel num_threads(threads) if (threads > 1)
   {
-    reader<S> read(p);
+    reader<S, OneColumn> read(p);
     const writer<S> write(p);
 #pragma omp for schedule(dynamic, 1)
     for (int piece = 0; piece < pieces; ++piece) {
@@ -149,9 +148,9 @@ double estimate(const problem& p, double share, int retained = 0);
 
 answer row_answer(const problem& p);
 
-template <class S>
+template <class S, bool OneColumn = false>
 void row(const problem& p) {
-  process_all_rows<S>(p, highest<int64>());
+  process_all_rows<S, OneColumn>(p, highest<int64>());
 }
 
 }  // namespace rig::on_cpu

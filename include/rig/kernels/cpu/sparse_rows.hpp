@@ -149,17 +149,10 @@ class column_set {
     const auto at = static_cast<std::size_t>(column);
     leaves_[at / 64] |= std::uint64_t{1} << (at % 64);
   }
-  /// Calls visit(column) in ascending order, and empties the set.
-  template <class Visit>
-  void drain(Visit visit) {
-    drain(levels_.size() - 1, 0, visit);
-  }
+  /// Writes the columns in ascending order to `to`, and empties the set; returns their end.
+  index* drain(index* to);
   /// The same, by reading every word.
-  template <class Visit>
-  void drain_all(index columns, Visit visit) {
-    const std::size_t words = static_cast<std::size_t>(columns) / 64 + 1;
-    for (std::size_t at = 0; at < words; ++at) drain(0, at, visit);
-  }
+  index* drain_all(index columns, index* to);
 
  private:
   /// Marks a word of the leaves that is no longer empty.
@@ -172,18 +165,8 @@ class column_set {
       at /= 64;
     }
   }
-  template <class Visit>
-  void drain(std::size_t level, std::size_t at, Visit& visit) {
-    std::uint64_t bits = levels_[level][at];
-    levels_[level][at] = 0;
-    for (; bits != 0; bits &= bits - 1) {
-      const std::size_t below = at * 64 + static_cast<std::size_t>(__builtin_ctzll(bits));
-      if (level == 0)
-        visit(static_cast<index>(below));
-      else
-        drain(level - 1, below, visit);
-    }
-  }
+  index* drain(std::size_t level, std::size_t at, index* to);
+  index* drain_leaf(std::size_t at, index* to);
 
   std::vector<zeroed_words> levels_;
   std::uint64_t* leaves_;  ///< of the lowest level
@@ -193,7 +176,9 @@ class column_set {
 class row_mask_flags {
  public:
   row_mask_flags(const mask_operand& mask, index columns)
-      : mask_(mask), flags_(mask.over == mask_operand::kind::matrix ? columns : 0) {}
+      : mask_(mask),
+        columns_(columns),
+        flags_(mask.over == mask_operand::kind::absent ? 0 : columns) {}
 
   void start() { flags_.start(); }
   void begin(index row) {
@@ -215,7 +200,7 @@ class row_mask_flags {
     if (mask_.over == mask_operand::kind::matrix)
       return work([&](index column) { return flags_.contains(column) != is_complemented; });
     if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
-    const int64 first = row_ * mask_.full.stride;
+    const int64 first = first_of_row();
     const auto by_values = [&]<class T>(const T* values) {
       work([=](index column) { return (values[column] != T()) != is_complemented; });
     };
@@ -227,9 +212,21 @@ class row_mask_flags {
       return (mask_.structural || is_true(mask_, first + column)) != is_complemented;
     });
   }
+  /// The same for a row of more products than columns: elements of a dense mask are read before.
+  template <class Work>
+  void with_test_of_many(Work work) {
+    if (mask_.over == mask_operand::kind::absent) return work([](index) { return true; });
+    if (mask_.over == mask_operand::kind::dense) set_flags_of_dense();
+    const bool is_complemented = mask_.complemented;
+    work([&](index column) { return flags_.contains(column) != is_complemented; });
+  }
 
  private:
+  int64 first_of_row() const { return row_ * mask_.full.stride; }
+  void set_flags_of_dense();
+
   const mask_operand& mask_;
+  const index columns_;
   column_flags flags_;
   index row_ = 0;
 };
@@ -277,6 +274,13 @@ class alignas(64) result_piece {
   void add(index column, T value) {
     columns_[count_] = column;
     values_[count_++] = value;
+  }
+  /// Where the columns of the next entries are written, before `add_values`.
+  index* next_columns() { return columns_ + count_; }
+  /// Adds the entries whose columns end at `end`, with value(column) each.
+  template <class Value>
+  void add_values(const index* end, Value value) {
+    for (; columns_ + count_ < end; ++count_) values_[count_] = value(columns_[count_]);
   }
   /// Calls visit(columns, values, count) for each block in order, and frees them.
   template <class Visit>
@@ -409,6 +413,12 @@ sparse_result assemble(const problem& p, index rows, index columns, std::vector<
   out.values = std::move(made.values);
   return out;
 }
+
+#define RIG_SHARED(T)                                                                         \
+  extern template sparse_result assemble<T>(const problem&, index, index, std::vector<int64>, \
+                                            std::vector<result_piece<T>>&);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
 
 /// The first rows of at most `pieces` pieces of equal work, and the end; row i has work[i].
 std::vector<index> cut_rows(const std::vector<int64>& work, int pieces);

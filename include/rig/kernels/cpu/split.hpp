@@ -25,7 +25,7 @@ answer split_answer(const problem& p);
 bool allows_in(const problem& p, index row);
 
 /// The sums of each segment of a row.
-template <class S>
+template <class S, bool OneColumn>
 void sum_segments(const problem& p, index row, typename S::accum* scratch) {
   using accum = typename S::accum;
   constexpr int most = 2 * half_tile<S>;
@@ -35,7 +35,7 @@ void sum_segments(const problem& p, index row, typename S::accum* scratch) {
   const int threads = threads_for(static_cast<double>(n * f), p.desc->threads);
 #pragma omp parallel num_threads(threads)
   {
-    reader<S> read(p);
+    reader<S, OneColumn> read(p);
 #pragma omp for schedule(dynamic, 1)
     for (int segment = 0; segment < segments_per_row; ++segment) {
       const int64 from = begin + n / segments_per_row * segment;
@@ -50,13 +50,13 @@ void sum_segments(const problem& p, index row, typename S::accum* scratch) {
   }
 }
 
-template <class S>
+template <class S, bool OneColumn>
 void split_row(const problem& p, index row, typename S::accum* scratch) {
   using accum = typename S::accum;
   constexpr int most = 2 * half_tile<S>;
   const int width = tile_columns<S>();
   const int64 n = p.a.offset(row + 1) - p.a.offset(row), f = p.b.columns;
-  if (allows_in(p, row)) sum_segments<S>(p, row, scratch);
+  if (allows_in(p, row)) sum_segments<S, OneColumn>(p, row, scratch);
   const writer<S> write(p);
   mask_row mask(p.mask, row);
   bool allowed[std::size_t(most)];
@@ -74,15 +74,15 @@ void split_row(const problem& p, index row, typename S::accum* scratch) {
   }
 }
 
-template <class S>
+template <class S, bool OneColumn = false>
 void split(const problem& p) {
   // The only allocation that can fail comes before any write.
   const buffer scratch = buffer::allocate(static_cast<std::size_t>(p.b.columns) * segments_per_row *
                                           sizeof(typename S::accum));
-  process_all_rows<S>(p, long_row);
+  process_all_rows<S, OneColumn>(p, long_row);
   for (index row = 0; row < p.a.rows; ++row)
     if (p.a.offset(row + 1) - p.a.offset(row) > long_row)
-      split_row<S>(p, row, scratch.data<typename S::accum>());
+      split_row<S, OneColumn>(p, row, scratch.data<typename S::accum>());
 }
 
 }  // namespace rig::on_cpu

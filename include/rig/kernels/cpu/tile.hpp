@@ -517,28 +517,32 @@ constexpr tile_function<S> long_tile() {
     return tile_avx512<S, W>;
 }
 
-/// The function for halves of `width` columns (0: a single column) on this machine.
+/// The function for a single column on this machine, which gains from fused multiply-adds, and not
+/// from longer registers.
+template <class S>
+tile_function<S> column_tile() {
+  return isa_of_tiles() == isa::baseline ? tile_baseline<S, 0> : tile_avx2<S, 0>;
+}
+
+/// The function for halves of `width` columns on this machine.
 template <class S>
 tile_function<S> tile_for(int width) {
-  // Index log2(width) + 1; wider tiles repeat the widest and do not occur. A single column gains
-  // from fused multiply-adds, and not from longer registers.
+  // Index log2(width); wider tiles repeat the widest and do not occur.
   constexpr auto clamp_128 = [](int w) { return std::min(w, baseline_half_tile<S>); };
   constexpr auto clamp = [](int w) { return std::min(w, short_half_tile<S>); };
   constexpr auto clamp_512 = [](int w) { return std::min(w, half_tile<S>); };
-  static constexpr tile_function<S> table[3][9] = {
-      {tile_baseline<S, 0>, tile_baseline<S, 1>, tile_baseline<S, clamp_128(2)>,
-       tile_baseline<S, clamp_128(4)>, tile_baseline<S, clamp_128(8)>,
-       tile_baseline<S, clamp_128(16)>, tile_baseline<S, clamp_128(32)>,
-       tile_baseline<S, clamp_128(64)>, nullptr},
-      {tile_avx2<S, 0>, tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>,
-       tile_avx2<S, clamp(8)>, tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>,
-       tile_avx2<S, clamp(64)>, nullptr},
-      {tile_avx2<S, 0>, tile_avx2<S, 1>, long_tile<S, clamp_512(2)>(), long_tile<S, clamp_512(4)>(),
+  static constexpr tile_function<S> table[3][8] = {
+      {tile_baseline<S, 1>, tile_baseline<S, clamp_128(2)>, tile_baseline<S, clamp_128(4)>,
+       tile_baseline<S, clamp_128(8)>, tile_baseline<S, clamp_128(16)>,
+       tile_baseline<S, clamp_128(32)>, tile_baseline<S, clamp_128(64)>, nullptr},
+      {tile_avx2<S, 1>, tile_avx2<S, clamp(2)>, tile_avx2<S, clamp(4)>, tile_avx2<S, clamp(8)>,
+       tile_avx2<S, clamp(16)>, tile_avx2<S, clamp(32)>, tile_avx2<S, clamp(64)>, nullptr},
+      {tile_avx2<S, 1>, long_tile<S, clamp_512(2)>(), long_tile<S, clamp_512(4)>(),
        long_tile<S, clamp_512(8)>(), long_tile<S, clamp_512(16)>(), long_tile<S, clamp_512(32)>(),
        long_tile<S, clamp_512(64)>(), long_tile<S, clamp_512(128)>()},
   };
   int place = 0;
-  for (int w = width; w > 0; w /= 2) ++place;
+  for (int w = width; w > 1; w /= 2) ++place;
   return table[static_cast<int>(isa_of_tiles())][place];
 }
 

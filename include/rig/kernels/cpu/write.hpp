@@ -201,21 +201,11 @@ void write_tile(const target& to, index row, int64 first, const places& at, cons
   });
 }
 
-extern template void read_tile<bool>(const dense_operand&, index, int64, const places&, bool*);
-extern template void write_tile<bool>(const target&, index, int64, const places&, const bool*,
-                                      bool);
-extern template void read_tile<int32>(const dense_operand&, index, int64, const places&, int32*);
-extern template void write_tile<int32>(const target&, index, int64, const places&, const int32*,
-                                       int32);
-extern template void read_tile<int64>(const dense_operand&, index, int64, const places&, int64*);
-extern template void write_tile<int64>(const target&, index, int64, const places&, const int64*,
-                                       int64);
-extern template void read_tile<float>(const dense_operand&, index, int64, const places&, float*);
-extern template void write_tile<float>(const target&, index, int64, const places&, const float*,
-                                       float);
-extern template void read_tile<double>(const dense_operand&, index, int64, const places&, double*);
-extern template void write_tile<double>(const target&, index, int64, const places&, const double*,
-                                        double);
+#define RIG_SHARED(T)                                                                       \
+  extern template void read_tile<T>(const dense_operand&, index, int64, const places&, T*); \
+  extern template void write_tile<T>(const target&, index, int64, const places&, const T*, T);
+RIG_EACH_ALGEBRA(RIG_SHARED)
+#undef RIG_SHARED
 
 /// Finishes and writes tiles, or strips of a column, of one problem; one writer per thread.
 template <class S>
