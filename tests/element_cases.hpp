@@ -282,7 +282,7 @@ class container_cases {
             if (!x_.at[e]) return std::nullopt;
             return mapped(static_cast<unary>(code), algebra, *x_.at[e]).converted(algebra, stored);
           });
-    if constexpr (requires { rig::select(x, selection::equal, T()); })
+    if constexpr (rig::sparse_like<std::remove_cvref_t<decltype(x)>>)
       for (int code = 0; code <= static_cast<int>(selection::greater_equal); ++code)
         for (const number given : {-2.5L, 0.0L, 3.0L}) select(x, code, given);
   }

@@ -206,7 +206,8 @@ sparse_result push(const problem& p) {
   const int parts = threads == 1 || is_short ? threads : 4 * threads;
   const std::vector<index> columns = cut_columns(p, parts);
   std::vector<result_piece<output<S>>> pieces(static_cast<std::size_t>(parts));
-  const int64 most = allowed_of_row(p.mask, 0, static_cast<int64>(p.products));
+  // Counted, because p.products is an estimate where B had no rows.
+  const int64 most = allowed_of_row(p.mask, 0, products_of_rows(p, b.sparse).front());
   for (std::size_t k = 0; k < pieces.size(); ++k)
     pieces[k].grow(std::min<int64>(most, columns[k + 1] - columns[k]));
   bool lacks_sums = false;
