@@ -19,8 +19,7 @@ struct graph {
       : a(read_matrix(object, call, "A")), progress(nb::borrow(given_progress)) {
     desc.kernel = kernel;
     desc.threads = threads;
-    desc.stream =
-        stream.is_none() ? nullptr : reinterpret_cast<void*>(nb::cast<std::uintptr_t>(stream));
+    desc.stream = stream_from(stream);
   }
   /// Values are not read.
   rig::matrix<bool> pattern() const { return rig::matrix<bool>(a.structure, true); }

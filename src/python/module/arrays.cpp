@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <string_view>
 
 namespace rigblas {
 namespace {
@@ -45,7 +46,9 @@ rig::place place_of(int device_type, int device_id, const char* call, const char
 }
 
 [[noreturn]] void refuse(nb::handle object, const char* call, const char* name) {
-  const auto kind = nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__"));
+  std::string kind = kind_of(object);
+  if (nb::hasattr(object, "dtype"))
+    kind += " of " + nb::cast<std::string>(nb::str(nb::object(object.attr("dtype"))));
   rig::fail(rig::errc::type, {call, ": ", name, " is a ", kind,
                               "; give a NumPy array, or one with DLPack, of float32, float64, "
                               "float16, bfloat16, int32, int64 or bool"});
@@ -178,10 +181,8 @@ rig::integers index_array::view() const {
 index_array read_indices(nb::handle object, const char* call, const char* name) {
   nb::object list = python("as_indices")(object);
   if (list.is_none())
-    rig::fail(rig::errc::type,
-              {call, ": ", name, " is ",
-               nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__")),
-               "; give a one-dimensional array or list of integers"});
+    rig::fail(rig::errc::type, {call, ": ", name, " is ", kind_of(object),
+                                "; give a one-dimensional array or list of integers"});
   const auto x = nb::cast<nb::ndarray<nb::ro>>(list);
   index_array out;
   out.data = x.data();
@@ -192,12 +193,20 @@ index_array read_indices(nb::handle object, const char* call, const char* name) 
   return out;
 }
 
+void* stream_from(nb::handle given) {
+  std::uintptr_t address = 0;
+  if (!given.is_none() && !nb::try_cast(given, address))
+    rig::fail(rig::errc::type, {"stream is ", nb::cast<std::string>(nb::repr(given)),
+                                "; give the address of a CUDA stream, or None"});
+  return reinterpret_cast<void*>(address);
+}
+
 void* stream_of(nb::handle given, const array& first) {
-  if (!given.is_none()) return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(given));
+  if (!given.is_none()) return stream_from(given);
   if (first.full.where == rig::cpu()) return nullptr;
   if (first.full.stream != nullptr) return first.full.stream;
   if (!first.given.is_valid()) return nullptr;
-  return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(python("current_stream")(first.given)));
+  return stream_from(python("current_stream")(first.given));
 }
 
 namespace {
@@ -224,6 +233,21 @@ nb::object numpy_over(Data* data, std::size_t rows, std::size_t columns, type of
 
 }  // namespace
 
+nb::dlpack::dtype dlpack_type(type of) {
+  nb::dlpack::dtype out = code_of(of);
+  if (of == type::bfloat16) out.code = static_cast<uint8_t>(nb::dlpack::dtype_code::Bfloat);
+  return out;
+}
+
+nb::object device_view(const void* data, std::size_t rows, std::size_t columns,
+                       nb::dlpack::dtype of, bool is_column, const nb::object& owner,
+                       rig::place where) {
+  const size_t shape[2] = {rows, columns};
+  const int kind = where == rig::cpu() ? nb::device::cpu::value : nb::device::cuda::value;
+  return nb::cast(nb::ndarray<nb::array_api, nb::ro>(data, is_column ? 1 : 2, shape, owner, nullptr,
+                                                     of, kind, where.device));
+}
+
 nb::object numpy_view(const void* data, std::size_t rows, std::size_t columns, type of,
                       bool is_column, nb::object owner) {
   return numpy_over<nb::ndarray<nb::numpy, nb::ro>>(data, rows, columns, of, is_column, owner);
@@ -234,8 +258,9 @@ nb::object numpy_array(void* data, std::size_t rows, std::size_t columns, type o
 }
 
 rig::place place_from(nb::handle device) {
+  if (nb::isinstance<nb::str>(device) && std::string_view(nb::cast<const char*>(device)) == "cpu")
+    return rig::cpu();
   const auto text = nb::cast<std::string>(nb::str(device));
-  if (text == "cpu") return rig::cpu();
   if (text == "cuda") return rig::cuda(0);
   if (text.rfind("cuda:", 0) == 0 && text.size() > 5 && text.size() < 10 &&
       text.find_first_not_of("0123456789", 5) == std::string::npos)

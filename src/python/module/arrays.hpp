@@ -1,5 +1,7 @@
 #pragma once
 
+#include <nanobind/ndarray.h>
+
 #include "types.hpp"
 
 // Dense arrays of Python as dense operands of rig.
@@ -50,9 +52,17 @@ struct index_array {
 };
 index_array read_indices(nb::handle object, const char* call, const char* name);
 
+/// A CUDA stream by its address; null for None. Throws TypeError.
+void* stream_from(nb::handle given);
 /// The stream of a call: the one given, else the current one of the operand's framework.
 void* stream_of(nb::handle given, const array& first);
 
+/// The DLPack type of a storage type.
+nb::dlpack::dtype dlpack_type(type of);
+/// A read-only array over memory of a device that `owner` keeps, for `from_dlpack` of a framework.
+nb::object device_view(const void* data, std::size_t rows, std::size_t columns,
+                       nb::dlpack::dtype of, bool is_column, const nb::object& owner,
+                       rig::place where);
 /// A read-only NumPy array over memory that `owner` keeps.
 nb::object numpy_view(const void* data, std::size_t rows, std::size_t columns, type of,
                       bool is_column, nb::object owner);

@@ -180,7 +180,7 @@ operand read_operand(nb::handle object, const char* call, const char* name) {
     out.full = read_array(object, call, name);
   } else {
     out.what = operand::kind::matrix;
-    out.entries = read_matrix(object, call, name);
+    out.entries = read_matrix(object, call, name, "an array, ");
   }
   return out;
 }

@@ -442,7 +442,7 @@ Parameters
 A : Matrix of float32, float64, float16 or bfloat16
 transpose_a : bool
     Returns the softmax of the transpose.
-threads : int
+threads, stream
     As for `mxm`.
 
 Returns

@@ -75,15 +75,19 @@ nb::object dense_of_cbsr(const cbsr& x) {
 nb::object host_view(const rig::buffer& of, std::size_t rows, std::size_t columns, type stored,
                      nb::handle self) {
   if (of.where() != rig::cpu())
-    rig::fail(rig::errc::place,
-              {"the values are on ", rig::to_string(of.where()), "; copy them with .to(\"cpu\")"});
+    return device_view(of.data(), rows, columns, dlpack_type(stored), false, nb::borrow(self),
+                       of.where());
   return numpy_view(of.data(), rows, columns, stored, false, nb::borrow(self));
 }
 
 nb::object indices_of_cbsr(const cbsr& x) {
-  if (x.structure.where() != rig::cpu())
-    rig::fail(rig::errc::place, {"indices: they are on ", rig::to_string(x.structure.where()),
-                                 "; copy them with .to(\"cpu\")"});
+  if (x.structure.where() != rig::cpu()) {  // as the kernels store them, 8 or 16 bits
+    const nb::dlpack::dtype stored{static_cast<uint8_t>(nb::dlpack::dtype_code::UInt),
+                                   static_cast<uint8_t>(x.structure.columns() <= 256 ? 8 : 16), 1};
+    return device_view(x.structure.indices(), static_cast<std::size_t>(x.structure.rows()),
+                       static_cast<std::size_t>(x.structure.k()), stored, false, nb::cast(cbsr(x)),
+                       x.structure.where());
+  }
   array out = new_array({}, x.structure.rows(), x.structure.k(), type::int32, false);
   auto* const to = static_cast<rig::int32*>(out.full.data);
   for (rig::index i = 0; i < x.structure.rows(); ++i)
@@ -166,9 +170,10 @@ matrix add_self_loops(nb::handle object, nb::handle value) {
   });
 }
 
-matrix edge_softmax(nb::handle object, flag transpose_a, rig::int64 threads) {
+matrix edge_softmax(nb::handle object, flag transpose_a, rig::int64 threads, nb::handle stream) {
   const matrix a = read_matrix(object, "edge_softmax", "A");
   rig::descriptor desc;
+  desc.stream = stream_of(stream, {});
   desc.transpose_a = transpose_a;
   desc.threads = threads;
   return with_float("edge_softmax", a.stored, [&]<class T>(T) {
@@ -358,7 +363,7 @@ void bind_features(nb::module_& m) {
         of_floats("mean_normalise", [](const auto& a) { return rig::mean_normalise(a); }),
         nb::arg("A"), doc::mean_normalise);
   m.def("edge_softmax", &edge_softmax, nb::arg("A"), nb::kw_only(), nb::arg("transpose_a") = false,
-        nb::arg("threads") = 0, doc::edge_softmax);
+        nb::arg("threads") = 0, nb::arg("stream") = nb::none(), doc::edge_softmax);
   m.def("reorder", &reorder, nb::arg("A"), nb::arg("by") = "loa", doc::reorder);
   m.def("permute", &permute, nb::arg("A"), nb::arg("p"), doc::permute);
   m.def("sampling_report", &sampling_report, nb::arg("A"), nb::kw_only(), nb::arg("kernel"),

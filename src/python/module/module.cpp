@@ -35,6 +35,7 @@ void translate(const std::exception_ptr& thrown, void*) {
 
 NB_MODULE(_core, m) {
   namespace nb = nanobind;
+  nb::set_leak_warnings(false);  // tensors over rig's memory may outlive the interpreter
   nb::register_exception_translator(&rigblas::translate);
   rigblas::bind_arrays(m);
   rigblas::bind_sparse(m);

@@ -260,10 +260,7 @@ nb::object assign(nb::handle target, nb::handle x, nb::handle rows, nb::handle c
   operand source;
   number value{};
   type natural = c.stored();
-  const bool is_number = PyLong_Check(x.ptr()) || PyFloat_Check(x.ptr()) ||
-                         (nb::hasattr(x, "dtype") && nb::hasattr(x, "ndim") &&
-                          nb::hasattr(x, "item") && nb::cast<int>(x.attr("ndim")) == 0);
-  if (is_number) {
+  if (is_number(x)) {
     const rig::scalar y = scalar_from(x, call, "the number");
     value = with_type(c.stored(), [&]<class T>(T) {
       // Checks that C's type holds the number; it is joined before it is rounded.

@@ -27,9 +27,11 @@ std::shared_ptr<const rig::pattern> over_foreign(std::shared_ptr<const rig::patt
 /// Values as they are given, in CSR order: viewed, or copied and put in `order`.
 void set_values(sparse& out, nb::handle values, const char* call,
                 const std::vector<rig::int64>& order, bool copy) {
-  if (nb::isinstance<nb::int_>(values) || nb::isinstance<nb::float_>(values)) {
+  if (is_number(values)) {
     const rig::scalar number = scalar_from(values, call, "data");
-    out.stored = nb::isinstance<nb::float_>(values) ? type::float32 : type::int64;
+    out.stored = nb::hasattr(values, "dtype")  ? type_from(values.attr("dtype"))
+                 : PyFloat_Check(values.ptr()) ? type::float32
+                                               : type::int64;
     with_type(out.stored, [&]<class T>(T) {
       const T value = number.checked<T>(call, "data");
       __builtin_memcpy(out.iso, &value, sizeof(T));
@@ -107,7 +109,7 @@ sparse from_tuples(rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle
                    nb::handle values) {
   const index_array at_rows = read_indices(i, "matrix", "row"),
                     at_columns = read_indices(j, "matrix", "col");
-  if (nb::isinstance<nb::int_>(values) || nb::isinstance<nb::float_>(values)) {
+  if (is_number(values)) {
     sparse out;
     out.structure =
         rig::sort_tuples(rows, columns, at_rows.view(), at_columns.view(), true).structure;
@@ -130,6 +132,9 @@ sparse from_tuples(rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle
 
 sparse vector_from(nb::handle indices, nb::handle values, rig::int64 size) {
   const index_array at = read_indices(indices, "vector", "indices");
+  for (std::size_t p = 0; p < at.size; ++p)
+    if (at[p] < 0 || at[p] >= size)
+      rig::fail(rig::errc::range, {"vector: index ", at[p], " is outside a vector of ", size});
   const std::vector<rig::int32> zeros(at.size);
   sparse out;
   rig::sorted_tuples sorted;
@@ -170,11 +175,13 @@ void require_host(const sparse& of, const char* what) {
 /// A view of an array of a matrix, which keeps its memory: `out=` may rebind the matrix.
 nb::object view_of(const sparse& of, const void* data, rig::int64 size, type stored) {
   nb::capsule owner(new sparse(of), [](void* kept) noexcept { delete static_cast<sparse*>(kept); });
-  return numpy_view(data, static_cast<std::size_t>(size), 1, stored, true, std::move(owner));
+  const auto entries = static_cast<std::size_t>(size);
+  if (of.where() != rig::cpu())
+    return device_view(data, entries, 1, dlpack_type(stored), true, std::move(owner), of.where());
+  return numpy_view(data, entries, 1, stored, true, std::move(owner));
 }
 
 nb::object data_of(const sparse& of) {
-  require_host(of, "data");
   if (!of.is_iso) return view_of(of, of.values.data(), of.nnz(), of.stored);
   const nb::object numpy = nb::module_::import_("numpy");
   return numpy.attr("broadcast_to")(
@@ -195,7 +202,8 @@ sparse moved(const sparse& of, nb::handle device) {
 sparse with_values(const sparse& of, nb::handle values) {
   sparse out;
   out.structure = of.structure;
-  set_values(out, values, "with_values", {}, true);
+  // A view is the caller's promise that its memory lives as long; arrays are copied.
+  set_values(out, values, "with_values", {}, !nb::isinstance<dense_view>(values));
   return out;
 }
 
@@ -320,14 +328,12 @@ sparse sparse_from(rig::sparse_result made, type of) {
   return out;
 }
 
-matrix read_matrix(nb::handle object, const char* call, const char* name) {
+matrix read_matrix(nb::handle object, const char* call, const char* name, const char* also) {
   if (nb::isinstance<matrix>(object)) return nb::cast<const matrix&>(object);
   const nb::object made = nb::module_::import_("rigblas._convert").attr("operand")(object);
   if (made.is_none())
-    rig::fail(rig::errc::type,
-              {call, ": ", name, " is a ",
-               nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__")),
-               "; give a rigblas.Matrix, or what rigblas.matrix takes"});
+    rig::fail(rig::errc::type, {call, ": ", name, " is a ", kind_of(object), "; give ", also,
+                                "a rigblas.Matrix, or a matrix of SciPy or a graph of NetworkX"});
   return nb::cast<const matrix&>(made);
 }
 

@@ -76,7 +76,7 @@ matrix mapped(const matrix& a, Function function) {
 
 /// The matrix that an object is. Objects of SciPy, NetworkX and others are converted.
 /// Throws TypeError.
-matrix read_matrix(nb::handle object, const char* call, const char* name);
+matrix read_matrix(nb::handle object, const char* call, const char* name, const char* also = "");
 
 void bind_sparse(nb::module_& m);
 

@@ -3,6 +3,7 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <string_view>
 
 namespace rigblas {
 namespace {
@@ -44,8 +45,11 @@ nb::handle numpy_bool_type() {
 
 type type_from(nb::handle dtype) {
   std::string name;
-  if (nb::isinstance<nb::str>(dtype) && nb::cast<std::string>(dtype) == "bfloat16")
-    return type::bfloat16;
+  if (nb::isinstance<nb::str>(dtype)) {
+    const std::string_view given = nb::cast<const char*>(dtype);
+    for (int at = 0; at < static_cast<int>(std::size(names)); ++at)
+      if (given == names[at].name) return static_cast<type>(at);
+  }
   try {
     name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
   } catch (nb::python_error&) {
@@ -66,6 +70,16 @@ type common_of(type x, type y) {
   if (is_integer(x) != is_integer(y) && x != type::boolean && y != type::boolean)
     return type::float64;
   return rank_of(x) > rank_of(y) ? x : y;
+}
+
+std::string kind_of(nb::handle object) {
+  return nb::cast<std::string>(nb::handle(Py_TYPE(object.ptr())).attr("__name__"));
+}
+
+bool is_number(nb::handle object) {
+  return PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr()) ||
+         (nb::hasattr(object, "dtype") && nb::hasattr(object, "item") &&
+          nb::hasattr(object, "ndim") && nb::cast<int>(object.attr("ndim")) == 0);
 }
 
 rig::scalar scalar_from(nb::handle number, const char* call, const char* name) {

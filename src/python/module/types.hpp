@@ -3,6 +3,7 @@
 #include <nanobind/nanobind.h>
 
 #include <cstddef>
+#include <string>
 
 #include "rig/rig.hpp"
 
@@ -85,6 +86,10 @@ type algebra_of(type of);
 /// float32 for float16 with bfloat16.
 type common_of(type x, type y);
 
+/// The name of an object's type.
+std::string kind_of(nb::handle object);
+/// Whether an object is a number of Python or of NumPy.
+bool is_number(nb::handle object);
 /// A Python number as one of rig's. Throws TypeError.
 rig::scalar scalar_from(nb::handle number, const char* call, const char* name);
 /// One element as a Python number.

@@ -17,7 +17,7 @@ def as_array(x):
     except (TypeError, ValueError):
         return None
     if made.dtype.kind == "u" and made.dtype.itemsize == 8:
-        if made.size and made.max() > np.iinfo(np.int64).max:
+        if made.size and int(made.max()) > np.iinfo(np.int64).max:
             raise ValueError(f"an array of uint64 holds {made.max()}, beyond int64; convert it")
         return made.astype(np.int64)
     if made.dtype.kind in "iu":
@@ -55,7 +55,7 @@ def as_indices(x):
         made = made.astype(np.int32)
     if made.dtype.kind not in "iu" or made.ndim != 1:
         return None
-    if made.dtype == np.uint64 and made.size and made.max() > np.iinfo(np.int64).max:
+    if made.dtype == np.uint64 and made.size and int(made.max()) > np.iinfo(np.int64).max:
         raise ValueError(f"an index is {made.max()}, beyond int64")
     if made.dtype not in (np.int32, np.int64):
         small = made.dtype.itemsize < 4

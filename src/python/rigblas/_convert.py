@@ -57,7 +57,7 @@ def _matrix(obj, shape, dtype, copy):
         return read(obj, dtype=dtype or "float32")
     if isinstance(obj, tuple) and len(obj) == 3:
         return _from_csr(*obj, shape, copy)
-    if isinstance(obj, tuple) and len(obj) == 2:
+    if _is_coordinates(obj):
         data, (row, col) = obj
         return _core._from_tuples(*_shape(shape, row, col), row, col, _number_or_array(data))
     if hasattr(obj, "tocsr") and hasattr(obj, "format"):
@@ -73,6 +73,12 @@ def _matrix(obj, shape, dtype, copy):
         f"matrix: a {type(obj).__name__} is no matrix; give a SciPy sparse matrix, (data, indices, indptr), "
         "(data, (row, col)), edges of shape (2, E), an array of two dimensions or a file"
     )
+
+
+def _is_coordinates(obj):
+    if not isinstance(obj, tuple) or len(obj) != 2 or not hasattr(obj[1], "__len__"):
+        return False
+    return len(obj[1]) == 2 and all(np.ndim(x) == 1 for x in obj[1])
 
 
 def _number_or_array(data):

@@ -1,0 +1,216 @@
+"""What is wrong is said: the values, and the remedy. Nothing is written then."""
+
+import numpy as np
+import pytest
+import rigblas as rig
+import scipy.sparse as sp
+
+
+@pytest.fixture
+def A():
+    return rig.matrix(np.arange(1.0, 13.0).reshape(3, 4))
+
+
+X = np.ones((4, 2))
+
+CASES = [
+    # What is called, the error, and what its text has.
+    (lambda A: rig.mxm(A, np.ones((5, 2))), ValueError, r"mxm: A is 3x4.*B is 5x2"),
+    (lambda A: rig.mxm(A, np.ones(3)), ValueError, r"3x4.*3x1"),
+    (lambda A: rig.mxm(A, X, transpose_a=True), ValueError, r"4x3.*4x2"),
+    (lambda A: rig.mxm(A, rig.matrix(np.eye(3))), ValueError, r"3x4.*3x3"),
+    (lambda A: rig.mxm(A, np.ones((2, 2, 2))), ValueError, r"3 dimensions; give one or two"),
+    (lambda A: rig.mxm(A, np.float64(2)), (ValueError, TypeError), "B"),
+    (lambda A: rig.mxm(A, 2), TypeError, "B is a int"),
+    (lambda A: rig.mxm(A, "text"), TypeError, "B is a str"),
+    (lambda A: rig.mxm(A, np.ones((4, 2), dtype=complex)), TypeError, "B is a ndarray of complex128; give"),
+    (lambda A: rig.mxm(A, np.array([["a"], ["b"], ["c"], ["d"]])), TypeError, "float32"),
+    (lambda A: rig.mxm(A, np.array([object()] * 4)), TypeError, "float32"),
+    (lambda A: rig.mxm(A, np.ones(4, dtype="datetime64[s]")), TypeError, "float32"),
+    (lambda A: rig.mxm(A, X, "no_such"), ValueError, r"no semiring is named 'no_such'; there are plus_times"),
+    (lambda A: rig.mxm(A, X, 3), TypeError, r"semiring is 3; give a name"),
+    (lambda A: rig.mxm(A, X, kernel="no_such"), ValueError, "no_such"),
+    (lambda A: rig.mxm(A, X, accum="no_such", out=np.ones((3, 2))), ValueError, r"accum is 'no_such'; give one of"),
+    (lambda A: rig.mxm(A, X, accum="plus"), ValueError, "out"),
+    (lambda A: rig.mxm(A, X, precision="half"), ValueError, r"precision is 'half'; give one of full, tf32"),
+    (lambda A: rig.mxm(A, X, complement=True), ValueError, "mask"),
+    (lambda A: rig.mxm(A, X, threads=-1), ValueError, "threads"),
+    (lambda A: rig.mxm(A, X, kernel="adaptive", width=-1), ValueError, "width"),
+    (lambda A: rig.mxm(A, X, width=2**40), ValueError, "width"),
+    (lambda A: rig.mxm(A, X, fill="a"), TypeError, "fill is 'a'"),
+    (lambda A: rig.mxm(A.astype("int32"), X.astype("int32"), fill=0.5), ValueError, "fill is 0.5"),
+    (lambda A: rig.mxm(A, X, dtype="complex64"), TypeError, "dtype is complex64"),
+    (lambda A: rig.mxm(A, X, dtype="float32", out=np.ones((3, 2))), ValueError, "dtype"),
+    (lambda A: rig.mxm(A, X, "arg_max_second", out=np.ones((3, 2))), TypeError, "tuple"),
+    (lambda A: rig.mxm(A, X, "arg_max_second", out=(np.ones((3, 2)), np.ones((3, 2)))), TypeError, "int32"),
+    (lambda A: rig.mxm(A, X, mask=np.ones((2, 2))), ValueError, r"2x2"),
+    (lambda A: rig.mxm(A, X, mask=rig.matrix(np.eye(2))), ValueError, r"2x2"),
+    (lambda A: rig.mxm(A, X, out=np.ones((2, 2))), ValueError, r"2x2"),
+    (lambda A: rig.mxm(A, X, out=np.ones((3, 4))[:, ::2]), ValueError, "rows that do not lie in order"),
+    (lambda A: rig.mxm(A, X, out=np.ones((2, 3)).T), ValueError, "rows that do not lie in order"),
+    (lambda A: rig.mxm(A, X, out=np.ones((3, 2), dtype="complex64")), TypeError, "out"),
+    (lambda A: rig.mxm(A, X, out=np.ones((3, 2), dtype="int16")), TypeError, "out"),
+    (lambda A: rig.mxm(A, X, out=np.broadcast_to(np.ones(2), (3, 2))), ValueError, "out"),
+    (lambda A: rig.mxm(A, X, out=A), TypeError, "out"),
+    (lambda A: rig.mxm(A, X, out=[1, 2]), TypeError, "out is a list"),
+    (lambda A: rig.mxm(A, A.T, out=np.ones((3, 3))), TypeError, r"out must be a rigblas.Matrix"),
+    (lambda A: rig.mxm(A, A.T, out=rig.vector([0], size=3)), TypeError, r"out must be a rigblas.Matrix"),
+    (lambda A: rig.mxm(A, A.T, out=rig.matrix(np.eye(2))), ValueError, "2x2"),
+    (lambda A: rig.mxm(A, X, no_such=1), TypeError, "no_such"),
+    (lambda A: rig.mxm(A, X, threads="two"), TypeError, "threads"),
+    (lambda A: rig.mxv(A, np.ones((4, 2))), ValueError, "4x2"),
+    (lambda A: rig.ewise_add(A, rig.matrix(np.eye(3))), ValueError, "3x4.*3x3"),
+    (lambda A: rig.ewise_add(A, rig.vector([0], size=3)), TypeError, "Vector"),
+    (lambda A: rig.ewise_add(A, A, "no_such"), ValueError, r"op is 'no_such'; give one of plus"),
+    (lambda A: rig.apply(A, "no_such"), ValueError, r"op is 'no_such'; give one of identity"),
+    (lambda A: rig.apply(A, "plus", "a"), TypeError, "y is 'a'"),
+    (lambda A: rig.select(A, "no_such"), ValueError, "no_such"),
+    (lambda A: rig.select(X, "lower"), TypeError, "array"),
+    (lambda A: rig.reduce(A, "minus"), ValueError, "minus"),
+    (lambda A: rig.extract(A, [3]), ValueError, "3"),
+    (lambda A: rig.extract(A, [-1]), ValueError, "-1"),
+    (lambda A: rig.extract(A, [0.5]), TypeError, "rows"),
+    (lambda A: rig.assign(A, rig.matrix(np.eye(2))), ValueError, "2x2"),
+    (lambda A: rig.assign(A, X), TypeError, "two kinds"),
+    (lambda A: rig.assign(sp.csr_array(np.eye(3)), 1), TypeError, "rigblas.Matrix"),
+    (lambda A: rig.assign(rig.matrix(np.eye(3, dtype="int32")), 0.5), ValueError, "0.5"),
+    (lambda A: rig.diag(A), TypeError, "Vector"),
+    (lambda A: rig.diagonal(rig.vector([0])), TypeError, "Matrix"),
+    (lambda A: rig.kronecker(A, X), TypeError, "Matrices"),
+    (lambda A: rig.transpose(rig.vector([0])), TypeError, "Vector"),
+    (lambda A: rig.maxk(X, 3), ValueError, "3"),
+    (lambda A: rig.maxk(X, 0), ValueError, "0"),
+    (lambda A: rig.maxk(X.astype(int), 1), TypeError, "int64"),
+    (lambda A: rig.quantize(X * np.nan), ValueError, r"nan|NaN"),
+    (lambda A: rig.quantize(X, per="row"), ValueError, "per is 'row'"),
+    (lambda A: rig.reorder(A), ValueError, "3x4"),
+    (lambda A: rig.reorder(rig.matrix(np.eye(3)), "no_such"), ValueError, "no_such"),
+    (lambda A: rig.permute(rig.matrix(np.eye(3)), [0, 0, 1]), ValueError, "0"),
+    (lambda A: rig.permute(rig.matrix(np.eye(3)), [0, 1]), ValueError, "2"),
+    (lambda A: rig.symmetrise(A), ValueError, "3x4"),
+    (lambda A: rig.edge_softmax(A.astype("int32")), TypeError, "int32"),
+    (lambda A: rig.bfs(A, 0), ValueError, "3x4"),
+    (lambda A: rig.bfs(rig.matrix(np.eye(3)), 3), ValueError, "3"),
+    (lambda A: rig.generate("no_such"), ValueError, "no_such"),
+    (lambda A: rig.generate("rmat:99:99"), ValueError, "99"),
+    (lambda A: A.to("gpu"), ValueError, "device is 'gpu'"),
+    (lambda A: A.to("cuda:99"), (ValueError, RuntimeError), "cuda"),
+    (lambda A: A.with_values([1.0, 2.0]), ValueError, "12 entries but 2 values"),
+    (lambda A: A.astype("complex64"), TypeError, "complex64"),
+    (lambda A: A.toarray(absent="a"), TypeError, "absent is 'a'"),
+    (lambda A: rig.matrix("nowhere.mtx"), OSError, "nowhere.mtx"),
+    (lambda A: rig.matrix(3), TypeError, "int is no matrix; give"),
+    (lambda A: rig.matrix(None), TypeError, "NoneType is no matrix"),
+    (lambda A: rig.matrix(np.ones((2, 2), dtype=complex)), TypeError, "no matrix"),
+    (lambda A: rig.matrix(sp.csr_array(np.eye(2) * 1j)), TypeError, "complex128"),
+    (lambda A: rig.matrix(sp.coo_array(np.ones(3))), ValueError, "1 dimensions"),
+    (lambda A: rig.matrix(([1.0], ([5], [0])), shape=(2, 2)), ValueError, "5"),
+    (lambda A: rig.matrix(([1.0], ([-1], [0])), shape=(2, 2)), ValueError, "-1"),
+    (lambda A: rig.matrix(([1.0, 2.0], ([0], [0]))), ValueError, "2 values|1 position"),
+    (lambda A: rig.matrix(([1.0], ([0], [0, 1]))), ValueError, "matrix: "),
+    (lambda A: rig.matrix(([1.0], [0], [0, 2])), ValueError, "matrix: "),
+    (lambda A: rig.matrix(([1.0], [0], [1, 1])), ValueError, "matrix: "),
+    (lambda A: rig.matrix(([1.0, 2.0], [0, 0], [0, 2, 1, 2]), shape=(3, 1)), ValueError, "matrix: "),
+    (lambda A: rig.matrix(([1.0], [0.5], [0, 1]), shape=(1, 1)), TypeError, "indices"),
+    (lambda A: rig.matrix(([1.0], [0], [0, 1]), shape=(2, 1)), ValueError, "matrix: "),
+    (lambda A: rig.matrix(A, shape=(4, 3)), ValueError, r"\(4, 3\).*3x4"),
+    (lambda A: rig.matrix(([1.0], [0], [0, 1]), shape=(1, 2**31)), ValueError, "2147483648"),
+    (lambda A: rig.matrix(([1.0], [0], [0, 1]), shape=(1,)), ValueError, r"shape is \(1,\)"),
+    (lambda A: rig.vector([0], [1.0, 2.0]), ValueError, "1 entries but 2 values"),
+    (lambda A: rig.vector(np.ones((2, 2))), ValueError, "2 dimensions"),
+    (lambda A: rig.vector([[0, 1]], [1.0, 2.0]), TypeError, "indices"),
+    (lambda A: rig.read("nowhere.mtx", separator="ab"), ValueError, "separator"),
+    (lambda A: rig.mxm(A, [1.0, 2.0, 3.0, 4.0]), TypeError, "B is a list; give an array, a rigblas.Matrix"),
+    (lambda A: rig.bfs(np.eye(3), 0), TypeError, "A is a ndarray; give a rigblas.Matrix, or a matrix of SciPy"),
+    (lambda A: rig.mxm(A, X.astype(np.longdouble)), TypeError, "ndarray of (longdouble|float128)"),
+    (lambda A: rig.mxm(A, X, stream="a"), TypeError, "stream is 'a'"),
+    (lambda A: rig.bfs(rig.matrix(np.eye(3)), 0, stream=-1), TypeError, "stream is -1"),
+    (lambda A: rig.vector([-1], [1.0], size=3), ValueError, "vector: index -1 is outside a vector of 3"),
+    (lambda A: rig.matrix((1, 2)), TypeError, "tuple is no matrix"),
+    (lambda A: rig.matrix(([1.0], ([0],))), (ValueError, TypeError), "inhomogeneous|no matrix"),
+    (lambda A: rig.mxm(A, np.full(4, 2**63, dtype="uint64")), ValueError, "9223372036854775808"),
+    (lambda A: rig.mxm(A, X, out=np.ones((3, 2))[::-1]), ValueError, "rows that do not lie in order"),
+    (lambda A: rig.mxm(A, A.T, "mean_second", fill=3), ValueError, "fill"),
+]
+
+
+@pytest.mark.parametrize("number", range(len(CASES)))
+def test_error(A, number):
+    call, kind, text = CASES[number]
+    with pytest.raises(kind, match=text) as caught:
+        call(A)
+    assert "from_tuples" not in str(caught.value)
+
+
+def test_nothing_is_written(A):
+    out = np.full((3, 2), 7.0)
+    for wrong in (dict(kernel="no_such"), dict(mask=np.ones((1, 1))), dict(accum="no_such"), dict(threads=-1)):
+        with pytest.raises(ValueError):
+            rig.mxm(A, X, out=out, **wrong)
+    assert (out == 7).all()
+    C = rig.matrix(np.eye(3))
+    with pytest.raises(ValueError):
+        rig.mxm(A, A, out=C)
+    assert C == rig.matrix(np.eye(3))
+
+
+def test_read_only_out(A):
+    out = np.ones((3, 2))
+    out.flags.writeable = False
+    with pytest.raises(ValueError, match="out is read-only"):
+        rig.mxm(A, X, out=out)
+
+
+def test_numbers_of_numpy_are_options(A):
+    one, yes = np.int32(1), np.True_
+    want = rig.mxm(A, X)
+    for number in (np.int8(1), one, np.int64(1), np.uint16(1)):
+        np.testing.assert_array_equal(rig.mxm(A, X, threads=number, width=number - number), want)
+    for fill in (np.float32(2), np.float64(2), np.int64(2), np.array(2.0), True):
+        rig.mxm(A, X, fill=fill)
+    np.testing.assert_array_equal(rig.mxm(A, X, replace=yes, reproducible=yes), want)
+    np.testing.assert_array_equal(rig.mxm(A, np.ones((3, 2)), transpose_a=yes), rig.mxm(A.T, np.ones((3, 2))))
+    assert rig.bfs(rig.generate("karate"), np.int64(0)).reached == 34
+    assert rig.diagonal(A, np.int64(1)).size == 3
+    rig.maxk(X, np.int64(1))
+    rig.apply(A, "times", np.float32(2))
+    rig.select(A, "lower", np.int64(0))
+    rig.matrix(([1.0], ([0], [0])), shape=(np.int64(2), np.int32(3)))
+    rig.vector([0], [1.0], size=np.int64(4))
+
+
+def test_errors_of_a_progress_function_come_through():
+    class Mine(Exception):
+        pass
+
+    def report(*_):
+        raise Mine
+
+    for run in (lambda: rig.bfs(rig.generate("karate"), 0, progress=report),
+                lambda: rig.pagerank(rig.generate("karate"), progress=report)):
+        with pytest.raises(Mine):
+            run()
+
+
+def test_none_is_no_operand():
+    for call in (rig.mxm, rig.ewise_add, rig.kronecker):
+        with pytest.raises(TypeError):
+            call(None, None)
+
+
+def test_torch_like_gradients_are_refused():
+    class Tensor:
+        requires_grad = True
+
+        def __array__(self, *_):
+            raise TypeError("requires grad")
+
+    Tensor.__module__ = "torch"
+    with pytest.raises(TypeError, match="detach"):
+        rig.mxm(rig.matrix(np.eye(2)), Tensor())
+
+
+def test_out_of_memory_is_a_memory_error():
+    A = rig.matrix((np.ones(1), ([0], [0])), shape=(2**20, 2**31 - 1))
+    with pytest.raises(MemoryError):
+        A.toarray()

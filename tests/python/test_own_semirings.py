@@ -1,0 +1,141 @@
+"""Semirings from text: compiled, cached, checked."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+import rigblas as rig
+from rigblas import _compile
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path_factory, monkeypatch):
+    folder = tmp_path_factory.getbasetemp() / "cache"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder / "rigblas"
+
+
+@pytest.fixture
+def graph():
+    return rig.generate("rmat:8:4")
+
+
+def features(graph, dtype="float32"):
+    return np.random.default_rng(2).integers(-9, 9, (graph.shape[0], 5)).astype(dtype)
+
+
+def test_bits_equal_the_builtin(graph):
+    mine = rig.semiring("my_max", add="max(x, y)", multiply="b", zero=float("-inf"))
+    x = features(graph)
+    np.testing.assert_array_equal(rig.mxm(graph, x, mine), rig.mxm(graph, x, "max_second"))
+    np.testing.assert_array_equal(rig.mxm(graph, x, mine, transpose_a=True),
+                                  rig.mxm(graph, x, "max_second", transpose_a=True))
+    assert rig.mxm(graph, graph, mine) == rig.mxm(graph, graph, "max_second")
+    assert repr(mine) == "<rigblas.Semiring my_max>" and mine.name == "my_max"
+
+
+def test_sums_in_double(graph):
+    mine = rig.semiring("my_sum", add="x + y", multiply="a * b", zero=0, dtype="float64")
+    x = features(graph, "float64") / 3
+    got = rig.mxm(graph, x, mine)
+    assert got.dtype == np.float64
+    np.testing.assert_array_equal(got, rig.mxm(graph.astype("float64"), x))
+
+
+def test_a_meaning_that_no_builtin_has(graph):
+    plus_max = rig.semiring("plus_max", add="x + y", multiply="max(a, b)", zero=0, check=True)
+    x = features(graph)
+    s = graph.to_scipy("coo")
+    want = np.zeros_like(x)
+    np.add.at(want, s.row, np.maximum(1, x[s.col]))
+    np.testing.assert_array_equal(rig.mxm(graph, x, plus_max), want)
+    v = rig.vector([0, 5], [2.0, 3.0], size=graph.shape[0], dtype="float32")
+    assert rig.mxv(graph, v, plus_max).nnz > 0
+
+
+def test_finish_and_terminal(graph):
+    half = rig.semiring("mean_again", add="x + y", multiply="b", zero=0, finish="x / n")
+    x = features(graph)
+    np.testing.assert_array_equal(rig.mxm(graph, x, half), rig.mxm(graph, x, "mean_second"))
+    any_ = rig.semiring("my_or", add="x || y", multiply="a && b", zero=False, terminal=True, dtype="bool", check=True)
+    got = rig.mxm(graph, x > 0, any_)
+    assert got.dtype == bool
+    np.testing.assert_array_equal(got, rig.mxm(graph, x > 0, "lor_land"))
+
+
+@pytest.mark.parametrize("dtype", ["int32", "int64"])
+def test_integers(graph, dtype):
+    mine = rig.semiring("my_min", add="min(x, y)", multiply="a + b", zero=int(np.iinfo(dtype).max), dtype=dtype)
+    x = features(graph, dtype)
+    got = rig.mxm(graph, x, mine)
+    want = rig.mxm(graph.astype(dtype), x, "min_plus")
+    has_entries = np.diff(graph.indptr) > 0
+    assert got.dtype == np.dtype(dtype)
+    np.testing.assert_array_equal(got[has_entries], want[has_entries])
+
+
+def test_the_library_is_kept(cache, graph, monkeypatch):
+    text = dict(add="x + y", multiply="b - a", zero=0)
+    rig.semiring("kept", **text)
+    found = list(cache.glob("kept-*.so"))
+    assert len(found) == 1
+    monkeypatch.setattr(_compile.subprocess, "run", lambda *_, **__: pytest.fail("compiled again"))
+    rig.semiring("kept", **text)
+    assert list(cache.glob("kept-*.so")) == found
+
+
+def test_another_text_is_another_library(graph):
+    one = rig.semiring("same_name", add="x + y", multiply="b", zero=0)
+    two = rig.semiring("same_name", add="x + y", multiply="b + b", zero=0)
+    x = features(graph)
+    np.testing.assert_array_equal(2 * rig.mxm(graph, x, one), rig.mxm(graph, x, two))
+
+
+def test_an_error_of_the_compiler_is_said():
+    with pytest.raises(ValueError, match=r"bad does not compile: (.|\n)*nonsense"):
+        rig.semiring("bad", add="x + nonsense", multiply="a * b", zero=0)
+
+
+def test_no_compiler(monkeypatch):
+    monkeypatch.setenv("CXX", "no-such-compiler")
+    with pytest.raises(ValueError, match=r"no-such-compiler is not there.*install g\+\+"):
+        rig.semiring("uncompiled", add="x + y", multiply="a * b", zero=0)
+
+
+def test_check_finds_a_broken_law():
+    with pytest.raises(ValueError, match="broken breaks a law: "):
+        rig.semiring("broken", add="x - y", multiply="a * b", zero=0, check=True)
+    with pytest.raises(ValueError, match="zero_is_wrong breaks a law: "):
+        rig.semiring("zero_is_wrong", add="max(x, y)", multiply="b", zero=0, check=True)
+
+
+@pytest.mark.parametrize("wrong,kind,text", [
+    (dict(name="no name"), ValueError, "identifier"),
+    (dict(name="for"), ValueError, "identifier"),
+    (dict(name="float"), ValueError, "identifier|does not compile"),
+    (dict(dtype="float16"), TypeError, "float16"),
+    (dict(add=""), ValueError, "add is ''"),
+    (dict(multiply=3), ValueError, "multiply is 3"),
+    (dict(zero=0.5, dtype="int32"), ValueError, "0.5"),
+    (dict(zero=float("inf"), dtype="int64"), ValueError, "inf"),
+    (dict(zero=float("nan")), ValueError, "nan"),
+])
+def test_wrong_arguments(wrong, kind, text):
+    given = dict(name="right", add="x + y", multiply="a * b", zero=0)
+    given.update(wrong)
+    with pytest.raises(kind, match=text):
+        rig.semiring(given.pop("name"), **given)
+
+
+def test_another_process_uses_the_cache(cache, graph):
+    code = """import os, sys
+import rigblas as rig
+os.environ["PATH"] = ""
+s = rig.semiring("shared", add="x + y", multiply="b", zero=0)
+print(rig.mxm(rig.generate("karate"), rig.toarray(rig.generate("karate")), s).sum())"""
+    rig.semiring("shared", add="x + y", multiply="b", zero=0)
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=dict(os.environ), check=True)
+    karate = rig.generate("karate").toarray()
+    assert float(made.stdout) == (karate @ karate).sum()
