@@ -1,7 +1,9 @@
 """Matrices and vectors: what they are made of, what is copied, and how long memory lives."""
 
+import copy
 import gc
 import pathlib
+import pickle
 import weakref
 
 import networkx as nx
@@ -99,13 +101,57 @@ def test_a_matrix_is_returned(parts):
 
 def test_a_number_makes_it_iso():
     A = rig.matrix((2.5, [1, 0], [0, 1, 2]), shape=(2, 2))
-    assert A.iso and A.dtype == np.float32
+    assert A.iso and A.dtype == np.float64
     np.testing.assert_array_equal(A.data, [2.5, 2.5])
     assert "all 2.5" in repr(A)
     assert rig.matrix((3, ([0, 1], [1, 0])), dtype="int32").dtype == np.int32
-    assert A.with_values(np.float64(3)).dtype == np.float64 and A.with_values(3.0).dtype == np.float32
+    assert A.with_values(np.float32(3)).dtype == np.float32 and A.with_values(3.0).dtype == np.float64
+    assert A.with_values(True).dtype == bool and rig.matrix((1e300, ([0], [0]))).data[0] == 1e300
     B = rig.iso(A, 7, dtype="int64")
     assert B.iso and B.dtype == np.int64 and set(B.data) == {7}
+
+
+@pytest.mark.parametrize("value,want", [(3, 6), (0.5, 1.0), (True, True), (np.float32(2), 4)])
+def test_a_repeated_number_is_summed(value, want):
+    A = rig.matrix((value, ([0, 0, 1], [1, 1, 0])))
+    np.testing.assert_array_equal(A.data, [want, value])
+
+
+def test_bfloat16_is_no_numpy_array():
+    A = rig.matrix(np.eye(3)).astype("bfloat16")
+    for read in (lambda: A.data, A.to_scipy, A.entries):
+        with pytest.raises(TypeError, match=r"bfloat16, which NumPy lacks.*float32"):
+            read()
+
+
+@pytest.mark.parametrize("made", [rig.matrix(np.diag([1.0, 0, 4])), rig.generate("karate"),
+                                  rig.matrix(np.eye(2)).astype("bfloat16"), rig.vector([1, 2], [3.0, 4.0]),
+                                  rig.vector([1, 2]), rig.matrix(np.zeros((2, 3)))], ids=repr)
+@pytest.mark.parametrize("again", [copy.copy, copy.deepcopy, lambda x: pickle.loads(pickle.dumps(x))])
+def test_copies(made, again):
+    other = again(made)
+    assert other is not made and other == made
+    assert (other.dtype, other.shape, other.iso) == (made.dtype, made.shape, made.iso)
+
+
+def test_a_matrix_is_no_array():
+    A = rig.matrix(np.eye(2))
+    for use in (np.asarray, np.transpose, lambda x: np.dot(x, np.ones(2))):
+        with pytest.raises(TypeError, match="toarray"):
+            use(A)
+
+
+def test_masked_arrays_are_refused():
+    x = np.ma.array([1.0, 2.0], mask=[True, False])
+    with pytest.raises(TypeError, match="masked"):
+        rig.matrix(np.eye(2)) @ x
+    with pytest.raises(TypeError, match="masked"):
+        rig.matrix(np.ma.array(np.eye(2), mask=np.eye(2)))
+
+
+def test_arrays_of_scipy_may_be_longer_than_their_entries():
+    s = sp.csr_array((np.arange(5.0), np.arange(5), np.array([0, 2, 4])), shape=(2, 5))
+    assert rig.matrix(s).nnz == 4
 
 
 @pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0), (4, 4)])

@@ -14,6 +14,12 @@ def A():
 X = np.ones((4, 2))
 
 CASES = [
+    (lambda A: A * 10**400, ValueError, "beyond every type"),
+    (lambda A: A.with_values(10**400), ValueError, "beyond every type"),
+    (lambda A: rig.read("a\0b"), ValueError, "null character"),
+    (lambda A: -A.astype("bool"), TypeError, "booleans have no negative"),
+    (lambda A: A.astype("bool") - A.astype("bool"), TypeError, "booleans have no difference"),
+    (lambda A: rig.extract(A, [True, False]), ValueError, "a mask of booleans has the shape"),
     # What is called, the error, and what its text has.
     (lambda A: rig.mxm(A, np.ones((5, 2))), ValueError, r"mxm: A is 3x4.*B is 5x2"),
     (lambda A: rig.mxm(A, np.ones(3)), ValueError, r"3x4.*3x1"),
@@ -120,7 +126,7 @@ CASES = [
     (lambda A: rig.vector(np.ones((2, 2))), ValueError, "2 dimensions"),
     (lambda A: rig.vector([[0, 1]], [1.0, 2.0]), TypeError, "indices"),
     (lambda A: rig.read("nowhere.mtx", separator="ab"), ValueError, "separator"),
-    (lambda A: rig.mxm(A, [1.0, 2.0, 3.0, 4.0]), TypeError, "B is a list; give an array, a rigblas.Matrix"),
+    (lambda A: rig.mxm(A, {1.0, 2.0}), TypeError, "B is a set; give an array, a rigblas.Matrix"),
     (lambda A: rig.bfs(np.eye(3), 0), TypeError, "A is a ndarray; give a rigblas.Matrix, or a matrix of SciPy"),
     (lambda A: rig.mxm(A, X.astype(np.longdouble)), TypeError, "ndarray of (longdouble|float128)"),
     (lambda A: rig.mxm(A, X, stream="a"), TypeError, "stream is 'a'"),

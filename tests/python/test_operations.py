@@ -172,7 +172,7 @@ def test_reduce(random, dtype):
     assert type(rig.reduce(A)) is (float if dtype.startswith("f") else int)
     assert rig.reduce(A, "maximum") == x[xs].max() and rig.reduce(A, "minimum") == x[xs].min()
     rows, columns = rig.reduce_rows(A), rig.reduce_columns(A)
-    assert isinstance(rows, rig.Vector) and rows.size == 7 and columns.size == 9 and rows.dtype == np.dtype(dtype)
+    assert isinstance(rows, rig.Vector) and rows.size == 7 and columns.size == 9 and rows.dtype == full.sum().dtype
     np.testing.assert_array_equal(rows.indices, np.flatnonzero(xs.any(axis=1)))
     np.testing.assert_array_equal(rows.toarray(), full.sum(axis=1))
     np.testing.assert_array_equal(columns.toarray(), full.sum(axis=0))
@@ -184,9 +184,27 @@ def test_reduce(random, dtype):
     assert rig.reduce(rig.vector(np.array([1.0, 0, 4]))) == 5
 
 
+def test_sums_of_booleans_count():
+    xs = np.array([[True, True, False], [False, False, False]])
+    A = rig.matrix(sp.csr_array(xs))
+    assert rig.reduce(A) == rig.reduce(xs) == 2 and rig.reduce(A, "maximum") is True
+    np.testing.assert_array_equal(rig.reduce_rows(A).toarray(), [2, 0])
+    np.testing.assert_array_equal(rig.reduce_rows(xs), [2, 0])
+
+
+@pytest.mark.parametrize("op,of", [("square_root", np.sqrt), ("exponential", np.exp), ("reciprocal", np.reciprocal)])
+def test_functions_of_integers_are_floats(op, of):
+    x = np.array([[1, 4, 9]])
+    want = of(x.astype(float))
+    for got in (rig.apply(x, op), rig.apply(rig.matrix(x), op).toarray()):
+        assert got.dtype == np.float64
+        np.testing.assert_allclose(got, want)
+
+
 PARTS = [
     (None, None), (slice(1, 5), None), (None, slice(None, None, 2)), (slice(None, None, -1), slice(5, 1, -2)),
     ([2, 0, 2], None), ([1, 3], [4, 0]), (np.array([6]), slice(0, 0)), ([], [1]), (slice(-3, None), [-0]),
+    ([True, False, True, False, False, True, True], None),
 ]
 
 
@@ -217,6 +235,15 @@ def test_extract_and_assign(random, rows, columns):
     expected[at] += 3
     rig.assign(c, 3, rows, columns, accum="plus")
     np.testing.assert_array_equal(c, expected)
+
+
+def test_a_number_is_a_place():
+    x = np.arange(12.0).reshape(3, 4)
+    A = rig.matrix(x + 1)
+    np.testing.assert_array_equal(rig.extract(A, -1).toarray(), x[[-1]] + 1)
+    np.testing.assert_array_equal(rig.extract(x, np.int64(1), 2), x[[1]][:, [2]])
+    with pytest.raises(ValueError):
+        rig.extract(A, 3)
 
 
 def test_parts_of_vectors():

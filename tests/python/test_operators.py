@@ -102,3 +102,29 @@ def test_wrong_operands():
         A + "text"
     with pytest.raises(TypeError):
         A @ 2
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "uint32", "int8", "bool"])
+def test_differences_with_other_types(dtype):
+    x = np.array([[1.0, 0, 3], [2, 3, 0]])
+    y = np.array([[1, 0, 0], [1, 1, 1]]).astype(dtype)
+    if dtype == "int8":
+        y[0, 0] = -128
+    A, s = rig.matrix(x), sp.csr_array(y)
+    for got in (A - s, A - rig.matrix(s), A - y):
+        got = got if isinstance(got, np.ndarray) else got.toarray()
+        np.testing.assert_array_equal(got, x - y.astype(float))
+    np.testing.assert_array_equal(y - A, y.astype(float) - x)
+
+
+def test_an_operator_of_scipy():
+    from scipy.sparse.linalg import aslinearoperator, cg
+    A = rig.matrix(np.array([[4.0, 1, 0], [1, 3, 1], [0, 1, 5]]))
+    operator = aslinearoperator(A)
+    x = np.arange(3.0)
+    np.testing.assert_array_equal(operator @ x, A @ x)
+    np.testing.assert_array_equal(operator.rmatvec(x), A.T @ x)
+    found, failed = cg(operator, A @ x)
+    assert failed == 0
+    np.testing.assert_allclose(found, x, atol=1e-5)
+    np.testing.assert_array_equal(A @ [0, 1, 2], A.dot(x))

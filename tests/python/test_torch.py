@@ -661,3 +661,12 @@ def test_examples_of_docstrings():
     for name in rt.__all__:
         for example in finder.find(getattr(rt, name), name, globs=scope):
             assert doctest.DocTestRunner().run(example).failed == 0
+
+
+def test_products_without_gradients_refuse_tensors_that_need_them():
+    A = rig.matrix(torch.eye(3).numpy())
+    x = torch.ones(3, 2, requires_grad=True)
+    for call in (lambda: A @ x, lambda: A + torch.ones(3, 3, requires_grad=True), lambda: rig.mxm(A, x, "max_second")):
+        with pytest.raises(TypeError, match="rigblas.torch"):
+            call()
+    assert (A @ x.detach()).shape == (3, 2)

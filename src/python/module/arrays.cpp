@@ -90,9 +90,14 @@ array from_view(const dense_view& view, nb::handle object) {
 /// An object as an array of DLPack, after Python has converted what nanobind does not take.
 nb::ndarray<nb::ro> imported(nb::object& object, const char* call, const char* name) {
   nb::ndarray<nb::ro> x;
+  if (!is_numpy(object) && nb::getattr(object, "requires_grad", nb::none()).is(Py_True))
+    rig::fail(rig::errc::type, {call, ": ", name,
+                                " requires gradients, which rigblas.torch computes; pass "
+                                "x.detach(), or call rigblas.torch.spmm"});
   if (is_numpy(object)) {
     if (nb::try_cast(object, x) && type_of_code(x.dtype()) != type::other) return x;
-  } else if (nb::hasattr(object, "__dlpack__") && nb::try_cast(object, x) &&
+  } else if (PyObject_IsInstance(object.ptr(), numpy_array_type().ptr()) == 0 &&
+             nb::hasattr(object, "__dlpack__") && nb::try_cast(object, x) &&
              type_of_code(x.dtype()) != type::other) {
     return x;
   }
@@ -116,7 +121,7 @@ bool is_numpy(nb::handle object) {
 }
 
 bool is_array(nb::handle object) {
-  return is_numpy(object) || nb::isinstance<dense_view>(object) ||
+  return is_numpy(object) || PyList_Check(object.ptr()) || nb::isinstance<dense_view>(object) ||
          nb::hasattr(object, "__dlpack__") || nb::hasattr(object, "__cuda_array_interface__") ||
          nb::hasattr(object, "__array__");
 }

@@ -62,8 +62,9 @@ number number_from(A value) {
 /// Calls work(y) with a scalar as a bool, an int64 or a double.
 template <class Work>
 auto with_number(const rig::scalar& y, nb::handle given, Work work) {
-  if (PyBool_Check(given.ptr())) return work(y.as<bool>());
-  if (PyFloat_Check(given.ptr()) || !y.is_integer()) return work(y.as<double>());
+  const nb::object number = python_number(given);
+  if (PyBool_Check(number.ptr())) return work(y.as<bool>());
+  if (PyFloat_Check(number.ptr()) || !y.is_integer()) return work(y.as<double>());
   return work(y.as<rig::int64>());
 }
 
@@ -94,9 +95,34 @@ constexpr std::initializer_list<const char*> unary_names = {
     "exponential", "logarithm", "sigmoid",  "hyperbolic_tangent", "relu",   "sign",
     "floor",       "ceiling",   "round",    "logical_not",        "one"};
 
+/// An operand in another type.
+void convert(operand& x, type to, const char* call) {
+  if (x.stored() == to) return;
+  if (!x.is_dense()) {
+    x.entries = converted(*x.entries, to);
+    return;
+  }
+  const bool is_tensor = !nb::hasattr(x.full.given, "astype");
+  x.full = read_array(
+      is_tensor ? x.full.given.attr("double")() : x.full.given.attr("astype")(dtype_of(to)), call,
+      "A");
+}
+bool is_whole(type of) { return of == type::boolean || of == type::int32 || of == type::int64; }
+
+/// Functions of real numbers, whose results are float64 where the elements are integers.
+constexpr bool is_real(rig::unary op) {
+  using enum rig::unary;
+  return op == reciprocal || (op >= square_root && op <= hyperbolic_tangent);
+}
+
 nb::object apply(nb::handle x, nb::handle op, nb::handle y, bool is_first, const options& from) {
   const char* const call = "apply";
-  const operand a = read_operand(x, call, "A");
+  operand a = read_operand(x, call, "A");
+  rig::unary function{};
+  if (y.is_none()) {
+    function = static_cast<rig::unary>(number_of_name(call, "op", op, unary_names));
+    if (is_real(function) && is_whole(a.stored())) convert(a, type::float64, call);
+  }
   const settings given(call, from, a);
   rig::operation o{call, rig::operation::kind::map};
   fill_in(o.x, a);
@@ -104,7 +130,7 @@ nb::object apply(nb::handle x, nb::handle op, nb::handle y, bool is_first, const
   number_call with;
   if (y.is_none()) {
     o.op = &rig::builtin_unary(algebra_of(a.stored()));
-    o.code = static_cast<unsigned char>(number_of_name(call, "op", op, unary_names));
+    o.code = static_cast<unsigned char>(function);
   } else {
     with = number_call_of(a.stored(), binary_from(call, op), y, is_first);
     natural = with.natural;
@@ -162,10 +188,19 @@ struct sum {
   }
 };
 
+/// Sums and products of booleans and of int32 are formed in int64, as NumPy's.
+void widen(operand& x, nb::handle op, const char* call) {
+  const rig::binary by = binary_from(call, op);
+  if ((by == rig::binary::plus || by == rig::binary::times) && is_whole(x.stored()) &&
+      (!x.is_dense() || nb::hasattr(x.full.given, "astype")))
+    convert(x, type::int64, call);
+}
+
 nb::object reduce_rows(const char* call, nb::handle x, nb::handle op, options from,
                        bool is_by_columns) {
   if (is_by_columns) from.transpose_a = !from.transpose_a;
-  const operand a = read_operand(x, call, "A");
+  operand a = read_operand(x, call, "A");
+  widen(a, op, call);
   if (a.what == operand::kind::vector)
     rig::fail(rig::errc::type, {call, ": A is a Vector; call reduce"});
   const settings given(call, from, a);
@@ -185,7 +220,8 @@ nb::object reduce_rows(const char* call, nb::handle x, nb::handle op, options fr
 
 nb::object reduce(nb::handle x, nb::handle op, rig::int64 threads) {
   const char* const call = "reduce";
-  const operand a = read_operand(x, call, "A");
+  operand a = read_operand(x, call, "A");
+  widen(a, op, call);
   const settings given(call, {.threads = threads}, a);
   sum by(call, op, a.stored());
   rig::operation o{call, rig::operation::kind::reduce_rows};
@@ -201,7 +237,8 @@ nb::object reduce(nb::handle x, nb::handle op, rig::int64 threads) {
   return number_of(by.identity, by.info.result);
 }
 
-/// Which rows or columns: None, a slice or a list. Slices count as Python's do.
+/// Which rows or columns: None, a slice, a number, a list, or a mask of booleans. Slices and
+/// numbers count as Python's do.
 struct picked {
   std::optional<index_array> list;
   std::optional<rig::indices> of;
@@ -213,7 +250,8 @@ struct picked {
           nb::cast<nb::slice>(given).compute(static_cast<std::size_t>(size));
       of.emplace(rig::range{first, first + static_cast<rig::int64>(length) * step, step});
     } else {
-      list = read_indices(given, call, name);
+      list = read_indices(nb::module_::import_("rigblas._arrays").attr("as_places")(given, size),
+                          call, name);
       if (list->is_64)
         of.emplace(std::span(static_cast<const rig::int64*>(list->data), list->size));
       else

@@ -30,7 +30,8 @@ void set_values(sparse& out, nb::handle values, const char* call,
   if (is_number(values)) {
     const rig::scalar number = scalar_from(values, call, "data");
     out.stored = nb::hasattr(values, "dtype")  ? type_from(values.attr("dtype"))
-                 : PyFloat_Check(values.ptr()) ? type::float32
+                 : PyBool_Check(values.ptr())  ? type::boolean
+                 : PyFloat_Check(values.ptr()) ? type::float64
                                                : type::int64;
     with_type(out.stored, [&]<class T>(T) {
       const T value = number.checked<T>(call, "data");
@@ -103,6 +104,21 @@ sparse from_csr(rig::int64 rows, rig::int64 columns, nb::handle indptr, nb::hand
   return out;
 }
 
+/// Multiplies the one value of an entry by how often it was given.
+void add_repeated(sparse& to, const rig::sorted_tuples& from) {
+  if (to.stored == type::boolean) return;
+  with_type(to.stored, [&]<class T>(T) {
+    using A = rig::algebra<T>;
+    T one;
+    __builtin_memcpy(&one, to.iso, sizeof(T));
+    to.values = rig::buffer::allocate(static_cast<std::size_t>(to.nnz()) * sizeof(T));
+    for (std::size_t p = 0; p < static_cast<std::size_t>(to.nnz()); ++p)
+      to.values.data<T>()[p] = rig::convert<T>(
+          rig::times(rig::convert<A>(one), static_cast<A>(from.groups[p + 1] - from.groups[p])));
+  });
+  to.is_iso = false;
+}
+
 /// Sums of the values at each position, as SciPy makes them of coordinates; booleans are joined
 /// by "or".
 sparse from_tuples(rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle j,
@@ -111,9 +127,11 @@ sparse from_tuples(rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle
                     at_columns = read_indices(j, "matrix", "col");
   if (is_number(values)) {
     sparse out;
-    out.structure =
-        rig::sort_tuples(rows, columns, at_rows.view(), at_columns.view(), true).structure;
+    const rig::sorted_tuples sorted =
+        rig::sort_tuples(rows, columns, at_rows.view(), at_columns.view(), true);
+    out.structure = sorted.structure;
     set_values(out, values, "matrix", {}, false);
+    if (static_cast<std::size_t>(out.nnz()) < at_rows.size) add_repeated(out, sorted);
     return out;
   }
   array v = read_array(values, "matrix", "data");
@@ -182,6 +200,9 @@ nb::object view_of(const sparse& of, const void* data, rig::int64 size, type sto
 }
 
 nb::object data_of(const sparse& of) {
+  if (of.stored == type::bfloat16 && of.where() == rig::cpu())
+    rig::fail(rig::errc::type,
+              {"data: values are bfloat16, which NumPy lacks; read A.astype(\"float32\").data"});
   if (!of.is_iso) return view_of(of, of.values.data(), of.nnz(), of.stored);
   const nb::object numpy = nb::module_::import_("numpy");
   return numpy.attr("broadcast_to")(
@@ -260,6 +281,8 @@ void bind_common(nb::class_<Class>& of) {
   of.def_prop_ro(
       "data", [](const Class& x) { return data_of(x); },
       "The value of each entry: a read-only view; of an iso matrix one value, broadcast.");
+  of.def_prop_ro("_bits",
+                 [](const Class& x) { return view_of(x, x.values.data(), x.nnz(), x.stored); });
   of.def(
       "to", [](const Class& x, nb::handle device) { return Class{moved(x, device)}; },
       nb::arg("device"), "A copy on a device, or the same if it is there.");

@@ -82,22 +82,27 @@ bool is_number(nb::handle object) {
           nb::hasattr(object, "ndim") && nb::cast<int>(object.attr("ndim")) == 0);
 }
 
-rig::scalar scalar_from(nb::handle number, const char* call, const char* name) {
-  if (PyBool_Check(number.ptr())) return number.is(Py_True);
-  nb::object as_number = nb::borrow(number);
+nb::object python_number(nb::handle number) {
   if (!PyLong_Check(number.ptr()) && !PyFloat_Check(number.ptr()) && nb::hasattr(number, "item") &&
       nb::hasattr(number, "dtype"))
-    as_number = number.attr("item")();
-  if (PyBool_Check(as_number.ptr())) return as_number.is(Py_True);
-  if (PyLong_Check(as_number.ptr())) {
-    int overflow = 0;
-    const long long value = PyLong_AsLongLongAndOverflow(as_number.ptr(), &overflow);
-    if (overflow == 0) return static_cast<rig::int64>(value);
-    return PyLong_AsDouble(as_number.ptr());
-  }
-  if (PyFloat_Check(as_number.ptr())) return PyFloat_AsDouble(as_number.ptr());
-  rig::fail(rig::errc::type,
-            {call, ": ", name, " is ", nb::cast<std::string>(nb::repr(number)), ", not a number"});
+    return number.attr("item")();
+  return nb::borrow(number);
+}
+
+rig::scalar scalar_from(nb::handle given, const char* call, const char* name) {
+  const nb::object number = python_number(given);
+  if (PyBool_Check(number.ptr())) return number.is(Py_True);
+  if (PyFloat_Check(number.ptr())) return PyFloat_AsDouble(number.ptr());
+  if (!PyLong_Check(number.ptr()))
+    rig::fail(rig::errc::type,
+              {call, ": ", name, " is ", nb::cast<std::string>(nb::repr(given)), ", not a number"});
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) return static_cast<rig::int64>(value);
+  const double wide = PyLong_AsDouble(number.ptr());
+  if (PyErr_Occurred() == nullptr) return wide;
+  PyErr_Clear();
+  rig::fail(rig::errc::range, {call, ": ", name, " is an integer beyond every type of rig"});
 }
 
 nb::object number_of(const void* element, type of) {

@@ -90,6 +90,8 @@ type common_of(type x, type y);
 std::string kind_of(nb::handle object);
 /// Whether an object is a number of Python or of NumPy.
 bool is_number(nb::handle object);
+/// A Python number of a scalar of NumPy; others as they are.
+nb::object python_number(nb::handle number);
 /// A Python number as one of rig's. Throws TypeError.
 rig::scalar scalar_from(nb::handle number, const char* call, const char* name);
 /// One element as a Python number.

@@ -122,8 +122,10 @@ class _Bar:
 
 def _run(name, A, *arguments, kernel, threads, stream, progress):
     function = getattr(_core, name)
-    if progress is not True:
-        return function(A, *arguments, kernel, threads, stream, progress or None)
+    if callable(progress):
+        return function(A, *arguments, kernel, threads, stream, progress)
+    if not progress:
+        return function(A, *arguments, kernel, threads, stream, None)
     bar = _Bar(name)
     try:
         return function(A, *arguments, kernel, threads, stream, bar)

@@ -9,9 +9,8 @@ def as_array(x):
     """An array that the extension reads, or None. Small integers become int32 or int64."""
     if hasattr(x, "__cuda_array_interface__") and not hasattr(x, "__dlpack__"):
         return _from_cuda_interface(x)
-    module = type(x).__module__.partition(".")[0]
-    if module == "torch" and x.requires_grad:
-        raise TypeError("an array requires gradients; pass x.detach(), or call rigblas.torch.spmm")
+    if isinstance(x, np.ma.MaskedArray):
+        raise TypeError("an array is masked; pass x.filled(value), or the mask as mask=")
     try:
         made = np.asarray(x)
     except (TypeError, ValueError):
@@ -21,7 +20,7 @@ def as_array(x):
             raise ValueError(f"an array of uint64 holds {made.max()}, beyond int64; convert it")
         return made.astype(np.int64)
     if made.dtype.kind in "iu":
-        small = made.dtype.itemsize < 4 or made.dtype == np.int32
+        small = made.dtype.itemsize < 4 or made.dtype.newbyteorder("=") == np.int32
         return np.ascontiguousarray(made, dtype=np.int32 if small else np.int64)
     if made.dtype.kind not in "fb":
         return None
@@ -63,6 +62,19 @@ def as_indices(x):
     if not made.dtype.isnative:
         made = made.astype(made.dtype.newbyteorder("="))
     return made if made.flags.c_contiguous else np.ascontiguousarray(made)
+
+
+def as_places(x, size):
+    """Places among `size` as `as_indices` takes them: a number counts from the end if it is negative, and a list of
+    booleans names the places where it is true."""
+    if isinstance(x, (int, np.integer)) and not isinstance(x, (bool, np.bool_)):
+        return np.array([x + size if x < 0 else x], dtype=np.int64)
+    made = np.asarray(x) if isinstance(x, (list, np.ndarray)) else x
+    if getattr(made, "dtype", None) == np.bool_:
+        if made.shape != (size,):
+            raise ValueError(f"a mask of booleans has the shape {made.shape}; there are {size} places")
+        return np.flatnonzero(made)
+    return x
 
 
 def empty(like, rows, columns, dtype):

@@ -64,6 +64,10 @@ def _matrix(obj, shape, dtype, copy):
         return _from_scipy(obj, copy)
     if hasattr(obj, "nodes") and hasattr(obj, "is_directed"):
         return _from_networkx(obj, dtype)
+    if getattr(obj, "__networkx_backend__", None) == "rigblas":
+        return obj.matrix
+    if isinstance(obj, np.ma.MaskedArray):
+        raise TypeError("matrix: the array is masked; give obj.filled(0), or coordinates")
     given = np.asarray(obj)
     if given.ndim == 2 and given.shape[0] == 2 and given.dtype.kind in "iu":
         return _from_edges(given, shape, dtype)
@@ -115,7 +119,8 @@ def _from_scipy(obj, copy):
     if not csr.has_canonical_format:
         csr = csr.copy()
         csr.sum_duplicates()
-    return _core._from_csr(*csr.shape, csr.indptr, csr.indices, csr.data, copy)
+    entries = int(csr.indptr[-1])  # the arrays may be longer
+    return _core._from_csr(*csr.shape, csr.indptr, csr.indices[:entries], csr.data[:entries], copy)
 
 
 def _from_edges(edges, shape, dtype):
@@ -148,11 +153,14 @@ def _from_networkx(graph, dtype):
     return _core._from_tuples(n, n, row, col, np.array(data, dtype=dtype or np.float64))
 
 
+def is_sparse(obj):
+    """Whether an operand is a matrix of another library, or the arrays of one."""
+    return hasattr(obj, "tocsr") or isinstance(obj, tuple) or hasattr(obj, "is_directed")
+
+
 def operand(obj):
     """A Matrix of an operand that is none, or None."""
-    if hasattr(obj, "tocsr") or isinstance(obj, tuple) or hasattr(obj, "is_directed"):
-        return matrix(obj)
-    return None
+    return matrix(obj) if is_sparse(obj) else None
 
 
 def iso(obj, value=1, dtype="float32"):
@@ -244,7 +252,14 @@ def read(path, dtype="float32", *, nodes=0, separator=" ", values=True, extra_co
         ``file:line: reason``, for every defect of the file.
     OSError
     """
-    return _core._read_matrix(os.fspath(path), dtype, nodes, separator, values, extra_columns, duplicates, symmetrise)
+    return _core._read_matrix(_path(path), dtype, nodes, separator, values, extra_columns, duplicates, symmetrise)
+
+
+def _path(path):
+    text = os.fspath(path)
+    if "\0" in text:
+        raise ValueError(f"the path {text!r} has a null character")
+    return text
 
 
 def write(path, A):
@@ -266,4 +281,4 @@ def write(path, A):
     OSError
     TypeError
     """
-    _core._write(os.fspath(path), A)
+    _core._write(_path(path), A)

@@ -89,6 +89,10 @@ class Vector:
 
     def __abs__(self): ...
 
+    def __array__(self, *_, **__): ...
+
+    def __copy__(self): ...
+
     def toarray(self, absent=0, dtype=None):
         """
         The same as an array, with ``absent`` where there is no entry.
@@ -102,6 +106,8 @@ class Vector:
                 -------
                 array
         """
+
+    def __reduce__(self): ...
 
     def __matmul__(self, other): ...
 
@@ -209,6 +215,10 @@ class Matrix:
 
     def __abs__(self): ...
 
+    def __array__(self, *_, **__): ...
+
+    def __copy__(self): ...
+
     def toarray(self, absent=0, dtype=None):
         """
         The same as an array, with ``absent`` where there is no entry.
@@ -223,12 +233,23 @@ class Matrix:
                 array
         """
 
+    def __reduce__(self): ...
+
     def __matmul__(self, other): ...
 
     def __rmatmul__(self, other):
         """
         A row times a matrix, or rows: the transpose of the product of transposes.
         """
+
+    def dot(self, other):
+        """The product, as ``A @ other``."""
+
+    def matvec(self, x):
+        """``A @ x``, for operators of SciPy."""
+
+    def rmatvec(self, x):
+        """``A.T @ x``, for operators of SciPy."""
 
     @property
     def T(self):

@@ -4,7 +4,7 @@ import numbers
 
 import numpy as np
 
-from . import _core
+from . import _convert, _core
 
 
 def _is_number(x):
@@ -14,6 +14,19 @@ def _is_number(x):
 def _as_float(x):
     """A quotient of integers is a float, as NumPy's."""
     return x.astype("float64") if x.dtype in ("int32", "int64", "bool") else x
+
+
+def _negative(x, beside):
+    """−x in the type in which it meets `beside`: only there it wraps as a difference does."""
+    if not isinstance(x, (_core.Matrix, _core.Vector)):
+        x = _convert.operand(x) if _convert.is_sparse(x) else np.asarray(x)
+    types = x.dtype, beside.dtype
+    if "bfloat16" not in types:
+        common = np.result_type(*types)
+        if common == bool:
+            raise TypeError("booleans have no difference; take ewise_add(A, B, \"not_equal\"), or convert one")
+        x = x.astype(common)
+    return _core.apply(x, "negate")
 
 
 class _Both:
@@ -26,10 +39,14 @@ class _Both:
         return NotImplemented if _is_number(other) else _core.ewise_add(other, self, "plus")
 
     def __sub__(self, other):
-        return NotImplemented if _is_number(other) else _core.ewise_add(self, -other, "plus")
+        return NotImplemented if _is_number(other) else _core.ewise_add(self, _negative(other, self), "plus")
 
     def __rsub__(self, other):
-        return NotImplemented if _is_number(other) else _core.ewise_add(other, -self, "plus")
+        if _is_number(other):
+            return NotImplemented
+        if not isinstance(other, (_core.Matrix, _core.Vector)) and not hasattr(other, "dtype"):
+            other = np.asarray(other)
+        return _core.ewise_add(other, _negative(self, other), "plus")
 
     def __mul__(self, other):
         return _core.apply(self, "times", other) if _is_number(other) else _core.ewise_mult(self, other, "times")
@@ -48,10 +65,18 @@ class _Both:
         return _core.ewise_mult(other, x, "divide")
 
     def __neg__(self):
+        if self.dtype == bool:
+            raise TypeError("booleans have no negative; convert them, or take apply(A, \"logical_not\")")
         return _core.apply(self, "negate")
 
     def __abs__(self):
         return _core.apply(self, "absolute")
+
+    def __array__(self, *_, **__):
+        raise TypeError(f"{self!r} is no array; call .toarray()")
+
+    def __copy__(self):
+        return self.to(self.device)
 
     def toarray(self, absent=0, dtype=None):
         """The same as an array, with ``absent`` where there is no entry.
@@ -68,8 +93,33 @@ class _Both:
         return _core.toarray(self, absent, dtype)
 
 
+def _plain(matrix):
+    """What pickle keeps of a matrix or vector: its values, or the one value."""
+    here = matrix.to("cpu")
+    kind = here.dtype
+    if kind == "bfloat16":
+        here = here.astype("float32")
+    if not here.iso:
+        return np.array(here.data), kind
+    return (here.data[0] if here.nnz else np.zeros((), here.dtype)[()]), kind
+
+
+def _matrix_again(shape, indptr, indices, values, kind):
+    return _core._from_csr(*shape, indptr, indices, values, False).astype(kind)
+
+
+def _vector_again(size, indices, values, kind):
+    return _core._vector(indices, values, size).astype(kind)
+
+
 class _OfMatrix:
+    def __reduce__(self):
+        here = self.to("cpu")
+        return _matrix_again, (self.shape, np.array(here.indptr), np.array(here.indices), *_plain(self))
+
     def __matmul__(self, other):
+        if isinstance(other, (list, tuple)):
+            other = np.asarray(other)
         product = _core.mxv if isinstance(other, _core.Vector) else _core.mxm
         return product(self, other, "plus_times")
 
@@ -78,6 +128,18 @@ class _OfMatrix:
         if np.ndim(other) == 1:
             return _core.vxm(other, self, "plus_times")
         return _core.mxm(self, other, "plus_times", transpose_a=True, transpose_b=True).T
+
+    def dot(self, other):
+        """The product, as ``A @ other``."""
+        return self @ other
+
+    def matvec(self, x):
+        """``A @ x``, for operators of SciPy."""
+        return self @ x
+
+    def rmatvec(self, x):
+        """``A.T @ x``, for operators of SciPy."""
+        return _core.vxm(x, self, "plus_times")
 
     @property
     def T(self):
@@ -116,6 +178,9 @@ class _OfMatrix:
 
 
 class _OfVector:
+    def __reduce__(self):
+        return _vector_again, (self.size, np.array(self.to("cpu").indices), *_plain(self))
+
     def __matmul__(self, other):
         return _core.vxm(self, other, "plus_times")
 

@@ -121,4 +121,7 @@ def _number(value, kind, which):
         return f"rig::{'highest' if value > 0 else 'lowest'}<{kind}>()"
     if kind.startswith("rig") and value != int(value):
         raise ValueError(f"semiring: {which} is {value}, and the semiring computes with integers")
+    bits = {"rig::int32": 31, "rig::int64": 63}.get(kind)
+    if bits is not None and not -2**bits <= value < 2**bits:
+        raise ValueError(f"semiring: {which} is {value}, which {kind[5:]} does not hold")
     return f"{kind}({int(value)})" if kind.startswith("rig") else f"{kind}({float(value)!r})"

@@ -84,6 +84,12 @@ def _view(x, stream):
     )
 
 
+def _values(matrix):
+    """The values of a matrix; of bfloat16 their bits, which NumPy can hold."""
+    on_cpu = matrix.device == "cpu"
+    return matrix._bits if on_cpu and matrix.dtype == "bfloat16" and not matrix.iso else matrix.data
+
+
 def _copy(array, out):
     """Copies an array of the extension into a tensor of the same type."""
     if out.device.type != "cpu":
@@ -184,7 +190,8 @@ class Graph:
     def _take_matrix(self, A):
         self.device = torch.device(A.device)
         self.matrix = A.with_values(1.0)  # shares the entries, and is not rebound with A
-        values = A.to("cpu").data
+        here = A.to("cpu")
+        values = (here.astype("float32") if here.dtype == "bfloat16" else here).data
         if not A.iso or (A.nnz > 0 and values[0] != 1):
             weight = torch.from_numpy(np.array(values))
             kind = weight.dtype if weight.is_floating_point() else torch.float32
@@ -586,7 +593,7 @@ def _sddmm(left, right, graph, reduce):
             _view(x, stream), _view(y, stream), "plus_times", mask=graph.matrix, structure=True,
             transpose_b=True, dtype=_TYPES[x.dtype], stream=stream,
         )
-        _copy(made.data, result)
+        _copy(_values(made), result)
     return out
 
 
@@ -718,7 +725,7 @@ def _softmax(scores, graph):
     for part, result in heads:
         part = _packed(part)
         made = _core.edge_softmax(_weighted(graph, part, stream), stream=stream)
-        _copy(made.data, result)
+        _copy(_values(made), result)
     return out
 
 
