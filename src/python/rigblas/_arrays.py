@@ -2,8 +2,6 @@
 
 import numpy as np
 
-_KINDS = {"i": (np.int32, np.int64), "u": (np.int32, np.int64), "b": (np.bool_, np.bool_)}
-
 
 def as_array(x):
     """An array that the extension reads, or None. Small integers become int32 or int64."""
