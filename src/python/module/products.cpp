@@ -189,7 +189,7 @@ nb::object sparse_product(const char* call, const operand& x, const operand& y, 
   return run(o, given, by.natural, yields_vector);
 }
 
-/// A vector as a column takes part in a product as a matrix.
+/// The product that the kinds of the operands make.
 nb::object mxm(nb::handle first, nb::handle second, nb::handle semiring, const options& from) {
   const char* const call = "mxm";
   const operand a = read_operand(first, call, "A");
