@@ -43,15 +43,15 @@ void refuse_at_exit() {
 }
 
 const shared_library& library_of_nvrtc() {
-  static const auto& found = []() -> const shared_library& {
+  static const shared_library* const found = []() -> const shared_library* {
     const std::string chosen = variable("RIG_NVRTC");
     const auto* const opened =
         new shared_library(chosen.empty() ? toolkit_names("libnvrtc.so", CUDART_VERSION / 1000)
                                           : std::vector<std::string>{chosen});
     std::atexit(refuse_at_exit);
-    return *opened;
+    return opened;
   }();
-  return found;
+  return *found;
 }
 
 nvrtc load_nvrtc() {
