@@ -54,7 +54,7 @@ def edges_of(where):
         offsets, columns = np.array(matrix.indptr), np.array(matrix.indices)
     else:
         stem = os.path.join(where["folder"], where["graph"])
-        offsets, columns = np.load(stem + ".offsets.npy"), np.load(stem + ".columns.npy")
+        offsets, columns = (np.load(f"{stem}.{name}.npy").ravel() for name in ("offsets", "columns"))
     lengths = torch.from_numpy(np.diff(offsets)).long()
     target = torch.repeat_interleave(torch.arange(len(lengths)), lengths)
     return len(lengths), torch.stack([torch.from_numpy(columns).long(), target])
