@@ -128,6 +128,7 @@ void transpose_elements(const dense_operand& from, void* to, void*) {
 }
 
 void refuse_captured_build(const char*, int, void*) {}
+void refuse_captured_copy(int, void*) {}
 void prepare_derived(const pattern& oriented) { oriented.derived_of<row_lengths>(); }
 void find_statistics(problem&) {}
 

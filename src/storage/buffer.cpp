@@ -49,6 +49,10 @@ void* owner_for(place where, void* stream) {
 }
 
 buffer buffer::to(place target, void* stream) const {
+  if (bytes_ > 0) {  // before an allocation that a capture would record
+    backend_of(where()).refuse_captured_copy(where().device, this->stream());
+    backend_of(target).refuse_captured_copy(target.device, stream);
+  }
   buffer made = allocate(bytes_, target, stream);
   // A device copies to and from the CPU.
   if (bytes_ > 0) backend_of(target == cpu() ? where() : target).copy(*this, made);

@@ -16,6 +16,11 @@ void refuse_captured(void* stream, int device) {
           " that is being captured in a CUDA graph; copy before or after the capture"});
 }
 
+void refuse_captured_copy(int device, void* stream) {
+  const device_scope scope(device);
+  refuse_captured(stream_for(device, stream), device);
+}
+
 namespace {
 
 /// Copies between host and device go through two pinned pieces of this size: one is filled while
@@ -109,12 +114,7 @@ namespace {
 void copy_between_devices(const buffer& from, const buffer& to) {
   const int here = from.where().device, there = to.where().device;
   {
-    const device_scope scope(there);
-    refuse_captured(to.stream(), there);
-  }
-  {
     const device_scope scope(here);
-    refuse_captured(from.stream(), here);
     order(from.stream(), here, to.stream(), there);
   }
   const device_scope scope(there);
@@ -131,7 +131,6 @@ void copy(const buffer& from, const buffer& to) {
   const buffer& there = from.where() == cpu() ? to : from;
   const int device = there.where().device;
   const device_scope scope(device);
-  refuse_captured(there.stream(), device);
   auto* const stream = static_cast<cudaStream_t>(there.stream());
   if (from.where() == cpu())
     to_device(from.data<const char>(), to.data<char>(), from.bytes(), device, stream);
