@@ -27,6 +27,15 @@ void check_refused(Work work) {
   check_error(rig::errc::cannot, {"captured", "cuda:0", "prepare()"}, work);
 }
 
+TEST_CASE("a copy into a captured stream") {
+  const own_stream captured;
+  const auto bytes = rig::buffer::allocate(4096, rig::cpu());
+  check_nothing_recorded(captured, [&] {
+    check_error(rig::errc::cannot, {"copy", "captured", "cuda:0"},
+                [&] { bytes.to(gpu, captured); });
+  });
+}
+
 TEST_CASE("structures of a captured stream's matrix") {
   const auto a = hubs(5000), owner = a.to(gpu);
   const rig::pattern& s = owner.structure();
