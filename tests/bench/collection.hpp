@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench.hpp"
@@ -28,6 +29,10 @@ rig::matrix<float> read_npz(const std::string& path);
 
 /// The feature widths of suite collection: the given ones, or else 32 to 512.
 std::vector<int> collection_widths(const options& given);
+
+/// Whether a matrix only judges the tuning table, by a hash of its name; the table is tuned on the
+/// others.
+bool is_judge(std::string_view name);
 
 /// Notes the races of a suite, and prints a line per matrix.
 class comparison {
@@ -50,6 +55,7 @@ class comparison {
   std::chrono::steady_clock::time_point saved_ = std::chrono::steady_clock::now();
   std::map<std::string, std::map<int, std::optional<double>>> here_;  ///< by semiring and F
   std::map<std::string, std::vector<double>> ratios_;                 ///< by semiring
+  std::map<std::string, std::vector<double>> halves_[2];  ///< of the tuned, and of the judges
 };
 
 /// How often each implementation is near the fastest, for one semiring and one F. A library counts
