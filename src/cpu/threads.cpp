@@ -12,7 +12,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 
 #include "cpu/free_cores.hpp"
 #include "cpu/measured.hpp"

@@ -6,7 +6,6 @@
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/values.cuh"
 #include "cuda/elementwise/work.hpp"
-#include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
 namespace {
