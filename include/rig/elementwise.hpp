@@ -185,15 +185,6 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Opt
   join_into<true>("ewise_add", c, accum, a, b, op, option, desc);
 }
 
-/// @cond internal
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void ewise_add(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-/// @endcond
-
 /// The intersection of two containers: x ⊙ y where both have an entry.
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊙; a semiring's left and right may differ.
@@ -600,9 +591,6 @@ void apply(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
 template <class Named = void, container X, class Op>
 requires takes_number<Op>
 void apply(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void apply(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 
 /// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
 /// or the predicate of the caller.
@@ -692,9 +680,6 @@ void select(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
 template <class Named = void, container X, class Op>
 requires takes_number<Op>
 void select(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void select(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcond
 
 }  // namespace rig
