@@ -185,15 +185,6 @@ void ewise_add(C& c, accumulator accum, const X& a, const Y& b, Op op, const Opt
   join_into<true>("ewise_add", c, accum, a, b, op, option, desc);
 }
 
-/// @cond internal
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void ewise_add(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void ewise_mult(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-/// @endcond
-
 /// The intersection of two containers: x ⊙ y where both have an entry.
 ///
 /// `op` is a `binary`, or a semiring, whose multiply is ⊙; a semiring's left and right may differ.
@@ -456,16 +447,20 @@ inline constexpr operator_info element_operator_of = {
     type_of<T>,
     {rig_type_key::of<F>(), false, source_of<F>(), hash_of_semiring<F>()}};
 
+/// A call with an operator of the caller, and its y.
+template <class Natural, class F, container X, class Y>
+scalar_call<Natural, Y> element_call(const char* name, operation::kind what, const X& x, Y y) {
+  static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
+  const operator_info& op = element_operator_of<F, algebra<typename X::value_type>, Y>;
+  scalar_call<Natural, Y> out{map_call<Natural>(name, what, x, op, 0), y};
+  out.made.o.scalar_type = type_of<Y>;
+  return out;
+}
+
 template <container X, class F, class Y>
 requires element_operator<F, X, Y>
 auto apply_call(const X& x, F, Y y) {
-  using T = algebra<typename X::value_type>;
-  using natural = element_result<F, X, Y>;
-  static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
-  scalar_call<natural, Y> out{
-      map_call<natural>("apply", operation::kind::map, x, element_operator_of<F, T, Y>, 0), y};
-  out.made.o.scalar_type = type_of<Y>;
-  return out;
+  return element_call<element_result<F, X, Y>, F>("apply", operation::kind::map, x, y);
 }
 
 /// What may follow the operands of a call: a mask or a descriptor.
@@ -521,6 +516,26 @@ constexpr void refuse_operator() {
                 "an operator of yours is an empty struct F with a static apply(x, i, j, y), and a "
                 "number y is passed with it: rig::apply(A, F(), 0.5f), rig::select(A, F(), 0.5f)");
 }
+
+#define RIG_REFUSE_OPERATORS(call)                                                              \
+  template <class Named = void, class X, class F, class... Rest>                                \
+  requires applies_nothing<F, X, Rest...>                                                       \
+  void call(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }           \
+  template <class C, class X, class F, class... Rest>                                           \
+  requires(applies_nothing<F, X, Rest...> && container<C>) int call(C&, accumulator, const X&,  \
+                                                                    const F&, const Rest&...) { \
+    refuse_operator<F, X, Rest...>();                                                           \
+    return 0;                                                                                   \
+  }                                                                                             \
+  template <class Named = void, class... Arguments>                                             \
+  requires lacks_number<Arguments...>                                                           \
+  void call(const Arguments&...) { refuse_lacking_number<Arguments...>(); }                     \
+  template <class Named = void, container X, class Op>                                          \
+  requires takes_number<Op>                                                                     \
+  void call(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
+RIG_REFUSE_OPERATORS(apply)
+RIG_REFUSE_OPERATORS(select)
+#undef RIG_REFUSE_OPERATORS
 
 /// Whether T is a type of weights that an algorithm converts to numbers of its own.
 template <class T>
@@ -585,25 +600,6 @@ void apply(C& c, accumulator accum, const A& a, Op op, const Y& y, const Option&
 }
 
 /// @cond internal
-template <class Named = void, class X, class F, class... Rest>
-requires applies_nothing<F, X, Rest...>
-void apply(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
-template <class C, class X, class F, class... Rest>
-requires(applies_nothing<F, X, Rest...>&& container<C>) int apply(C&, accumulator, const X&,
-                                                                  const F&, const Rest&...) {
-  refuse_operator<F, X, Rest...>();
-  return 0;
-}
-template <class Named = void, class... Arguments>
-requires lacks_number<Arguments...>
-void apply(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
-template <class Named = void, container X, class Op>
-requires takes_number<Op>
-void apply(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void apply(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-
 /// The call of a selection: a builtin one, whose y is an int64 for places and a number for values,
 /// or the predicate of the caller.
 template <sparse_like X, class Y>
@@ -633,14 +629,7 @@ auto select_call(const X& x, selection how, Y y) {
 template <sparse_like X, class P, class Y>
 requires element_operator<P, X, Y>
 auto select_call(const X& x, P, Y y) {
-  using T = algebra<typename X::value_type>;
-  static_assert(std::is_trivially_copyable_v<Y>, "y is passed as its bytes");
-  scalar_call<typename X::value_type, Y> out{
-      map_call<typename X::value_type>("select", operation::kind::select, x,
-                                       element_operator_of<P, T, Y>, 0),
-      y};
-  out.made.o.scalar_type = type_of<Y>;
-  return out;
+  return element_call<typename X::value_type, P>("select", operation::kind::select, x, y);
 }
 template <class P, class X, class Y>
 concept selects = sparse_like<X> &&
@@ -675,26 +664,5 @@ void select(C& c, accumulator accum, const X& a, P how, const Y& y, const Option
   point_at_scalar(made);
   run_into(c, accum, std::move(made.made), option, desc);
 }
-
-/// @cond internal
-template <class Named = void, class X, class F, class... Rest>
-requires applies_nothing<F, X, Rest...>
-void select(const X&, const F&, const Rest&...) { refuse_operator<F, X, Rest...>(); }
-template <class C, class X, class F, class... Rest>
-requires(applies_nothing<F, X, Rest...>&& container<C>) int select(C&, accumulator, const X&,
-                                                                   const F&, const Rest&...) {
-  refuse_operator<F, X, Rest...>();
-  return 0;
-}
-template <class Named = void, class... Arguments>
-requires lacks_number<Arguments...>
-void select(const Arguments&...) { refuse_lacking_number<Arguments...>(); }
-template <class Named = void, container X, class Op>
-requires takes_number<Op>
-void select(const X&, Op, const descriptor&) { refuse_lacking_number<X>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void select(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-/// @endcond
 
 }  // namespace rig

@@ -503,12 +503,6 @@ void mxm(Result& c, accumulator accum, const matrix<TA>& a, const B& b, S s,
   mxm_into(c, accum, a, b, s, mask_among(option), descriptor_among(option, desc));
 }
 
-/// @cond internal
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void mxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-/// @endcond
-
 /// Explains a product into a new result of S's own type: every kernel's answer, and the choice.
 /// A and B are the operands of an `mxm`, an `mxv` or a `vxm`.
 ///

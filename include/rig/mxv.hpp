@@ -131,13 +131,6 @@ template <class Named, class Mask>
 void new_column(refused, const Mask&, const descriptor&) {}
 template <class W, class Mask>
 void run_into(W&, accumulator, refused, const Mask&, const descriptor&) {}
-
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void mxv(const Arguments&...) { refuse_two_masks<Arguments...>(); }
-template <class Named = void, class... Arguments>
-requires has_two_masks<Arguments...>
-void vxm(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 /// @endcond
 
 /// Matrix × column: w = A ⊕.⊗ u.

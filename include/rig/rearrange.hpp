@@ -516,17 +516,12 @@ std::optional<T> at(const matrix<T>& a, checked_index i, checked_index j) {
     const matrix<T> one = extract(a, std::span(&row, 1), std::span(&column, 1)).to(cpu());
     return one.nnz() == 0 ? std::nullopt : std::optional<T>(one.value(0));
   }
-  int64 low = a.structure().offset(row), high = a.structure().offset(row + 1);
-  const int64 end = high;
-  while (low < high) {
-    const int64 middle = low + (high - low) / 2;
-    if (a.structure().column_indices()[middle] < column)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  if (low == end || a.structure().column_indices()[low] != column) return std::nullopt;
-  return a.value(low);
+  const index* const columns = a.structure().column_indices();
+  const int64 end = a.structure().offset(row + 1);
+  const int64 p = first_where(a.structure().offset(row), end,
+                              [=](int64 entry) { return columns[entry] >= column; });
+  if (p == end || columns[p] != column) return std::nullopt;
+  return a.value(p);
 }
 /// The element at index i of a vector, if it is an entry.
 template <class T>

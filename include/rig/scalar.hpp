@@ -351,6 +351,20 @@ constexpr To convert(const From& x) {
 }
 
 /// @cond internal
+/// The first number from low on for which `reached` holds, as it does for all after it; `high` if
+/// none before that does. A search in halves.
+template <class Number, class Reached>
+constexpr Number first_where(Number low, Number high, Reached reached) {
+  while (low < high) {
+    const Number middle = low + (high - low) / 2;
+    if (reached(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return low;
+}
+
 /// Whether elements of type T compare by ==; half and bfloat16 do as floats.
 template <class T>
 concept comparable = is_small_float<T> || requires(const T& x) {

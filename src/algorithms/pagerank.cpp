@@ -60,10 +60,8 @@ pagerank_result iterate(const matrix<bool>& a, const pagerank_options& given,
   }
   const double d = given.damping;
   const descriptor other = of_operations(desc);
-  descriptor product = other;
+  descriptor product = of_products(desc);
   product.transpose_a = true;
-  product.kernel = desc.kernel;
-  product.reproducible = desc.reproducible;
 
   // A CPU reads eight rows of the transpose at once; other places have no such kernel.
   const bool may_slice = desc.kernel.empty() && slices::pays(a.nnz(), n);

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "storage/backend.hpp"
+
 namespace rig {
 namespace {
 
@@ -94,6 +96,18 @@ void require_known_kernel(const char* operation, const char* source, std::string
   fail(errc::unknown_kernel,
        {operation, ": ", source, " names kernel '", name,
         "', which this build does not have; the kernels are ", names_of_kernels()});
+}
+
+void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
+  if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
+  const place where = structure.where();
+  const auto turned = transpose ? structure.derived_of<transposed>() : nullptr;
+  const pattern& oriented = transpose ? *turned->structure : structure;
+  backend_of(where).prepare_derived(oriented);
+  for (const struct kernel& k : kernels())
+    if (k.prepare != nullptr && k.where == where.where && k.name == kernel)
+      k.prepare(structure, oriented);
+  structure.set_prepared(transpose, kernel);
 }
 
 operands operands_of(const problem& p) {

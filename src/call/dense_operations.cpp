@@ -63,12 +63,6 @@ void spread_entries(const operation& o, const dense_operand& t) {
   steps_of(o).map(m);
 }
 
-/// T of `spread`: Y or the scalar everywhere, then the entries of X joined with it.
-void spread(const operation& o, const dense_operand& t) {
-  fill(o, t);
-  spread_entries(o, t);
-}
-
 /// T of an operation that is not element by element.
 void compute_dense(const operation& o, const dense_operand& t) {
   switch (o.what) {
@@ -80,7 +74,8 @@ void compute_dense(const operation& o, const dense_operand& t) {
     case kind::assign:
       return steps_of(o).placed_dense(o, t);
     default:
-      return spread(o, t);
+      fill(o, t);
+      return spread_entries(o, t);
   }
 }
 

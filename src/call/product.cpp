@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "call/checked_operation.hpp"
-#include "call/checks.hpp"
 #include "call/choice.hpp"
 
 namespace rig {

@@ -225,13 +225,7 @@ int64 entries_under(const mask_operand& mask, const sparse_operand& a) {
   int64 sum = 0;
   for (index row = 0; row < m.rows && m.offset(row) < m.nnz; ++row) {
     const int64 entry = m.offset(row);
-    for (index end = m.rows - 1; row < end;) {  // to the row of this entry
-      const index middle = row + (end - row) / 2;
-      if (m.offset(middle + 1) <= entry)
-        row = middle + 1;
-      else
-        end = middle;
-    }
+    row = first_where(row, m.rows - 1, [&](index i) { return m.offset(i + 1) > entry; });
     sum += a.offset(row + 1) - a.offset(row);
   }
   return sum;
@@ -263,15 +257,7 @@ index first_row_of(const sparse_operand& a, int piece, int pieces) {
   if (piece == pieces) return a.rows;
   const int64 total = a.nnz + a.rows;
   const int64 target = total / pieces * piece + total % pieces * piece / pieces;
-  index low = 0, high = a.rows;  // the first row whose entries and rows before it reach the target
-  while (low < high) {
-    const index middle = low + (high - low) / 2;
-    if (a.offset(middle) + middle < target)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return first_where(0, a.rows, [&](index row) { return a.offset(row) + row >= target; });
 }
 
 rows_under rows_under_mask(const mask_operand& mask, index row, index end) {
@@ -280,15 +266,8 @@ rows_under rows_under_mask(const mask_operand& mask, index row, index end) {
   // Shorter runs without entries are computed: their strips would become short.
   const auto block_end = [&](index from) { return from + std::min(widest_tile, end - from); };
   while (row < end && m.offset(block_end(row)) > m.offset(row)) row = block_end(row);
-  index low = row, high = end;  // the last row before which the mask has no more entries
-  while (low < high) {
-    const index middle = high - (high - low) / 2;
-    if (m.offset(middle) == m.offset(row))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return {row, low};
+  // To the last row before which the mask has no more entries.
+  return {row, first_where(row, end, [&](index k) { return m.offset(k + 1) != m.offset(row); })};
 }
 
 index next_longer(const sparse_operand& a, index row, index end, int64 longest) {

@@ -133,25 +133,12 @@ int64 entries_before(const sparse_operand* of, index row) {
   return of == nullptr ? 0 : of->offset(row) - of->offset(0);
 }
 
-/// The last of low … high for which `holds`, as it does for all before; or low.
-template <class Holds>
-index last_where(index low, index high, Holds holds) {
-  while (low < high) {
-    const index middle = high - (high - low) / 2;
-    if (holds(middle))
-      low = middle;
-    else
-      high = middle - 1;
-  }
-  return low;
-}
-
 /// The place before which `work` entries and rows of the operands lie.
 cut cut_at(const merge_step& m, int64 work) {
   const auto before_row = [&](index row) {
     return row + entries_before(m.x, row) + entries_before(m.y, row);
   };
-  const index row = last_where(0, m.x->rows, [&](index at) { return before_row(at) <= work; });
+  const index row = first_where(0, m.x->rows, [&](index i) { return before_row(i + 1) > work; });
   if (row == m.x->rows) return {row, 0};
   const int64 rest = work - before_row(row);
   const auto before_column = [&](index column) {
@@ -161,14 +148,13 @@ cut cut_at(const merge_step& m, int64 work) {
       if (of != nullptr) count += at(of, place).next - of->offset(row);
     return count;
   };
-  return {row,
-          last_where(0, m.x->columns, [&](index column) { return before_column(column) <= rest; })};
+  return {row, first_where(0, m.x->columns, [&](index j) { return before_column(j + 1) > rest; })};
 }
 
 /// The rows of entries first … first + count.
 void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
   const int64 base = x.offset(0);
-  index row = last_where(0, x.rows - 1, [&](index at) { return x.offset(at) - base <= first; });
+  index row = first_where(0, x.rows - 1, [&](index i) { return x.offset(i + 1) - base > first; });
   for (int k = 0; k < count; ++k) {
     while (x.offset(row + 1) - base <= first + k) ++row;
     rows[k] = row;

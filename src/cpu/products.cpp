@@ -264,7 +264,7 @@ answer dot_answer(const problem& p) {
     return refusal(p, "needs a mask that is a matrix, not its complement, or a dense");
   const double entries = static_cast<double>(p.mask.sparse.nnz);
   if (operands_of(p) == operands::dense_pair) return {verdict::can, "", step_seconds * entries};
-  // A step that only asks whether an entry is there is cheaper than one that looks up its value.
+  // A step that only tests for an entry is cheaper than one that looks up its value.
   const bool reads_values = !p.algebra->ignores_left || !p.algebra->ignores_right;
   const double step =
       (reads_values ? measured::dot_steps : measured::dot_steps_without_values) * step_seconds;

@@ -17,8 +17,6 @@
 namespace rig::on_cpu {
 namespace {
 
-std::size_t size(int64 n) { return static_cast<std::size_t>(n); }
-
 /// The entries of a result, counted row by row and then filled in.
 class rows_to_fill {
  public:

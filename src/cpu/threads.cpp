@@ -34,7 +34,7 @@ std::atomic<bool> parent_had_threads = false, lost_threads = false;
     },
     nullptr, [] { lost_threads = lost_threads || parent_had_threads; });
 
-/// The threads that OpenMP provides unless it is told another number.
+/// The threads that OpenMP provides unless the program sets another number.
 const int openmps_default = omp_get_num_procs();
 
 int64 nanoseconds(clockid_t clock) {

@@ -5,7 +5,6 @@
 #include <numeric>
 #include <tuple>
 
-#include "call/choice.hpp"
 #include "storage/backend.hpp"
 #include "storage/integers.hpp"
 #include "storage/room.hpp"
@@ -242,18 +241,6 @@ std::shared_ptr<const pattern> pattern::to(place target) const {
 
 transposed::transposed(const pattern& original) {
   structure = backend_of(original.where()).transpose(original, permutation);
-}
-
-void prepare_derived(const pattern& structure, bool transpose, std::string_view kernel) {
-  if (!kernel.empty()) require_known_kernel("prepare", "the descriptor", kernel);
-  const place where = structure.where();
-  const auto turned = transpose ? structure.derived_of<transposed>() : nullptr;
-  const pattern& oriented = transpose ? *turned->structure : structure;
-  backend_of(where).prepare_derived(oriented);
-  for (const struct kernel& k : kernels())
-    if (k.prepare != nullptr && k.where == where.where && k.name == kernel)
-      k.prepare(structure, oriented);
-  structure.set_prepared(transpose, kernel);
 }
 
 std::size_t transposed::bytes() const {

@@ -98,13 +98,10 @@ std::shared_ptr<const pattern> transpose_as(const pattern& original, buffer& per
       nnz, original.columns(), threads,
       [&](int t, auto visit) {
         const int64 begin = parts[size(t)], end = parts[size(t) + 1];
-        index low = 0, high = original.rows();  // the row of entry `begin`
-        while (high - low > 1) {
-          const index middle = low + (high - low) / 2;
-          (original.offset(middle) <= begin ? low : high) = middle;
-        }
+        const index row = first_where(0, original.rows() - 1,
+                                      [&](index i) { return original.offset(i + 1) > begin; });
         int64 p = begin;
-        for (index i = low; p < end; ++i)
+        for (index i = row; p < end; ++i)
           for (const int64 row_end = std::min(end, original.offset(i + 1)); p < row_end; ++p)
             visit(columns[p], i, p);
       },

@@ -36,7 +36,7 @@ constexpr int refuse_without_operator() {
 }
 
 // An argument in braces is a descriptor, because a template parameter cannot be deduced from it.
-#define RIG_REFUSE_TWO_DESCRIPTORS(call)                                            \
+#define RIG_REFUSE_TWO_OPTIONS(call)                                                \
   template <class Named = void, operands_all X, class Y, class Op>                  \
   int call(const X&, const Y&, const Op&, const descriptor&, const descriptor&) {   \
     return refuse_two_descriptors<X>();                                             \
@@ -45,9 +45,12 @@ constexpr int refuse_without_operator() {
   int call(const C&, accumulator, const X&, const Y&, const Op&, const descriptor&, \
            const descriptor&) {                                                     \
     return refuse_two_descriptors<X>();                                             \
-  }
+  }                                                                                 \
+  template <class Named = void, class... Arguments>                                 \
+  requires has_two_masks<Arguments...>                                              \
+  void call(const Arguments&...) { refuse_two_masks<Arguments...>(); }
 #define RIG_REFUSE_MISTAKES(call)                                                                 \
-  RIG_REFUSE_TWO_DESCRIPTORS(call)                                                                \
+  RIG_REFUSE_TWO_OPTIONS(call)                                                                    \
   template <class Named = void, operands_all X, operands_all Y>                                   \
   int call(const X&, const Y&) {                                                                  \
     return refuse_without_operator<X>();                                                          \
@@ -62,10 +65,10 @@ RIG_REFUSE_MISTAKES(mxv)
 RIG_REFUSE_MISTAKES(vxm)
 RIG_REFUSE_MISTAKES(ewise_add)
 RIG_REFUSE_MISTAKES(ewise_mult)
-RIG_REFUSE_TWO_DESCRIPTORS(apply)
-RIG_REFUSE_TWO_DESCRIPTORS(select)
+RIG_REFUSE_TWO_OPTIONS(apply)
+RIG_REFUSE_TWO_OPTIONS(select)
 #undef RIG_REFUSE_MISTAKES
-#undef RIG_REFUSE_TWO_DESCRIPTORS
+#undef RIG_REFUSE_TWO_OPTIONS
 
 template <class Named = void, operands_all C, operands_all X, class... Rest>
 int apply(const C&, const X&, const Rest&...) {

@@ -27,13 +27,7 @@ __global__ void find_segments(const int32* offsets, const index* entries, index 
     const int64 column = static_cast<int64>(panel) * width;
     int32 low = offsets[row], high = offsets[row + 1];
     if (panel == panels) low = high;
-    while (low < high) {
-      const int32 middle = low + (high - low) / 2;
-      if (entries[middle] < column)
-        low = middle + 1;
-      else
-        high = middle;
-    }
+    low = first_where(low, high, [=](int32 e) { return entries[e] >= column; });
     begins[s] = low < whole ? low : whole;
   }
 }
@@ -84,15 +78,10 @@ __global__ void find_starts(const int32* first_vectors, int64 segments, const in
                             int64 count, warp_start* starts) {
   for (int64 t = static_cast<int64>(blockIdx.x) * block + threadIdx.x; t < count;
        t += static_cast<int64>(gridDim.x) * block) {
-    int64 low = 0, high = segments;
-    while (low < high) {
-      const int64 middle = low + (high - low) / 2;
-      if (first_vectors[middle] < targets[t])
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    starts[t] = {static_cast<int32>(low), first_vectors[low]};
+    const int64 segment = first_where(
+        int64{0}, segments,
+        [first_vectors, target = targets[t]](int64 s) { return first_vectors[s] >= target; });
+    starts[t] = {static_cast<int32>(segment), first_vectors[segment]};
   }
 }
 

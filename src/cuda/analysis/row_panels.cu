@@ -101,15 +101,8 @@ __global__ void find_panels(const unsigned* keys, int32 count, const int32* offs
                             int32* first_entries) {
   for (int64 p = static_cast<int64>(blockIdx.x) * block + threadIdx.x; p <= panel_count;
        p += static_cast<int64>(gridDim.x) * block) {
-    int32 low = 0, high = count;
-    while (low < high) {
-      const int32 middle = low + (high - low) / 2;
-      if (static_cast<int64>(keys[middle] >> length_bits) < p)
-        low = middle + 1;
-      else
-        high = middle;
-    }
-    first_segments[p] = low;
+    first_segments[p] = first_where(
+        0, count, [=](int32 s) { return static_cast<int64>(keys[s] >> length_bits) >= p; });
     const int64 row = p * panel_rows;
     first_entries[p] = offsets_of_a[row < rows ? row : rows];
   }

@@ -31,16 +31,7 @@ __global__ void find_rows(const void* offsets, bool offsets_64, index rows,
                           const Offset* permutation, int64 nnz, index* rows_of) {
   for (int64 q = static_cast<int64>(blockIdx.x) * blockDim.x + threadIdx.x; q < nnz;
        q += static_cast<int64>(gridDim.x) * blockDim.x) {
-    const int64 p = permutation[q];
-    index low = 0, high = rows;  // the last row that begins at or before p
-    while (high - low > 1) {
-      const index middle = low + (high - low) / 2;
-      if (offset_at(offsets, offsets_64, middle) <= p)
-        low = middle;
-      else
-        high = middle;
-    }
-    rows_of[q] = low;
+    rows_of[q] = row_of_entry(offsets, offsets_64, 0, rows, permutation[q]);
   }
 }
 

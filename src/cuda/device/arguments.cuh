@@ -133,6 +133,18 @@ constexpr int64 offset_at(const void* offsets, bool offsets_64, Row row) {
                     : static_cast<const int32*>(offsets)[row];
 }
 
+/// The row that holds entry p: the last of low … high − 1 that begins at or before p.
+constexpr index row_of_entry(const void* offsets, bool offsets_64, index low, index high, int64 p) {
+  while (high - low > 1) {
+    const index middle = low + (high - low) / 2;
+    if (offset_at(offsets, offsets_64, middle) <= p)
+      low = middle;
+    else
+      high = middle;
+  }
+  return low;
+}
+
 struct mask_arguments {
   enum kind : unsigned char { absent, matrix, dense };
   kind over = absent;

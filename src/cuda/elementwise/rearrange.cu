@@ -6,7 +6,6 @@
 #include "cuda/elementwise/each.hpp"
 #include "cuda/elementwise/values.cuh"
 #include "cuda/elementwise/work.hpp"
-#include "cuda/runtime/device.hpp"
 
 namespace rig::on_cuda {
 namespace {
@@ -27,28 +26,12 @@ struct rows_and_columns {
 /// The last of `count` ascending numbers, from begins[0] on, that is at most `key`.
 template <class T>
 __device__ int64 last_at_most(const T* begins, int64 count, int64 key) {
-  int64 low = 0, high = count;
-  while (high - low > 1) {
-    const int64 middle = low + (high - low) / 2;
-    if (begins[middle] <= key)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
+  return first_where(int64{0}, count - 1, [=](int64 k) { return begins[k + 1] > key; });
 }
 /// The first of `count` ascending numbers that is at least `key`.
 template <class T>
 __device__ int64 first_at_least(const T* numbers, int64 count, T key) {
-  int64 low = 0, high = count;
-  while (low < high) {
-    const int64 middle = low + (high - low) / 2;
-    if (numbers[middle] < key)
-      low = middle + 1;
-    else
-      high = middle;
-  }
-  return low;
+  return first_where(int64{0}, count, [=](int64 k) { return numbers[k] >= key; });
 }
 
 /// A list of indices that device functions read.

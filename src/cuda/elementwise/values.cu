@@ -97,10 +97,6 @@ void run(const work& by, const operation& o, const dense_step& step) {
   by.launch(kernel_of_dense(o, *step.op), element_blocks(args.rows * args.columns), &args);
 }
 
-}  // namespace
-
-namespace {
-
 met_element met_by(broadcast by, int64 stride) {
   switch (by) {
     case broadcast::rows:

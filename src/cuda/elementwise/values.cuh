@@ -30,19 +30,6 @@ struct value_arguments {
   const index* columns = nullptr;
 };
 
-/// The row that holds entry p: the last of low … high − 1 that begins at or before p.
-__device__ inline index row_of_entry(const void* offsets, bool offsets_64, index low, index high,
-                                     int64 p) {
-  while (high - low > 1) {
-    const index middle = low + (high - low) / 2;
-    if (offset_at(offsets, offsets_64, middle) <= p)
-      low = middle;
-    else
-      high = middle;
-  }
-  return low;
-}
-
 /// The rows of a block's entries begin with the first of these, and end before the second.
 __device__ inline void find_rows(const value_arguments& args, int64 begin, int64 end,
                                  index (&rows)[2]) {

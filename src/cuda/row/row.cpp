@@ -73,14 +73,6 @@ arguments arguments_for(const problem& p, const row_pass& pass) {
   return out;
 }
 
-/// Temporaries of A's values and of B, as the plan reads them.
-struct row_operands {
-  buffer values, b;
-};
-row_operands lay_out(const problem& p, const launch_plan& plan, arguments& args) {
-  return {ordered_values(p, args), lay_out_b(p, args, plan)};
-}
-
 void launch_row(const problem& p, const launch_plan& plan, const row_lists* split_rows,
                 arguments& args, workspace& work) {
   const device_kernel kernel = kernel_for(key_of(p), request_of(plan));
@@ -134,7 +126,7 @@ void run_row(const problem& p, const row_pass& pass, workspace& work) {
   const row_facts facts = facts_of(p, pass.samples);
   const launch_plan plan = plan_of(facts);
   arguments args = arguments_for(p, pass);
-  const row_operands temporaries = lay_out(p, plan, args);
+  const buffer values = ordered_values(p, args), b = lay_out_b(p, args, plan);
   args.c_in_vectors = writes_vectors(p, args, plan);
   launch_row(p, plan, pass.split_rows, args, work);
 }

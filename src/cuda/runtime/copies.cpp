@@ -107,10 +107,6 @@ void to_host(const char* from, char* to, std::size_t bytes, int device, cudaStre
   }
 }
 
-}  // namespace
-
-namespace {
-
 void copy_between_devices(const buffer& from, const buffer& to) {
   const int here = from.where().device, there = to.where().device;
   {

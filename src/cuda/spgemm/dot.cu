@@ -66,18 +66,8 @@ void dot_run(const problem& p, workspace& out) {
     args.full_b = {array_of(source_of(y)), turns_b ? y.stride : 1, turns_b ? 1 : y.stride};
   }
   const buffer rows = by.room(m.nnz, sizeof(index));
-  by.each(m.nnz,
-          [of = argument_of(m), count = m.rows, to = rows.data<index>()] __device__(int64 e) {
-            index low = 0, high = count - 1;  // the last row that begins at or before the entry
-            while (low < high) {
-              const index middle = high - (high - low) / 2;
-              if (of.offset(middle) <= e)
-                low = middle;
-              else
-                high = middle - 1;
-            }
-            to[e] = low;
-          });
+  by.each(m.nnz, [of = argument_of(m), count = m.rows, to = rows.data<index>()] __device__(
+                     int64 e) { to[e] = row_of_entry(of.offsets, of.offsets_64, 0, count, e); });
   // Rows and columns of dense operands meet everywhere, so C has each entry of the mask.
   const bool has_all = is_dense && args.inner > 0 && p.mask.structural;
   candidates found = make_candidates(by, m.nnz, has_all ? 0 : p.c.value_bytes);

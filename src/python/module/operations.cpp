@@ -1,6 +1,5 @@
 #include <nanobind/stl/string.h>
 
-#include <functional>
 #include <optional>
 
 #include "calls.hpp"
@@ -390,12 +389,12 @@ nb::object to_array(nb::handle x, nb::handle absent, nb::handle dtype) {
   o.scalar_type = o.out_type = of;
   o.scalar_bytes = bytes_of(of);
   const rig::scalar number = scalar_from(absent, call, "absent");
-  number_call unused{};
+  alignas(8) unsigned char bytes[8] = {};
   with_type(of, [&]<class T>(T) {
     const T value = number.checked<T>(call, "absent");
-    __builtin_memcpy(unused.y.bytes, &value, sizeof(T));
+    __builtin_memcpy(bytes, &value, sizeof(T));
   });
-  o.scalar = unused.y.bytes;
+  o.scalar = bytes;
   o.op = &rig::unchanged(o);
   array like;
   like.is_column = a.what == operand::kind::vector;

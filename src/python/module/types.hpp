@@ -61,21 +61,7 @@ auto with_float(const char* call, type of, Work work) {
 }
 
 /// The same of a type in which elements are computed: not half and bfloat16.
-template <class Work>
-auto with_algebra(type of, Work work) {
-  switch (of) {
-    case type::boolean:
-      return work(bool());
-    case type::int32:
-      return work(rig::int32());
-    case type::int64:
-      return work(rig::int64());
-    case type::float64:
-      return work(double());
-    default:
-      return work(float());
-  }
-}
+using rig::on_cpu::with_algebra;
 
 /// numpy.bool.
 nb::handle numpy_bool_type();
