@@ -320,7 +320,7 @@ CALLS = {
     "bfs": (lambda A, **given: rig.bfs(A, 0, parents=True, **given), "push"),
     "multi_source": (lambda A, **given: rig.multi_source(A, [0, 3, 5], **given), "row"),
     "pagerank": (rig.pagerank, "row"),
-    "components": (rig.components, "row"),
+    "components": (rig.components, None),
     "scc": (rig.scc, None),
     "sssp": (lambda A, **given: rig.sssp(A, 0, **given), "push"),
     "triangles": (rig.triangles, "gustavson"),
