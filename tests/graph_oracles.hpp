@@ -2,6 +2,7 @@
 
 // Plain loops over arcs that answers on graphs are compared with, on both places.
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -33,6 +34,24 @@ inline std::vector<int> united(const rig::matrix<bool>& a) {
   });
   for (int& one : above) one = root(one);
   return above;
+}
+
+/// y = y ⊕ y·A by sweeps over all arcs until nothing changes; nodes of value `zero` have none.
+template <class T, class W, class Add, class Multiply>
+std::vector<T> settled(const rig::matrix<W>& a, std::vector<T> y, T zero, Add add,
+                       Multiply multiply) {
+  for (bool changes = true; changes;) {
+    changes = false;
+    each_arc(a, [&](int i, int j, auto p) {
+      if (y[static_cast<std::size_t>(i)] == zero) return;
+      const T now = y[static_cast<std::size_t>(j)];
+      const T next = add(now, multiply(y[static_cast<std::size_t>(i)], a.value(p)));
+      if (next == now) return;
+      y[static_cast<std::size_t>(j)] = next;
+      changes = true;
+    });
+  }
+  return y;
 }
 
 /// The elements of a column.
