@@ -322,7 +322,7 @@ CALLS = {
     "pagerank": (rig.pagerank, "row"),
     "components": (rig.components, None),
     "scc": (rig.scc, None),
-    "sssp": (lambda A, **given: rig.sssp(A, 0, **given), "push"),
+    "sssp": (lambda A, **given: rig.sssp(A, 0, **given), "closure"),
     "triangles": (rig.triangles, "gustavson"),
     "local_clustering": (rig.local_clustering, "gustavson"),
     "kcore": (rig.kcore, "push"),
