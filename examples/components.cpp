@@ -9,7 +9,6 @@ namespace {
 void components(const example::options& given, const rig::components_options& my) {
   example::report out;
   const auto a = given.load<bool>(out);
-  if (!my.symmetric) a.prepare({.transpose_a = true});
   const auto found = out.time(a.where(), [&] { return rig::components(a, my, given.describe()); });
   const auto labels = found.labels.to(rig::cpu());
   out.note("iterations", example::digits(found.iterations));
@@ -26,10 +25,11 @@ int main(int count, char** arguments) {
   namespace po = example::po;
   po::options_description own("Components", 100);
   own.add_options()("symmetric", po::bool_switch(&my.symmetric),
-                    "every arc has its reverse, which is not checked; no transpose is built");
+                    "every arc has its reverse, which is not checked");
   return example::run_program(count, arguments,
                               {.summary = "Finds the parts of a graph that no arc joins",
                                .what = example::takes::graph_of_algorithm,
-                               .output = "the smallest node of each node's component"},
+                               .output = "the smallest node of each node's component",
+                               .has_product = false},
                               own, [&](const example::options& given) { components(given, my); });
 }

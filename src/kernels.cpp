@@ -1,6 +1,7 @@
 // The list of kernels: one line per name and place. No other file includes all backends.
 
 #include "cuda/families.hpp"
+#include "rig/kernels/cpu/closure.hpp"
 #include "rig/kernels/cpu/maxk.hpp"
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/run.hpp"
@@ -58,6 +59,8 @@ constexpr kernel list[] = {
      sparse_family<on_cpu::pull_family>, whole, operands::vector},
     {"update", here, false, "a product, and then its update", on_cpu::update_answer,
      on_cpu::update_run, whole, operands::updated},
+    {"closure", here, false, "lists of nodes that changed, the best values first",
+     on_cpu::closure_answer, on_cpu::closure_run, whole, operands::closed},
 #ifdef RIG_HAS_CUDA
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
@@ -90,6 +93,8 @@ constexpr kernel list[] = {
      on_cuda::pull_run, whole, operands::vector},
     {"update", gpu, false, "a product, and then its update", on_cuda::update_answer,
      on_cuda::update_run, whole, operands::updated},
+    {"closure", gpu, false, "one kernel, with lists of nodes that changed", on_cuda::closure_answer,
+     on_cuda::closure_run, whole, operands::closed},
     {"vendor", gpu, false, "cuSPARSE, plus_times only", on_cuda::vendor_answer, on_cuda::vendor_run,
      whole, operands::dense, true},
 #endif

@@ -11,8 +11,6 @@ namespace rig::measured {
 constexpr int64 arcs_per_node = 4;
 /// The most levels of a search that reads all arcs for each.
 constexpr int most_levels = 32;
-/// A frontier of more than this share of the nodes is read by what the other nodes point at.
-constexpr index wide_share = 16;
 /// `multi_source` reads only the frontier's arcs if so many times its sets are at most all nodes,
 /// and so many times its arcs at most all arcs.
 constexpr int64 nodes_per_set = 4, arcs_per_frontier_arc = 16;

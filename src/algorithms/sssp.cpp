@@ -1,15 +1,14 @@
 #include "rig/algorithms/sssp.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <vector>
 
 #include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
+#include "rig/closure.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
-#include "rig/sparse_mxm.hpp"
 
 namespace rig {
 namespace {
@@ -67,53 +66,21 @@ T width_of(const matrix<T>& a, const sssp_options& given) {
   return width > 0 ? width : 1;
 }
 
-/// `limit`, or the next number above `least` if rounding made both equal.
-double above(double least, double limit) {
-  return limit > least ? limit : std::nextafter(least, highest<double>());
-}
-int64 above(int64, int64 limit) { return limit; }
-
-/// The entries of u for which u(i) ⊙ v(i).
-template <class T>
-vector<T> where_entries(const vector<T>& u, binary comparison, const dense<T>& v,
-                        const descriptor& desc) {
-  const auto holds = ewise_mult<bool>(u, v, comparison, desc);
-  return apply(u, unary::identity, values(holds), desc);
-}
-
 template <class T>
 sssp_result<T> paths(const matrix<T>& a, int64 source, const sssp_options& given,
                      const descriptor& desc) {
-  const descriptor other = of_operations(desc), product = of_products(desc);
+  const descriptor other = of_operations(desc);
   check(a, source, given, other);
-  const T width = width_of(a, given);
-
+  auto from = vector<T>::from_indices(a.rows(), std::span(&source, 1), T(0)).to(a.where());
   sssp_result<T> found;
-  auto& distances = found.distances;
-  distances = filled<T>(a.rows(), 1, highest<T>(), a.where(), other);
-  auto waiting = vector<T>::from_indices(a.rows(), std::span(&source, 1), T(0)).to(a.where());
-  ewise_add(distances, none, distances, waiting, binary::second, other);
-  while (waiting.nnz() > 0) {
-    const T least = reduce(waiting, binary::minimum, other);
-    const T limit = above(least, saturating_plus(least, width, highest<T>()));
-    auto near = select(waiting, selection::less, limit, other);
-    waiting = select(waiting, selection::greater_equal, limit, other);
-    while (near.nnz() > 0) {
-      const auto offered = vxm(near, a, min_plus<T>(), product);
-      const auto nearer = where_entries(offered, binary::less, distances, other);
-      ewise_add(distances, none, distances, nearer, binary::second, other);
-      near = select(nearer, selection::less, limit, other);
-      if (near.nnz() < nearer.nnz())
-        waiting = ewise_add(waiting, select(nearer, selection::greater_equal, limit, other),
-                            binary::minimum, other);
-      ++found.steps;
-      if (given.progress) given.progress(found.steps, nearer.nnz());
-    }
-    // A node that came nearer since it waits is relaxed already.
-    waiting = where_entries(waiting, binary::equal, distances, other);
-  }
+  found.distances = filled<T>(a.rows(), 1, highest<T>(), a.where(), other);
+  ewise_add(found.distances, none, found.distances, from, binary::second, other);
+  const auto width = static_cast<double>(width_of(a, given));
+  found.steps =
+      static_cast<int>(close_into("sssp", found.distances, a, min_plus<T>(),
+                                  {.width = width, .progress = given.progress}, of_products(desc)));
   found.reached =
-      reduce(apply<int64>(distances, binary::less, highest<T>(), other), binary::plus, other);
+      reduce(apply<int64>(found.distances, binary::less, highest<T>(), other), binary::plus, other);
   return found;
 }
 

@@ -49,9 +49,12 @@ const char* refusal_of(const kernel& k, operands asked) {
       return "does not serve two dense operands";
     case operands::updated:
       return "does not multiply its product by weights";
+    case operands::closed:
+      return "makes one product, not a closure";
     case operands::dense:
       break;
   }
+  if (k.takes == operands::closed) return "makes products until nothing changes";
   if (k.takes == operands::updated) return "needs weights to multiply the product by";
   return k.takes == operands::cbsr_mask ? "needs the structure of a cbsr as the mask"
                                         : "has a sparse result, and B is a dense";
@@ -111,6 +114,7 @@ void prepare_derived(const pattern& structure, bool transpose, std::string_view 
 }
 
 operands operands_of(const problem& p) {
+  if (p.closure != nullptr) return operands::closed;
   if (p.multiply_cpu != nullptr)
     return p.right.structure == nullptr ? operands::dense_pair
            : p.is_vector                ? operands::vector

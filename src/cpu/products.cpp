@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cpu/measured.hpp"
+#include "rig/kernels/cpu/closure.hpp"
 #include "rig/kernels/cpu/multiply.hpp"
 #include "rig/kernels/cpu/row.hpp"
 #include "storage/backend.hpp"
@@ -298,5 +299,12 @@ answer pull_answer(const problem& p) {
                            : p.right.columns() + read * static_cast<double>(p.right.sparse.nnz);
   return by_columns_answer(p, {verdict::can, "", measured::pull_steps * step_seconds * steps});
 }
+
+answer closure_answer(const problem& p) {
+  return {verdict::can, "",
+          measured::step_seconds * static_cast<double>(p.a.nnz + p.a.rows) * p.c.columns};
+}
+
+void closure_run(const problem& p, workspace&) { p.closure->run_cpu(p); }
 
 }  // namespace rig::on_cpu

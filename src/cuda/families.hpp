@@ -46,6 +46,9 @@ void push_run(const problem& p, workspace& work);
 answer pull_answer(const problem& p);
 void pull_run(const problem& p, workspace& work);
 
+answer closure_answer(const problem& p);
+void closure_run(const problem& p, workspace& work);
+
 answer hybrid_answer(const problem& p);
 void hybrid_run(const problem& p, workspace& work);
 void hybrid_prepare(const pattern& stored, const pattern& oriented);

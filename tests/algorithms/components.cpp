@@ -3,6 +3,7 @@
 #include "rig/algorithms/components.hpp"
 
 #include "algorithms/known_graphs.hpp"
+#include "graph_oracles.hpp"
 
 namespace {
 
@@ -86,6 +87,20 @@ TEST_CASE("components of random graphs are those of a plain search") {
   });
 }
 
+TEST_CASE("components of large graphs, on several threads, are those of a union of sets") {
+  for (const char* text : {"rmat:13:8", "uniform:20000:1", "uniform:20000:4", "grid:200:150"}) {
+    CAPTURE(text);
+    const auto a = rig::generate::from_text(text).with_value(true);
+    const auto both = rig::symmetrise(a);
+    const auto expected = oracle::united(a);
+    for (const int threads : {1, 2, 5}) {
+      const rig::descriptor desc{.threads = threads};
+      CHECK(oracle::list_of(rig::components(a, {}, desc).labels) == expected);
+      CHECK(oracle::list_of(rig::components(both, {.symmetric = true}, desc).labels) == expected);
+    }
+  }
+}
+
 TEST_CASE("a long path, and nodes in an order that hinders hooking") {
   const int n = 2000;
   std::vector<int> from, to, order(n);
@@ -98,7 +113,6 @@ TEST_CASE("a long path, and nodes in an order that hinders hooking") {
   const auto found = rig::components(rig::matrix<bool>::from_positions(n, n, from, to));
   CHECK(found.count == 1);
   CHECK(*std::max_element(found.labels.begin(), found.labels.end()) == 0);
-  CHECK(found.iterations < 40);
 }
 
 TEST_CASE("a wide graph in parts that are searched, joined, and without arcs") {
@@ -125,7 +139,6 @@ TEST_CASE("a wide graph in parts that are searched, joined, and without arcs") {
       const auto found = rig::components(a, {.symmetric = !directed});
       CHECK(std::equal(expected.begin(), expected.end(), found.labels.begin()));
       CHECK(found.count == 2 + pairs / 2 + (n - dense - band - pairs));
-      CHECK(found.iterations < 80);
     }
 }
 

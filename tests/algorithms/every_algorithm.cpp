@@ -13,7 +13,7 @@ using rig::descriptor;
 struct algorithm {
   std::string name;
   std::function<void(const descriptor&)> run;
-  bool has_product() const { return name != "scc" && name != "msf"; }
+  bool has_product() const { return name != "scc" && name != "msf" && name != "components"; }
 };
 
 /// Calls of each algorithm on a graph, with its overloads and options.

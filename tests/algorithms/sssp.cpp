@@ -64,7 +64,7 @@ void check_relaxed(const rig::matrix<T>& a) {
   for (int source = 0; source < a.rows(); source += 1 + a.rows() / 3) {
     const auto expected = relaxed(a, source);
     for (const double delta : {0.0, 0.5, 3.0, 1e30})
-      for (const char* kernel : {"", "pull"}) {
+      for (const char* kernel : {"", "closure"}) {
         CAPTURE(delta);
         rig::int64 nearer = 0;
         int steps = 0;

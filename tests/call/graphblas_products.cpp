@@ -191,7 +191,7 @@ TEST_CASE("rig and GraphBLAS agree on products with sparse results") {
   REQUIRE(print_cases() >= 5000);
   for (const rig::kernel& k : rig::kernels())
     if (k.where == rig::place::kind::cpu && k.takes >= rig::operands::sparse &&
-        k.takes != rig::operands::updated) {
+        k.takes < rig::operands::updated) {
       CAPTURE(std::string(k.name));
       CHECK(served[k.name] > 0);
     }

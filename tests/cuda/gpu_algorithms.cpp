@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gpu_cases.hpp"
+#include "graph_oracles.hpp"
 #include "rig/generate.hpp"
 #include "rig/rig.hpp"
 
@@ -121,6 +122,32 @@ TEST_CASE("triangles, clustering, jaccard, betweenness and pagerank") {
     check_same(rig::betweenness(here, sources), rig::betweenness(there, sources));
     check_same(rig::pagerank(here).ranks, rig::pagerank(there).ranks);
   });
+}
+
+/// A path that visits the nodes in steps of `step`.
+matrix<bool> path(int n, int step) {
+  std::vector<index> from, to;
+  for (int i = 0; i + 1 < n; ++i) {
+    from.push_back(static_cast<index>(static_cast<long>(i) * step % n));
+    to.push_back(static_cast<index>(static_cast<long>(i + 1) * step % n));
+  }
+  return matrix<bool>::from_positions(n, n, from, to);
+}
+
+TEST_CASE("components of long paths, long rows and many parts, ten times each") {
+  std::vector<matrix<bool>> all{path(300007, 1), path(300007, 2), path(300007, 123457)};
+  for (const char* text : {"rmat:15:16", "uniform:200000:1", "uniform:200000:3", "grid:500:400"})
+    all.push_back(rig::generate::from_text(text).with_value(true));
+  for (const matrix<bool>& a : all) {
+    CAPTURE(a.rows());
+    CAPTURE(a.nnz());
+    const auto expected = oracle::united(a);
+    const auto there = a.to(gpu), both = rig::symmetrise(a).to(gpu);
+    for (int again = 0; again < 10; ++again) {
+      CHECK(oracle::list_of(rig::components(there).labels) == expected);
+      CHECK(oracle::list_of(rig::components(both, {.symmetric = true}).labels) == expected);
+    }
+  }
 }
 
 TEST_CASE("components waits for the stream of the graph") {

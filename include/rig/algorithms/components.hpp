@@ -13,10 +13,10 @@ namespace rig {
 
 /// What `components` may assume.
 struct components_options {
-  /// A equals its transpose, as the matrix of an undirected graph does: the transpose is not built.
-  /// It is not checked.
+  /// A equals its transpose, as the matrix of an undirected graph does: the arcs of the greatest
+  /// component are not all read. It is not checked.
   bool symmetric = false;
-  /// Called after each iteration with its number, from 1 on.
+  /// Called with 1 when all arcs are joined.
   std::function<void(int)> progress = {};
 };
 
@@ -24,17 +24,18 @@ struct components_options {
 struct components_result {
   dense<int32> labels;  ///< n×1, where the graph lies: the smallest node of the component
   int64 count = 0;      ///< the number of components
-  int iterations = 0;   ///< how many were made
+  int iterations = 0;   ///< 1, or 0 without arcs
 };
 
 /// The weakly connected components: nodes that arcs join, in whichever direction.
 ///
 ///   label(i) = the least j that arcs of A ∪ Aᵀ join with i
 ///
-/// Shapes: A n×n; its values are not read. Deterministic. The descriptor's kernel, threads and
-/// stream go to the products. Places: all; one wait per iteration. Cost: O(nnz + n) per iteration,
-/// of which there are O(log n) as a rule, and unless symmetric the transpose, which A keeps. Throws
-/// error: shape, unknown_kernel, cannot, out_of_memory. Source: Zhang, Azad & Buluç, FastSV, 2020.
+/// Each arc hooks the tree of one end below the root of the other's, and paths are compressed.
+/// Shapes: A n×n; its values are not read. Deterministic. A kernel's name is refused; the
+/// descriptor's threads and stream go to all calls. Places: all; one wait. Cost: O(nnz + n) as a
+/// rule. Throws error: shape, cannot, out_of_memory. Source: Sutton, Ben-Nun & Barak, IPDPS 2018;
+/// Jaiganesh & Burtscher, HPDC 2018.
 /// @code
 /// const auto found = rig::components(A);
 /// std::printf("%ld components; node 2 is in that of %d\n", found.count, found.labels(2, 0));

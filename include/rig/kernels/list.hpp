@@ -19,6 +19,7 @@ enum class operands : unsigned char {
   vector = 16,      ///< A is a sparse vector, B a matrix; C is a sparse vector
   dense_pair = 32,  ///< A and B are dense, the mask is a matrix; C is sparse
   updated = 64,     ///< B is a dense, and the product is multiplied by a dense of weights
+  closed = 128,     ///< C is a dense, and becomes the fixed point of C = C ⊕ C·A
 };
 constexpr operands operator|(operands x, operands y) {
   return static_cast<operands>(static_cast<int>(x) | static_cast<int>(y));

@@ -14,6 +14,7 @@
 
 namespace rig {
 
+struct closing;
 struct kernel;
 struct problem;
 
@@ -170,6 +171,7 @@ struct problem : any_call {
   dense_operand indices;         ///< second array of an indexed result
   bool is_updated = false;       ///< `updated` = C · `weights`; C has no data if it is not stored
   dense_operand weights, updated;
+  closing* closure = nullptr;          ///< C = C ⊕ C·A until nothing changes; B has no data
   const pattern* structure = nullptr;  ///< the pattern of A
   const pattern* oriented = nullptr;   ///< the pattern that `a` reads: the same, or its transpose
   const kernel* named = nullptr;       ///< the kernel that the descriptor names

@@ -57,6 +57,11 @@ class work : public build {
     on_cuda::launch({where.device, stream, captured_}, kernel, dim3(static_cast<unsigned>(blocks)),
                     threads, arguments);
   }
+  /// Blocks that wait for each other.
+  void launch_together(const device_kernel& kernel, unsigned blocks, const void* arguments,
+                       unsigned threads) const {
+    on_cuda::launch_together({where.device, stream, captured_}, kernel, blocks, threads, arguments);
+  }
 
  private:
   work(place device, void* of_call, const char* what)

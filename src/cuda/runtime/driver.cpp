@@ -31,6 +31,7 @@ driver_functions find_all() {
   find("cuThreadExchangeStreamCaptureMode", out.exchange_mode);
   find("cuStreamIsCapturing", out.is_capturing);
   find("cuLaunchKernel", out.launch);
+  find("cuLaunchCooperativeKernel", out.launch_together);
   find("cuGraphCreate", out.create_graph);
   find("cuGraphDestroy", out.destroy_graph);
   find("cuGraphAddKernelNode", out.add_kernel);

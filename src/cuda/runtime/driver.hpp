@@ -19,6 +19,7 @@ struct driver_functions {
   decltype(&cuThreadExchangeStreamCaptureMode) exchange_mode;
   decltype(&cuStreamIsCapturing) is_capturing;
   decltype(&cuLaunchKernel) launch;
+  decltype(&cuLaunchCooperativeKernel) launch_together;
   decltype(&cuGraphCreate) create_graph;
   decltype(&cuGraphDestroy) destroy_graph;
   decltype(&cuGraphAddKernelNode) add_kernel;

@@ -33,4 +33,14 @@ void launch(const launch_stream& on, const device_kernel& kernel, dim3 grid, uns
   launched(on.device, kernel.name);
 }
 
+void launch_together(const launch_stream& on, const device_kernel& kernel, unsigned blocks,
+                     unsigned threads, const void* arguments) {
+  void* parameters[] = {const_cast<void*>(arguments)};
+  void* const handle = const_cast<void*>(kernel.handle);
+  check(driver().launch_together(static_cast<CUfunction>(handle), blocks, 1, 1, threads, 1, 1, 0,
+                                 on.stream, parameters),
+        kernel.name);
+  launched(on.device, kernel.name);
+}
+
 }  // namespace rig::on_cuda

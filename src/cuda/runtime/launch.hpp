@@ -22,6 +22,11 @@ struct launch_stream {
 void launch(const launch_stream& on, const device_kernel& kernel, dim3 grid, unsigned threads,
             const void* arguments, std::size_t shared = 0);
 
+/// Launches a kernel whose blocks wait for each other: all of them run at once. Throws
+/// error(device) if the device has no room for them.
+void launch_together(const launch_stream& on, const device_kernel& kernel, unsigned blocks,
+                     unsigned threads, const void* arguments);
+
 /// Returns whether a CUDA graph is kept for launches on the stream.
 bool has_launch_graph(int device, void* stream);
 

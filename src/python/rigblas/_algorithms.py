@@ -206,7 +206,7 @@ def components(A, symmetric=False, *, kernel="", threads=0, stream=None, progres
     A : Matrix of n rows and columns
         Its values are not read.
     symmetric : bool
-        A equals its transpose, which is then not built. It is not checked.
+        A equals its transpose, so the arcs of the greatest component are not all read. It is not checked.
     OPTIONS
 
     Returns
