@@ -390,6 +390,65 @@ def test_compile_without_breaks(device):
         assert_near(a, b, torch.float32)
 
 
+class Names(torch.utils._python_dispatch.TorchDispatchMode):
+    """The operators that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.append(function.name())
+        return function(*args, **(kwargs or {}))
+
+
+@on_each_device
+def test_what_watches_operators_sees_them(device):
+    """Plain calls go past PyTorch's dispatcher; traces, modes and transforms must not."""
+    graph = graph_of("empty rows", device)
+    x = random(7, 3, device=device)
+    expected = rt.spmm(graph, x, "max")
+    for _ in range(2):  # the second one is remembered
+        assert torch.equal(rt.spmm(graph, x, "max"), expected)
+    with Names() as mode:
+        rt.spmm(graph, x, "max")
+        rt.spmm(graph, x.clone().requires_grad_(), "max")
+    assert "rigblas::aggregate" in mode.names and "rigblas::spmm_winners" in mode.names
+    with torch._subclasses.FakeTensorMode() as fake:
+        assert rt.spmm(graph, fake.from_tensor(x), "max").shape == (9, 3)
+    traced = torch.jit.trace(lambda t: rt.spmm(graph, t, "max"), x)
+    assert torch.equal(traced(2 * x), 2 * expected)
+    made = torch.fx.experimental.proxy_tensor.make_fx(lambda t: rt.spmm(graph, t, "max"))(x)
+    assert torch.equal(made(2 * x), 2 * expected)
+    mapped = torch.vmap(lambda t: rt.spmm(graph, t, "max"))(torch.stack([x, 2 * x]))
+    assert torch.equal(mapped, torch.stack([expected, 2 * expected]))
+
+
+@on_each_device
+def test_a_remembered_check_holds_for_its_arguments_alone(device):
+    graph = graph_of("empty rows", device)
+    x = random(7, 2, device=device)
+    for reduce in REDUCES:
+        expected = by_hand(graph, x, reduce)
+        for _ in range(2):
+            assert_near(rt.spmm(graph, x, reduce), expected)
+        negative = torch._neg_view(x)  # its memory holds x
+        assert_near(rt.spmm(graph, negative, reduce), by_hand(graph, -x, reduce))
+        assert rt.spmm(graph, x.clone().requires_grad_(), reduce).requires_grad
+        assert_near(rt.spmm(graph, x[:, :1], reduce), expected[:, :1])
+        with pytest.raises(ValueError, match=r"strides \(1, 7\)"):
+            rt.spmm(graph, x.t().contiguous().t(), reduce)
+    assert_near(rt.spmm(graph, x.float()), by_hand(graph, x, "sum"), torch.float32)
+    for seed in (3, 4):
+        graph.weight = random(graph.nnz, device=device, seed=seed)
+        for _ in range(2):
+            assert_near(rt.spmm(graph, x), by_hand(graph, x, "sum", graph.weight))
+    graph.weight = graph.weight.requires_grad_()
+    with torch.no_grad():
+        rt.spmm(graph, x)
+    assert rt.spmm(graph, x).requires_grad
+
+
 @CUDA
 def test_cuda_graph():
     graph = graph_of("a long tail", "cuda:0").prepare()
@@ -420,11 +479,11 @@ def test_the_current_stream_is_used():
     graph = graph_of("a long tail", "cuda:0")
     x = random(300, 64, dtype=torch.float32, device="cuda:0")
     expected = rt.spmm(graph, 2 * x)
-    assert _torch_operators._stream(x.device) == 1  # the legacy stream
+    assert _torch_operators._stream(x.get_device()) == 1  # the legacy stream
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        assert _torch_operators._stream(x.device) == side.cuda_stream
+        assert _torch_operators._stream(x.get_device()) == side.cuda_stream
         torch.cuda._sleep(20_000_000)
         y = rt.spmm(graph, 2 * x)
     side.synchronize()

@@ -11,11 +11,12 @@ from . import _core
 _INTEGERS = (torch.int64, torch.int32, torch.int16, torch.int8, torch.uint8)
 
 _handles = itertools.count(1)
-_graphs = weakref.WeakValueDictionary()
+_graphs = {}  # handle: weak reference to its graph
 
 
 def _graph(handle):
-    graph = _graphs.get(handle)
+    kept = _graphs.get(handle)
+    graph = None if kept is None else kept()
     if graph is None:
         raise RuntimeError(
             f"rigblas: the graph of handle {handle} is gone; keep the Graph while its handle is used"
@@ -70,14 +71,13 @@ class Graph:
         self.weight = self.order = self._begins = self._segments = self._offsets = None
         self.repeated = False
         self.derived = {}
-        self._weights = {}
         self._shares = {}
         with torch.inference_mode(False):  # a graph may be made in inference, and trained with later
             self._take(A, size)
         self.shape = tuple(self.matrix.shape)
         self.nnz = self.matrix.nnz
-        self.handle = next(_handles)
-        _graphs[self.handle] = self
+        self.handle = handle = next(_handles)
+        _graphs[handle] = weakref.ref(self, lambda _: _graphs.pop(handle, None))
 
     def _take(self, A, size):
         if isinstance(A, _core.Matrix):
@@ -161,6 +161,16 @@ class Graph:
         rows = torch.div(key, width, rounding_mode="floor")
         self._offsets = torch._convert_indices_from_coo_to_csr(rows, shape[0])
         self.matrix = _pattern(self._offsets, key - rows * width, shape)
+
+    @property
+    def weight(self):
+        return self._weight
+
+    @weight.setter
+    def weight(self, weight):
+        self._weight = weight
+        self._weights = {}
+        self.checked = {}  # arguments of products without gradients: what spmm found for them
 
     def __deepcopy__(self, memo):
         return self  # it never changes

