@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch", exc_type=ImportError)
 
 import rigblas as rig  # noqa: E402
 import rigblas.torch as rt  # noqa: E402
+from rigblas import _torch_graph, _torch_operators  # noqa: E402
 
 REDUCES = ("sum", "mean", "max", "min")
 WIDTHS = (1, 3, 31, 32, 33, 64)
@@ -320,7 +321,7 @@ def test_same_bits_in_each_run(device):
 @on_each_device
 @pytest.mark.parametrize("dtype", [torch.float64, torch.float32, torch.float16, torch.bfloat16])
 def test_scatter_in_parts(dtype, device, monkeypatch):
-    monkeypatch.setattr(rt, "_SCATTERED_AT_ONCE", 100)
+    monkeypatch.setattr(_torch_operators, "_SCATTERED_AT_ONCE", 100)
     dy = random(90, 7, dtype=dtype, device=device)
     winners = torch.randint(-1, 5, (90, 7), generator=torch.Generator().manual_seed(1))
     expected = torch.zeros(6, 7, dtype=torch.float64).scatter_add(
@@ -389,6 +390,65 @@ def test_compile_without_breaks(device):
         assert_near(a, b, torch.float32)
 
 
+class Names(torch.utils._python_dispatch.TorchDispatchMode):
+    """The operators that are called."""
+
+    def __init__(self):
+        super().__init__()
+        self.names = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.names.append(function.name())
+        return function(*args, **(kwargs or {}))
+
+
+@on_each_device
+def test_what_watches_operators_sees_them(device):
+    """Plain calls go past PyTorch's dispatcher; traces, modes and transforms must not."""
+    graph = graph_of("empty rows", device)
+    x = random(7, 3, device=device)
+    expected = rt.spmm(graph, x, "max")
+    for _ in range(2):  # the second one is remembered
+        assert torch.equal(rt.spmm(graph, x, "max"), expected)
+    with Names() as mode:
+        rt.spmm(graph, x, "max")
+        rt.spmm(graph, x.clone().requires_grad_(), "max")
+    assert "rigblas::aggregate" in mode.names and "rigblas::spmm_winners" in mode.names
+    with torch._subclasses.FakeTensorMode() as fake:
+        assert rt.spmm(graph, fake.from_tensor(x), "max").shape == (9, 3)
+    traced = torch.jit.trace(lambda t: rt.spmm(graph, t, "max"), x)
+    assert torch.equal(traced(2 * x), 2 * expected)
+    made = torch.fx.experimental.proxy_tensor.make_fx(lambda t: rt.spmm(graph, t, "max"))(x)
+    assert torch.equal(made(2 * x), 2 * expected)
+    mapped = torch.vmap(lambda t: rt.spmm(graph, t, "max"))(torch.stack([x, 2 * x]))
+    assert torch.equal(mapped, torch.stack([expected, 2 * expected]))
+
+
+@on_each_device
+def test_a_remembered_check_holds_for_its_arguments_alone(device):
+    graph = graph_of("empty rows", device)
+    x = random(7, 2, device=device)
+    for reduce in REDUCES:
+        expected = by_hand(graph, x, reduce)
+        for _ in range(2):
+            assert_near(rt.spmm(graph, x, reduce), expected)
+        negative = torch._neg_view(x)  # its memory holds x
+        assert_near(rt.spmm(graph, negative, reduce), by_hand(graph, -x, reduce))
+        assert rt.spmm(graph, x.clone().requires_grad_(), reduce).requires_grad
+        assert_near(rt.spmm(graph, x[:, :1], reduce), expected[:, :1])
+        with pytest.raises(ValueError, match=r"strides \(1, 7\)"):
+            rt.spmm(graph, x.t().contiguous().t(), reduce)
+    assert_near(rt.spmm(graph, x.float()), by_hand(graph, x, "sum"), torch.float32)
+    for seed in (3, 4):
+        graph.weight = random(graph.nnz, device=device, seed=seed)
+        for _ in range(2):
+            assert_near(rt.spmm(graph, x), by_hand(graph, x, "sum", graph.weight))
+    graph.weight = graph.weight.requires_grad_()
+    with torch.no_grad():
+        rt.spmm(graph, x)
+    assert rt.spmm(graph, x).requires_grad
+
+
 @CUDA
 def test_cuda_graph():
     graph = graph_of("a long tail", "cuda:0").prepare()
@@ -419,11 +479,11 @@ def test_the_current_stream_is_used():
     graph = graph_of("a long tail", "cuda:0")
     x = random(300, 64, dtype=torch.float32, device="cuda:0")
     expected = rt.spmm(graph, 2 * x)
-    assert rt._stream(x.device) == 1  # the legacy stream
+    assert _torch_operators._stream(x.get_device()) == 1  # the legacy stream
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(side):
-        assert rt._stream(x.device) == side.cuda_stream
+        assert _torch_operators._stream(x.get_device()) == side.cuda_stream
         torch.cuda._sleep(20_000_000)
         y = rt.spmm(graph, 2 * x)
     side.synchronize()
@@ -542,10 +602,10 @@ def test_a_graph_is_made_once_and_dies_with_its_tensor():
     edges[0, 0] = 1
     assert rt.as_graph(edges, (2, 2)) is not graph
     assert rt.as_graph(edges, (2, 2)).edge_index.tolist() == [[1, 1], [0, 1]]
-    handle, count = rt.as_graph(edges, (2, 2)).handle, len(rt._forms)
+    handle, count = rt.as_graph(edges, (2, 2)).handle, len(_torch_graph._forms)
     del edges
     gc.collect()
-    assert len(rt._forms) == count - 1
+    assert len(_torch_graph._forms) == count - 1
     with pytest.raises(RuntimeError, match=f"handle {handle} is gone"):
         torch.ops.rigblas.spmm(torch.ones(2, 1), None, handle, "sum", False)
 

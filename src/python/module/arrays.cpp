@@ -273,31 +273,46 @@ rig::place place_from(nb::handle device) {
   rig::fail(rig::errc::place, {"device is '", text, "'; give \"cpu\" or \"cuda:0\""});
 }
 
+rig::dense_operand tensor_memory(std::uintptr_t data, nb::tuple shape, nb::tuple strides, type of,
+                                 int device, std::uintptr_t stream) {
+  const auto number = [](const nb::tuple& from, Py_ssize_t at) {
+    return rig::int64{PyLong_AsLongLong(PyTuple_GetItem(from.ptr(), at))};
+  };
+  const bool is_column = nb::len(shape) == 1;
+  if ((!is_column && nb::len(shape) != 2) || nb::len(strides) != nb::len(shape))
+    rig::fail(rig::errc::shape, {"rigblas: a tensor has ", static_cast<long>(nb::len(shape)),
+                                 " dimensions; give one or two"});
+  rig::dense_operand out;
+  out.rows = rig::checked_index(number(shape, 0)).as("rigblas", "rows");
+  out.columns = is_column ? 1 : rig::checked_index(number(shape, 1)).as("rigblas", "columns");
+  out.stride = out.rows < 2 ? out.columns : number(strides, 0);
+  const bool is_packed = is_column || out.columns < 2 || number(strides, 1) == 1;
+  if (out.stride < out.columns || !is_packed)
+    rig::fail(rig::errc::shape,
+              {"rigblas: a tensor of shape ", nb::cast<std::string>(nb::repr(nb::tuple(shape))),
+               " has the strides ", nb::cast<std::string>(nb::repr(strides)),
+               ", so its rows do not lie in order; call .contiguous()"});
+  out.data = reinterpret_cast<void*>(data);
+  out.value_type = of;
+  out.value_bytes = bytes_of(of);
+  out.where = device < 0 ? rig::cpu() : rig::cuda(device);
+  out.stream = reinterpret_cast<void*>(stream);
+  return out;
+}
+
 void bind_arrays(nb::module_& m) {
   nb::class_<dense_view>(m, "DenseView",
-                         "Dense memory of a framework, by its address.\n\n"
+                         "The memory of a tensor, by its address.\n\n"
                          "It owns nothing: the caller keeps the memory until the call has run.")
       .def(
           "__init__",
-          [](dense_view* self, std::uintptr_t data, rig::int64 rows, rig::int64 columns,
-             rig::int64 stride, const char* dtype, const char* device, std::uintptr_t stream) {
-            dense_view made;
-            rig::dense_operand& full = made.full;
-            full.rows = rig::checked_index(rows).as("DenseView", "rows");
-            full.columns = rig::checked_index(columns).as("DenseView", "columns");
-            if (rows < 0 || columns < 0 || stride < columns)
-              rig::fail(rig::errc::shape, {"DenseView: ", rows, "x", columns, " with stride ",
-                                           stride, " is not a shape"});
-            full.data = reinterpret_cast<void*>(data);
-            full.stride = stride;
-            full.value_type = type_from(nb::str(dtype));
-            full.value_bytes = bytes_of(full.value_type);
-            full.where = place_from(nb::str(device));
-            full.stream = reinterpret_cast<void*>(stream);
-            new (self) dense_view(made);
+          [](dense_view* self, std::uintptr_t data, nb::tuple shape, nb::tuple strides,
+             nb::handle dtype, int device, std::uintptr_t stream) {
+            new (self)
+                dense_view{tensor_memory(data, shape, strides, type_from(dtype), device, stream)};
           },
-          nb::arg("data"), nb::arg("rows"), nb::arg("columns"), nb::arg("stride"), nb::arg("dtype"),
-          nb::arg("device") = "cpu", nb::arg("stream") = 0);
+          nb::arg("data"), nb::arg("shape"), nb::arg("strides"), nb::arg("dtype"),
+          nb::arg("device") = -1, nb::arg("stream") = 0);
 }
 
 }  // namespace rigblas

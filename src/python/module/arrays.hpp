@@ -2,6 +2,8 @@
 
 #include <nanobind/ndarray.h>
 
+#include <cstdint>
+
 #include "types.hpp"
 
 // Dense arrays of Python as dense operands of rig.
@@ -12,6 +14,11 @@ namespace rigblas {
 struct dense_view {
   rig::dense_operand full;
 };
+
+/// The memory of a tensor of one or two dimensions: its address, its shape and strides in elements,
+/// and its CUDA device, negative for the CPU. Throws ValueError if rows do not lie in order.
+rig::dense_operand tensor_memory(std::uintptr_t data, nb::tuple shape, nb::tuple strides, type of,
+                                 int device, std::uintptr_t stream);
 
 /// A dense operand, or a dense result.
 struct array {

@@ -211,6 +211,39 @@ nb::object mxm(nb::handle first, nb::handle second, nb::handle semiring, const o
   return sparse_product(call, a, b.plain, given.desc.transpose_b, by, given, false);
 }
 
+/// Y = A·X in the memory of tensors, for rigblas.torch. The weights are packed, or 0 for those of
+/// A; winners, or 0, take the places of a maximum. A row without entries gives 0.
+void multiply_tensors(const matrix& a, const char* semiring, std::uintptr_t weights,
+                      const rig::dense_operand& x, std::uintptr_t y, rig::int64 y_stride,
+                      std::uintptr_t winners, rig::descriptor desc) {
+  const rig::builtin_pair& pair = pair_over(semiring, algebra_of(x.value_type), "spmm");
+  rig::problem p;
+  p.name = "spmm";
+  p.algebra = pair.product.algebra;
+  p.run_cpu = pair.run;
+  p.structure = a.structure.get();
+  desc.stream = x.stream;
+  desc.fill = rig::int64(0);
+  p.desc = &desc;
+  p.a = operand_of(a);
+  if (weights != 0) {
+    p.a.values = reinterpret_cast<const void*>(weights);
+    p.a.values_stream = x.stream;
+    p.a.value_type = x.value_type;
+    p.a.value_bytes = x.value_bytes;
+  }
+  p.b = p.c = x;
+  p.c.data = reinterpret_cast<void*>(y);
+  p.c.rows = desc.transpose_a ? a.columns() : a.rows();
+  p.c.stride = y_stride;
+  if (winners != 0) {
+    p.indices = p.c;
+    p.indices.data = reinterpret_cast<void*>(winners);
+    set_result(p.indices, type::int32);
+  }
+  check_and_run(p, false);
+}
+
 void require_column(const operand& u, const char* call) {
   if (u.full.full.columns != 1)
     rig::fail(rig::errc::shape, {call, ": u is ", u.full.full.rows, "x", u.full.full.columns,
@@ -322,6 +355,25 @@ void bind_products(nb::module_& m) {
       },
       nb::arg("u"), nb::arg("A"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
       doc::vxm);
+  m.def(
+      "_multiply_tensors",
+      [](const matrix& a, const char* semiring, std::uintptr_t weights, std::uintptr_t x,
+         nb::tuple shape, nb::tuple strides, nb::handle dtype, int device, std::uintptr_t stream,
+         std::uintptr_t y, rig::int64 y_stride, flag transpose_a, std::uintptr_t winners,
+         const char* kernel, rig::int64 width, flag rescale) {
+        rig::descriptor desc;
+        desc.transpose_a = transpose_a;
+        desc.kernel = kernel;
+        desc.width = width;
+        desc.rescale = rescale;
+        multiply_tensors(a, semiring, weights,
+                         tensor_memory(x, shape, strides, type_from(dtype), device, stream), y,
+                         y_stride, winners, desc);
+      },
+      nb::arg("A"), nb::arg("semiring"), nb::arg("weights"), nb::arg("x"), nb::arg("shape"),
+      nb::arg("strides"), nb::arg("dtype"), nb::arg("device"), nb::arg("stream"), nb::arg("y"),
+      nb::arg("y_stride"), nb::arg("transpose_a") = false, nb::arg("winners") = 0,
+      nb::arg("kernel") = "", nb::arg("width") = 0, nb::arg("rescale") = false);
   nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
       .def_ro("chosen", &rig::explanation::chosen, "The kernel that would run.")
       .def_ro("reason", &rig::explanation::reason, "Why it would.")

@@ -128,6 +128,13 @@ algebra algebra_from(nb::handle semiring, const char* call, const operand* a, co
                               "; give a name, such as \"plus_times\", or a rigblas.Semiring"});
 }
 
+const rig::builtin_pair& pair_over(std::string_view name, type over, const char* call) {
+  const rig::builtin_pair* const pair = find(name, call).of(over);
+  if (pair == nullptr)
+    rig::fail(rig::errc::type, {call, ": ", name, " does not compute with ", name_of(over)});
+  return *pair;
+}
+
 nb::object exchanged(nb::handle semiring, const char* call) {
   static constexpr std::string_view pairs_of_names[][2] = {
       {"plus_first", "plus_second"}, {"min_first", "min_second"}, {"max_first", "max_second"}};

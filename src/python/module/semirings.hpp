@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "calls.hpp"
 
 // Semirings by name, and those of a program.
@@ -22,6 +24,8 @@ struct algebra {
 /// operand says nothing. Throws ValueError.
 algebra algebra_from(nb::handle semiring, const char* call, const operand* a, const operand* b,
                      type named);
+/// The pair of a name over a type in which elements are computed. Throws ValueError.
+const rig::builtin_pair& pair_over(std::string_view name, type over, const char* call);
 /// The same with operands exchanged: u ⊗ a in place of a ⊗ u. None: throws ValueError.
 nb::object exchanged(nb::handle semiring, const char* call);
 

@@ -1,11 +1,11 @@
 class DenseView:
     """
-    Dense memory of a framework, by its address.
+    The memory of a tensor, by its address.
 
     It owns nothing: the caller keeps the memory until the call has run.
     """
 
-    def __init__(self, data: int, rows: int, columns: int, stride: int, dtype: str, device: str = 'cpu', stream: int = 0) -> None: ...
+    def __init__(self, data: int, shape: tuple, strides: tuple, dtype: object, device: int = -1, stream: int = 0) -> None: ...
 
 class Vector:
     """

@@ -121,12 +121,56 @@ struct pack<T, N> {
   }
 };
 
+/// Values and indices in a register each, because g++ makes no vectors of a loop over pairs.
+template <class T, int N>
+requires has_vectors<T, N>
+struct pack<indexed<T>, N> {
+  pack<T, N> values;
+  pack<int32, N> indices;
+  [[gnu::always_inline]] void load(const indexed<T>* from) {
+    T v[std::size_t(N)];
+    int32 k[std::size_t(N)];
+    for (int j = 0; j < N; ++j) v[j] = from[j].value;
+    for (int j = 0; j < N; ++j) k[j] = from[j].index;
+    values.load(v);
+    indices.load(k);
+  }
+  [[gnu::always_inline]] void store(indexed<T>* to) const {
+    T v[std::size_t(N)];
+    int32 k[std::size_t(N)];
+    values.store(v);
+    indices.store(k);
+    for (int j = 0; j < N; ++j) to[j] = {v[j], k[j]};
+  }
+  template <class F>
+  [[gnu::always_inline]] void update(F to) {
+    alignas(N * sizeof(T)) T v[std::size_t(N)];
+    alignas(N * sizeof(int32)) int32 k[std::size_t(N)];
+    values.store(v);
+    indices.store(k);
+#pragma omp simd
+    for (int j = 0; j < N; ++j) {
+      const indexed<T> made = to(indexed<T>{v[j], k[j]}, j);
+      v[j] = made.value;
+      k[j] = made.index;
+    }
+    values.load(v);
+    indices.load(k);
+  }
+};
+
+/// Bytes of an element in its widest register.
+template <class T>
+inline constexpr std::size_t register_bytes = sizeof(T);
+template <class T>
+inline constexpr std::size_t register_bytes<indexed<T>> = sizeof(T);
+
 /// W elements in registers of Bytes bytes.
 template <class T, int W, int Bytes>
 struct half_sums {
   static constexpr int lanes = [] {  // a power of two, as W is, whatever T's size
     int out = 1;
-    while (2 * out <= W && 2 * out * static_cast<int>(sizeof(T)) <= Bytes) out *= 2;
+    while (2 * out <= W && 2 * out * static_cast<int>(register_bytes<T>) <= Bytes) out *= 2;
     return out;
   }();
   static constexpr int count = W / lanes;
