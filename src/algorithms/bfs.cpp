@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "algorithms/preparation.hpp"
+#include "rig/closure.hpp"
+#include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/user_semiring.hpp"
@@ -19,6 +21,79 @@ RIG_SEMIRING(
     } static constexpr rig::int32 add(rig::int32 x, rig::int32 y) {
       return rig::minimum(x, y);
     } static constexpr rig::int32 multiply(bool, bool, rig::position at) { return at.inner; });
+
+/// The level after a level.
+RIG_SEMIRING(
+    next_level, using left = rig::int32; using right = bool; using accum = rig::int32;
+    static constexpr bool ignores_right = true; static constexpr rig::int32 zero() {
+      return rig::highest<rig::int32>();
+    } static constexpr rig::int32 add(rig::int32 x, rig::int32 y) {
+      return rig::minimum(x, y);
+    } static constexpr rig::int32 multiply(rig::int32 level, bool) { return level + 1; });
+/// The same with the least parent: 2³² · level + parent.
+RIG_SEMIRING(
+    next_level_and_parent, using left = rig::int64; using right = bool; using accum = rig::int64;
+    static constexpr bool ignores_right = true; static constexpr rig::int64 zero() {
+      return rig::highest<rig::int64>();
+    } static constexpr rig::int64 add(rig::int64 x, rig::int64 y) {
+      return rig::minimum(x, y);
+    } static constexpr rig::int64 multiply(rig::int64 x, bool, rig::position at) {
+      return (x / 4294967296 + 1) * 4294967296 + at.inner;
+    });
+/// Parts of such a number; −1: not reached.
+RIG_OPERATOR(
+    level_of,
+    static constexpr rig::int64 apply(rig::int64 x, rig::index, rig::index, rig::int64 none) {
+      return x == none ? -1 : x / 4294967296;
+    });
+RIG_OPERATOR(
+    parent_of,
+    static constexpr rig::int64 apply(rig::int64 x, rig::index, rig::index, rig::int64 none) {
+      return x == none ? -1 : x % 4294967296;
+    });
+RIG_OPERATOR(
+    unless_none, static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index,
+                                                   rig::int32 none) { return x == none ? -1 : x; });
+
+/// The closure over S from a first value of the source: a round makes a level. `found` receives
+/// what is known of the levels together.
+template <class S>
+dense<typename S::accum> levels_by_closure(const matrix<bool>& a, index start,
+                                           typename S::accum first, bfs_result& found,
+                                           const bfs_options& given, const descriptor& desc) {
+  using T = typename S::accum;
+  auto out = filled<T>(a.rows(), 1, S::zero(), a.where(), of_operations(desc));
+  const auto source = vector<T>::from_indices(a.rows(), std::span(&start, 1), first).to(a.where());
+  ewise_add(out, none, out, source, binary::second, of_operations(desc));
+  closure_options my;
+  if (given.progress) {
+    given.progress(0, 1);
+    my.progress = [&](int level, int64 nodes) {
+      if (nodes > 0) given.progress(level, nodes);
+    };
+  }
+  found.max_level = static_cast<int>(close_into("bfs", out, a, S(), my, desc)) - 1;
+  return out;
+}
+
+bfs_result search_by_closure(const matrix<bool>& a, int64 source, const bfs_options& given,
+                             const descriptor& desc) {
+  const index start = require_sources("bfs", std::span(&source, 1), a.rows())[0];
+  const descriptor other = of_operations(desc), product = of_products(desc);
+  bfs_result found;
+  if (given.parents) {
+    const auto both =
+        levels_by_closure<next_level_and_parent>(a, start, start, found, given, product);
+    found.levels = apply<int32>(both, level_of(), highest<int64>(), other);
+    found.parents = apply<int32>(both, parent_of(), highest<int64>(), other);
+  } else {
+    found.levels = apply(levels_by_closure<next_level>(a, start, 0, found, given, product),
+                         unless_none(), highest<int32>(), other);
+  }
+  found.reached =
+      reduce(apply<int64>(found.levels, binary::greater_equal, 0, other), binary::plus, other);
+  return found;
+}
 
 bfs_result search(const matrix<bool>& a, int64 source, const bfs_options& given,
                   const descriptor& desc) {
@@ -57,7 +132,12 @@ bfs_result search(const matrix<bool>& a, int64 source, const bfs_options& given,
 
 bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
                const descriptor& desc) {
-  return on_graph("bfs", a, desc, [&] { return search(to_prepare(a), source, given, desc); });
+  return on_graph("bfs", a, desc, [&] {
+    // Levels of few nodes cost little more than their arcs there.
+    const bool closes = desc.kernel.empty() ? has_many_levels(a) : desc.kernel == "closure";
+    return closes ? search_by_closure(a, source, given, desc)
+                  : search(to_prepare(a), source, given, desc);
+  });
 }
 
 }  // namespace rig

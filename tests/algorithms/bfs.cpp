@@ -102,7 +102,7 @@ TEST_CASE("levels and parents are those of a plain queue, in every direction") {
     const auto arcs = known::arcs_of(a);
     for (int source = 0; source < a.rows(); source += 1 + a.rows() / 4) {
       const auto expected = known::levels_of(arcs, source);
-      for (const char* kernel : {"", "push", "pull"})
+      for (const char* kernel : {"", "push", "pull", "closure"})
         for (const bool parents : {false, true}) {
           CAPTURE(kernel);
           const auto found =

@@ -70,7 +70,7 @@ void for_each_graph(Compare compare) {
 TEST_CASE("bfs, by every direction, and from several sources") {
   for_each_graph([](const matrix<bool>& here, const matrix<bool>& there) {
     for (const bool parents : {false, true})
-      for (const char* kernel : {"", "push", "pull"}) {
+      for (const char* kernel : {"", "push", "pull", "closure"}) {
         const auto x = rig::bfs(here, 0, {.parents = parents}),
                    y = rig::bfs(there, 0, {.parents = parents}, {.kernel = kernel});
         check_same(x.levels, y.levels);

@@ -36,8 +36,9 @@ struct bfs_result {
 ///   level(source) = 0,  level(j) = 1 + min_i level(i) over arcs i → j
 ///
 /// The parent of j is the least i with an arc i → j and level(i) = level(j) − 1. Shapes: A n×n;
-/// entry (i, j) is an arc i → j, and its value is not read. Deterministic. The descriptor's kernel
-/// (push, pull), threads and stream go to the products. Places: all. Cost: O(nnz + n). Throws
+/// entry (i, j) is an arc i → j, and its value is not read. Deterministic. A graph with few arcs
+/// per node is searched by `closure`, on a device without the host. The descriptor's kernel (push,
+/// pull, closure), threads and stream go to the products. Places: all. Cost: O(nnz + n). Throws
 /// error: shape, range, cannot, unknown_kernel, out_of_memory. Source: Beamer et al., SC 2012.
 /// @code
 /// const auto found = rig::bfs(A, 0);

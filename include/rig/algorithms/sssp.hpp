@@ -28,7 +28,7 @@ template <class T>
 struct sssp_result {
   dense<T> distances;  ///< n×1, where the graph lies; the greatest int64, or ∞: not reached
   int64 reached = 0;   ///< the number of nodes reached, with the source
-  int steps = 0;       ///< how many products were made
+  int steps = 0;       ///< how many rounds were made
 };
 
 /// The least sum of weights on a path from a source to each node: delta-stepping.
@@ -36,11 +36,11 @@ struct sssp_result {
 ///   d(source) = 0,  d(j) = min_i d(i) + A(i,j) over arcs i → j
 ///
 /// Shapes: A n×n; entry (i, j) is an arc i → j, and its value, at least 0, is its weight. Integers
-/// are summed in int64 and clamp; other weights in double. Deterministic. The descriptor's kernel
-/// (push, pull), threads and stream go to the products. Places: all.
-/// Cost: O(nnz + n) if no arc is relaxed twice. Throws error: shape, range (a negative weight or
-/// NaN among them), cannot, unknown_kernel, out_of_memory. Source: Meyer & Sanders, 2003; Davidson
-/// et al., IPDPS 2014.
+/// are summed in int64 and clamp; other weights in double. Deterministic. It is `closure` over
+/// min_plus, on a device without the host; the descriptor's kernel (closure), threads and stream go
+/// there. Places: all. Cost: O(nnz + n) if no arc is relaxed twice. Throws error: shape, range (a
+/// negative weight or NaN among them), cannot, unknown_kernel, out_of_memory. Source: Meyer &
+/// Sanders, 2003; Davidson et al., IPDPS 2014.
 /// @code
 /// const auto found = rig::sssp(A, 0);
 /// std::printf("%ld nodes; node 2 is %g away\n", found.reached, found.distances(2, 0));

@@ -35,10 +35,17 @@ struct batch {
 
   explicit batch(node_list& list) : to(list) {}
   batch(const batch&) = delete;
-  ~batch() { flush(); }
+  ~batch() {
+    if (count > 0) flush();
+  }
+  template <bool Shared>
   void add(index node) {
-    some[count++] = node;
-    if (count == 128) flush();
+    if constexpr (!Shared) {
+      to.nodes[to.count++] = node;
+    } else {
+      some[count++] = node;
+      if (count == 128) flush();
+    }
   }
   void flush() {
     const index at = std::atomic_ref(to.count).fetch_add(count, std::memory_order_relaxed);
@@ -70,6 +77,9 @@ struct arc_values {
         permutation(of.values == nullptr ? nullptr : of.permutation),
         step(of.values == nullptr ? 0 : 1),
         is_wide(of.offsets_64) {}
+  void prefetch(int64 e) const {
+    if (step != 0 && permutation == nullptr) __builtin_prefetch(values + e);
+  }
   const T& operator[](int64 e) const {
     if (permutation == nullptr) return values[e * step];
     return values[is_wide ? static_cast<const int64*>(permutation)[e]
@@ -86,7 +96,10 @@ class column_closure {
   column_closure(const problem& p, index column)
       : p_(p),
         of_(*p.closure),
-        values_(static_cast<T*>(p.c.data) + column),
+        column_(static_cast<T*>(p.c.data) + column),
+        copy_(
+            buffer::allocate(p.c.stride == 1 ? 0 : static_cast<std::size_t>(p.a.rows) * sizeof(T))),
+        values_(p.c.stride == 1 ? column_ : copy_.data<T>()),
         weights_(p.a),
         near_(p.a.rows),
         next_(p.a.rows),
@@ -96,18 +109,20 @@ class column_closure {
   void run() {
     begin();
     while (!of_.diverges && next_limit())
-      for (int64 rounds = 0; near_.count > 0; ++rounds) {
+      for (int64 rounds = 0; near_.count > 0 && !of_.diverges; ++rounds) {
         of_.diverges = rounds > p_.a.rows;
-        if (of_.diverges) return;
-        round();
+        if (!of_.diverges) round();
       }
+    if (values_ != column_)
+      for (index i = 0; i < p_.a.rows; ++i) column_[i * p_.c.stride] = value(i);
   }
 
  private:
   enum flag : unsigned char { queued = 1, waiting = 2 };
   static constexpr bool can_share = is_number<T>;
+  static constexpr index nodes_ahead = 8;  ///< whose arcs are prefetched
 
-  T& value(index node) const { return values_[node * p_.c.stride]; }
+  T& value(index node) const { return values_[node]; }
   std::atomic_ref<unsigned char> flags(index node) const {
     return std::atomic_ref(flags_.template data<unsigned char>()[node]);
   }
@@ -120,6 +135,7 @@ class column_closure {
   void begin() {
     const T zero = S::zero();
     for (index i = 0; i < p_.a.rows; ++i) {
+      value(i) = column_[i * p_.c.stride];
       const bool is_there = differs(value(i), zero) || differs(zero, value(i));
       flags_.template data<unsigned char>()[i] = is_there ? waiting : 0;
       if (!is_there) continue;
@@ -177,13 +193,13 @@ class column_closure {
     const index waited = far_.count;
     if (threads == 1) {
       batch near(next_), far(far_);
-      for (index k = 0; k < near_.count; ++k) offer<false>(near_.nodes[k], near, far);
+      for (index k = 0; k < near_.count; ++k) offer<false>(k, near, far);
     } else {
 #pragma omp parallel num_threads(threads)
       {
         batch near(next_), far(far_);
 #pragma omp for schedule(dynamic, 64)
-        for (index k = 0; k < near_.count; ++k) offer<can_share>(near_.nodes[k], near, far);
+        for (index k = 0; k < near_.count; ++k) offer<can_share>(k, near, far);
       }
     }
     ++of_.rounds;
@@ -193,8 +209,23 @@ class column_closure {
     std::swap(near_, next_);
   }
 
+  /// Prefetches where the arcs of later nodes begin, because nodes come in no order.
+  void look_ahead(index k) const {
+    if (k + 2 * nodes_ahead < near_.count) {
+      const auto node = static_cast<std::size_t>(near_.nodes[k + 2 * nodes_ahead]);
+      __builtin_prefetch(static_cast<const char*>(p_.a.offsets) + node * (p_.a.offsets_64 ? 8 : 4));
+    }
+    if (k + nodes_ahead < near_.count) {
+      const int64 first = p_.a.offset(near_.nodes[k + nodes_ahead]);
+      __builtin_prefetch(p_.a.entries + first);
+      if constexpr (!is_ignoring_right<S>) weights_.prefetch(first);
+    }
+  }
+
   template <bool Shared>
-  void offer(index i, batch& near, batch& far) {
+  void offer(index k, batch& near, batch& far) {
+    look_ahead(k);
+    const index i = near_.nodes[k];
     clear<Shared>(i);
     const T from = load<Shared>(i);
     const arc_values<typename S::right> weights = weights_;  // a copy that no store can change
@@ -205,9 +236,9 @@ class column_closure {
       T sum = product<S>(from, weights[e], {0, i});
       if (!improve<Shared>(j, sum)) continue;
       if (is_near(sum)) {
-        if (mark<Shared>(j, queued)) near.add(j);
+        if (mark<Shared>(j, queued)) near.template add<Shared>(j);
       } else if (mark<Shared>(j, waiting)) {
-        far.add(j);
+        far.template add<Shared>(j);
       }
     }
   }
@@ -256,6 +287,8 @@ class column_closure {
 
   const problem& p_;
   closing& of_;
+  T* column_;    ///< in C
+  buffer copy_;  ///< of a column whose elements lie apart
   T* values_;
   arc_values<typename S::right> weights_;
   node_list near_, next_, far_;
