@@ -242,6 +242,33 @@ void multiply_tensors(const matrix& a, const char* semiring, std::uintptr_t weig
     set_result(p.indices, type::int32);
   }
   check_and_run(p, false);
+/// z = the inner products of rows of x and y at the entries of A, for rigblas.torch: in the order
+/// of the entries, and in the type of x.
+void multiply_pairs(const matrix& a, const rig::dense_operand& x, const rig::dense_operand& y,
+                    std::uintptr_t z) {
+  const rig::builtin_pair& pair = pair_over("plus_times", algebra_of(x.value_type), "sddmm");
+  rig::descriptor desc;
+  desc.transpose_b = true;
+  desc.stream = x.stream;
+  rig::operation o{"sddmm", rig::operation::kind::product};
+  o.x.what = o.y.what = rig::operand::kind::dense;
+  o.x.full = x;
+  o.y.full = y;
+  o.y_transposed = true;
+  o.product = &pair.product;
+  o.op = pair.add;
+  o.desc = &desc;
+  o.mask.over = rig::mask_operand::kind::matrix;
+  o.mask.structural = true;
+  o.mask.structure = a.structure;
+  o.mask.sparse = operand_of(a);
+  o.out_type = x.value_type;
+  o.out_bytes = x.value_bytes;
+  o.values = reinterpret_cast<void*>(z);
+  const nb::gil_scoped_release release;
+  rig::or_out_of_memory(o.name, [&] { rig::run_sparse(o); });
+}
+
 }
 
 void require_column(const operand& u, const char* call) {
@@ -372,6 +399,12 @@ void bind_products(nb::module_& m) {
       },
       nb::arg("A"), nb::arg("semiring"), nb::arg("weights"), nb::arg("x"), nb::arg("shape"),
       nb::arg("strides"), nb::arg("dtype"), nb::arg("device"), nb::arg("stream"), nb::arg("y"),
+  m.def(
+      "_multiply_pairs",
+      [](const matrix& a, const dense_view& x, const dense_view& y, std::uintptr_t z) {
+        multiply_pairs(a, x.full, y.full, z);
+      },
+      nb::arg("A"), nb::arg("x"), nb::arg("y"), nb::arg("z"));
       nb::arg("y_stride"), nb::arg("transpose_a") = false, nb::arg("winners") = 0,
       nb::arg("kernel") = "", nb::arg("width") = 0, nb::arg("rescale") = false);
   nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
