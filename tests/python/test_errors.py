@@ -204,9 +204,10 @@ def test_none_is_no_operand():
     for call in (rig.mxm, rig.mxv, rig.ewise_add, rig.kronecker):
         with pytest.raises(TypeError, match="^[a-z_]+: A is a NoneType; give .*rigblas.Matrix"):
             call(None, None)
-    for call, word in ((rig.vxm, "A"), (rig.maxk, "X")):
-        with pytest.raises(TypeError, match=f"^[a-z]+: {word} is a NoneType; give"):
-            call(None, 1)
+    with pytest.raises(TypeError, match="^vxm: u is a NoneType; give"):
+        rig.vxm(None, rig.matrix(np.eye(2)))
+    with pytest.raises(TypeError, match="^maxk: X is a NoneType; give"):
+        rig.maxk(None, 1)
     for call in (rig.reduce, rig.transpose, rig.edge_softmax, rig.symmetrise):
         with pytest.raises(TypeError, match="^[a-z_]+: A is a NoneType; give"):
             call(None)

@@ -29,10 +29,10 @@ struct right {
   rig::dense_operand full;
   bool is_sparse() const { return !plain.is_dense(); }
 };
-right read_right(nb::handle object, const char* call) {
+right read_right(nb::handle object, const char* call, const char* name) {
   right out;
   if (is_numpy(object)) {
-    out.plain.full = read_array(object, call, "B");
+    out.plain.full = read_array(object, call, name);
     out.full = out.plain.full.full;
   } else if (const cbsr* const packed = cbsr_from(object)) {
     out.full = operand_of(*packed);
@@ -42,7 +42,7 @@ right read_right(nb::handle object, const char* call) {
     out.plain.full.full = out.full;
     out.plain.full.full.value_type = type::float32;
   } else {
-    out.plain = read_operand(object, call, "B");
+    out.plain = read_operand(object, call, name);
     out.full = out.plain.full.full;
   }
   return out;
@@ -191,7 +191,7 @@ nb::object sparse_product(const char* call, const operand& x, const operand& y, 
 nb::object mxm(nb::handle first, nb::handle second, nb::handle semiring, const options& from) {
   const char* const call = "mxm";
   const operand a = read_operand(first, call, "A");
-  const right b = read_right(second, call);
+  const right b = read_right(second, call, "B");
   const settings given(call, from, a.is_dense() ? a : b.is_sparse() ? a : b.plain);
   const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
   if (a.what == operand::kind::vector || b.plain.what == operand::kind::vector)
@@ -292,7 +292,7 @@ nb::object column_product(const char* call, const operand& a, const operand& u, 
 nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options from) {
   const char* const call = "mxv";
   const operand a = read_operand(first, call, "A");
-  const right u = read_right(second, call);
+  const right u = read_right(second, call, "u");
   if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
     rig::fail(rig::errc::type,
               {call, ": A is a Matrix and u a Vector or an array; a row times A is vxm(u, A)"});
@@ -314,7 +314,7 @@ nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options
 nb::object vxm(nb::handle first, nb::handle second, nb::handle semiring, options from) {
   const char* const call = "vxm";
   const operand a = read_operand(second, call, "A");
-  const right u = read_right(first, call);
+  const right u = read_right(first, call, "u");
   if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
     rig::fail(rig::errc::type,
               {call, ": u is a Vector or an array, and A a Matrix; A times a column is mxv(A, u)"});
@@ -337,7 +337,7 @@ rig::explanation explain(nb::handle first, nb::handle second, nb::handle semirin
                          const options& from) {
   const char* const call = "explain";
   const operand a = read_operand(first, call, "A");
-  const right b = read_right(second, call);
+  const right b = read_right(second, call, "B");
   const settings given(call, from, a.is_dense() || b.is_sparse() ? a : b.plain);
   const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
   if (!a.is_dense() && !b.is_sparse()) {
