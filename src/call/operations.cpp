@@ -310,8 +310,16 @@ void check_first(const operation& o) {
   check_descriptor(o);
   check_places(o);
 }
+/// Whether T has the places of X, or of the mask, so that its kernel waits for nothing.
+bool has_known_places(const operation& o) {
+  if (!o.creates_result) return false;
+  if (o.what == kind::map) return !o.mask.is_there();
+  return o.what == kind::product && o.x.what == operand::kind::dense && o.mask.structural &&
+         o.mask.over == mask_operand::kind::matrix && !o.mask.complemented &&
+         o.shape_of_x().columns > 0;
+}
 void orient(operation& o, const in_order& order, intermediates& kept) {
-  order.refuse_capture(o);
+  if (!has_known_places(o)) order.refuse_capture(o);
   turn_mask(o, kept.mask);
   transpose_operands(o);
   check_indices(o);

@@ -30,6 +30,7 @@ problem problem_of(const operation& o) {
     p.left_full = o.x.full;
     p.b = o.y.full;
     p.a.where = o.x.full.where;
+    p.c.data = o.values;
   } else {
     p.a = o.x.sparse;
     p.oriented = o.x.structure.get();

@@ -7,8 +7,10 @@
 
 #include "rig/elementwise.hpp"
 #include "rig/kernels/cpu/threads.hpp"
+#include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
+#include "rig/semirings.hpp"
 
 namespace rig {
 namespace {
@@ -274,16 +276,30 @@ matrix<T> mean_normalise(const matrix<T>& a) {
   });
 }
 
+/// The sum of each row's entries over a semiring that ignores B. Unlike `reduce_rows` it waits for
+/// no device, so it can be captured.
+template <class S, class T>
+dense<typename S::accum> column_of_sums(const matrix<T>& a, S s, const descriptor& desc) {
+  using accum = typename S::accum;
+  const auto unread = dense<accum>::uninitialised(desc.transpose_a ? a.rows() : a.columns(), 1,
+                                                  a.where(), desc.stream);
+  return mxv(a, unread, s,
+             {.transpose_a = desc.transpose_a,
+              .fill = accum(0),
+              .threads = desc.threads,
+              .stream = desc.stream});
+}
+
 template <class T>
 matrix<T> edge_softmax(const matrix<T>& a, const descriptor& desc) {
   return or_out_of_memory("edge_softmax", [&] {
     using A = algebra<T>;
     const char* const name = "edge_softmax";
     const descriptor plain = untransposed(desc);
-    const auto greatest = reduce_rows<A>(a, binary::maximum, desc).to_dense(A(0));
+    const auto greatest = column_of_sums(a, max_first<A>(), desc);
     const auto below = join_by<A>(name, a, binary::minus, greatest, broadcast::rows, desc);
     const auto raised = apply(below, unary::exponential, plain);
-    const auto sums = reduce_rows(raised, binary::plus, plain).to_dense(A(1));
+    const auto sums = column_of_sums(raised, plus_first<A>(), plain);
     return join_by<T>(name, raised, binary::divide, sums, broadcast::rows, plain);
   });
 }

@@ -50,6 +50,34 @@ def test_maxk_product_and_its_gradient(random, graph):
         rig.mxm(graph, dy, mask=c)
 
 
+@pytest.mark.parametrize("dtype", ["float32", "float64", "float16"])
+@pytest.mark.parametrize("columns", [8, 300])
+def test_cbsr_of_arrays(random, graph, dtype, columns):
+    indices = np.sort([random.permutation(columns)[:3] for _ in range(12)])
+    values = random.random((12, 6)).astype(dtype)[:, ::2]
+    for places in (indices, indices.astype("int32"), indices.astype("uint16"), indices.tolist()):
+        c = rig.cbsr(values, places, columns)
+        assert (c.shape, c.k, c.dtype) == ((12, columns), 3, np.dtype(dtype))
+        np.testing.assert_array_equal(c.values, values)
+        np.testing.assert_array_equal(c.indices, indices)
+    again = rig.cbsr(c.values, c.indices, columns)
+    np.testing.assert_array_equal(again.dense(), c.dense())
+    if dtype == "float32":
+        np.testing.assert_allclose(rig.mxm(graph, c), graph.toarray() @ c.dense(), rtol=1e-5)
+    for wrong, error, words in (
+        ((values, indices[:, :2], columns), ValueError, "values are 12x3, indices 12x2"),
+        ((values, indices + columns, columns), ValueError, "column|index"),
+        ((values, indices[:, ::-1], columns), ValueError, "ascend|order"),
+        ((values, indices, 2), ValueError, "k is 3|columns"),
+        ((values, indices + 2**40, columns), ValueError, "index"),
+        ((values, indices * 1.0, columns), TypeError, "indices are float64; give integers"),
+        ((indices, indices, columns), TypeError, "elements are int64"),
+        ((values, indices, 2**17), ValueError, "65"),
+    ):
+        with pytest.raises(error, match=words):
+            rig.cbsr(*wrong)
+
+
 def test_a_view_of_a_cbsr_outlives_it(random):
     x = random.random((12, 8)).astype("float32")
     values = rig.maxk(x, 3).values

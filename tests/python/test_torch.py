@@ -455,8 +455,11 @@ def test_cuda_graph():
     x = random(300, 32, dtype=torch.float32, device="cuda:0", grad=True)
 
     def step():
-        y = sum(rt.spmm(graph, x, r) for r in REDUCES)
-        return y, torch.autograd.grad(y.sum(), x)[0]
+        y = sum(rt.spmm(graph, x, r) for r in REDUCES) + rt.maxk_spmm(graph, x, 4)
+        scores = rt.sddmm(graph, x[:60].view(60, 4, 8), x.view(300, 4, 8))
+        weight = rt.edge_softmax(graph, scores)
+        y = y + rt.spmm(graph, x.view(300, 4, 8), weight=weight).flatten(1)
+        return y, torch.autograd.grad(y.square().sum(), x)[0]
 
     side = torch.cuda.Stream()
     side.wait_stream(torch.cuda.current_stream())
@@ -616,6 +619,21 @@ def test_the_backward_pass_keeps_the_graph():
     gc.collect()
     y.sum().backward()
     assert x.grad.flatten().tolist() == [1, 1]
+
+
+@on_each_device
+def test_a_graph_keeps_the_memory_of_its_entries(device):
+    graph = graph_of("a long tail", device)
+    x = random(300, 3, device=device)
+    expected, matrix = rt.spmm(graph, x), graph.matrix
+    edges = graph.edge_index
+    assert graph.matrix.device == device
+    del graph
+    gc.collect()
+    spoiled = [torch.zeros(len(edges[0]), dtype=torch.int32, device=device) for _ in range(50)]
+    found = rt.Graph(matrix)
+    assert torch.equal(rt.spmm(found, x), expected) and torch.equal(found.edge_index, edges)
+    del spoiled
 
 
 def test_a_copy_of_a_model_shares_its_graph():

@@ -201,6 +201,9 @@ struct operation : any_call {
   std::size_t out_bytes = 0;
 
   operand c = {};  ///< the previous content; of a created result only the place and the shape
+  /// Memory on the call's stream for the values of a `product` in the places of its mask; null: new
+  /// memory.
+  void* values = nullptr;
   alignas(16) unsigned char fill[16] = {};     ///< dense C outside a replacing mask, as C stores it
   const operator_info* accumulates = nullptr;  ///< C ⊙ T; null: no operator joins such elements
   unsigned char accumulates_code = 0;

@@ -71,7 +71,11 @@ void dot_run(const problem& p, workspace& out) {
   // Rows and columns of dense operands meet everywhere, so C has each entry of the mask.
   const bool has_all = is_dense && args.inner > 0 && p.mask.structural;
   candidates found = make_candidates(by, m.nnz, has_all ? 0 : p.c.value_bytes);
-  if (has_all) found.values = by.result(m.nnz, p.c.value_bytes);
+  if (has_all && p.c.data != nullptr)
+    found.values = buffer::borrow(p.c.data, static_cast<std::size_t>(m.nnz) * p.c.value_bytes,
+                                  by.where, by.stream);
+  else if (has_all)
+    found.values = by.result(m.nnz, p.c.value_bytes);
   args.candidate_rows = rows.data<index>();
   args.candidate_columns = m.entries;
   args.count = m.nnz;

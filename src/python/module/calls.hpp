@@ -20,8 +20,9 @@ struct options {
              stream = Py_None;
   bool complement = false, structure = false, replace = false;
   bool transpose_a = false, transpose_b = false;
+  rig::int64 threads = 0;
   const char* kernel = "";
-  rig::int64 width = 0, k = 0, threads = 0;
+  rig::int64 width = 0, k = 0;
   bool rescale = false;
   const char* precision = "full";
   bool reproducible = true;
@@ -38,12 +39,12 @@ struct options {
   nb::handle mask, flag complement, flag structure, nb::handle accum, nb::handle out,        \
       flag replace, nb::handle fill, flag transpose_a, flag transpose_b, rig::int64 threads, \
       nb::handle dtype, nb::handle stream
-#define RIGBLAS_OPTION_VALUES                                                                 \
-  options {                                                                                   \
-    .mask = mask, .accum = accum, .out = out, .fill = fill, .dtype = dtype, .stream = stream, \
-    .complement = complement, .structure = structure, .replace = replace,                     \
-    .transpose_a = transpose_a, .transpose_b = transpose_b, .threads = threads                \
-  }
+#define RIGBLAS_OPTION_FIELDS                                                               \
+  .mask = mask, .accum = accum, .out = out, .fill = fill, .dtype = dtype, .stream = stream, \
+  .complement = complement, .structure = structure, .replace = replace,                     \
+  .transpose_a = transpose_a, .transpose_b = transpose_b, .threads = threads
+#define RIGBLAS_OPTION_VALUES \
+  options { RIGBLAS_OPTION_FIELDS }
 
 /// One operand: sparse, or a dense array. It shares its memory, so that a call may run while
 /// another thread rebinds the matrix.

@@ -339,6 +339,23 @@ Returns
 array
 )" RIGBLAS_RAISES_DOC;
 
+inline constexpr const char* cbsr =
+    R"(A matrix with k entries in every row, of their values and columns, which are copied.
+
+Parameters
+----------
+values : array of shape (n, k), of float32, float64, float16 or bfloat16
+indices : array of integers of shape (n, k)
+    The column of each value. The columns of a row ascend.
+columns : int
+    The columns of the matrix, at most 65 536.
+
+Returns
+-------
+Cbsr
+    On the CPU; copy it by ``.to("cuda:0")``.
+)" RIGBLAS_RAISES_DOC;
+
 inline constexpr const char* maxk = R"(The k greatest numbers of every row of an array.
 
 Parameters

@@ -30,6 +30,47 @@ cbsr erased_cbsr(const rig::cbsr<T>& x) {
   return out;
 }
 
+/// The rows of an array, packed.
+template <class T>
+std::vector<T> packed(const array& x) {
+  std::vector<T> out;
+  for (rig::index i = 0; i < x.full.rows; ++i) {
+    const T* const row = static_cast<const T*>(x.full.data) + i * x.full.stride;
+    out.insert(out.end(), row, row + x.full.columns);
+  }
+  return out;
+}
+
+/// The columns of entries; narrowed with a check.
+std::vector<rig::index> columns_of(const array& x, const char* call) {
+  if (x.full.value_type == type::int32) return packed<rig::index>(x);
+  if (x.full.value_type != type::int64)
+    rig::fail(rig::errc::type,
+              {call, ": indices are ", name_of(x.full.value_type), "; give integers"});
+  std::vector<rig::index> out;
+  for (const rig::int64 column : packed<rig::int64>(x))
+    out.push_back(rig::checked_index(column).as(call, "an index"));
+  return out;
+}
+
+cbsr cbsr_of_arrays(nb::handle values, nb::handle indices, rig::int64 columns) {
+  const char* const call = "cbsr";
+  const array v = read_array(values, call, "values"), at = read_array(indices, call, "indices");
+  if (v.full.where != rig::cpu() || at.full.where != rig::cpu())
+    rig::fail(rig::errc::place, {call,
+                                 ": the arrays are on a device; give arrays on the CPU, and "
+                                 "copy the result by .to(device)"});
+  if (v.full.rows != at.full.rows || v.full.columns != at.full.columns)
+    rig::fail(rig::errc::shape,
+              {call, ": values are ", rig::shape_text(v.full.rows, v.full.columns), ", indices ",
+               rig::shape_text(at.full.rows, at.full.columns), "; give two arrays of one shape"});
+  const std::vector<rig::index> places = columns_of(at, call);
+  return with_float(call, v.full.value_type, [&]<class T>(T) {
+    return erased_cbsr(
+        rig::cbsr<T>::from(v.full.rows, columns, v.full.columns, packed<T>(v), places));
+  });
+}
+
 cbsr maxk(nb::handle x, rig::int64 k, rig::int64 threads) {
   const array features = read_array(x, "maxk", "X");
   rig::descriptor desc;
@@ -117,27 +158,23 @@ rig::quantized quantize(nb::handle x, nb::handle per, nb::handle how) {
   });
 }
 
-/// A function of a matrix of floats that gives one.
+[[noreturn]] void refuse_short(const char* call, type of) {
+  rig::fail(rig::errc::type,
+            {call, ": values are ", name_of(of), "; convert them: A.astype(\"float32\")"});
+}
+
+/// A function of a matrix of floats that gives one; integers become float32.
 template <class Function>
 auto of_floats(const char* call, Function function) {
   return [=](nb::handle object) {
     const matrix a = read_matrix(object, call, "A");
-    return with_float(
-        call,
-        a.stored == type::int32 || a.stored == type::int64 || a.stored == type::boolean
-            ? type::float32
-            : a.stored,
-        [&]<class T>(T) {
-          if constexpr (rig::is_float<T>) {
-            const matrix numbers{converted(a, rig::type_of<T>)};
-            const nb::gil_scoped_release release;
-            return mapped<T>(numbers, function);
-          } else {
-            rig::fail(rig::errc::type, {call, ": values are ", name_of(a.stored),
-                                        "; convert them: A.astype(\"float32\")"});
-            return matrix{};
-          }
-        });
+    if (a.stored == type::half || a.stored == type::bfloat16) refuse_short(call, a.stored);
+    const auto work = [&]<class T>(T) {
+      const matrix numbers{converted(a, rig::type_of<T>)};
+      const nb::gil_scoped_release release;
+      return mapped<T>(numbers, function);
+    };
+    return with_one_of<double, float>(a.stored, work);
   };
 }
 
@@ -148,8 +185,7 @@ matrix symmetrise(nb::handle object) {
       const nb::gil_scoped_release release;
       return mapped<T>(a, [](const auto& x) { return rig::symmetrise(x); });
     } else {
-      rig::fail(rig::errc::type, {"symmetrise: values are ", name_of(a.stored),
-                                  "; convert them: A.astype(\"float32\")"});
+      refuse_short("symmetrise", a.stored);
       return matrix{};
     }
   });
@@ -163,8 +199,7 @@ matrix add_self_loops(nb::handle object, nb::handle value) {
       const nb::gil_scoped_release release;
       return mapped<T>(a, [&](const auto& x) { return rig::add_self_loops(x, loop); });
     } else {
-      rig::fail(rig::errc::type, {"add_self_loops: values are ", name_of(a.stored),
-                                  "; convert them: A.astype(\"float32\")"});
+      refuse_short("add_self_loops", a.stored);
       return matrix{};
     }
   });
@@ -349,24 +384,28 @@ void bind_quantized(nb::module_& m) {
 void bind_features(nb::module_& m) {
   bind_cbsr(m);
   bind_quantized(m);
-  m.def("maxk", &maxk, nb::arg("X"), nb::arg("k"), nb::kw_only(), nb::arg("threads") = 0,
+  m.def("cbsr", &cbsr_of_arrays, nb::arg("values"), nb::arg("indices"), nb::arg("columns"),
+        doc::cbsr);
+  m.def("maxk", &maxk, nb::arg("X").none(), nb::arg("k"), nb::kw_only(), nb::arg("threads") = 0,
         doc::maxk);
   m.def("maxk_gradient", &maxk_gradient, nb::arg("dY"), nb::arg("retained"), doc::maxk_gradient);
-  m.def("quantize", &quantize, nb::arg("X"), nb::kw_only(), nb::arg("per") = "matrix",
+  m.def("quantize", &quantize, nb::arg("X").none(), nb::kw_only(), nb::arg("per") = "matrix",
         nb::arg("rounding") = "nearest", doc::quantize);
-  m.def("symmetrise", &symmetrise, nb::arg("A"), doc::symmetrise);
-  m.def("add_self_loops", &add_self_loops, nb::arg("A"), nb::arg("value") = 1, doc::add_self_loops);
+  m.def("symmetrise", &symmetrise, nb::arg("A").none(), doc::symmetrise);
+  m.def("add_self_loops", &add_self_loops, nb::arg("A").none(), nb::arg("value") = 1,
+        doc::add_self_loops);
   m.def("gcn_normalise",
         of_floats("gcn_normalise", [](const auto& a) { return rig::gcn_normalise(a); }),
-        nb::arg("A"), doc::gcn_normalise);
+        nb::arg("A").none(), doc::gcn_normalise);
   m.def("mean_normalise",
         of_floats("mean_normalise", [](const auto& a) { return rig::mean_normalise(a); }),
-        nb::arg("A"), doc::mean_normalise);
-  m.def("edge_softmax", &edge_softmax, nb::arg("A"), nb::kw_only(), nb::arg("transpose_a") = false,
-        nb::arg("threads") = 0, nb::arg("stream") = nb::none(), doc::edge_softmax);
-  m.def("reorder", &reorder, nb::arg("A"), nb::arg("by") = "loa", doc::reorder);
-  m.def("permute", &permute, nb::arg("A"), nb::arg("p"), doc::permute);
-  m.def("sampling_report", &sampling_report, nb::arg("A"), nb::kw_only(), nb::arg("kernel"),
+        nb::arg("A").none(), doc::mean_normalise);
+  m.def("edge_softmax", &edge_softmax, nb::arg("A").none(), nb::kw_only(),
+        nb::arg("transpose_a") = false, nb::arg("threads") = 0, nb::arg("stream") = nb::none(),
+        doc::edge_softmax);
+  m.def("reorder", &reorder, nb::arg("A").none(), nb::arg("by") = "loa", doc::reorder);
+  m.def("permute", &permute, nb::arg("A").none(), nb::arg("p"), doc::permute);
+  m.def("sampling_report", &sampling_report, nb::arg("A").none(), nb::kw_only(), nb::arg("kernel"),
         nb::arg("width"), nb::arg("transpose_a") = false, doc::sampling_report);
 }
 

@@ -1,5 +1,6 @@
 #include <nanobind/stl/string.h>
 
+#include <functional>
 #include <optional>
 
 #include "calls.hpp"
@@ -389,12 +390,9 @@ nb::object to_array(nb::handle x, nb::handle absent, nb::handle dtype) {
   o.scalar_type = o.out_type = of;
   o.scalar_bytes = bytes_of(of);
   const rig::scalar number = scalar_from(absent, call, "absent");
-  alignas(8) unsigned char bytes[8] = {};
-  with_type(of, [&]<class T>(T) {
-    const T value = number.checked<T>(call, "absent");
-    __builtin_memcpy(bytes, &value, sizeof(T));
-  });
-  o.scalar = bytes;
+  const auto elsewhere =
+      with_type(of, [&]<class T>(T) { return number_from(number.checked<T>(call, "absent")); });
+  o.scalar = elsewhere.bytes;
   o.op = &rig::unchanged(o);
   array like;
   like.is_column = a.what == operand::kind::vector;
@@ -409,7 +407,7 @@ void operation(nb::module_& m, const char* name, Function function, const char* 
 }
 
 void bind_elements(nb::module_& m) {
-  const nb::arg a("A"), b("B");
+  const auto a = nb::arg("A").none(), b = nb::arg("B").none();
   operation(
       m, "ewise_add",
       [](nb::handle x, nb::handle y, nb::handle op, RIGBLAS_OPTION_PARAMETERS) {
@@ -438,7 +436,7 @@ void bind_elements(nb::module_& m) {
 }
 
 void bind_sums(nb::module_& m) {
-  const nb::arg a("A");
+  const auto a = nb::arg("A").none();
   operation(
       m, "reduce_rows",
       [](nb::handle x, nb::handle op, RIGBLAS_OPTION_PARAMETERS) {
@@ -456,7 +454,7 @@ void bind_sums(nb::module_& m) {
 }
 
 void bind_parts(nb::module_& m) {
-  const nb::arg a("A"), b("B");
+  const auto a = nb::arg("A").none(), b = nb::arg("B").none();
   operation(
       m, "extract",
       [](nb::handle x, nb::handle rows, nb::handle columns, RIGBLAS_OPTION_PARAMETERS) {
@@ -475,10 +473,10 @@ void bind_parts(nb::module_& m) {
                        .replace = replace,
                        .threads = threads});
       },
-      nb::arg("C"), nb::arg("A"), nb::arg("rows") = nb::none(), nb::arg("columns") = nb::none(),
-      nb::kw_only(), nb::arg("mask") = nb::none(), nb::arg("complement") = false,
-      nb::arg("structure") = false, nb::arg("accum") = nb::none(), nb::arg("replace") = false,
-      nb::arg("threads") = 0, doc::assign);
+      nb::arg("C"), nb::arg("A").none(), nb::arg("rows") = nb::none(),
+      nb::arg("columns") = nb::none(), nb::kw_only(), nb::arg("mask") = nb::none(),
+      nb::arg("complement") = false, nb::arg("structure") = false, nb::arg("accum") = nb::none(),
+      nb::arg("replace") = false, nb::arg("threads") = 0, doc::assign);
   operation(
       m, "transpose",
       [](nb::handle x, RIGBLAS_OPTION_PARAMETERS) { return transpose(x, RIGBLAS_OPTION_VALUES); },

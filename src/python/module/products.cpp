@@ -9,27 +9,18 @@
 namespace rigblas {
 namespace {
 
-#define RIGBLAS_PRODUCT_OPTIONS                                                                  \
-  nb::kw_only(),                                                                                 \
-      nb::arg("mask") = nb::none(), nb::arg("complement") = false, nb::arg("structure") = false, \
-      nb::arg("accum") = nb::none(), nb::arg("out") = nb::none(), nb::arg("replace") = false,    \
-      nb::arg("fill") = nb::none(), nb::arg("transpose_a") = false,                              \
-      nb::arg("transpose_b") = false, nb::arg("kernel") = "", nb::arg("width") = 0,              \
-      nb::arg("k") = 0, nb::arg("rescale") = false, nb::arg("precision") = "full",               \
-      nb::arg("reproducible") = true, nb::arg("threads") = 0, nb::arg("dtype") = nb::none(),     \
-      nb::arg("stream") = nb::none()
-#define RIGBLAS_PRODUCT_PARAMETERS                                                            \
-  nb::handle mask, flag complement, flag structure, nb::handle accum, nb::handle out,         \
-      flag replace, nb::handle fill, flag transpose_a, flag transpose_b, const char *kernel,  \
-      rig::int64 width, rig::int64 k, flag rescale, const char *precision, flag reproducible, \
-      rig::int64 threads, nb::handle dtype, nb::handle stream
-#define RIGBLAS_PRODUCT_VALUES                                                                \
-  options {                                                                                   \
-    .mask = mask, .accum = accum, .out = out, .fill = fill, .dtype = dtype, .stream = stream, \
-    .complement = complement, .structure = structure, .replace = replace,                     \
-    .transpose_a = transpose_a, .transpose_b = transpose_b, .kernel = kernel, .width = width, \
-    .k = k, .threads = threads, .rescale = rescale, .precision = precision,                   \
-    .reproducible = reproducible                                                              \
+/// The keywords of products: those of all operations, and how a product is computed.
+#define RIGBLAS_PRODUCT_OPTIONS                                                    \
+  RIGBLAS_OPTIONS, nb::arg("kernel") = "", nb::arg("width") = 0, nb::arg("k") = 0, \
+                   nb::arg("rescale") = false, nb::arg("precision") = "full",      \
+                   nb::arg("reproducible") = true
+#define RIGBLAS_PRODUCT_PARAMETERS                                                             \
+  RIGBLAS_OPTION_PARAMETERS, const char *kernel, rig::int64 width, rig::int64 k, flag rescale, \
+      const char *precision, flag reproducible
+#define RIGBLAS_PRODUCT_VALUES                                                           \
+  options {                                                                              \
+    RIGBLAS_OPTION_FIELDS, .kernel = kernel, .width = width, .k = k, .rescale = rescale, \
+                           .precision = precision, .reproducible = reproducible          \
   }
 
 /// B of a product with a dense result: an array, a Cbsr or a Quantized.
@@ -38,10 +29,10 @@ struct right {
   rig::dense_operand full;
   bool is_sparse() const { return !plain.is_dense(); }
 };
-right read_right(nb::handle object, const char* call) {
+right read_right(nb::handle object, const char* call, const char* name) {
   right out;
   if (is_numpy(object)) {
-    out.plain.full = read_array(object, call, "B");
+    out.plain.full = read_array(object, call, name);
     out.full = out.plain.full.full;
   } else if (const cbsr* const packed = cbsr_from(object)) {
     out.full = operand_of(*packed);
@@ -51,7 +42,7 @@ right read_right(nb::handle object, const char* call) {
     out.plain.full.full = out.full;
     out.plain.full.full.value_type = type::float32;
   } else {
-    out.plain = read_operand(object, call, "B");
+    out.plain = read_operand(object, call, name);
     out.full = out.plain.full.full;
   }
   return out;
@@ -80,13 +71,16 @@ void set_result(rig::dense_operand& to, type of) {
   to.value_bytes = bytes_of(of);
 }
 
-/// Releases the interpreter's lock, unless the product takes about as long as that.
+/// Products from which on the interpreter's lock is released: docs/lab/python.md.
+constexpr rig::int64 released_from = 1 << 15;
+
+/// Releases the interpreter's lock, unless the call is so short that other threads lose by it.
 class lock_release {
  public:
   explicit lock_release(const rig::problem& p) {
-    constexpr rig::int64 few = 1 << 14;
-    const rig::int64 columns = rig::int64(p.b.columns) + p.b.rows + 1;  // of B or its transpose
-    if (p.a.where != rig::cpu() || p.structure->nnz() * columns > few) released_.emplace();
+    const rig::int64 columns = p.desc->transpose_b ? p.b.rows : p.b.columns;
+    if (p.a.where != rig::cpu() || p.structure->nnz() * columns >= released_from)
+      released_.emplace();
   }
 
  private:
@@ -125,6 +119,10 @@ nb::object into_existing(rig::problem& p, const settings& given) {
       rig::fail(rig::errc::type, {p.name, ": the indices in out are ",
                                   name_of(places.full.value_type), "; give int32"});
     p.indices = places.full;
+    if (c.full.data == places.full.data && c.full.extent() > 0)
+      rig::fail(rig::errc::range, {p.name,
+                                   ": out holds one array twice; give one for the values, "
+                                   "and another for the indices"});
   }
   check_and_run(p, false);
   return nb::borrow(given.out);
@@ -193,7 +191,7 @@ nb::object sparse_product(const char* call, const operand& x, const operand& y, 
 nb::object mxm(nb::handle first, nb::handle second, nb::handle semiring, const options& from) {
   const char* const call = "mxm";
   const operand a = read_operand(first, call, "A");
-  const right b = read_right(second, call);
+  const right b = read_right(second, call, "B");
   const settings given(call, from, a.is_dense() ? a : b.is_sparse() ? a : b.plain);
   const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
   if (a.what == operand::kind::vector || b.plain.what == operand::kind::vector)
@@ -244,6 +242,33 @@ void multiply_tensors(const matrix& a, const char* semiring, std::uintptr_t weig
   check_and_run(p, false);
 }
 
+/// z = the inner products of rows of x and y at the entries of A, for rigblas.torch: in the order
+/// of the entries, and in the type of x.
+void multiply_pairs(const matrix& a, const rig::dense_operand& x, const rig::dense_operand& y,
+                    std::uintptr_t z) {
+  const rig::builtin_pair& pair = pair_over("plus_times", algebra_of(x.value_type), "sddmm");
+  rig::descriptor desc;
+  desc.transpose_b = true;
+  desc.stream = x.stream;
+  rig::operation o{"sddmm", rig::operation::kind::product};
+  o.x.what = o.y.what = rig::operand::kind::dense;
+  o.x.full = x;
+  o.y.full = y;
+  o.y_transposed = true;
+  o.product = &pair.product;
+  o.op = pair.add;
+  o.desc = &desc;
+  o.mask.over = rig::mask_operand::kind::matrix;
+  o.mask.structural = true;
+  o.mask.structure = a.structure;
+  o.mask.sparse = operand_of(a);
+  o.out_type = x.value_type;
+  o.out_bytes = x.value_bytes;
+  o.values = reinterpret_cast<void*>(z);
+  const nb::gil_scoped_release release;
+  rig::or_out_of_memory(o.name, [&] { rig::run_sparse(o); });
+}
+
 void require_column(const operand& u, const char* call) {
   if (u.full.full.columns != 1)
     rig::fail(rig::errc::shape, {call, ": u is ", u.full.full.rows, "x", u.full.full.columns,
@@ -267,7 +292,7 @@ nb::object column_product(const char* call, const operand& a, const operand& u, 
 nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options from) {
   const char* const call = "mxv";
   const operand a = read_operand(first, call, "A");
-  const right u = read_right(second, call);
+  const right u = read_right(second, call, "u");
   if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
     rig::fail(rig::errc::type,
               {call, ": A is a Matrix and u a Vector or an array; a row times A is vxm(u, A)"});
@@ -289,7 +314,7 @@ nb::object mxv(nb::handle first, nb::handle second, nb::handle semiring, options
 nb::object vxm(nb::handle first, nb::handle second, nb::handle semiring, options from) {
   const char* const call = "vxm";
   const operand a = read_operand(second, call, "A");
-  const right u = read_right(first, call);
+  const right u = read_right(first, call, "u");
   if (a.what != operand::kind::matrix || u.plain.what == operand::kind::matrix)
     rig::fail(rig::errc::type,
               {call, ": u is a Vector or an array, and A a Matrix; A times a column is mxv(A, u)"});
@@ -312,7 +337,7 @@ rig::explanation explain(nb::handle first, nb::handle second, nb::handle semirin
                          const options& from) {
   const char* const call = "explain";
   const operand a = read_operand(first, call, "A");
-  const right b = read_right(second, call);
+  const right b = read_right(second, call, "B");
   const settings given(call, from, a.is_dense() || b.is_sparse() ? a : b.plain);
   const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
   if (!a.is_dense() && !b.is_sparse()) {
@@ -339,22 +364,22 @@ void bind_products(nb::module_& m) {
       [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
         return mxm(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
       },
-      nb::arg("A"), nb::arg("B"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
-      doc::mxm);
+      nb::arg("A").none(), nb::arg("B").none(), nb::arg("semiring") = "plus_times",
+      RIGBLAS_PRODUCT_OPTIONS, doc::mxm);
   m.def(
       "mxv",
       [](nb::handle a, nb::handle u, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
         return mxv(a, u, semiring, RIGBLAS_PRODUCT_VALUES);
       },
-      nb::arg("A"), nb::arg("u"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
-      doc::mxv);
+      nb::arg("A").none(), nb::arg("u").none(), nb::arg("semiring") = "plus_times",
+      RIGBLAS_PRODUCT_OPTIONS, doc::mxv);
   m.def(
       "vxm",
       [](nb::handle u, nb::handle a, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
         return vxm(u, a, semiring, RIGBLAS_PRODUCT_VALUES);
       },
-      nb::arg("u"), nb::arg("A"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
-      doc::vxm);
+      nb::arg("u").none(), nb::arg("A").none(), nb::arg("semiring") = "plus_times",
+      RIGBLAS_PRODUCT_OPTIONS, doc::vxm);
   m.def(
       "_multiply_tensors",
       [](const matrix& a, const char* semiring, std::uintptr_t weights, std::uintptr_t x,
@@ -374,6 +399,12 @@ void bind_products(nb::module_& m) {
       nb::arg("strides"), nb::arg("dtype"), nb::arg("device"), nb::arg("stream"), nb::arg("y"),
       nb::arg("y_stride"), nb::arg("transpose_a") = false, nb::arg("winners") = 0,
       nb::arg("kernel") = "", nb::arg("width") = 0, nb::arg("rescale") = false);
+  m.def(
+      "_multiply_pairs",
+      [](const matrix& a, const dense_view& x, const dense_view& y, std::uintptr_t z) {
+        multiply_pairs(a, x.full, y.full, z);
+      },
+      nb::arg("A"), nb::arg("x"), nb::arg("y"), nb::arg("z"));
   nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
       .def_ro("chosen", &rig::explanation::chosen, "The kernel that would run.")
       .def_ro("reason", &rig::explanation::reason, "Why it would.")
@@ -385,8 +416,8 @@ void bind_products(nb::module_& m) {
       [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
         return explain(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
       },
-      nb::arg("A"), nb::arg("B"), nb::arg("semiring") = "plus_times", RIGBLAS_PRODUCT_OPTIONS,
-      doc::explain);
+      nb::arg("A").none(), nb::arg("B").none(), nb::arg("semiring") = "plus_times",
+      RIGBLAS_PRODUCT_OPTIONS, doc::explain);
 }
 
 }  // namespace rigblas

@@ -104,6 +104,22 @@ sparse from_csr(rig::int64 rows, rig::int64 columns, nb::handle indptr, nb::hand
   return out;
 }
 
+/// Ones over sorted CSR arrays of a tensor's memory, without a copy; `owner` keeps it.
+sparse over_tensors(rig::int64 rows, rig::int64 columns, std::size_t nnz, std::uintptr_t offsets,
+                    bool offsets_64, std::uintptr_t entries, int device, std::uintptr_t stream,
+                    nb::object owner) {
+  const auto make = [&]<class Offset>(Offset) {
+    const std::span begins(reinterpret_cast<const Offset*>(offsets),
+                           static_cast<std::size_t>(rows) + 1);
+    const std::span places(reinterpret_cast<const rig::index*>(entries), nnz);
+    return rig::pattern_view(rows, columns, begins, places, rig::input::trusted,
+                             device < 0 ? rig::cpu() : rig::cuda(device),
+                             reinterpret_cast<void*>(stream));
+  };
+  auto made = offsets_64 ? make(rig::int64()) : make(rig::int32());
+  return iso_of(over_foreign(std::move(made), kept_alive(std::move(owner))), 1.0);
+}
+
 /// Multiplies the one value of an entry by how often it was given.
 void add_repeated(sparse& to, const rig::sorted_tuples& from) {
   if (to.stored == type::boolean) return;
@@ -436,6 +452,12 @@ void bind_sparse(nb::module_& m) {
   m.def("_from_csr", [](rig::int64 rows, rig::int64 columns, nb::handle indptr, nb::handle indices,
                         nb::handle data, bool copy) {
     return matrix{from_csr(rows, columns, indptr, indices, data, copy)};
+  });
+  m.def("_over_tensors", [](rig::int64 rows, rig::int64 columns, std::size_t nnz,
+                            std::uintptr_t offsets, flag offsets_64, std::uintptr_t indices,
+                            int device, std::uintptr_t stream, nb::object owner) {
+    return matrix{over_tensors(rows, columns, nnz, offsets, offsets_64, indices, device, stream,
+                               std::move(owner))};
   });
   m.def("_from_tuples",
         [](rig::int64 rows, rig::int64 columns, nb::handle i, nb::handle j, nb::handle data) {

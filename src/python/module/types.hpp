@@ -22,46 +22,33 @@ nb::object dtype_of(type of);
 /// The type that a NumPy dtype, its name or a scalar type names. Throws TypeError.
 type type_from(nb::handle dtype);
 
+/// Calls work(T{}) with that of the C++ types whose storage type is `of`; the last one if none is.
+template <class T, class... Others, class Work>
+auto with_one_of(type of, Work& work) {
+  if constexpr (sizeof...(Others) > 0)
+    if (of != rig::type_of<T>) return with_one_of<Others...>(of, work);
+  return work(T());
+}
+
 /// Calls work(T{}) with the C++ type of a storage type.
 template <class Work>
 auto with_type(type of, Work work) {
-  switch (of) {
-    case type::boolean:
-      return work(bool());
-    case type::int32:
-      return work(rig::int32());
-    case type::int64:
-      return work(rig::int64());
-    case type::float64:
-      return work(double());
-    case type::half:
-      return work(rig::half());
-    case type::bfloat16:
-      return work(rig::bfloat16());
-    default:
-      return work(float());
-  }
+  return with_one_of<bool, rig::int32, rig::int64, double, rig::half, rig::bfloat16, float>(of,
+                                                                                            work);
+}
+/// The same of a type in which elements are computed: not half and bfloat16.
+template <class Work>
+auto with_algebra(type of, Work work) {
+  return with_one_of<bool, rig::int32, rig::int64, double, float>(of, work);
 }
 /// The same of float, double, half and bfloat16. Throws TypeError for others.
 template <class Work>
 auto with_float(const char* call, type of, Work work) {
-  switch (of) {
-    case type::float32:
-      return work(float());
-    case type::float64:
-      return work(double());
-    case type::half:
-      return work(rig::half());
-    case type::bfloat16:
-      return work(rig::bfloat16());
-    default:
-      rig::fail(rig::errc::type, {call, ": elements are ", name_of(of),
-                                  "; convert them to float32, float64, float16 or bfloat16"});
-  }
+  if (of == type::boolean || of == type::int32 || of == type::int64)
+    rig::fail(rig::errc::type, {call, ": elements are ", name_of(of),
+                                "; convert them to float32, float64, float16 or bfloat16"});
+  return with_one_of<double, rig::half, rig::bfloat16, float>(of, work);
 }
-
-/// The same of a type in which elements are computed: not half and bfloat16.
-using rig::on_cpu::with_algebra;
 
 /// numpy.bool.
 nb::handle numpy_bool_type();

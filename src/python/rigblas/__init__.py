@@ -19,6 +19,7 @@ from ._core import (
     add_self_loops,
     apply,
     assign,
+    cbsr,
     devices,
     diag,
     diagonal,

@@ -363,7 +363,32 @@ class Quantized:
 
     def __repr__(self) -> str: ...
 
-def maxk(X: object, k: int, *, threads: int = 0) -> Cbsr:
+def cbsr(values: object, indices: object, columns: int) -> Cbsr:
+    """
+    A matrix with k entries in every row, of their values and columns, which are copied.
+
+    Parameters
+    ----------
+    values : array of shape (n, k), of float32, float64, float16 or bfloat16
+    indices : array of integers of shape (n, k)
+        The column of each value. The columns of a row ascend.
+    columns : int
+        The columns of the matrix, at most 65 536.
+
+    Returns
+    -------
+    Cbsr
+        On the CPU; copy it by ``.to("cuda:0")``.
+
+    Raises
+    ------
+    ValueError
+        Shapes, places, names or options do not fit.
+    TypeError
+        A kind of operand or a type cannot serve.
+    """
+
+def maxk(X: object | None, k: int, *, threads: int = 0) -> Cbsr:
     """
     The k greatest numbers of every row of an array.
 
@@ -408,7 +433,7 @@ def maxk_gradient(dY: object, retained: Cbsr) -> Cbsr:
         A kind of operand or a type cannot serve.
     """
 
-def quantize(X: object, *, per: object = 'matrix', rounding: object = 'nearest') -> Quantized:
+def quantize(X: object | None, *, per: object = 'matrix', rounding: object = 'nearest') -> Quantized:
     """
     Features as 8-bit codes: ``low + step · code`` is nearest to the number.
 
@@ -432,7 +457,7 @@ def quantize(X: object, *, per: object = 'matrix', rounding: object = 'nearest')
         A kind of operand or a type cannot serve.
     """
 
-def symmetrise(A: object) -> Matrix:
+def symmetrise(A: object | None) -> Matrix:
     """
     The graph of both directions: ``A ∪ Aᵀ``.
 
@@ -453,7 +478,7 @@ def symmetrise(A: object) -> Matrix:
         A kind of operand or a type cannot serve.
     """
 
-def add_self_loops(A: object, value: object = 1) -> Matrix:
+def add_self_loops(A: object | None, value: object = 1) -> Matrix:
     """
     The same with an entry on every place of the diagonal.
 
@@ -475,7 +500,7 @@ def add_self_loops(A: object, value: object = 1) -> Matrix:
         A kind of operand or a type cannot serve.
     """
 
-def gcn_normalise(A: object) -> Matrix:
+def gcn_normalise(A: object | None) -> Matrix:
     """
     The matrix of a graph convolution: loops are added, and entries scaled by both degrees.
 
@@ -496,7 +521,7 @@ def gcn_normalise(A: object) -> Matrix:
         A kind of operand or a type cannot serve.
     """
 
-def mean_normalise(A: object) -> Matrix:
+def mean_normalise(A: object | None) -> Matrix:
     """
     Every entry divided by the number of entries of its row.
 
@@ -517,7 +542,7 @@ def mean_normalise(A: object) -> Matrix:
         A kind of operand or a type cannot serve.
     """
 
-def edge_softmax(A: object, *, transpose_a: bool = False, threads: int = 0, stream: object | None = None) -> Matrix:
+def edge_softmax(A: object | None, *, transpose_a: bool = False, threads: int = 0, stream: object | None = None) -> Matrix:
     """
     The softmax of the values of each row.
 
@@ -541,7 +566,7 @@ def edge_softmax(A: object, *, transpose_a: bool = False, threads: int = 0, stre
         A kind of operand or a type cannot serve.
     """
 
-def reorder(A: object, by: object = 'loa') -> object:
+def reorder(A: object | None, by: object = 'loa') -> object:
     """
     An order of the nodes that brings neighbours together.
 
@@ -564,7 +589,7 @@ def reorder(A: object, by: object = 'loa') -> object:
         A kind of operand or a type cannot serve.
     """
 
-def permute(A: object, p: object) -> object:
+def permute(A: object | None, p: object) -> object:
     """
     A graph with its nodes renumbered, or an array with its rows moved.
 
@@ -586,7 +611,7 @@ def permute(A: object, p: object) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def sampling_report(A: object, *, kernel: str, width: int, transpose_a: bool = False) -> dict:
+def sampling_report(A: object | None, *, kernel: str, width: int, transpose_a: bool = False) -> dict:
     """
     How many entries a sampled kernel reads. Computes no product.
 
@@ -612,7 +637,7 @@ def sampling_report(A: object, *, kernel: str, width: int, transpose_a: bool = F
         A kind of operand or a type cannot serve.
     """
 
-def mxm(A: object, B: object, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def mxm(A: object | None, B: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
     """
     The product of a sparse matrix over a semiring.
 
@@ -682,7 +707,7 @@ def mxm(A: object, B: object, semiring: object = 'plus_times', *, mask: object |
            [0., 0.]])
     """
 
-def mxv(A: object, u: object, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def mxv(A: object | None, u: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
     """
     A matrix times a column: ``w(i) = ⊕_k A(i,k) ⊗ u(k)``.
 
@@ -705,7 +730,7 @@ def mxv(A: object, u: object, semiring: object = 'plus_times', *, mask: object |
         A kind of operand or a type cannot serve.
     """
 
-def vxm(u: object, A: object, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def vxm(u: object | None, A: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> object:
     """
     A row times a matrix: ``w(j) = ⊕_i u(i) ⊗ A(i,j)``.
 
@@ -748,7 +773,7 @@ class Explanation:
 
     def __repr__(self) -> str: ...
 
-def explain(A: object, B: object, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> Explanation:
+def explain(A: object | None, B: object | None, semiring: object = 'plus_times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None, kernel: str = '', width: int = 0, k: int = 0, rescale: bool = False, precision: str = 'full', reproducible: bool = True) -> Explanation:
     """
     Every kernel's answer to ``mxm(A, B, semiring, …)``, and the choice. Computes nothing.
 
@@ -770,7 +795,7 @@ def explain(A: object, B: object, semiring: object = 'plus_times', *, mask: obje
         A kind of operand or a type cannot serve.
     """
 
-def ewise_add(A: object, B: object, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def ewise_add(A: object | None, B: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The union of two operands: ``x op y`` where both have an entry, else the entry that is there.
 
@@ -796,7 +821,7 @@ def ewise_add(A: object, B: object, op: object = 'plus', *, mask: object | None 
         A kind of operand or a type cannot serve.
     """
 
-def ewise_mult(A: object, B: object, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def ewise_mult(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The intersection of two operands: ``x op y`` where both have an entry.
 
@@ -821,7 +846,7 @@ def ewise_mult(A: object, B: object, op: object = 'times', *, mask: object | Non
         A kind of operand or a type cannot serve.
     """
 
-def apply(A: object, op: object, y: object | None = None, *, first: bool = False, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def apply(A: object | None, op: object, y: object | None = None, *, first: bool = False, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     Every entry through an operator: ``op(x)``, or with a number ``x op y``.
 
@@ -851,7 +876,7 @@ def apply(A: object, op: object, y: object | None = None, *, first: bool = False
         A kind of operand or a type cannot serve.
     """
 
-def select(A: object, op: object, y: object = 0, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def select(A: object | None, op: object, y: object = 0, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The entries for which a selection holds.
 
@@ -878,7 +903,7 @@ def select(A: object, op: object, y: object = 0, *, mask: object | None = None, 
         A kind of operand or a type cannot serve.
     """
 
-def reduce_rows(A: object, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def reduce_rows(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The sum of each row.
 
@@ -902,7 +927,7 @@ def reduce_rows(A: object, op: object = 'plus', *, mask: object | None = None, c
         A kind of operand or a type cannot serve.
     """
 
-def reduce_columns(A: object, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def reduce_columns(A: object | None, op: object = 'plus', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The sum of each column: `reduce_rows` of the transpose.
 
@@ -926,7 +951,7 @@ def reduce_columns(A: object, op: object = 'plus', *, mask: object | None = None
         A kind of operand or a type cannot serve.
     """
 
-def reduce(A: object, op: object = 'plus', *, threads: int = 0) -> object:
+def reduce(A: object | None, op: object = 'plus', *, threads: int = 0) -> object:
     """
     The sum of all entries or elements.
 
@@ -950,7 +975,7 @@ def reduce(A: object, op: object = 'plus', *, threads: int = 0) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def extract(A: object, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def extract(A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     Some rows and columns.
 
@@ -974,7 +999,7 @@ def extract(A: object, rows: object | None = None, columns: object | None = None
         A kind of operand or a type cannot serve.
     """
 
-def assign(C: object, A: object, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, replace: bool = False, threads: int = 0) -> object:
+def assign(C: object, A: object | None, rows: object | None = None, columns: object | None = None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, replace: bool = False, threads: int = 0) -> object:
     """
     Writes A, or a number, to some rows and columns of C, which is rebound or written.
 
@@ -999,7 +1024,7 @@ def assign(C: object, A: object, rows: object | None = None, columns: object | N
         A kind of operand or a type cannot serve.
     """
 
-def transpose(A: object, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def transpose(A: object | None, *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The transpose. A Matrix keeps its places, and results share them.
 
@@ -1021,7 +1046,7 @@ def transpose(A: object, *, mask: object | None = None, complement: bool = False
         A kind of operand or a type cannot serve.
     """
 
-def kronecker(A: object, B: object, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
+def kronecker(A: object | None, B: object | None, op: object = 'times', *, mask: object | None = None, complement: bool = False, structure: bool = False, accum: object | None = None, out: object | None = None, replace: bool = False, fill: object | None = None, transpose_a: bool = False, transpose_b: bool = False, threads: int = 0, dtype: object | None = None, stream: object | None = None) -> object:
     """
     The Kronecker product: ``C(i·m + k, j·n + l) = A(i,j) op B(k,l)``, where B is m×n.
 
@@ -1067,7 +1092,7 @@ def diag(v: object, k: int = 0) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def diagonal(A: object, k: int = 0) -> object:
+def diagonal(A: object | None, k: int = 0) -> object:
     """
     The k-th diagonal of a Matrix.
 
@@ -1089,7 +1114,7 @@ def diagonal(A: object, k: int = 0) -> object:
         A kind of operand or a type cannot serve.
     """
 
-def toarray(A: object, absent: object = 0, dtype: object | None = None) -> object:
+def toarray(A: object | None, absent: object = 0, dtype: object | None = None) -> object:
     """
     A Matrix or a Vector as an array.
 

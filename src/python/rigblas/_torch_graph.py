@@ -68,7 +68,8 @@ class Graph:
     """
 
     def __init__(self, A, size=None):
-        self.weight = self.order = self._begins = self._segments = self._offsets = None
+        self.weight = self.order = self._segments = None
+        self._begins = self._offsets = self._columns = None
         self.repeated = False
         self.derived = {}
         self._shares = {}
@@ -97,10 +98,12 @@ class Graph:
     def _take_matrix(self, A):
         self.device = torch.device(A.device)
         self.matrix = A.with_values(1.0)  # shares the entries, and is not rebound with A
-        here = A.to("cpu")
-        values = (here.astype("float32") if here.dtype == "bfloat16" else here).data
-        if not A.iso or (A.nnz > 0 and values[0] != 1):
+        if A.iso or A.device == "cpu":
+            values = (A.astype("float32") if A.dtype == "bfloat16" else A).data
             weight = torch.from_numpy(np.array(values))
+        else:
+            weight = torch.from_dlpack(A.data).clone()
+        if not A.iso or (A.nnz > 0 and weight[0] != 1):
             kind = weight.dtype if weight.is_floating_point() else torch.float32
             self.weight = weight.to(self.device, kind)
 
@@ -160,7 +163,8 @@ class Graph:
             key = key[is_first]
         rows = torch.div(key, width, rounding_mode="floor")
         self._offsets = torch._convert_indices_from_coo_to_csr(rows, shape[0])
-        self.matrix = _pattern(self._offsets, key - rows * width, shape)
+        self._columns = (key - rows * width).to(torch.int32)
+        self.matrix = _pattern(self._offsets, self._columns, shape)
 
     @property
     def weight(self):
@@ -182,11 +186,17 @@ class Graph:
     @property
     def edge_index(self):
         """The entries as PyG has them: int64 of shape (2, nnz), in the order of the entries."""
+        offsets, columns = self._csr()
+        rows = torch.arange(self.shape[0], device=self.device)
+        return torch.stack([columns.long(), torch.repeat_interleave(rows, offsets.diff().long())])
+
+    def _csr(self):
+        """Offsets of the rows, and columns; those of a matrix are copied."""
+        if self._offsets is not None:
+            return self._offsets, self._columns
         matrix = self.matrix.to("cpu")
-        offsets = torch.from_numpy(np.array(matrix.indptr)).long()
-        rows = torch.repeat_interleave(torch.arange(self.shape[0]), offsets.diff())
-        columns = torch.from_numpy(np.array(matrix.indices)).long()
-        return torch.stack([columns, rows]).to(self.device)
+        arrays = (torch.from_numpy(np.array(each)) for each in (matrix.indptr, matrix.indices))
+        return tuple(each.to(self.device) for each in arrays)
 
     def in_order(self, weight):
         """The weights of edges as weights of entries, with gradients; repeated edges are added.
@@ -225,10 +235,9 @@ class Graph:
         """1 / the edges of each row, shape (rows,); 0 for a row without edges."""
         if dtype not in self._shares:
             with torch.inference_mode(False):
-                if self._offsets is None:
-                    self._offsets = torch.from_numpy(np.array(self.matrix.to("cpu").indptr))
-                begins = self._begins[self._offsets] if self.repeated else self._offsets
-                edges = begins.diff().to(self.device, torch.float64)
+                offsets = self._csr()[0]
+                begins = self._begins[offsets] if self.repeated else offsets
+                edges = begins.diff().double()
                 self._shares[dtype] = torch.where(edges > 0, 1 / edges.clamp(min=1), 0).to(dtype)
         return self._shares[dtype]
 
@@ -239,7 +248,7 @@ class Graph:
             return self
         made = Graph(self.matrix.to(str(device)))
         made.repeated = self.repeated
-        for name in ("weight", "order", "_begins", "_offsets"):
+        for name in ("weight", "order", "_begins", "_offsets", "_columns"):
             tensor = getattr(self, name)
             setattr(made, name, None if tensor is None else tensor.to(made.device))
         return made
@@ -251,12 +260,21 @@ class Graph:
         return self
 
 
+def _stream(index):
+    """The current stream of a CUDA device, as rig takes it: PyTorch's 0, the legacy stream, is 1 for CUDA."""
+    return 0 if index < 0 else torch._C._cuda_getCurrentRawStream(index) or 1
+
+
 def _pattern(offsets, columns, shape):
-    """A matrix of ones over compressed rows that are sorted, where the tensors are."""
-    matrix = _core._from_csr(
-        shape[0], shape[1], offsets.cpu().numpy(), columns.to(torch.int32).cpu().numpy(), 1.0, False
+    """A matrix of ones over compressed rows that are sorted, in the memory of the tensors."""
+    is_wide = len(columns) >= 2**31
+    offsets = offsets.to(torch.int64 if is_wide else torch.int32).contiguous()
+    columns = columns.to(torch.int32).contiguous()
+    device = columns.get_device()
+    return _core._over_tensors(
+        *shape, len(columns), offsets.data_ptr(), is_wide, columns.data_ptr(), device, _stream(device),
+        (offsets, columns),
     )
-    return matrix.to(str(offsets.device))
 
 
 def _require_range(name, indices, size):

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 
 from . import _core
-from ._torch_graph import _graph
+from ._torch_graph import _graph, _stream
 
 _TYPES = {
     torch.float32: "float32",
@@ -26,11 +26,6 @@ _SCATTERED_AT_ONCE = 1 << 24
 
 
 # The memory of tensors, as the extension takes it.
-
-
-def _stream(index):
-    """The current stream of a CUDA device, as rig takes it: PyTorch's 0, the legacy stream, is 1 for CUDA."""
-    return 0 if index < 0 else torch._C._cuda_getCurrentRawStream(index) or 1
 
 
 def _view(x, stream):
@@ -85,6 +80,20 @@ def _is_plain(x):
     return type(x) in _PLAIN and not x.is_neg() and not x._is_zerotensor()
 
 
+def _differentiable(function, backward, remember):
+    """The function with its gradient, past PyTorch's dispatcher."""
+
+    class Function(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            output = function(*inputs)
+            remember(ctx, inputs, output)
+            return output
+
+    Function.backward = staticmethod(backward)
+    return Function.apply
+
+
 def _operator(schema, function, *, meaning, backward=None, remember=None):
     """Defines an operator by one function for all devices; `meaning` gives its results' shapes.
 
@@ -98,20 +107,12 @@ def _operator(schema, function, *, meaning, backward=None, remember=None):
     torch.library.register_fake(f"rigblas::{name}", meaning, lib=_library)
     dispatched = getattr(torch.ops.rigblas, name).default
     tensors = schema.partition(")")[0].count("Tensor")
-    has_gradient = backward is not None
-    if has_gradient:
+    differentiable = None
+    if backward is not None:
         torch.library.register_autograd(
             dispatched.name(), backward, setup_context=remember, lib=_library
         )
-
-    class Differentiable(torch.autograd.Function):
-        @staticmethod
-        def forward(ctx, *inputs):
-            output = function(*inputs)
-            remember(ctx, inputs, output)
-            return output
-
-    Differentiable.backward = staticmethod(backward)
+        differentiable = _differentiable(function, backward, remember)
 
     def call(*inputs):
         if _is_watched():
@@ -122,8 +123,8 @@ def _operator(schema, function, *, meaning, backward=None, remember=None):
                 if not _is_plain(x):
                     return dispatched(*inputs)
                 needs_gradient = needs_gradient or x.requires_grad
-        if has_gradient and needs_gradient and torch.is_grad_enabled():
-            return Differentiable.apply(*inputs)
+        if needs_gradient and differentiable is not None and torch.is_grad_enabled():
+            return differentiable(*inputs)
         return function(*inputs)
 
     return call
@@ -277,11 +278,9 @@ def _pair_products(left, right, graph, reduce):
     stream = _stream(left.get_device())
     results = out.unbind(1) if out.dim() == 2 else (out,)
     for x, y, result in zip(_heads(left), _heads(right), results):
-        made = _core.mxm(
-            _view(x, stream), _view(y, stream), "plus_times", mask=graph.matrix, structure=True,
-            transpose_b=True, dtype=_TYPES[x.dtype], stream=stream,
+        _core._multiply_pairs(
+            graph.matrix, _view(x, stream), _view(y, stream), result.data_ptr()
         )
-        _copy(_values(made), result)
     return out
 
 

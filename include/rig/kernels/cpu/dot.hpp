@@ -340,7 +340,8 @@ sparse_result pull(const problem& p) {
   return assemble(p, rows, columns, std::move(lengths), pieces);
 }
 
-/// Dense operands under a structural mask: C has each of its entries, and shares its pattern.
+/// Dense operands under a structural mask: C has each of its entries, and shares its pattern. Its
+/// values go to `p.c.data` if that is given.
 template <class S>
 sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, double steps) {
   const sparse_operand& m = p.mask.sparse;
@@ -348,7 +349,8 @@ sparse_result dot_in_pattern(const problem& p, const std::vector<int64>& work, d
   const std::vector<index> rows = cut_rows(work, threads == 1 ? 1 : 16 * threads);
   sparse_result out;
   out.structure = p.mask.structure;
-  out.values = buffer::allocate(static_cast<std::size_t>(m.nnz) * p.c.value_bytes);
+  const std::size_t bytes = static_cast<std::size_t>(m.nnz) * p.c.value_bytes;
+  out.values = p.c.data != nullptr ? buffer::borrow(p.c.data, bytes) : buffer::allocate(bytes);
   dense_operand values;
   values.data = out.values.data();
   values.value_type = p.c.value_type;
