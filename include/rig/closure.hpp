@@ -25,6 +25,18 @@ struct closure_options {
 };
 
 /// @cond internal
+/// Whether products of a, which ⊕ prefers to b, are preferred to those of b, for small weights.
+template <semiring S>
+bool keeps_order(typename S::accum a, typename S::accum b, int count) {
+  if constexpr (is_number<typename S::right>)
+    for (int weight = 1; weight < count; ++weight) {
+      const auto w = static_cast<typename S::right>(weight);
+      const auto x = product<S>(a, w, position{0, 0}), y = product<S>(b, w, position{0, 0});
+      if (S::add(x, y) != x) return false;
+    }
+  return true;
+}
+
 /// The laws that make the fixed point unique, tested on small numbers. Throws error(cannot) with
 /// the law. Values that are no numbers are not tested: S states by `selective` that they hold.
 template <semiring S>
@@ -46,15 +58,10 @@ void check_closing_laws(const char* name) {
         if (!better(a, b) && !better(b, a))
           refuse("is not idempotent: its add of two numbers is neither of them",
                  "give a semiring whose add is a minimum, a maximum or a logical or");
-        if constexpr (is_number<typename S::right>)
-          for (int weight = 1; weight < count; ++weight) {
-            const auto w = static_cast<typename S::right>(weight);
-            const position at{0, 0};
-            if (a != S::zero() && b != S::zero() && better(a, b) &&
-                !better(product<S>(a, w, at), product<S>(b, w, at)))
-              refuse("is not monotone: its multiply turns the order of two numbers",
-                     "give one whose products are better for better left operands");
-          }
+        const bool counts = a != S::zero() && b != S::zero() && better(a, b);
+        if (counts && !keeps_order<S>(a, b, count))
+          refuse("is not monotone: its multiply turns the order of two numbers",
+                 "give one whose products are better for better left operands");
       }
   }
 }

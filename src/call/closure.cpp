@@ -50,17 +50,13 @@ void run_closing(problem& p) {
   workspace work;  // before `order`, because it must outlive it
   const stream_order order(p);
   if (order.is_captured())
-    fail(errc::cannot, {p.name,
-                        ": the call waits for the device, so its stream cannot be captured "
-                        "in a CUDA graph; call it outside the capture"});
+    fail(errc::cannot,
+         {p.name, ": the call waits for the device; call it outside the capture of a CUDA graph"});
   chosen.run(p, work);
   if (p.closure->diverges)
     fail(errc::range, {p.name, ": ", p.algebra->name,
-                       " does not settle: values still change after more rounds "
-                       "than the ",
-                       p.a.rows,
-                       " nodes; a cycle improves them without end, as one of negative "
-                       "weight does; change its weights"});
+                       " does not settle: values still change after more rounds than the ",
+                       p.a.rows, " nodes; a cycle improves them without end; change its weights"});
 }
 
 explanation explain_closing(problem& p) {
