@@ -49,6 +49,7 @@ void* owner_for(place where, void* stream) {
 }
 
 buffer buffer::to(place target, void* stream) const {
+  check_place(target);
   if (bytes_ > 0) {  // before an allocation that a capture would record
     backend_of(where()).refuse_captured_copy(where().device, this->stream());
     backend_of(target).refuse_captured_copy(target.device, stream);
