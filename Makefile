@@ -95,13 +95,13 @@ docs:
 	docs/site/make.sh build/docs
 	@echo "The site is build/docs/html/index.html"
 
-# Host code of the library, without what is configured from builtin.cpp.in: all of it says the same.
-# clang has no omp.h of its own, so g++'s folder comes last on the path. The linter looks up each
-# file's own command, so files are not compiled together there.
+# Host code of the library, without what is configured from builtin.cpp.in: all of it says the same. Files of a
+# room are read together, as they are compiled. clang has no omp.h of its own, so g++'s folder comes last on the path.
 lint:
 	.ci/packages $(build_packages) clang-tidy
-	$(configure) -B build/lint -DRIG_UNITY=OFF -DRIG_EXAMPLES=OFF -DRIG_TESTS=OFF -DRIG_BENCH=OFF
-	find src -name "*.cpp" -not -path "src/cuda/*" -not -path "src/python/*" | xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint \
+	$(configure) -B build/lint -DRIG_EXAMPLES=OFF -DRIG_TESTS=OFF -DRIG_BENCH=OFF
+	find src/*.cpp build/lint/CMakeFiles/rig.dir/Unity -name "*.c*" -not -name "unity_builtin*" | \
+	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint \
 	  --extra-arg=-idirafter$$(g++ -print-file-name=include) --extra-arg=-Wno-error
 
 format:
