@@ -85,4 +85,41 @@ TEST_CASE("a product under few entries is the product under the same dense mask"
   }
 }
 
+/// The sum that counts its products, on one thread.
+struct counting {
+  using left = float;
+  using right = float;
+  using accum = float;
+  static constexpr rig::reduction samples_as = rig::reduction::sum;
+  static inline rig::int64 products = 0;
+  static float zero() { return 0; }
+  static float add(float x, float y) { return x + y; }
+  static float multiply(float a, float b) {
+    ++products;
+    return a * b;
+  }
+};
+
+TEST_CASE("no kernel multiplies in rows that a mask forbids") {
+  constexpr index n = 2000, f = 8;
+  const auto a = rig::generate::random_values(rig::generate::uniform(n, 8));
+  const dense<float> b(n, f, 1.0f);
+  const auto few = matrix<float>::from_positions(n, f, std::vector<index>{7, 1500},
+                                                 std::vector<index>{0, f - 1});
+  const auto products = [](const auto& call) {
+    counting::products = 0;
+    call();
+    return counting::products;
+  };
+  const counting s;
+  for (const char* kernel : {"row", "split"})
+    CHECK(products([&] {
+            rig::mxm(a, b, s, rig::structure(few), {.kernel = kernel, .threads = 1});
+          }) <= a.nnz() * f / 4);
+  const auto of_two = a.structure().offset(8) - a.structure().offset(7) +
+                      a.structure().offset(1501) - a.structure().offset(1500);
+  CHECK(products([&] { rig::mxm(a, rig::maxk(b, 2), s, rig::structure(few), {.threads = 1}); }) ==
+        2 * of_two);
+}
+
 }  // namespace

@@ -115,7 +115,7 @@ void maxk_rows(const problem& p, bool has_flags, retained_row_sum<S> sum_row) {
     bool* const present = has_flags ? all_present.data<bool>() + thread * f : nullptr;
     return [&p, sum_row, sums, present, left = left_values<S>(p.a)](index row, int64 begin,
                                                                     int64 end) mutable {
-      sum_row(p, left, row, begin, end, sums, present);
+      if (allows_in(p, row)) sum_row(p, left, row, begin, end, sums, present);
       write_retained_row<S>(p, row, end - begin, sums, present);
     };
   });

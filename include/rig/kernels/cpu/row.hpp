@@ -37,6 +37,9 @@ struct rows_under {
 };
 rows_under rows_under_mask(const mask_operand& mask, index row, index end);
 
+/// Whether the mask allows a place of the row.
+bool allows_in(const problem& p, index row);
+
 /// Rescales sums of n sampled entries of `row` to estimate sums of the whole row.
 template <class S>
 void rescale(const problem& p, index row, int64 n, int count, typename S::accum* sums) {

@@ -21,9 +21,6 @@ inline constexpr int segments_per_row = 32;
 
 answer split_answer(const problem& p);
 
-/// Whether the mask allows a place of the row.
-bool allows_in(const problem& p, index row);
-
 /// The sums of each segment of a row.
 template <class S, bool OneColumn>
 void sum_segments(const problem& p, index row, typename S::accum* scratch) {
