@@ -43,5 +43,6 @@
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "rig/text.hpp"
+#include "rig/trace.hpp"
 #include "rig/user_semiring.hpp"
 #include "rig/vector.hpp"

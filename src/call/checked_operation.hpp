@@ -32,6 +32,7 @@ map_step map_of(const operation& o, const sparse_operand& x, type out_type, std:
 /// Orders the streams of an operation.
 class in_order : stream_order {
  public:
+  using stream_order::is_captured;
   explicit in_order(const operation& o)
       : stream_order(
             o.where(), o.desc->stream, o.name,

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "call/trace.hpp"
 #include "storage/backend.hpp"
 
 namespace rig {
@@ -160,7 +161,9 @@ bool is_approximate(const kernel& k, operands asked) {
   return k.approximate && asked == operands::dense;
 }
 
-choice choose(problem& p) {
+namespace {
+
+choice pick(problem& p) {
   if (const kernel* named = p.named) {
     if (answer_of(*named, p).says == verdict::cannot) refuse_named(p);
     return {named, "named by the descriptor"};
@@ -171,6 +174,14 @@ choice choose(problem& p) {
   const kernel* const cheapest = cheapest_kernel(p, &able);
   if (cheapest == nullptr) refuse(p);
   return {cheapest, able == 1 ? "the others cannot or are slower" : "cheapest by estimate"};
+}
+
+}  // namespace
+
+choice choose(problem& p) {
+  const choice made = pick(p);
+  if (is_traced(trace::choice)) trace_choice(p, made);
+  return made;
 }
 
 const kernel* inner_kernel(const problem& p) {
@@ -199,7 +210,7 @@ const kernel* cheapest_kernel(const problem& p, int* able) {
 
 explanation explanation_of(problem& p, std::string words, operands any_of,
                            double (*bytes)(const kernel&, const problem&)) {
-  const choice made = choose(p);
+  const choice made = pick(p);
   explanation out;
   out.operation = std::move(words);
   out.chosen = made.chosen->name;

@@ -2,6 +2,7 @@
 
 #include "call/checks.hpp"
 #include "call/choice.hpp"
+#include "call/trace.hpp"
 #include "rig/kernels/closing.hpp"
 #include "storage/backend.hpp"
 
@@ -48,10 +49,12 @@ void run_closing(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (p.c.rows == 0 || p.c.columns == 0) return;
   workspace work;  // before `order`, because it must outlive it
+  timed_call line;
   const stream_order order(p);
   if (order.is_captured())
     fail(errc::cannot,
          {p.name, ": the call waits for the device; call it outside the capture of a CUDA graph"});
+  line.begin(p.a.where, false, [&] { return traced_words(p, chosen); });
   chosen.run(p, work);
   if (p.closure->diverges)
     fail(errc::range, {p.name, ": ", p.algebra->name,

@@ -3,6 +3,7 @@
 
 #include "call/checked_operation.hpp"
 #include "call/operands.hpp"
+#include "call/trace.hpp"
 
 namespace rig {
 namespace {
@@ -136,7 +137,9 @@ result_shape check_dense(operation& o) {
 void run_dense(const operation& o) {
   if (o.c.full.rows == 0 || o.c.full.columns == 0) return;
   kept_operands kept;
+  timed_call line;
   const in_order order(o);
+  line.begin(o.where(), order.is_captured(), [&] { return traced_words(o, nullptr); });
   const bool is_given = o.what == kind::merge || o.what == kind::map;
   if (o.what == kind::assign && o.x.what != operand::kind::absent) order.refuse_capture(o);
   if (is_spread_in_place(o)) return spread_entries(o, o.c.full);

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "call/checks.hpp"
+#include "call/trace.hpp"
 #include "rig/cbsr.hpp"
 #include "rig/kernels/list.hpp"
 #include "storage/backend.hpp"
@@ -50,7 +51,9 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk(const dense<T>& x, check
     dense_operand from;
     fill_in(from, x);
     top_k made = room_for(from, k, owner_for(from.where, desc.stream), true);
+    timed_call line;
     const stream_order order(from.where, desc.stream, "maxk", {from.stream, made.values.stream()});
+    line.begin(from.where, order.is_captured(), [&] { return traced_words("maxk", from); });
     select_top_k(from, desc, made);
     return cbsr<T>(std::move(made.structure), std::move(made.values));
   });
@@ -70,8 +73,11 @@ requires(is_float<T> || is_small_float<T>) cbsr<T> maxk_gradient(const dense<T>&
     dense_operand from, to;
     fill_in(from, dy);
     fill_in(to, out);
+    timed_call line;
     const stream_order order(from.where, nullptr, "maxk_gradient",
                              {from.stream, to.stream, to.beside_stream});
+    line.begin(from.where, order.is_captured(),
+               [&] { return traced_words("maxk_gradient", from); });
     backend_of(from.where).take_retained(from, to);
     return out;
   });
@@ -84,8 +90,10 @@ requires(is_float<T> || is_small_float<T>) dense<T> to_dense(const cbsr<T>& x) {
     dense_operand from, to;
     fill_in(from, x);
     fill_in(to, out);
+    timed_call line;
     const stream_order order(from.where, nullptr, "to_dense",
                              {from.stream, from.beside_stream, to.stream});
+    line.begin(from.where, order.is_captured(), [&] { return traced_words("to_dense", from); });
     backend_of(from.where).scatter_retained(from, to);
     return out;
   });

@@ -5,6 +5,7 @@
 #include "call/checks.hpp"
 #include "call/choice.hpp"
 #include "call/operands.hpp"
+#include "call/trace.hpp"
 #include "rig/kernels/problem.hpp"
 #include "storage/backend.hpp"
 
@@ -201,6 +202,11 @@ double entries_of(const kernel& k, const problem& p) {
              : std::min(all, static_cast<double>(p.a.rows) * p.desc->width);
 }
 
+double traffic(const kernel& k, const problem& p) {
+  const bool has_cbsr = includes(k.takes, operands::cbsr_right | operands::cbsr_mask);
+  return predicted_bytes(p, entries_of(k, p), has_cbsr ? retained_per_row(p) : 0);
+}
+
 std::string in_words(const problem& p) {
   std::string words = std::string(p.name) + " " + p.algebra->name + ": A " +
                       shape_text(p.a.rows, p.a.columns) + " with " + std::to_string(p.a.nnz) +
@@ -263,8 +269,12 @@ void run(problem& p) {
   const kernel& chosen = *choose(p).chosen;
   if (is_empty) return;
   workspace work;  // before `order`, because it must outlive it
+  timed_call line;
   const stream_order order(p);
   p.captured = order.is_captured();
+  line.begin(
+      p.a.where, p.captured, [&] { return traced_words(p, chosen); },
+      [&] { return traffic(chosen, p); });
   run_chosen(p, chosen, work);
 }
 
@@ -286,15 +296,6 @@ double predicted_bytes(const problem& p, double entries, int retained) {
   return entries * static_cast<double>(column_bytes + a_bytes + read) +
          static_cast<double>(p.a.rows) * static_cast<double>(written);
 }
-
-namespace {
-
-double traffic(const kernel& k, const problem& p) {
-  const bool has_cbsr = includes(k.takes, operands::cbsr_right | operands::cbsr_mask);
-  return predicted_bytes(p, entries_of(k, p), has_cbsr ? retained_per_row(p) : 0);
-}
-
-}  // namespace
 
 explanation explain(problem& p) {
   p.reasons = true;

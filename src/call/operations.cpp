@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "call/checked_operation.hpp"
+#include "call/trace.hpp"
 
 namespace rig {
 namespace {
@@ -339,8 +340,10 @@ explanation explain(operation& o) {
 sparse_result run_sparse(operation& o) {
   check_first(o);
   intermediates kept;
+  timed_call line;
   const in_order order(o);
   orient(o, order, kept);
+  line.begin(o.where(), order.is_captured(), [&] { return traced_words(o, kept.product.ran); });
   if (o.what == kind::assign) return assigned(o, kept);
   sparse_result t = compute(for_t(o), kept);
   const bool is_masked = !o.mask.is_there() || o.what == kind::merge || o.what == kind::select ||
@@ -354,9 +357,11 @@ sparse_result run_sparse(operation& o) {
 void run_reduce(operation& o, void* out) {
   check_descriptor(o);
   check_places(o);
+  timed_call line;
   const in_order order(o);
   order.refuse_capture(o);
   transpose_operands(o);
+  line.begin(o.where(), false, [&] { return traced_words(o, nullptr); });
   steps_of(o).reduce(o, out);
 }
 

@@ -135,7 +135,8 @@ explanation explain_product(const operation& o) {
 
 sparse_result multiply(const operation& o, workspace& work) {
   problem p = problem_of(o);
-  choose(p).chosen->run(p, work);
+  work.ran = choose(p).chosen;
+  work.ran->run(p, work);
   return std::move(work.made);
 }
 

@@ -36,6 +36,7 @@ struct workspace {
   std::shared_ptr<const void> lists, panels;  ///< derived structures that the kernel reads
   buffer counters, sums;                      ///< the lists' memory, which another run may replace
   sparse_result made;                         ///< the result, if it is sparse
+  const struct kernel* ran = nullptr;         ///< the kernel of a product with a sparse result
 };
 
 /// An entry in the list of kernels: one name in one place.
