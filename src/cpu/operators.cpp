@@ -109,7 +109,11 @@ void run_selection(const element_block& b) {
   if (how < selection::equal) {
     int64 y;
     std::memcpy(&y, b.scalar, sizeof(y));
-    for (int k = 0; k < b.count; ++k) z[k] = is_selected(how, b.rows[k], b.columns[k], y);
+    using enum selection;
+    with_constant<lower, upper, diagonal, off_diagonal, row_at_most, row_above, column_at_most,
+                  column_above>(how, [&](auto op) {
+      for (int k = 0; k < b.count; ++k) z[k] = is_selected(op(), b.rows[k], b.columns[k], y);
+    });
   } else {
     A room[most], y;
     std::memcpy(&y, b.scalar, sizeof(y));
