@@ -15,7 +15,7 @@ namespace {
 
 /// The vectors of the iteration, where the graph lies.
 struct walk {
-  vector<double> arcs;           ///< by node, where there are any
+  dense<double> arcs;            ///< by node
   vector<bool> ends;             ///< nodes without arcs
   dense<double> rank, received;  ///< the ranks so far, and what the nodes receive: the next ones
   dense<double> share;           ///< damping / arcs, or 0
@@ -25,17 +25,18 @@ struct walk {
   dense<double> change, lost;    ///< views of them
 
   walk(const matrix<bool>& a, const pagerank_options& given, const descriptor& desc)
-      : arcs(reduce_rows(a.with_value(1.0), binary::plus, desc)),
-        ends(a.rows()),
+      : arcs(apply<double>(degrees_of(a, desc), unary::identity, desc)),
+        ends(select(vector<double>::from(arcs), selection::equal, 0.0, desc)
+                 .as_row()
+                 .with_value(true)),
         rank(dense<double>::uninitialised(a.rows(), 1, a.where())),
         received(dense<double>::uninitialised(a.rows(), 1, a.where())),
-        share(apply(given.damping, binary::divide, arcs, desc).to_dense(0)),
+        share(filled<double>(a.rows(), 1, 0, a.where(), desc)),
         sent(dense<double>::uninitialised(a.rows(), 1, a.where())),
         sums(dense<double>(2, 1, 0.0).to(a.where())) {
     assign(rank, none, 1.0 / a.rows(), all, all, desc);
+    apply(share, none, given.damping, binary::divide, arcs, values(arcs), desc);
     ewise_mult(sent, none, rank, share, binary::times, desc);
-    ends = ends.to(a.where());
-    assign(ends, none, true, all, complement(structure(arcs)), desc);
     if (given.personalised.rows() > 0)
       jump = apply(given.personalised, binary::divide,
                    reduce(given.personalised, binary::plus, desc), desc);
