@@ -151,13 +151,13 @@ cut cut_at(const merge_step& m, int64 work) {
   return {row, first_where(0, m.x->columns, [&](index j) { return before_column(j + 1) > rest; })};
 }
 
-/// The rows of entries first … first + count.
-void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
+/// The rows of entries first … first + count. `row` is that of the first, then of the last.
+void rows_of(const sparse_operand& x, int64 first, int count, index& row, index* rows) {
   const int64 base = x.offset(0);
-  index row = first_where(0, x.rows - 1, [&](index i) { return x.offset(i + 1) - base > first; });
-  for (int k = 0; k < count; ++k) {
-    while (x.offset(row + 1) - base <= first + k) ++row;
-    rows[k] = row;
+  for (int k = 0; k < count;) {
+    const int64 end = std::min<int64>(count, x.offset(row + 1) - base - first);
+    while (k < end) rows[k++] = row;
+    row += k < count;
   }
 }
 
@@ -340,7 +340,7 @@ class map_runner {
   /// Entries from `first` on; results go to `out`, unless they go into a dense.
   void run(int64 first, int count, unsigned char* out) {
     columns_ = m_.x->entries + first;
-    if (reads_rows_) rows_of(*m_.x, first, count, rows_);
+    if (reads_rows_) read_rows(first, count);
     compute({nullptr, first}, positions_of_y(count), count, m_.into != nullptr ? made_ : out);
     if (m_.into != nullptr) place(count);
   }
@@ -350,6 +350,15 @@ class map_runner {
   static bool yields_entry(const map_step& m) {
     return m.op == &builtin_binary(m.op->algebra) &&
            m.code == static_cast<unsigned char>(m.y_first ? binary::second : binary::first);
+  }
+  void read_rows(int64 first, int count) {
+    const sparse_operand& x = *m_.x;
+    // Blocks mostly follow each other.
+    if (first != next_)
+      row_ = first_where(0, x.rows - 1,
+                         [&](index i) { return x.offset(i + 1) - x.offset(0) > first; });
+    rows_of(x, first, count, row_, rows_);
+    next_ = first + count;
   }
   int64 met(broadcast by, int k, int64 stride) const {
     return met_position(by, reads_rows_ ? rows_[k] : 0, columns_[k], stride);
@@ -384,6 +393,8 @@ class map_runner {
   const element_source x_of_;
   const bool reads_rows_, reads_met_;
   const index* columns_ = nullptr;
+  int64 next_ = -1;  // the entry after those whose rows were read last, which ended in row_
+  index row_ = 0;
   index rows_[element_block::most];
   int64 of_y_[element_block::most];
   alignas(16) unsigned char made_[element_block::most * 16];
