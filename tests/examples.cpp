@@ -139,6 +139,13 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   CHECK(keys_of(triangles) == keys{"triangles", "ms"});
   CHECK(triangles["triangles"] == 45);
   CHECK(keys_of(answer("lcc --generate karate --directed")) == keys{"mean", "ms"});
+  const auto truss = answer("ktruss --generate karate --k 4");
+  CHECK(keys_of(truss) == keys{"edges", "ms"});
+  CHECK(truss["edges"] == 25);
+  const auto bounds = answer("diameter --generate karate");
+  CHECK(keys_of(bounds) == keys{"lower", "upper", "ms"});
+  CHECK(bounds["lower"] == 5);
+  CHECK(keys_of(answer("hits --generate karate")) == keys{"iterations", "top", "ms"});
   const auto cores = answer("kcore --generate karate");
   CHECK(keys_of(cores) == keys{"max", "ms"});
   CHECK(cores["max"] == 4);

@@ -96,6 +96,8 @@ TEST_CASE("--output: a line per node, equal to what the algorithm returns") {
   check_equal(output_of("components" + path), rig::components(a).labels);
   check_equal(output_of("scc" + path), rig::scc(a).labels);
   check_equal(output_of("kcore" + path), rig::kcore(a).cores);
+  check_equal(output_of("ktruss" + path),
+              rig::reduce_rows(rig::ktruss(a, 3).truss, rig::binary::maximum).to_dense(0));
   check_equal(output_of("lcc" + path), rig::local_clustering(a));
   check_equal(output_of("lcc --directed" + path), rig::local_clustering(a, {.directed = true}));
   check_equal(output_of("mis --seed 3" + path), rig::mis(a, {.seed = 3}).set.to_dense());
@@ -110,6 +112,13 @@ TEST_CASE("--output: a line per node, equal to what the algorithm returns") {
 TEST_CASE("--output: several numbers per node, and a line per edge") {
   const scratch file("more.mtx", some_edges);
   const std::string path = " --device cpu " + file.path.string();
+  const auto both = output_of("hits" + path);
+  const auto hits = rig::hits(rig::read_matrix<bool>(file.path.string()));
+  CHECK(both.size() == 9);
+  for (rig::index i = 0; i < 9; ++i)
+    CHECK(both[static_cast<std::size_t>(i)] ==
+          std::vector{hits.hubs(i, 0), hits.authorities(i, 0)});
+  CHECK(output_of("diameter" + path) == std::vector<std::vector<double>>{{2, 2}});
   // Both directions are edges: 1-2, 1-4, 2-3 of the first part, 5-6 and 5-7 of the second.
   CHECK(output_of("msf" + path) == std::vector<std::vector<double>>{
                                        {0, 1, 1.5}, {0, 3, 0.25}, {1, 2, 2}, {4, 5, 1}, {4, 6, 2}});

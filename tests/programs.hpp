@@ -22,12 +22,11 @@ using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 /// All programs that are given a graph.
-inline const std::vector<std::string> graph_programs{"bfs",         "sssp",    "pagerank",
-                                                     "components",  "scc",     "triangles",
-                                                     "lcc",         "mis",     "label_propagation",
-                                                     "kcore",       "msf",     "jaccard",
-                                                     "betweenness", "spmm",    "maxk",
-                                                     "sage",        "reorder", "operations"};
+inline const std::vector<std::string> graph_programs{
+    "bfs",  "sssp",    "pagerank",          "components",  "scc",  "triangles",
+    "lcc",  "mis",     "label_propagation", "kcore",       "msf",  "jaccard",
+    "hits", "ktruss",  "diameter",          "betweenness", "spmm", "maxk",
+    "sage", "reorder", "operations"};
 
 struct outcome {
   int status = -1;

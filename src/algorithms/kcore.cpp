@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "algorithms/allowance.hpp"
+#include "algorithms/least_degree.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
@@ -11,9 +13,12 @@ namespace rig {
 namespace {
 
 /// Removes nodes of at most k neighbours until the others have more. `leaving` are the first ones.
-void peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& found,
-          dense<int32>& degree, const descriptor& product, const descriptor& other) {
+/// Returns false if the allowance ends before.
+bool peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& found,
+          dense<int32>& degree, allowance& left_over, const descriptor& product,
+          const descriptor& other) {
   while (leaving.nnz() > 0) {
+    if (!left_over.covers(leaving.nnz())) return false;
     const vector<int32> leaving_with_k(leaving.as_row().with_value(k));
     ewise_add(found.cores, none, found.cores, leaving_with_k, binary::second, other);
     // Core 0 does not mark nodes as removed, but they have no neighbours.
@@ -22,6 +27,7 @@ void peel(const matrix<bool>& u, int k, vector<int32> leaving, kcore_result& fou
     ewise_add(degree, none, degree, left, binary::second, other);
     leaving = select(left, selection::less_equal, k, other);
   }
+  return true;
 }
 
 kcore_result peeled(const matrix<bool>& a, const kcore_options& given, const descriptor& desc) {
@@ -30,10 +36,16 @@ kcore_result peeled(const matrix<bool>& a, const kcore_options& given, const des
   auto degree = apply<int32>(degrees_of(u, other), unary::identity, other);
   kcore_result found{filled<int32>(a.rows(), 1, 0, a.where(), other)};
   auto rest = vector<int32>::from(degree);
-  while (rest.nnz() > 0) {
+  for (allowance left_over(u); rest.nnz() > 0;) {
     const int k = std::max(found.most, reduce(rest, binary::minimum, other));
     found.most = k;
-    peel(u, k, select(rest, selection::less_equal, k, other), found, degree, product, other);
+    if (!peel(u, k, select(rest, selection::less_equal, k, other), found, degree, left_over,
+              product, other)) {
+      found.cores = cores_by_least_degree(u.to(cpu()).structure()).to(a.where());
+      found.most = reduce(found.cores, binary::maximum, other);
+      if (given.progress) given.progress(found.most, 0);
+      return found;
+    }
     rest = select(ewise_mult(degree, rest, binary::first, other), selection::greater, k, other);
     if (given.progress) given.progress(k, rest.nnz());
   }

@@ -1,5 +1,6 @@
 #include "rig/algorithms/pagerank.hpp"
 
+#include <cmath>
 #include <utility>
 
 #include "algorithms/preparation.hpp"
@@ -14,31 +15,55 @@ namespace {
 
 /// The vectors of the iteration, where the graph lies.
 struct walk {
-  vector<double> arcs;           ///< by node, where there are any
+  dense<double> arcs;            ///< by node
   vector<bool> ends;             ///< nodes without arcs
   dense<double> rank, received;  ///< the ranks so far, and what the nodes receive: the next ones
   dense<double> share;           ///< damping / arcs, or 0
+  dense<double> jump;            ///< where jumps lead to, in sum 1; 0×0: to all nodes alike
   dense<double> sent;            ///< what a node sends along each of its arcs
   dense<double> sums;            ///< read by the host once per iteration
   dense<double> change, lost;    ///< views of them
 
-  walk(const matrix<bool>& a, double damping, const descriptor& desc)
-      : arcs(reduce_rows(a.with_value(1.0), binary::plus, desc)),
-        ends(a.rows()),
+  walk(const matrix<bool>& a, const pagerank_options& given, const descriptor& desc)
+      : arcs(apply<double>(degrees_of(a, desc), unary::identity, desc)),
+        ends(select(vector<double>::from(arcs), selection::equal, 0.0, desc)
+                 .as_row()
+                 .with_value(true)),
         rank(dense<double>::uninitialised(a.rows(), 1, a.where())),
         received(dense<double>::uninitialised(a.rows(), 1, a.where())),
-        share(apply(damping, binary::divide, arcs, desc).to_dense(0)),
+        share(filled<double>(a.rows(), 1, 0, a.where(), desc)),
         sent(dense<double>::uninitialised(a.rows(), 1, a.where())),
         sums(dense<double>(2, 1, 0.0).to(a.where())) {
     assign(rank, none, 1.0 / a.rows(), all, all, desc);
+    apply(share, none, given.damping, binary::divide, arcs, values(arcs), desc);
     ewise_mult(sent, none, rank, share, binary::times, desc);
-    ends = ends.to(a.where());
-    assign(ends, none, true, all, complement(structure(arcs)), desc);
+    if (given.personalised.rows() > 0)
+      jump = apply(given.personalised, binary::divide,
+                   reduce(given.personalised, binary::plus, desc), desc);
     double* const first = sums.data();
     change = dense<double>::view(first, 1, 1, 1, a.where());
     lost = dense<double>::view(first + 1, 1, 1, 1, a.where());
   }
+
+  /// Adds what nodes receive by jumps of this chance.
+  void add_jumps(double chance, const descriptor& desc) {
+    if (jump.rows() > 0)
+      apply(received, accumulator::plus, jump, binary::times, chance, desc);
+    else
+      apply(received, none, received, binary::plus, chance / received.rows(), desc);
+  }
 };
+
+void check_jumps(const dense<double>& to, index nodes, const descriptor& desc) {
+  if (to.rows() == 0 && (to.columns() == 0 || nodes == 0)) return;
+  if (to.rows() != nodes || to.columns() != 1)
+    fail(errc::shape, {"pagerank: personalised is ", to.rows(), "x", to.columns(), "; give ", nodes,
+                       "x1, a number per node"});
+  const double least = reduce(to, binary::minimum, desc), sum = reduce(to, binary::plus, desc);
+  if (!(least >= 0 && sum > 0 && std::isfinite(sum)))
+    fail(errc::range, {"pagerank: the least number of personalised is ", least, ", and their sum ",
+                       sum, "; give finite numbers of at least 0, one of them greater"});
+}
 
 void check(const pagerank_options& given) {
   if (!(given.damping >= 0 && given.damping < 1))
@@ -52,6 +77,7 @@ void check(const pagerank_options& given) {
 pagerank_result iterate(const matrix<bool>& a, const pagerank_options& given,
                         const descriptor& desc) {
   check(given);
+  check_jumps(given.personalised, a.rows(), of_operations(desc));
   pagerank_result found;
   const index n = a.rows();
   if (n == 0) {
@@ -67,11 +93,11 @@ pagerank_result iterate(const matrix<bool>& a, const pagerank_options& given,
   const bool may_slice = desc.kernel.empty() && slices::pays(a.nnz(), n);
   a.prepare({.transpose_a = true, .kernel = may_slice ? "sell" : desc.kernel});
 
-  walk v(a, d, other);
+  walk v(a, given, other);
   double lost = static_cast<double>(v.ends.nnz()) / n;  // the rank of nodes without arcs
   do {
     mxv(v.received, none, a, v.sent, plus_second<double>(), product);
-    apply(v.received, none, v.received, binary::plus, (1 - d + d * lost) / n, other);
+    v.add_jumps(1 - d + d * lost, other);
     ++found.iterations;
     const bool is_last = found.iterations >= given.most_iterations;
     if (is_last || given.tolerance > 0 || given.progress) {

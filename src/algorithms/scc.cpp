@@ -1,10 +1,9 @@
 #include "rig/algorithms/scc.hpp"
 
-#include <algorithm>
 #include <span>
 
+#include "algorithms/allowance.hpp"
 #include "algorithms/depth_first.hpp"
-#include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/mxv.hpp"
 #include "rig/rearrange.hpp"
@@ -63,20 +62,6 @@ index pivot_of(const matrix<bool>& a, const descriptor& desc) {
                                reduce_columns(ones, binary::plus, desc), binary::times, desc);
   return reduce_rows(arcs.as_row(), arg_max_second<float>(), desc).indices.to(cpu())(0, 0);
 }
-
-/// The entries that rounds may read before a search in depth does the rest, so that all of it is
-/// O(nnz + n). Long paths have many steps, each of which costs much beside its entries.
-class allowance {
- public:
-  explicit allowance(const matrix<bool>& a)
-      : per_node_(1 + a.nnz() / std::max(a.rows(), 1)),
-        left_(64 * measured::arcs_per_step + 16 * (a.nnz() + a.rows())) {}
-  /// Whether it covers one more step, from so many nodes.
-  bool covers(int64 nodes) { return (left_ -= measured::arcs_per_step + nodes * per_node_) > 0; }
-
- private:
-  int64 per_node_, left_;
-};
 
 /// Marks by 1 what a node reaches. Returns false if the allowance ends before.
 bool reach(dense<int32>& marks, const matrix<bool>& a, index from, allowance& left,

@@ -27,7 +27,7 @@ int64 rows_reached(const operation& o, int64 rows) {
 /// one row.
 class row_runner {
  public:
-  static constexpr int most = 128;  ///< elements of a block
+  static constexpr int most = 256;  ///< elements of a block
 
   /// `is_turned`: the row is a column of C, whose places an operator reads.
   row_runner(const operation& o, bool is_turned)

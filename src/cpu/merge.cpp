@@ -151,13 +151,13 @@ cut cut_at(const merge_step& m, int64 work) {
   return {row, first_where(0, m.x->columns, [&](index j) { return before_column(j + 1) > rest; })};
 }
 
-/// The rows of entries first … first + count.
-void rows_of(const sparse_operand& x, int64 first, int count, index* rows) {
+/// The rows of entries first … first + count. `row` is that of the first, then of the last.
+void rows_of(const sparse_operand& x, int64 first, int count, index& row, index* rows) {
   const int64 base = x.offset(0);
-  index row = first_where(0, x.rows - 1, [&](index i) { return x.offset(i + 1) - base > first; });
-  for (int k = 0; k < count; ++k) {
-    while (x.offset(row + 1) - base <= first + k) ++row;
-    rows[k] = row;
+  for (int k = 0; k < count;) {
+    const int64 end = std::min<int64>(count, x.offset(row + 1) - base - first);
+    while (k < end) rows[k++] = row;
+    row += k < count;
   }
 }
 
@@ -230,9 +230,63 @@ struct rows_made {
   }
 };
 
+sparse_result made_of(const merge_step& m, rows_made&& rows, int64 nnz) {
+  sparse_result made;
+  made.structure =
+      std::make_shared<const pattern>(m.x->rows, m.x->columns, nnz, std::move(rows.offsets),
+                                      rows.offsets_64, std::move(rows.columns));
+  made.values = std::move(rows.values);
+  return made;
+}
+
+/// Writes the columns of the kept entries first … last of X from place `to` to `end` of the result,
+/// and where the rows end that end among them.
+void write_kept(const merge_step& m, int64 first, int64 last, int64 to, int64 end,
+                rows_made& rows) {
+  const sparse_operand& x = *m.x;
+  index* const columns = rows.columns.data<index>();
+  const bool* const keep = m.keep;
+  int64 p = first;
+  const auto write_to = [&](int64 stop) {
+    // Stores an entry that is not kept too; the next one takes its place.
+    for (; p < stop && to < end; ++p) {
+      columns[to] = x.entries[p];
+      to += keep[p];
+    }
+    p = stop;
+  };
+  index row = first == x.offset(0)
+                  ? 0
+                  : first_where(0, x.rows, [&](index i) { return x.offset(i + 1) > first; });
+  for (; row < x.rows && x.offset(row + 1) <= last; ++row) {
+    write_to(x.offset(row + 1));
+    rows.set(row + 1, to);
+  }
+  write_to(last);
+}
+
+/// The kept entries of an X without values.
+sparse_result kept_entries(const merge_step& m) {
+  const int64 base = m.x->offset(0), nnz = m.x->nnz;
+  const int threads = threads_for(static_cast<double>(nnz + m.x->rows), m.of.desc->threads);
+  const int parts = threads == 1 ? 1 : 4 * threads;
+  const auto start = [&](int k) { return base + nnz / parts * k + nnz % parts * k / parts; };
+  std::vector<int64> before(static_cast<std::size_t>(parts) + 1, 0);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int k = 0; k < parts; ++k)
+    before[k + 1] = std::count(m.keep + start(k), m.keep + start(k + 1), true);
+  for (int k = 0; k < parts; ++k) before[k + 1] += before[k];
+  rows_made out(m.x->rows, before.back(), 0);
+#pragma omp parallel for num_threads(threads) schedule(dynamic)
+  for (int k = 0; k < parts; ++k)
+    write_kept(m, start(k), start(k + 1), before[k], before[k + 1], out);
+  return made_of(m, std::move(out), before.back());
+}
+
 }  // namespace
 
 sparse_result merge(const merge_step& m) {
+  if (is_plain_selection(m) && m.op == nullptr) return kept_entries(m);
   const int64 work = m.x->rows + entries_before(m.x, m.x->rows) + entries_before(m.y, m.x->rows);
   const int threads = threads_for(static_cast<double>(work), m.of.desc->threads);
   const int parts = threads == 1 ? 1 : 4 * threads;
@@ -267,12 +321,7 @@ sparse_result merge(const merge_step& m) {
         [&](index row) { out.set(row + 1, written); });
     writer.flush();
   }
-  sparse_result made;
-  made.structure = std::make_shared<const pattern>(m.x->rows, m.x->columns, before.back(),
-                                                   std::move(out.offsets), out.offsets_64,
-                                                   std::move(out.columns));
-  made.values = std::move(out.values);
-  return made;
+  return made_of(m, std::move(out), before.back());
 }
 
 namespace {
@@ -291,7 +340,7 @@ class map_runner {
   /// Entries from `first` on; results go to `out`, unless they go into a dense.
   void run(int64 first, int count, unsigned char* out) {
     columns_ = m_.x->entries + first;
-    if (reads_rows_) rows_of(*m_.x, first, count, rows_);
+    if (reads_rows_) read_rows(first, count);
     compute({nullptr, first}, positions_of_y(count), count, m_.into != nullptr ? made_ : out);
     if (m_.into != nullptr) place(count);
   }
@@ -301,6 +350,15 @@ class map_runner {
   static bool yields_entry(const map_step& m) {
     return m.op == &builtin_binary(m.op->algebra) &&
            m.code == static_cast<unsigned char>(m.y_first ? binary::second : binary::first);
+  }
+  void read_rows(int64 first, int count) {
+    const sparse_operand& x = *m_.x;
+    // Blocks mostly follow each other.
+    if (first != next_)
+      row_ = first_where(0, x.rows - 1,
+                         [&](index i) { return x.offset(i + 1) - x.offset(0) > first; });
+    rows_of(x, first, count, row_, rows_);
+    next_ = first + count;
   }
   int64 met(broadcast by, int k, int64 stride) const {
     return met_position(by, reads_rows_ ? rows_[k] : 0, columns_[k], stride);
@@ -335,6 +393,8 @@ class map_runner {
   const element_source x_of_;
   const bool reads_rows_, reads_met_;
   const index* columns_ = nullptr;
+  int64 next_ = -1;  // the entry after those whose rows were read last, which ended in row_
+  index row_ = 0;
   index rows_[element_block::most];
   int64 of_y_[element_block::most];
   alignas(16) unsigned char made_[element_block::most * 16];

@@ -48,19 +48,6 @@ void fill_single(const element_block& b, const A* x, const A* y, O* z) {
   }
 }
 
-template <class A>
-void run_binary(const element_block& b) {
-  with_operands<A>(b, [&](const A* x, const A* y) {
-    // Operands with absent elements are read after the results are written.
-    const bool is_whole = b.x.are_adjacent() && b.y.are_adjacent();
-    with_results<A>(b, is_whole ? y : static_cast<const A*>(b.out), [&](A* z) {
-      if (z != x) std::memcpy(z, x, static_cast<std::size_t>(b.count) * sizeof(A));
-      accumulate_each(as_accumulator(static_cast<binary>(b.code)), z, y, b.count);
-      fill_single(b, x, y, z);
-    });
-  });
-}
-
 /// Calls work(constant) for the one of All that equals `given`, so that the operator is a constant
 /// in the loop of `work`.
 template <auto... All, class Given, class Work>
@@ -70,6 +57,23 @@ void with_constant(Given given, Work work) {
     return given == Constant;
   };
   static_cast<void>((one(std::integral_constant<Given, All>()) || ...));
+}
+
+template <class A>
+void run_binary(const element_block& b) {
+  with_operands<A>(b, [&](const A* x, const A* y) {
+    // Operands with absent elements are read after the results are written.
+    const bool is_whole = b.x.are_adjacent() && b.y.are_adjacent();
+    with_results<A>(b, is_whole ? nullptr : static_cast<const A*>(b.out), [&](A* z) {
+      using enum accumulator;
+      with_constant<first, second, plus, minus, times, divide, minimum, maximum, logical_or,
+                    logical_and>(as_accumulator(static_cast<binary>(b.code)), [&](auto op) {
+#pragma omp simd
+        for (int k = 0; k < b.count; ++k) z[k] = accumulate(op(), x[k], y[k]);
+      });
+      fill_single(b, x, y, z);
+    });
+  });
 }
 
 template <class A>
@@ -109,7 +113,11 @@ void run_selection(const element_block& b) {
   if (how < selection::equal) {
     int64 y;
     std::memcpy(&y, b.scalar, sizeof(y));
-    for (int k = 0; k < b.count; ++k) z[k] = is_selected(how, b.rows[k], b.columns[k], y);
+    using enum selection;
+    with_constant<lower, upper, diagonal, off_diagonal, row_at_most, row_above, column_at_most,
+                  column_above>(how, [&](auto op) {
+      for (int k = 0; k < b.count; ++k) z[k] = is_selected(op(), b.rows[k], b.columns[k], y);
+    });
   } else {
     A room[most], y;
     std::memcpy(&y, b.scalar, sizeof(y));

@@ -28,6 +28,12 @@ std::vector<algorithm> algorithms_on(const checks::graph& a) {
           {"components", [&a](const descriptor& d) { rig::components(a, {}, d); }},
           {"scc", [&a](const descriptor& d) { rig::scc(a, {}, d); }},
           {"pagerank", [&a](const descriptor& d) { rig::pagerank(a, {.most_iterations = 2}, d); }},
+          {"pagerank",
+           [&a](const descriptor& d) {
+             const rig::dense<double> to(a.rows(), 1, 1.0);
+             rig::pagerank(a, {.most_iterations = 2, .personalised = to}, d);
+           }},
+          {"hits", [&a](const descriptor& d) { rig::hits(a, {.most_iterations = 2}, d); }},
           {"betweenness", [=, &a](const descriptor& d) { rig::betweenness(a, sources, {}, d); }},
           {"betweenness", [&a](const descriptor& d) { rig::betweenness(a, {}, d); }},
           {"triangles", [&a](const descriptor& d) { rig::triangles(a, {}, d); }},
@@ -35,6 +41,10 @@ std::vector<algorithm> algorithms_on(const checks::graph& a) {
           {"local_clustering",
            [&a](const descriptor& d) { rig::local_clustering(a, {.directed = true}, d); }},
           {"kcore", [&a](const descriptor& d) { rig::kcore(a, {}, d); }},
+          {"ktruss", [&a](const descriptor& d) { rig::ktruss(a, 3, {}, d); }},
+          {"eccentricity", [=, &a](const descriptor& d) { rig::eccentricity(a, sources, {}, d); }},
+          {"eccentricity", [&a](const descriptor& d) { rig::eccentricity(a, {}, d); }},
+          {"diameter_bound", [&a](const descriptor& d) { rig::diameter_bound(a, 0, {}, d); }},
           {"mis", [&a](const descriptor& d) { rig::mis(a, {}, d); }},
           {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0), {}, d); }},
           {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0f), {}, d); }},

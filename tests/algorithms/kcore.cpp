@@ -40,6 +40,24 @@ TEST_CASE("cores of small and random graphs") {
   }
 }
 
+TEST_CASE("cores of long paths with a clique at one end, whose steps are many") {
+  // A path of 40 000 nodes, a cycle of as many, and a clique of 6 that the path leads to.
+  const int n = 40000;
+  checks::arcs all;
+  for (int i = 0; i + 1 < n; ++i) all.emplace_back(i, i + 1);
+  for (int i = 0; i < n; ++i) all.emplace_back(n + i, n + (i + 1) % n);
+  for (int i = 0; i < 6; ++i)
+    for (int j = 0; j < i; ++j) all.emplace_back(n - 6 + i, n - 6 + j);
+  const auto a = checks::of_arcs(2 * n, all);
+  int calls = 0;
+  const auto found = rig::kcore(a, {.progress = [&](int, long) { ++calls; }});
+  CHECK(found.most == 5);
+  int wrong = 0;
+  for (int i = 0; i < 2 * n; ++i) wrong += found.cores(i, 0) != (i < n - 6 ? 1 : i < n ? 5 : 2);
+  CHECK(wrong == 0);
+  CHECK(calls == 1);
+}
+
 TEST_CASE("kcore reports its progress") {
   std::vector<std::pair<int, long>> seen;
   const auto a = checks::of_arcs(5, {{0, 1}, {1, 2}, {2, 0}, {2, 3}});

@@ -76,3 +76,44 @@ TEST_CASE("ranks of random graphs are those of a plain loop") {
     }
   });
 }
+
+TEST_CASE("jumps to some nodes only") {
+  // networkx.pagerank with personalization={0: 1, 4: 2}, tol=1e-16
+  const auto a = rig::matrix<bool>::from_positions(6, 6, std::vector{0, 0, 1, 2, 3, 3, 4, 2},
+                                                   std::vector{1, 2, 2, 0, 2, 1, 3, 5});
+  rig::dense<double> to(6, 1, 0.0);
+  to(0, 0) = 1;
+  to(4, 0) = 2;
+  const rig::pagerank_options given{.tolerance = 1e-15, .personalised = to};
+  check_close(rig::pagerank(a, given).ranks,
+              {0.191127653958, 0.139865946565, 0.258752001146, 0.137968690901, 0.162316106943,
+               0.109969600487},
+              1e-10);
+  check_close(rig::pagerank(a, {.damping = 0, .personalised = to}).ranks,
+              {1.0 / 3, 0, 0, 0, 2.0 / 3, 0}, 1e-15);
+  const auto alike = rig::pagerank(a, {.personalised = rig::dense<double>(6, 1, 0.5)}).ranks;
+  const auto plain = rig::pagerank(a).ranks;
+  check_close(alike, {plain.begin(), plain.end()}, 1e-12);
+}
+
+TEST_CASE("jumps that lead nowhere are refused") {
+  const rig::matrix<bool> a(3, 3);
+  const auto refuses = [&](rig::errc code, const std::string& text, const rig::dense<double>& to) {
+    try {
+      rig::pagerank(a, {.personalised = to});
+      FAIL_CHECK("nothing was thrown: " << text);
+    } catch (const rig::error& bad) {
+      CHECK(bad.code() == code);
+      CHECK(std::string(bad.what()).find(text) != std::string::npos);
+    }
+  };
+  refuses(rig::errc::shape, "pagerank: personalised is 2x1; give 3x1",
+          rig::dense<double>(2, 1, 1.0));
+  refuses(rig::errc::shape, "pagerank: personalised is 3x2", rig::dense<double>(3, 2, 1.0));
+  refuses(rig::errc::range, "their sum 0;", rig::dense<double>(3, 1, 0.0));
+  for (const double bad : {-1.0, std::nan(""), HUGE_VAL}) {
+    rig::dense<double> to(3, 1, 1.0);
+    to(1, 0) = bad;
+    refuses(rig::errc::range, "pagerank: the least number of personalised is", to);
+  }
+}

@@ -55,6 +55,26 @@ TEST_CASE("the number of threads changes nothing") {
   CHECK(rig::reduce(a, rig::binary::plus, {.threads = 5}) == sum);
 }
 
+TEST_CASE("selections by place from a pattern without values, cut between threads") {
+  for (const char* text : {"rmat:13:16", "uniform:200000:1", "grid:200:300"}) {
+    const auto a = rig::generate::from_text(text).with_value(true);
+    const auto all = rig::to_tuples(a);
+    for (const long y : {-100000000L, -1L, 0L, 7L})
+      for (const int threads : {1, 3}) {
+        CAPTURE(text);
+        CAPTURE(y);
+        std::vector<rig::index> rows, columns;
+        for (rig::index p = 0; p < all.rows.rows(); ++p)
+          if (all.columns(p, 0) - all.rows(p, 0) <= y) {
+            rows.push_back(all.rows(p, 0));
+            columns.push_back(all.columns(p, 0));
+          }
+        const auto expected = rig::matrix<bool>::from_positions(a.rows(), a.rows(), rows, columns);
+        CHECK(are_equal(rig::select(a, rig::selection::lower, y, {.threads = threads}), expected));
+      }
+  }
+}
+
 TEST_CASE("own joins in the operator's type, and leaves C's other entries as they are") {
   const std::vector<rig::index> i{0, 1}, j{0, 1};
   const std::vector<double> before{2.5, 1e10 + 0.5};

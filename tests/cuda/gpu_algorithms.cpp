@@ -85,6 +85,11 @@ TEST_CASE("bfs, by every direction, and from several sources") {
       check_same(x.levels, y.levels);
       CHECK(x.reached == y.reached);
     }
+    check_same(rig::eccentricity(here, sources), rig::eccentricity(there, sources));
+    const auto x = rig::diameter_bound(here, 0), y = rig::diameter_bound(there, 0);
+    CHECK(x.lower == y.lower);
+    CHECK(x.upper == y.upper);
+    CHECK(x.node == y.node);
   });
 }
 
@@ -107,6 +112,7 @@ TEST_CASE("components, scc, kcore, mis and labels") {
     check_same(rig::components(here).labels, rig::components(there).labels);
     check_same(rig::scc(here).labels, rig::scc(there).labels);
     check_same(rig::kcore(here).cores, rig::kcore(there).cores);
+    check_same(rig::ktruss(here, 4).truss, rig::ktruss(there, 4).truss);
     check_same(rig::mis(here).set.as_row(), rig::mis(there).set.as_row());
     check_same(rig::label_propagation(here).labels, rig::label_propagation(there).labels);
   });
@@ -121,6 +127,14 @@ TEST_CASE("triangles, clustering, jaccard, betweenness and pagerank") {
     const std::vector<index> sources{0, 3, 8, 9};
     check_same(rig::betweenness(here, sources), rig::betweenness(there, sources));
     check_same(rig::pagerank(here).ranks, rig::pagerank(there).ranks);
+    const auto to = rig::dense<double>(here.rows(), 1, 2.0);
+    check_same(rig::pagerank(here, {.personalised = to}).ranks,
+               rig::pagerank(there, {.personalised = to.to(gpu)}).ranks);
+    // Hubs of components of like size need many iterations.
+    const auto x = rig::hits(here, {.tolerance = 0, .most_iterations = 20}),
+               y = rig::hits(there, {.tolerance = 0, .most_iterations = 20});
+    check_same(x.hubs, y.hubs);
+    check_same(x.authorities, y.authorities);
   });
 }
 

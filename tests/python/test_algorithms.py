@@ -228,6 +228,56 @@ def test_kcore(graph):
     assert found.most == cores.max(initial=0)
 
 
+def test_personalised_pagerank(graph):
+    n, A = len(graph), pattern(graph)
+    if n == 0:
+        return
+    jumps = {node: 1 + node for node in range(0, n, 3)}
+    expected = of_nodes(n, nx.pagerank(digraph(graph), personalization=jumps, tol=1e-14, max_iter=1000), dtype=float)
+    to = np.array([jumps.get(node, 0) for node in range(n)])
+    np.testing.assert_allclose(rig.pagerank(A, personalised=to, tolerance=1e-14).ranks, expected, atol=1e-10)
+    with pytest.raises(ValueError, match="pagerank: personalised"):
+        rig.pagerank(A, personalised=to[1:])
+
+
+def test_hits(graph):
+    A = pattern(graph)
+    found = rig.hits(A, tolerance=0, most_iterations=50)
+    arcs = (graph != 0).astype(float)
+    hubs = np.full(len(graph), 1 / max(len(graph), 1))
+    for _ in range(50 if arcs.any() else 0):
+        authorities = arcs.T @ hubs
+        hubs = arcs @ authorities
+        hubs /= hubs.sum()
+    if arcs.any():
+        np.testing.assert_allclose(found.hubs, hubs, atol=1e-12)
+        np.testing.assert_allclose(found.authorities, authorities / authorities.sum(), atol=1e-12)
+    else:
+        assert not found.hubs.any() and not found.authorities.any()
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_ktruss(graph, k):
+    expected = nx.k_truss(undirected(graph), k)
+    found = {(i, j) for i, j, _ in rig.ktruss(pattern(graph), k).truss.entries()}
+    assert found == {arc for i, j in expected.edges for arc in ((i, j), (j, i))}
+
+
+def test_eccentricity(graph):
+    n, A = len(graph), pattern(graph)
+    steps = of_nodes(n, {i: max(nx.single_source_shortest_path_length(digraph(graph), i).values()) for i in range(n)},
+                     dtype=np.int32)
+    same(rig.eccentricity(A), steps, np.int32)
+    same(rig.eccentricity(A, list(range(n))[::2], batch=3), steps[::2], np.int32)
+
+
+def test_diameter_bound(graph):
+    for nodes in nx.connected_components(undirected(graph)):
+        found = rig.diameter_bound(pattern(graph), min(nodes))
+        assert found.lower <= nx.diameter(undirected(graph).subgraph(nodes)) <= found.upper
+        assert found.node in nodes
+
+
 @pytest.mark.parametrize("batch", [1, 7, 32])
 def test_betweenness(graph, batch):
     n, A = len(graph), pattern(graph)
@@ -320,12 +370,16 @@ CALLS = {
     "bfs": (lambda A, **given: rig.bfs(A, 0, parents=True, **given), "push"),
     "multi_source": (lambda A, **given: rig.multi_source(A, [0, 3, 5], **given), "row"),
     "pagerank": (rig.pagerank, "row"),
+    "hits": (rig.hits, "row"),
     "components": (rig.components, None),
     "scc": (rig.scc, None),
     "sssp": (lambda A, **given: rig.sssp(A, 0, **given), "closure"),
     "triangles": (rig.triangles, "gustavson"),
     "local_clustering": (rig.local_clustering, "gustavson"),
     "kcore": (rig.kcore, "push"),
+    "ktruss": (lambda A, **given: rig.ktruss(A, 4, **given), "gustavson"),
+    "eccentricity": (lambda A, **given: rig.eccentricity(A, [0, 3, 5], **given), "row"),
+    "diameter_bound": (lambda A, **given: rig.diameter_bound(A, 0, **given), "push"),
     "betweenness": (rig.betweenness, "row"),
     "jaccard": (lambda A, **given: rig.jaccard(A, 0, **given), "push"),
     "jaccard_of_edges": (rig.jaccard_of_edges, "gustavson"),

@@ -11,11 +11,14 @@
 
 namespace rig {
 
-/// When `pagerank` stops, and how often a walk follows an arc.
+/// When `pagerank` stops, how often a walk follows an arc, and where it jumps to.
 struct pagerank_options {
   double damping = 0.85;         ///< the chance of following an arc; in [0, 1)
   double tolerance = 1e-10;      ///< stops when the ranks change by less, in sum; 0: never
   int64 most_iterations = 2000;  ///< stops then in any case
+  /// n×1, where the graph lies: how often a jump leads to each node, in proportion; at least 0.
+  /// 0×0: to all alike.
+  dense<double> personalised = {};
   /// Called after each iteration with its number, from 1 on, and the change.
   std::function<void(int, double)> progress = {};
 };
@@ -29,12 +32,13 @@ struct pagerank_result {
 
 /// How often a random walk along the arcs meets each node.
 ///
-///   r(j) = (1 − d)/n + d · (Σ_i r(i)/arcs(i) over arcs i → j + Σ r(i) over i without arcs, by n)
+///   r(j) = d · Σ_i r(i)/arcs(i) over arcs i → j + (1 − d + d · Σ r(i) over i without arcs) · p(j)
 ///
-/// Shapes: A n×n; entry (i, j) is an arc i → j, and its value is not read. Deterministic. The
-/// descriptor's kernel, threads, stream and reproducible go to the products. Places: all; one wait
-/// per iteration. Cost: O(nnz + n) per iteration, and the transpose, which A keeps. Throws error:
-/// shape, range, unknown_kernel, cannot, out_of_memory. Source: Page et al., 1999.
+/// p(j) is 1/n, or the share of j in `personalised`. Shapes: A n×n; entry (i, j) is an arc i → j,
+/// and its value is not read. Deterministic. The descriptor's kernel, threads, stream and
+/// reproducible go to the products. Places: all; one wait per iteration. Cost: O(nnz + n) per
+/// iteration, and the transpose, which A keeps. Throws error: shape, range, place, unknown_kernel,
+/// cannot, out_of_memory. Source: Page et al., 1999.
 /// @code
 /// const auto found = rig::pagerank(A);
 /// std::printf("%d iterations, rank of node 0: %g\n", found.iterations, found.ranks(0, 0));

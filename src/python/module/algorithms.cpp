@@ -59,6 +59,14 @@ nb::object column(rig::dense<T> from, bool is_column = true) {
   return numpy_array(kept->data(), rows, columns, rig::type_of<T>, is_column, std::move(owner));
 }
 
+/// The numbers of an array as doubles.
+rig::dense<double> doubles_of(const array& x, const rig::descriptor& desc) {
+  return with_type(x.full.value_type, [&]<class T>(T) {
+    return rig::apply<double>(dense_of<T>(x), rig::unary::identity,
+                              {.threads = desc.threads, .stream = desc.stream});
+  });
+}
+
 nb::object bfs(nb::handle a, rig::int64 source, flag parents, RIGBLAS_GRAPH_PARAMETERS) {
   const graph g(a, "bfs", kernel, threads, stream, progress);
   rig::bfs_options options;
@@ -81,15 +89,32 @@ nb::object multi_source(nb::handle a, nb::handle sources, RIGBLAS_GRAPH_PARAMETE
 }
 
 nb::object pagerank(nb::handle a, double damping, double tolerance, rig::int64 most_iterations,
-                    RIGBLAS_GRAPH_PARAMETERS) {
+                    nb::handle personalised, RIGBLAS_GRAPH_PARAMETERS) {
   const graph g(a, "pagerank", kernel, threads, stream, progress);
   rig::pagerank_options options;
   options.damping = damping;
   options.tolerance = tolerance;
   options.most_iterations = most_iterations;
   options.progress = g.reports<int, double>();
+  array jumps;  // its memory is read until the call ends
+  if (!personalised.is_none()) {
+    jumps = read_array(personalised, "pagerank", "personalised");
+    options.personalised = doubles_of(jumps, g.desc);
+  }
   auto found = unlocked([&] { return rig::pagerank(g.pattern(), options, g.desc); });
   return nb::make_tuple(column(std::move(found.ranks)), found.iterations, found.change);
+}
+
+nb::object hits(nb::handle a, double tolerance, rig::int64 most_iterations,
+                RIGBLAS_GRAPH_PARAMETERS) {
+  const graph g(a, "hits", kernel, threads, stream, progress);
+  rig::hits_options options;
+  options.tolerance = tolerance;
+  options.most_iterations = most_iterations;
+  options.progress = g.reports<int, double>();
+  auto found = unlocked([&] { return rig::hits(g.pattern(), options, g.desc); });
+  return nb::make_tuple(column(std::move(found.hubs)), column(std::move(found.authorities)),
+                        found.iterations, found.change);
 }
 
 nb::object components(nb::handle a, flag symmetric, RIGBLAS_GRAPH_PARAMETERS) {
@@ -142,6 +167,40 @@ nb::object kcore(nb::handle a, RIGBLAS_GRAPH_PARAMETERS) {
   options.progress = g.reports<int, rig::int64>();
   auto found = unlocked([&] { return rig::kcore(g.pattern(), options, g.desc); });
   return nb::make_tuple(column(std::move(found.cores)), found.most);
+}
+
+nb::object ktruss(nb::handle a, rig::int64 k, flag symmetric, RIGBLAS_GRAPH_PARAMETERS) {
+  const graph g(a, "ktruss", kernel, threads, stream, progress);
+  rig::ktruss_options options;
+  options.symmetric = symmetric;
+  options.progress = g.reports<int, rig::int64>();
+  const auto found = unlocked([&] { return rig::ktruss(g.pattern(), k, options, g.desc); });
+  return nb::make_tuple(matrix{erased(found.truss)}, found.rounds);
+}
+
+nb::object eccentricity(nb::handle a, nb::handle sources, rig::int64 batch,
+                        RIGBLAS_GRAPH_PARAMETERS) {
+  const graph g(a, "eccentricity", kernel, threads, stream, progress);
+  rig::eccentricity_options options;
+  options.batch = batch;
+  options.progress = g.reports<rig::int64>();
+  if (sources.is_none())
+    return column(unlocked([&] { return rig::eccentricity(g.pattern(), options, g.desc); }));
+  const index_array from = read_indices(sources, "eccentricity", "sources");
+  return column(
+      unlocked([&] { return rig::eccentricity(g.pattern(), from.view(), options, g.desc); }));
+}
+
+nb::object diameter_bound(nb::handle a, rig::int64 source, flag symmetric, rig::int64 most_sweeps,
+                          RIGBLAS_GRAPH_PARAMETERS) {
+  const graph g(a, "diameter_bound", kernel, threads, stream, progress);
+  rig::diameter_options options;
+  options.symmetric = symmetric;
+  options.most_sweeps = most_sweeps;
+  options.progress = g.reports<int, rig::int64>();
+  const auto found =
+      unlocked([&] { return rig::diameter_bound(g.pattern(), source, options, g.desc); });
+  return nb::make_tuple(found.lower, found.upper, found.node, found.sweeps);
 }
 
 nb::object betweenness(nb::handle a, nb::handle sources, rig::int64 batch,
@@ -206,13 +265,19 @@ void bind_algorithms(nb::module_& m) {
   m.def("bfs", &bfs, a, nb::arg("source"), nb::arg("parents"), RIGBLAS_GRAPH_OPTIONS);
   m.def("multi_source", &multi_source, a, nb::arg("sources"), RIGBLAS_GRAPH_OPTIONS);
   m.def("pagerank", &pagerank, a, nb::arg("damping"), nb::arg("tolerance"),
-        nb::arg("most_iterations"), RIGBLAS_GRAPH_OPTIONS);
+        nb::arg("most_iterations"), nb::arg("personalised").none(), RIGBLAS_GRAPH_OPTIONS);
+  m.def("hits", &hits, a, nb::arg("tolerance"), nb::arg("most_iterations"), RIGBLAS_GRAPH_OPTIONS);
   m.def("components", &components, a, nb::arg("symmetric"), RIGBLAS_GRAPH_OPTIONS);
   m.def("scc", &scc, a, RIGBLAS_GRAPH_OPTIONS);
   m.def("sssp", &sssp, a, nb::arg("source"), nb::arg("delta"), RIGBLAS_GRAPH_OPTIONS);
   m.def("triangles", &triangles, a, nb::arg("symmetric"), RIGBLAS_GRAPH_OPTIONS);
   m.def("local_clustering", &local_clustering, a, nb::arg("directed"), RIGBLAS_GRAPH_OPTIONS);
   m.def("kcore", &kcore, a, RIGBLAS_GRAPH_OPTIONS);
+  m.def("ktruss", &ktruss, a, nb::arg("k"), nb::arg("symmetric"), RIGBLAS_GRAPH_OPTIONS);
+  m.def("eccentricity", &eccentricity, a, nb::arg("sources").none(), nb::arg("batch"),
+        RIGBLAS_GRAPH_OPTIONS);
+  m.def("diameter_bound", &diameter_bound, a, nb::arg("source"), nb::arg("symmetric"),
+        nb::arg("most_sweeps"), RIGBLAS_GRAPH_OPTIONS);
   m.def("betweenness", &betweenness, a, nb::arg("sources").none(), nb::arg("batch"),
         RIGBLAS_GRAPH_OPTIONS);
   m.def("jaccard", &jaccard, a, nb::arg("node"), RIGBLAS_GRAPH_OPTIONS);

@@ -30,6 +30,15 @@ class PagerankResult(NamedTuple):
     change: float  #: the sum of absolute changes in the last one
 
 
+class HitsResult(NamedTuple):
+    """What `hits` finds."""
+
+    hubs: Any  #: float64 of n; their sum is 1, or 0 without arcs
+    authorities: Any  #: the same
+    iterations: int  #: how many were made
+    change: float  #: the sum of absolute changes of the hubs in the last one
+
+
 class ComponentsResult(NamedTuple):
     """What `components` finds."""
 
@@ -59,6 +68,22 @@ class KcoreResult(NamedTuple):
 
     cores: Any  #: int32 of n: the core number of each node
     most: int  #: the greatest of them
+
+
+class KtrussResult(NamedTuple):
+    """What `ktruss` finds."""
+
+    truss: Any  #: Matrix of int64: both directions of its edges, and the triangles that each lies in
+    rounds: int  #: how many were made
+
+
+class DiameterResult(NamedTuple):
+    """What `diameter_bound` finds."""
+
+    lower: int  #: the diameter is at least so many steps
+    upper: int  #: and at most so many
+    node: int  #: whose eccentricity is `lower`
+    sweeps: int  #: how many were made
 
 
 class LabelPropagationResult(NamedTuple):
@@ -174,27 +199,50 @@ def multi_source(A, sources, *, kernel="", threads=0, stream=None, progress=Fals
 
 
 @_documented
-def pagerank(A, damping=0.85, tolerance=1e-10, most_iterations=2000, *, kernel="", threads=0, stream=None,
-             progress=False):
+def pagerank(A, damping=0.85, tolerance=1e-10, most_iterations=2000, personalised=None, *, kernel="", threads=0,
+             stream=None, progress=False):
     """How often a random walk along the arcs meets each node.
 
     Parameters
     ----------
     A : Matrix of n rows and columns
-        Its values are not read. The rank of nodes without arcs is spread over all nodes.
+        Its values are not read. The rank of nodes without arcs is spread as jumps are.
     damping : float
         The chance of following an arc, at least 0 and less than 1.
     tolerance : float
         Stops when the ranks change by less, in sum; 0: never.
     most_iterations : int
+    personalised : array of n, optional
+        How often a jump leads to each node, in proportion; at least 0. By default to all alike.
     OPTIONS
 
     Returns
     -------
     PagerankResult
     """
-    return PagerankResult(*_run("pagerank", A, damping, tolerance, most_iterations, kernel=kernel, threads=threads,
-                                stream=stream, progress=progress))
+    return PagerankResult(*_run("pagerank", A, damping, tolerance, most_iterations, personalised, kernel=kernel,
+                                threads=threads, stream=stream, progress=progress))
+
+
+@_documented
+def hits(A, tolerance=1e-10, most_iterations=2000, *, kernel="", threads=0, stream=None, progress=False):
+    """Hubs, with arcs to good authorities, and authorities, with arcs from good hubs.
+
+    Parameters
+    ----------
+    A : Matrix of n rows and columns
+        Its values are not read.
+    tolerance : float
+        Stops when the hubs change by less, in sum; 0: never.
+    most_iterations : int
+    OPTIONS
+
+    Returns
+    -------
+    HitsResult
+    """
+    return HitsResult(*_run("hits", A, tolerance, most_iterations, kernel=kernel, threads=threads, stream=stream,
+                            progress=progress))
 
 
 @_documented
@@ -308,6 +356,72 @@ def kcore(A, *, kernel="", threads=0, stream=None, progress=False):
     KcoreResult
     """
     return KcoreResult(*_run("kcore", A, kernel=kernel, threads=threads, stream=stream, progress=progress))
+
+
+@_documented
+def ktruss(A, k, symmetric=False, *, kernel="", threads=0, stream=None, progress=False):
+    """The largest subgraph whose edges each lie in at least k - 2 of its triangles.
+
+    Parameters
+    ----------
+    A : Matrix of n rows and columns
+        Its values are not read; the graph is its undirected view without self loops.
+    k : int
+        At least 3.
+    symmetric : bool
+        A equals its transpose. It is not checked.
+    OPTIONS
+
+    Returns
+    -------
+    KtrussResult
+    """
+    return KtrussResult(*_run("ktruss", A, k, symmetric, kernel=kernel, threads=threads, stream=stream,
+                              progress=progress))
+
+
+@_documented
+def eccentricity(A, sources=None, batch=64, *, kernel="", threads=0, stream=None, progress=False):
+    """The greatest number of steps from each source to a node that it reaches.
+
+    Parameters
+    ----------
+    A : Matrix of n rows and columns
+        Its values are not read.
+    sources : list of int, or array, optional
+        By default every node.
+    batch : int
+        Sources that are searched at once.
+    OPTIONS
+
+    Returns
+    -------
+    array of int32, of the number of sources
+    """
+    return _run("eccentricity", A, sources, batch, kernel=kernel, threads=threads, stream=stream, progress=progress)
+
+
+@_documented
+def diameter_bound(A, source, symmetric=False, most_sweeps=4, *, kernel="", threads=0, stream=None, progress=False):
+    """Bounds of the most steps between two nodes of a node's component, in the undirected view.
+
+    Parameters
+    ----------
+    A : Matrix of n rows and columns
+        Its values are not read.
+    source : int
+    symmetric : bool
+        A equals its transpose. It is not checked.
+    most_sweeps : int
+        Stops then, or earlier if both bounds meet.
+    OPTIONS
+
+    Returns
+    -------
+    DiameterResult
+    """
+    return DiameterResult(*_run("diameter_bound", A, source, symmetric, most_sweeps, kernel=kernel, threads=threads,
+                                stream=stream, progress=progress))
 
 
 @_documented

@@ -30,6 +30,10 @@ class spread_row {
     row_ = i;
     begin_ = a_.offset(i);
     end_ = a_.offset(i + 1);
+    if constexpr (is_ignoring_left<S>) {
+      for (int64 e = begin_; e < end_; ++e) present_.set(a_.entries[e]);
+      return;
+    }
     for (int64 e = begin_, n; e < end_; e += n) {
       n = left_.at_once(end_ - e);
       const typename S::left* const a = left_.read(e, n);
@@ -233,7 +237,7 @@ struct dot_state : spread_row<S> {
   [[gnu::always_inline]] void prefetch(const index* columns, int64 count) const {
     if (are_far_) prefetch_rows(b, columns, count);
   }
-  void add_column(index j, result_piece<output<S>>& to) {
+  [[gnu::always_inline]] void add_column(index j, result_piece<output<S>>& to) {
     const int64 begin = b.offset(j), end = b.offset(j + 1);
     typename S::accum sum{};
     if (this->dot(b, right, j, begin, end, sum))
