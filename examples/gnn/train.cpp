@@ -86,9 +86,10 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.add_hidden("k", my.k);
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add_hidden("seed", static_cast<long>(my.how.seed));
-  out.note("result", percent(found.best.test) + " of the test nodes, " +
-                         percent(found.best.validation) + " of the validation nodes, " +
-                         percent(found.best.train) + " of the training nodes");
+  out.note("result", std::string(gnn::name_of_score(data)) + ": " + percent(found.best.test) +
+                         " of the test nodes, " + percent(found.best.validation) +
+                         " of the validation nodes, " + percent(found.best.train) +
+                         " of the training nodes");
   add_scores(out, found.best, data, z);
   out.add("last_loss", found.last_loss);
   out.add("epochs", found.epochs);
@@ -143,8 +144,8 @@ int main(int count, char** arguments) {
   po::options_description own("Training", 100);
   auto add = own.add_options();
   add("data", po::value(&my.data)->required()->value_name("DIR"),
-      "a folder with graph, features, labels and split; or reddit-like, products-like, "
-      "proteins-like, with :NODES behind it a smaller one");
+      "a folder with graph, features, labels and split, in a format of docs/guide/training.md; or "
+      "reddit-like, products-like, proteins-like, with :NODES behind it a smaller one");
   add("model", po::value(&my.model)->default_value("gcn"),
       "gcn, sage, gin, gat; or mlp, which does not see the graph");
   add("aggregate", po::value(&my.aggregate)->default_value("mean"),
