@@ -27,8 +27,8 @@ struct dataset {
 };
 
 /// Reads a data set from a folder or an archive, in one of the formats of docs/guide/training.md,
-/// or generates `reddit-like`, `products-like` or `proteins-like`, with `:NODES` behind it a smaller
-/// one. Throws error: io; format, with file and line, node or key; shape, range.
+/// or generates `reddit-like`, `products-like` or `proteins-like`, with `:NODES` behind it a
+/// smaller one. Throws error: io; format, with file and line, node or key; shape, range.
 dataset load_data(const std::string& from);
 /// Whether a name is one of generated data, with `:` and anything behind it or not.
 bool is_generated(const std::string& from);
