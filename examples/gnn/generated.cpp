@@ -45,14 +45,15 @@ struct recipe {
   index classes;  ///< community c has class c modulo this; 0: a class of its own
   double signal;  ///< the deviation of the means of the communities; that of the noise is 1
   double strays;  ///< the share of nodes with the class and the features of another community
+  double shown;   ///< the share of nodes with the features of their own community, not its partner
   index tasks;    ///< 0: a node has a class
   double task_share, flipped;  ///< communities with a task, and labels that differ from theirs
   double train, validation;    ///< shares of the nodes; the others test
 };
 constexpr recipe recipes[] = {
-    {"reddit-like", 602, 0, 0.08, 0.05, 0, 0, 0, 0.66, 0.10},
-    {"proteins-like", 8, 0, 2.0, 0.05, 112, 0.3, 0.02, 0.65, 0.16},
-    {"products-like", 100, 47, 0.08, 0.05, 0, 0, 0, 0.08, 0.02},
+    {"reddit-like", 602, 0, 0.5, 0.10, 0.60, 0, 0, 0, 0.66, 0.10},
+    {"proteins-like", 8, 0, 6.0, 0.05, 0.55, 112, 0.3, 0.02, 0.65, 0.16},
+    {"products-like", 100, 47, 0.08, 0.05, 1, 0, 0, 0, 0.08, 0.02},
 };
 
 /// The community graph of a recipe with `nodes` nodes, and the community of each node.
@@ -119,6 +120,13 @@ dataset generate(const recipe& by, index nodes) {
     if (of_strays.uniform(2 * i) < by.strays)
       community[i] = of_strays.below(shape.blocks, 2 * i + 1);
   generate_labels(by, community, shape.blocks, data);
+  // Communities are partners two by two. The features of a node say little about which of the two
+  // is its own, and those of many neighbours say it.
+  const noise of_shown(1, 6);
+  for (std::size_t i = 0; i < community.size(); ++i)
+    if (const index partner = community[i] ^ 1;
+        partner < shape.blocks && of_shown.uniform(i) >= by.shown)
+      community[i] = partner;
   data.features = generate_features(by, community);
   for (index i = 0; i < shape.n; ++i) {
     const double u = of_parts.uniform(static_cast<std::uint64_t>(i));
