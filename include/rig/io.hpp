@@ -66,9 +66,8 @@ struct read_options {
 /// detected by content. T: float, double, int32, int64, bool.
 ///
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
-/// element of an array is an entry, zeros too. An edge list gives a square matrix; its repeated
-/// edges without values are one entry. Repeated entries of coo add up, as in SciPy. A read over 2 s
-/// shows its progress if stderr is a terminal.
+/// element of an array is an entry, zeros too. An edge list is square; its repeated edges without
+/// values are one entry; those of coo add up. A read over 2 s shows its progress on a terminal.
 /// Cost: linear time; memory for the entries, twice, and 4 bytes per row that the file claims, 8
 /// beyond 2^31 entries. If the machine has less, that is an error before any allocation.
 /// Throws error: format, "file:line: reason", for every defect of the file, duplicates and damaged
