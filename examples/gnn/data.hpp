@@ -26,13 +26,9 @@ struct dataset {
   }
 };
 
-/// Reads graph.mtx, features.mtx or features.npy, labels.txt and split.txt of a folder, or
-/// generates `reddit-like`, `products-like` or `proteins-like`, with `:NODES` behind it a smaller
-/// one.
-///
-/// Labels: an integer a line, −1 for none. Split: lines `train`, `val` and `test`, each followed by
-/// nodes, from 0. Generated classes are the communities of the graph, see docs/guide/training.md.
-/// Throws error: io; format, with file and line; shape, range.
+/// Reads a data set from a folder or an archive, in one of the formats of docs/guide/training.md,
+/// or generates `reddit-like`, `products-like` or `proteins-like`, with `:NODES` behind it a
+/// smaller one. Throws error: io; format, with file and line, node or key; shape, range.
 dataset load_data(const std::string& from);
 /// Whether a name is one of generated data, with `:` and anything behind it or not.
 bool is_generated(const std::string& from);

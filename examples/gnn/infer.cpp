@@ -124,7 +124,7 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
   const gnn::shape& s = net.shape();
   out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(s.model)]));
   out.add_hidden("data", data.name);
-  if (s.model == gnn::kind::sage)
+  if (s.model == gnn::kind::sage || s.aggregate != gnn::gathering::mean)
     out.add_hidden("aggregate",
                    std::string(gnn::gathering_names[static_cast<std::size_t>(s.aggregate)]));
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));

@@ -13,7 +13,8 @@
 namespace gnn {
 
 enum class kind { gcn, sage, gin, gat, mlp };
-enum class gathering { mean, pool, gcn };  ///< how SAGE gathers
+/// How SAGE gathers; gcn also divides the sums of GIN.
+enum class gathering { mean, pool, gcn };
 inline constexpr std::array<std::string_view, 5> kind_names = {"gcn", "sage", "gin", "gat", "mlp"};
 inline constexpr std::array<std::string_view, 3> gathering_names = {"mean", "pool", "gcn"};
 
@@ -81,6 +82,8 @@ aggregation<T> aggregation_of(const shape& s, const rig::matrix<T>& graph,
     case kind::gcn:
       return {rig::gcn_normalise(graph), false, desc};
     case kind::gin:  // (1 + ε)·x_i + Σ x_k with ε = 0
+      if (s.aggregate == gathering::gcn) return {rig::gcn_normalise(graph), false, desc};
+      return {with_loops(), false, desc};
     case kind::gat:
       return {with_loops(), false, desc};
     case kind::sage:

@@ -7,6 +7,14 @@
 #endif
 
 namespace gnn {
+namespace {
+
+using rig::index;
+
+/// Whether areas under ROC curves are scores: each column is a task, or there are two classes.
+bool has_areas(const dataset& data) { return data.multi_label || data.y.columns() == 2; }
+
+}  // namespace
 
 dataset load(const std::string& from) {
   try {
@@ -36,10 +44,21 @@ void add_scores(example::report& to, const scores& found, const dataset& data,
   to.add("train_accuracy", found.train);
   to.add("val_accuracy", found.validation);
   to.add("test_accuracy", found.test);
-  if (!data.multi_label) return;
-  const auto here = z.to(rig::cpu());
-  to.add("val_roc_auc", roc_auc<float>(here, data.y, data.parts[1]));
-  to.add("test_roc_auc", roc_auc<float>(here, data.y, data.parts[2]));
+  if (!has_areas(data)) return;
+  // Of two classes the second is the label, and the margin over the first is its result.
+  auto results = z.to(rig::cpu()), labels = data.y;
+  if (!data.multi_label) {
+    const index n = results.rows();
+    rig::dense<float> margins(n, 1), second(n, 1);
+    for (index i = 0; i < n; ++i) {
+      margins(i, 0) = results(i, 1) - results(i, 0);
+      second(i, 0) = labels(i, 1);
+    }
+    results = margins;
+    labels = second;
+  }
+  to.add("val_roc_auc", roc_auc<float>(results, labels, data.parts[1]));
+  to.add("test_roc_auc", roc_auc<float>(results, labels, data.parts[2]));
 }
 
 long peak_bytes(rig::place where) {

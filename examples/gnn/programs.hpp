@@ -33,7 +33,12 @@ struct moved {
 };
 moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where);
 
-/// Adds the scores, and for several labels the areas under the ROC curves of results `z`.
+/// What the shares of `scores` are.
+inline const char* name_of_score(const dataset& data) {
+  return data.multi_label ? "micro-F1" : "accuracy";
+}
+/// Adds the scores; for several labels, or two classes, also the areas under the ROC curves of
+/// results `z`.
 void add_scores(example::report& to, const scores& found, const dataset& data,
                 const rig::dense<float>& z);
 

@@ -24,15 +24,16 @@ source_of() {
     *) echo "--data $data/$1 --normalize-features" ;;
   esac
 }
-# gcn has the width of Kipf & Welling on real graphs, the others the default.
+# gcn has the width of Kipf & Welling on their graphs, the others the default.
 options_of() {
   case $1-$2 in
+    proteins-like* | *-like*-sage-pool) width="--hidden 128 --dropout 0" ;;
     *-like*) width="--hidden 128" ;;
-    *-gcn | *-mlp) width="--hidden 16" ;;
+    cora-gcn | cora-mlp | citeseer-gcn | citeseer-mlp) width="--hidden 16" ;;
     *) width= ;;
   esac
   case $2 in
-    sage-*) echo "--model sage --aggregate ${2#sage-} $width" ;;
+    sage-* | gin-*) echo "--model ${2%-*} --aggregate ${2#*-} $width" ;;
     *) echo "--model $2 $width" ;;
   esac
 }

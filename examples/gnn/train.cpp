@@ -81,14 +81,16 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.add("model", my.model);
   out.add_hidden("data", data.name);
   out.add_json("normalised", my.normalise_features ? "true" : "false", "");
-  out.add_hidden("aggregate", my.model == "sage" ? my.aggregate : std::string());
+  const bool is_named = my.model == "sage" || my.aggregate != "mean";
+  out.add_hidden("aggregate", is_named ? my.aggregate : std::string());
   out.add_hidden("hidden", my.hidden);
   out.add_hidden("k", my.k);
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add_hidden("seed", static_cast<long>(my.how.seed));
-  out.note("result", percent(found.best.test) + " of the test nodes, " +
-                         percent(found.best.validation) + " of the validation nodes, " +
-                         percent(found.best.train) + " of the training nodes");
+  out.note("result", std::string(gnn::name_of_score(data)) + ": " + percent(found.best.test) +
+                         " of the test nodes, " + percent(found.best.validation) +
+                         " of the validation nodes, " + percent(found.best.train) +
+                         " of the training nodes");
   add_scores(out, found.best, data, z);
   out.add("last_loss", found.last_loss);
   out.add("epochs", found.epochs);
@@ -129,8 +131,9 @@ void check(const settings& my, const std::string& kernel) {
   require(my.how.rate > 0, "--lr is above 0, not " + example::digits(my.how.rate));
   example::require_at_least(0.0, "--weight-decay", my.how.decay);
   example::require_at_least(0L, "--seed", my.seed);
-  require(my.aggregate == "mean" || my.model == "sage",
-          "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
+  require(
+      my.aggregate == "mean" || my.model == "sage" || (my.model == "gin" && my.aggregate == "gcn"),
+      "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
   require(!example::is_sampled(kernel),
           "--kernel " + kernel + " leaves entries out; train exactly, and pass it to gnn_infer");
 }
@@ -143,12 +146,12 @@ int main(int count, char** arguments) {
   po::options_description own("Training", 100);
   auto add = own.add_options();
   add("data", po::value(&my.data)->required()->value_name("DIR"),
-      "a folder with graph, features, labels and split; or reddit-like, products-like, "
-      "proteins-like, with :NODES behind it a smaller one");
+      "a folder with graph, features, labels and split, in a format of docs/guide/training.md; or "
+      "reddit-like, products-like, proteins-like, with :NODES behind it a smaller one");
   add("model", po::value(&my.model)->default_value("gcn"),
       "gcn, sage, gin, gat; or mlp, which does not see the graph");
   add("aggregate", po::value(&my.aggregate)->default_value("mean"),
-      "how sage gathers: mean, pool or gcn");
+      "how sage gathers: mean, pool or gcn; gin with gcn divides its sums as gcn does");
   add("hidden", po::value(&my.hidden)->default_value(64)->value_name("H"),
       "width of the layers between");
   add("layers", po::value(&my.layers)->default_value(2)->value_name("L"), "number of layers");

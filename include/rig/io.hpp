@@ -1,7 +1,7 @@
 #pragma once
 
 /// @file
-/// Readers and writers of Matrix Market, edge lists, NumPy arrays and archives.
+/// Readers and writers of Matrix Market, edge lists, .csv, NumPy arrays and archives.
 ///
 /// Matrix Market: coordinate or array; real, integer or pattern; general, symmetric or
 /// skew-symmetric; never complex. A symmetric file may list an entry in either half, not in both. A
@@ -16,6 +16,7 @@
 /// number that does not overflow. Other numbers are refused, never truncated.
 
 #include <string>
+#include <string_view>
 
 #include "rig/accumulate.hpp"
 #include "rig/dense.hpp"
@@ -55,14 +56,18 @@ struct read_options {
   /// merge in every edge list, and in Matrix Market if any operator is named.
   accumulator duplicates = accumulator::none;
   bool symmetrise = false;  ///< returns A ∪ Aᵀ, as `symmetrise` does; A must be square
+  /// In a .npz file: how the names of the matrix's arrays begin. Empty: `shape`, `data` and so on,
+  /// as SciPy names them; if there is no `shape`, `adj_shape`, `adj_data` and so on.
+  std::string_view arrays = {};
 };
 
 /// Reads a sparse matrix: Matrix Market if it has its banner or a name ending in .mtx or .mtx.gz,
-/// otherwise an edge list. Gzip is detected by content. T: float, double, int32, int64, bool.
+/// .npz of scipy.sparse.save_npz (csr, csc, coo) by content, otherwise an edge list. Gzip is
+/// detected by content. T: float, double, int32, int64, bool.
 ///
 /// Both halves of a symmetric file become entries. A pattern is an iso matrix of ones; every
-/// element of an array is an entry, zeros too. An edge list gives a square matrix; its repeated
-/// edges without values are one entry. A read over 2 s shows its progress if stderr is a terminal.
+/// element of an array is an entry, zeros too. An edge list is square; its repeated edges without
+/// values are one entry; those of coo add up. A read over 2 s shows its progress on a terminal.
 /// Cost: linear time; memory for the entries, twice, and 4 bytes per row that the file claims, 8
 /// beyond 2^31 entries. If the machine has less, that is an error before any allocation.
 /// Throws error: format, "file:line: reason", for every defect of the file, duplicates and damaged
@@ -82,8 +87,9 @@ requires(!is_in_files<T>) matrix<T> read_matrix(const std::string&, const read_o
 }
 /// @endcond
 
-/// Reads a dense matrix: .npy or Matrix Market by content, gzip too. A pipe works only for
-/// coordinate files; an array must be a regular file, because its length bounds the allocation.
+/// Reads a dense matrix: .npy or Matrix Market by content, .csv by name, gzip too. A pipe works
+/// only for coordinate files; an array must be a regular file, because its length bounds the
+/// allocation. A line of .csv is a row of numbers with commas between them; there is no header.
 ///
 /// .npy: versions 1 to 3; `<f2`, `<f4`, `<f8`, `<i4`, `<i8`, `|u1` and `|b1`; C or Fortran order; n
 /// elements in one dimension become n×1. Elements that a coordinate file does not list are 0. Its
@@ -99,6 +105,22 @@ dense<T> read_dense(const std::string& path);
 /// @cond internal
 template <class T>
 requires(!is_in_files<T>) dense<T> read_dense(const std::string&) {
+  refuse_in_files<T>();
+  return {};
+}
+/// @endcond
+
+/// Reads an array of a NumPy archive, .npz, by its name there. Rules, T and what is thrown: as for
+/// a .npy file. Throws error(format) with the names of all arrays if there is none of this name.
+/// @code
+/// rig::write_quantized("features.npz", rig::quantized::from(B));
+/// const auto steps = rig::read_dense<float>("features.npz", "step");
+/// @endcode
+template <class T>
+dense<T> read_dense(const std::string& path, const std::string& array);
+/// @cond internal
+template <class T>
+requires(!is_in_files<T>) dense<T> read_dense(const std::string&, const std::string&) {
   refuse_in_files<T>();
   return {};
 }

@@ -12,7 +12,10 @@
 namespace rig::io {
 
 inline constexpr std::string_view npy_magic = "\x93NUMPY";
+inline constexpr std::string_view npz_magic = "PK\3\4";
 inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
+inline bool is_npy(input_file& file) { return file.peek(npy_magic.size()) == npy_magic; }
+inline bool is_npz(input_file& file) { return file.peek(npz_magic.size()) == npz_magic; }
 
 /// Runs `work` on a file; every out-of-memory error names the file.
 template <class Work>
@@ -34,8 +37,17 @@ template <class T>
 matrix<T> read_edge_list(input_file& file, const read_options& options);
 template <class T>
 dense<T> read_npy(input_file& file);
+template <class T>
+dense<T> read_csv(input_file& file);
 
 quantized read_npz(input_file& file);
+/// An array of an archive.
+template <class T>
+dense<T> read_npz_array(input_file& file, const std::string& array);
+/// The sparse matrix in the arrays whose names begin with `arrays`; if that is empty and there is
+/// no array `shape`, with `adj_`.
+template <class T>
+matrix<T> read_npz_matrix(input_file& file, std::string_view arrays);
 
 /// The header of a .npy file; an array with one dimension has one column.
 struct npy_header {

@@ -20,7 +20,15 @@ bool is_matrix_market(io::input_file& file) {
                     [](char x, char y) { return (x | 32) == (y | 32); });
 }
 
-bool is_npy(io::input_file& file) { return file.peek(io::npy_magic.size()) == io::npy_magic; }
+/// Whether the name says that lines hold numbers and commas.
+bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".csv.gz"); }
+
+template <class T>
+matrix<T> read_sparse(io::input_file& file, const read_options& options) {
+  if (io::is_npz(file)) return io::read_npz_matrix<T>(file, options.arrays);
+  if (is_matrix_market(file)) return io::read_matrix_market<T>(file, options);
+  return io::read_edge_list<T>(file, options);
+}
 
 }  // namespace
 
@@ -32,10 +40,9 @@ matrix<T> read_matrix(const std::string& path, const read_options& options) {
            {path, ": duplicates are folded by an operator such as plus or maximum; set ",
             "read_options::duplicates to one, or to none to refuse them"});
     io::input_file file(path);
-    if (is_npy(file))
+    if (io::is_npy(file))
       fail(errc::format, {path, ": .npy holds a dense matrix; read it with read_dense"});
-    matrix<T> made = is_matrix_market(file) ? io::read_matrix_market<T>(file, options)
-                                            : io::read_edge_list<T>(file, options);
+    matrix<T> made = read_sparse<T>(file, options);
     return options.symmetrise ? symmetrise(made) : made;
   });
 }
@@ -44,9 +51,20 @@ template <class T>
 dense<T> read_dense(const std::string& path) {
   return io::naming(path, [&] {
     io::input_file file(path);
-    if (is_npy(file)) return io::read_npy<T>(file);
+    if (io::is_npy(file)) return io::read_npy<T>(file);
     if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
-    fail(errc::format, {path, ": the file is neither .npy nor Matrix Market"});
+    if (is_csv(path)) return io::read_csv<T>(file);
+    if (io::is_npz(file))
+      fail(errc::format, {path, ": .npz holds several arrays; name one: read_dense(path, array)"});
+    fail(errc::format, {path, ": the file is neither .npy nor Matrix Market, nor named .csv"});
+  });
+}
+
+template <class T>
+dense<T> read_dense(const std::string& path, const std::string& array) {
+  return io::naming(path, [&] {
+    io::input_file file(path);
+    return io::read_npz_array<T>(file, array);
   });
 }
 
@@ -68,5 +86,11 @@ template dense<double> read_dense(const std::string&);
 template dense<int32> read_dense(const std::string&);
 template dense<int64> read_dense(const std::string&);
 template dense<bool> read_dense(const std::string&);
+
+template dense<float> read_dense(const std::string&, const std::string&);
+template dense<double> read_dense(const std::string&, const std::string&);
+template dense<int32> read_dense(const std::string&, const std::string&);
+template dense<int64> read_dense(const std::string&, const std::string&);
+template dense<bool> read_dense(const std::string&, const std::string&);
 
 }  // namespace rig

@@ -1,4 +1,5 @@
-// A quantized in NumPy's .npz: a zip archive of .npy files, as defined by PKWARE's APPNOTE 6.3.
+// NumPy's .npz: a zip archive of .npy files, as defined by PKWARE's APPNOTE 6.3. It holds a
+// quantized, a sparse matrix of SciPy, or arrays.
 
 #include <zlib.h>
 
@@ -6,10 +7,14 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <functional>
+#include <map>
 
 #include "io/formats.hpp"
+#include "rig/accumulate.hpp"
 #include "rig/io.hpp"
 #include "rig/output_file.hpp"
+#include "rig/rearrange.hpp"
 
 namespace rig::io {
 namespace {
@@ -22,7 +27,7 @@ constexpr std::size_t local_bytes = 30, end_bytes = 22, wide_end_bytes = 56,
 constexpr std::uint16_t wide_extra = 1;  // the extra field with 64-bit sizes
 constexpr std::uint64_t in_wide_extra = 0xffffffff;
 
-constexpr std::array<const char*, 3> member_names = {"codes.npy", "low.npy", "step.npy"};
+constexpr std::array<std::string_view, 3> member_names = {"codes.npy", "low.npy", "step.npy"};
 
 struct member {
   file_part part;
@@ -113,7 +118,7 @@ directory find_directory(const input_file& file) {
       end = offset;
     }
   }
-  constexpr std::uint64_t longest = 1 << 16;  // three members, with room for any extra field
+  constexpr std::uint64_t longest = 1 << 16;  // some hundred members
   if (out.offset > end || out.bytes > end - out.offset)
     file.refuse({"the archive's directory has ", out.bytes, " bytes from byte ", out.offset,
                  ", past its end at ", end});
@@ -185,24 +190,75 @@ member read_entry(const input_file& file, fields& list, const directory& where) 
   return out;
 }
 
-std::array<member, 3> read_directory(const input_file& file) {
-  const directory where = find_directory(file);
-  const std::string text = bytes_at(file, where.offset, where.bytes);
-  fields list(file, text);
-  std::array<member, 3> out;
-  for (std::uint64_t e = 0; e < where.entries; ++e) {
-    member found = read_entry(file, list, where);
-    const auto place = std::find(member_names.begin(), member_names.end(), found.part.name);
-    if (place == member_names.end())
-      file.refuse({"the member ", in_quotes(found.part.name), " is not known"});
-    member& one = out[static_cast<std::size_t>(place - member_names.begin())];
-    if (!one.part.name.empty())
-      file.refuse({"the member ", in_quotes(found.part.name), " comes twice"});
-    one = std::move(found);
+/// An archive: its members by name.
+struct archive {
+  const input_file& file;
+  std::map<std::string, member, std::less<>> members;
+
+  explicit archive(input_file& from) : file(from) {
+    if (!is_npz(from)) from.refuse({"not a .npz file: it does not begin as one"});
+    if (from.size() == 0)
+      fail(errc::io, {from.path(), ": a .npz file is read from a regular file only"});
+    const directory where = find_directory(file);
+    const std::string text = bytes_at(file, where.offset, where.bytes);
+    fields list(file, text);
+    for (std::uint64_t e = 0; e < where.entries; ++e) {
+      member found = read_entry(file, list, where);
+      const std::string name = found.part.name;
+      if (!members.emplace(name, std::move(found)).second)
+        file.refuse({"the member ", in_quotes(name), " comes twice"});
+    }
+    if (!list.empty()) file.refuse({"the archive's directory is longer than its entries"});
   }
-  if (!list.empty()) file.refuse({"the archive's directory is longer than its entries"});
+
+  bool has(const std::string& array) const { return members.contains(array + ".npy"); }
+  const member& at(const std::string& array) const {
+    if (const auto found = members.find(array + ".npy"); found != members.end())
+      return found->second;
+    std::string all;
+    for (const auto& [name, of] : members) all += (all.empty() ? "" : ", ") + in_quotes(name);
+    file.refuse({"the member ", in_quotes(array + ".npy"), " is missing; the archive has ", all});
+  }
+  /// Checks the bytes of a member that has been read.
+  void check(const member& of, const input_file& read) const {
+    if (read.crc() != of.crc)
+      read.refuse({"the CRC-32 is ", read.crc(), ", and that of the archive's directory ", of.crc});
+  }
+  /// The numbers of an array, converted to T.
+  template <class T>
+  dense<T> numbers(const std::string& array) const {
+    const member& of = at(array);
+    input_file in(file.path(), of.part);
+    if (!is_npy(in)) in.refuse({"not a .npy file"});
+    dense<T> out = read_npy<T>(in);
+    check(of, in);
+    return out;
+  }
+  /// The letters of a short text without dimensions, of bytes or of four bytes each.
+  std::string text(const std::string& array) const {
+    const member& of = at(array);
+    input_file in(file.path(), of.part);
+    char head[10] = {}, letters[64] = {};  // the magic, the version, the header's length
+    in.read(head, sizeof(head));
+    std::uint16_t length = 0;
+    std::memcpy(&length, head + sizeof(head) - sizeof(length), sizeof(length));
+    std::string header(length, '\0');
+    in.read(header.data(), header.size());
+    std::string out(letters, in.read(letters, sizeof(letters)));
+    check(of, in);
+    std::erase(out, '\0');
+    return out;
+  }
+};
+
+/// The members of a quantized: three, and nothing else.
+std::array<member, 3> members_of_codes(const archive& in) {
+  for (const auto& [name, of] : in.members)
+    if (std::find(member_names.begin(), member_names.end(), name) == member_names.end())
+      in.file.refuse({"the member ", in_quotes(name), " is not known"});
+  std::array<member, 3> out;
   for (std::size_t n = 0; n < member_names.size(); ++n)
-    if (out[n].part.name.empty()) file.refuse({"the member \"", member_names[n], "\" is missing"});
+    out[n] = in.at(std::string(member_names[n]).substr(0, member_names[n].size() - 4));
   return out;
 }
 
@@ -210,32 +266,85 @@ std::array<member, 3> read_directory(const input_file& file) {
 struct array_in_file {
   input_file file;
   npy_header head;
+  const archive& in;
   const member& of;
 
-  array_in_file(const std::string& path, const member& of, const char* type)
-      : file(path, of.part), of(of) {
-    if (file.peek(npy_magic.size()) != npy_magic) file.refuse({"not a .npy file"});
+  array_in_file(const archive& in, const member& of, const char* type)
+      : file(in.file.path(), of.part), in(in), of(of) {
+    if (!is_npy(file)) file.refuse({"not a .npy file"});
     head = read_npy_header(file);
     if (head.type != type) file.refuse({"the type ", in_quotes(head.type), " is not ", type});
   }
   template <class T>
   void read(T* out) {
     read_npy_numbers(file, head, out);
-    if (file.crc() != of.crc)
-      file.refuse({"the CRC-32 is ", file.crc(), ", and that of the archive's directory ", of.crc});
+    in.check(of, file);
   }
 };
 
+template <class T>
+std::span<const T> span_of(const dense<T>& x) {
+  return {x.data(), static_cast<std::size_t>(x.rows()) * static_cast<std::size_t>(x.columns())};
+}
+
+/// The values of a sparse matrix, or a 1 for each entry if the archive has none.
+template <class T>
+dense<T> values_of(const archive& in, const std::string& name, index count) {
+  return in.has(name) ? in.numbers<T>(name) : dense<T>(count, 1, T(1));
+}
+
+template <class T>
+matrix<T> from_offsets(const archive& in, const std::string& arrays, int64 rows, int64 columns) {
+  const auto offsets = in.numbers<int64>(arrays + "indptr");
+  const auto entries = in.numbers<index>(arrays + "indices");
+  const auto values = values_of<T>(in, arrays + "data", entries.rows());
+  return matrix<T>::from_csr(rows, columns, span_of(offsets), span_of(entries), span_of(values),
+                             input::sorted);
+}
+
+template <class T>
+matrix<T> from_coordinates(const archive& in, const std::string& arrays, int64 rows,
+                           int64 columns) {
+  const auto i = in.numbers<index>(arrays + "row"), j = in.numbers<index>(arrays + "col");
+  const auto values = values_of<T>(in, arrays + "data", i.rows());
+  return matrix<T>::from_tuples(rows, columns, span_of(i), span_of(j), span_of(values),
+                                [](T x, T y) { return accumulate(accumulator::plus, x, y); });
+}
+
 }  // namespace
 
+template <class T>
+dense<T> read_npz_array(input_file& file, const std::string& array) {
+  return archive(file).numbers<T>(array);
+}
+
+template <class T>
+matrix<T> read_npz_matrix(input_file& file, std::string_view named) {
+  const archive in(file);
+  const std::string arrays(named.empty() && !in.has("shape") ? "adj_" : named);
+  const auto shape = in.numbers<int64>(arrays + "shape");
+  if (shape.rows() != 2 || shape.columns() != 1)
+    file.refuse({"the array ", in_quotes(arrays + "shape"), " has ", shape.rows(), "x",
+                 shape.columns(), " numbers, not 2"});
+  const int64 rows = shape(0, 0), columns = shape(1, 0);
+  const std::string format = in.has(arrays + "format") ? in.text(arrays + "format") : "csr";
+  try {
+    if (format == "csr") return from_offsets<T>(in, arrays, rows, columns);
+    if (format == "csc") return transpose(from_offsets<T>(in, arrays, columns, rows));
+    if (format == "coo") return from_coordinates<T>(in, arrays, rows, columns);
+  } catch (const error& e) {
+    if (std::string_view(e.what()).starts_with(file.path())) throw;
+    file.refuse({e.what()});
+  }
+  file.refuse({"the format ", in_quotes(format),
+               " is not supported; csr, csc and coo are: convert it with SciPy's tocsr()"});
+}
+
 quantized read_npz(input_file& file) {
-  constexpr std::string_view magic = "PK\3\4";
-  if (file.peek(magic.size()) != magic) file.refuse({"not a .npz file: it does not begin as one"});
-  if (file.size() == 0)
-    fail(errc::io, {file.path(), ": a .npz file is read from a regular file only"});
-  const std::array<member, 3> members = read_directory(file);
-  array_in_file codes(file.path(), members[0], "|u1"), low(file.path(), members[1], "<f4"),
-      step(file.path(), members[2], "<f4");
+  const archive in(file);
+  const std::array<member, 3> members = members_of_codes(in);
+  array_in_file codes(in, members[0], "|u1"), low(in, members[1], "<f4"),
+      step(in, members[2], "<f4");
   for (const array_in_file* range : {&low, &step}) {
     const npy_header& head = range->head;
     if (head.columns != 1 || (head.rows != 1 && head.rows != codes.head.columns))
@@ -260,6 +369,18 @@ quantized read_npz(input_file& file) {
   codes.read(out.codes);
   return out.made;
 }
+
+template dense<float> read_npz_array(input_file&, const std::string&);
+template dense<double> read_npz_array(input_file&, const std::string&);
+template dense<int32> read_npz_array(input_file&, const std::string&);
+template dense<int64> read_npz_array(input_file&, const std::string&);
+template dense<bool> read_npz_array(input_file&, const std::string&);
+
+template matrix<float> read_npz_matrix(input_file&, std::string_view);
+template matrix<double> read_npz_matrix(input_file&, std::string_view);
+template matrix<int32> read_npz_matrix(input_file&, std::string_view);
+template matrix<int64> read_npz_matrix(input_file&, std::string_view);
+template matrix<bool> read_npz_matrix(input_file&, std::string_view);
 
 }  // namespace rig::io
 

@@ -60,10 +60,7 @@ std::vector<std::string> matrices_below(const std::string& folder) {
 rig::matrix<float> read_pattern(const std::string& path) {
   // As bools, because those take numbers that exceed a float.
   constexpr rig::read_options merged{.duplicates = rig::accumulator::logical_or};
-  rig::matrix<float> read =
-      path.ends_with(".npz")
-          ? read_npz(path)
-          : rig::matrix<float>(rig::read_matrix<bool>(path, merged).shared_structure());
+  rig::matrix<float> read(rig::read_matrix<bool>(path, merged).shared_structure());
   if (read.nnz() == 0)
     rig::fail(rig::errc::shape, {path, ": ", read.rows(), "x", read.columns(), " without entries"});
   return read;

@@ -23,10 +23,6 @@ std::vector<std::string> matrices_below(const std::string& folder);
 /// Throws rig::error for a damaged file, and for a matrix without entries.
 rig::matrix<float> read_pattern(const std::string& path);
 
-/// The pattern in a .npz file: as scipy.sparse.save_npz writes csr, csc and coo, or with the arrays
-/// of a csr matrix as adj_indptr, adj_indices and adj_shape.
-rig::matrix<float> read_npz(const std::string& path);
-
 /// The feature widths of suite collection: the given ones, or else 32 to 512.
 std::vector<int> collection_widths(const options& given);
 

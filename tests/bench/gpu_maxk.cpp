@@ -19,8 +19,8 @@ namespace {
 const rig::plus_times<float> sum;
 
 /// Time of the best cuSPARSE over that of MaxK-GNN's published kernels at F = 256, which add by
-/// float atomics. The project's targets list them for an H200; k = 8 is left out because those
-/// results are wrong.
+/// float atomics. These are constants of the project's targets for an H200, not runs; k = 8 is left
+/// out because those results are wrong.
 struct published_kernel {
   const char* graph;
   int k;

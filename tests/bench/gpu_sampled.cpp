@@ -29,7 +29,7 @@ constexpr strategy strategies[strategy_count] = {{"bucket", rig::sampling::bucke
                                                  {"adaptive", rig::sampling::adaptive}};
 
 /// Time of the best cuSPARSE over that of a plain fp32 kernel, written from the definitions in the
-/// papers. The project's targets list the ratios for an H200.
+/// papers. These are constants of the project's targets for an H200, not runs.
 struct plain_kernel {
   const char* graph;
   int features, width;

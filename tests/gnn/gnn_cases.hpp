@@ -220,8 +220,8 @@ inline void check_models(rig::place where) {
   constexpr model models[] = {
       {"gcn", gcn, by::mean, true},         {"sage mean", sage, by::mean, true},
       {"sage pool", sage, by::pool, false}, {"sage gcn", sage, by::gcn, true},
-      {"gin", gin, by::mean, true},         {"gat", gat, by::mean, false},
-      {"mlp", mlp, by::mean, false}};
+      {"gin", gin, by::mean, true},         {"gin gcn", gin, by::gcn, true},
+      {"gat", gat, by::mean, false},        {"mlp", mlp, by::mean, false}};
   for (const model& m : models)
     for (const bool sparse : {false, true})
       for (const int layers : {1, 2, 3})

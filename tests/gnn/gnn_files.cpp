@@ -11,6 +11,7 @@
 #include "gnn/data.hpp"
 #include "gnn/model_file.hpp"
 #include "gnn/training.hpp"
+#include "io/archives.hpp"
 #include "rig/generate.hpp"
 #include "rig/io.hpp"
 
@@ -90,7 +91,12 @@ TEST_CASE("a damaged folder is refused, with file, line and values") {
       {"labels.txt", "1\nx\n1\n-1\n", "labels.txt:2: 'x' is not an integer from -1 to 65535",
        format},
       {"labels.txt", "1\n-2\n1\n-1\n", "'-2' is not an integer", format},
-      {"labels.txt", "1\n0 3\n1\n-1\n", "labels.txt:2: '3' follows the label", format},
+      {"labels.txt", "1\n0 3\n1\n-1\n",
+       "labels.txt:2: there are 2 numbers; the lines before have 1", format},
+      {"labels.txt", "1 0\n0 2\n1 1\n0 0\n", "labels.txt:2: '2' is not an integer from 0 to 1",
+       format},
+      {"labels.txt", "1 0\n0 1\n1 1\n-1 0\n", "labels.txt:4: '-1' is not an integer from 0 to 1",
+       format},
       {"labels.txt", "-1\n-1\n-1\n-1\n", "no node has a label", format},
       {"split.txt", "train 0\nval 1\ntest 4\n", "split.txt:3: '4' is not an integer from 0 to 3",
        format},
@@ -112,10 +118,244 @@ TEST_CASE("a damaged folder is refused, with file, line and values") {
     CAPTURE(said);
     CHECK(said.find(d.said) != std::string::npos);
   }
+}
+
+/// The text of a .npy file of floats.
+std::string floats(const std::string& shape, const std::vector<float>& of) {
+  std::string data;
+  for (const float x : of) data += little(x);
+  return npy_of("<f4", shape, data);
+}
+
+TEST_CASE("a folder with several labels per node, and dense features") {
+  const scratch_folder folder;
+  write_small(folder);
+  fs::remove(folder.path / "features.mtx");
+  folder.write("features.npy", floats("(4, 2)", {1, 2, 3, 4, 5, 6, 7, 8}));
+  folder.write("labels.txt", "1 0 1\n0 0 0\n1 1 1\n0 1 0\n");
+  folder.write("split.txt", "train 0 3\nval 1\ntest 2\n");
+  const auto check = [&] {
+    const auto data = gnn::load_data(folder.path);
+    CHECK(data.multi_label);
+    CHECK(data.y.columns() == 3);
+    CHECK(data.y(0, 2) == 1);
+    CHECK(data.y(3, 2) == 0);
+    CHECK(std::get<rig::dense<float>>(data.features)(3, 1) == 8);
+    CHECK(data.parts[0] == std::vector<rig::index>{0, 3});
+  };
+  check();
+  fs::remove(folder.path / "labels.txt");
+  folder.write("labels.npy", floats("(4, 3)", {1, 0, 1, 0, 0, 0, 1, 1, 1, 0, 1, 0}));
+  check();
+  folder.write("labels.npy", floats("(4, 3)", {1, 0, 1, 0, 0, 0, 1, 1, 1, 0, .5f, 0}));
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::format)
+            .find("labels.npy: the label of node 3 is 0.5, not 0 or 1") != std::string::npos);
+  folder.write("labels.npy", floats("(4,)", {1, 0, 1, 2.5f}));
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::format)
+            .find("the label of node 3 is 2.5, not a class from 0") != std::string::npos);
+}
+
+/// CSR arrays of an archive, whose names begin with `arrays`.
+void add_csr(std::vector<zipped>& to, const std::string& arrays, const std::vector<int>& offsets,
+             const std::vector<int>& columns, int width) {
+  const auto ints = [](const std::vector<int>& of) {
+    std::string data;
+    for (const int x : of) data += little(x);
+    return npy_of("<i4", "(" + std::to_string(of.size()) + ",)", data);
+  };
+  to.push_back({arrays + "indptr.npy", ints(offsets)});
+  to.push_back({arrays + "indices.npy", ints(columns), true});
+  to.push_back({arrays + "shape.npy", ints({static_cast<int>(offsets.size()) - 1, width})});
+  to.push_back({arrays + "data.npy", floats("(" + std::to_string(columns.size()) + ",)",
+                                            std::vector<float>(columns.size(), 2.0f))});
+}
+
+TEST_CASE("an archive of gnn-benchmark") {
+  // Two rings of 60 nodes, listed in one direction, each a class; node 0 has a loop too.
+  std::vector<int> offsets{0}, columns, of_features{0}, words;
+  std::string labels;
+  for (int i = 0; i < 120; ++i) {
+    if (i == 0) columns.push_back(0);
+    columns.push_back(i % 60 == 59 ? i - 59 : i + 1);
+    offsets.push_back(static_cast<int>(columns.size()));
+    words.push_back(i % 3);
+    of_features.push_back(i + 1);
+    labels += little<rig::int64>(i / 60);
+  }
+  std::vector<zipped> members;
+  add_csr(members, "adj_", offsets, columns, 120);
+  add_csr(members, "attr_", of_features, words, 3);
+  members.push_back({"labels.npy", npy_of("<i8", "(120,)", labels)});
+  members.push_back({"node_names.npy", npy_of("|O", "(1,)", "a pickle")});  // is not read
+  const scratch_folder folder;
+  folder.write("rings.npz", archive(members));
+  const std::string file = folder.path / "rings.npz";
+  for (const std::string& from : {file, folder.path.string()}) {
+    const auto data = gnn::load_data(from);
+    CHECK(data.graph.nnz() == 240);
+    CHECK(!rig::at(data.graph, 0, 0));
+    CHECK(rig::at(data.graph, 0, 59).value() == 1);
+    CHECK(data.inputs() == 3);
+    CHECK(data.y.columns() == 2);
+    CHECK(data.label(60, 0) == 1);
+    CHECK(data.parts[0].size() == 40);
+    CHECK(data.parts[1].size() == 60);
+    CHECK(data.parts[2].size() == 20);
+  }
+  CHECK(gnn::load_data(file).name == "rings");
+  folder.write("split.txt", "train 0 61\nval 1\ntest 2\n");
+  CHECK(gnn::load_data(file).parts[0] == std::vector<rig::index>{0, 61});
+  folder.write("more.npz", archive(members));
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::format)
+            .find("there are 2 files .npz; pass one of them") != std::string::npos);
+  members.pop_back();
+  members.pop_back();
+  folder.write("rings.npz", archive(members));
+  CHECK(refusal([&] { gnn::load_data(file); }, rig::errc::format)
+            .find("rings.npz: the member \"labels.npy\" is missing") != std::string::npos);
+}
+
+/// Four nodes in the tables of the Open Graph Benchmark.
+void write_ogb(const scratch_folder& to) {
+  fs::create_directories(to.path / "raw");
+  fs::create_directories(to.path / "split/time");
+  to.write("raw/edge.csv", "0,1\n1,2\n3,2\n2,1\n");
+  to.write("raw/node-feat.csv", "0.5,1\n-1,0\n2,2\n3,1e-3\n");
+  to.write("raw/node-label.csv", "2\n0\n1\nnan\n");
+  to.write("split/time/train.csv", "0\n");
+  to.write("split/time/valid.csv", "2\n");
+  to.write("split/time/test.csv", "1\n");
+  for (const auto& file : fs::recursive_directory_iterator(to.path))
+    if (file.is_regular_file())
+      REQUIRE(std::system(("gzip -nf '" + file.path().string() + "'").c_str()) == 0);
+}
+
+TEST_CASE("the tables of the Open Graph Benchmark") {
+  const scratch_folder folder;
+  write_ogb(folder);
+  const auto data = gnn::load_data(folder.path);
+  CHECK(data.graph.nnz() == 6);
+  CHECK(rig::at(data.graph, 1, 0).value() == 1);
+  CHECK(std::get<rig::dense<float>>(data.features)(3, 1) == 1e-3f);
+  CHECK(data.y.columns() == 3);
+  CHECK(data.label(3, 0) == -1);
+  CHECK(data.parts[1] == std::vector<rig::index>{2});
+
+  const auto refused = [&](const std::string& name, const std::string& text, const char* said,
+                           rig::errc code = rig::errc::format) {
+    const auto whole = folder.path / (name + ".gz"), kept = folder.path / "kept";
+    fs::rename(whole, kept);
+    folder.write(name, text);
+    const std::string found = refusal([&] { gnn::load_data(folder.path); }, code);
+    CAPTURE(found);
+    CHECK(found.find(said) != std::string::npos);
+    fs::remove(folder.path / name);
+    fs::rename(kept, whole);
+  };
+  refused("raw/edge.csv", "0,1\n1,4\n", "edge.csv:2: node \"4\" is outside 0..3");
+  refused("raw/node-feat.csv", "1,2\n3\n", "node-feat.csv:2: there are 1 numbers");
+  refused("raw/node-feat.csv", "1\n2\n3\n", "the features have 3 rows", rig::errc::shape);
+  refused("raw/node-label.csv", "1\n0\n1.5\n0\n", "node-label.csv: the label of node 2 is 1.5");
+  refused("split/time/test.csv", "3\n", "test.csv: node 3 has no label");
+  refused("split/time/test.csv", "0\n", "test.csv: node 0 is in the split twice");
+  refused("split/time/test.csv", "4\n", "test.csv: '4' is not an integer from 0 to 3");
+  refused("split/time/test.csv", "", "no node is in test");
+  fs::create_directories(folder.path / "split/other");
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::format)
+            .find("there are 2 splits; keep one") != std::string::npos);
+}
+
+TEST_CASE("nodes without features have the means of their edges'") {
+  const scratch_folder folder;
+  write_ogb(folder);
+  fs::remove(folder.path / "raw/node-feat.csv.gz");
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::io)
+            .find("there is no node-feat.csv.gz or edge-feat.csv.gz") != std::string::npos);
+  folder.write("raw/edge-feat.csv", "1,0\n2,0\n3,8\n6,0\n");
+  folder.write("raw/node-label.csv", "1,0\n0,1\n1,1\n0,0\n");
+  fs::remove(folder.path / "raw/node-label.csv.gz");
+  const auto data = gnn::load_data(folder.path);
+  const auto& x = std::get<rig::dense<float>>(data.features);
+  CHECK(data.multi_label);
+  CHECK(x(0, 0) == 1);
+  CHECK(x(1, 0) == 3);  // of 1, 2 and 6
+  CHECK(x(3, 1) == 8);
+  folder.write("raw/edge-feat.csv", "1,0\n2,0\n3,8\n");
+  CHECK(refusal([&] { gnn::load_data(folder.path); }, rig::errc::shape)
+            .find("edge-feat.csv: 3 rows for 4 edges") != std::string::npos);
+}
+
+/// Four nodes in the files of GraphSAINT.
+void write_graphsaint(const scratch_folder& to, const std::string& labels) {
+  std::vector<zipped> members;
+  add_csr(members, "", {0, 1, 3, 5, 6}, {1, 0, 2, 1, 3, 2}, 4);
+  members.push_back({"format.npy", npy_of("|S3", "()", "csr")});
+  to.write("adj_full.npz", archive(members));
+  to.write("feats.npy", floats("(4, 1)", {1, 2, 3, 4}));
+  to.write("class_map.json", labels);
+  to.write("role.json", R"({"te": [2], "tr": [0, 3], "va": [1]})");
+}
+
+TEST_CASE("the files of GraphSAINT") {
+  const scratch_folder folder;
+  write_graphsaint(folder, R"({"1": 2, "0": 0, "3": 1, "2": 0})");
+  const auto data = gnn::load_data(folder.path);
+  CHECK(data.graph.nnz() == 6);
+  CHECK(!data.multi_label);
+  CHECK(data.y.columns() == 3);
+  CHECK(data.label(1, 0) == 2);
+  CHECK(data.parts[0] == std::vector<rig::index>{0, 3});
+  CHECK(data.parts[2] == std::vector<rig::index>{2});
+
+  write_graphsaint(folder, R"({"0": [1, 0], "1": [0, 0], "2": [1, 1], "3": [0, 1]})");
+  const auto several = gnn::load_data(folder.path);
+  CHECK(several.multi_label);
+  CHECK(several.y(2, 1) == 1);
+  CHECK(several.y(1, 0) == 0);
+}
+
+TEST_CASE("damaged files of GraphSAINT are refused with file, key and values") {
+  const std::string good = R"({"0": 0, "1": 1, "2": 0, "3": 1})";
+  struct damage {
+    const char *file, *text, *said;
+  };
+  for (const damage& d : std::vector<damage>{
+           {"class_map.json", R"({"0": 0, "1": 1, "2": 0, "4": 1})",
+            "class_map.json: '4' is not an integer from 0 to 3"},
+           {"class_map.json", R"({"0": 0, "x": 1})", "class_map.json: 'x' is not an integer"},
+           {"class_map.json", R"({"0": [0, 1], "1": [1]})",
+            "class_map.json: node 1: 1 labels; the nodes before have 2"},
+           {"class_map.json", R"({"0": [0, 1], "1": [1, "b"]})",
+            "class_map.json: node 1: \"b\" is not a number"},
+           {"class_map.json", R"({"0": {"a": 1}})", "class_map.json: "},
+           {"class_map.json", R"({"0": [0, 1], "1": [1, 0]})", "the label of node 2 is nan"},
+           {"class_map.json", R"({"0": 0.5})", "the label of node 0 is 0.5"},
+           {"class_map.json", "{}", "class_map.json: there is no node"},
+           {"class_map.json", "[1, 2]", "class_map.json: "},
+           {"class_map.json", R"({"0": 0)", "class_map.json: not JSON"},
+           {"role.json", R"({"tr": [0], "va": [1]})", "role.json: key 'te': there is no list"},
+           {"role.json", R"({"tr": [0], "va": [1], "te": [1]})",
+            "role.json: key 'te': node 1 is in the split twice"},
+           {"role.json", R"({"tr": [0], "va": [1], "te": ["2"]})",
+            "role.json: key 'te': '\"2\"' is not an integer from 0 to 3"},
+           {"role.json", R"({"tr": [0], "va": [1], "te": []})", "role.json: no node is in test"},
+           {"role.json", "[]", "role.json: key 'tr': there is no list"},
+           {"adj_full.npz", "PK", "adj_full.npz:1: "}}) {
+    const scratch_folder folder;
+    write_graphsaint(folder, good);
+    folder.write(d.file, d.text);
+    const std::string said = refusal([&] { gnn::load_data(folder.path); }, rig::errc::format);
+    CAPTURE(said);
+    CHECK(said.find(d.said) != std::string::npos);
+  }
+}
+
+TEST_CASE("a folder without a graph is refused with what is looked for") {
   const scratch_folder empty;
-  CHECK(refusal([&] { gnn::load_data(empty.path); }, io).find("there is no graph.mtx") !=
+  CHECK(refusal([&] { gnn::load_data(empty.path); }, rig::errc::io).find("there is no graph.mtx") !=
         std::string::npos);
-  CHECK(refusal([] { gnn::load_data("reddit-like:12"); }, format).find("500") != std::string::npos);
+  CHECK(refusal([] { gnn::load_data("reddit-like:12"); }, rig::errc::format).find("500") !=
+        std::string::npos);
 }
 
 TEST_CASE("generated data: classes of communities, tasks, parts, the same each time") {

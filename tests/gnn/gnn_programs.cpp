@@ -78,6 +78,22 @@ TEST_CASE("gnn_train: threads, tasks and models") {
               .contains("epoch_ms"));
 }
 
+TEST_CASE("generated labels: features have a part of the class, and neighbours the rest") {
+  const auto found = [](const std::string& how) {
+    return answer(
+               "gnn_train --data reddit-like:1000 --epochs 40 --hidden 32 --device cpu --model " +
+               how)["test_accuracy"]
+        .get<double>();
+  };
+  const double blind = found("mlp");
+  CHECK(blind > 0.2);
+  CHECK(blind < 0.65);
+  for (const char* how : {"gcn", "gin --aggregate gcn", "sage --aggregate pool --dropout 0"}) {
+    CAPTURE(how);
+    CHECK(found(how) > blind + 0.1);
+  }
+}
+
 TEST_CASE("gnn_infer writes a number per class of each node") {
   const auto& [model, file, infer, said, exact] = trained();
   // A data set may stand alone.
@@ -113,6 +129,8 @@ TEST_CASE("gnn_train: messages") {
            {"gnn_train --epochs 2 --seed -1" + small, 2, "--seed is at least 0, not -1"},
            {"gnn_train --epochs 2 --aggregate pool" + small, 2,
             "--aggregate pool is for --model sage, not gcn"},
+           {"gnn_train --epochs 2 --model gin --aggregate pool" + small, 2,
+            "--aggregate pool is for --model sage, not gin"},
            {"gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out"},
            {"gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch"},
            {"gnn_train --data proteins-like:500 --epochs 1 --lr 1e38 --hidden 4 --device cpu", 1,

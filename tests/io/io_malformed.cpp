@@ -399,7 +399,7 @@ TEST_CASE("files that cannot be opened, read or written") {
         }).starts_with("/dev/full: cannot write: "));
   const std::string array = file_of("array.npy", "");
   CHECK(refusal(rig::errc::format, [&] { rig::read_dense<int>(array); }) ==
-        array + ": the file is neither .npy nor Matrix Market");
+        array + ": the file is neither .npy nor Matrix Market, nor named .csv");
   CHECK(refusal(rig::errc::format, [&] {
           rig::read_matrix<int>(file_of("dense.npy", npy("{}", "")));
         }).find("read_dense") != std::string::npos);
