@@ -67,6 +67,7 @@ class layout {
   /// @endcond
 
  private:
+  /// @cond internal
   struct tables {
     index rows = 0;
     std::vector<index> first;         ///< of rank r: its first row's number in the order of ranks
@@ -74,6 +75,7 @@ class layout {
     std::vector<int32> rank;          ///< the same; empty: contiguous
     std::uint64_t hash = 0;
   };
+  /// @endcond
   explicit layout(tables of);
   template <class Integer>
   static std::size_t at(Integer number) {
