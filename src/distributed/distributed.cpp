@@ -3,8 +3,10 @@
 #include "rig/distributed.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "storage/integers.hpp"
+#include "storage/room.hpp"
 
 namespace rig {
 namespace over_ranks {
@@ -69,10 +71,8 @@ void check_mask(const communicator& ranks, const layout& rows_of_mask, const lay
 }
 
 void refuse_conversion(index columns, const char* semiring) {
-  fail(errc::type,
-       {"mxm: X has ", columns, " columns and another type than ", semiring,
-        " reads, so the last column's order of sums would depend on the ranks; store X in the "
-        "semiring's right type"});
+  fail(errc::type, {"mxm: X has ", columns, " columns and another type than ", semiring,
+                    " reads, so the ranks would sum in other orders; convert X to that type"});
 }
 
 void require_one_scheme(const communicator& ranks, const votes& said) {
@@ -111,6 +111,7 @@ int64 received_bytes(const volumes& of, int from) {
 void add_volumes(const volumes& of, ranks_explanation& out) {
   const int ranks = out.ranks = of.ranks.size();
   std::vector<int64> here;
+  reserve(here, size(ranks));
   for (int from = 0; from < ranks; ++from)
     here.push_back(from == of.ranks.rank() ? 0 : received_bytes(of, from));
   const std::vector<int64> all = gather_numbers(of.ranks, "explain", here);
@@ -119,7 +120,8 @@ void add_volumes(const volumes& of, ranks_explanation& out) {
   for (int to = 0; to < ranks; ++to) {
     int64 received = 0;
     for (int from = 0; from < ranks; ++from)
-      received += out.bytes[size(from * ranks + to)] = all[size(to * ranks + from)];
+      received += out.bytes[size(from) * size(ranks) + size(to)] =
+          all[size(to) * size(ranks) + size(from)];
     sum += received;
     if (received <= out.largest_bytes) continue;
     out.largest_bytes = received;
@@ -136,10 +138,12 @@ std::string ranks_explanation::text() const {
   std::string out = "mxm over " + number(ranks) +
                     " ranks: " + (scheme == exchange::features ? "features" : "fetch") + " (" +
                     reason + "), kernel " + kernel + "\n";
-  out += "a product moves " + number(static_cast<int64>(mean_bytes * ranks + 0.5)) + " bytes";
+  const int64 moved = std::accumulate(bytes.begin(), bytes.end(), int64{0});
+  out += "a product moves " + number(moved) + " bytes";
   if (bytes_once > 0) out += ", and the first one " + number(bytes_once) + " for A";
   if (largest_bytes > 0) {
-    const auto percent = static_cast<int64>(100 * static_cast<double>(largest_bytes) / mean_bytes);
+    const auto percent =
+        static_cast<int64>(100.0 * static_cast<double>(largest_bytes) / mean_bytes);
     out += "; rank " + number(largest_receiver) + " receives most, " + number(largest_bytes) +
            ", which is " + number(percent) + " % of the mean";
     if (percent > 130) out += ": another layout can balance the ranks";
@@ -147,10 +151,8 @@ std::string ranks_explanation::text() const {
   out += "\n";
   if (ranks < 2 || ranks > most_columns) return out;
   out += "bytes from each rank, a line, to each rank:\n";
-  for (int from = 0; from < ranks; ++from)
-    for (int to = 0; to < ranks; ++to)
-      out += number(bytes[static_cast<std::size_t>(from * ranks + to)]) +
-             (to + 1 < ranks ? "\t" : "\n");
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    out += number(bytes[k]) + ((k + 1) % size(ranks) != 0 ? "\t" : "\n");
   return out;
 }
 

@@ -129,6 +129,7 @@ std::vector<communicator> loopback(int ranks) {
   return or_out_of_memory("loopback", [&] {
     const auto all = std::make_shared<meeting>(ranks);
     std::vector<communicator> made;
+    made.reserve(static_cast<std::size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank)
       made.emplace_back(rank, ranks, by_threads, std::make_shared<participant>(all, rank));
     return made;
