@@ -605,10 +605,12 @@ void make_room(indexed_dense<T>& of, index rows, index columns) {
 template <class Element, class S, class TA, class TX>
 mxm_result<Element, S> multiply_features(const matrix<TA>& whole, const dense<TX>& x, index first,
                                          index columns, const descriptor& desc) {
+  const auto parts = on_cpu::column_parts<S>(first, first + x.columns(), columns);
+  if (parts.size() == 1 && parts[0].computed == parts[0].count)
+    return mxm_creating<Element>(whole, x, S(), no_mask{}, desc);
   mxm_result<Element, S> c;
   make_room(c, whole.rows(), x.columns());
-  for (const on_cpu::column_part& part :
-       on_cpu::column_parts<S>(first, first + x.columns(), columns)) {
+  for (const on_cpu::column_part& part : parts) {
     const index here = part.first - first;
     auto operand = dense<TX>::view(x.data() + here, x.rows(), part.count, x.stride());
     if (part.computed > part.count) {
