@@ -18,6 +18,13 @@ enum class precision : std::uint8_t {
   tf32,  ///< the kernel `hybrid` may round operands to eleven significant bits, for Tensor cores
 };
 
+/// How a product over ranks moves data.
+enum class exchange : std::uint8_t {
+  automatic,  ///< as X is distributed: `fetch` by rows, `features` by columns
+  fetch,      ///< each rank fetches the rows of X that its rows of A name
+  features,   ///< each rank has some columns of X and all of A, which is gathered once
+};
+
 /// Options of a call. The meaning fields change the result; the tuning fields change at most the
 /// rounding, unless `kernel` names an approximate one. Field order is part of the API.
 /// @code
@@ -62,6 +69,8 @@ struct descriptor {
   /// on another stream. While `stream` is captured, new results belong to the graph and to
   /// `stream`.
   void* stream = nullptr;
+  /// Over ranks (`rig/distributed.hpp`): what moves; other calls ignore it. No bit depends on it.
+  rig::exchange exchange = exchange::automatic;
 };
 
 }  // namespace rig

@@ -291,20 +291,26 @@ struct shares {
 /// The equal share of the entries per core, and the share of the longest row. Cores are the
 /// machine's, not the call's: the choice of kernel, and so the bits, must not depend on the number
 /// of threads.
-shares shares_of(const problem& p) {
-  const auto lengths = p.oriented->derived_of<row_lengths>();
+shares shares_of(int64 entries, int64 longest) {
   // Cached because the system call takes longer than a small product.
   static const double cores = std::max(1u, std::thread::hardware_concurrency());
-  const double nnz = static_cast<double>(std::max<int64>(p.a.nnz, 1));
-  return {1.0 / cores, static_cast<double>(lengths->longest) / nnz, lengths->longest};
+  const double nnz = static_cast<double>(std::max<int64>(entries, 1));
+  return {1.0 / cores, static_cast<double>(longest) / nnz, longest};
+}
+shares shares_of(const problem& p) {
+  return shares_of(p.a.nnz, p.oriented->derived_of<row_lengths>()->longest);
 }
 
+bool splits(const shares& s) { return s.longest > s.cores && s.longest_row > long_row; }
+
 }  // namespace
+
+bool splits(int64 nnz, int64 longest) { return splits(shares_of(nnz, longest)); }
 
 answer row_answer(const problem& p) {
   const shares s = shares_of(p);
   answer out{verdict::can, "", estimate(p, std::max(s.cores, s.longest))};
-  if (s.longest > s.cores && s.longest_row > long_row) {
+  if (splits(s)) {
     out.says = verdict::slower;
     if (p.reasons)
       out.reason = "one row holds " + std::to_string(s.longest_row) + " of " +

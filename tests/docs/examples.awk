@@ -14,8 +14,8 @@ function wrong(text) {
 }
 
 BEGIN {
-  print "#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <functional>\n#include <iostream>\n#include <vector>"
-  print "#include \"rig/check_semiring.hpp\"\n#include \"rig/generate.hpp\"\n#include \"rig/rig.hpp\""
+  print "#include <cmath>\n#include <cstdio>\n#include <exception>\n#include <functional>\n#include <iostream>\n#include <thread>\n#include <vector>"
+  print "#include \"rig/check_semiring.hpp\"\n#include \"rig/distributed.hpp\"\n#include \"rig/generate.hpp\"\n#include \"rig/rig.hpp\""
   print "namespace {"
   print "const auto A = rig::matrix<float>::from_tuples(3, 3, std::vector<int>{0, 1, 1}, std::vector<int>{1, 0, 2},"
   print "                                               std::vector<float>{2, 3, 4});"
@@ -25,6 +25,10 @@ BEGIN {
   print "const auto Y = rig::maxk(X, 2);"
   print "const rig::dense<float> W(4, 4, 1.0f);"
   print "auto C = B, Z = B;"
+  print "const auto ranks = rig::loopback(1)[0];"
+  print "const auto rows = rig::layout::by_entries(A.structure(), 1);"
+  print "const auto parts_of_A = rig::distributed<rig::matrix<float>>::from_whole(ranks, A, rows);"
+  print "const auto parts_of_X = rig::distributed<rig::dense<float>>::from_whole(ranks, X, rows);"
   print "[[maybe_unused]] void* my_allocate(std::size_t, int, void*, void*) { return nullptr; }"
   print "[[maybe_unused]] void my_release(void*, std::size_t, int, void*, void*) {}"
   print "void write_files() {"

@@ -18,9 +18,12 @@ template <class S>
 sparse_result multiply(int which, const problem& p);
 template <class S>
 sparse_result multiply_column(int which, const problem& p);
+template <class S>
+int columns_of_tile();
 
 #define RIG_BUILTIN(semiring, type)                                            \
   extern template void run<semiring<type>>(int, const problem&);               \
+  extern template int columns_of_tile<semiring<type>>();                       \
   extern template sparse_result multiply<semiring<type>>(int, const problem&); \
   extern template sparse_result multiply_column<semiring<type>>(int, const problem&);
 #include "rig/builtin.def"

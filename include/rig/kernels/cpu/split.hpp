@@ -19,6 +19,9 @@ inline constexpr int64 long_row = 65536;
 /// Segments per long row: fixed, so results do not depend on the number of threads.
 inline constexpr int segments_per_row = 32;
 
+/// Whether `split` is chosen for a matrix of `nnz` entries whose longest row has `longest`.
+bool splits(int64 nnz, int64 longest);
+
 answer split_answer(const problem& p);
 
 /// The sums of each segment of a row.

@@ -1,0 +1,159 @@
+// Checks of distributed containers and products, and the report of what a product moves.
+
+#include "rig/distributed.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "storage/integers.hpp"
+#include "storage/room.hpp"
+
+namespace rig {
+namespace over_ranks {
+
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
+                place where) {
+  if (rows.ranks() != ranks.size())
+    fail(errc::shape, {name, ": the layout has ", rows.ranks(), " ranks, the communicator ",
+                       ranks.size(), "; make the layout for the communicator's size"});
+  if (rows_here != rows.rows_of(ranks.rank()))
+    fail(errc::shape, {name, ": the part has ", rows_here, " rows, and the layout gives this rank ",
+                       rows.rows_of(ranks.rank()), "; pass the rows of the layout"});
+  if (where != cpu())
+    fail(errc::place, {name, ": the part is on ", to_string(where),
+                       ", and products over ranks run on cpu; copy it with .to(rig::cpu())"});
+}
+
+void require_one_layout(const communicator& ranks, const char* name, const layout& rows) {
+  const auto hash = static_cast<int64>(rows.hash());
+  const int64 least = ranks.all_reduce(hash, joining::least),
+              greatest = ranks.all_reduce(hash, joining::greatest);
+  agree(ranks, name, [&] {
+    if (least != hash || greatest != hash)
+      fail(errc::shape, {name,
+                         ": this rank's layout differs from another rank's; pass the same "
+                         "layout on all ranks"});
+  });
+}
+
+void check_product(const product_shape& of) {
+  if (of.ranks.size() != of.ranks_of_x.size() || of.ranks.rank() != of.ranks_of_x.rank())
+    fail(errc::place, {"mxm: A is on rank ", of.ranks.rank(), " of ", of.ranks.size(),
+                       ", X on rank ", of.ranks_of_x.rank(), " of ", of.ranks_of_x.size(),
+                       "; distribute both over one communicator"});
+  if (of.inner != of.rows_of_x)
+    fail(errc::shape,
+         {"mxm: A is ", of.rows, "x", of.inner, ", X is ", of.rows_of_x, "x", of.columns,
+          "; the first has ", of.inner, " columns, the second ", of.rows_of_x, " rows"});
+  check_enum("mxm", "exchange", of.desc.exchange, exchange::features);
+  if (of.desc.transpose_a || of.desc.transpose_b)
+    fail(errc::cannot, {"mxm: a product over ranks does not transpose ",
+                        of.desc.transpose_a ? "A" : "X", "; distribute its transpose"});
+  if (!of.desc.kernel.empty() && of.desc.kernel != "row" && of.desc.kernel != "split")
+    fail(errc::cannot, {"mxm: kernel '", of.desc.kernel,
+                        "' does not run over ranks; name row or split, or none"});
+  if (of.is_masked && of.scheme == exchange::features)
+    fail(errc::cannot, {"mxm: exchange::features takes no mask; use exchange::fetch"});
+  if (of.needs_whole_numbers && of.scheme == exchange::fetch)
+    fail(errc::cannot,
+         {"mxm: exchange::fetch renumbers columns, and this semiring's multiply reads positions; "
+          "use exchange::features, without a mask"});
+}
+
+void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
+                bool is_by_features) {
+  if (rows_of_mask.ranks() != ranks.size() || !(rows_of_mask == rows_of_a))
+    fail(errc::shape, {"mxm: the mask has ", rows_of_mask.rows(), " rows on ", rows_of_mask.ranks(),
+                       " ranks, and not in the layout of A's ", rows_of_a.rows(),
+                       " rows; distribute it by A.layout()"});
+  if (is_by_features)
+    fail(errc::cannot, {"mxm: the mask is distributed by features; pass one by_rows()"});
+}
+
+void refuse_conversion(index columns, const char* semiring) {
+  fail(errc::type, {"mxm: X has ", columns, " columns and another type than ", semiring,
+                    " reads, so the ranks would sum in other orders; convert X to that type"});
+}
+
+void require_one_scheme(const communicator& ranks, const votes& said) {
+  if (said.features != 0 && said.features != ranks.size())
+    fail(errc::cannot, {"mxm: ", said.features, " of ", ranks.size(),
+                        " ranks use exchange::features; pass one exchange on all ranks"});
+}
+
+namespace {
+
+/// Bytes of a change of distribution that rank `to` gets from rank `from`.
+int64 turned_bytes(const layout& rows, index columns, std::size_t bytes_each, bool to_features,
+                   int from, int to) {
+  const int ranks = rows.ranks(), by_features = to_features ? to : from;
+  const int64 width =
+      first_feature(columns, by_features + 1, ranks) - first_feature(columns, by_features, ranks);
+  return rows.rows_of(to_features ? from : to) * width * static_cast<int64>(bytes_each);
+}
+
+/// Bytes that this rank gets from rank `from`.
+int64 received_bytes(const volumes& of, int from) {
+  const int here = of.ranks.rank();
+  int64 bytes = 0;
+  if (of.plan != nullptr)
+    bytes +=
+        static_cast<int64>(of.plan->pairs[size(from)].received.size() * of.x_bytes) * of.columns;
+  const bool is_split = of.plan == nullptr;
+  if (is_split != of.by_features)
+    bytes += turned_bytes(of.rows_of_x, of.columns, of.x_bytes, is_split, from, here) +
+             turned_bytes(of.rows, of.columns, of.c_bytes, of.by_features, from, here);
+  return bytes;
+}
+
+}  // namespace
+
+void add_volumes(const volumes& of, ranks_explanation& out) {
+  const int ranks = out.ranks = of.ranks.size();
+  std::vector<int64> here;
+  reserve(here, size(ranks));
+  for (int from = 0; from < ranks; ++from)
+    here.push_back(from == of.ranks.rank() ? 0 : received_bytes(of, from));
+  const std::vector<int64> all = gather_numbers(of.ranks, "explain", here);
+  out.bytes.assign(all.size(), 0);
+  int64 sum = 0;
+  for (int to = 0; to < ranks; ++to) {
+    int64 received = 0;
+    for (int from = 0; from < ranks; ++from)
+      received += out.bytes[size(from) * size(ranks) + size(to)] =
+          all[size(to) * size(ranks) + size(from)];
+    sum += received;
+    if (received <= out.largest_bytes) continue;
+    out.largest_bytes = received;
+    out.largest_receiver = to;
+  }
+  out.mean_bytes = static_cast<double>(sum) / ranks;
+}
+
+}  // namespace over_ranks
+
+std::string ranks_explanation::text() const {
+  constexpr int most_columns = 16;
+  const auto number = [](auto of) { return std::string(message_piece(of).text()); };
+  std::string out = "mxm over " + number(ranks) +
+                    " ranks: " + (scheme == exchange::features ? "features" : "fetch") + " (" +
+                    reason + "), kernel " + kernel + "\n";
+  const int64 moved = std::accumulate(bytes.begin(), bytes.end(), int64{0});
+  out += "a product moves " + number(moved) + " bytes";
+  if (bytes_once > 0) out += ", and the first one " + number(bytes_once) + " for A";
+  if (largest_bytes > 0) {
+    const auto percent =
+        static_cast<int64>(100.0 * static_cast<double>(largest_bytes) / mean_bytes);
+    out += "; rank " + number(largest_receiver) + " receives most, " + number(largest_bytes) +
+           ", which is " + number(percent) + " % of the mean";
+    if (percent > 130) out += ": another layout can balance the ranks";
+  }
+  out += "\n";
+  if (ranks < 2 || ranks > most_columns) return out;
+  out += "bytes from each rank, a line, to each rank:\n";
+  for (std::size_t k = 0; k < bytes.size(); ++k)
+    out += number(bytes[k]) + ((k + 1) % size(ranks) != 0 ? "\t" : "\n");
+  return out;
+}
+
+}  // namespace rig

@@ -1,0 +1,526 @@
+// What products over ranks need without the type of a semiring: agreement, plans, exchanges.
+
+#include "rig/kernels/ranks.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <string_view>
+
+#include "storage/integers.hpp"
+#include "storage/room.hpp"
+
+namespace rig::over_ranks {
+namespace {
+
+/// An error as it travels.
+struct record {
+  int32 code = 0, length = 0;
+  char text[1016] = {};
+};
+
+/// All ranks except `here`.
+template <class Each>
+void for_others(const communicator& ranks, Each each) {
+  for (int k = 1; k < ranks.size(); ++k) each((ranks.rank() + k) % ranks.size());
+}
+
+/// The record of rank `culprit`, on every rank.
+record told_by(const communicator& ranks, int culprit, const failure* here) {
+  record words;
+  std::vector<message> sends, receives;
+  if (ranks.rank() != culprit) {
+    receives.push_back({culprit, &words, sizeof(words)});
+  } else {
+    words.code = static_cast<int32>(here->code);
+    words.length = static_cast<int32>(std::min(here->text.size(), sizeof(words.text)));
+    std::memcpy(words.text, here->text.data(), size(words.length));
+    for_others(ranks, [&](int rank) { sends.push_back({rank, &words, sizeof(words)}); });
+  }
+  ranks.exchange(sends, receives);
+  return words;
+}
+
+}  // namespace
+
+votes conclude(const communicator& ranks, const char* name, const failure* here, votes said) {
+  constexpr int bits = 20;  // of each sum, so for less than 2^20 ranks
+  constexpr int64 each = (int64{1} << bits) - 1;
+  const int64 failed = here != nullptr;
+  const int64 sums =
+      ranks.all_reduce(said.lacking | said.features << bits | failed << 2 * bits, joining::sum);
+  if (sums >> 2 * bits == 0) return {sums & each, sums >> bits & each};
+  const auto culprit =
+      static_cast<int>(ranks.all_reduce(failed != 0 ? ranks.rank() : ranks.size(), joining::least));
+  const record words = told_by(ranks, culprit, here);
+  std::string_view text(words.text, size(words.length));
+  const std::string start = std::string(name) + ": ";
+  if (text.starts_with(start)) text.remove_prefix(start.size());
+  fail(static_cast<errc>(words.code), {start, "rank ", culprit, " of ", ranks.size(), ": ", text});
+}
+
+void require_equal(const communicator& ranks, const char* name, const char* what, int64 number) {
+  const int64 least = ranks.all_reduce(number, joining::least),
+              greatest = ranks.all_reduce(number, joining::greatest);
+  if (least != greatest)
+    fail(errc::shape, {name, ": the ranks differ in ", what, ", which is ", least, " and ",
+                       greatest, "; pass the same on all ranks"});
+}
+
+namespace {
+
+/// Bytes from each rank, this one among them.
+struct received {
+  buffer all;
+  std::vector<std::size_t> begin;
+
+  const unsigned char* from(int rank) const {
+    return all.data<const unsigned char>() + begin[size(rank)];
+  }
+};
+
+std::size_t add_up(std::vector<std::size_t>& begin, int ranks,
+                   const std::function<std::size_t(int)>& bytes) {
+  std::size_t sum = 0;
+  reserve(begin, size(ranks));
+  for (int rank = 0; rank < ranks; ++rank) {
+    begin.push_back(sum);
+    sum += bytes(rank);
+  }
+  return sum;
+}
+
+/// Each pair of ranks exchanges a part; pack(rank, to) writes the part for a rank.
+struct parts {
+  std::function<std::size_t(int rank)> bytes_to, bytes_from;
+  std::function<void(int rank, unsigned char* to)> pack;
+};
+received exchange_parts(
+    const communicator& ranks, const char* name, const parts& of,
+    const std::function<void()>& before = [] {}) {
+  received in;
+  buffer out;
+  std::vector<message> sends, receives;
+  agree(ranks, name, [&] {
+    before();
+    std::vector<std::size_t> out_begin;
+    out = buffer::allocate(add_up(out_begin, ranks.size(), of.bytes_to));
+    in.all = buffer::allocate(add_up(in.begin, ranks.size(), of.bytes_from));
+    if (of.bytes_to(ranks.rank()) > 0)
+      of.pack(ranks.rank(), in.all.data<unsigned char>() + in.begin[size(ranks.rank())]);
+    for_others(ranks, [&](int rank) {
+      unsigned char* const to = out.data<unsigned char>() + out_begin[size(rank)];
+      if (of.bytes_to(rank) > 0) of.pack(rank, to);
+      sends.push_back({rank, to, of.bytes_to(rank)});
+      receives.push_back(
+          {rank, in.all.data<unsigned char>() + in.begin[size(rank)], of.bytes_from(rank)});
+    });
+  });
+  ranks.exchange(sends, receives);
+  return in;
+}
+
+/// The same where every rank gets all bytes of this one.
+received gather_parts(
+    const communicator& ranks, const char* name, const void* here, std::size_t bytes,
+    const std::function<std::size_t(int)>& bytes_from,
+    const std::function<void()>& before = [] {}) {
+  received in;
+  std::vector<message> sends, receives;
+  agree(ranks, name, [&] {
+    before();
+    in.all = buffer::allocate(add_up(in.begin, ranks.size(), bytes_from));
+    unsigned char* const to = in.all.data<unsigned char>();
+    if (bytes > 0) std::memcpy(to + in.begin[size(ranks.rank())], here, bytes);
+    for_others(ranks, [&](int rank) {
+      sends.push_back({rank, const_cast<void*>(here), bytes});
+      receives.push_back({rank, to + in.begin[size(rank)], bytes_from(rank)});
+    });
+  });
+  ranks.exchange(sends, receives);
+  return in;
+}
+
+/// Whether numbers ascend by one each.
+bool are_adjacent(const std::vector<index>& numbers) {
+  return numbers.empty() ||
+         numbers.back() - numbers.front() + 1 == static_cast<index>(numbers.size());
+}
+
+/// Exchanges the lists of a plan: `wanted[rank]` goes to the rank that has these rows.
+std::vector<std::vector<index>> exchange_lists(const communicator& ranks, const char* name,
+                                               const std::vector<std::vector<index>>& wanted) {
+  std::vector<int64> lengths;
+  const parts counts = {[](int) { return sizeof(int64); }, [](int) { return sizeof(int64); },
+                        [&](int rank, unsigned char* to) {
+                          const auto length = static_cast<int64>(wanted[size(rank)].size());
+                          std::memcpy(to, &length, sizeof(length));
+                        }};
+  const received in =
+      exchange_parts(ranks, name, counts, [&] { lengths = filled<int64>(size(ranks.size())); });
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    std::memcpy(&lengths[size(rank)], in.from(rank), sizeof(int64));
+  const parts lists = {[&](int rank) { return wanted[size(rank)].size() * sizeof(index); },
+                       [&](int rank) { return size(lengths[size(rank)]) * sizeof(index); },
+                       [&](int rank, unsigned char* to) {
+                         std::memcpy(to, wanted[size(rank)].data(),
+                                     wanted[size(rank)].size() * sizeof(index));
+                       }};
+  std::vector<std::vector<index>> asked;
+  const received all = exchange_parts(ranks, name, lists, [&] {
+    asked.resize(size(ranks.size()));
+    for (std::size_t k = 0; k < asked.size(); ++k) asked[k] = filled<index>(size(lengths[k]));
+  });
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    std::vector<index>& list = asked[size(rank)];
+    if (!list.empty()) std::memcpy(list.data(), all.from(rank), list.size() * sizeof(index));
+  }
+  return asked;
+}
+
+/// Numbers the columns that have entries, in ascending order, and the entries by them.
+void renumber(fetch_plan& plan) {
+  const pattern& of = *plan.original;
+  std::vector<index> number = filled<index>(size(of.columns()), -1);
+  const index* const entries = of.column_indices();
+  for (int64 p = 0; p < of.nnz(); ++p) number[size(entries[p])] = 0;
+  for (index j = 0; j < of.columns(); ++j)
+    if (number[size(j)] == 0) {
+      number[size(j)] = static_cast<index>(plan.columns.size());
+      plan.columns.push_back(j);
+    }
+  const buffer renumbered = buffer::allocate(size(of.nnz()) * sizeof(index));
+  for (int64 p = 0; p < of.nnz(); ++p) renumbered.data<index>()[p] = number[size(entries[p])];
+  const std::size_t bytes =
+      (size(of.rows()) + 1) * (of.offsets_64() ? sizeof(int64) : sizeof(int32));
+  plan.local = std::make_shared<const pattern>(
+      of.rows(), static_cast<index>(plan.columns.size()), of.nnz(),
+      buffer::borrow(const_cast<void*>(of.offsets()), bytes), of.offsets_64(), renumbered);
+}
+
+}  // namespace
+
+std::size_t fetch_plan::bytes() const {
+  std::size_t numbers = columns.size() + size(local->nnz());
+  for (const fetch_pair& pair : pairs) numbers += pair.sent.size() + pair.received.size();
+  return numbers * sizeof(index);
+}
+
+std::shared_ptr<const fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
+                                                  std::shared_ptr<const pattern> rows_here,
+                                                  const layout& of_x) {
+  auto plan = std::make_shared<fetch_plan>();
+  std::vector<std::vector<index>> wanted;
+  agree(ranks, name, [&] {
+    plan->original = std::move(rows_here);
+    renumber(*plan);
+    wanted.resize(size(ranks.size()));
+    plan->pairs.resize(size(ranks.size()));
+    for (std::size_t k = 0; k < plan->columns.size(); ++k) {
+      const index row = plan->columns[k];
+      const int rank = of_x.rank_of(row);
+      wanted[size(rank)].push_back(of_x.place_of(row));
+      plan->pairs[size(rank)].received.push_back(static_cast<index>(k));
+    }
+  });
+  std::vector<std::vector<index>> asked = exchange_lists(ranks, name, wanted);
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    plan->pairs[size(rank)].rank = rank;
+    plan->pairs[size(rank)].sent = std::move(asked[size(rank)]);
+  }
+  return plan;
+}
+
+fetch start_fetch(const fetch_plan& plan, int rank, const void* x, std::size_t stride,
+                  std::size_t row_bytes) {
+  fetch of;
+  std::size_t sent = 0, staged = 0;
+  for (const fetch_pair& pair : plan.pairs) {
+    if (pair.rank == rank) continue;
+    sent += pair.sent.size();
+    if (!are_adjacent(pair.received)) staged += pair.received.size();
+  }
+  of.x = buffer::allocate(plan.columns.size() * row_bytes);
+  of.sent = buffer::allocate(sent * row_bytes);
+  of.staged = buffer::allocate(staged * row_bytes);
+  reserve(of.sends, plan.pairs.size());
+  reserve(of.receives, plan.pairs.size());
+  const auto row_of = [&](index row) {
+    return static_cast<const unsigned char*>(x) + size(row) * stride;
+  };
+  unsigned char *to = of.sent.data<unsigned char>(), *stage = of.staged.data<unsigned char>();
+  unsigned char* const fetched = of.x.data<unsigned char>();
+  for (const fetch_pair& pair : plan.pairs) {
+    if (row_bytes == 0) continue;
+    if (pair.rank == rank) {
+      for (std::size_t k = 0; k < pair.sent.size(); ++k)
+        std::memcpy(fetched + size(pair.received[k]) * row_bytes, row_of(pair.sent[k]), row_bytes);
+      continue;
+    }
+    if (!pair.sent.empty()) of.sends.push_back({pair.rank, to, pair.sent.size() * row_bytes});
+    for (const index row : pair.sent) {
+      std::memcpy(to, row_of(row), row_bytes);
+      to += row_bytes;
+    }
+    if (pair.received.empty()) continue;
+    const std::size_t bytes = pair.received.size() * row_bytes;
+    const bool is_direct = are_adjacent(pair.received);
+    of.receives.push_back(
+        {pair.rank, is_direct ? fetched + size(pair.received.front()) * row_bytes : stage, bytes});
+    if (!is_direct) stage += bytes;
+  }
+  return of;
+}
+
+void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes) {
+  const unsigned char* stage = of.staged.data<unsigned char>();
+  unsigned char* const fetched = of.x.data<unsigned char>();
+  for (const fetch_pair& pair : plan.pairs) {
+    if (pair.rank == rank || row_bytes == 0 || are_adjacent(pair.received)) continue;
+    for (const index row : pair.received) {
+      std::memcpy(fetched + size(row) * row_bytes, stage, row_bytes);
+      stage += row_bytes;
+    }
+  }
+  of.sent = of.staged = buffer();
+}
+
+index first_feature(index columns, int rank, int ranks) {
+  return static_cast<index>(int64{columns} * rank / ranks);
+}
+
+namespace {
+
+/// Which rows and columns a rank has: rows in the layout of rows, columns in that of features.
+struct features_of {
+  const communicator& ranks;
+  const layout& rows;
+  const elements& from;
+
+  index first(int rank) const { return first_feature(from.columns, rank, ranks.size()); }
+  std::size_t row_bytes(int rank) const {
+    return size(first(rank + 1) - first(rank)) * from.bytes_each;
+  }
+  std::size_t offset(int rank) const { return size(first(rank)) * from.bytes_each; }
+  /// The bytes of the rows of one rank in the columns of another.
+  std::size_t bytes(int by_rows, int by_columns) const {
+    return size(rows.rows_of(by_rows)) * row_bytes(by_columns);
+  }
+};
+
+/// Copies `count` rows of some bytes; to_row(k) and from_row(k) are where row k lies.
+template <class To, class From>
+void copy_each(index count, std::size_t bytes, To to_row, From from_row) {
+  if (bytes == 0) return;
+  for (index k = 0; k < count; ++k) std::memcpy(to_row(k), from_row(k), bytes);
+}
+
+}  // namespace
+
+void rows_to_features(const communicator& ranks, const layout& rows, const elements& from,
+                      const std::function<void*()>& make) {
+  const features_of all{ranks, rows, from};
+  const int here = ranks.rank();
+  const auto* const data = static_cast<const unsigned char*>(from.data);
+  unsigned char* out = nullptr;
+  const parts blocks = {
+      [&](int rank) { return all.bytes(here, rank); },
+      [&](int rank) { return all.bytes(rank, here); },
+      [&](int rank, unsigned char* to) {
+        const std::size_t bytes = all.row_bytes(rank);
+        copy_each(
+            rows.rows_of(here), bytes, [&](index k) { return to + size(k) * bytes; },
+            [&](index k) { return data + size(k) * from.stride + all.offset(rank); });
+      }};
+  const received in = exchange_parts(ranks, "by_features", blocks,
+                                     [&] { out = static_cast<unsigned char*>(make()); });
+  const std::size_t bytes = all.row_bytes(here);
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    copy_each(
+        rows.rows_of(rank), bytes,
+        [&](index k) { return out + size(rows.row_at(rank, k)) * bytes; },
+        [&](index k) { return in.from(rank) + size(k) * bytes; });
+}
+
+void features_to_rows(const communicator& ranks, const layout& rows, const elements& from,
+                      const std::function<void*()>& make) {
+  const features_of all{ranks, rows, from};
+  const int here = ranks.rank();
+  const auto* const data = static_cast<const unsigned char*>(from.data);
+  unsigned char* out = nullptr;
+  const std::size_t width = all.row_bytes(here);
+  const parts blocks = {
+      [&](int rank) { return all.bytes(rank, here); },
+      [&](int rank) { return all.bytes(here, rank); },
+      [&](int rank, unsigned char* to) {
+        copy_each(
+            rows.rows_of(rank), width, [&](index k) { return to + size(k) * width; },
+            [&](index k) { return data + size(rows.row_at(rank, k)) * from.stride; });
+      }};
+  const received in =
+      exchange_parts(ranks, "by_rows", blocks, [&] { out = static_cast<unsigned char*>(make()); });
+  const std::size_t stride = size(from.columns) * from.bytes_each;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const std::size_t bytes = all.row_bytes(rank);
+    copy_each(
+        rows.rows_of(here), bytes,
+        [&](index k) { return out + size(k) * stride + all.offset(rank); },
+        [&](index k) { return in.from(rank) + size(k) * bytes; });
+  }
+}
+
+void gather_rows(const communicator& ranks, const layout& rows, const elements& from,
+                 const std::function<void*()>& make) {
+  const std::size_t bytes = size(from.columns) * from.bytes_each;
+  const index here = rows.rows_of(ranks.rank());
+  unsigned char* out = nullptr;
+  buffer packed;
+  // Packed before the rest, which is agreed on by then.
+  agree(ranks, "gather", [&] {
+    packed = buffer::allocate(size(here) * bytes);
+    copy_each(
+        here, bytes, [&](index k) { return packed.data<unsigned char>() + size(k) * bytes; },
+        [&](index k) {
+          return static_cast<const unsigned char*>(from.data) + size(k) * from.stride;
+        });
+  });
+  const received in = gather_parts(
+      ranks, "gather", packed.data(), packed.bytes(),
+      [&](int rank) { return size(rows.rows_of(rank)) * bytes; },
+      [&] { out = static_cast<unsigned char*>(make()); });
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    copy_each(
+        rows.rows_of(rank), bytes,
+        [&](index k) { return out + size(rows.row_at(rank, k)) * bytes; },
+        [&](index k) { return in.from(rank) + size(k) * bytes; });
+}
+
+namespace {
+
+/// Something of each entry of the whole matrix, whose rows begin at `offset(row)`.
+template <class Offset>
+buffer gather_entries(const communicator& ranks, const layout& rows, Offset offset,
+                      std::size_t bytes_each, const void* here, int64 entries_here) {
+  buffer out;
+  const received in = gather_parts(
+      ranks, "mxm", here, size(entries_here) * bytes_each,
+      [&](int rank) {
+        int64 entries = 0;
+        for (index k = 0; k < rows.rows_of(rank); ++k) {
+          const index row = rows.row_at(rank, k);
+          entries += offset(row + 1) - offset(row);
+        }
+        return size(entries) * bytes_each;
+      },
+      [&] {
+        if (!rows.is_contiguous()) out = buffer::allocate(size(offset(rows.rows())) * bytes_each);
+      });
+  if (rows.is_contiguous()) return in.all;  // the order of ranks is that of rows
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    const unsigned char* from = in.from(rank);
+    for (index k = 0; k < rows.rows_of(rank); ++k) {
+      const index row = rows.row_at(rank, k);
+      const std::size_t bytes = size(offset(row + 1) - offset(row)) * bytes_each;
+      if (bytes > 0)
+        std::memcpy(out.data<unsigned char>() + size(offset(row)) * bytes_each, from, bytes);
+      from += bytes;
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
+                                              const pattern& rows_here) {
+  std::vector<index> lengths;
+  std::vector<int64> offsets;
+  agree(ranks, "mxm", [&] {
+    reserve(lengths, size(rows_here.rows()));
+    for (index i = 0; i < rows_here.rows(); ++i)
+      lengths.push_back(static_cast<index>(rows_here.offset(i + 1) - rows_here.offset(i)));
+  });
+  const received in = gather_parts(
+      ranks, "mxm", lengths.data(), lengths.size() * sizeof(index),
+      [&](int rank) { return size(rows.rows_of(rank)) * sizeof(index); },
+      [&] { offsets = filled<int64>(size(rows.rows()) + 1); });
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    for (index k = 0; k < rows.rows_of(rank); ++k) {
+      index length = 0;
+      std::memcpy(&length, in.from(rank) + size(k) * sizeof(index), sizeof(length));
+      offsets[size(rows.row_at(rank, k)) + 1] = length;
+    }
+  for (std::size_t i = 1; i < offsets.size(); ++i) offsets[i] += offsets[i - 1];
+  const buffer columns = gather_entries(
+      ranks, rows, [&](index row) { return offsets[size(row)]; }, sizeof(index),
+      rows_here.column_indices(), rows_here.nnz());
+  std::shared_ptr<const pattern> made;
+  agree(ranks, "mxm", [&] {
+    bool offsets_64 = false;
+    buffer packed = pack_offsets(offsets, offsets_64);
+    made = std::make_shared<const pattern>(rows.rows(), rows_here.columns(), offsets.back(),
+                                           std::move(packed), offsets_64, columns);
+  });
+  return made;
+}
+
+namespace {
+
+/// What a rank says of its values.
+struct header {
+  int32 is_iso = 0, has_entries = 0;
+  unsigned char iso[16] = {};
+};
+
+}  // namespace
+
+plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
+                           int64 entries_here, std::size_t bytes_each, bool is_iso,
+                           const void* values) {
+  header mine;
+  mine.is_iso = is_iso;
+  mine.has_entries = entries_here > 0;
+  if (is_iso) std::memcpy(mine.iso, values, bytes_each);
+  const received in =
+      gather_parts(ranks, "mxm", &mine, sizeof(mine), [](int) { return sizeof(header); });
+  plain_values out{true, {}};
+  const unsigned char* iso = mine.iso;  // of the first rank that has entries, if one has
+  bool is_found = false;
+  for (int rank = 0; rank < ranks.size(); ++rank) {
+    header theirs;
+    std::memcpy(&theirs, in.from(rank), sizeof(theirs));
+    if (theirs.has_entries == 0) continue;
+    const unsigned char* const value = in.from(rank) + offsetof(header, iso);
+    if (!is_found) iso = value;
+    is_found = true;
+    out.is_iso &= theirs.is_iso != 0 && std::memcmp(value, iso, bytes_each) == 0;
+  }
+  buffer spread;
+  agree(ranks, "mxm", [&] {
+    if (out.is_iso) {
+      out.values = buffer::allocate(bytes_each);
+      std::memcpy(out.values.data(), iso, bytes_each);
+    } else if (is_iso) {
+      spread = buffer::allocate(size(entries_here) * bytes_each);
+      for (int64 p = 0; p < entries_here; ++p)
+        std::memcpy(spread.data<unsigned char>() + size(p) * bytes_each, values, bytes_each);
+    }
+  });
+  if (out.is_iso) return out;
+  out.values = gather_entries(
+      ranks, rows, [&](index row) { return whole.offset(row); }, bytes_each,
+      is_iso ? spread.data() : values, entries_here);
+  return out;
+}
+
+std::vector<int64> gather_numbers(const communicator& ranks, const char* name,
+                                  const std::vector<int64>& here) {
+  const std::size_t bytes = here.size() * sizeof(int64);
+  std::vector<int64> out;
+  const received in = gather_parts(
+      ranks, name, here.data(), bytes, [&](int) { return bytes; },
+      [&] { out = filled<int64>(here.size() * size(ranks.size())); });
+  if (bytes > 0) std::memcpy(out.data(), in.all.data(), out.size() * sizeof(int64));
+  return out;
+}
+
+}  // namespace rig::over_ranks

@@ -1,0 +1,31 @@
+# Debian's two implementations of MPI, those that are installed, for tests and examples: the library links
+# neither. For each name in `mpi_found` there is a target mpi_NAME to link, and ${RIG_MPIRUN_NAME}.
+set(mpi_found "")
+foreach(mpi openmpi mpich)
+  find_program(RIG_MPICXX_${mpi} mpicxx.${mpi})
+  find_program(RIG_MPIRUN_${mpi} mpirun.${mpi})
+  if(NOT RIG_MPICXX_${mpi} OR NOT RIG_MPIRUN_${mpi})
+    continue()
+  endif()
+  list(APPEND mpi_found ${mpi})
+  # The compiler's command line: include folders, and what is linked.
+  execute_process(COMMAND ${RIG_MPICXX_${mpi}} -show OUTPUT_VARIABLE line COMMAND_ERROR_IS_FATAL ANY
+                  OUTPUT_STRIP_TRAILING_WHITESPACE)
+  separate_arguments(line UNIX_COMMAND "${line}")
+  set(includes ${line})
+  list(FILTER includes INCLUDE REGEX "^-I")
+  list(TRANSFORM includes REPLACE "^-I" "")
+  list(FILTER line INCLUDE REGEX "^-(L|l|Wl)")
+  add_library(mpi_${mpi} INTERFACE)
+  target_include_directories(mpi_${mpi} SYSTEM INTERFACE ${includes})
+  target_link_libraries(mpi_${mpi} INTERFACE ${line})
+endforeach()
+
+# Runs a program on some ranks of two cores. OpenMPI lets root run programs only by both variables.
+function(add_mpi_test name mpi ranks)
+  add_test(NAME ${name} COMMAND ${RIG_MPIRUN_${mpi}} -n ${ranks} ${ARGN})
+  set_tests_properties(
+    ${name} PROPERTIES TIMEOUT 300 PROCESSORS 2
+                       ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
+OMPI_MCA_rmaps_base_oversubscribe=1;OMP_NUM_THREADS=1")
+endfunction()
