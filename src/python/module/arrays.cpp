@@ -147,6 +147,9 @@ array read_array(nb::handle given, const char* call, const char* name) {
 
 array writable_array(nb::handle given, const char* call) {
   if (const dense_view* const view = view_from(given)) return from_view(*view, given);
+  if (!is_numpy(given) && python("is_of_jax")(given).is(Py_True))
+    rig::fail(rig::errc::read_only,
+              {call, ": out is an array of JAX, which is never written; leave out unset"});
   nb::ndarray<> x;
   if (!nb::try_cast(given, x)) {
     nb::ndarray<nb::ro> constant;
@@ -163,20 +166,24 @@ array writable_array(nb::handle given, const char* call) {
 }
 
 array new_array(const array& like, rig::index rows, rig::index columns, type of, bool is_column) {
-  nb::object made;
-  if (!like.given.is_valid() || is_numpy(like.given)) {
-    static PyObject* const empty =
-        nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
-    made = is_column ? nb::handle(empty)(rows, dtype_of(of))
-                     : nb::handle(empty)(nb::make_tuple(rows, columns), dtype_of(of));
-  } else {
-    made = python("empty")(like.given, rows, is_column ? nb::none() : nb::object(nb::int_(columns)),
-                           name_of(of));
+  if (like.given.is_valid() && !is_numpy(like.given)) {
+    const nb::object columns_or_none = is_column ? nb::none() : nb::object(nb::int_(columns));
+    const nb::tuple made(python("empty")(like.given, rows, columns_or_none, name_of(of)));
+    array out = writable_array(made[0], "result");
+    if (!made[1].is_none()) out.given = made[1];
+    return out;
   }
+  static PyObject* const empty =
+      nb::object(nb::module_::import_("numpy").attr("empty")).release().ptr();
+  const nb::object made = is_column
+                              ? nb::handle(empty)(rows, dtype_of(of))
+                              : nb::handle(empty)(nb::make_tuple(rows, columns), dtype_of(of));
   return writable_array(made, "result");
 }
 
-nb::object returned(array made) { return std::move(made.given); }
+nb::object returned(array made) {
+  return made.given.is(made.owner) ? std::move(made.given) : made.given(made.owner);
+}
 
 rig::integers index_array::view() const {
   if (is_64) return std::span(static_cast<const rig::int64*>(data), size);

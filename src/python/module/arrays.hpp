@@ -26,7 +26,9 @@ struct array {
   bool is_column = false;  ///< given as a one-dimensional array
   bool read_only = false;
   nb::object owner;  ///< keeps the memory during the call
-  nb::object given;  ///< what the caller has: the array itself, whose framework results have
+  /// What the caller has: the array itself, whose framework results have. Of a result: the array,
+  /// or what makes the framework's array of `owner`.
+  nb::object given;
 };
 
 /// Whether an object is exactly a NumPy array: the first question, because most operands are.

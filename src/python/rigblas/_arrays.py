@@ -1,5 +1,7 @@
 """What the extension leaves to Python: arrays of frameworks, and lists of indices."""
 
+from contextlib import nullcontext
+
 import numpy as np
 
 
@@ -75,19 +77,47 @@ def as_places(x, size):
     return x
 
 
+def is_of_jax(x):
+    """Whether an array is one of JAX."""
+    return type(x).__module__.partition(".")[0] in ("jax", "jaxlib")
+
+
 def empty(like, rows, columns, dtype):
-    """A new array of the framework of `like`, where `like` lies."""
+    """New memory for a result where `like` lies, and what makes an array of its framework of it, or None."""
     shape = (rows,) if columns is None else (rows, columns)
     module = type(like).__module__.partition(".")[0]
     if module == "torch":
         import torch
 
-        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device)
+        return torch.empty(shape, dtype=getattr(torch, dtype), device=like.device), None
+    if is_of_jax(like):
+        return _empty_for_jax(like, shape, dtype)
     if module == "cupy" or hasattr(like, "__cuda_array_interface__"):
-        import cupy
+        return _cupy_empty(getattr(like, "device", None), shape, dtype), None
+    return np.empty(shape, dtype=dtype), None
 
+
+def _cupy_empty(device, shape, dtype):
+    import cupy
+
+    with device if isinstance(device, cupy.cuda.Device) else nullcontext():
         return cupy.empty(shape, dtype=dtype)
-    return np.empty(shape, dtype=dtype)
+
+
+def _empty_for_jax(like, shape, dtype):
+    """Arrays of JAX cannot be written, so CuPy, or NumPy on the CPU, has the memory."""
+    from jax import dlpack
+
+    (device,) = like.devices()
+    if dtype == "bfloat16":
+        raise TypeError("rigblas: a result for JAX cannot be bfloat16; pass dtype=\"float32\"")
+    if device.platform == "cpu":
+        return np.empty(shape, dtype=dtype), dlpack.from_dlpack
+    try:
+        import cupy
+    except ImportError:
+        raise TypeError("rigblas: results for JAX on a GPU lie in memory of CuPy; install cupy") from None
+    return _cupy_empty(cupy.cuda.Device(device.local_hardware_id), shape, dtype), dlpack.from_dlpack
 
 
 def current_stream(x):
@@ -101,6 +131,8 @@ def current_stream(x):
         import cupy
 
         return cuda_stream(cupy.cuda.get_current_stream().ptr)
+    if is_of_jax(x):  # it has streams, but names none
+        x.block_until_ready()
     return cuda_stream(0)
 
 

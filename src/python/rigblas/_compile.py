@@ -24,7 +24,8 @@ def _cache():
 def compiled(name, text):
     """The library of a semiring, compiled unless the cache has it."""
     compiler = os.environ.get("CXX") or "g++"
-    flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fopenmp", "-fvisibility=hidden"]
+    flags = ["-std=c++20", "-O2", "-fPIC", "-shared", "-fopenmp", "-fvisibility=hidden",
+             *os.environ.get("CXXFLAGS", "").split()]
     library = _library()
     parts = [text, _core.__version__, compiler, *flags, str(library), str(library.stat().st_mtime_ns)]
     key = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]

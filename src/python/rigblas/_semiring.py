@@ -10,9 +10,7 @@ from . import _core
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "rig::int32", "int64": "rig::int64", "bool": "bool"}
 
-_TEXT = """#include "rig/named_semiring.hpp"
-#include "rig/user_semiring.hpp"
-{check_include}
+_TEXT = """#include "rig/user_semiring.hpp"
 namespace rigblas_own {{
 RIG_SEMIRING({name},
   using left = {type}; using right = {type}; using accum = {type};
@@ -22,7 +20,10 @@ RIG_SEMIRING({name},
   static constexpr {type} add({type} x, {type} y) {{ return static_cast<{type}>({add}); }}
   static constexpr {type} multiply({type} a, {type} b) {{ return static_cast<{type}>({multiply}); }}{optional});
 }}
-{check}
+"""
+
+_PAIR = """#include "rig/named_semiring.hpp"
+{text}
 extern "C" const rig::builtin_pair* rigblas_semiring() {{
   using S = rigblas_own::{name};
   static const rig::builtin_pair pair = {{S::name, rig::type_of<S::right>, &rig::on_cpu::run<S>,
@@ -31,7 +32,9 @@ extern "C" const rig::builtin_pair* rigblas_semiring() {{
 }}
 """
 
-_CHECK = """
+_CHECK = """#include "rig/check_semiring.hpp"
+#include <string>
+{text}
 extern "C" const char* rigblas_check() {{
   static const std::string failure = rig::check_semiring<rigblas_own::{name}>().value_or("");
   return failure.c_str();
@@ -66,7 +69,8 @@ def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, termina
     Returns
     -------
     Semiring
-        Its library is kept in ``$XDG_CACHE_HOME/rigblas``, or ``~/.cache/rigblas``: one for each text.
+        Its library is kept in ``$XDG_CACHE_HOME/rigblas``, or ``~/.cache/rigblas``: one for each text. The compiler is
+        ``$CXX``, or ``g++``; it gets ``$CXXFLAGS`` after the flags of rig.
 
     Raises
     ------
@@ -93,15 +97,12 @@ def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, termina
         optional += f"\n  static constexpr {kind} terminal() {{ return {_number(terminal, kind, 'terminal')}; }}"
     text = _TEXT.format(
         name=name, type=kind, zero=_number(zero, kind, "zero"), add=_expression("add", add),
-        multiply=_expression("multiply", multiply), optional=optional,
-        check_include='#include "rig/check_semiring.hpp"\n#include <string>' if check else "",
-        check=_CHECK.format(name=name) if check else "")
+        multiply=_expression("multiply", multiply), optional=optional)
     from . import _compile  # slow to import, seldom needed
 
-    path = _compile.compiled(name, text)
-    if check:
-        _compile.check(name, path)
-    return _core._load_semiring(name, str(path))
+    if check:  # first, because the kernels take longer to compile
+        _compile.check(name, _compile.compiled(name, _CHECK.format(name=name, text=text)))
+    return _core._load_semiring(name, str(_compile.compiled(name, _PAIR.format(name=name, text=text))))
 
 
 def _expression(which, text):

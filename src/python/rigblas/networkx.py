@@ -342,10 +342,17 @@ def _components(find, G):
     """Yield the nodes of each component as a set, in the order of their first nodes."""
     labels = find(G).labels
     order = np.argsort(labels, kind="stable")
-    nodes = [G.nodes[i] for i in order.tolist()]
-    ends = np.flatnonzero(np.diff(labels[order])) + 1
-    starts = [0, *ends.tolist()]
-    return (set(nodes[a:b]) for a, b in zip(starts, [*starts[1:], len(nodes)]) if b)
+    starts = np.flatnonzero(np.diff(labels[order], prepend=-1))
+    sizes = np.diff(starts, append=len(G))
+    is_most = 2 * sizes > len(G)
+    others = [G.nodes[i] for i in order[np.repeat(~is_most, sizes)].tolist()]
+    next_nodes = iter(others)
+    for most, size in zip(is_most.tolist(), sizes.tolist()):
+        # A set of a dictionary's keys takes over their hashes, and its size is known before.
+        component = set(G.index if most else islice(next_nodes, size))
+        if most:
+            component.difference_update(others)
+        yield component
 
 
 def _number(find, G):
