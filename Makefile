@@ -8,7 +8,7 @@ SHELL := /bin/bash
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
 bench_packages := $(build_packages) libgraphblas-dev
 python_packages := python3-venv python3-dev
-test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-dev libmpich-dev $(python_packages)
+test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-dev libmpich-dev pkg-config $(python_packages)
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
@@ -100,7 +100,7 @@ docs:
 lint:
 	.ci/packages $(build_packages) clang-tidy
 	$(configure) -B build/lint -DRIG_EXAMPLES=OFF -DRIG_TESTS=OFF -DRIG_BENCH=OFF
-	find src/*.cpp build/lint/CMakeFiles/rig.dir/Unity -name "*.c*" -not -name "unity_builtin*" | \
+	set -o pipefail; find src/*.cpp build/lint/CMakeFiles/rig.dir/Unity -name "*.c*" -not -name "unity_builtin*" | \
 	  xargs -P $(JOBS) -n 1 clang-tidy --quiet -p build/lint \
 	  --extra-arg=-idirafter$$(g++ -print-file-name=include) --extra-arg=-Wno-error
 

@@ -7,7 +7,6 @@ foreach(mpi openmpi mpich)
   if(NOT RIG_MPICXX_${mpi} OR NOT RIG_MPIRUN_${mpi})
     continue()
   endif()
-  list(APPEND mpi_found ${mpi})
   # The compiler's command line: include folders, and what is linked.
   execute_process(COMMAND ${RIG_MPICXX_${mpi}} -show OUTPUT_VARIABLE line COMMAND_ERROR_IS_FATAL ANY
                   OUTPUT_STRIP_TRAILING_WHITESPACE)
@@ -15,17 +14,24 @@ foreach(mpi openmpi mpich)
   set(includes ${line})
   list(FILTER includes INCLUDE REGEX "^-I")
   list(TRANSFORM includes REPLACE "^-I" "")
+  # The header is in another package than the compiler's front.
+  find_path(RIG_MPI_INCLUDE_${mpi} mpi.h PATHS ${includes} NO_DEFAULT_PATH)
+  if(NOT RIG_MPI_INCLUDE_${mpi})
+    continue()
+  endif()
+  list(APPEND mpi_found ${mpi})
   list(FILTER line INCLUDE REGEX "^-(L|l|Wl)")
   add_library(mpi_${mpi} INTERFACE)
   target_include_directories(mpi_${mpi} SYSTEM INTERFACE ${includes})
   target_link_libraries(mpi_${mpi} INTERFACE ${line})
 endforeach()
 
-# Runs a program on some ranks of two cores. OpenMPI lets root run programs only by both variables.
+# Runs a program on some ranks of two cores. OpenMPI lets root run programs only by two variables;
+# version 4 reads one for more ranks than cores, version 5 another.
 function(add_mpi_test name mpi ranks)
   add_test(NAME ${name} COMMAND ${RIG_MPIRUN_${mpi}} -n ${ranks} ${ARGN})
   set_tests_properties(
     ${name} PROPERTIES TIMEOUT 300 PROCESSORS 2
                        ENVIRONMENT "OMPI_ALLOW_RUN_AS_ROOT=1;OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1;\
-OMPI_MCA_rmaps_base_oversubscribe=1;OMP_NUM_THREADS=1")
+OMPI_MCA_rmaps_base_oversubscribe=1;PRTE_MCA_rmaps_default_mapping_policy=:oversubscribe;OMP_NUM_THREADS=1")
 endfunction()

@@ -42,18 +42,22 @@ double seconds_of(const std::string& name) {
 TEST_CASE("seconds of a user's file of ten lines") {
   // Machines differ, and a neighbour slows all files alike: the bounds hold on a machine that takes
   // this long for the reference, which includes nothing of rig and is compiled beside each file.
+  // The least times of a few runs are compared; a noisy machine gets more of them.
   constexpr double reference = 3.4, noise = 1.25;
   struct {
     const char* name;
     double most;
   } const files[] = {{"builtin", 1.0}, {"sparse", 1.2}, {"own", 3.5}};
   for (const auto& file : files) {
-    double least = 1e9;
-    for (int run = 0; run < 8 && least > file.most; ++run)
-      least = std::min(least, seconds_of(file.name) * reference / seconds_of("reference"));
-    std::printf("%s.cpp: %.2f s, of %.1f\n", file.name, least, file.most);
+    double best = 1e9, best_reference = 1e9, seconds = 1e9;
+    for (int run = 0; run < 3 || (run < 9 && seconds > noise * file.most); ++run) {
+      best = std::min(best, seconds_of(file.name));
+      best_reference = std::min(best_reference, seconds_of("reference"));
+      seconds = best / best_reference * reference;
+    }
+    std::printf("%s.cpp: %.2f s, of %.1f\n", file.name, seconds, file.most);
     CAPTURE(file.name);
-    CHECK(least <= noise * file.most);
+    CHECK(seconds <= noise * file.most);
   }
 }
 

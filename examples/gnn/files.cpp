@@ -311,6 +311,9 @@ rig::dense<float> read_class_map(const std::string& path, index n) {
   parsed(path, [&](int depth, json::parse_event_t event, json& of) {
     using event_of = json::parse_event_t;
     if (depth != 1) return true;
+    if (event == event_of::object_start)
+      fail(errc::format,
+           {path, ": node ", key, " has an object for labels; give a number or a row of 0 and 1"});
     if (event == event_of::key) key = of.get<std::string>();
     if (event != event_of::value && event != event_of::array_end) return true;
     take(of);

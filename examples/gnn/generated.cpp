@@ -56,7 +56,7 @@ constexpr recipe recipes[] = {
     {"products-like", 100, 47, 0.08, 0.05, 1, 0, 0, 0, 0.08, 0.02},
 };
 
-/// The community graph of a recipe with `nodes` nodes, and the community of each node.
+/// The shape of a recipe's graph with `nodes` nodes; 0: its own number.
 rig::generate::community_shape resized(rig::generate::community_shape shape, index nodes) {
   if (nodes == 0) return shape;
   const double most = nodes / 20.0;  // beyond that, duplicates would distort the degrees

@@ -43,9 +43,13 @@ struct plans {
   }
 };
 
+/// Throws unless the layout has as many ranks as the communicator.
+void check_ranks(const char* name, const communicator& ranks, const layout& rows);
 /// Throws if a part does not fit its layout.
 void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
                 place where);
+/// Throws on all ranks unless all exchange alike.
+void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
 /// Throws on all ranks unless all have one layout. Collective.
 void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
 
@@ -83,6 +87,7 @@ class distributed<matrix<T>> {
                                 const rig::layout& rows) {
     matrix<T> local;
     over_ranks::agree(ranks, "from_whole", [&] {
+      over_ranks::check_ranks("from_whole", ranks, rows);
       over_ranks::check_part("from_whole", ranks, rows, rows.rows_of(ranks.rank()), whole.where());
       if (whole.rows() != rows.rows())
         fail(errc::shape, {"from_whole: the matrix has ", whole.rows(), " rows, the layout ",
@@ -122,11 +127,14 @@ class distributed<matrix<T>> {
         ranks_, "prepare",
         [&] {
           if (of_x.rows() != columns())
-            fail(errc::shape,
-                 {"prepare: the matrix has ", columns(), " columns, X has ", of_x.rows(), " rows"});
+            fail(errc::shape, {"prepare: the matrix has ", columns(), " columns, the layout ",
+                               of_x.rows(), " rows; pass the layout of X"});
+          over_ranks::check_ranks("prepare", ranks_, of_x);
         },
-        {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr});
-    if (said.lacking > 0 && is_whole) gather();
+        {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr,
+         .features = is_whole});
+    over_ranks::require_one_scheme(ranks_, "prepare", said);
+    if (said.lacking > 0 && is_whole) gather("prepare");
     if (said.lacking > 0 && !is_whole) plan(of_x, "prepare");
     return *this;
   }
@@ -143,8 +151,8 @@ class distributed<matrix<T>> {
     }
     return out;
   }
-  /// Drops the plans, also for the copies on this rank. Not collective: if one rank lacks a plan,
-  /// the next product builds it on all of them.
+  /// Drops the plans, also for the copies on this rank; a copy by `with_values` keeps its own whole
+  /// matrix. Not collective: if one rank lacks a plan, the next product builds it on all of them.
   void drop_plans() const {
     *plans_ = {};
     whole_->clear();
@@ -208,16 +216,15 @@ class distributed<matrix<T>> {
   }
 
   /// Makes the whole matrix on each rank. Collective.
-  void gather() const {
-    const auto said =
-        over_ranks::agree(ranks_, "mxm", [] {}, {.lacking = plans_->whole == nullptr});
+  void gather(const char* name) const {
+    const auto said = over_ranks::agree(ranks_, name, [] {}, {.lacking = plans_->whole == nullptr});
     if (said.lacking > 0)
       plans_->whole = over_ranks::gather_pattern(ranks_, rows_, local_.structure());
     const T iso = local_.iso_value();
     const void* const values = local_.iso() ? &iso : static_cast<const void*>(local_.values());
     over_ranks::plain_values of = over_ranks::gather_values(
         ranks_, rows_, *plans_->whole, local_.nnz(), sizeof(T), local_.iso(), values);
-    over_ranks::agree(ranks_, "mxm", [&] {
+    over_ranks::agree(ranks_, name, [&] {
       whole_->clear();
       whole_->push_back(of.is_iso ? matrix<T>(plans_->whole, *of.values.template data<T>())
                                   : matrix<T>(plans_->whole, std::move(of.values)));
@@ -264,6 +271,7 @@ class distributed<dense<T>> {
                                 const rig::layout& rows) {
     dense<T> local;
     over_ranks::agree(ranks, "from_whole", [&] {
+      over_ranks::check_ranks("from_whole", ranks, rows);
       const index here = rows.rows_of(ranks.rank());
       over_ranks::check_part("from_whole", ranks, rows, here, whole.where());
       if (whole.rows() != rows.rows())
@@ -286,8 +294,10 @@ class distributed<dense<T>> {
   bool is_by_features() const { return by_features_; }
   /// This rank's part: its rows of all columns, or by features its columns of all rows.
   const dense<T>& local() const { return local_; }
-  /// The same for writing.
-  dense<T>& local() { return local_; }
+  /// The same for writing: a view, so that its shape stays.
+  dense<T> view() {
+    return dense<T>::view(local_.data(), local_.rows(), local_.columns(), local_.stride());
+  }
   /// Which rank has which rows; by features, had them before and has them again after `by_rows`.
   const rig::layout& layout() const { return rows_; }
   /// The ranks.
@@ -462,7 +472,7 @@ void check_product(const product_shape& of);
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
                 bool is_by_features);
 /// Refuses a column whose order of sums depends on when X is converted.
-void refuse_conversion(index columns, const char* semiring);
+void refuse_conversion(index columns, index of_tile, const char* semiring);
 
 /// The one that reads private members.
 struct access {
@@ -476,7 +486,7 @@ struct access {
   }
   template <class T>
   static void gather(const distributed<matrix<T>>& of) {
-    of.gather();
+    of.gather("mxm");
   }
   template <class T>
   static std::shared_ptr<const fetch_plan> find(const distributed<matrix<T>>& of,
@@ -523,8 +533,8 @@ void check(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x, co
   check_mask_of(a.communicator(), a.layout(), mask);
   constexpr bool is_converted = !is_ignoring_right<S> && !is_same<TX, typename S::right>;
   if constexpr (is_converted && !is_exact<S>)
-    if (x.columns() % on_cpu::columns_of_tile<S>() == 1)
-      refuse_conversion(x.columns(), name_of<S>());
+    if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
+      refuse_conversion(x.columns(), of_tile, name_of<S>());
 }
 
 /// This rank's product by fetch.
@@ -652,9 +662,6 @@ distributed<indexed_dense<T>> spread(const communicator& ranks, indexed_dense<T>
           spread(ranks, std::move(local.indices), rows, columns, by_features)};
 }
 
-/// Throws on all ranks unless all exchange alike.
-void require_one_scheme(const communicator& ranks, const votes& said);
-
 template <class Element, class S, class TA, class TX, class Mask>
 distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
                                              const distributed<dense<TX>>& x, const Mask& mask,
@@ -663,8 +670,9 @@ distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
   const exchange scheme = scheme_of<S, Mask>(by_features, desc).scheme;
   const bool is_split = scheme == exchange::features;
   const communicator& ranks = a.communicator();
-  require_one_scheme(ranks, agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); },
-                                  {.features = is_split}));
+  require_one_scheme(
+      ranks, "mxm",
+      agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); }, {.features = is_split}));
   std::optional<distributed<dense<TX>>> turned;
   if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
   const distributed<dense<TX>>& from = turned ? *turned : x;
@@ -741,9 +749,10 @@ ranks_explanation explain(const distributed<matrix<TA>>& a, const distributed<de
       over_ranks::scheme_of<S, std::remove_cvref_t<decltype(mask)>>(x.is_by_features(), desc);
   const bool is_split = choice.scheme == exchange::features;
   over_ranks::require_one_scheme(
-      ranks, over_ranks::agree(ranks, "explain",
-                               [&] { over_ranks::check<S>(a, x, mask, desc, choice.scheme); },
-                               {.features = is_split}));
+      ranks, "explain",
+      over_ranks::agree(ranks, "explain",
+                        [&] { over_ranks::check<S>(a, x, mask, desc, choice.scheme); },
+                        {.features = is_split}));
   if (!is_split) a.prepare(x.layout());
   const auto plan = access::find(a, x.layout());
   ranks_explanation out;

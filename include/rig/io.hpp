@@ -53,7 +53,8 @@ struct read_options {
   bool extra_columns = false;  ///< whether columns after the edge are ignored, not refused
   /// How several values at one position become one: ((first ⊙ second) ⊙ third), in file order. With
   /// `none` such a file is an error; in a skew-symmetric file it always is. Entries without values
-  /// merge in every edge list, and in Matrix Market if any operator is named.
+  /// merge in every edge list, and in Matrix Market if any operator is named. In coo of a .npz file
+  /// `none` is `plus`, as in SciPy.
   accumulator duplicates = accumulator::none;
   bool symmetrise = false;  ///< returns A ∪ Aᵀ, as `symmetrise` does; A must be square
   /// In a .npz file: how the names of the matrix's arrays begin. Empty: `shape`, `data` and so on,

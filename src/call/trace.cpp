@@ -54,10 +54,15 @@ sink& lines() {
 void write(const std::string& line) {
   sink& out = lines();
   const std::lock_guard lock(out.one_at_a_time);
-  if (out.to)
-    out.to(line);
-  else
+  if (!out.to) {
     std::fprintf(stderr, "%s\n", line.c_str());
+    return;
+  }
+  try {
+    out.to(line);
+  } catch (...) {  // a call does not fail because its line was not taken
+    return;
+  }
 }
 
 const char* name_of(type of) {

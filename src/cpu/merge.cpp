@@ -240,8 +240,8 @@ sparse_result made_of(const merge_step& m, rows_made&& rows, int64 nnz) {
 }
 
 /// Writes the columns of the kept entries first … last of X from place `to` to `end` of the result,
-/// and where the rows end that end among them.
-void write_kept(const merge_step& m, int64 first, int64 last, int64 to, int64 end,
+/// and where the rows end that end among them. The part `is_first` ends the rows before any entry.
+void write_kept(const merge_step& m, bool is_first, int64 first, int64 last, int64 to, int64 end,
                 rows_made& rows) {
   const sparse_operand& x = *m.x;
   index* const columns = rows.columns.data<index>();
@@ -255,9 +255,8 @@ void write_kept(const merge_step& m, int64 first, int64 last, int64 to, int64 en
     }
     p = stop;
   };
-  index row = first == x.offset(0)
-                  ? 0
-                  : first_where(0, x.rows, [&](index i) { return x.offset(i + 1) > first; });
+  index row =
+      is_first ? 0 : first_where(0, x.rows, [&](index i) { return x.offset(i + 1) > first; });
   for (; row < x.rows && x.offset(row + 1) <= last; ++row) {
     write_to(x.offset(row + 1));
     rows.set(row + 1, to);
@@ -279,7 +278,7 @@ sparse_result kept_entries(const merge_step& m) {
   rows_made out(m.x->rows, before.back(), 0);
 #pragma omp parallel for num_threads(threads) schedule(dynamic)
   for (int k = 0; k < parts; ++k)
-    write_kept(m, start(k), start(k + 1), before[k], before[k + 1], out);
+    write_kept(m, k == 0, start(k), start(k + 1), before[k], before[k + 1], out);
   return made_of(m, std::move(out), before.back());
 }
 

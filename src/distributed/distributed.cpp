@@ -11,11 +11,15 @@
 namespace rig {
 namespace over_ranks {
 
-void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
-                place where) {
+void check_ranks(const char* name, const communicator& ranks, const layout& rows) {
   if (rows.ranks() != ranks.size())
     fail(errc::shape, {name, ": the layout has ", rows.ranks(), " ranks, the communicator ",
                        ranks.size(), "; make the layout for the communicator's size"});
+}
+
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
+                place where) {
+  check_ranks(name, ranks, rows);
   if (rows_here != rows.rows_of(ranks.rank()))
     fail(errc::shape, {name, ": the part has ", rows_here, " rows, and the layout gives this rank ",
                        rows.rows_of(ranks.rank()), "; pass the rows of the layout"});
@@ -70,14 +74,15 @@ void check_mask(const communicator& ranks, const layout& rows_of_mask, const lay
     fail(errc::cannot, {"mxm: the mask is distributed by features; pass one by_rows()"});
 }
 
-void refuse_conversion(index columns, const char* semiring) {
-  fail(errc::type, {"mxm: X has ", columns, " columns and another type than ", semiring,
+void refuse_conversion(index columns, index of_tile, const char* semiring) {
+  fail(errc::type, {"mxm: X has ", columns, " columns, one beyond tiles of ", of_tile,
+                    ", and another type than ", semiring,
                     " reads, so the ranks would sum in other orders; convert X to that type"});
 }
 
-void require_one_scheme(const communicator& ranks, const votes& said) {
+void require_one_scheme(const communicator& ranks, const char* name, const votes& said) {
   if (said.features != 0 && said.features != ranks.size())
-    fail(errc::cannot, {"mxm: ", said.features, " of ", ranks.size(),
+    fail(errc::cannot, {name, ": ", said.features, " of ", ranks.size(),
                         " ranks use exchange::features; pass one exchange on all ranks"});
 }
 

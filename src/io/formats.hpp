@@ -47,7 +47,7 @@ dense<T> read_npz_array(input_file& file, const std::string& array);
 /// The sparse matrix in the arrays whose names begin with `arrays`; if that is empty and there is
 /// no array `shape`, with `adj_`.
 template <class T>
-matrix<T> read_npz_matrix(input_file& file, std::string_view arrays);
+matrix<T> read_npz_matrix(input_file& file, const read_options& options);
 
 /// The header of a .npy file; an array with one dimension has one column.
 struct npy_header {

@@ -25,7 +25,7 @@ bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.end
 
 template <class T>
 matrix<T> read_sparse(io::input_file& file, const read_options& options) {
-  if (io::is_npz(file)) return io::read_npz_matrix<T>(file, options.arrays);
+  if (io::is_npz(file)) return io::read_npz_matrix<T>(file, options);
   if (is_matrix_market(file)) return io::read_matrix_market<T>(file, options);
   return io::read_edge_list<T>(file, options);
 }

@@ -303,12 +303,12 @@ matrix<T> from_offsets(const archive& in, const std::string& arrays, int64 rows,
 }
 
 template <class T>
-matrix<T> from_coordinates(const archive& in, const std::string& arrays, int64 rows,
-                           int64 columns) {
+matrix<T> from_coordinates(const archive& in, const std::string& arrays, int64 rows, int64 columns,
+                           accumulator duplicates) {
   const auto i = in.numbers<index>(arrays + "row"), j = in.numbers<index>(arrays + "col");
   const auto values = values_of<T>(in, arrays + "data", i.rows());
   return matrix<T>::from_tuples(rows, columns, span_of(i), span_of(j), span_of(values),
-                                [](T x, T y) { return accumulate(accumulator::plus, x, y); });
+                                [=](T x, T y) { return accumulate(duplicates, x, y); });
 }
 
 }  // namespace
@@ -319,9 +319,11 @@ dense<T> read_npz_array(input_file& file, const std::string& array) {
 }
 
 template <class T>
-matrix<T> read_npz_matrix(input_file& file, std::string_view named) {
+matrix<T> read_npz_matrix(input_file& file, const read_options& options) {
   const archive in(file);
-  const std::string arrays(named.empty() && !in.has("shape") ? "adj_" : named);
+  const std::string arrays(options.arrays.empty() && !in.has("shape") ? "adj_" : options.arrays);
+  const accumulator duplicates =
+      options.duplicates == accumulator::none ? accumulator::plus : options.duplicates;
   const auto shape = in.numbers<int64>(arrays + "shape");
   if (shape.rows() != 2 || shape.columns() != 1)
     file.refuse({"the array ", in_quotes(arrays + "shape"), " has ", shape.rows(), "x",
@@ -331,7 +333,7 @@ matrix<T> read_npz_matrix(input_file& file, std::string_view named) {
   try {
     if (format == "csr") return from_offsets<T>(in, arrays, rows, columns);
     if (format == "csc") return transpose(from_offsets<T>(in, arrays, columns, rows));
-    if (format == "coo") return from_coordinates<T>(in, arrays, rows, columns);
+    if (format == "coo") return from_coordinates<T>(in, arrays, rows, columns, duplicates);
   } catch (const error& e) {
     if (std::string_view(e.what()).starts_with(file.path())) throw;
     file.refuse({e.what()});
@@ -376,11 +378,11 @@ template dense<int32> read_npz_array(input_file&, const std::string&);
 template dense<int64> read_npz_array(input_file&, const std::string&);
 template dense<bool> read_npz_array(input_file&, const std::string&);
 
-template matrix<float> read_npz_matrix(input_file&, std::string_view);
-template matrix<double> read_npz_matrix(input_file&, std::string_view);
-template matrix<int32> read_npz_matrix(input_file&, std::string_view);
-template matrix<int64> read_npz_matrix(input_file&, std::string_view);
-template matrix<bool> read_npz_matrix(input_file&, std::string_view);
+template matrix<float> read_npz_matrix(input_file&, const read_options&);
+template matrix<double> read_npz_matrix(input_file&, const read_options&);
+template matrix<int32> read_npz_matrix(input_file&, const read_options&);
+template matrix<int64> read_npz_matrix(input_file&, const read_options&);
+template matrix<bool> read_npz_matrix(input_file&, const read_options&);
 
 }  // namespace rig::io
 

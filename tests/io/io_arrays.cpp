@@ -95,6 +95,23 @@ TEST_CASE("arrays of an archive by their names") {
   CHECK(rig::read_dense<rig::int32>(path, "attr_indices")(0, 0) == 2);
 }
 
+TEST_CASE("entries of coo at one place become one by an operator") {
+  const auto twice = [](int of) { return npy_of("<i4", "(2,)", little(of) + little(of)); };
+  const std::string coo = npy_of("<U3", "()", std::string("c\0\0\0o\0\0\0o\0\0\0", 12));
+  const std::string path =
+      file_of("coo.npz", archive({{"shape.npy", shape},
+                                  {"format.npy", coo},
+                                  {"row.npy", twice(1)},
+                                  {"col.npy", twice(2)},
+                                  {"data.npy", npy_of("<i4", "(2,)", little(3) + little(5))}}));
+  using enum rig::accumulator;
+  for (const auto& [how, value] : {std::pair{none, 8}, {plus, 8}, {maximum, 5}, {first, 3}}) {
+    const auto a = rig::read_matrix<rig::int32>(path, {.duplicates = how});
+    CHECK(a.nnz() == 1);
+    CHECK(a.value(0) == value);
+  }
+}
+
 TEST_CASE("malformed archives of matrices are refused with the reason") {
   const auto said = [](const std::vector<zipped>& members, const char* arrays = "attr_") {
     return refusal(errc::format, [&] {

@@ -1,6 +1,9 @@
 // The order between streams: of a call and its operands, of results and their readers.
 
+#if __has_include(<nvtx3/nvToolsExt.h>)
 #include <nvtx3/nvToolsExt.h>
+#define RIG_HAS_NVTX
+#endif
 
 #include <algorithm>
 #include <new>
@@ -84,6 +87,7 @@ void synchronise(int device) {
 
 namespace {
 
+#ifdef RIG_HAS_NVTX
 /// A range that profilers show, in the domain "rig". Without one, NVTX tests a pointer.
 class marked_range {
  public:
@@ -104,6 +108,11 @@ class marked_range {
     return made;
   }
 };
+#else  // the toolkit is installed without NVTX
+struct marked_range {
+  explicit marked_range(const char*) {}
+};
+#endif
 
 /// What a `stream_order` keeps.
 class order_of_call {
