@@ -93,10 +93,39 @@ std::string head(const char* operation, const char* ran, const char* by, type re
   return std::string(operation) + "," + ran + "," + by + "," + name_of(result);
 }
 
+const char* name_of(unary op) {
+  static constexpr const char* words[] = {
+      "identity",    "negate",    "absolute", "reciprocal",         "square", "square_root",
+      "exponential", "logarithm", "sigmoid",  "hyperbolic_tangent", "relu",   "sign",
+      "floor",       "ceiling",   "round",    "logical_not",        "one"};
+  static_assert(std::size(words) == static_cast<std::size_t>(unary::one) + 1);
+  return words[static_cast<int>(op)];
+}
+
+/// The name of an operator, of which a builtin one is a code.
+const char* name_of(const operator_info& op, unsigned char code) {
+  switch (op.kind) {
+    case operator_kind::join:
+      return name_of(static_cast<binary>(code));
+    case operator_kind::map:
+      return name_of(static_cast<unary>(code));
+    case operator_kind::select:
+      return name_of(static_cast<selection>(code));
+    default:
+      return op.name;
+  }
+}
+
 const char* by_of(const operation& o) {
   if (o.product != nullptr) return o.product->algebra->name;
-  if (o.sums != nullptr) return o.sums->name;
-  return o.op != nullptr ? o.op->name : "-";
+  if (o.sums != nullptr)
+    return o.sums->add->kind == operator_kind::join ? name_of(*o.sums->add, o.sums->code)
+                                                    : o.sums->name;
+  return o.op != nullptr ? name_of(*o.op, o.code) : "-";
+}
+
+type result_of(const operation& o) {
+  return o.out_type == type::other && o.sums != nullptr ? o.sums->result : o.out_type;
 }
 
 std::string digits(double x) {
@@ -139,7 +168,7 @@ std::string traced_words(const problem& p, const kernel& ran) {
 }
 
 std::string traced_words(const operation& o, const kernel* ran) {
-  std::string words = head(o.name, ran != nullptr ? ran->name : "-", by_of(o), o.out_type) +
+  std::string words = head(o.name, ran != nullptr ? ran->name : "-", by_of(o), result_of(o)) +
                       in_words("A", o.x) + in_words("B", o.y);
   if (!o.creates_result) words += in_words("C", o.c);
   return words + in_words(o.mask);
