@@ -20,12 +20,12 @@ struct named_trace {
   trace what;
 };
 constexpr named_trace names[] = {
-    {"profile", trace::profile}, {"choice", trace::choice}, {"none", trace::none}};
+    {"profile", trace::profile}, {"choice", trace::choice}, {"off", trace::off}};
 
 /// What RIG_VERBOSE sets. The library is being loaded, so a wrong word is a line, not an error.
 trace from_environment() {
   const char* const given = std::getenv("RIG_VERBOSE");
-  trace out = trace::none;
+  trace out = trace::off;
   for (std::string_view rest = given != nullptr ? given : ""; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(','));
     rest.remove_prefix(std::min(rest.size(), word.size() + 1));
@@ -35,7 +35,7 @@ trace from_environment() {
     if (found != std::end(names))
       out = out | found->what;
     else
-      std::fprintf(stderr, "RIG_VERBOSE: '%.*s' is no word of it; use profile, choice or none\n",
+      std::fprintf(stderr, "RIG_VERBOSE: '%.*s' is no word of it; use profile, choice or off\n",
                    static_cast<int>(word.size()), word.data());
   }
   return out;

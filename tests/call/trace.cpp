@@ -26,7 +26,7 @@ struct traced_lines {
   explicit traced_lines(trace what) {
     rig::set_trace(what, [this](const std::string& line) { lines.push_back(line); });
   }
-  ~traced_lines() { rig::set_trace(trace::none); }
+  ~traced_lines() { rig::set_trace(trace::off); }
 
   /// The only line since the last look, up to its time.
   std::string one() {
@@ -100,7 +100,7 @@ TEST_CASE("nothing is written for a call that throws, nor when nothing is traced
   traced_lines of(trace::profile | trace::choice);
   CHECK_THROWS_AS(rig::mxm(a, dense<float>(3, 2), rig::plus_times<float>{}), rig::error);
   CHECK(of.lines.empty());
-  rig::set_trace(trace::none, [&](const std::string& line) { of.lines.push_back(line); });
+  rig::set_trace(trace::off, [&](const std::string& line) { of.lines.push_back(line); });
   rig::mxm(a, b, rig::plus_times<float>{});
   CHECK(of.lines.empty());
 }
@@ -140,9 +140,9 @@ TEST_CASE("RIG_VERBOSE writes to stderr, and names a wrong word") {
   const std::string both = words_of_child("profile,choice");
   CHECK(both.find("rig,exec,cpu,mxm,row,plus_times,float,A:3x4/4,B:4x2,ms:") != both.npos);
   CHECK(both.find("rig,choice,cpu,mxm,row,chosen,") != both.npos);
-  CHECK(words_of_child("none") == "");
+  CHECK(words_of_child("off") == "");
   CHECK(words_of_child("loud") ==
-        "RIG_VERBOSE: 'loud' is no word of it; use profile, choice or none\n");
+        "RIG_VERBOSE: 'loud' is no word of it; use profile, choice or off\n");
 }
 
 }  // namespace
