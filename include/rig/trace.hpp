@@ -10,7 +10,7 @@ namespace rig {
 
 /// What is traced; a set.
 enum class trace : unsigned char {
-  off = 0,
+  off = 0,      ///< nothing
   profile = 1,  ///< a line when a call ends, with its time; on a GPU it waits for the device
   choice = 2,   ///< a line per kernel that a product chose from, with the reason
 };
