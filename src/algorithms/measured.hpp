@@ -14,7 +14,7 @@ constexpr int most_levels = 32;
 /// `multi_source` reads only the frontier's arcs if so many times its sets are at most all nodes,
 /// and so many times its arcs at most all arcs.
 constexpr int64 nodes_per_set = 4, arcs_per_frontier_arc = 16;
-/// Steps of `scc` cost so many arcs beside those that they read.
+/// Steps of `scc` and `kcore` cost so many arcs beside those that they read.
 constexpr int64 arcs_per_step = 8192;
 /// `triangles` orders nodes by degree if the greatest is so many means.
 constexpr int64 skewed_means = 8;

@@ -1,6 +1,6 @@
 #pragma once
 
-// Lines about calls. While nothing is traced, a call pays for one load and one branch.
+// Lines about calls. While nothing is traced, a call tests a flag.
 
 #include <atomic>
 #include <chrono>

@@ -85,8 +85,8 @@ layout layout::by_partition(const integers& rank_of_row, int ranks) {
       for (std::size_t i = 0; i < numbers.size; ++i) {
         const auto number = numbers[i];
         if (number < 0 || static_cast<std::uint64_t>(number) >= static_cast<std::uint64_t>(ranks))
-          fail(errc::range,
-               {"layout: row ", i, " is on rank ", number, ", outside 0 … ", ranks - 1});
+          fail(errc::range, {"layout: row ", i, " is on rank ", number, ", outside 0 … ", ranks - 1,
+                             "; give each row the number of its rank"});
         of.rank[i] = static_cast<int32>(number);
         ++of.first[static_cast<std::size_t>(number) + 1];
       }

@@ -95,7 +95,7 @@ void exchange(void* state, std::span<const message> sends, std::span<const messa
   all.meet(here.rank);  // until then the senders keep their bytes
   if (wrong != nullptr)
     fail(errc::cannot, {"loopback: rank ", here.rank, " awaits ", wrong->bytes, " bytes that rank ",
-                        wrong->rank, " does not send"});
+                        wrong->rank, " does not send; all ranks make the same calls"});
 }
 
 int64 all_reduce(void* state, int64 number, joining how) {

@@ -218,7 +218,7 @@ TEST_CASE("layouts and communicators") {
   CHECK(code([] { rig::loopback(0); }) == "loopback: 0 is no number of ranks; pass at least 1");
   CHECK(code([] {
           rig::layout::by_partition(std::vector<int>{0, 2, 1}, 2);
-        }) == "layout: row 1 is on rank 2, outside 0 … 1");
+        }) == "layout: row 1 is on rank 2, outside 0 … 1; give each row the number of its rank");
   CHECK(code([] {
           rig::layout::contiguous(std::vector<long>{1, 1L << 40});
         }) == "layout: rank 1 has 1099511627776 rows after 1; a layout has 0 … 2147483647 rows");
