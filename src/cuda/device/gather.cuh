@@ -131,12 +131,6 @@ __device__ __forceinline__ int reduce_subwarps(unsigned members, int lane,
   }
 }
 
-/// A boolean as a type.
-template <bool Value>
-struct truth {
-  constexpr operator bool() const { return Value; }
-};
-
 /// Turns the group's sums of codes into sums of the numbers that they stand for. `factors`: this
 /// lane's part of the sum of A's values.
 template <class S, int TileLanes, int RowLanes, class Reader, int Coarsening, int V>
@@ -152,152 +146,204 @@ __device__ __forceinline__ void unfold_codes(unsigned members, const Reader& rea
     for (int v = 0; v < V; ++v) out[c][v] = reader.unfold(out[c][v], factors, c, v);
 }
 
-/// out[c][w] = ⊕ over the entries `of` a row, for the vectors of columns at first + c·TileLanes·V;
-/// if W < V, from the returned column of each vector on. docs/tour.md has the lanes. All lanes of
-/// the group must call.
-template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
-          bool Iso, class Rows, class Range, int W>
-__device__ __forceinline__ int gather_from(const arguments& args, Rows rows, index row,
-                                           const Range& of, int lane, index first,
-                                           typename S::accum (&out)[Coarsening][W]) {
+/// How lanes share the sums of a row. A group of `row_lanes` takes it; `tile_lanes` of them take an
+/// entry, `coarsening` vectors of `vector` columns each; `unroll` entries are in flight per lane.
+struct lane_plan {
+  int vector, tile_lanes, row_lanes, unroll, coarsening;
+};
+
+/// One lane's sums over the entries `of` a row. Iso: all of A's values are equal.
+template <class S, class TB, lane_plan P, bool Iso, class Rows, class Range>
+struct lane_sums {
   using left = typename S::left;
   using right = typename S::right;
-  constexpr unsigned subwarps = RowLanes / TileLanes;
-  // A lane beyond the last column reads the first column and drops it, because an unconditional
-  // load does not hold up others.
-  typename S::accum sum[Coarsening][V];
-  [[maybe_unused]] const char* b[Coarsening];
-  index columns[Coarsening];
-  for (int c = 0; c < Coarsening; ++c) {
-    columns[c] = first + c * TileLanes * V;
-    if (columns[c] >= args.columns) columns[c] = 0;
-    b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(rows.data(args)) + columns[c]);
-    for (int v = 0; v < V; ++v) sum[c][v] = S::zero();
+  using accum = typename S::accum;
+  using reader = b_reader<S, TB, P.vector, P.coarsening>;
+  static constexpr unsigned subwarps = P.row_lanes / P.tile_lanes, step = P.unroll * subwarps;
+  /// Past the end, lanes with two vectors load the last entry again and drop it, while lanes with
+  /// one vector test first; docs/lab/exact.md.
+  static constexpr bool again = P.coarsening > 1;
+  /// A semiring with `replaces` is summed from the last entry to the first. The entries of a sample
+  /// need not ascend.
+  static constexpr bool backward = has_replaces<S> && !Range::is_sample;
+
+  /// The entries in flight. All their loads are issued before the first sum, so that their
+  /// latencies overlap.
+  struct batch {
+    bool there[P.unroll];
+    index k[P.unroll] = {};
+    left a[P.unroll];
+    vector_of<TB, P.vector> from[P.unroll][P.coarsening];
+  };
+
+  const arguments& args;
+  const Rows& rows;
+  const index row;
+  const Range& of;
+  const reader codes;
+  const char* b[P.coarsening];
+  left iso = left();
+  accum sum[P.coarsening][P.vector], factors = S::zero();
+
+  __device__ __forceinline__ lane_sums(const arguments& args, const Rows& rows, index row,
+                                       const Range& of, const index (&columns)[P.coarsening])
+      : args(args), rows(rows), row(row), of(of), codes(args, columns) {
+    for (int c = 0; c < P.coarsening; ++c) {
+      b[c] = reinterpret_cast<const char*>(static_cast<const TB*>(rows.data(args)) + columns[c]);
+      for (int v = 0; v < P.vector; ++v) sum[c][v] = S::zero();
+    }
+    if constexpr (Iso) iso = iso_of<left>(args);
   }
-  [[maybe_unused]] left iso = left();
-  if constexpr (Iso) iso = iso_of<left>(args);
-  // All loads of a batch are issued before its first sum, so that their latencies overlap. Past the
-  // end, lanes with two vectors load the last entry again and drop it, while lanes with one vector
-  // test first; docs/lab/exact.md.
-  constexpr bool again = Coarsening > 1;
-  // A semiring with `replaces` is summed from the last entry to the first. The entries of a sample
-  // need not ascend.
-  constexpr bool backward = has_replaces<S> && !Range::is_sample;
-  using b_reader = b_reader<S, TB, V, Coarsening>;
-  [[maybe_unused]] const b_reader reader(args, columns);
-  [[maybe_unused]] typename S::accum factors = S::zero();
-  [[maybe_unused]] index sampled = 0;
-  [[maybe_unused]] left sampled_a = left();
-  [[maybe_unused]] const unsigned members = group_members<RowLanes>();
-  [[maybe_unused]] const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
-  const auto batch = [&](unsigned p, unsigned count, auto checked) {
-    bool there[Unroll];
-    index k[Unroll] = {};
-    [[maybe_unused]] left a[Unroll];
-    [[maybe_unused]] vector_of<TB, V> from[Unroll][Coarsening];
+
+  template <bool Checked>
+  __device__ __forceinline__ void load_entries(batch& some, unsigned p) const {
 #pragma unroll
-    for (int u = 0; u < Unroll; ++u) {
+    for (int u = 0; u < P.unroll; ++u) {
       unsigned e = p + u * subwarps;
-      there[u] = !checked || e < count;
-      if constexpr (Range::is_sample) {
-        const int from = leader + static_cast<int>(e) % RowLanes;
-        k[u] = __shfl_sync(members, sampled, from);
-        if constexpr (!is_ignoring_left<S>) a[u] = shuffle_from(members, sampled_a, from);
-      } else {
-        if (again && !there[u]) e = count - 1;
-        if constexpr (backward) e = count - 1 - e;
-        if (again || there[u]) k[u] = of.load(of.entries + e);
-        if constexpr (Iso) {
-          a[u] = iso;
-        } else if constexpr (!is_ignoring_left<S>) {
-          if (again || there[u]) a[u] = of.load(of.values + e);
-        }
+      some.there[u] = !Checked || e < of.count;
+      if (again && !some.there[u]) e = of.count - 1;
+      if constexpr (backward) e = of.count - 1 - e;
+      if (again || some.there[u]) some.k[u] = of.load(of.entries + e);
+      if constexpr (Iso) {
+        some.a[u] = iso;
+      } else if constexpr (!is_ignoring_left<S>) {
+        if (again || some.there[u]) some.a[u] = of.load(of.values + e);
       }
     }
-    if constexpr (!is_ignoring_right<S>) {
+  }
+
+  __device__ __forceinline__ void load_rows(batch& some) const {
 #pragma unroll
-      for (int u = 0; u < Unroll; ++u)
+    for (int u = 0; u < P.unroll; ++u)
 #pragma unroll
-        for (int c = 0; c < Coarsening; ++c)
-          if (again || there[u])
-            from[u][c] = load_vector<TB, V>(at_row<TB>(b[c], k[u], rows.row_bytes(args)));
+      for (int c = 0; c < P.coarsening; ++c)
+        if (again || some.there[u])
+          some.from[u][c] =
+              load_vector<TB, P.vector>(at_row<TB>(b[c], some.k[u], rows.row_bytes(args)));
 #pragma unroll
-      for (int u = 0; u < Unroll; ++u)
+    for (int u = 0; u < P.unroll; ++u)
 #pragma unroll
-        for (int c = 0; c < Coarsening; ++c) hold(from[u][c]);
-    }
+      for (int c = 0; c < P.coarsening; ++c) hold(some.from[u][c]);
+  }
+
+  __device__ __forceinline__ void add(batch& some) {
+    if constexpr (!is_ignoring_right<S>) load_rows(some);
 #pragma unroll
-    for (int u = 0; u < Unroll; ++u) {
-      if (!there[u]) continue;
-      if constexpr (b_reader::folds)
-        factors = S::add(factors, product<S>(a[u], 1.0f, position{row, k[u]}));
+    for (int u = 0; u < P.unroll; ++u) {
+      if (!some.there[u]) continue;
+      const position at = {row, some.k[u]};
+      if constexpr (reader::folds) factors = S::add(factors, product<S>(some.a[u], 1.0f, at));
 #pragma unroll
-      for (int c = 0; c < Coarsening; ++c)
+      for (int c = 0; c < P.coarsening; ++c)
 #pragma unroll
-        for (int v = 0; v < V; ++v) {
+        for (int v = 0; v < P.vector; ++v) {
           right value = right();
-          if constexpr (!is_ignoring_right<S>) value = reader.value(from[u][c], c, v);
-          const typename S::accum x = product<S>(a[u], value, position{row, k[u]});
+          if constexpr (!is_ignoring_right<S>) value = codes.value(some.from[u][c], c, v);
+          const accum x = product<S>(some.a[u], value, at);
           if constexpr (backward)
             take_where(S::replaces(sum[c][v], x), x, sum[c][v]);
           else
             sum[c][v] = S::add(sum[c][v], x);
         }
     }
-  };
-  if constexpr (Range::is_sample) {
-    // Each lane loads one of the next RowLanes slots, so that no entry is computed or awaited
-    // twice.
-    for (unsigned slot = 0; slot < of.count; slot += RowLanes) {
+  }
+
+  template <bool Checked>
+  __device__ __forceinline__ void add_entries(unsigned p) {
+    batch some;
+    load_entries<Checked>(some, p);
+    add(some);
+  }
+  __device__ __forceinline__ void add_range(int lane) {
+    unsigned p = lane / P.tile_lanes;
+    for (; p + (P.unroll - 1) * subwarps < of.count; p += step) add_entries<false>(p);
+    if (p < of.count) add_entries<true>(p);
+  }
+
+  /// Slots p, p + subwarps, … of the `count` that the group's lanes have loaded.
+  template <bool Checked>
+  __device__ __forceinline__ void add_slots(unsigned p, unsigned count, index loaded,
+                                            const left& loaded_a) {
+    const unsigned members = group_members<P.row_lanes>();
+    const int leader = static_cast<int>(threadIdx.x) % 32 / P.row_lanes * P.row_lanes;
+    batch some;
+#pragma unroll
+    for (int u = 0; u < P.unroll; ++u) {
+      const unsigned e = p + u * subwarps;
+      const int from = leader + static_cast<int>(e) % P.row_lanes;
+      some.there[u] = !Checked || e < count;
+      some.k[u] = __shfl_sync(members, loaded, from);
+      if constexpr (!is_ignoring_left<S>) some.a[u] = shuffle_from(members, loaded_a, from);
+    }
+    add(some);
+  }
+  /// Each lane loads one of the next row_lanes slots, so that no entry is computed or awaited
+  /// twice. All lanes of the group run the same batches, because they shuffle what they loaded.
+  __device__ __forceinline__ void add_sample(int lane) {
+    constexpr unsigned lanes = P.row_lanes;
+    for (unsigned slot = 0; slot < of.count; slot += lanes) {
       const unsigned mine = slot + static_cast<unsigned>(lane);
       const unsigned e = of.at(mine < of.count ? mine : of.count - 1);
-      sampled = __ldg(of.entries + e);
+      const index k = __ldg(of.entries + e);
+      left a = left();
       if constexpr (!is_ignoring_left<S>)
-        sampled_a = of.values == nullptr ? iso_of<left>(args)
-                                         : load_vector<left, 1>(of.values + e).element[0];
-      const unsigned slots = of.count - slot < RowLanes ? of.count - slot : RowLanes;
-      // All lanes of the group run the same batches, because they shuffle the entries that they
-      // loaded.
-      for (unsigned p = 0; p < slots; p += Unroll * subwarps)
-        if (p + Unroll * subwarps <= slots)
-          batch(p + lane / TileLanes, slots, truth<false>());
+        a = of.values == nullptr ? iso_of<left>(args)
+                                 : load_vector<left, 1>(of.values + e).element[0];
+      const unsigned slots = of.count - slot < lanes ? of.count - slot : lanes;
+      for (unsigned p = 0; p < slots; p += step)
+        if (p + step <= slots)
+          add_slots<false>(p + lane / P.tile_lanes, slots, k, a);
         else
-          batch(p + lane / TileLanes, slots, truth<true>());
+          add_slots<true>(p + lane / P.tile_lanes, slots, k, a);
     }
-  } else {
-    unsigned p = lane / TileLanes;
-    for (; p + (Unroll - 1) * subwarps < of.count; p += Unroll * subwarps)
-      batch(p, of.count, truth<false>());
-    if (p < of.count) batch(p, of.count, truth<true>());
   }
-  const int held = reduce_subwarps<S, TileLanes, RowLanes>(members, lane, sum, out);
-  if constexpr (b_reader::folds) {
-    static_assert(W == V);
-    unfold_codes<S, TileLanes, RowLanes>(members, reader, factors, out);
+};
+
+template <class S, class TB, lane_plan P, bool Iso, class Rows, class Range, int W>
+__device__ __forceinline__ int gather_from(const arguments& args, const Rows& rows, index row,
+                                           const Range& of, int lane, index first,
+                                           typename S::accum (&out)[P.coarsening][W]) {
+  // A lane beyond the last column reads the first column and drops it, because an unconditional
+  // load does not hold up others.
+  index columns[P.coarsening];
+  for (int c = 0; c < P.coarsening; ++c) {
+    columns[c] = first + c * P.tile_lanes * P.vector;
+    if (columns[c] >= args.columns) columns[c] = 0;
+  }
+  using sums = lane_sums<S, TB, P, Iso, Rows, Range>;
+  sums mine(args, rows, row, of, columns);
+  if constexpr (Range::is_sample)
+    mine.add_sample(lane);
+  else
+    mine.add_range(lane);
+  const unsigned members = group_members<P.row_lanes>();
+  const int held = reduce_subwarps<S, P.tile_lanes, P.row_lanes>(members, lane, mine.sum, out);
+  if constexpr (sums::reader::folds) {
+    static_assert(W == P.vector);
+    unfold_codes<S, P.tile_lanes, P.row_lanes>(members, mine.codes, mine.factors, out);
   }
   return held;
 }
 
-/// `gather_from` with or without values to load: the test is outside the loop. Samples test at
-/// their loads and have one copy, because small graphs wait until a kernel's code is fetched.
-template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
-          class Rows, class Range, int W>
-__device__ __forceinline__ int gather(const arguments& args, Rows rows, index row, const Range& of,
-                                      int lane, index first,
-                                      typename S::accum (&sum)[Coarsening][W]) {
+/// out[c][w] = ⊕ over the entries `of` a row, for the vectors of columns at first + c · tile_lanes
+/// · vector; if W < vector, from the returned column of each vector on. docs/tour.md has the lanes.
+/// All lanes of the group must call.
+///
+/// The test for values to load is outside the loop. Samples test at their loads and have one copy,
+/// because small graphs wait until a kernel's code is fetched.
+template <class S, class TB, lane_plan P, class Rows, class Range, int W>
+__device__ __forceinline__ int gather(const arguments& args, const Rows& rows, index row,
+                                      const Range& of, int lane, index first,
+                                      typename S::accum (&out)[P.coarsening][W]) {
   if constexpr (!is_ignoring_left<S> && !Range::is_sample)
     if (of.values == nullptr)
-      return gather_from<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, true>(
-          args, rows, row, of, lane, first, sum);
-  return gather_from<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, false>(args, rows, row, of,
-                                                                               lane, first, sum);
+      return gather_from<S, TB, P, true>(args, rows, row, of, lane, first, out);
+  return gather_from<S, TB, P, false>(args, rows, row, of, lane, first, out);
 }
-template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
-          class Range, int W>
+template <class S, class TB, lane_plan P, class Range, int W>
 __device__ __forceinline__ int gather(const arguments& args, index row, const Range& of, int lane,
-                                      index first, typename S::accum (&sum)[Coarsening][W]) {
-  return gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(args, rows_of_b(), row, of, lane,
-                                                                   first, sum);
+                                      index first, typename S::accum (&out)[P.coarsening][W]) {
+  return gather<S, TB, P>(args, rows_of_b(), row, of, lane, first, out);
 }
 
 /// Stores the vectors of a row in `to`: whole vectors if C's rows begin and end on vectors, else

@@ -192,7 +192,8 @@ __device__ __noinline__ void take_rows(const arguments& args, index begin, index
     const listed_row whole = args.entries_of(i);
     const entry_range<S, true> of(args, whole.begin, 0, whole.count);
     typename S::accum sum[Parts][V];
-    gather<S, TB, V, lanes, lanes, unroll, Parts>(args, i, of, lane, first + lane * V, sum);
+    gather<S, TB, lane_plan{V, lanes, lanes, unroll, Parts}>(args, i, of, lane, first + lane * V,
+                                                             sum);
     write_tile<S, V, lanes, Parts, Plain>(args, i, first + lane * V, whole.count, sum);
   }
 }

@@ -112,7 +112,7 @@ __global__ void __launch_bounds__(128, sizeof(typename S::accum) > 4 ? 8 : 10)
   const int lane = static_cast<int>(threadIdx.x) % 32;
   const index first = lane * V;
   accum sum[1][V];
-  gather<S, TB, V, 32, 32, 4, 1>(
+  gather<S, TB, lane_plan{V, 32, 32, 4, 1}>(
       args, part.row, entry_range<S, true>(args, part.begin, 0, part.count), lane, first, sum);
   if (part.is_segment) {
     auto* const sums = static_cast<accum*>(args.segment_sums) + first;

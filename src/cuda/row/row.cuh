@@ -161,10 +161,10 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   if (part.is_segment && count > args.split_length) count = args.split_length;
   // A prefix, or a whole row, is read like any other row.
   if (Read == entries_read::prefix || sample.is_start())
-    gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
+    gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
         args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
   else if constexpr (Read == entries_read::sampled)
-    gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
+    gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
         args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
   if (lane >= TileLanes) return;
   if (!part.is_segment) {
@@ -199,12 +199,13 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
   const index rest_first = static_cast<index>(part.tile + 1) * (TileLanes * V * Coarsening);
   const bool is_last = rest_first + Rest >= args.columns;
   typename S::accum sum[Coarsening][V], rest[1][Rest];
-  gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(args, tile_of_b{part.tile}, part.row,
-                                                            of, lane, first, sum);
+  gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
+      args, tile_of_b{part.tile}, part.row, of, lane, first, sum);
   // After the tile, because entries loaded ahead of it would take registers from it;
   // docs/lab/exact.md.
   if (is_last)
-    gather<S, TB, Rest, 1, RowLanes, 4, 1>(args, rest_of_b(), part.row, of, lane, rest_first, rest);
+    gather<S, TB, lane_plan{Rest, 1, RowLanes, 4, 1}>(args, rest_of_b(), part.row, of, lane,
+                                                      rest_first, rest);
   if (lane >= TileLanes) return;
   const bool has_rest = is_last && lane == 0;
   if (!part.is_segment) {
@@ -277,7 +278,7 @@ __global__ void __launch_bounds__(row_threads,
         is_indexed<typename S::accum> ? (RowLanes / TileLanes < V ? RowLanes / TileLanes : V) : 1;
     constexpr int W = V / parts, holders = TileLanes * parts;
     typename S::accum sum[Coarsening][W];
-    const index at = first + gather<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening>(
+    const index at = first + gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
                                  args, i, of, lane, first, sum);
     if (lane >= holders) return;
     if (!is_segment)
