@@ -15,40 +15,46 @@
 
 namespace rig::on_cuda {
 
-/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr. A block of the grid's
-/// y takes TileLanes · E places; `args.columns` is k here. Eight loads in flight hide more latency
-/// than four (docs/lab/maxk.md).
+/// A lane's sums of a part of a row: E stored places of the cbsr, of which one is `first`. A
+/// subwarp takes an entry. Eight loads in flight hide more latency than four (docs/lab/maxk.md).
 template <class S, class TB, class Index, int TileLanes, int E>
-__global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
+struct retained_sums {
   using accum = typename S::accum;
   using right = typename S::right;
-  constexpr int subwarps = 32 / TileLanes, in_flight = 8 / E;
-  row_part part;
-  if (!part.take(args)) return;
-  const int lane = static_cast<int>(threadIdx.x) % 32, subwarp = lane / TileLanes;
-  const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane % TileLanes;
-  const auto* const columns =
-      static_cast<const Index*>(args.retained_columns) + static_cast<int64>(part.row) * args.k;
-  [[maybe_unused]] const char* b[E];
+  static constexpr unsigned subwarps = 32 / TileLanes, in_flight = 8 / E;
+
+  const arguments& args;
+  const row_part& part;
+  const unsigned subwarp;
+  const index first;
+  const char* b[E];
   accum sum[E];
+
+  __device__ __forceinline__ retained_sums(const arguments& args, const row_part& part, int lane)
+      : args(args),
+        part(part),
+        subwarp(static_cast<unsigned>(lane / TileLanes)),
+        first(static_cast<index>(blockIdx.y) * (TileLanes * E) + lane % TileLanes) {
+    const auto* const columns =
+        static_cast<const Index*>(args.retained_columns) + static_cast<int64>(part.row) * args.k;
 #pragma unroll
-  for (int e = 0; e < E; ++e) {
-    const index p = first + e * TileLanes;
-    b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
-                                         (p < args.k ? columns[p] : 0));
-    sum[e] = S::zero();
+    for (int e = 0; e < E; ++e) {
+      b[e] = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) +
+                                           (place(e) < args.k ? columns[place(e)] : 0));
+      sum[e] = S::zero();
+    }
   }
-  for (unsigned base = 0; base < part.count; base += 32) {
-    entry_window<S> window;
-    window.load(args, part, base, lane);
-    const unsigned slots = part.count - base < 32 ? part.count - base : 32;
+  __device__ __forceinline__ index place(int e) const { return first + e * TileLanes; }
+
+  /// Adds the products of the first `slots` entries of the window.
+  __device__ __forceinline__ void add(const entry_window<S>& window, unsigned slots) {
     for (unsigned slot = 0; slot < slots; slot += subwarps * in_flight) {
       index k[in_flight];
       typename S::left a[in_flight];
       [[maybe_unused]] TB values[in_flight][E];
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u) {
-        const unsigned s = slot + static_cast<unsigned>(u * subwarps + subwarp);
+      for (unsigned u = 0; u < in_flight; ++u) {
+        const unsigned s = slot + u * subwarps + subwarp;
         k[u] = __shfl_sync(0xffffffffu, window.k, static_cast<int>(s % 32));
         if constexpr (!is_ignoring_left<S>)
           a[u] = shuffle_from(0xffffffffu, window.a, static_cast<int>(s % 32));
@@ -60,8 +66,8 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
                   load_vector<TB, 1>(at_row<TB>(b[e], k[u], args.b_row_bytes)).element[0];
       }
 #pragma unroll
-      for (int u = 0; u < in_flight; ++u) {
-        if (slot + static_cast<unsigned>(u * subwarps + subwarp) >= slots) continue;
+      for (unsigned u = 0; u < in_flight; ++u) {
+        if (slot + u * subwarps + subwarp >= slots) continue;
 #pragma unroll
         for (int e = 0; e < E; ++e) {
           right value = right();
@@ -71,33 +77,62 @@ __global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arg
       }
     }
   }
-  if constexpr (subwarps > 1)
+
+  __device__ __forceinline__ void add_subwarps() {
+    if constexpr (subwarps > 1)
 #pragma unroll
-    for (int distance = TileLanes; distance < 32; distance *= 2)
+      for (int distance = TileLanes; distance < 32; distance *= 2)
 #pragma unroll
-      for (int e = 0; e < E; ++e)
-        sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
-  if (part.is_segment) {
-    auto* const segment_sums = static_cast<accum*>(args.segment_sums);
+        for (int e = 0; e < E; ++e)
+          sum[e] = S::add(sum[e], shuffle_xor(0xffffffffu, sum[e], distance));
+  }
+
+  /// Leaves the sums of a segment. Returns true to the row's last warp, which then has the sums of
+  /// all segments, added in order.
+  __device__ __forceinline__ bool add_segments(int lane) {
+    auto* const sums = static_cast<accum*>(args.segment_sums);
+#pragma unroll
     for (int e = 0; e < E; ++e)
-      if (subwarp == 0 && first + e * TileLanes < args.k)
-        segment_sums[static_cast<int64>(part.number) * args.k + first + e * TileLanes] = sum[e];
+      if (subwarp == 0 && place(e) < args.k)
+        sums[static_cast<int64>(part.number) * args.k + place(e)] = sum[e];
     split_row of;
-    if (!part.is_last(args, lane, of)) return;
+    if (!part.is_last(args, lane, of)) return false;
+#pragma unroll
     for (int e = 0; e < E; ++e) {
-      if (first + e * TileLanes >= args.k) continue;
-      const accum* const at =
-          segment_sums + static_cast<int64>(of.first_segment) * args.k + first + e * TileLanes;
+      if (place(e) >= args.k) continue;
+      const accum* const at = sums + static_cast<int64>(of.first_segment) * args.k + place(e);
       sum[e] = load_written(at);
 #pragma unroll 4
       for (int32 q = 1; q < of.count; ++q)
         sum[e] = S::add(sum[e], load_written(at + static_cast<int64>(q) * args.k));
     }
+    return true;
   }
-  if (subwarp > 0) return;
-  for (int e = 0; e < E; ++e)
-    if (first + e * TileLanes < args.k)
-      write_any<S>(args, part.row, first + e * TileLanes, sum[e], part.whole);
+
+  __device__ __forceinline__ void write() const {
+    if (subwarp > 0) return;
+#pragma unroll
+    for (int e = 0; e < E; ++e)
+      if (place(e) < args.k) write_any<S>(args, part.row, place(e), sum[e], part.whole);
+  }
+};
+
+/// C(i, p) = ⊕_k A(i,k) ⊗ B(k, column(i,p)) for the stored places of a cbsr. A block of the grid's
+/// y takes TileLanes · E places; `args.columns` is k here.
+template <class S, class TB, class Index, int TileLanes, int E>
+__global__ void __launch_bounds__(128) maxk_backward(const __grid_constant__ arguments args) {
+  row_part part;
+  if (!part.take(args)) return;
+  const int lane = static_cast<int>(threadIdx.x) % 32;
+  retained_sums<S, TB, Index, TileLanes, E> mine(args, part, lane);
+  for (unsigned base = 0; base < part.count; base += 32) {
+    entry_window<S> window;
+    window.load(args, part, base, lane);
+    mine.add(window, part.count - base < 32 ? part.count - base : 32);
+  }
+  mine.add_subwarps();
+  if (part.is_segment && !mine.add_segments(lane)) return;
+  mine.write();
 }
 
 /// `maxk_backward` with sums for all columns, one vector per lane; the retained places are selected

@@ -39,16 +39,6 @@ struct packed_columns {
   }
 };
 
-/// The prefetched parts of a later segment: per lane one word and value of its first entries, and
-/// this lane's columns of C.
-template <class S, class Index, int E>
-struct coming_segment {
-  panel_segment of = {};
-  unsigned word = 0;
-  packed_columns<Index, E> columns = {};
-  typename S::left a = typename S::left();
-};
-
 /// Waits until a load has arrived, by making its register an operand.
 __device__ __forceinline__ void await(unsigned& loaded) { asm volatile("" : "+r"(loaded)); }
 __device__ __forceinline__ void await(panel_segment& loaded) {
@@ -77,113 +67,174 @@ constexpr int panel_threads = 512;
 /// Threads of `maxk_combine`; other sizes are not measured.
 constexpr int combine_threads = 128;
 
-/// segment_sums(s, p) = ⊕ over the rows i of segment s of A(i,j) ⊗ B(i, column(j,p)), A as stored;
-/// TileLanes lanes per segment, E places p per lane. With Adds, atomics add the sums to a `c` of 0.
-/// Loads run `ahead` segments early to hide their latency (docs/lab/maxk.md).
-template <class S, class TB, class Index, int TileLanes, int E, bool Packed, bool Adds>
-__global__ void __launch_bounds__(panel_threads, 2)
-    maxk_backward_panels(const __grid_constant__ arguments args) {
-  using accum = typename S::accum;
-  using left = typename S::left;
-  using right = typename S::right;
-  constexpr int groups = panel_threads / TileLanes, ahead = E > 4 ? 2 : 3;
-  extern __shared__ __align__(16) unsigned char shared[];
-  auto* const panel = reinterpret_cast<TB*>(shared);
-  const panel_unit unit = args.units[blockIdx.x];
-  const int thread = static_cast<int>(threadIdx.x), lane = thread % TileLanes;
-  [[maybe_unused]] const auto* const b = static_cast<const char*>(args.b);
-  if constexpr (Packed && !is_ignoring_right<S>) {
-    constexpr int V = 16 / sizeof(TB);
-    for (index j = thread % 32 * V; j < args.columns; j += 32 * V)
-      for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
-        copy_ahead(panel + r * args.columns + j, at_row<TB>(b, unit.row + r, args.b_row_bytes) + j);
-  }
-  const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane * E;
-  const bool has_columns = first < args.k;
-  const auto* const retained =
-      static_cast<const Index*>(args.retained_columns) + (has_columns ? first : 0);
-  const auto value = [&](unsigned word) {
-    const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
-    return args.a_values != nullptr ? static_cast<const left*>(args.a_values)[p]
-                                    : iso_of<left>(args);
+/// Copies the rows of B that a panel needs to shared memory. Packed: in pieces of 16 bytes, which
+/// arrive while the block goes on, until `await_copies`.
+template <class TB, bool Packed>
+__device__ __forceinline__ void copy_panel(const arguments& args, const panel_unit& unit,
+                                           TB* panel) {
+  constexpr int V = Packed ? 16 / sizeof(TB) : 1;
+  const auto* const b = static_cast<const char*>(args.b);
+  const int thread = static_cast<int>(threadIdx.x);
+  const auto copy = [&](index r, index j) {
+    const TB* const from = at_row<TB>(b, unit.row + r, args.b_row_bytes) + j;
+    TB* const to = panel + r * args.columns + j;
+    if constexpr (Packed)
+      copy_ahead(to, from);
+    else
+      *to = *from;
   };
-  const auto find = [&](int32 s) {
+  if constexpr (Packed) {
+    for (index j = thread % 32 * V; j < args.columns; j += 32 * V)
+      for (index r = thread / 32; r < unit.rows; r += panel_threads / 32) copy(r, j);
+  } else {
+    for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
+      for (index j = thread % 32; j < args.columns; j += 32) copy(r, j);
+  }
+}
+
+/// The parts of a segment that a lane has loaded: the word and value of one of its first entries,
+/// and this lane's columns of C.
+template <class S, class Index, int E>
+struct coming_segment {
+  panel_segment of = {};
+  unsigned word = 0;
+  packed_columns<Index, E> columns = {};
+  typename S::left a = typename S::left();
+};
+
+/// The segments of a panel that one group of lanes takes, `groups` apart. Loads run `ahead`
+/// segments early to hide their latency (docs/lab/maxk.md).
+template <class S, class Index, int TileLanes, int E>
+struct coming_segments {
+  using segment = coming_segment<S, Index, E>;
+  static constexpr int groups = panel_threads / TileLanes, ahead = E > 4 ? 2 : 3;
+
+  const arguments& args;
+  const panel_unit& unit;
+  const Index* const retained;  ///< this lane's columns of row 0 of the cbsr
+  const int lane;
+  segment at[ahead + 1];
+
+  __device__ __forceinline__ typename S::left value(unsigned word) const {
+    const int64 p = unit.entry + (word & ((1u << panel_place_bits) - 1));
+    return args.a_values != nullptr ? static_cast<const typename S::left*>(args.a_values)[p]
+                                    : iso_of<typename S::left>(args);
+  }
+  __device__ __forceinline__ panel_segment find(int32 s) const {
     panel_segment out = {};
     if (s < unit.last) {
       const uint4 words = __ldcs(reinterpret_cast<const uint4*>(args.panel_segments + s));
       memcpy(&out, &words, sizeof(out));
     }
     return out;
-  };
-  const auto fetch = [&](coming_segment<S, Index, E>& one) {
+  }
+  __device__ __forceinline__ void fetch(segment& one) const {
     if (lane < one.of.count) one.word = load_ahead(args.words + one.of.begin + lane);
     if (one.of.count > 0) one.columns.load(retained + static_cast<int64>(one.of.row) * args.k);
-  };
-  const auto fetch_value = [&](coming_segment<S, Index, E>& one) {
+  }
+  __device__ __forceinline__ void fetch_value(segment& one) const {
     if constexpr (!is_ignoring_left<S>)
       if (lane < one.of.count) one.a = value(one.word);
-  };
+  }
 
+  /// Starts the loads of segment s and of those that follow it.
+  __device__ __forceinline__ void start(int32 s) {
+#pragma unroll
+    for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
+#pragma unroll
+    for (int q = 0; q < ahead; ++q) fetch(at[q]);
+#pragma unroll
+    for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
+  }
+  /// Starts the next loads of each segment after s, and returns the segment that comes last.
+  /// Waiting for all loads of the last iteration together lets the loads of this iteration issue
+  /// together, which is faster (docs/lab/maxk.md).
+  __device__ __forceinline__ segment load_next(int32 s) {
+    await(at[ahead].of);
+    await(at[ahead - 1].word);
+    for (unsigned& some : at[ahead - 1].columns.word) await(some);
+    segment next;
+    next.of = find(s + (ahead + 1) * groups);
+    fetch(at[ahead]);
+    fetch_value(at[ahead - 1]);
+    return next;
+  }
+  __device__ __forceinline__ void step(const segment& next) {
+#pragma unroll
+    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
+    at[ahead] = next;
+  }
+};
+
+/// sum[e] = ⊕ over the entries of the first segment, with B in `panel`.
+template <class S, class TB, class Index, int TileLanes, int E>
+__device__ __forceinline__ void sum_segment(const coming_segments<S, Index, TileLanes, E>& coming,
+                                            const TB* panel, typename S::accum (&sum)[E]) {
+  using left = typename S::left;
+  using right = typename S::right;
+  const auto& first = coming.at[0];
+  const panel_segment of = first.of;
+  const unsigned members = group_members<TileLanes>();
+#pragma unroll
+  for (int e = 0; e < E; ++e) sum[e] = S::zero();
+  unsigned word = first.word;
+  left a = first.a;
+  for (int32 base = 0;; base += TileLanes) {
+    const int32 count = of.count - base < TileLanes ? of.count - base : TileLanes;
+#pragma unroll 1
+    for (int32 slot = 0; slot < count; ++slot) {
+      const auto row =
+          static_cast<index>(__shfl_sync(members, word, slot, TileLanes) >> panel_place_bits);
+      left x = left();
+      if constexpr (!is_ignoring_left<S>)
+        x = shuffle(a, [&](unsigned part) { return __shfl_sync(members, part, slot, TileLanes); });
+      const TB* const from = panel + row * coming.args.columns;
+#pragma unroll
+      for (int e = 0; e < E; ++e) {
+        right y = right();
+        if constexpr (!is_ignoring_right<S>) y = convert<right>(from[first.columns.at(e)]);
+        sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, coming.unit.row + row}));
+      }
+    }
+    if (base + TileLanes >= of.count) return;
+    if (const int32 e = base + TileLanes + coming.lane; e < of.count) {
+      word = coming.args.words[of.begin + e];
+      if constexpr (!is_ignoring_left<S>) a = coming.value(word);
+    }
+  }
+}
+
+/// segment_sums(s, p) = ⊕ over the rows i of segment s of A(i,j) ⊗ B(i, column(j,p)), A as stored;
+/// TileLanes lanes per segment, E places p per lane. With Adds, atomics add the sums to a `c` of 0.
+template <class S, class TB, class Index, int TileLanes, int E, bool Packed, bool Adds>
+__global__ void __launch_bounds__(panel_threads, 2)
+    maxk_backward_panels(const __grid_constant__ arguments args) {
+  using accum = typename S::accum;
+  using segments = coming_segments<S, Index, TileLanes, E>;
+  extern __shared__ __align__(16) unsigned char shared[];
+  auto* const panel = reinterpret_cast<TB*>(shared);
+  const panel_unit unit = args.units[blockIdx.x];
+  const int thread = static_cast<int>(threadIdx.x), lane = thread % TileLanes;
+  if constexpr (Packed && !is_ignoring_right<S>) copy_panel<TB, true>(args, unit, panel);
+  const index first = static_cast<index>(blockIdx.y) * (TileLanes * E) + lane * E;
+  const bool has_columns = first < args.k;
+  const auto* const retained =
+      static_cast<const Index*>(args.retained_columns) + (has_columns ? first : 0);
   int32 s = unit.first + thread / TileLanes;
-  coming_segment<S, Index, E> at[ahead + 1];
-#pragma unroll
-  for (int q = 0; q <= ahead; ++q) at[q].of = find(s + q * groups);
-#pragma unroll
-  for (int q = 0; q < ahead; ++q) fetch(at[q]);
-#pragma unroll
-  for (int q = 0; q < ahead - 1; ++q) fetch_value(at[q]);
-
+  segments coming = {args, unit, retained, lane, {}};
+  coming.start(s);
   if constexpr (!is_ignoring_right<S>) {
     if constexpr (Packed)
       await_copies();
     else
-      for (index r = thread / 32; r < unit.rows; r += panel_threads / 32)
-        for (index j = thread % 32; j < args.columns; j += 32)
-          panel[r * args.columns + j] = at_row<TB>(b, unit.row + r, args.b_row_bytes)[j];
+      copy_panel<TB, false>(args, unit, panel);
     __syncthreads();
   }
-
-  const unsigned members = group_members<TileLanes>();
-  for (; s < unit.last; s += groups) {
-    // Waiting for all loads of the last iteration together lets the loads of this iteration issue
-    // together, which is faster (docs/lab/maxk.md).
-    await(at[ahead].of);
-    await(at[ahead - 1].word);
-    for (unsigned& some : at[ahead - 1].columns.word) await(some);
-    coming_segment<S, Index, E> next;
-    next.of = find(s + (ahead + 1) * groups);
-    fetch(at[ahead]);
-    fetch_value(at[ahead - 1]);
-    const panel_segment of = at[0].of;
+  for (; s < unit.last; s += segments::groups) {
+    const auto next = coming.load_next(s);
+    const panel_segment of = coming.at[0].of;
     accum sum[E];
-#pragma unroll
-    for (int e = 0; e < E; ++e) sum[e] = S::zero();
-    unsigned word = at[0].word;
-    left a = at[0].a;
-    for (int32 base = 0;; base += TileLanes) {
-      const int32 count = of.count - base < TileLanes ? of.count - base : TileLanes;
-#pragma unroll 1
-      for (int32 slot = 0; slot < count; ++slot) {
-        const auto row =
-            static_cast<index>(__shfl_sync(members, word, slot, TileLanes) >> panel_place_bits);
-        left x = left();
-        if constexpr (!is_ignoring_left<S>)
-          x = shuffle(a,
-                      [&](unsigned part) { return __shfl_sync(members, part, slot, TileLanes); });
-        const TB* const from = panel + row * args.columns;
-#pragma unroll
-        for (int e = 0; e < E; ++e) {
-          right y = right();
-          if constexpr (!is_ignoring_right<S>) y = convert<right>(from[at[0].columns.at(e)]);
-          sum[e] = S::add(sum[e], product<S>(x, y, position{of.row, unit.row + row}));
-        }
-      }
-      if (base + TileLanes >= of.count) break;
-      if (const int32 e = base + TileLanes + lane; e < of.count) {
-        word = args.words[of.begin + e];
-        if constexpr (!is_ignoring_left<S>) a = value(word);
-      }
-    }
+    sum_segment(coming, panel, sum);
     if (has_columns) {
       if constexpr (Adds) {
         add_floats<E>(static_cast<float*>(args.c) + static_cast<int64>(of.row) * args.k + first,
@@ -196,9 +247,7 @@ __global__ void __launch_bounds__(panel_threads, 2)
             out);
       }
     }
-#pragma unroll
-    for (int q = 0; q < ahead; ++q) at[q] = at[q + 1];
-    at[ahead] = next;
+    coming.step(next);
   }
 }
 
