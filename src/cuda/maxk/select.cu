@@ -58,27 +58,103 @@ __device__ int count_before(int mine) {
   return sum - mine;
 }
 
-/// One warp per row; lane l has columns E·l … E·l + E − 1. `packed`: rows begin on 16 bytes and
-/// fill all lanes.
+/// How many of a warp's numbers are at least `bound`.
+template <class T, int E>
+__device__ __forceinline__ int count_from(const T (&numbers)[E], T bound) {
+  int found = 0;
+#pragma unroll
+  for (int e = 0; e < E; ++e) found += numbers[e] >= bound;
+  return __reduce_add_sync(all_lanes, found);
+}
+
+/// Where the key of the least retained number lies: in [threshold, most]. `reached`: how many keys
+/// are at least `threshold`; never fewer than k.
+template <class T>
+struct key_range {
+  key_word<T> threshold, most;
+  int reached;
+};
+
+/// Bisects finite numbers, which takes few steps when they have similar magnitudes.
+template <class T, int E>
+__device__ __forceinline__ void bisect_numbers(const wide_of<T> (&numbers)[E], wide_of<T> low,
+                                               wide_of<T> high, int k, key_range<T>& in) {
+  using wider = wide_of<T>;
+  in.most = sort_key(high);
+  for (int step = 0; step < 16 && in.reached > k; ++step) {
+    const wider middle = low * wider(0.5) + high * wider(0.5);
+    if (!(middle > low && middle < high)) break;
+    const int found = count_from(numbers, middle);
+    if (found >= k) {
+      low = middle;
+      in.reached = found;
+    } else {
+      high = middle;
+      in.most = sort_key(high) - 1;
+    }
+  }
+  in.threshold = sort_key(low);
+}
+
+template <class T, int E>
+__device__ __forceinline__ void bisect_keys(const key_word<T> (&keys)[E], int k, key_range<T>& in) {
+  while (in.threshold < in.most && in.reached > k) {
+    const key_word<T> middle = in.threshold + (in.most - in.threshold + 1) / 2;
+    const int found = count_from(keys, middle);
+    if (found >= k) {
+      in.threshold = middle;
+      in.reached = found;
+    } else {
+      in.most = middle - 1;
+    }
+  }
+}
+
+/// The lane's retained numbers, one bit each. Among numbers equal to the least retained one, the
+/// first in the row are retained.
+template <class T, int E>
+__device__ __forceinline__ unsigned retained_of(const key_word<T> (&keys)[E], int k,
+                                                const key_range<T>& in) {
+  unsigned taken = 0;
+#pragma unroll
+  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= in.threshold) << e;
+  if (in.reached <= k) return taken;
+  unsigned tied = 0;
+#pragma unroll
+  for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == in.threshold) << e;
+  const int greater = __reduce_add_sync(all_lanes, __popc(taken & ~tied));
+  int left = k - greater - count_before(__popc(tied));
+  for (; tied != 0; tied &= tied - 1)
+    if (left-- <= 0) taken &= ~(tied & (~tied + 1));
+  return taken;
+}
+
+/// E neighbouring numbers of a row. `packed`: rows begin on 16 bytes and fill all lanes.
+template <class T, int E>
+struct alignas(16) lane_numbers {
+  T number[E];
+
+  __device__ __forceinline__ lane_numbers(const T* from, index columns, bool packed) {
+    constexpr int words = static_cast<int>(sizeof(T)) * E / 16;
+    if (words > 0 && packed) {
+      for (int w = 0; w < words; ++w)
+        reinterpret_cast<uint4*>(number)[w] = __ldcs(reinterpret_cast<const uint4*>(from) + w);
+    } else {
+      for (int e = 0; e < E; ++e) number[e] = e < columns ? from[e] : T();
+    }
+  }
+};
+
+/// One warp per row; lane l has columns E·l … E·l + E − 1.
 template <class T, class Index, int E>
 __global__ void __launch_bounds__(row_threads)
     select_top_k_of_rows(const T* x, int64 stride, index rows, index columns, int k, bool packed,
                          T* values, Index* indices) {
+  using wider = wide_of<T>;
   const index row = static_cast<index>(blockIdx.x * (row_threads / 32) + threadIdx.x / 32);
   if (row >= rows) return;
   const int lane = static_cast<int>(threadIdx.x) % 32;
-  const T* const from = x + row * stride + lane * E;
-  constexpr int words = static_cast<int>(sizeof(T)) * E / 16;
-  struct alignas(16) {
-    T number[E];
-  } of;
-  if (words > 0 && packed) {
-    for (int w = 0; w < words; ++w)
-      reinterpret_cast<uint4*>(&of)[w] = __ldcs(reinterpret_cast<const uint4*>(from) + w);
-  } else {
-    for (int e = 0; e < E; ++e) of.number[e] = lane * E + e < columns ? from[e] : T();
-  }
-  using wider = wide_of<T>;
+  const lane_numbers<T, E> of(x + row * stride + lane * E, columns - lane * E, packed);
   wider numbers[E], finite = 0, least = 0, greatest = 0;
 #pragma unroll
   for (int e = 0; e < E; ++e) {
@@ -88,61 +164,16 @@ __global__ void __launch_bounds__(row_threads)
     if (e == 0 || numbers[e] > greatest) greatest = numbers[e];
   }
   const bool is_full = columns == 32 * E;
-  // The key of the least retained number lies in [threshold, most].
-  key_word<T> threshold = 1, most = ~key_word<T>(0);
-  int reached = columns;  // how many keys are at least `threshold`; never fewer than k
-  if (__all_sync(all_lanes, is_full && finite == 0)) {
-    // Bisecting numbers takes few steps when they have similar magnitudes.
-    wider low = number_of_key<wider>(least_of_warp(sort_key(least))),
-          high = number_of_key<wider>(greatest_of_warp(sort_key(greatest)));
-    most = sort_key(high);
-    for (int step = 0; step < 16 && reached > k; ++step) {
-      const wider middle = low * wider(0.5) + high * wider(0.5);
-      if (!(middle > low && middle < high)) break;
-      int found = 0;
-#pragma unroll
-      for (int e = 0; e < E; ++e) found += numbers[e] >= middle;
-      found = __reduce_add_sync(all_lanes, found);
-      if (found >= k) {
-        low = middle;
-        reached = found;
-      } else {
-        high = middle;
-        most = sort_key(high) - 1;
-      }
-    }
-    threshold = sort_key(low);
-  }
+  key_range<T> in = {1, ~key_word<T>(0), columns};
+  if (__all_sync(all_lanes, is_full && finite == 0))
+    bisect_numbers<T>(numbers, number_of_key<wider>(least_of_warp(sort_key(least))),
+                      number_of_key<wider>(greatest_of_warp(sort_key(greatest))), k, in);
   key_word<T> keys[E];
 #pragma unroll
   for (int e = 0; e < E; ++e)
     keys[e] = is_full || lane * E + e < columns ? sort_key(numbers[e]) : 0;
-  while (threshold < most && reached > k) {
-    const key_word<T> middle = threshold + (most - threshold + 1) / 2;
-    int found = 0;
-#pragma unroll
-    for (int e = 0; e < E; ++e) found += keys[e] >= middle;
-    found = __reduce_add_sync(all_lanes, found);
-    if (found >= k) {
-      threshold = middle;
-      reached = found;
-    } else {
-      most = middle - 1;
-    }
-  }
-  unsigned taken = 0;  // the lane's retained numbers, one bit each
-#pragma unroll
-  for (int e = 0; e < E; ++e) taken |= static_cast<unsigned>(keys[e] >= threshold) << e;
-  if (reached > k) {
-    // Among numbers equal to the least retained one, the first in the row are retained.
-    unsigned tied = 0;
-#pragma unroll
-    for (int e = 0; e < E; ++e) tied |= static_cast<unsigned>(keys[e] == threshold) << e;
-    const int greater = __reduce_add_sync(all_lanes, __popc(taken & ~tied));
-    int left = k - greater - count_before(__popc(tied));
-    for (; tied != 0; tied &= tied - 1)
-      if (left-- <= 0) taken &= ~(tied & (~tied + 1));
-  }
+  bisect_keys<T>(keys, k, in);
+  const unsigned taken = retained_of<T>(keys, k, in);
   int64 to = static_cast<int64>(row) * k + count_before(__popc(taken));
 #pragma unroll
   for (int e = 0; e < E; ++e)
