@@ -68,15 +68,40 @@ __device__ __noinline__ void add_segments_of_tile(const arguments& args, const s
   }
 }
 
+/// Adds the products of one entry to a subwarp's sums `mine`, at the columns that the lane loaded.
+template <class S, class TB, class Index, int V, bool HasFlags, bool Whole>
+__device__ __forceinline__ void add_entry(const typename S::left& a,
+                                          [[maybe_unused]] const vector_of<TB, V>& values,
+                                          const retained_columns<Index, V>& at,
+                                          const position& place, index first, unsigned width,
+                                          typename S::accum* mine,
+                                          [[maybe_unused]] unsigned char* marked) {
+  using right = typename S::right;
+  typename S::accum sum[V];
+  bool here[V];
+  unsigned j[V];
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    j[v] = at.at[v] - (Whole ? 0u : static_cast<unsigned>(first));
+    here[v] = Whole || j[v] < width;
+    if (here[v]) sum[v] = mine[j[v]];
+  }
+#pragma unroll
+  for (int v = 0; v < V; ++v) {
+    if (!here[v]) continue;
+    right value = right();
+    if constexpr (!is_ignoring_right<S>) value = convert<right>(values.element[v]);
+    mine[j[v]] = S::add(sum[v], product<S>(a, value, place));
+    if constexpr (HasFlags) marked[j[v]] = 1;
+  }
+}
+
 /// Adds the products of a row's part to the warp's sums; a subwarp takes an entry, and `mine` and
 /// `marked` are its set. Whole: one tile holds all columns.
 template <class S, class TB, class Index, int V, int TileLanes, bool HasFlags, bool Whole>
 __device__ __forceinline__ void add_part(const arguments& args, const row_part& part, index first,
                                          unsigned width, int lane, int subwarp,
-                                         typename S::accum* mine,
-                                         [[maybe_unused]] unsigned char* marked) {
-  using accum = typename S::accum;
-  using right = typename S::right;
+                                         typename S::accum* mine, unsigned char* marked) {
   constexpr unsigned subwarps = 32 / TileLanes, in_flight = V == 4 ? 2 : 4;
   const int from = lane % TileLanes * V;
   const auto* const b = reinterpret_cast<const char*>(static_cast<const TB*>(args.b) + from);
@@ -110,29 +135,45 @@ __device__ __forceinline__ void add_part(const arguments& args, const row_part& 
         }
 #pragma unroll
         for (unsigned u = 0; u < in_flight; ++u) {
-          if (there[u]) {
-            accum sum[V];
-            bool here[V];
-            unsigned j[V];
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-              j[v] = at[u].at[v] - (Whole ? 0u : static_cast<unsigned>(first));
-              here[v] = Whole || j[v] < width;
-              if (here[v]) sum[v] = mine[j[v]];
-            }
-#pragma unroll
-            for (int v = 0; v < V; ++v) {
-              if (!here[v]) continue;
-              right value = right();
-              if constexpr (!is_ignoring_right<S>) value = convert<right>(values[u].element[v]);
-              mine[j[v]] = S::add(sum[v], product<S>(a[u], value, position{part.row, k[u]}));
-              if constexpr (HasFlags) marked[j[v]] = 1;
-            }
-          }
+          if (there[u])
+            add_entry<S, TB, Index, V, HasFlags, Whole>(
+                a[u], values[u], at[u], position{part.row, k[u]}, first, width, mine, marked);
           __syncwarp();  // other lanes of the subwarp may add to the same columns next
         }
       }
   }
+}
+
+/// The sums and marks of a chunk of columns from j on, over the subwarps in order.
+template <class S, bool HasFlags, unsigned Subwarps>
+__device__ __forceinline__ sum_chunk<S> chunk_of_warp(const typename S::accum* sums,
+                                                      const unsigned char* marks, unsigned width,
+                                                      unsigned j, bool (&marked)[chunk<S>]) {
+  sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
+  for (unsigned t = 1; t < Subwarps; ++t) {
+    const auto& other = *reinterpret_cast<const sum_chunk<S>*>(sums + t * width + j);
+#pragma unroll
+    for (unsigned v = 0; v < chunk<S>; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
+  }
+  if constexpr (HasFlags)
+    for (unsigned t = 0; t < Subwarps; ++t)
+      for (unsigned v = 0; v < chunk<S>; ++v)
+        marked[v] = marked[v] || marks[t * width + j + v] != 0;
+  return sum;
+}
+
+/// Sets `count` sums of a warp to zero, and removes their marks.
+template <class S, bool HasFlags>
+__device__ __forceinline__ void clear_sums(typename S::accum* sums, unsigned char* marks,
+                                           unsigned count, int lane) {
+  sum_chunk<S> zeros;
+  for (unsigned v = 0; v < chunk<S>; ++v) zeros.of[v] = S::zero();
+  for (unsigned j = static_cast<unsigned>(lane) * chunk<S>; j < count; j += 32 * chunk<S>)
+    *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
+  if constexpr (HasFlags)
+    for (unsigned j = static_cast<unsigned>(lane) * 4; j < count; j += 32 * 4)
+      *reinterpret_cast<unsigned*>(marks + j) = 0;
+  __syncwarp();
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile), with B a cbsr: a subwarp takes an entry, V numbers per
@@ -154,14 +195,7 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
   {
     row_part part;
     if (!part.take(args)) return;
-    sum_chunk<S> zeros;
-    for (unsigned v = 0; v < many; ++v) zeros.of[v] = S::zero();
-    for (unsigned j = static_cast<unsigned>(lane) * many; j < width * subwarps; j += 32 * many)
-      *reinterpret_cast<sum_chunk<S>*>(sums + j) = zeros;
-    if constexpr (HasFlags)
-      for (unsigned j = static_cast<unsigned>(lane) * 4; j < width * subwarps; j += 32 * 4)
-        *reinterpret_cast<unsigned*>(marks + j) = 0;
-    __syncwarp();
+    clear_sums<S, HasFlags>(sums, marks, width * subwarps, lane);
     add_part<S, TB, Index, V, TileLanes, HasFlags, Whole>(
         args, part, first, width, lane, subwarp, sums + static_cast<unsigned>(subwarp) * width,
         marks + static_cast<unsigned>(subwarp) * width);
@@ -178,16 +212,8 @@ __global__ void __launch_bounds__(128, Whole&& Plain && !HasFlags ? 10 : 1)
       segment_sums + static_cast<int64>(args.segment_count) * args.columns);
   const int64 segment_at = static_cast<int64>(part.number) * args.columns + first;
   for (unsigned j = static_cast<unsigned>(lane) * many; j < end; j += 32 * many) {
-    sum_chunk<S> sum = *reinterpret_cast<const sum_chunk<S>*>(sums + j);
     bool marked[many] = {};
-    for (unsigned t = 1; t < subwarps; ++t) {
-      const auto& other = *reinterpret_cast<const sum_chunk<S>*>(sums + t * width + j);
-#pragma unroll
-      for (unsigned v = 0; v < many; ++v) sum.of[v] = S::add(sum.of[v], other.of[v]);
-    }
-    if constexpr (HasFlags)
-      for (unsigned t = 0; t < subwarps; ++t)
-        for (unsigned v = 0; v < many; ++v) marked[v] = marked[v] || marks[t * width + j + v] != 0;
+    const sum_chunk<S> sum = chunk_of_warp<S, HasFlags, subwarps>(sums, marks, width, j, marked);
     if (!part.is_segment) {
       write_chunk<S, HasFlags, Plain>(args, part.row, first + static_cast<index>(j), part.whole,
                                       sum, marked);
