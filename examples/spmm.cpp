@@ -43,6 +43,36 @@ rig::dense<T> features(rig::index rows, rig::index columns) {
   return b;
 }
 
+/// The median of `repeat` calls; one more call before them is not timed.
+template <class Call>
+double median_ms(int repeat, rig::place where, const Call& call) {
+  call();
+  std::vector<double> times;
+  for (int done = 0; done < repeat; ++done) {
+    rig::synchronise(where);
+    const example::stopwatch watch;
+    call();
+    rig::synchronise(where);
+    times.push_back(watch.ms());
+  }
+  std::nth_element(times.begin(), times.begin() + repeat / 2, times.end());
+  return times[static_cast<std::size_t>(repeat) / 2];
+}
+
+/// The first four numbers of some rows, by row.
+template <class T>
+std::vector<std::pair<std::string, std::string>> beginnings(const rig::dense<T>& result,
+                                                            const std::vector<rig::index>& rows) {
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (const rig::index row : rows) {
+    std::vector<std::string> first;
+    for (rig::index j = 0; j < std::min(4, result.columns()); ++j)
+      first.push_back(example::json(static_cast<double>(result(row, j))));
+    shown.emplace_back(std::to_string(row), example::json_list(first));
+  }
+  return shown;
+}
+
 /// The product with features that are stored as B has them; `step` is that of int8.
 template <class T, class B>
 void multiply(const example::options& given, const settings& my, const rig::matrix<T>& a,
@@ -59,7 +89,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   a.prepare(desc);
   const auto why = rig::explain(a, b, algebra, desc);
   given.show(why);
-  // Arg-max and arg-min yield indices too. The first call is not timed.
+  // Arg-max and arg-min yield indices too.
   const rig::index m = my.transpose ? a.columns() : a.rows();
   rig::indexed_dense<T> c = {rig::dense<T>::uninitialised(m, my.features, a.where()),
                              rig::dense<rig::int32>::uninitialised(m, my.features, a.where())};
@@ -69,26 +99,10 @@ void multiply(const example::options& given, const settings& my, const rig::matr
     else
       rig::mxm(c.values, rig::none, a, b, algebra, desc);
   };
-  call();
-  std::vector<double> times;
-  for (int repeat = 0; repeat < my.repeat; ++repeat) {
-    rig::synchronise(a.where());
-    const example::stopwatch watch;
-    call();
-    rig::synchronise(a.where());
-    times.push_back(watch.ms());
-  }
-  std::nth_element(times.begin(), times.begin() + my.repeat / 2, times.end());
-
+  const double ms = median_ms(my.repeat, a.where(), call);
   const rig::dense<T> result = c.values.to(rig::cpu());
   const example::sums sums = example::sums_of(result);
-  std::vector<std::pair<std::string, std::string>> shown;
-  for (const rig::index row : rows) {
-    std::vector<std::string> first;
-    for (rig::index j = 0; j < std::min(4, my.features); ++j)
-      first.push_back(example::json(static_cast<double>(result(row, j))));
-    shown.emplace_back(std::to_string(row), example::json_list(first));
-  }
+  const auto shown = beginnings(result, rows);
 
   example::report out;
   out.note("graph", given.source());
@@ -110,7 +124,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
     out.add("distinct", sample.distinct);
     out.add("kept_share", sample.kept_share());
   }
-  out.add("ms", times[static_cast<std::size_t>(my.repeat) / 2]);
+  out.add("ms", ms);
   out.add("fro", sums.fro);
   out.add("total", sums.total);
   const std::string first = example::json_object(shown);

@@ -32,8 +32,39 @@ constexpr index near_share = 32;  // near: within 1/32 of the columns
 /// docs/lab/exact.md. Other sizes are unmeasured.
 constexpr int statistics_threads = 512, statistics_blocks = 528;
 
-/// A thread takes four neighbouring rows at a time. The last block to finish writes the results to
-/// the host, and leaves `out` and `finished` zero for the next pass.
+/// Adds the block's numbers to `out`. The last block to finish writes the results to the host, and
+/// leaves `out` and `finished` zero for the next pass.
+__device__ __forceinline__ void add_block(const unsigned (&mine)[seen_count], number my_quads,
+                                          number* out, unsigned* finished, number* on_host) {
+  __shared__ number of_warps[seen_count][statistics_threads / 32];
+  const int warp = static_cast<int>(threadIdx.x) / 32;
+  for (int step = 16; step > 0; step /= 2) my_quads += __shfl_xor_sync(0xffffffffu, my_quads, step);
+#pragma unroll
+  for (int s = 0; s < seen_count; ++s) {
+    const number of_warp = s == quads         ? my_quads
+                           : s == longest_row ? __reduce_max_sync(0xffffffffu, mine[s])
+                                              : __reduce_add_sync(0xffffffffu, mine[s]);
+    if (threadIdx.x % 32 == 0) of_warps[s][warp] = of_warp;
+  }
+  __syncthreads();
+  if (threadIdx.x < seen_count) {
+    number all = 0;
+    for (const number one : of_warps[threadIdx.x])
+      all = threadIdx.x != longest_row ? all + one : all > one ? all : one;
+    if (threadIdx.x == longest_row)
+      atomicMax(out + longest_row, all);
+    else
+      atomicAdd(out + threadIdx.x, all);
+  }
+  __threadfence();
+  __shared__ bool is_last;
+  __syncthreads();
+  if (threadIdx.x == 0) is_last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
+  __syncthreads();
+  if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
+}
+
+/// A thread takes four neighbouring rows at a time.
 __global__ void __launch_bounds__(statistics_threads, 4)
     statistics(const void* offsets, bool offsets_64, const index* entries, index rows,
                index columns, number* out, unsigned* finished, number* on_host) {
@@ -69,32 +100,7 @@ __global__ void __launch_bounds__(statistics_threads, 4)
       mine[near] += (away < 0 ? -away : away) <= columns / near_share ? 1 : 0;
     }
   }
-  __shared__ number of_warps[seen_count][statistics_threads / 32];
-  const int warp = static_cast<int>(threadIdx.x) / 32;
-  for (int step = 16; step > 0; step /= 2) my_quads += __shfl_xor_sync(0xffffffffu, my_quads, step);
-#pragma unroll
-  for (int s = 0; s < seen_count; ++s) {
-    const number of_warp = s == quads         ? my_quads
-                           : s == longest_row ? __reduce_max_sync(0xffffffffu, mine[s])
-                                              : __reduce_add_sync(0xffffffffu, mine[s]);
-    if (threadIdx.x % 32 == 0) of_warps[s][warp] = of_warp;
-  }
-  __syncthreads();
-  if (threadIdx.x < seen_count) {
-    number all = 0;
-    for (const number one : of_warps[threadIdx.x])
-      all = threadIdx.x != longest_row ? all + one : all > one ? all : one;
-    if (threadIdx.x == longest_row)
-      atomicMax(out + longest_row, all);
-    else
-      atomicAdd(out + threadIdx.x, all);
-  }
-  __threadfence();
-  __shared__ bool is_last;
-  __syncthreads();
-  if (threadIdx.x == 0) is_last = atomicInc(finished, gridDim.x - 1) == gridDim.x - 1;
-  __syncthreads();
-  if (is_last && threadIdx.x < seen_count) on_host[threadIdx.x] = atomicExch(out + threadIdx.x, 0);
+  add_block(mine, my_quads, out, finished, on_host);
 }
 
 /// The memory that passes over a device's matrices share, one at a time. Lives as long as the

@@ -356,6 +356,22 @@ rig::explanation explain(nb::handle first, nb::handle second, nb::handle semirin
   return rig::or_out_of_memory(call, [&] { return rig::explain(o); });
 }
 
+void bind_explain(nb::module_& m) {
+  nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
+      .def_ro("chosen", &rig::explanation::chosen, "The kernel that would run.")
+      .def_ro("reason", &rig::explanation::reason, "Why it would.")
+      .def("json", &rig::explanation::json, "Every kernel's answer, as JSON.")
+      .def("__str__", &rig::explanation::text)
+      .def("__repr__", &rig::explanation::text);
+  m.def(
+      "explain",
+      [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
+        return explain(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
+      },
+      nb::arg("A").none(), nb::arg("B").none(), nb::arg("semiring") = "plus_times",
+      RIGBLAS_PRODUCT_OPTIONS, doc::explain);
+}
+
 }  // namespace
 
 void bind_products(nb::module_& m) {
@@ -405,19 +421,7 @@ void bind_products(nb::module_& m) {
         multiply_pairs(a, x.full, y.full, z);
       },
       nb::arg("A"), nb::arg("x"), nb::arg("y"), nb::arg("z"));
-  nb::class_<rig::explanation>(m, "Explanation", "Why a product takes its kernel.")
-      .def_ro("chosen", &rig::explanation::chosen, "The kernel that would run.")
-      .def_ro("reason", &rig::explanation::reason, "Why it would.")
-      .def("json", &rig::explanation::json, "Every kernel's answer, as JSON.")
-      .def("__str__", &rig::explanation::text)
-      .def("__repr__", &rig::explanation::text);
-  m.def(
-      "explain",
-      [](nb::handle a, nb::handle b, nb::handle semiring, RIGBLAS_PRODUCT_PARAMETERS) {
-        return explain(a, b, semiring, RIGBLAS_PRODUCT_VALUES);
-      },
-      nb::arg("A").none(), nb::arg("B").none(), nb::arg("semiring") = "plus_times",
-      RIGBLAS_PRODUCT_OPTIONS, doc::explain);
+  bind_explain(m);
 }
 
 }  // namespace rigblas
