@@ -8,7 +8,8 @@ SHELL := /bin/bash
 build_packages := cmake g++ make zlib1g-dev libboost-program-options-dev libopenblas-dev nlohmann-json3-dev
 bench_packages := $(build_packages) libgraphblas-dev
 python_packages := python3-venv python3-dev
-test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-dev libmpich-dev pkg-config $(python_packages)
+test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-dev libmpich-dev pkg-config dpkg-dev file \
+  $(python_packages)
 
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
@@ -19,7 +20,7 @@ cora := $(wildcard $(data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 labelled := $(if $(cora),$(data)/cora --normalize-features,reddit-like:1000)
 
-.PHONY: build check demo test test-gpu test-gpu-sanitize wheel bench docs lint format format-check
+.PHONY: build check demo test test-gpu test-gpu-sanitize wheel package bench docs lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -75,6 +76,13 @@ test-gpu-sanitize:
 	$(configure) -DRIG_TESTS=ON
 	cmake --build build -j $(JOBS) --target gpu_small_battery
 	ctest --test-dir build --output-on-failure --no-tests=error -L '^sanitize-gpu$$'
+
+# The Debian packages: build/packages/*.deb.
+package:
+	.ci/packages $(build_packages) dpkg-dev file
+	$(configure_new)
+	cmake --build build -j $(JOBS)
+	cpack --config build/CPackConfig.cmake
 
 # The Python package with the library in it: dist/rigblas-*.whl.
 wheel:
