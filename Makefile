@@ -2,6 +2,7 @@
 PRESET ?= default
 JOBS ?= $(shell nproc)
 RECORD ?= build/cpu.json
+SECONDS ?= 60
 MAKEFLAGS += --no-print-directory
 SHELL := /bin/bash
 
@@ -20,7 +21,7 @@ cora := $(wildcard $(data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)
 labelled := $(if $(cora),$(data)/cora --normalize-features,reddit-like:1000)
 
-.PHONY: build check demo test test-gpu test-gpu-sanitize wheel package bench docs lint format format-check
+.PHONY: build check demo test test-gpu test-gpu-sanitize test-fuzz wheel package bench docs lint format format-check
 .NOTPARALLEL:
 
 build:
@@ -83,6 +84,17 @@ package:
 	$(configure_new)
 	cmake --build build -j $(JOBS)
 	cpack --config build/CPackConfig.cmake
+
+# Each target of tests/fuzz for SECONDS, from the files of its corpus; what it finds is in build/fuzz.
+test-fuzz:
+	.ci/packages $(build_packages) clang libclang-rt-dev libomp-dev
+	cmake --preset fuzz
+	cmake --build build/fuzz -j $(JOBS)
+	for target in tests/fuzz/corpus/*; do \
+	  name=$${target##*/}; mkdir -p build/fuzz/corpus/$$name; \
+	  build/fuzz/tests/fuzz/fuzz_$$name -max_total_time=$(SECONDS) -artifact_prefix=build/fuzz/ \
+	    build/fuzz/corpus/$$name $$target || exit 1; \
+	done
 
 # The Python package with the library in it: dist/rigblas-*.whl.
 wheel:
