@@ -142,6 +142,9 @@ TEST_CASE("triangles, cores, sets, communities, similar nodes and forests: keys 
   const auto truss = answer("ktruss --generate karate --k 4");
   CHECK(keys_of(truss) == keys{"edges", "ms"});
   CHECK(truss["edges"] == 25);
+  const auto pairs = answer("bipartite_matching --generate karate");
+  CHECK(keys_of(pairs) == keys{"pairs", "ms"});
+  CHECK(pairs["pairs"] == 27);
   const auto bounds = answer("diameter --generate karate");
   CHECK(keys_of(bounds) == keys{"lower", "upper", "ms"});
   CHECK(bounds["lower"] == 5);

@@ -98,6 +98,7 @@ TEST_CASE("--output: a line per node, equal to what the algorithm returns") {
   check_equal(output_of("kcore" + path), rig::kcore(a).cores);
   check_equal(output_of("ktruss" + path),
               rig::reduce_rows(rig::ktruss(a, 3).truss, rig::binary::maximum).to_dense(0));
+  check_equal(output_of("bipartite_matching" + path), rig::bipartite_matching(a).columns);
   check_equal(output_of("lcc" + path), rig::local_clustering(a));
   check_equal(output_of("lcc --directed" + path), rig::local_clustering(a, {.directed = true}));
   check_equal(output_of("mis --seed 3" + path), rig::mis(a, {.seed = 3}).set.to_dense());

@@ -23,10 +23,14 @@ namespace fs = std::filesystem;
 
 /// All programs that are given a graph.
 inline const std::vector<std::string> graph_programs{
-    "bfs",  "sssp",    "pagerank",          "components",  "scc",  "triangles",
-    "lcc",  "mis",     "label_propagation", "kcore",       "msf",  "jaccard",
-    "hits", "ktruss",  "diameter",          "betweenness", "spmm", "maxk",
-    "sage", "reorder", "operations"};
+    "bfs",        "sssp",        "pagerank",
+    "components", "scc",         "triangles",
+    "lcc",        "mis",         "label_propagation",
+    "kcore",      "msf",         "jaccard",
+    "hits",       "ktruss",      "bipartite_matching",
+    "diameter",   "betweenness", "spmm",
+    "maxk",       "sage",        "reorder",
+    "operations"};
 
 struct outcome {
   int status = -1;

@@ -9,6 +9,7 @@
 
 #include "rig/algorithms/betweenness.hpp"
 #include "rig/algorithms/bfs.hpp"
+#include "rig/algorithms/bipartite_matching.hpp"
 #include "rig/algorithms/components.hpp"
 #include "rig/algorithms/eccentricity.hpp"
 #include "rig/algorithms/hits.hpp"

@@ -45,6 +45,10 @@ void require_graph(const char* name, const matrix<bool>& a, const descriptor& de
   if (a.rows() != a.columns())
     fail(errc::shape,
          {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
+  require_descriptor(name, desc, product);
+}
+
+void require_descriptor(const char* name, const descriptor& desc, main_product product) {
   check_threads(name, desc);
   const auto leave_unset = [&](bool is_set, const char* field, const char* instead) {
     if (is_set)

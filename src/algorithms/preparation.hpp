@@ -14,9 +14,11 @@ namespace rig {
 /// Whether an algorithm has a main product, which the kernel's name of a descriptor is for.
 enum class main_product : bool { absent, present };
 
-/// Throws unless A is square, the number of threads is none below 0, the fields of meaning are
-/// unset, and the kernel's name, if any, is that of an exact one for the main product; `name` is
-/// the algorithm's.
+/// Throws unless the number of threads is none below 0, the fields of meaning are unset, and the
+/// kernel's name, if any, is that of an exact one for the main product; `name` is the algorithm's.
+void require_descriptor(const char* name, const descriptor& desc, main_product product);
+
+/// The same, and throws unless A is square.
 void require_graph(const char* name, const matrix<bool>& a, const descriptor& desc,
                    main_product product);
 

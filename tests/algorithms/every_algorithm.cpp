@@ -13,7 +13,9 @@ using rig::descriptor;
 struct algorithm {
   std::string name;
   std::function<void(const descriptor&)> run;
-  bool has_product() const { return name != "scc" && name != "msf" && name != "components"; }
+  bool has_product() const {
+    return name != "scc" && name != "msf" && name != "components" && name != "bipartite_matching";
+  }
 };
 
 /// Calls of each algorithm on a graph, with its overloads and options.
@@ -48,6 +50,7 @@ std::vector<algorithm> algorithms_on(const checks::graph& a) {
           {"mis", [&a](const descriptor& d) { rig::mis(a, {}, d); }},
           {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0), {}, d); }},
           {"msf", [&a](const descriptor& d) { rig::msf(a.with_value(1.0f), {}, d); }},
+          {"bipartite_matching", [&a](const descriptor& d) { rig::bipartite_matching(a, {}, d); }},
           {"jaccard", [&a](const descriptor& d) { rig::jaccard(a, 0, {}, d); }},
           {"jaccard_of_edges", [&a](const descriptor& d) { rig::jaccard_of_edges(a, {}, d); }},
           {"label_propagation",

@@ -112,6 +112,9 @@ TEST_CASE("components, scc, kcore, mis and labels") {
     check_same(rig::components(here).labels, rig::components(there).labels);
     check_same(rig::scc(here).labels, rig::scc(there).labels);
     check_same(rig::kcore(here).cores, rig::kcore(there).cores);
+    const auto x = rig::bipartite_matching(here), y = rig::bipartite_matching(there);
+    check_same(x.columns, y.columns);
+    check_same(x.rows, y.rows);
     check_same(rig::ktruss(here, 4).truss, rig::ktruss(there, 4).truss);
     check_same(rig::mis(here).set.as_row(), rig::mis(there).set.as_row());
     check_same(rig::label_propagation(here).labels, rig::label_propagation(there).labels);

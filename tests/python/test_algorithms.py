@@ -263,6 +263,15 @@ def test_ktruss(graph, k):
     assert found == {arc for i, j in expected.edges for arc in ((i, j), (j, i))}
 
 
+def test_bipartite_matching(graph):
+    both_sides = nx.Graph([(("row", i), ("column", j)) for i, j in zip(*np.nonzero(graph))])
+    expected = len(nx.bipartite.hopcroft_karp_matching(both_sides, [x for x in both_sides if x[0] == "row"])) // 2
+    found = rig.bipartite_matching(pattern(graph))
+    assert found.size == expected
+    pairs = [(i, j) for i, j in enumerate(found.columns) if j >= 0]
+    assert len(pairs) == expected and all(graph[i, j] != 0 and found.rows[j] == i for i, j in pairs)
+
+
 def test_eccentricity(graph):
     n, A = len(graph), pattern(graph)
     steps = of_nodes(n, {i: max(nx.single_source_shortest_path_length(digraph(graph), i).values()) for i in range(n)},
@@ -378,6 +387,7 @@ CALLS = {
     "local_clustering": (rig.local_clustering, "gustavson"),
     "kcore": (rig.kcore, "push"),
     "ktruss": (lambda A, **given: rig.ktruss(A, 4, **given), "gustavson"),
+    "bipartite_matching": (rig.bipartite_matching, None),
     "eccentricity": (lambda A, **given: rig.eccentricity(A, [0, 3, 5], **given), "row"),
     "diameter_bound": (lambda A, **given: rig.diameter_bound(A, 0, **given), "push"),
     "betweenness": (rig.betweenness, "row"),

@@ -178,6 +178,15 @@ nb::object ktruss(nb::handle a, rig::int64 k, flag symmetric, RIGBLAS_GRAPH_PARA
   return nb::make_tuple(matrix{erased(found.truss)}, found.rounds);
 }
 
+nb::object bipartite_matching(nb::handle a, RIGBLAS_GRAPH_PARAMETERS) {
+  const graph g(a, "bipartite_matching", kernel, threads, stream, progress);
+  rig::bipartite_matching_options options;
+  options.progress = g.reports<int, rig::int64>();
+  auto found = unlocked([&] { return rig::bipartite_matching(g.pattern(), options, g.desc); });
+  return nb::make_tuple(column(std::move(found.columns)), column(std::move(found.rows)), found.size,
+                        found.phases);
+}
+
 nb::object eccentricity(nb::handle a, nb::handle sources, rig::int64 batch,
                         RIGBLAS_GRAPH_PARAMETERS) {
   const graph g(a, "eccentricity", kernel, threads, stream, progress);
@@ -274,6 +283,7 @@ void bind_algorithms(nb::module_& m) {
   m.def("local_clustering", &local_clustering, a, nb::arg("directed"), RIGBLAS_GRAPH_OPTIONS);
   m.def("kcore", &kcore, a, RIGBLAS_GRAPH_OPTIONS);
   m.def("ktruss", &ktruss, a, nb::arg("k"), nb::arg("symmetric"), RIGBLAS_GRAPH_OPTIONS);
+  m.def("bipartite_matching", &bipartite_matching, a, RIGBLAS_GRAPH_OPTIONS);
   m.def("eccentricity", &eccentricity, a, nb::arg("sources").none(), nb::arg("batch"),
         RIGBLAS_GRAPH_OPTIONS);
   m.def("diameter_bound", &diameter_bound, a, nb::arg("source"), nb::arg("symmetric"),

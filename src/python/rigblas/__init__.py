@@ -55,6 +55,7 @@ from . import _methods  # adds methods to Matrix and Vector
 from ._algorithms import (
     betweenness,
     bfs,
+    bipartite_matching,
     components,
     diameter_bound,
     eccentricity,

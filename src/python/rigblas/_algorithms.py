@@ -77,6 +77,15 @@ class KtrussResult(NamedTuple):
     rounds: int  #: how many were made
 
 
+class BipartiteMatchingResult(NamedTuple):
+    """What `bipartite_matching` finds."""
+
+    columns: Any  #: int32 of the rows: the column that each is matched with, or -1
+    rows: Any  #: int32 of the columns: the row that each is matched with, or -1
+    size: int  #: pairs
+    phases: int  #: how many were made
+
+
 class DiameterResult(NamedTuple):
     """What `diameter_bound` finds."""
 
@@ -378,6 +387,24 @@ def ktruss(A, k, symmetric=False, *, kernel="", threads=0, stream=None, progress
     """
     return KtrussResult(*_run("ktruss", A, k, symmetric, kernel=kernel, threads=threads, stream=stream,
                               progress=progress))
+
+
+@_documented
+def bipartite_matching(A, *, kernel="", threads=0, stream=None, progress=False):
+    """A greatest set of entries of which no two share a row or a column.
+
+    Parameters
+    ----------
+    A : Matrix
+        Its values are not read; rows are one side of a bipartite graph, columns the other.
+    OPTIONS
+
+    Returns
+    -------
+    BipartiteMatchingResult
+    """
+    return BipartiteMatchingResult(*_run("bipartite_matching", A, kernel=kernel, threads=threads, stream=stream,
+                                         progress=progress))
 
 
 @_documented
