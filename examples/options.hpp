@@ -222,14 +222,19 @@ template <class Work>
 void parse_and_work(int count, char** arguments, const std::string& name, const program& about,
                     const po::options_description& own, Work work, options& given) {
   const po::options_description shared = shared_options(about, given);
+  std::vector<std::string> words(arguments + 1, arguments + count);
   po::positional_options_description order;
-  if (about.what != takes::nothing)
-    order.add(about.has_graph() ? "graph" : "data", about.second != nullptr ? 1 : -1);
-  if (about.second != nullptr) order.add(about.second, -1);
+  const bool has_second = about.second != nullptr;
+  // A graph that is made has no file, so the first word is the second file.
+  const bool is_made = has_second && std::ranges::any_of(words, [](const std::string& word) {
+                         return word.starts_with("--generate");
+                       });
+  if (about.what != takes::nothing && !is_made)
+    order.add(about.has_graph() ? "graph" : "data", has_second ? 1 : -1);
+  if (has_second) order.add(about.second, -1);
   po::options_description all;
   all.add(own).add(shared);
   po::variables_map seen;
-  std::vector<std::string> words(arguments + 1, arguments + count);
   // Boost takes the next word, which may be the graph, for the value of an option that needs none.
   std::ranges::replace(words, std::string("--explain"), std::string("--explain=place"));
   po::command_line_parser parser(words);

@@ -217,7 +217,7 @@ TEST_CASE("convert: changes on the way") {
     CHECK(value == 1 + (31 * std::min(i, j) + 17 * std::max(i, j)) % 64);
   CHECK(made("--reorder degree") == rig::permute(a, rig::reorder(a, rig::ordering::degree)));
   check_refused("convert " + from + " " + out + " --type int32", 1, from + ":3: ");
-  CHECK(rigblas("convert --generate karate --to " + out + " --type bool").status == 0);
+  CHECK(rigblas("convert --generate karate " + out + " --type bool").status == 0);
   CHECK(rig::read_matrix<bool>(out).nnz() == 156);
 }
 

@@ -1,5 +1,6 @@
 // rigblas bench: every kernel that can serve a product, and the peers that the machine has.
 
+#include <algorithm>
 #include <cmath>
 
 #include "command.hpp"
@@ -26,10 +27,15 @@ struct field {
 /// Whether two products agree up to the rounding of their sums.
 template <class T>
 bool agree(const rig::dense<T>& x, const rig::dense<T>& y) {
-  const example::sums of_x = example::sums_of(x), of_y = example::sums_of(y);
-  // Where no entry is, a semiring such as max has infinities.
-  const bool is_finite = std::isfinite(of_x.fro);
-  return is_finite ? std::abs(of_x.fro - of_y.fro) <= 1e-4 * of_x.fro : !std::isfinite(of_y.fro);
+  constexpr double tolerance = 1e-4;  // of the greatest element, because sums cancel
+  double greatest = 0;
+  for (const T each : x)
+    if (std::isfinite(static_cast<double>(each)))
+      greatest = std::max(greatest, std::abs(static_cast<double>(each)));
+  return std::ranges::equal(x, y, [&](T of_x, T of_y) {
+    const double apart = static_cast<double>(of_x) - static_cast<double>(of_y);
+    return of_x == of_y || std::abs(apart) <= tolerance * greatest;
+  });
 }
 
 /// Adds each kernel of A's place that can serve; `vendor`, which is cuSPARSE, may add in any order.

@@ -104,7 +104,7 @@ int command::convert(int count, char** arguments, const char* summary) {
   auto add = own.add_options();
   add("to", example::file_to_write("--to", my.to),
       "file to write: .mtx, .mtx.gz, .npz as SciPy's, or an edge list in .txt, .tsv or .el, also "
-      "with .gz; --to may be left out after a FILE");
+      "with .gz; --to may be left out");
   add("symmetrise", po::bool_switch(&my.symmetrise), "add the reverse of each entry");
   add("weights", po::value(&my.weights)->default_value("file")->value_name("WHICH"),
       "file: the values of the file; none: no values; synthetic: 1 to 64, from the nodes' numbers");
