@@ -2,20 +2,10 @@
 
 #include "rig/algorithms/msf.hpp"
 
-#include <algorithm>
-
-#include "options.hpp"
 #include "rig/rearrange.hpp"
-#include "rig/user_semiring.hpp"
+#include "weights.hpp"
 
 namespace {
-
-/// Weights from 1 to 64 for graphs without any.
-RIG_OPERATOR(
-    synthetic, static constexpr double apply(double, rig::index i, rig::index j, long) {
-      const long least = i < j ? i : j, most = i < j ? j : i;
-      return static_cast<double>(1 + (31 * least + 17 * most) % 64);
-    });
 
 /// A row per edge: its ends and its weight.
 rig::dense<double> edges_of(const rig::matrix<double>& forest) {
@@ -30,10 +20,11 @@ rig::dense<double> edges_of(const rig::matrix<double>& forest) {
 }
 
 void msf(const example::options& given, const std::string& weights) {
-  example::require(weights == "file" || weights == "synthetic",
-                   "--weights is file or synthetic, not '" + weights + "'");
-  auto graph = given.load<double>();
-  if (weights == "synthetic") graph = rig::apply(graph, synthetic(), 0L);
+  example::check_weights(weights);
+  const auto graph = weights == "file"
+                         ? given.load<double>()
+                         : rig::apply<double>(example::synthetic_weights(given.load<bool>()),
+                                              rig::unary::identity);
   example::report out;
   const auto a = given.place(out, graph);
   const auto found = out.time(a.where(), [&] { return rig::msf(a, {}, given.describe()); });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <boost/program_options.hpp>
+#include <cctype>
 #include <exception>
 #include <iostream>
 #include <stdexcept>
@@ -133,14 +134,26 @@ struct options {
 inline int most_threads() { return std::max(256, omp_get_num_procs()); }
 
 /// What a program is given: a graph by the options of all examples, for one product or for an
-/// algorithm of many; or data by its own options.
-enum class takes { graph, graph_of_algorithm, data };
+/// algorithm of many; data by its own options; or nothing.
+enum class takes { graph, graph_of_algorithm, data, nothing };
 
 struct program {
   const char* summary;
   takes what = takes::graph;
   const char* output = nullptr;  ///< the numbers of --output, which is no option without them
   bool has_product = true;       ///< without one, --kernel and --any-order are no options
+  bool has_place = true;         ///< without one, --device is no option
+  const char* second = nullptr;  ///< the option of its own that a second word without one gives
+
+  bool has_graph() const { return what == takes::graph || what == takes::graph_of_algorithm; }
+  /// The words without options, as --help shows them.
+  std::string words() const {
+    std::string out = what == takes::data ? " [FOLDER]" : has_graph() ? " [FILE]" : "";
+    if (second == nullptr) return out;
+    std::string upper = second;
+    std::ranges::transform(upper, upper.begin(), [](unsigned char c) { return std::toupper(c); });
+    return out + " " + upper;
+  }
 };
 
 inline void check_kernel(const std::string& name) {
@@ -151,15 +164,16 @@ inline void check_kernel(const std::string& name) {
           "--kernel: no kernel is named '" + name + "'; there are " + joined(names));
 }
 
-inline void check(const options& given, takes what) {
-  if (what != takes::data)
+inline void check(const options& given, const program& about) {
+  if (about.has_graph())
     require(given.graph.empty() != given.generate.empty(),
             given.graph.empty()
                 ? "there is no graph; give a file, alone or with --graph, or --generate"
                 : "give a graph's file or --generate, not both: --graph " + given.graph +
                       ", --generate " + given.generate);
-  require(given.device == "auto" || given.device == "cpu" || given.device == "cuda",
-          "--device is auto, cpu or cuda, not '" + given.device + "'");
+  require(
+      !about.has_place || given.device == "auto" || given.device == "cpu" || given.device == "cuda",
+      "--device is auto, cpu or cuda, not '" + given.device + "'");
   require(given.explain.empty() || given.explain == "place" || given.explain == "all",
           "--explain is given alone or as --explain=all, not as --explain=" + given.explain);
   require_between(0, most_threads(), "--threads", given.threads);
@@ -172,18 +186,20 @@ inline void check(const options& given, takes what) {
 
 /// The options of all examples; `given` receives their values.
 inline po::options_description shared_options(const program& about, options& given) {
-  po::options_description shared(about.what == takes::data ? "Machine" : "Graph and machine", 100);
+  po::options_description shared(about.has_graph() ? "Graph and machine" : "Machine", 100);
   auto add = shared.add_options();
-  if (about.what != takes::data) {
+  if (about.has_graph()) {
     add("graph", po::value(&given.graph)->value_name("FILE"),
-        "graph to read: .mtx, .mtx.gz, or an edge list; --graph may be left out");
+        "graph to read: .mtx, .npz, or an edge list, also packed as .gz; --graph may be left out");
     add("generate", po::value(&given.generate)->value_name("WHAT"),
         "graph to make: karate, rmat:SCALE:EDGEFACTOR, uniform:N:DEGREE, grid:ROWS:COLS, "
         "cliques:N:SIZE, banded:N:HALF, or a benchmark graph");
   }
-  add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
-  add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
-      "CPU threads; 0: all");
+  if (about.has_place)
+    add("device", po::value(&given.device)->default_value("auto"), "auto, cpu or cuda");
+  if (about.what != takes::nothing)
+    add("threads", po::value(&given.threads)->default_value(0)->value_name("N"),
+        "CPU threads; 0: all");
   if (about.has_product) {
     add("kernel", po::value(&given.kernel)->value_name("NAME"),
         "kernel to use; default: the cheapest");
@@ -194,7 +210,7 @@ inline po::options_description shared_options(const program& about, options& giv
     add("output", file_to_write("--output", given.output),
         (std::string("write ") + about.output + "; .npy, or text if FILE ends otherwise").c_str());
   add("json", po::bool_switch(&given.json), "print one JSON object");
-  if (about.what != takes::graph_of_algorithm)
+  if (about.has_place && about.what != takes::graph_of_algorithm)
     add("explain", po::value(&given.explain)->implicit_value("place")->value_name("all"),
         "print the choice and the answers of the kernels; =all: of the other place too");
   add("help", "print this");
@@ -206,28 +222,32 @@ template <class Work>
 void parse_and_work(int count, char** arguments, const std::string& name, const program& about,
                     const po::options_description& own, Work work, options& given) {
   const po::options_description shared = shared_options(about, given);
-  const char* first = about.what == takes::data ? "data" : "graph";
+  std::vector<std::string> words(arguments + 1, arguments + count);
+  po::positional_options_description order;
+  const bool has_second = about.second != nullptr;
+  // A graph that is made has no file, so the first word is the second file.
+  const bool is_made = has_second && std::ranges::any_of(words, [](const std::string& word) {
+                         return word.starts_with("--generate");
+                       });
+  if (about.what != takes::nothing && !is_made)
+    order.add(about.has_graph() ? "graph" : "data", has_second ? 1 : -1);
+  if (has_second) order.add(about.second, -1);
   po::options_description all;
   all.add(own).add(shared);
   po::variables_map seen;
-  std::vector<std::string> words(arguments + 1, arguments + count);
   // Boost takes the next word, which may be the graph, for the value of an option that needs none.
   std::ranges::replace(words, std::string("--explain"), std::string("--explain=place"));
   po::command_line_parser parser(words);
-  po::store(
-      parser.options(all).positional(po::positional_options_description().add(first, -1)).run(),
-      seen);
+  po::store(parser.options(all).positional(order).run(), seen);
   if (seen.count("help") != 0) {
-    std::cout << "Usage: " << name << (about.what == takes::data ? " [FOLDER]" : " [FILE]")
-              << " [options]\n"
-              << about.summary << ".\n\n";
+    std::cout << "Usage: " << name << about.words() << " [options]\n" << about.summary << ".\n\n";
     if (!own.options().empty()) std::cout << own << "\n";
     std::cout << shared
               << "\nExit status: 0; 1 if the run fails; 2 if the command line is wrong.\n";
     return;
   }
   po::notify(seen);
-  check(given, about.what);
+  check(given, about);
   if (!given.output.empty()) rig::output_file trial(given.output);  // fails before the work
   omp_set_num_threads(given.threads > 0 ? given.threads
                                         : std::min(omp_get_max_threads(), most_threads()));

@@ -1,21 +1,12 @@
 // A new order of the nodes of a graph, and how densely tiles of 16 x 8 are filled before and after.
 
-#include "rig/reorder.hpp"
-
-#include "options.hpp"
+#include "orders.hpp"
 #include "rig/semirings.hpp"
 
 namespace {
 
-struct choice {
-  const char* name;
-  rig::ordering by;
-};
-constexpr choice choices[] = {
-    {"loa", rig::ordering::loa}, {"degree", rig::ordering::degree}, {"rcm", rig::ordering::rcm}};
-
 /// For --explain: what the order is worth to products with 64 features.
-void explain(const example::options& given, const choice& order) {
+void explain(const example::options& given, const example::order_of_nodes& order) {
   if (given.explain.empty()) return;
   const auto a = given.load<float>().to(given.where());
   const auto b = rig::dense<float>(a.columns(), 64, 0.5f).to(given.where());
@@ -23,7 +14,7 @@ void explain(const example::options& given, const choice& order) {
       << rig::explain(a, b, rig::plus_times<float>{}, order.by, given.describe()).text();
 }
 
-void reorder(const example::options& given, const choice& order) {
+void reorder(const example::options& given, const example::order_of_nodes& order) {
   // The library refuses a graph on a device, so only --device cuda asks for one.
   const auto graph = given.load<float>().to(given.device == "cuda" ? given.where() : rig::cpu());
   const example::stopwatch watch;
@@ -48,15 +39,10 @@ int main(int count, char** arguments) {
   po::options_description own("Order", 100);
   own.add_options()("ordering", po::value(&ordering)->default_value("loa")->value_name("NAME"),
                     "loa, degree or rcm");
-  return example::run_program(
-      count, arguments,
-      {.summary = "Orders the nodes of a graph anew, on the CPU",
-       .output = "the new position of each node"},
-      own, [&](const example::options& given) {
-        const auto found = std::find_if(std::begin(choices), std::end(choices),
-                                        [&](const choice& one) { return one.name == ordering; });
-        example::require(found != std::end(choices),
-                         "--ordering is loa, degree or rcm, not '" + ordering + "'");
-        reorder(given, *found);
-      });
+  return example::run_program(count, arguments,
+                              {.summary = "Orders the nodes of a graph anew, on the CPU",
+                               .output = "the new position of each node"},
+                              own, [&](const example::options& given) {
+                                reorder(given, example::order_named("--ordering", ordering));
+                              });
 }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
+#include <concepts>
 #include <iostream>
 #include <numeric>
 #include <string>
@@ -53,6 +54,10 @@ inline std::string joined(const std::vector<std::string>& parts) {
 
 /// JSON text of a number; JSON has no infinities and no NaN: null.
 inline std::string json(double number) { return std::isfinite(number) ? digits(number) : "null"; }
+template <std::same_as<bool> Bool>  // so that no pointer is taken for one
+std::string json(Bool holds) {
+  return holds ? "true" : "false";
+}
 inline std::string json(int number) { return digits(number); }
 inline std::string json(long number) { return digits(number); }
 inline std::string json(const std::string& text) {
@@ -74,6 +79,38 @@ inline std::string json_object(const std::vector<std::pair<std::string, std::str
     out += (out.empty() ? "" : ", ") + json(key) + ": " + value;
   return "{" + out + "}";
 }
+
+/// Lines of cells for people. The first column begins at the left, the others end at the right;
+/// the last line has no end, for a note adds one.
+class text_table {
+ public:
+  explicit text_table(std::vector<std::string> head) { add(std::move(head)); }
+  void add(std::vector<std::string> cells) { lines_.push_back(std::move(cells)); }
+  std::string text() const {
+    std::vector<std::size_t> widths(lines_.front().size());
+    for (const auto& cells : lines_)
+      for (std::size_t c = 0; c < cells.size(); ++c)
+        widths[c] = std::max(widths[c], letters(cells[c]));
+    std::string out;
+    for (const auto& cells : lines_) {
+      out += out.empty() ? "  " : "\n  ";
+      for (std::size_t c = 0; c < cells.size(); ++c) {
+        const std::string blanks(widths[c] - letters(cells[c]), ' ');
+        if (c > 0) out += "  ";
+        out += c > 0 ? blanks + cells[c] : cells[c] + blanks;
+      }
+    }
+    return out;
+  }
+
+ private:
+  /// Of UTF-8: every byte but those that continue a letter.
+  static std::size_t letters(const std::string& text) {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
+  }
+  std::vector<std::vector<std::string>> lines_;
+};
 
 /// Milliseconds since it was made.
 class stopwatch {
@@ -168,12 +205,13 @@ class report {
   }
   /// The ten nodes with the greatest values, or fewer; people get five.
   void add_top(const rig::dense<double>& values, rig::index most = 10) {
-    std::vector<std::string> top, first;
+    std::vector<std::string> top;
+    text_table first({"node", "value"});
     for (const rig::index node : greatest(values, std::min(most, 10))) {
       top.push_back(json_list({json(node), json(values(node, 0))}));
-      if (first.size() < 5) first.push_back("node " + digits(node) + " " + brief(values(node, 0)));
+      if (top.size() <= 5) first.add({digits(node), brief(values(node, 0))});
     }
-    add_json("top", json_list(top), joined(first));
+    add_json("top", json_list(top), top.empty() ? "" : "\n" + first.text());
   }
   /// Does `work` and waits for the place; `print` adds the milliseconds.
   template <class Work>
@@ -184,10 +222,12 @@ class report {
     ms_ = watch.ms();
     return made;
   }
-  /// A line that only people see.
+  /// A line that only people see; text that begins with a new line stands below its key.
   void note(const std::string& key, const std::string& text) {
-    if (!text.empty())
-      lines_ += key + std::string(key.size() < 12 ? 12 - key.size() : 1, ' ') + text + "\n";
+    if (text.empty()) return;
+    lines_ += key;
+    if (!text.starts_with('\n')) lines_ += std::string(key.size() < 12 ? 12 - key.size() : 1, ' ');
+    lines_ += text + "\n";
   }
   void print(bool as_json) {
     if (ms_ >= 0) add("ms", std::exchange(ms_, -1));

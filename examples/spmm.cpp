@@ -4,8 +4,7 @@
 #include <cmath>
 #include <vector>
 
-#include "options.hpp"
-#include "rig/named_semiring.hpp"
+#include "product_options.hpp"
 #include "rig/quantized.hpp"
 #include "rig/sampling_report.hpp"
 
@@ -16,62 +15,6 @@ struct settings {
   int features, repeat, width, k;
   bool transpose = false, rescale = false;
 };
-
-/// The numbers of a list "i,j,…", each less than n, each once.
-std::vector<rig::index> parse_rows(const std::string& text, rig::index n) {
-  std::vector<rig::index> rows;
-  for (const char *at = text.data(), *end = at + text.size(); at < end; ++at) {
-    rig::index row = -1;
-    const auto [stop, code] = std::from_chars(at, end, row);
-    example::require(code == std::errc() && row >= 0 && (stop == end || *stop == ','),
-                     "--rows is a list of numbers as 0,5,7, not '" + text + "'");
-    example::require(row < n,
-                     "--rows are 0 to " + example::digits(n - 1) + ", not " + example::digits(row));
-    if (std::find(rows.begin(), rows.end(), row) == rows.end()) rows.push_back(row);
-    at = stop;
-  }
-  return rows;
-}
-
-template <class T>
-rig::dense<T> features(rig::index rows, rig::index columns) {
-  auto b = rig::dense<T>::uninitialised(rows, columns);
-#pragma omp parallel for
-  for (rig::index i = 0; i < rows; ++i)
-    for (rig::index j = 0; j < columns; ++j)
-      b(i, j) = rig::convert<T>(std::sin(0.37 * i + 1.13 * j));
-  return b;
-}
-
-/// The median of `repeat` calls; one more call before them is not timed.
-template <class Call>
-double median_ms(int repeat, rig::place where, const Call& call) {
-  call();
-  std::vector<double> times;
-  for (int done = 0; done < repeat; ++done) {
-    rig::synchronise(where);
-    const example::stopwatch watch;
-    call();
-    rig::synchronise(where);
-    times.push_back(watch.ms());
-  }
-  std::nth_element(times.begin(), times.begin() + repeat / 2, times.end());
-  return times[static_cast<std::size_t>(repeat) / 2];
-}
-
-/// The first four numbers of some rows, by row.
-template <class T>
-std::vector<std::pair<std::string, std::string>> beginnings(const rig::dense<T>& result,
-                                                            const std::vector<rig::index>& rows) {
-  std::vector<std::pair<std::string, std::string>> shown;
-  for (const rig::index row : rows) {
-    std::vector<std::string> first;
-    for (rig::index j = 0; j < std::min(4, result.columns()); ++j)
-      first.push_back(example::json(static_cast<double>(result(row, j))));
-    shown.emplace_back(std::to_string(row), example::json_list(first));
-  }
-  return shown;
-}
 
 /// The product with features that are stored as B has them; `step` is that of int8.
 template <class T, class B>
@@ -84,25 +27,34 @@ void multiply(const example::options& given, const settings& my, const rig::matr
   desc.k = my.k;
   desc.rescale = my.rescale;
   desc.fill = 0;
-  const auto rows = parse_rows(my.rows, my.transpose ? a.columns() : a.rows());
+  const rig::index m = my.transpose ? a.columns() : a.rows();
+  const auto rows = example::list_of("--rows", my.rows, 0, m - 1);
 
   a.prepare(desc);
   const auto why = rig::explain(a, b, algebra, desc);
   given.show(why);
-  // Arg-max and arg-min yield indices too.
-  const rig::index m = my.transpose ? a.columns() : a.rows();
-  rig::indexed_dense<T> c = {rig::dense<T>::uninitialised(m, my.features, a.where()),
-                             rig::dense<rig::int32>::uninitialised(m, my.features, a.where())};
-  const auto call = [&] {
-    if (algebra.is_indexed())
-      rig::mxm(c, rig::none, a, b, algebra, desc);
-    else
-      rig::mxm(c.values, rig::none, a, b, algebra, desc);
-  };
-  const double ms = median_ms(my.repeat, a.where(), call);
+  auto c = example::product_memory(a, my.features, algebra, desc);
+  const auto call = [&] { example::multiply_into(c, a, b, algebra, desc); };
+  call();  // the first call is not timed
+  std::vector<double> times;
+  for (int repeat = 0; repeat < my.repeat; ++repeat) {
+    rig::synchronise(a.where());
+    const example::stopwatch watch;
+    call();
+    rig::synchronise(a.where());
+    times.push_back(watch.ms());
+  }
+  std::nth_element(times.begin(), times.begin() + my.repeat / 2, times.end());
+
   const rig::dense<T> result = c.values.to(rig::cpu());
   const example::sums sums = example::sums_of(result);
-  const auto shown = beginnings(result, rows);
+  std::vector<std::pair<std::string, std::string>> shown;
+  for (const rig::index row : rows) {
+    std::vector<std::string> first;
+    for (rig::index j = 0; j < std::min(4, my.features); ++j)
+      first.push_back(example::json(static_cast<double>(result(row, j))));
+    shown.emplace_back(std::to_string(row), example::json_list(first));
+  }
 
   example::report out;
   out.note("graph", given.source());
@@ -124,7 +76,7 @@ void multiply(const example::options& given, const settings& my, const rig::matr
     out.add("distinct", sample.distinct);
     out.add("kept_share", sample.kept_share());
   }
-  out.add("ms", ms);
+  out.add("ms", times[static_cast<std::size_t>(my.repeat) / 2]);
   out.add("fro", sums.fro);
   out.add("total", sums.total);
   const std::string first = example::json_object(shown);
@@ -137,7 +89,7 @@ void spmm(const example::options& given, const settings& my) {
   const auto a = given.load<T>().to(given.where());
   const rig::index n = my.transpose ? a.rows() : a.columns();
   const auto with = [&]<class Stored>(Stored) {
-    multiply(given, my, a, features<Stored>(n, my.features).to(a.where()));
+    multiply(given, my, a, example::features<Stored>(n, my.features).to(a.where()));
   };
   if (my.feature_type == "float") return with(float());
   if (my.feature_type == "double") return with(double());
@@ -145,49 +97,14 @@ void spmm(const example::options& given, const settings& my) {
   if (my.feature_type == "bfloat16") return with(rig::bfloat16());
   if (my.feature_type == "bool") return with(bool());
   const auto codes = rig::quantized::from(
-      features<std::conditional_t<std::is_same_v<T, bool>, float, T>>(n, my.features));
+      example::features<std::conditional_t<std::is_same_v<T, bool>, float, T>>(n, my.features));
   multiply(given, my, a, codes.to(a.where()), codes.step()[0]);
-}
-
-/// A type of sums, and the semirings that rig lists in it.
-struct sums_in {
-  std::string type;
-  std::vector<const char*> semirings;
-  void (*run)(const example::options&, const settings&);
-};
-const sums_in types[] = {{"float", rig::named_semiring<float>::names(), spmm<float>},
-                         {"double", rig::named_semiring<double>::names(), spmm<double>},
-                         {"bool", rig::named_semiring<bool>::names(), spmm<bool>}};
-
-std::string listed(const std::vector<const char*>& words) {
-  std::string out;
-  for (const char* const word : words) out += std::string(out.empty() ? "" : ", ") + word;
-  return out;
-}
-
-/// The type that --type names, or the first in which rig lists the semiring.
-const sums_in& type_for(const settings& my) {
-  std::string all;
-  bool is_listed = false;
-  const sums_in* found = nullptr;
-  for (const sums_in& each : types) {
-    all += (all.empty() ? "" : "; in " + each.type + " ") + listed(each.semirings);
-    if (std::ranges::find(each.semirings, my.semiring) == each.semirings.end()) continue;
-    is_listed = true;
-    if (found == nullptr && (my.type.empty() || my.type == each.type)) found = &each;
-  }
-  example::require(is_listed, "no semiring is named '" + my.semiring + "'; there are " + all);
-  const bool is_type = my.type.empty() || std::ranges::count(types, my.type, &sums_in::type) > 0;
-  example::require(is_type, "--type is float, double or bool, not '" + my.type + "'");
-  example::require(found != nullptr, "rig lists no " + my.semiring + " over " + my.type +
-                                         "; leave out --type " + my.type);
-  return *found;
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::string names = listed(types[0].semirings) + ", " + listed(types[2].semirings);
+  const std::string names = example::semiring_names();
   settings my{};
   namespace po = example::po;
   po::options_description own("Product", 100);
@@ -216,10 +133,9 @@ int main(int count, char** arguments) {
                   "gives 0",
        .output = "the F values of each row of C"},
       own, [&](const example::options& given) {
-        const sums_in& type = type_for(my);
         settings full = my;
-        full.type = type.type;
-        if (full.feature_type.empty()) full.feature_type = type.type;
+        full.type = example::type_of_sums(my.semiring, my.type);
+        if (full.feature_type.empty()) full.feature_type = full.type;
         static constexpr std::string_view stored[] = {"float",    "double", "half",
                                                       "bfloat16", "bool",   "int8"};
         example::require(std::ranges::find(stored, full.feature_type) != std::end(stored),
@@ -237,6 +153,7 @@ int main(int count, char** arguments) {
         else
           example::require(my.width == 0 && !my.rescale,
                            "--width and --rescale are for a --kernel that samples rows");
-        type.run(given, full);
+        example::with_type_of_sums(full.type,
+                                   [&](auto number) { spmm<decltype(number)>(given, full); });
       });
 }

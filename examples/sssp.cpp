@@ -2,18 +2,9 @@
 
 #include "rig/algorithms/sssp.hpp"
 
-#include "options.hpp"
-#include "rig/user_semiring.hpp"
+#include "weights.hpp"
 
 namespace {
-
-/// A weight from 1 to 64 that both directions of an edge share.
-RIG_OPERATOR(
-    synthetic,
-    static constexpr rig::int64 apply(bool, rig::index i, rig::index j, rig::int64 most) {
-      const rig::int64 low = i < j ? i : j, high = i < j ? j : i;
-      return 1 + (31 * low + 17 * high) % most;
-    });
 
 template <class T>
 void paths(const example::options& given, const rig::matrix<T>& graph, rig::int64 source,
@@ -59,12 +50,11 @@ int main(int count, char** arguments) {
        .output = "the distance of each node; not reached: inf, or the greatest int64 with "
                  "--weights synthetic"},
       own, [&](const example::options& given) {
-        example::require(weights == "file" || weights == "synthetic",
-                         "--weights is file or synthetic, not '" + weights + "'");
+        example::check_weights(weights);
         example::require_at_least(0.0, "--delta", my.delta);
         if (weights == "file")
           paths(given, given.load<double>(), source, my);
         else
-          paths(given, rig::apply(given.load<bool>(), synthetic(), rig::int64(64)), source, my);
+          paths(given, example::synthetic_weights(given.load<bool>()), source, my);
       });
 }

@@ -127,11 +127,13 @@ requires(!is_in_files<T>) dense<T> read_dense(const std::string&, const std::str
 }
 /// @endcond
 
-/// Writes Matrix Market coordinate general, uncompressed, with its "%%GraphBLAS type"; an iso
-/// matrix of ones becomes a pattern. Numbers are the shortest that read back to the same bits (NaN
-/// keeps only its sign). The file is written whole or stays as it was; see `output_file`, which
-/// follows symbolic links and refuses pipes and devices. Throws error: io, with path and reason;
-/// out_of_memory. Places: all; a matrix on a device is copied to the host first.
+/// Writes Matrix Market coordinate general, with its "%%GraphBLAS type"; an iso matrix of ones
+/// becomes a pattern. Numbers are the shortest that read back to the same bits (NaN keeps only its
+/// sign). A name ending in .npz gives the archive of scipy.sparse.save_npz, csr, not compressed.
+///
+/// The file is written whole or stays as it was; see `output_file`, which packs a name ending in
+/// .gz, follows symbolic links and refuses pipes and devices. Throws error: io, with path and
+/// reason; out_of_memory. Places: all; a matrix on a device is copied to the host first.
 /// @code
 /// rig::write_matrix("graph.mtx", A);
 /// @endcode

@@ -5,6 +5,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,7 +15,7 @@
 namespace rig {
 
 /// A regular file, written from front to back; it appears, or replaces the one of its name, only
-/// with `close`.
+/// with `close`. If its name ends in .gz, its bytes are packed as gzip.
 ///
 /// Until then the bytes lie in a file without a name in the same folder, which ends with the object
 /// or the process. Where the file system has none, as NFS, it is `.rig-PID-N`, which the destructor
@@ -60,12 +61,15 @@ class output_file {
   void take_over_permissions();
   void flush();
   void write_out(const char* data, std::size_t bytes);
+  void pack(const char* data, std::size_t bytes, bool ends);
   [[noreturn]] void refuse(const char* what, const char* why) const;
 
   std::string path_;  ///< as it was given
   std::string target_,
       temporary_;  ///< where the links lead, and the file beside it, if it is named
   int descriptor_ = -1;
+  struct packer;
+  std::unique_ptr<packer> packer_;  ///< null unless the bytes are packed
   std::vector<char> buffer_;
   std::size_t used_ = 0;
 };

@@ -49,6 +49,10 @@ dense<T> read_npz_array(input_file& file, const std::string& array);
 template <class T>
 matrix<T> read_npz_matrix(input_file& file, const read_options& options);
 
+/// Writes the archive of scipy.sparse.save_npz, csr, of a matrix on the CPU.
+template <class T>
+void write_npz_matrix(const std::string& path, const matrix<T>& a);
+
 /// The header of a .npy file; an array with one dimension has one column.
 struct npy_header {
   std::string type;
@@ -62,6 +66,11 @@ void expect_npy_numbers(const input_file& file, const npy_header& head);
 /// Reads the numbers after a header, stored as T, and checks that the file ends after them.
 template <class T>
 void read_npy_numbers(input_file& file, const npy_header& head, T* out);
+/// The type of a number in a .npy file.
+template <class T>
+std::string npy_type() {
+  return is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
+}
 /// The text of a .npy file before its numbers; `shape` has the form "3, 4".
 std::string npy_text(std::string_view type, std::string_view shape);
 

@@ -367,6 +367,7 @@ template <class T>
 void write_matrix(const std::string& path, const matrix<T>& a) {
   io::naming(path, [&] {
     const matrix<T> here = a.to(cpu());
+    if (path.ends_with(".npz")) return io::write_npz_matrix(path, here);
     const bool ones = here.iso() && here.iso_value() == T(1);
     output_file out(path);
     io::write_header(out, here, ones);

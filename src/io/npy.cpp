@@ -256,10 +256,8 @@ template <class T>
 void write_dense(const std::string& path, const dense<T>& a) {
   if (a.where() != cpu()) return io::naming(path, [&] { write_dense(path, a.to(cpu())); });
   io::naming(path, [&] {
-    const std::string type =
-        is_same<T, bool> ? "|b1" : (is_float<T> ? "<f" : "<i") + std::to_string(sizeof(T));
-    const std::string head =
-        io::npy_text(type, std::to_string(a.rows()) + ", " + std::to_string(a.columns()));
+    const std::string head = io::npy_text(
+        io::npy_type<T>(), std::to_string(a.rows()) + ", " + std::to_string(a.columns()));
     output_file out(path);
     out.text(head);
     for (index i = 0; i < a.rows(); ++i) out.write(a.row(i).data(), a.row(i).size_bytes());

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <functional>
 #include <map>
+#include <memory>
+#include <span>
 
 #include "io/formats.hpp"
 #include "rig/accumulate.hpp"
@@ -457,9 +459,8 @@ std::string with_end(const std::string& directory, std::uint64_t count, std::uin
 
 /// Builds everything except the numbers before it opens the file, so missing memory leaves the file
 /// as it was.
-void write_archive(const std::string& path, const quantized& q) {
-  const std::array<source, 3> sources = sources_of(q);
-  std::array<record, 3> fronts;
+void write_archive(const std::string& path, std::span<const source> sources) {
+  std::vector<record> fronts(sources.size());
   record directory;
   std::uint64_t offset = 0;
   for (std::size_t n = 0; n < sources.size(); ++n) {
@@ -500,7 +501,39 @@ void write_archive(const std::string& path, const quantized& q) {
 }  // namespace
 
 void write_quantized(const std::string& path, const quantized& q) {
-  io::naming(path, [&] { write_archive(path, q.to(cpu())); });
+  io::naming(path, [&] {
+    const quantized here = q.to(cpu());
+    write_archive(path, sources_of(here));
+  });
 }
+
+template <class T>
+void io::write_npz_matrix(const std::string& path, const matrix<T>& a) {
+  const pattern& structure = a.structure();
+  const auto nnz = static_cast<std::size_t>(a.nnz());
+  const std::size_t rows = static_cast<std::size_t>(a.rows()) + 1,
+                    offset_bytes = structure.offsets_64() ? sizeof(int64) : sizeof(int32);
+  // SciPy needs a value per entry, so an iso matrix gets them.
+  std::unique_ptr<T[]> ones;
+  if (a.iso()) std::fill_n((ones = std::make_unique<T[]>(nnz)).get(), nnz, a.iso_value());
+  const int64 shape[] = {a.rows(), a.columns()};
+  const auto length = [](std::size_t count) { return std::to_string(count) + ","; };
+  const source sources[] = {
+      {"indices.npy", npy_text("<i4", length(nnz)), structure.column_indices(),
+       nnz * sizeof(index)},
+      {"indptr.npy", npy_text(structure.offsets_64() ? "<i8" : "<i4", length(rows)),
+       structure.offsets(), rows * offset_bytes},
+      {"format.npy", npy_text("|S3", ""), "csr", 3},
+      {"shape.npy", npy_text("<i8", length(2)), shape, sizeof(shape)},
+      {"data.npy", npy_text(npy_type<T>(), length(nnz)), a.iso() ? ones.get() : a.values(),
+       nnz * sizeof(T)}};
+  write_archive(path, sources);
+}
+
+template void io::write_npz_matrix(const std::string&, const matrix<float>&);
+template void io::write_npz_matrix(const std::string&, const matrix<double>&);
+template void io::write_npz_matrix(const std::string&, const matrix<int32>&);
+template void io::write_npz_matrix(const std::string&, const matrix<int64>&);
+template void io::write_npz_matrix(const std::string&, const matrix<bool>&);
 
 }  // namespace rig

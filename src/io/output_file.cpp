@@ -3,7 +3,9 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -49,6 +51,21 @@ struct link_to {
 
 }  // namespace
 
+/// A stream of gzip, and where its bytes go first.
+struct output_file::packer {
+  z_stream stream{};
+  std::vector<char> packed = std::vector<char>(256 * 1024);
+
+  packer() {
+    constexpr int gzip = 16, usual_memory = 8;
+    if (deflateInit2(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, gzip + MAX_WBITS, usual_memory,
+                     Z_DEFAULT_STRATEGY) != Z_OK)
+      throw std::bad_alloc();
+  }
+  packer(const packer&) = delete;
+  ~packer() { deflateEnd(&stream); }
+};
+
 output_file::output_file(const std::string& path) try : path_(path), buffer_(256 * 1024) {
   if (path.empty()) fail(errc::io, {"'': cannot create: the path is empty; name a file"});
   struct stat found {};
@@ -60,6 +77,7 @@ output_file::output_file(const std::string& path) try : path_(path), buffer_(256
   // Whole, because the process may change its folder before the file is named.
   std::error_code none;
   if (const auto whole = std::filesystem::absolute(target_, none); !none) target_ = whole;
+  if (path.ends_with(".gz")) packer_ = std::make_unique<packer>();
   create(exists ? "cannot create a file beside it" : "cannot create");
 } catch (const std::bad_alloc&) {
   fail(errc::out_of_memory, {path, ": out of memory"});
@@ -99,7 +117,7 @@ output_file::~output_file() {
 
 void output_file::write(const void* data, std::size_t bytes) {
   if (buffer_.size() - used_ < bytes) flush();
-  if (bytes > buffer_.size()) return write_out(static_cast<const char*>(data), bytes);
+  if (bytes > buffer_.size()) return pack(static_cast<const char*>(data), bytes, false);
   if (bytes == 0) return;
   std::memcpy(buffer_.data() + used_, data, bytes);
   used_ += bytes;
@@ -118,6 +136,7 @@ void output_file::take_over_permissions() {
 
 void output_file::close() {
   flush();
+  pack(nullptr, 0, true);
   take_over_permissions();
   const auto link = [&](const char* name) {
     return ::linkat(AT_FDCWD, link_to(descriptor_).path, AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
@@ -136,8 +155,29 @@ void output_file::close() {
 
 void output_file::flush() {
   if (descriptor_ < 0) refuse("cannot write", "it is closed; make another output_file");
-  write_out(buffer_.data(), used_);
+  pack(buffer_.data(), used_, false);
   used_ = 0;
+}
+
+/// Writes bytes, packed if the file is; `ends`: they are the last.
+void output_file::pack(const char* data, std::size_t bytes, bool ends) {
+  if (packer_ == nullptr) return write_out(data, bytes);
+  z_stream& stream = packer_->stream;
+  std::vector<char>& packed = packer_->packed;
+  do {
+    constexpr std::size_t most = 1u << 30;  // zlib counts in 32 bits
+    const std::size_t part = std::min(bytes, most);
+    stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(data));
+    stream.avail_in = static_cast<uInt>(part);
+    do {
+      stream.next_out = reinterpret_cast<Bytef*>(packed.data());
+      stream.avail_out = static_cast<uInt>(packed.size());
+      deflate(&stream, ends && part == bytes ? Z_FINISH : Z_NO_FLUSH);
+      write_out(packed.data(), packed.size() - stream.avail_out);
+    } while (stream.avail_out == 0);
+    data += part;
+    bytes -= part;
+  } while (bytes > 0);
 }
 
 void output_file::write_out(const char* data, std::size_t bytes) {

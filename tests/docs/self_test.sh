@@ -90,6 +90,28 @@ printf '#!/bin/sh\n[ "${1-}" != --has-cuda ] || exit 1\necho went wrong >&2\nexi
 expect_failure "a program that fails" "went wrong" \
   "$here/page.sh" "$work/program" "$work/good.md" "$work/scratch"
 
+cat > session.md <<'PAGE'
+```sh run
+echo one; echo 12 ms; echo two; echo three
+```
+```text
+one
+… ms
+…
+three
+```
+PAGE
+expect_success "commands with the right output" "$here/session.sh" "$work/session.md" "$work"
+sed 's/^one$/won/' session.md > bad_session.md
+expect_failure "another line of output" "expected: won" "$here/session.sh" "$work/bad_session.md" "$work"
+sed 's/^three$/four/' session.md > bad_session.md
+expect_failure "a line that does not come" "expected: four" "$here/session.sh" "$work/bad_session.md" "$work"
+sed '/^three$/d; /^…$/d' session.md > bad_session.md
+expect_failure "a line too many" "not expected: two" "$here/session.sh" "$work/bad_session.md" "$work"
+sed 's/echo three/false/' session.md > bad_session.md
+expect_failure "a command that fails" "this failed" "$here/session.sh" "$work/bad_session.md" "$work"
+expect_failure "a page without commands" "no block of commands" "$here/session.sh" "$work/good.md" "$work"
+
 {
   echo 'Short. The first of the words of this'
   echo 'sentence are too many, as they go on and on, from line to line, with one more, and one more,'

@@ -130,16 +130,25 @@ TEST_CASE_TEMPLATE("a written matrix reads back to the same bits", T, float, dou
   std::copy(values.begin(), values.end(), data.get());
   const auto a = rig::matrix<T>::from_tuples(3, 2 * count, i, j,
                                              std::span<const T>(data.get(), values.size()));
-  const std::string path = scratch() / "round_trip.mtx";
-  rig::write_matrix(path, a);
-  const auto b = rig::read_matrix<T>(path);
-  REQUIRE(b.rows() == a.rows());
-  REQUIRE(b.columns() == a.columns());
-  REQUIRE(b.nnz() == a.nnz());
-  CHECK(!b.iso());
-  for (long p = 0; p < a.nnz(); ++p) {
-    CHECK(b.structure().column_indices()[p] == a.structure().column_indices()[p]);
-    CHECK(bits(b.value(p)) == bits(a.value(p)));
+  for (const char* name : {"round_trip.npz", "round_trip.mtx.gz", "round_trip.mtx"}) {
+    CAPTURE(name);
+    rig::write_matrix(scratch() / name, a);
+    const auto b = rig::read_matrix<T>(scratch() / name);
+    REQUIRE(b.rows() == a.rows());
+    REQUIRE(b.columns() == a.columns());
+    REQUIRE(b.nnz() == a.nnz());
+    CHECK(!b.iso());
+    for (long p = 0; p < a.nnz(); ++p) {
+      CHECK(b.structure().column_indices()[p] == a.structure().column_indices()[p]);
+      CHECK(bits(b.value(p)) == bits(a.value(p)));
+    }
+  }
+
+  const std::string archive = scratch() / "iso.npz", path = scratch() / "round_trip.mtx";
+  for (const auto& iso : {rig::matrix<T>(a.shared_structure()), rig::matrix<T>(0, 5),
+                          rig::matrix<T>(5, 0), rig::matrix<T>(a.shared_structure(), T(0))}) {
+    rig::write_matrix(archive, iso);
+    CHECK(rig::read_matrix<T>(archive) == iso);
   }
 
   rig::write_matrix(path, rig::matrix<T>(a.shared_structure()));

@@ -90,6 +90,22 @@ TEST_CASE("a file appears with close, and a dropped one leaves nothing") {
   CHECK(bytes_of(folder / "c") == "first");
 }
 
+TEST_CASE("a name that ends in .gz gets packed bytes") {
+  const fs::path folder = fresh("packed");
+  std::string text;
+  for (int line = 0; line < 100000; ++line) text += std::to_string(line) + "\n";
+  for (const std::size_t length : {std::size_t(0), std::size_t(1), text.size()}) {
+    const std::string path = folder / "text.gz";
+    rig::output_file file(path);
+    file.text(std::string_view(text).substr(0, length / 2));
+    file.text(std::string_view(text).substr(length / 2, length - length / 2));
+    file.close();
+    CHECK(bytes_of(path).starts_with("\x1f\x8b"));
+    CHECK(std::system(("gzip -dc " + path + " > " + path + ".plain").c_str()) == 0);
+    CHECK(bytes_of(path + ".plain") == text.substr(0, length));
+  }
+}
+
 TEST_CASE("a relative path names a file of the folder at the start") {
   const fs::path folder = fresh("relative"), before = fs::current_path();
   fs::create_directory(folder / "other");

@@ -24,6 +24,10 @@ def test_scipy_reads_and_writes_the_same(tmp_path, random):
     A = rig.matrix(csr_of(stored, values), shape=(9, 5))
     rig.write(tmp_path / "a.mtx", A)
     np.testing.assert_array_equal(scipy.io.mmread(tmp_path / "a.mtx").toarray(), A.toarray())
+    for name in ["a.npz", "a.mtx.gz"]:
+        rig.write(tmp_path / name, A)
+        np.testing.assert_array_equal(rig.read(tmp_path / name, "float64").toarray(), A.toarray())
+    np.testing.assert_array_equal(sp.load_npz(tmp_path / "a.npz").toarray(), A.toarray())
     scipy.io.mmwrite(tmp_path / "b.mtx", sp.coo_array(A.toarray()))
     assert rig.read(tmp_path / "b.mtx", "float64") == rig.matrix(sp.csr_array(A.toarray()))
 

@@ -263,12 +263,13 @@ def _path(path):
 
 
 def write(path, A):
-    """Writes a Matrix as Matrix Market, or an array as .npy.
+    """Writes a Matrix as Matrix Market, or as SciPy's .npz, or an array as .npy.
 
     Parameters
     ----------
     path : str or path
-        The file is written whole, or stays as it was.
+        The file is written whole, or stays as it was. A Matrix becomes an archive of SciPy if the name ends in .npz.
+        A name that ends in .gz gets packed bytes.
     A : Matrix or array
         Of float32, float64, int32, int64 or bool.
 
