@@ -10,6 +10,7 @@
 #include "rig/graph.hpp"
 #include "rig/mxm_update.hpp"
 #include "rig/reduce.hpp"
+#include "rig/sample.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "tape.hpp"

@@ -96,6 +96,16 @@ aggregation<T> aggregation_of(const shape& s, const rig::matrix<T>& graph,
   return {};
 }
 
+/// The operator of `width` entries of each row, which a seed draws. Sums are rescaled, so that
+/// GCN's degrees are those of the whole graph; self loops stay.
+template <class T>
+aggregation<T> sampled_aggregation_of(const shape& s, const rig::matrix<T>& graph,
+                                      const rig::descriptor& desc, int width, std::uint64_t seed) {
+  const bool has_sums = s.model == kind::gcn || s.model == kind::gin;
+  return aggregation_of(s, rig::sample(graph, {.width = width, .seed = seed, .rescale = has_sums}),
+                        desc);
+}
+
 template <class T>
 class network {
  public:

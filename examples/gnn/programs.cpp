@@ -26,7 +26,8 @@ dataset load(const std::string& from) {
   }
 }
 
-moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where) {
+moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
+           int sample_width) {
   const auto truth = truth_of(data);
   const example::stopwatch watch;
   const auto graph = data.graph.to(where);
@@ -36,7 +37,12 @@ moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig
   const auto there = truth.to(where);
   rig::synchronise(where);
   const double ms = where == rig::cpu() ? 0 : watch.ms();
-  return {{aggregation_of(s, graph, desc), x, there}, ms};
+  gnn::problem on{aggregation_of(s, graph, desc), x, there};
+  if (sample_width > 0 && s.model != kind::mlp)
+    on.drawn = [=](std::uint64_t seed) {
+      return sampled_aggregation_of(s, graph, desc, sample_width, seed);
+    };
+  return {std::move(on), ms};
 }
 
 void add_scores(example::report& to, const scores& found, const dataset& data,

@@ -31,7 +31,9 @@ struct moved {
   gnn::problem problem;
   double transfer_ms = 0;
 };
-moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where);
+/// With a `sample_width`, each step of training draws so many entries of each row.
+moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
+           int sample_width = 0);
 
 /// What the shares of `scores` are.
 inline const char* name_of_score(const dataset& data) {

@@ -13,7 +13,7 @@ namespace {
 
 struct settings {
   std::string data, model, aggregate, nonlinearity, save;
-  int hidden = 0, layers = 0, k = 0;
+  int hidden = 0, layers = 0, k = 0, sample_width = 0;
   double dropout = 0;
   long seed = 0;
   bool normalise_features = false;
@@ -85,6 +85,7 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.add_hidden("aggregate", is_named ? my.aggregate : std::string());
   out.add_hidden("hidden", my.hidden);
   out.add_hidden("k", my.k);
+  out.add_hidden("sample_width", my.sample_width);
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add_hidden("seed", static_cast<long>(my.how.seed));
   out.note("result", std::string(gnn::name_of_score(data)) + ": " + percent(found.best.test) +
@@ -112,7 +113,7 @@ void train(const example::options& given, const settings& my) {
   const auto shape = shape_of(my, data);
   const rig::place where = given.where();
   gnn::network<float> net(shape, my.how.seed, where);
-  const auto on = gnn::move(data, shape, given.describe(), where);
+  const auto on = gnn::move(data, shape, given.describe(), where, my.sample_width);
   const auto found = [&] {
     progress_line line(my.how.epochs);
     return gnn::train(net, on.problem, my.how, [&](const auto& now) { line.show(now); });
@@ -135,7 +136,12 @@ void check(const settings& my, const std::string& kernel) {
       my.aggregate == "mean" || my.model == "sage" || (my.model == "gin" && my.aggregate == "gcn"),
       "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
   require(!example::is_sampled(kernel),
-          "--kernel " + kernel + " leaves entries out; train exactly, and pass it to gnn_infer");
+          "--kernel " + kernel +
+              " leaves entries out of products and not of gradients; train with --sample-width, "
+              "and pass it to gnn_infer");
+  require(
+      my.sample_width >= 0 && my.sample_width <= rig::widest_sample,
+      "--sample-width is 1 to 4096, or 0 for every entry, not " + std::to_string(my.sample_width));
 }
 
 }  // namespace
@@ -157,6 +163,8 @@ int main(int count, char** arguments) {
   add("layers", po::value(&my.layers)->default_value(2)->value_name("L"), "number of layers");
   add("nonlinearity", po::value(&my.nonlinearity)->default_value("relu"), "relu or maxk");
   add("k", po::value(&my.k)->default_value(0)->value_name("K"), "entries that maxk keeps");
+  add("sample-width", po::value(&my.sample_width)->default_value(0)->value_name("S"),
+      "entries of each row that an epoch draws anew; 0: all of them");
   add("epochs", po::value(&my.how.epochs)->default_value(200)->value_name("E"),
       "the most epochs; training ends when 100 have brought no better validation accuracy");
   add("lr", po::value(&my.how.rate)->default_value(0.01, "0.01")->value_name("R"),

@@ -24,6 +24,8 @@ struct problem {
   aggregation<float> a;
   var<float> x;
   truth<float> of;
+  /// The operator of an epoch by its seed, if that is not `a`.
+  std::function<aggregation<float>(std::uint64_t)> drawn = {};
 };
 
 struct outcome {
@@ -51,12 +53,13 @@ inline double median(std::vector<double> of) {
   return *middle;
 }
 
-/// One step of training: forward, backward and Adam. `seed` draws dropout. Returns the loss, for
-/// which alone it waits.
+/// One step of training: forward, backward and Adam. `seed` draws dropout, and the operator if that
+/// is drawn. Returns the loss, for which alone it waits unless the operator is drawn.
 inline double step(tape& t, network<float>& net, adam<float>& optimiser, const problem& on,
                    std::uint64_t seed) {
   net.clear_gradients();
-  const auto z = net.forward(t, on.a, on.x, seed);
+  const auto a = on.drawn ? t.run(stage::aggregate, [&] { return on.drawn(seed); }) : on.a;
+  const auto z = net.forward(t, a, on.x, seed);
   const double found = loss(t, z, on.of);
   t.backward();
   t.run(stage::update, [&] { optimiser.step(net); });

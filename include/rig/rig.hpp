@@ -42,6 +42,7 @@
 #include "rig/rearrange.hpp"
 #include "rig/reduce.hpp"
 #include "rig/reorder.hpp"
+#include "rig/sample.hpp"
 #include "rig/sampling_report.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"

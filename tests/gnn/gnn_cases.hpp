@@ -13,6 +13,7 @@
 #include "gnn/loss.hpp"
 #include "gnn/model.hpp"
 #include "rig/generate.hpp"
+#include "seed.hpp"
 
 namespace gnn_cases {
 
@@ -179,10 +180,14 @@ inline void check_losses(rig::place where) {
   }
 }
 
-/// Checks the gradient of the loss by every parameter of a network, with dropout.
+/// Checks the gradient of the loss by every parameter of a network, with dropout; over a sample
+/// of so many entries of each row if `sample_width` is not 0.
 inline void check_model(const std::string& what, gnn::shape s, bool multi_label, bool sparse,
-                        rig::place where) {
-  const auto a = gnn::aggregation_of(s, graph().to(where), {});
+                        rig::place where, int sample_width = 0) {
+  const auto whole = graph().to(where);
+  const auto a = sample_width > 0
+                     ? gnn::sampled_aggregation_of(s, whole, {}, sample_width, test_seed())
+                     : gnn::aggregation_of(s, whole, {});
   const auto of = labels(multi_label).to(where);
   const auto full = waves(40, s.inputs, 0.37, 1.13).to(where);
   gnn::network<T> net(s, 3, where);
@@ -233,7 +238,31 @@ inline void check_models(rig::place where) {
           check_model(std::string(m.name) + (sparse ? ", sparse" : "") + ", layers " +
                           std::to_string(layers) + ", k " + std::to_string(k),
                       s, layers == 3, sparse, where);
+          if (layers == 2 && !sparse)
+            check_model(std::string(m.name) + ", sampled, k " + std::to_string(k), s, false, sparse,
+                        where, 2);
         }
+}
+
+/// GCN over a sample divides by the degrees of the whole graph, so that self loops keep their
+/// values.
+inline void check_sampled_degrees(rig::place where) {
+  const auto all = graph().to(where);
+  const gnn::shape s{gnn::kind::gcn, gnn::gathering::mean, 3, 5, 4};
+  const auto loops = [](const rig::matrix<T>& a) {
+    std::vector<T> out;
+    for (const auto& [i, j, value] : a.to(rig::cpu()).entries())
+      if (i == j) out.push_back(value);
+    return out;
+  };
+  const auto exact = loops(gnn::aggregation_of(s, all, {}).a),
+             sampled = loops(gnn::sampled_aggregation_of(s, all, {}, 2, 7).a);
+  REQUIRE(sampled.size() == exact.size());
+  REQUIRE(sampled.size() == 40);
+  // Except in rows whose loop is the graph's own, which a sample leaves out or rescales.
+  int alike = 0;
+  for (std::size_t i = 0; i < 40; ++i) alike += std::fabs(sampled[i] - exact[i]) < 1e-12;
+  CHECK(alike >= 30);
 }
 
 /// The gradients by every parameter, with products and updates in one call or apart.

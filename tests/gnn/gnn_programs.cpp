@@ -37,10 +37,13 @@ struct failure {
 
 TEST_CASE("gnn_train and gnn_infer: their keys, and one accuracy") {
   const auto& [model, file, infer, said, exact] = trained();
-  CHECK(keys_of(said) == keys{"model", "data", "normalised", "aggregate", "hidden", "k", "device",
-                              "seed", "train_accuracy", "val_accuracy", "test_accuracy",
-                              "last_loss", "epochs", "curve", "epoch_ms", "aggregate_ms",
-                              "update_ms", "transfer_ms", "peak_bytes"});
+  CHECK(keys_of(said) == keys{"model",          "data",         "normalised",
+                              "aggregate",      "hidden",       "k",
+                              "sample_width",   "device",       "seed",
+                              "train_accuracy", "val_accuracy", "test_accuracy",
+                              "last_loss",      "epochs",       "curve",
+                              "epoch_ms",       "aggregate_ms", "update_ms",
+                              "transfer_ms",    "peak_bytes"});
   CHECK(said["epochs"] == 12);
   CHECK(said["curve"].size() == 1);
   CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
@@ -76,6 +79,22 @@ TEST_CASE("gnn_train: threads, tasks and models") {
                                "sage --aggregate pool", "sage --aggregate gcn"})
     CHECK(answer("gnn_train --epochs 2 --hidden 8 --model " + std::string(model_of) + small)
               .contains("epoch_ms"));
+}
+
+TEST_CASE("gnn_train: a new sample each epoch") {
+  const auto loss = [](const std::string& how) {
+    return answer("gnn_train --hidden 8 --dropout 0 --lr 1e-9" + small + how)["last_loss"]
+        .get<double>();
+  };
+  // Without dropout or learning, epochs differ by their samples alone.
+  const double first = loss(" --sample-width 4 --epochs 1");
+  CHECK(loss(" --sample-width 4 --epochs 2") != doctest::Approx(first).epsilon(1e-6));
+  CHECK(loss(" --sample-width 4 --epochs 1 --threads 1") == first);
+  CHECK(loss(" --sample-width 800 --epochs 1") == loss(" --epochs 1"));
+  for (const char* model : {"gin", "gat", "mlp", "sage --aggregate pool", "sage --aggregate gcn",
+                            "gcn --nonlinearity maxk --k 4"})
+    CHECK(answer("gnn_train --epochs 2 --hidden 8 --sample-width 4 --model " + std::string(model) +
+                 small)["sample_width"] == 4);
 }
 
 TEST_CASE("generated labels: features have a part of the class, and neighbours the rest") {
@@ -132,6 +151,8 @@ TEST_CASE("gnn_train: messages") {
            {"gnn_train --epochs 2 --model gin --aggregate pool" + small, 2,
             "--aggregate pool is for --model sage, not gin"},
            {"gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out"},
+           {"gnn_train --epochs 2 --sample-width 4097" + small, 2,
+            "--sample-width is 1 to 4096, or 0 for every entry, not 4097"},
            {"gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch"},
            {"gnn_train --data proteins-like:500 --epochs 1 --lr 1e38 --hidden 4 --device cpu", 1,
             "the results of epoch 1 are not finite"},

@@ -319,3 +319,26 @@ def test_sampled_kernel_is_an_estimate():
     assert (some <= exact).all() and some.sum() < exact.sum()
     report = rig.sampling_report(A, kernel="adaptive", width=8)
     assert report["entries"] == A.nnz and 0 < report["kept_share"] < 1
+
+
+@pytest.mark.parametrize("strategy", ["bucket", "fastrand", "adaptive"])
+def test_sample_has_the_entries_that_the_kernel_reads(strategy):
+    A = rig.generate("rmat:8:16")
+    x = np.random.default_rng(3).random((A.shape[0], 4), dtype="float32")
+    S = rig.sample(A, width=8, strategy=strategy)
+    np.testing.assert_array_equal(rig.mxm(S, x, "max_second"),
+                                  rig.mxm(A, x, "max_second", kernel=strategy, width=8))
+    assert S.nnz == rig.sampling_report(A, kernel=strategy, width=8)["distinct"]
+
+
+def test_sample_by_seed():
+    A = rig.generate("rmat:8:16")
+    ones = np.ones((A.shape[0], 1), dtype="float32")
+    one, other = (rig.sample(A, width=8, seed=seed, rescale=True) for seed in (1, 2))
+    np.testing.assert_allclose(rig.mxm(one, ones), rig.mxm(A, ones), rtol=1e-5)
+    assert one.nnz == other.nnz and (rig.toarray(one) != rig.toarray(other)).any()
+    assert (rig.toarray(one) == rig.toarray(rig.sample(A, width=8, seed=1, rescale=True))).all()
+    with pytest.raises(ValueError, match="width"):
+        rig.sample(A, width=0)
+    with pytest.raises(ValueError, match="fastest"):
+        rig.sample(A, width=8, strategy="fastest")

@@ -495,6 +495,26 @@ Returns
 Matrix or array, as A
 )" RIGBLAS_RAISES_DOC;
 
+inline constexpr const char* sample = R"(A matrix with a part of the entries of each row.
+
+Parameters
+----------
+A : Matrix
+width : int
+    The most entries of a row, 1 to 4096. Rows that are not longer stay whole.
+strategy : str
+    "fastrand", "adaptive", "bucket", or "whole" for all entries.
+seed : int
+    0: the entries that the sampled kernel of that name reads. Another seed: others, each entry of a
+    row as likely as any other. The same on every device.
+rescale : bool
+    Multiplies the values of a row by its entries over those kept, so that sums are estimated.
+
+Returns
+-------
+Matrix
+)" RIGBLAS_RAISES_DOC;
+
 inline constexpr const char* sampling_report =
     R"(How many entries a sampled kernel reads. Computes no product.
 

@@ -243,6 +243,18 @@ nb::object permute(nb::handle object, nb::handle positions) {
   });
 }
 
+matrix sample(nb::handle object, rig::int64 width, nb::handle strategy, std::uint64_t seed,
+              flag rescale) {
+  const matrix a = read_matrix(object, "sample", "A");
+  const auto how = static_cast<rig::sampling>(
+      number_of_name("sample", "strategy", strategy, {"whole", "bucket", "fastrand", "adaptive"}));
+  const rig::sampling_options options{how, width, seed, rescale};
+  return with_type(a.stored, [&]<class T>(T) {
+    const nb::gil_scoped_release release;
+    return mapped<T>(a, [&](const auto& x) { return rig::sample(x, options); });
+  });
+}
+
 nb::dict sampling_report(nb::handle object, const char* kernel, rig::int64 width,
                          flag transpose_a) {
   const matrix a = read_matrix(object, "sampling_report", "A");
@@ -405,6 +417,9 @@ void bind_features(nb::module_& m) {
         doc::edge_softmax);
   m.def("reorder", &reorder, nb::arg("A").none(), nb::arg("by") = "loa", doc::reorder);
   m.def("permute", &permute, nb::arg("A").none(), nb::arg("p"), doc::permute);
+  m.def("sample", &sample, nb::arg("A").none(), nb::kw_only(), nb::arg("width"),
+        nb::arg("strategy") = "fastrand", nb::arg("seed") = 0, nb::arg("rescale") = false,
+        doc::sample);
   m.def("sampling_report", &sampling_report, nb::arg("A").none(), nb::kw_only(), nb::arg("kernel"),
         nb::arg("width"), nb::arg("transpose_a") = false, doc::sampling_report);
 }

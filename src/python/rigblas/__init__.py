@@ -42,6 +42,7 @@ from ._core import (
     reduce_columns,
     reduce_rows,
     reorder,
+    sample,
     sampling_report,
     select,
     semirings,

@@ -611,6 +611,35 @@ def permute(A: object | None, p: object) -> object:
         A kind of operand or a type cannot serve.
     """
 
+def sample(A: object | None, *, width: int, strategy: object = 'fastrand', seed: int = 0, rescale: bool = False) -> Matrix:
+    """
+    A matrix with a part of the entries of each row.
+
+    Parameters
+    ----------
+    A : Matrix
+    width : int
+        The most entries of a row, 1 to 4096. Rows that are not longer stay whole.
+    strategy : str
+        "fastrand", "adaptive", "bucket", or "whole" for all entries.
+    seed : int
+        0: the entries that the sampled kernel of that name reads. Another seed: others, each entry of a
+        row as likely as any other. The same on every device.
+    rescale : bool
+        Multiplies the values of a row by its entries over those kept, so that sums are estimated.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    ValueError
+        Shapes, places, names or options do not fit.
+    TypeError
+        A kind of operand or a type cannot serve.
+    """
+
 def sampling_report(A: object | None, *, kernel: str, width: int, transpose_a: bool = False) -> dict:
     """
     How many entries a sampled kernel reads. Computes no product.
