@@ -1,8 +1,5 @@
 // What a trained network finds with other kernels and types: sampled rows, 8-bit features.
 
-#include <charconv>
-#include <sstream>
-
 #include "model_file.hpp"
 #include "programs.hpp"
 #include "rig/kernels/sampling.hpp"
@@ -57,14 +54,7 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
       by_vendor.reproducible = false;
       all.push_back({by_vendor, type});
     }
-    std::istringstream list(widths);
-    for (std::string word; std::getline(list, word, ',');) {
-      int width = 0;
-      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), width);
-      example::require(code == std::errc() && end == word.data() + word.size() && width > 0 &&
-                           width <= rig::widest_sample,
-                       "--sweep takes widths from 1 to " + std::to_string(rig::widest_sample) +
-                           " such as 16,32, not '" + word + "'");
+    for (const int width : gnn::numbers_of("--sweep", widths, 1, rig::widest_sample))
       for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
         rig::descriptor desc = plain;
         desc.kernel = kernel;
@@ -72,7 +62,6 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
         desc.rescale = true;
         all.push_back({desc, type});
       }
-    }
   }
   return all;
 }

@@ -2,6 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <charconv>
+#include <sstream>
+
 #ifdef RIG_HAS_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -15,6 +18,22 @@ using rig::index;
 bool has_areas(const dataset& data) { return data.multi_label || data.y.columns() == 2; }
 
 }  // namespace
+
+std::vector<int> numbers_of(const std::string& option, const std::string& list, int least,
+                            int most) {
+  std::vector<int> out;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    int number = 0;
+    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
+    example::require(code == std::errc() && end == word.data() + word.size() && number >= least &&
+                         number <= most,
+                     option + " takes numbers from " + std::to_string(least) + " to " +
+                         std::to_string(most) + " such as 16,32, not '" + word + "'");
+    out.push_back(number);
+  }
+  return out;
+}
 
 dataset load(const std::string& from) {
   try {

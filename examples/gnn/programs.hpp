@@ -23,6 +23,11 @@ int chosen(const std::array<std::string_view, N>& names, const std::string& opti
   throw example::usage_error(option + " is " + list + ", not '" + name + "'");
 }
 
+/// The numbers of a list such as 16,32. Throws usage_error unless each lies between `least` and
+/// `most`.
+std::vector<int> numbers_of(const std::string& option, const std::string& list, int least,
+                            int most);
+
 /// `load_data` of --data. Throws usage_error for generated data of a size that is none.
 dataset load(const std::string& from);
 

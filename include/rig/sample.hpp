@@ -4,7 +4,6 @@
 /// Matrices with a part of the entries: `sample` of each row, and `neighbours` of some nodes.
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "rig/rearrange.hpp"
@@ -38,5 +37,39 @@ struct sampling_options {
 /// @endcode
 template <class T>
 matrix<T> sample(const matrix<T>& a, const sampling_options& how);
+
+/// The graph of a mini-batch: `neighbours` makes it.
+/// @code
+/// const auto batch = rig::neighbours(A, std::vector{4, 0}, {10, 5}, 1);
+/// const auto X_of_batch = rig::extract(X, batch.nodes, rig::all);
+/// @endcode
+template <class T>
+struct neighbourhood {
+  /// One per layer: blocks[l] gathers what layer l gives to its rows. Its rows are the columns of
+  /// blocks[l + 1], and the seeds in the last one.
+  std::vector<matrix<T>> blocks;
+  /// The nodes that the columns of blocks[0] stand for, one below the other: first the seeds, in
+  /// their order. The columns of blocks[l] are the first blocks[l].columns() of them.
+  dense<index> nodes;
+};
+
+/// Sampled neighbours of some nodes, their neighbours, and so on: a block for each layer of a
+/// network, with numbers of its own.
+///
+///   B(i,j) = A(nodes[i], nodes[j]), for at most fan_outs[h] of the entries of row nodes[i]
+///
+/// `fan_outs` has 1 … 4096 for each hop from the seeds, or −1 for every entry; blocks have the
+/// reverse order, as layers do. Each entry of a row is as likely as any other, and a hop draws for
+/// all nodes so far. Shapes: A n×n; the seeds differ. Deterministic: all places draw the same.
+/// Places: all; a device is waited for. Cost per hop: O(entries drawn), and O(n) on a device. T: as
+/// for `sample`. Throws error: shape, range, duplicate, out_of_memory. Source: GraphSAGE.
+/// @code
+/// const auto batch = rig::neighbours(A, std::vector{4, 0}, {10, 5}, 1);
+/// const auto mean = rig::mxm(batch.blocks[0], rig::extract(X, batch.nodes, rig::all),
+///                            rig::mean_second<float>{});
+/// @endcode
+template <class T>
+neighbourhood<T> neighbours(const matrix<T>& a, const indices& seeds,
+                            const std::vector<index>& fan_outs, std::uint64_t seed);
 
 }  // namespace rig

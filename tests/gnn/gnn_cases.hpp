@@ -244,6 +244,41 @@ inline void check_models(rig::place where) {
         }
 }
 
+/// The gradients of SAGE over the blocks of a mini-batch, by every parameter.
+inline void check_batches(rig::place where) {
+  const std::vector<index> seeds = {5, 0, 33, 12, 7, 21};
+  const auto drawn = rig::neighbours(graph().to(where), seeds, {2, 3}, test_seed());
+  const auto all = labels(false).to(where);
+  gnn::truth<T> of;
+  of.y = rig::extract(all.y, seeds, rig::all);
+  of.trained = rig::extract(all.trained, seeds, rig::all);
+  REQUIRE(of.trained.nnz() > 0);
+  const auto full = waves(40, 3, 0.37, 1.13).to(where);
+  for (const auto gathers : {gnn::gathering::mean, gnn::gathering::pool}) {
+    const gnn::shape s{gnn::kind::sage, gathers, 3, 5, 4, 2, 0, 0.3};
+    std::vector<gnn::aggregation<T>> layers;
+    for (const auto& block : drawn.blocks) layers.push_back(gnn::aggregation_of(s, block, {}));
+    gnn::network<T> net(s, 3, where);
+    net.set_values(waves(1, net.values().columns(), 1, 0.83));
+    const auto run = [&](bool backward) {
+      gnn::tape t(true, where);
+      const auto x = gnn::variable_of<T>(rig::extract(full, drawn.nodes, rig::all));
+      x->needs_gradient = false;
+      const auto z = net.forward(t, layers, x, 5);
+      CHECK(z->rows() == 6);
+      const double found = gnn::loss(t, z, of);
+      if (backward) t.backward();
+      return found;
+    };
+    run(true);
+    const dense gradient = net.gradients().to(rig::cpu());
+    check_slopes("a batch", net.values().to(rig::cpu()), gradient, [&](const dense& at) {
+      net.set_values(at);
+      return run(false);
+    });
+  }
+}
+
 /// GCN over a sample divides by the degrees of the whole graph, so that self loops keep their
 /// values.
 inline void check_sampled_degrees(rig::place where) {

@@ -37,13 +37,13 @@ struct failure {
 
 TEST_CASE("gnn_train and gnn_infer: their keys, and one accuracy") {
   const auto& [model, file, infer, said, exact] = trained();
-  CHECK(keys_of(said) == keys{"model",          "data",         "normalised",
-                              "aggregate",      "hidden",       "k",
-                              "sample_width",   "device",       "seed",
-                              "train_accuracy", "val_accuracy", "test_accuracy",
-                              "last_loss",      "epochs",       "curve",
-                              "epoch_ms",       "aggregate_ms", "update_ms",
-                              "transfer_ms",    "peak_bytes"});
+  CHECK(keys_of(said) == keys{"model",         "data",           "normalised",
+                              "aggregate",     "hidden",         "k",
+                              "sample_width",  "batch",          "device",
+                              "seed",          "train_accuracy", "val_accuracy",
+                              "test_accuracy", "last_loss",      "epochs",
+                              "curve",         "epoch_ms",       "aggregate_ms",
+                              "update_ms",     "transfer_ms",    "peak_bytes"});
   CHECK(said["epochs"] == 12);
   CHECK(said["curve"].size() == 1);
   CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
@@ -95,6 +95,22 @@ TEST_CASE("gnn_train: a new sample each epoch") {
                             "gcn --nonlinearity maxk --k 4"})
     CHECK(answer("gnn_train --epochs 2 --hidden 8 --sample-width 4 --model " + std::string(model) +
                  small)["sample_width"] == 4);
+}
+
+TEST_CASE("gnn_train: mini-batches") {
+  const std::string sage = "gnn_train --model sage --hidden 16 --seed 2" + small;
+  const auto found = answer(sage + " --batch 64 --fan-outs 5,5 --epochs 8");
+  CHECK(found["batch"] == 64);
+  CHECK(found["test_accuracy"] > 0.5);
+  CHECK(answer(sage + " --batch 64 --fan-outs 5,5 --epochs 8 --threads 1")["last_loss"] ==
+        found["last_loss"]);
+  // A batch of every node with every neighbour is the whole graph, but for rounding.
+  const std::string whole = sage + " --dropout 0 --epochs 3";
+  for (const std::string pool : {"", " --aggregate pool --layers 3"})
+    CHECK(answer(whole + pool + " --batch 800 --fan-outs " +
+                 (pool.empty() ? "-1,-1" : "-1,-1,-1"))["last_loss"]
+              .get<double>() ==
+          doctest::Approx(answer(whole + pool)["last_loss"].get<double>()).epsilon(1e-4));
 }
 
 TEST_CASE("generated labels: features have a part of the class, and neighbours the rest") {
@@ -151,6 +167,10 @@ TEST_CASE("gnn_train: messages") {
            {"gnn_train --epochs 2 --model gin --aggregate pool" + small, 2,
             "--aggregate pool is for --model sage, not gin"},
            {"gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out"},
+           {"gnn_train --batch 5" + small, 2, "--batch is for --model sage with mean or pool"},
+           {"gnn_train --model sage --batch 5 --fan-outs 5" + small, 2, "give one per layer, 2"},
+           {"gnn_train --model sage --batch 5 --fan-outs 5,x" + small, 2, "not 'x'"},
+           {"gnn_train --model sage --fan-outs 5,5" + small, 2, "--fan-outs is for --batch"},
            {"gnn_train --epochs 2 --sample-width 4097" + small, 2,
             "--sample-width is 1 to 4096, or 0 for every entry, not 4097"},
            {"gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch"},

@@ -331,6 +331,24 @@ def test_sample_has_the_entries_that_the_kernel_reads(strategy):
     assert S.nnz == rig.sampling_report(A, kernel=strategy, width=8)["distinct"]
 
 
+def test_neighbours_are_blocks_of_the_graph():
+    A = rig.generate("rmat:8:16")
+    whole = rig.toarray(A)
+    blocks, nodes = rig.neighbours(A, [7, 0, 200], [4, 3], seed=5)
+    assert nodes[:3].tolist() == [7, 0, 200] and len(set(nodes.tolist())) == len(nodes)
+    assert [b.shape for b in blocks] == [(blocks[1].shape[1], len(nodes)), (3, blocks[1].shape[1])]
+    for block, fan_out in zip(blocks, [3, 4]):
+        of_graph = whole[np.ix_(nodes[:block.shape[0]], nodes[:block.shape[1]])]
+        drawn = rig.toarray(block)
+        assert (drawn[drawn != 0] == of_graph[drawn != 0]).all()
+        degrees = np.minimum((whole[nodes[:block.shape[0]]] != 0).sum(axis=1), fan_out)
+        np.testing.assert_array_equal((drawn != 0).sum(axis=1), degrees)
+    again, same = rig.neighbours(A, np.array([7, 0, 200]), [4, 3], seed=5)
+    assert (nodes == same).all() and (rig.toarray(again[0]) == rig.toarray(blocks[0])).all()
+    with pytest.raises(ValueError, match="differ"):
+        rig.neighbours(A, [7, 7], [4])
+
+
 def test_sample_by_seed():
     A = rig.generate("rmat:8:16")
     ones = np.ones((A.shape[0], 1), dtype="float32")

@@ -515,6 +515,26 @@ Returns
 Matrix
 )" RIGBLAS_RAISES_DOC;
 
+inline constexpr const char* neighbours =
+    R"(Sampled neighbours of some nodes, their neighbours, and so on: the graph of a mini-batch.
+
+Parameters
+----------
+A : square Matrix
+seeds : list of int, or array
+    The nodes whose results are wanted, each once.
+fan_outs : list of int
+    Neighbours per node, 1 to 4096, for each hop from the seeds; -1 for all of them.
+seed : int
+    Draws the neighbours, the same on every device.
+
+Returns
+-------
+(list of Matrix, array of int32)
+    A block for each layer of a network, in the order of layers: its columns are what the layer reads, its rows
+    what it gives. And the nodes that the columns of the first block stand for, the seeds before others.
+)" RIGBLAS_RAISES_DOC;
+
 inline constexpr const char* sampling_report =
     R"(How many entries a sampled kernel reads. Computes no product.
 

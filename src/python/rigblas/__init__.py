@@ -36,6 +36,7 @@ from ._core import (
     mean_normalise,
     mxm,
     mxv,
+    neighbours,
     permute,
     quantize,
     reduce,
