@@ -26,6 +26,7 @@
 #include "rig/cbsr.hpp"
 #include "rig/checked_index.hpp"
 #include "rig/checked_number.hpp"
+#include "rig/choose_sample.hpp"
 #include "rig/closure.hpp"
 #include "rig/conversions.hpp"
 #include "rig/elementwise.hpp"

@@ -40,7 +40,7 @@ matrix<T> sample(const matrix<T>& a, const sampling_options& how);
 
 /// The graph of a mini-batch: `neighbours` makes it.
 /// @code
-/// const auto batch = rig::neighbours(A, std::vector{4, 0}, {10, 5}, 1);
+/// const auto batch = rig::neighbours(A, std::vector{2, 0}, {10, 5}, 1);
 /// const auto X_of_batch = rig::extract(X, batch.nodes, rig::all);
 /// @endcode
 template <class T>
@@ -64,7 +64,7 @@ struct neighbourhood {
 /// Places: all; a device is waited for. Cost per hop: O(entries drawn), and O(n) on a device. T: as
 /// for `sample`. Throws error: shape, range, duplicate, out_of_memory. Source: GraphSAGE.
 /// @code
-/// const auto batch = rig::neighbours(A, std::vector{4, 0}, {10, 5}, 1);
+/// const auto batch = rig::neighbours(A, std::vector{2, 0}, {10, 5}, 1);
 /// const auto mean = rig::mxm(batch.blocks[0], rig::extract(X, batch.nodes, rig::all),
 ///                            rig::mean_second<float>{});
 /// @endcode

@@ -129,6 +129,18 @@ TEST_CASE("generated labels: features have a part of the class, and neighbours t
   }
 }
 
+TEST_CASE("gnn_infer: a loss that is allowed") {
+  const auto& [model, file, infer, said, exact] = trained();
+  // Whatever it costs, and nothing at all.
+  const auto any = answer(infer + " --lose-at-most 100");
+  CHECK(any["lost_points"] <= any["lost_points_bound"]);
+  CHECK(any["lost_points_bound"] <= 100);
+  CHECK(any["exact_ms"] > 0);
+  const auto none = answer(infer + " --lose-at-most 0");
+  CHECK(none["lost_points_bound"] <= 0);
+  CHECK(none["val_accuracy"] >= exact["val_accuracy"]);
+}
+
 TEST_CASE("gnn_infer writes a number per class of each node") {
   const auto& [model, file, infer, said, exact] = trained();
   // A data set may stand alone.
@@ -205,6 +217,8 @@ TEST_CASE("gnn_infer: messages") {
            {infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half"},
            {"gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read"},
            {infer + " --kernel bucket", 2, "--width"},
+           {infer + " --lose-at-most -2", 2, "--lose-at-most is at least 0, not -2"},
+           {infer + " --lose-at-most 1 --sweep 4", 2, "leave out --sweep"},
            {infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'"},
            {"gnn_infer --data proteins-like:600 --model " + file, 1,
             "602 features and 41 classes; proteins-like:600 has 8 and 112"}})
