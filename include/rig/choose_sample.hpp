@@ -129,31 +129,33 @@ sample_choice choose_sample(const matrix<T>& a, const dense<X>& x, S s, const ch
                             const descriptor& desc = {}) {
   static_assert(is_float<typename S::accum>, "the error is measured of sums in float or double");
   check_options(how);
-  const matrix<T> op = desc.transpose_a ? transpose(a) : a;
-  descriptor plain = desc;
-  plain.transpose_a = false;
-  plain.kernel.clear();
-  plain.fill = 0;
-  const drawn_lines lines = draw_lines(op.structure(), how.rows, how.seed);
-  const matrix<T> part = extract(op, lines.rows, all);
-  const auto exact = mxm(part, x, s, plain).to(cpu());
-  const auto all_squares = squares_of(exact);
-  constexpr bool can_narrow = is_same<X, float>;
-  for (const sample_candidate& c :
-       sample_candidates(op.structure(), samples_as<S> != reduction::none,
-                         can_narrow && how.narrows, exact.columns(), sizeof(X))) {
-    sample_choice out{c.kernel, c.width, c.width > 0 && is_rescaling<S>, c.features};
-    const auto estimate = with_features(x, c.features, [&](const auto& features) {
-      return mxm(part, features, s, out.on(plain)).to(cpu());
-    });
-    const relative_error found = error_of(lines, squares_of(exact, &estimate), all_squares);
-    if (!(found.bound <= how.tolerance)) continue;
-    out.error = found.measured;
-    out.bound = found.bound;
-    out.cost = c.cost;
-    return out;
-  }
-  return {};
+  return or_out_of_memory("choose_sample", [&]() -> sample_choice {
+    const matrix<T> op = desc.transpose_a ? transpose(a) : a;
+    descriptor plain = desc;
+    plain.transpose_a = false;
+    plain.kernel.clear();
+    plain.fill = 0;
+    const drawn_lines lines = draw_lines(op.structure(), how.rows, how.seed);
+    const matrix<T> part = extract(op, lines.rows, all);
+    const auto exact = mxm(part, x, s, plain).to(cpu());
+    const auto all_squares = squares_of(exact);
+    constexpr bool can_narrow = is_same<X, float>;
+    for (const sample_candidate& c :
+         sample_candidates(op.structure(), samples_as<S> != reduction::none,
+                           can_narrow && how.narrows, exact.columns(), sizeof(X))) {
+      sample_choice out{c.kernel, c.width, c.width > 0 && is_rescaling<S>, c.features};
+      const auto estimate = with_features(x, c.features, [&](const auto& features) {
+        return mxm(part, features, s, out.on(plain)).to(cpu());
+      });
+      const relative_error found = error_of(lines, squares_of(exact, &estimate), all_squares);
+      if (!(found.bound <= how.tolerance)) continue;
+      out.error = found.measured;
+      out.bound = found.bound;
+      out.cost = c.cost;
+      return out;
+    }
+    return {};
+  });
 }
 
 }  // namespace rig
