@@ -37,15 +37,13 @@ enum class feature_type : unsigned char {
 /// const auto C = rig::mxm(A, X, rig::mean_second<float>{}, found.on({}));
 /// @endcode
 struct sample_choice {
-  std::string kernel;  ///< a sampled kernel; empty: the exact product
-  index width = 0;     ///< entries per row that it reads
-  bool rescale = false;
-  feature_type features = feature_type::given;
-  double error = 0;  ///< the relative error that was measured
-  double bound =
-      0;  ///< what the error of the whole product exceeds in few cases, at most tolerance
-  double cost =
-      1;  ///< bytes of entries and features that it reads, over those of the exact product
+  std::string kernel;                           ///< a sampled kernel; empty: the exact product
+  index width = 0;                              ///< entries per row that it reads
+  bool rescale = false;                         ///< whether its sums are rescaled
+  feature_type features = feature_type::given;  ///< the type to gather features in
+  double error = 0;                             ///< the relative error that was measured
+  double bound = 0;                             ///< that of all rows exceeds it in few cases
+  double cost = 1;  ///< bytes that it reads over those of the exact product
 
   /// A descriptor with this kernel, width and rescale.
   descriptor on(descriptor desc) const {
