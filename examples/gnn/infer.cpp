@@ -1,7 +1,8 @@
 // What a trained network finds with other kernels and types: sampled rows, 8-bit features.
 
-#include <charconv>
-#include <sstream>
+#include <cmath>
+#include <functional>
+#include <span>
 
 #include "model_file.hpp"
 #include "programs.hpp"
@@ -16,6 +17,7 @@ struct settings {
   std::string model, data, feature_type, sweep;
   int width = 0;
   bool rescale = false;
+  double lose_at_most = -1;  ///< points of the validation score; negative: not asked for
 };
 
 /// A way to infer.
@@ -57,14 +59,7 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
       by_vendor.reproducible = false;
       all.push_back({by_vendor, type});
     }
-    std::istringstream list(widths);
-    for (std::string word; std::getline(list, word, ',');) {
-      int width = 0;
-      const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), width);
-      example::require(code == std::errc() && end == word.data() + word.size() && width > 0 &&
-                           width <= rig::widest_sample,
-                       "--sweep takes widths from 1 to " + std::to_string(rig::widest_sample) +
-                           " such as 16,32, not '" + word + "'");
+    for (const int width : gnn::numbers_of("--sweep", widths, 1, rig::widest_sample))
       for (const char* kernel : {"bucket", "fastrand", "adaptive"}) {
         rig::descriptor desc = plain;
         desc.kernel = kernel;
@@ -72,7 +67,6 @@ std::vector<attempt> sweep_of(const std::string& widths, const rig::descriptor& 
         desc.rescale = true;
         all.push_back({desc, type});
       }
-    }
   }
   return all;
 }
@@ -89,8 +83,9 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
     rig::fail(rig::errc::shape,
               {my.model, ": a model of ", s.inputs, " features and ", s.outputs, " classes; ",
                my.data, " has ", data.inputs(), " and ", data.y.columns()});
-  if (s.k > 0 && s.layers > 1 && !my.sweep.empty())
-    rig::fail(rig::errc::cannot, {"--sweep: no sampled kernel reads what MaxK keeps; sweep a model "
+  if (s.k > 0 && s.layers > 1 && (!my.sweep.empty() || my.lose_at_most >= 0))
+    rig::fail(rig::errc::cannot, {my.sweep.empty() ? "--lose-at-most" : "--sweep",
+                                  ": no sampled kernel reads what MaxK keeps; sweep a model "
                                   "of ReLU"});
   if (my.feature_type != type_names[0] && !gathers_features(s))
     rig::fail(rig::errc::cannot, {"--feature-type: the first layer of this model gathers what a "
@@ -98,15 +93,18 @@ void check_fits(const gnn::shape& s, const gnn::dataset& data, const settings& m
                                   "gcn, and ReLU, gathers features"});
 }
 
-/// Infers in one way, and reports it.
-void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float>& net,
-           gnn::moved& on, const example::options& given) {
+/// What an attempt found: results, and the median of its times.
+struct inferred {
+  rig::dense<float> z;
+  double ms = 0;
+};
+inferred run(const attempt& by, const gnn::dataset& data, const gnn::network<float>& net,
+             gnn::moved& on, int runs) {
   const rig::place where = on.problem.x->where();
   on.problem.a.desc = by.desc;
-  gnn::reset_peak(where);
   rig::dense<float> z;
   std::vector<double> ms;
-  for (int run = 0; run < 11; ++run) {
+  for (int run = 0; run < runs; ++run) {
     const example::stopwatch watch;
     gnn::tape plain(false, where);
     z = std::move(net.forward(plain, on.problem.a, on.problem.x)->value);
@@ -117,9 +115,70 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
     rig::fail(rig::errc::range, {data.name,
                                  ": the results are not finite; give features that are "
                                  "finite, and a model for them"});
-  const auto times = gnn::measure_stages(gnn::median(ms), false, where, [&](gnn::tape& t) {
-    net.forward(t, on.problem.a, on.problem.x);
-  });
+  return {std::move(z), gnn::median(ms)};
+}
+
+/// What an attempt gives up beside the exact results, in points of the validation score, and
+/// gains.
+struct trade {
+  double lost = 0, lost_bound = 0, exact_ms = 0;
+};
+
+/// The class of each validation node; with several labels, which it has.
+std::vector<std::vector<bool>> decisions_of(const gnn::dataset& data, const rig::dense<float>& z) {
+  std::vector<std::vector<bool>> out;
+  const auto results = z.to(rig::cpu());
+  for (const rig::index node : data.parts[1]) {
+    const std::span row(results.data() + std::ptrdiff_t{node} * results.stride(),
+                        static_cast<std::size_t>(results.columns()));
+    std::vector<bool> of_node(row.size());
+    const auto best = std::ranges::max_element(row) - row.begin();
+    for (std::size_t c = 0; c < row.size(); ++c)
+      of_node[c] = data.multi_label ? row[c] > 0 : static_cast<std::ptrdiff_t>(c) == best;
+    out.push_back(std::move(of_node));
+  }
+  return out;
+}
+
+/// The fastest attempt that loses no more than allowed. The bound of its loss adds 1.64 standard
+/// deviations, by the validation nodes that are decided otherwise: 95 % on one side.
+attempt cheapest(const std::vector<attempt>& attempts, double most, const gnn::dataset& data,
+                 const gnn::network<float>& net, gnn::moved& on,
+                 const std::function<void(const attempt&)>& prepare, trade& found) {
+  constexpr int runs = 5;
+  constexpr double deviations = 1.64, gain = 0.95;  // a lesser gain may be chance
+  prepare(attempts.front());
+  const inferred exact = run(attempts.front(), data, net, on, runs);
+  const double score = gnn::accuracy(exact.z, on.problem.of).validation;
+  const auto decided = decisions_of(data, exact.z);
+  const auto nodes = static_cast<double>(std::max<std::size_t>(decided.size(), 1));
+  attempt best = attempts.front();
+  double least = exact.ms;
+  found = {0, 0, exact.ms};
+  for (const attempt& by : std::span(attempts).subspan(1)) {
+    prepare(by);
+    const inferred now = run(by, data, net, on, runs);
+    const auto other = decisions_of(data, now.z);
+    double changed = 0;
+    for (std::size_t k = 0; k < decided.size(); ++k) changed += decided[k] != other[k];
+    const double lost = 100 * (score - gnn::accuracy(now.z, on.problem.of).validation),
+                 bound = lost + 100 * deviations * std::sqrt(changed) / nodes;
+    if (bound > most || now.ms >= gain * least) continue;
+    best = by;
+    least = now.ms;
+    found = {lost, bound, exact.ms};
+  }
+  return best;
+}
+
+/// Infers in one way, and reports it; `against`, what it gives up and gains.
+void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float>& net,
+           gnn::moved& on, const example::options& given, const trade* against = nullptr) {
+  const rig::place where = on.problem.x->where();
+  gnn::reset_peak(where);
+  const auto [z, ms] = run(by, data, net, on, 11);
+  const auto times = gnn::measure_stages(
+      ms, false, where, [&](gnn::tape& t) { net.forward(t, on.problem.a, on.problem.x); });
   example::report out;
   const gnn::shape& s = net.shape();
   out.add("model", std::string(gnn::kind_names[static_cast<std::size_t>(s.model)]));
@@ -134,7 +193,12 @@ void infer(const attempt& by, const gnn::dataset& data, const gnn::network<float
   gnn::add_scores(out, gnn::accuracy(z, on.problem.of), data, z);
   out.add("kept_share",
           is_sampled(by.desc) ? rig::sampling_report(on.problem.a.a, by.desc).kept_share() : 1.0);
-  out.add("inference_ms", gnn::median(ms));
+  if (against != nullptr) {
+    out.add("lost_points", against->lost);
+    out.add("lost_points_bound", against->lost_bound);
+    out.add("exact_ms", against->exact_ms);
+  }
+  out.add("inference_ms", ms);
   out.add("aggregate_ms", times.aggregate);
   out.add("update_ms", times.update);
   out.add("transfer_ms", on.transfer_ms);
@@ -155,15 +219,22 @@ void infer(const example::options& given, const settings& my) {
   net.set_values(model.values);
   auto on = gnn::move(data, model.shape, plain, where);
   std::vector<attempt> attempts = {{plain, my.feature_type}};
-  if (!my.sweep.empty())
-    attempts = sweep_of(my.sweep, plain, gathers_features(model.shape),
+  const bool chooses = my.lose_at_most >= 0;
+  if (chooses || !my.sweep.empty())
+    attempts = sweep_of(chooses ? "8,16,32,64,128,256,512" : my.sweep, plain,
+                        gathers_features(model.shape),
                         where != rig::cpu() && on.problem.a.a.values() != nullptr);
   std::string type = type_names[0].data();
-  for (const attempt& by : attempts) {
+  const auto prepare = [&](const attempt& by) {
     if (by.feature_type != type)
       on.problem.x->narrow = gnn::to(narrowed(data, by.feature_type), where);
     type = by.feature_type;
-    infer(by, data, net, on, given);
+  };
+  trade found;
+  if (chooses) attempts = {cheapest(attempts, my.lose_at_most, data, net, on, prepare, found)};
+  for (const attempt& by : attempts) {
+    prepare(by);
+    infer(by, data, net, on, given, chooses ? &found : nullptr);
   }
 }
 
@@ -180,6 +251,12 @@ void check(const settings& my, const example::options& given) {
           "--sweep infers in many ways; leave out --output");
   require(my.sweep.empty() || my.feature_type == type_names[0],
           "--sweep infers in floats and in 8 bits; leave out --feature-type " + my.feature_type);
+  require(my.lose_at_most == -1 || my.lose_at_most >= 0,
+          "--lose-at-most is at least 0, not " + example::digits(my.lose_at_most));
+  require(my.lose_at_most < 0 || (my.sweep.empty() && given.kernel.empty() && my.width == 0 &&
+                                  my.feature_type == type_names[0]),
+          "--lose-at-most chooses kernel, width and type itself; leave out --sweep, --kernel, "
+          "--width and --feature-type");
   require(samples || !my.rescale, "--rescale belongs to --kernel bucket, fastrand or adaptive");
 }
 
@@ -199,6 +276,8 @@ int main(int count, char** arguments) {
       "float, half, bfloat16 or int8: in which the first layer gathers the features");
   add("sweep", po::value(&my.sweep)->value_name("W,W,…"),
       "infers exactly and by each sampled kernel with each width, in floats and in 8 bits");
+  add("lose-at-most", po::value(&my.lose_at_most)->value_name("P"),
+      "infers in the fastest way that costs at most P points of the validation score");
   return example::run_program(
       count, arguments,
       {.summary = "Infers with a trained graph neural network",

@@ -10,6 +10,7 @@
 #include "rig/graph.hpp"
 #include "rig/mxm_update.hpp"
 #include "rig/reduce.hpp"
+#include "rig/sample.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
 #include "tape.hpp"
@@ -106,6 +107,23 @@ template <class T>
 void add_linear(tape& t, const var<T>& y, const var<T>& x, const var<T>& w) {
   t.run(stage::update, [&] { multiply(y->value, rig::accumulator::plus, *x, w); });
   t.then(stage::update, [=] { multiply_backward(*x, *w, y->gradient); });
+}
+
+/// The first rows of X, which stand for the nodes that a block's rows are.
+template <class T>
+var<T> first_rows(tape& t, const var<T>& x, rig::index count) {
+  const rig::range first{0, count};
+  if (x->is_sparse) return variable_of<T>(rig::extract(x->sparse, first, rig::all));
+  const auto y =
+      variable_of<T>(t.run(stage::update, [&] { return rig::extract(x->value, first, rig::all); }));
+  y->needs_gradient = x->needs_gradient;
+  if (x->needs_gradient)
+    t.then(stage::update, [=] {
+      if (x->open(x->rows(), x->columns(), x->where()) == rig::none)
+        rig::assign(x->gradient, rig::none, T(0), rig::all, rig::all);
+      rig::assign(x->gradient, rig::accumulator::plus, y->gradient, first, rig::all);
+    });
+  return y;
 }
 
 /// Y += 1·b in the place of Y: a row b for each node. db = 1ᵀ·dY.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <random>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -96,6 +97,16 @@ aggregation<T> aggregation_of(const shape& s, const rig::matrix<T>& graph,
   return {};
 }
 
+/// The operator of `width` entries of each row, which a seed draws. Sums are rescaled, so that
+/// GCN's degrees are those of the whole graph; self loops stay.
+template <class T>
+aggregation<T> sampled_aggregation_of(const shape& s, const rig::matrix<T>& graph,
+                                      const rig::descriptor& desc, int width, std::uint64_t seed) {
+  const bool has_sums = s.model == kind::gcn || s.model == kind::gin;
+  return aggregation_of(s, rig::sample(graph, {.width = width, .seed = seed, .rescale = has_sums}),
+                        desc);
+}
+
 template <class T>
 class network {
  public:
@@ -124,6 +135,7 @@ class network {
   const gnn::shape& shape() const { return shape_; }
   /// Every parameter, layer by layer, in one row; and the gradients of the loss by them.
   rig::dense<T>& values() { return values_; }
+  const rig::dense<T>& values() const { return values_; }
   rig::dense<T>& gradients() { return gradients_; }
   /// How many of the parameters the first layer has.
   rig::index first_layer() const { return first_layer_; }
@@ -139,8 +151,15 @@ class network {
 
   /// The results of the network; with a tape that records, dropout is on and `seed` draws it.
   var<T> forward(tape& t, const aggregation<T>& a, var<T> x, std::uint64_t seed = 0) const {
+    return forward(t, std::span(&a, 1), std::move(x), seed);
+  }
+  /// The same with an operator for each layer, over fewer nodes from layer to layer, or one for
+  /// all.
+  var<T> forward(tape& t, std::span<const aggregation<T>> by_layer, var<T> x,
+                 std::uint64_t seed = 0) const {
     auto next = weights_.begin();
     for (int l = 0; l < shape_.layers; ++l) {
+      const auto& a = by_layer[std::min(static_cast<std::size_t>(l), by_layer.size() - 1)];
       if (t.records() && shape_.dropout > 0)
         x = dropout(t, x, shape_.dropout, seed * 64 + static_cast<std::uint64_t>(l));
       const bool is_last = l + 1 == shape_.layers;
@@ -210,7 +229,10 @@ class network {
     } else {
       y = convolve(t, a, x, *w++, k);
     }
-    if (shape_.aggregate != gathering::gcn) add_linear(t, y, x, *w++);
+    if (shape_.aggregate != gathering::gcn) {
+      const bool is_block = a.a.rows() < x->rows();
+      add_linear(t, y, is_block ? first_rows(t, x, a.a.rows()) : x, *w++);
+    }
     add_bias(t, y, *w);
     return y;
   }

@@ -2,6 +2,9 @@
 
 #include <sys/resource.h>
 
+#include <charconv>
+#include <sstream>
+
 #ifdef RIG_HAS_CUDA
 #include <cuda_runtime_api.h>
 #endif
@@ -16,6 +19,22 @@ bool has_areas(const dataset& data) { return data.multi_label || data.y.columns(
 
 }  // namespace
 
+std::vector<int> numbers_of(const std::string& option, const std::string& list, int least,
+                            int most) {
+  std::vector<int> out;
+  std::istringstream words(list);
+  for (std::string word; std::getline(words, word, ',');) {
+    int number = 0;
+    const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), number);
+    example::require(code == std::errc() && end == word.data() + word.size() && number >= least &&
+                         number <= most,
+                     option + " takes numbers from " + std::to_string(least) + " to " +
+                         std::to_string(most) + " such as 16,32, not '" + word + "'");
+    out.push_back(number);
+  }
+  return out;
+}
+
 dataset load(const std::string& from) {
   try {
     return load_data(from);
@@ -26,7 +45,8 @@ dataset load(const std::string& from) {
   }
 }
 
-moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where) {
+moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
+           int sample_width) {
   const auto truth = truth_of(data);
   const example::stopwatch watch;
   const auto graph = data.graph.to(where);
@@ -36,7 +56,12 @@ moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig
   const auto there = truth.to(where);
   rig::synchronise(where);
   const double ms = where == rig::cpu() ? 0 : watch.ms();
-  return {{aggregation_of(s, graph, desc), x, there}, ms};
+  gnn::problem on{aggregation_of(s, graph, desc), x, there};
+  if (sample_width > 0 && s.model != kind::mlp)
+    on.drawn = [=](std::uint64_t seed) {
+      return sampled_aggregation_of(s, graph, desc, sample_width, seed);
+    };
+  return {std::move(on), ms};
 }
 
 void add_scores(example::report& to, const scores& found, const dataset& data,

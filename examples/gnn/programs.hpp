@@ -23,6 +23,11 @@ int chosen(const std::array<std::string_view, N>& names, const std::string& opti
   throw example::usage_error(option + " is " + list + ", not '" + name + "'");
 }
 
+/// The numbers of a list such as 16,32. Throws usage_error unless each lies between `least` and
+/// `most`.
+std::vector<int> numbers_of(const std::string& option, const std::string& list, int least,
+                            int most);
+
 /// `load_data` of --data. Throws usage_error for generated data of a size that is none.
 dataset load(const std::string& from);
 
@@ -31,7 +36,9 @@ struct moved {
   gnn::problem problem;
   double transfer_ms = 0;
 };
-moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where);
+/// With a `sample_width`, each step of training draws so many entries of each row.
+moved move(const dataset& data, const shape& s, const rig::descriptor& desc, rig::place where,
+           int sample_width = 0);
 
 /// What the shares of `scores` are.
 inline const char* name_of_score(const dataset& data) {

@@ -12,7 +12,7 @@ if [ $# -lt 3 ]; then
   echo "usage: study.sh models|maxk|sampled BUILD DATA [options of the programs]" >&2
   exit 2
 fi
-part=$1 build=$2 data=$3
+part=$1 build=$2 data=$3 here=$(cd "$(dirname "$0")" && pwd)
 shift 3
 train=$build/examples/gnn_train infer=$build/examples/gnn_infer
 
@@ -24,17 +24,17 @@ source_of() {
     *) echo "--data $data/$1 --normalize-features" ;;
   esac
 }
-# gcn has the width of Kipf & Welling on their graphs, the others the default.
+# The options of the first row of recipes.csv that fits a graph and a model.
+recipe_of() {
+  while IFS=, read -r graph_like model_like options _; do
+    # shellcheck disable=SC2254  # they are patterns
+    case $1 in $graph_like) case $2 in $model_like) echo "$options" && return ;; esac ;; esac
+  done < "$here/recipes.csv"
+}
 options_of() {
-  case $1-$2 in
-    proteins-like* | *-like*-sage-pool) width="--hidden 128 --dropout 0" ;;
-    *-like*) width="--hidden 128" ;;
-    cora-gcn | cora-mlp | citeseer-gcn | citeseer-mlp) width="--hidden 16" ;;
-    *) width= ;;
-  esac
   case $2 in
-    sage-* | gin-*) echo "--model ${2%-*} --aggregate ${2#*-} $width" ;;
-    *) echo "--model $2 $width" ;;
+    sage-* | gin-*) echo "--model ${2%-*} --aggregate ${2#*-} $(recipe_of "$1" "$2")" ;;
+    *) echo "--model $2 $(recipe_of "$1" "$2")" ;;
   esac
 }
 # Runs each line of the input with the remaining options.
@@ -46,7 +46,7 @@ run() {
 machine=$(nvidia-smi --query-gpu=name --format=csv,noheader 2>/dev/null | head -n 1)
 [ -n "$machine" ] || machine=$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1)
 printf '{"study":"%s","commit":"%s","date":"%s","machine":"%s"}\n' "$part" \
-  "$(git -C "$(dirname "$0")" describe --always --dirty)" "$(date -u +%F)" "$machine"
+  "$(git -C "$here" describe --always --dirty)" "$(date -u +%F)" "$machine"
 
 case $part in
   models)

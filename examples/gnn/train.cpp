@@ -6,14 +6,15 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "batches.hpp"
 #include "model_file.hpp"
 #include "programs.hpp"
 
 namespace {
 
 struct settings {
-  std::string data, model, aggregate, nonlinearity, save;
-  int hidden = 0, layers = 0, k = 0;
+  std::string data, model, aggregate, nonlinearity, save, fan_outs;
+  int hidden = 0, layers = 0, k = 0, sample_width = 0, batch = 0;
   double dropout = 0;
   long seed = 0;
   bool normalise_features = false;
@@ -63,15 +64,18 @@ class progress_line {
 std::string percent(double share) { return example::brief(100 * share) + " %"; }
 
 void report(const settings& my, const gnn::dataset& data, gnn::network<float>& net,
-            const gnn::moved& on, const gnn::outcome& found, const example::options& given) {
+            const gnn::moved& on, const gnn::batching& by, const gnn::outcome& found,
+            const example::options& given) {
   example::report out;
   net.set_values(found.values);
-  const auto where = on.problem.x->where();
-  gnn::tape plain(false, where);
-  const auto z = net.forward(plain, on.problem.a, on.problem.x)->value.to(rig::cpu());
+  const auto where = net.values().where();
+  const auto z = gnn::results_of(net, on.problem).to(rig::cpu());
   gnn::adam<float> optimiser(my.how.rate, my.how.decay);
   const auto times = gnn::measure_stages(found.epoch_ms, true, where, [&](gnn::tape& t) {
-    gnn::step(t, net, optimiser, on.problem, my.how.seed);
+    if (by.size > 0)
+      gnn::step(t, net, optimiser, on.problem, by, by.first(), my.how.seed);
+    else
+      gnn::step(t, net, optimiser, on.problem, my.how.seed);
   });
   out.note("data", data.name + ": " + std::to_string(data.graph.rows()) + " nodes, " +
                        std::to_string(data.graph.nnz()) + " arcs, " +
@@ -85,6 +89,8 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.add_hidden("aggregate", is_named ? my.aggregate : std::string());
   out.add_hidden("hidden", my.hidden);
   out.add_hidden("k", my.k);
+  out.add_hidden("sample_width", my.sample_width);
+  out.add_hidden("batch", my.batch);
   out.add_hidden("device", std::string(where == rig::cpu() ? "cpu" : "cuda"));
   out.add_hidden("seed", static_cast<long>(my.how.seed));
   out.note("result", std::string(gnn::name_of_score(data)) + ": " + percent(found.best.test) +
@@ -105,6 +111,17 @@ void report(const settings& my, const gnn::dataset& data, gnn::network<float>& n
   out.print(given.json);
 }
 
+/// One number per layer: those given, or 10 each.
+std::vector<rig::index> fan_outs_of(const settings& my) {
+  const auto layers = static_cast<std::size_t>(my.layers);
+  if (my.fan_outs.empty()) return std::vector<rig::index>(layers, 10);
+  const auto given = gnn::numbers_of("--fan-outs", my.fan_outs, -1, rig::widest_sample);
+  example::require(given.size() == layers, "--fan-outs has " + std::to_string(given.size()) +
+                                               " numbers; give one per layer, " +
+                                               std::to_string(layers));
+  return given;
+}
+
 void train(const example::options& given, const settings& my) {
   if (!my.save.empty()) rig::output_file trial(my.save);
   auto data = gnn::load(my.data);
@@ -112,13 +129,22 @@ void train(const example::options& given, const settings& my) {
   const auto shape = shape_of(my, data);
   const rig::place where = given.where();
   gnn::network<float> net(shape, my.how.seed, where);
-  const auto on = gnn::move(data, shape, given.describe(), where);
+  const bool in_batches = my.batch > 0;
+  const auto on =
+      gnn::move(data, shape, given.describe(), in_batches ? rig::cpu() : where, my.sample_width);
+  gnn::batching by;
+  if (in_batches) by = {data.graph.to(where), data.parts[0], fan_outs_of(my), my.batch};
   const auto found = [&] {
     progress_line line(my.how.epochs);
-    return gnn::train(net, on.problem, my.how, [&](const auto& now) { line.show(now); });
+    const auto show = [&](const auto& now) { line.show(now); };
+    if (!in_batches) return gnn::train(net, on.problem, my.how, show);
+    return gnn::train(net, on.problem, my.how, show,
+                      [&](auto& t, auto& optimiser, std::uint64_t seed) {
+                        return gnn::run_epoch(t, net, optimiser, on.problem, by, seed);
+                      });
   }();
   if (!my.save.empty()) gnn::save(my.save, {shape, my.normalise_features, found.values});
-  report(my, data, net, on, found, given);
+  report(my, data, net, on, by, found, given);
 }
 
 void check(const settings& my, const std::string& kernel) {
@@ -135,7 +161,17 @@ void check(const settings& my, const std::string& kernel) {
       my.aggregate == "mean" || my.model == "sage" || (my.model == "gin" && my.aggregate == "gcn"),
       "--aggregate " + my.aggregate + " is for --model sage, not " + my.model);
   require(!example::is_sampled(kernel),
-          "--kernel " + kernel + " leaves entries out; train exactly, and pass it to gnn_infer");
+          "--kernel " + kernel +
+              " leaves entries out, other ones of the transpose; train with --sample-width, and "
+              "pass it to gnn_infer");
+  example::require_at_least(0, "--batch", my.batch);
+  require(my.batch > 0 || my.fan_outs.empty(), "--fan-outs is for --batch");
+  require(my.batch == 0 || (my.model == "sage" && my.aggregate != "gcn" && my.sample_width == 0),
+          "--batch is for --model sage with mean or pool, without --sample-width");
+  if (my.batch > 0) fan_outs_of(my);
+  require(
+      my.sample_width >= 0 && my.sample_width <= rig::widest_sample,
+      "--sample-width is 1 to 4096, or 0 for every entry, not " + std::to_string(my.sample_width));
 }
 
 }  // namespace
@@ -157,6 +193,12 @@ int main(int count, char** arguments) {
   add("layers", po::value(&my.layers)->default_value(2)->value_name("L"), "number of layers");
   add("nonlinearity", po::value(&my.nonlinearity)->default_value("relu"), "relu or maxk");
   add("k", po::value(&my.k)->default_value(0)->value_name("K"), "entries that maxk keeps");
+  add("sample-width", po::value(&my.sample_width)->default_value(0)->value_name("S"),
+      "entries of each row that an epoch draws anew; 0: all of them");
+  add("batch", po::value(&my.batch)->default_value(0)->value_name("B"),
+      "nodes per step of sage, with sampled neighbours; 0: all nodes with theirs");
+  add("fan-outs", po::value(&my.fan_outs)->value_name("N,N,…"),
+      "neighbours per node in a batch, for each hop from its nodes; -1: all; 10 each unless given");
   add("epochs", po::value(&my.how.epochs)->default_value(200)->value_name("E"),
       "the most epochs; training ends when 100 have brought no better validation accuracy");
   add("lr", po::value(&my.how.rate)->default_value(0.01, "0.01")->value_name("R"),

@@ -24,6 +24,8 @@ struct problem {
   aggregation<float> a;
   var<float> x;
   truth<float> of;
+  /// The operator of an epoch by its seed, if that is not `a`.
+  std::function<aggregation<float>(std::uint64_t)> drawn = {};
 };
 
 struct outcome {
@@ -51,30 +53,44 @@ inline double median(std::vector<double> of) {
   return *middle;
 }
 
-/// One step of training: forward, backward and Adam. `seed` draws dropout. Returns the loss, for
-/// which alone it waits.
+/// One step of training: forward, backward and Adam. `seed` draws dropout, and the operator if that
+/// is drawn. Returns the loss, for which alone it waits unless the operator is drawn.
 inline double step(tape& t, network<float>& net, adam<float>& optimiser, const problem& on,
                    std::uint64_t seed) {
   net.clear_gradients();
-  const auto z = net.forward(t, on.a, on.x, seed);
+  const auto a = on.drawn ? t.run(stage::aggregate, [&] { return on.drawn(seed); }) : on.a;
+  const auto z = net.forward(t, a, on.x, seed);
   const double found = loss(t, z, on.of);
   t.backward();
   t.run(stage::update, [&] { optimiser.step(net); });
   return found;
 }
 
-inline outcome train(network<float>& net, const problem& on, const training& how,
-                     const std::function<void(const progress&)>& observe) {
+/// The results of a network for every node, where the features are; the network may be elsewhere.
+inline rig::dense<float> results_of(const network<float>& net, const problem& on) {
+  tape plain(false, on.x->where());
+  if (net.values().where() == on.x->where()) return net.forward(plain, on.a, on.x)->value;
+  network<float> copied(net.shape(), 1, on.x->where());
+  copied.set_values(net.values());
+  return copied.forward(plain, on.a, on.x)->value;
+}
+
+/// Trains by `epoch`, which takes the steps of one and returns their loss; without it, by one step
+/// over the whole graph.
+inline outcome train(
+    network<float>& net, const problem& on, const training& how,
+    const std::function<void(const progress&)>& observe,
+    const std::function<double(tape&, adam<float>&, std::uint64_t)>& epoch_of = {}) {
   outcome found;
   adam<float> optimiser(how.rate, how.decay);
   std::vector<double> ms;
-  const rig::place where = on.x->where();
+  const rig::place where = net.values().where();
   int best_epoch = 0;
   for (int epoch = 1; epoch <= how.epochs && epoch - best_epoch <= patience; ++epoch) {
     const example::stopwatch watch;
     tape t(true, where);
-    found.last_loss =
-        step(t, net, optimiser, on, how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch));
+    const std::uint64_t seed = how.seed * 1'000'003 + static_cast<std::uint64_t>(epoch);
+    found.last_loss = epoch_of ? epoch_of(t, optimiser, seed) : step(t, net, optimiser, on, seed);
     rig::synchronise(where);
     ms.push_back(watch.ms());
     if (!std::isfinite(found.last_loss))
@@ -82,13 +98,12 @@ inline outcome train(network<float>& net, const problem& on, const training& how
                                    "; give a lower learning rate, and features that are finite"});
     found.epochs = epoch;
 
-    tape plain(false, where);
-    const auto z = net.forward(plain, on.a, on.x);
+    const auto z = results_of(net, on);
     // The loss of the next epoch shows what this one did.
-    if (epoch == how.epochs && !is_finite(z->value))
+    if (epoch == how.epochs && !is_finite(z))
       rig::fail(rig::errc::range, {"training: the results of epoch ", epoch,
                                    " are not finite; give a learning rate below ", how.rate});
-    const scores now = accuracy(z->value, on.of);
+    const scores now = accuracy(z, on.of);
     if (epoch == 1 || now.validation >= found.best.validation) {
       if (epoch == 1 || now.validation > found.best.validation) best_epoch = epoch;
       found.best = now;

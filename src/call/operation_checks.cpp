@@ -64,6 +64,7 @@ result_shape shape_of_result(const operation& o) {
       if (o.x.what == operand::kind::dense) return {o.shape_of_x().rows, 1};
       return {1, rows};
     case kind::extract:
+    case kind::sample:
       return {length(o, "rows", o.rows.size(o.shape_of_x().rows)),
               length(o, "columns", o.columns.size(o.shape_of_x().columns))};
     case kind::build:
@@ -139,16 +140,16 @@ void check_product(const operation& o) {
 }  // namespace
 
 void check_indices(const operation& o) {
-  if (o.what != kind::extract && o.what != kind::assign && o.what != kind::build) return;
-  const result_shape indexed =
-      o.what == kind::extract ? o.shape_of_x() : result_shape{o.c.rows(), o.c.columns()};
+  const bool is_part = o.what == kind::extract || o.what == kind::sample;
+  if (!is_part && o.what != kind::assign && o.what != kind::build) return;
+  const result_shape indexed = is_part ? o.shape_of_x() : result_shape{o.c.rows(), o.c.columns()};
   for (const index_list* list : {&o.rows, &o.columns})
     if (list->what == index_list::kind::range && list->step == 0)
       fail(errc::range, {o.name, ": a range from ", list->first, " to ", list->last,
                          " has step 0; give another step"});
   check_list(o, "row", o.rows, indexed.rows);
   check_list(o, "column", o.columns, indexed.columns);
-  if (o.what == kind::extract || o.x.what == operand::kind::absent) return;
+  if (is_part || o.x.what == operand::kind::absent) return;
   const int64 rows = o.rows.size(o.c.rows()), columns = o.columns.size(o.c.columns());
   if (o.what == kind::build) {
     if (rows != o.x.rows() || columns != o.x.rows())

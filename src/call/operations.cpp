@@ -135,6 +135,7 @@ sparse_result selected(const operation& o, intermediates& kept) {
 sparse_result moved(const operation& o) {
   const backend& by = steps_of(o);
   const rearranged made = o.what == kind::extract     ? by.extract(o)
+                          : o.what == kind::sample    ? by.sample(o)
                           : o.what == kind::kronecker ? by.kronecker(o)
                           : o.what == kind::diagonal  ? by.diagonal(o)
                                                       : by.from_diagonal(o);

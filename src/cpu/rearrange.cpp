@@ -4,6 +4,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -132,6 +133,38 @@ rearranged extract(const operation& o) {
       }
   });
   if (!targets.is_ascending()) sort_rows(o, rows, out);
+  return out.finish();
+}
+
+rearranged sample(const operation& o) {
+  const sparse_operand& a = o.x.sparse;
+  const auto rows = static_cast<index>(o.rows.size(a.rows));
+  rows_to_fill out(rows, a.columns);
+  // Calls use(entries, count) with the numbers of the drawn entries of a row, counted from its
+  // start.
+  const auto draw = [&](index from, auto use) {
+    std::array<int64, widest_sample> drawn;
+    const int64 nnz = a.offset(from + 1) - a.offset(from);
+    const drawn_sample s = o.draw.of(nnz, from);
+    if (s.count() == nnz) return use(nullptr, nnz);
+    for (unsigned slot = 0; slot < s.count(); ++slot) drawn[slot] = s.entry(slot);
+    std::sort(drawn.begin(), drawn.begin() + s.count());
+    return use(drawn.data(), std::unique(drawn.begin(), drawn.begin() + s.count()) - drawn.begin());
+  };
+  const int64 most = int64{rows} * o.draw.width;
+  for_rows(o, rows, most, [&](index i, index from) {
+    draw(from, [&](const int64*, int64 count) { out.count(i) = count; });
+  });
+  out.allocate(false);
+  for_rows(o, rows, most, [&](index i, index from) {
+    draw(from, [&](const int64* drawn, int64 count) {
+      for (int64 k = 0, to = out.offset(i); k < count; ++k, ++to) {
+        const int64 p = a.offset(from) + (drawn != nullptr ? drawn[k] : k);
+        out.entries.data<index>()[to] = a.entries[p];
+        out.x.data<int64>()[to] = p;
+      }
+    });
+  });
   return out.finish();
 }
 

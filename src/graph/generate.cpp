@@ -8,24 +8,18 @@
 #include <vector>
 
 #include "rig/kernels/cpu/threads.hpp"
+#include "rig/kernels/sampling.hpp"
 
 namespace rig::generate {
 namespace {
-
-/// The finaliser of splitmix64 (Steele, Lea & Flood, OOPSLA 2014).
-constexpr std::uint64_t mixed(std::uint64_t x) {
-  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
-  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
-  return x ^ (x >> 31);
-}
 
 /// Random numbers addressed by their place in a stream, so threads share no state.
 class random_stream {
  public:
   random_stream(std::uint64_t seed, std::uint64_t stream)
-      : key_(mixed(mixed(seed + golden) + stream * golden)) {}
+      : key_(scrambled(scrambled(seed + golden) + stream * golden)) {}
   /// 64 random bits.
-  std::uint64_t bits(std::uint64_t at) const { return mixed(key_ + (at + 1) * golden); }
+  std::uint64_t bits(std::uint64_t at) const { return scrambled(key_ + (at + 1) * golden); }
   /// Uniform in [0, 1).
   double real(std::uint64_t at) const { return static_cast<double>(bits(at) >> 11) * 0x1p-53; }
   /// Uniform in 0 … n − 1.

@@ -450,6 +450,12 @@ TEST_CASE("graphs") {
   check(1, [&] { rig::scale_columns(o.a, scale); });
   check(4, [&] { rig::gcn_normalise(o.a); });
   check(1, [&] { rig::mean_normalise(o.a); });
+  const std::vector<index> fan_outs = {2, 2};
+  check(4, [&] { rig::sample(o.a, {.width = 2, .seed = 1, .rescale = true}); });
+  check(8, [&] { rig::neighbours(o.a, rig::range{0, 4}, fan_outs, 1); });
+  check(8, [&] {
+    rig::choose_sample(o.a, o.b, rig::mean_second<float>{}, {.tolerance = 1, .rows = 20});
+  });
   check(4, [] { generate::karate(); });
   check(4, [] { generate::rmat(5, 4); });
   check(4, [] { generate::uniform(20, 4); });

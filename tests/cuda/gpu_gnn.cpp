@@ -7,6 +7,8 @@
 TEST_CASE("layers") { gnn_cases::check_layers(gpu); }
 TEST_CASE("losses") { gnn_cases::check_losses(gpu); }
 TEST_CASE("models") { gnn_cases::check_models(gpu); }
+TEST_CASE("degrees over a sample") { gnn_cases::check_sampled_degrees(gpu); }
+TEST_CASE("mini-batches") { gnn_cases::check_batches(gpu); }
 TEST_CASE("products and updates in one call") { gnn_cases::check_joined(gpu); }
 
 TEST_CASE("training on a GPU finds what it finds on the CPU, the same bits each time") {

@@ -13,6 +13,7 @@
 #include "gnn/loss.hpp"
 #include "gnn/model.hpp"
 #include "rig/generate.hpp"
+#include "seed.hpp"
 
 namespace gnn_cases {
 
@@ -179,10 +180,14 @@ inline void check_losses(rig::place where) {
   }
 }
 
-/// Checks the gradient of the loss by every parameter of a network, with dropout.
+/// Checks the gradient of the loss by every parameter of a network, with dropout; over a sample
+/// of so many entries of each row if `sample_width` is not 0.
 inline void check_model(const std::string& what, gnn::shape s, bool multi_label, bool sparse,
-                        rig::place where) {
-  const auto a = gnn::aggregation_of(s, graph().to(where), {});
+                        rig::place where, int sample_width = 0) {
+  const auto whole = graph().to(where);
+  const auto a = sample_width > 0
+                     ? gnn::sampled_aggregation_of(s, whole, {}, sample_width, test_seed())
+                     : gnn::aggregation_of(s, whole, {});
   const auto of = labels(multi_label).to(where);
   const auto full = waves(40, s.inputs, 0.37, 1.13).to(where);
   gnn::network<T> net(s, 3, where);
@@ -233,7 +238,66 @@ inline void check_models(rig::place where) {
           check_model(std::string(m.name) + (sparse ? ", sparse" : "") + ", layers " +
                           std::to_string(layers) + ", k " + std::to_string(k),
                       s, layers == 3, sparse, where);
+          if (layers == 2 && !sparse)
+            check_model(std::string(m.name) + ", sampled, k " + std::to_string(k), s, false, sparse,
+                        where, 2);
         }
+}
+
+/// The gradients of SAGE over the blocks of a mini-batch, by every parameter.
+inline void check_batches(rig::place where) {
+  const std::vector<index> seeds = {5, 0, 33, 12, 7, 21};
+  const auto drawn = rig::neighbours(graph().to(where), seeds, {2, 3}, test_seed());
+  const auto all = labels(false).to(where);
+  gnn::truth<T> of;
+  of.y = rig::extract(all.y, seeds, rig::all);
+  of.trained = rig::extract(all.trained, seeds, rig::all);
+  REQUIRE(of.trained.nnz() > 0);
+  const auto full = waves(40, 3, 0.37, 1.13).to(where);
+  for (const auto gathers : {gnn::gathering::mean, gnn::gathering::pool}) {
+    const gnn::shape s{gnn::kind::sage, gathers, 3, 5, 4, 2, 0, 0.3};
+    std::vector<gnn::aggregation<T>> layers;
+    for (const auto& block : drawn.blocks) layers.push_back(gnn::aggregation_of(s, block, {}));
+    gnn::network<T> net(s, 3, where);
+    net.set_values(waves(1, net.values().columns(), 1, 0.83));
+    const auto run = [&](bool backward) {
+      gnn::tape t(true, where);
+      const auto x = gnn::variable_of<T>(rig::extract(full, drawn.nodes, rig::all));
+      x->needs_gradient = false;
+      const auto z = net.forward(t, layers, x, 5);
+      CHECK(z->rows() == 6);
+      const double found = gnn::loss(t, z, of);
+      if (backward) t.backward();
+      return found;
+    };
+    run(true);
+    const dense gradient = net.gradients().to(rig::cpu());
+    check_slopes("a batch", net.values().to(rig::cpu()), gradient, [&](const dense& at) {
+      net.set_values(at);
+      return run(false);
+    });
+  }
+}
+
+/// GCN over a sample divides by the degrees of the whole graph, so that self loops keep their
+/// values.
+inline void check_sampled_degrees(rig::place where) {
+  const auto all = graph().to(where);
+  const gnn::shape s{gnn::kind::gcn, gnn::gathering::mean, 3, 5, 4};
+  const auto loops = [](const rig::matrix<T>& a) {
+    std::vector<T> out;
+    for (const auto& [i, j, value] : a.to(rig::cpu()).entries())
+      if (i == j) out.push_back(value);
+    return out;
+  };
+  const auto exact = loops(gnn::aggregation_of(s, all, {}).a),
+             sampled = loops(gnn::sampled_aggregation_of(s, all, {}, 2, 7).a);
+  REQUIRE(sampled.size() == exact.size());
+  REQUIRE(sampled.size() == 40);
+  // Except in rows whose loop is the graph's own, which a sample leaves out or rescales.
+  int alike = 0;
+  for (std::size_t i = 0; i < 40; ++i) alike += std::fabs(sampled[i] - exact[i]) < 1e-12;
+  CHECK(alike >= 30);
 }
 
 /// The gradients by every parameter, with products and updates in one call or apart.

@@ -37,10 +37,13 @@ struct failure {
 
 TEST_CASE("gnn_train and gnn_infer: their keys, and one accuracy") {
   const auto& [model, file, infer, said, exact] = trained();
-  CHECK(keys_of(said) == keys{"model", "data", "normalised", "aggregate", "hidden", "k", "device",
-                              "seed", "train_accuracy", "val_accuracy", "test_accuracy",
-                              "last_loss", "epochs", "curve", "epoch_ms", "aggregate_ms",
-                              "update_ms", "transfer_ms", "peak_bytes"});
+  CHECK(keys_of(said) == keys{"model",         "data",           "normalised",
+                              "aggregate",     "hidden",         "k",
+                              "sample_width",  "batch",          "device",
+                              "seed",          "train_accuracy", "val_accuracy",
+                              "test_accuracy", "last_loss",      "epochs",
+                              "curve",         "epoch_ms",       "aggregate_ms",
+                              "update_ms",     "transfer_ms",    "peak_bytes"});
   CHECK(said["epochs"] == 12);
   CHECK(said["curve"].size() == 1);
   CHECK(keys_of(exact) == keys{"model", "data", "device", "kernel", "width", "feature_type",
@@ -78,6 +81,38 @@ TEST_CASE("gnn_train: threads, tasks and models") {
               .contains("epoch_ms"));
 }
 
+TEST_CASE("gnn_train: a new sample each epoch") {
+  const auto loss = [](const std::string& how) {
+    return answer("gnn_train --hidden 8 --dropout 0 --lr 1e-9" + small + how)["last_loss"]
+        .get<double>();
+  };
+  // Without dropout or learning, epochs differ by their samples alone.
+  const double first = loss(" --sample-width 4 --epochs 1");
+  CHECK(loss(" --sample-width 4 --epochs 2") != doctest::Approx(first).epsilon(1e-6));
+  CHECK(loss(" --sample-width 4 --epochs 1 --threads 1") == first);
+  CHECK(loss(" --sample-width 800 --epochs 1") == loss(" --epochs 1"));
+  for (const char* model : {"gin", "gat", "mlp", "sage --aggregate pool", "sage --aggregate gcn",
+                            "gcn --nonlinearity maxk --k 4"})
+    CHECK(answer("gnn_train --epochs 2 --hidden 8 --sample-width 4 --model " + std::string(model) +
+                 small)["sample_width"] == 4);
+}
+
+TEST_CASE("gnn_train: mini-batches") {
+  const std::string sage = "gnn_train --model sage --hidden 16 --seed 2" + small;
+  const auto found = answer(sage + " --batch 64 --fan-outs 5,5 --epochs 8");
+  CHECK(found["batch"] == 64);
+  CHECK(found["test_accuracy"] > 0.5);
+  CHECK(answer(sage + " --batch 64 --fan-outs 5,5 --epochs 8 --threads 1")["last_loss"] ==
+        found["last_loss"]);
+  // A batch of every node with every neighbour is the whole graph, but for rounding.
+  const std::string whole = sage + " --dropout 0 --epochs 3";
+  for (const std::string pool : {"", " --aggregate pool --layers 3"})
+    CHECK(answer(whole + pool + " --batch 800 --fan-outs " +
+                 (pool.empty() ? "-1,-1" : "-1,-1,-1"))["last_loss"]
+              .get<double>() ==
+          doctest::Approx(answer(whole + pool)["last_loss"].get<double>()).epsilon(1e-4));
+}
+
 TEST_CASE("generated labels: features have a part of the class, and neighbours the rest") {
   const auto found = [](const std::string& how) {
     return answer(
@@ -92,6 +127,18 @@ TEST_CASE("generated labels: features have a part of the class, and neighbours t
     CAPTURE(how);
     CHECK(found(how) > blind + 0.1);
   }
+}
+
+TEST_CASE("gnn_infer: a loss that is allowed") {
+  const auto& [model, file, infer, said, exact] = trained();
+  // Whatever it costs, and nothing at all.
+  const auto any = answer(infer + " --lose-at-most 100");
+  CHECK(any["lost_points"] <= any["lost_points_bound"]);
+  CHECK(any["lost_points_bound"] <= 100);
+  CHECK(any["exact_ms"] > 0);
+  const auto none = answer(infer + " --lose-at-most 0");
+  CHECK(none["lost_points_bound"] <= 0);
+  CHECK(none["val_accuracy"] >= exact["val_accuracy"]);
 }
 
 TEST_CASE("gnn_infer writes a number per class of each node") {
@@ -132,6 +179,12 @@ TEST_CASE("gnn_train: messages") {
            {"gnn_train --epochs 2 --model gin --aggregate pool" + small, 2,
             "--aggregate pool is for --model sage, not gin"},
            {"gnn_train --epochs 2 --kernel bucket" + small, 2, "bucket leaves entries out"},
+           {"gnn_train --batch 5" + small, 2, "--batch is for --model sage with mean or pool"},
+           {"gnn_train --model sage --batch 5 --fan-outs 5" + small, 2, "give one per layer, 2"},
+           {"gnn_train --model sage --batch 5 --fan-outs 5,x" + small, 2, "not 'x'"},
+           {"gnn_train --model sage --fan-outs 5,5" + small, 2, "--fan-outs is for --batch"},
+           {"gnn_train --epochs 2 --sample-width 4097" + small, 2,
+            "--sample-width is 1 to 4096, or 0 for every entry, not 4097"},
            {"gnn_train --epochs 5 --lr 1e30" + small, 1, "the loss of epoch"},
            {"gnn_train --data proteins-like:500 --epochs 1 --lr 1e38 --hidden 4 --device cpu", 1,
             "the results of epoch 1 are not finite"},
@@ -164,6 +217,8 @@ TEST_CASE("gnn_infer: messages") {
            {infer + " --sweep 4 --feature-type half", 2, "leave out --feature-type half"},
            {"gnn_infer --model /no/such/file" + small, 1, "/no/such/file: cannot be read"},
            {infer + " --kernel bucket", 2, "--width"},
+           {infer + " --lose-at-most -2", 2, "--lose-at-most is at least 0, not -2"},
+           {infer + " --lose-at-most 1 --sweep 4", 2, "leave out --sweep"},
            {infer + " --feature-type int4", 2, "float, half, bfloat16 or int8, not 'int4'"},
            {"gnn_infer --data proteins-like:600 --model " + file, 1,
             "602 features and 41 classes; proteins-like:600 has 8 and 112"}})

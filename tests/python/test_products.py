@@ -319,3 +319,44 @@ def test_sampled_kernel_is_an_estimate():
     assert (some <= exact).all() and some.sum() < exact.sum()
     report = rig.sampling_report(A, kernel="adaptive", width=8)
     assert report["entries"] == A.nnz and 0 < report["kept_share"] < 1
+
+
+@pytest.mark.parametrize("strategy", ["bucket", "fastrand", "adaptive"])
+def test_sample_has_the_entries_that_the_kernel_reads(strategy):
+    A = rig.generate("rmat:8:16")
+    x = np.random.default_rng(3).random((A.shape[0], 4), dtype="float32")
+    S = rig.sample(A, width=8, strategy=strategy)
+    np.testing.assert_array_equal(rig.mxm(S, x, "max_second"),
+                                  rig.mxm(A, x, "max_second", kernel=strategy, width=8))
+    assert S.nnz == rig.sampling_report(A, kernel=strategy, width=8)["distinct"]
+
+
+def test_neighbours_are_blocks_of_the_graph():
+    A = rig.generate("rmat:8:16")
+    whole = rig.toarray(A)
+    blocks, nodes = rig.neighbours(A, [7, 0, 200], [4, 3], seed=5)
+    assert nodes[:3].tolist() == [7, 0, 200] and len(set(nodes.tolist())) == len(nodes)
+    assert [b.shape for b in blocks] == [(blocks[1].shape[1], len(nodes)), (3, blocks[1].shape[1])]
+    for block, fan_out in zip(blocks, [3, 4]):
+        of_graph = whole[np.ix_(nodes[:block.shape[0]], nodes[:block.shape[1]])]
+        drawn = rig.toarray(block)
+        assert (drawn[drawn != 0] == of_graph[drawn != 0]).all()
+        degrees = np.minimum((whole[nodes[:block.shape[0]]] != 0).sum(axis=1), fan_out)
+        np.testing.assert_array_equal((drawn != 0).sum(axis=1), degrees)
+    again, same = rig.neighbours(A, np.array([7, 0, 200]), [4, 3], seed=5)
+    assert (nodes == same).all() and (rig.toarray(again[0]) == rig.toarray(blocks[0])).all()
+    with pytest.raises(ValueError, match="differ"):
+        rig.neighbours(A, [7, 7], [4])
+
+
+def test_sample_by_seed():
+    A = rig.generate("rmat:8:16")
+    ones = np.ones((A.shape[0], 1), dtype="float32")
+    one, other = (rig.sample(A, width=8, seed=seed, rescale=True) for seed in (1, 2))
+    np.testing.assert_allclose(rig.mxm(one, ones), rig.mxm(A, ones), rtol=1e-5)
+    assert one.nnz == other.nnz and (rig.toarray(one) != rig.toarray(other)).any()
+    assert (rig.toarray(one) == rig.toarray(rig.sample(A, width=8, seed=1, rescale=True))).all()
+    with pytest.raises(ValueError, match="width"):
+        rig.sample(A, width=0)
+    with pytest.raises(ValueError, match="fastest"):
+        rig.sample(A, width=8, strategy="fastest")

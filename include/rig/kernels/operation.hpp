@@ -4,6 +4,7 @@
 
 #include "rig/explain.hpp"
 #include "rig/kernels/problem.hpp"
+#include "rig/kernels/sampling.hpp"
 #include "rig/operators.hpp"
 
 // Operations other than products, with their types erased. Hop 0 fills an `operation`; hop 1 checks
@@ -165,6 +166,7 @@ struct operation : any_call {
     reduce_rows,  ///< T is a vector: the sum of each row of X that has entries; of a dense, a dense
     build,        ///< T(rows[p], columns[p]) = X(p, 0), a dense
     extract,      ///< T(i,j) = X(rows[i], columns[j])
+    sample,       ///< T has entries of X's rows rows[i] that `draw` draws
     assign,       ///< C(rows[i], columns[j]) = X(i,j), or the scalar
     product,      ///< T = X ⊕.⊗ Y, sparse
     kronecker,    ///< T(i·m + k, j·n + l) = X(i,j) op Y(k,l)
@@ -191,6 +193,7 @@ struct operation : any_call {
   bool is_union = false;               ///< merge: places of either operand; else of both
   const monoid_info* sums = nullptr;   ///< reductions
   index_list rows = {}, columns = {};
+  row_draw draw = {};
   index diagonal = 0;  ///< 0 is the main one, 1 the one above it
   const product_info* product = nullptr;
   bool y_transposed = false;  ///< product: Y is read as its transpose

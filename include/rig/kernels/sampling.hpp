@@ -57,6 +57,48 @@ constexpr row_sample sample_of(sampling how, int64 row_nnz, int width) {
   return {n << log, log, prime, modulus};
 }
 
+/// A sample of one row that a seed moves: the entries of `of`, turned around the row. Entries may
+/// repeat, and need not ascend.
+struct drawn_sample {
+  row_sample of;
+  int64 row_nnz, turn;
+
+  constexpr int64 count() const { return of.count; }
+  constexpr int64 entry(unsigned slot) const {
+    const int64 at = of.entry(slot) + turn;
+    return at < row_nnz ? at : at - row_nnz;
+  }
+};
+
+/// The finaliser of splitmix64 (Steele, Lea & Flood, OOPSLA 2014).
+constexpr unsigned long scrambled(unsigned long x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9ul;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebul;
+  return x ^ (x >> 31);
+}
+
+/// Which entries of each row are drawn. Seed 0 draws the kernels' samples. Another seed turns the
+/// sample of each row by a number of its own, so that each entry is as likely as any other of its
+/// row; and the step between runs is a prime that shares no factor with their number.
+struct row_draw {
+  sampling how = sampling::whole;
+  int width = 0;
+  unsigned long seed = 0;
+
+  constexpr drawn_sample of(int64 row_nnz, index row) const {
+    drawn_sample out{sample_of(how, row_nnz, width), row_nnz, 0};
+    if (seed == 0 || out.count() == row_nnz) return out;
+    const unsigned long random = scrambled(seed ^ scrambled(static_cast<unsigned long>(row)));
+    out.turn = static_cast<int64>((random >> 8) % static_cast<unsigned long>(row_nnz));
+    // No modulus is a multiple of all four: their product exceeds 2^32.
+    constexpr unsigned primes[] = {577, 1019, 1429, 1783};
+    unsigned k = random & 3;
+    while (!out.of.is_start() && out.of.modulus % primes[k] == 0) k = (k + 1) & 3;
+    if (!out.of.is_start()) out.of.prime = primes[k];
+    return out;
+  }
+};
+
 /// sum · row_nnz / staged: estimates the sum of all entries from the staged ones. Integers go
 /// through double, round toward zero and are clamped.
 template <class T>

@@ -432,26 +432,25 @@ sorted_places sort_places(const work& by, const operation& o) {
   return {sorted, order, count, column_bits};
 }
 
-}  // namespace
+/// The distinct places among `sorted`, and which members each has.
+struct grouped_places {
+  rearranged first;  ///< a structure with these places; of each the first member, or the last
+  buffer starts;     ///< members starts[g] … starts[g + 1] of the order are at one place
+  int64 groups;
+};
 
-sparse_result placed(const operation& o) {
-  const work by(o);
-  const index rows = o.c.rows(), columns = o.c.columns();
-  const sorted_places sorted = sort_places(by, o);
+grouped_places group_places(const work& by, const sorted_places& sorted, index rows, index columns,
+                            bool takes_first) {
   const int64 nnz = sorted.count;
   const int column_bits = sorted.column_bits;
-
-  // Groups of entries at one place; `group.data()[q]` is the number of groups before entry q.
+  // `group.data()[q]` is the number of groups before entry q.
   const auto begins = [=, key = sorted.keys.data<std::uint64_t>()] __device__(int64 q) {
     return q == 0 || key[q] != key[q - 1];
   };
   const summed group = sum_of(by, nnz, [=] __device__(int64 q) -> int64 { return begins(q); });
   const int64 groups = group.total;
-  const bool accumulates = o.accum != accumulator::none;
-  if (o.what == operation::kind::build && !accumulates && groups < nnz)
-    refuse_duplicate(by, sorted.keys.data<std::uint64_t>(), nnz, column_bits);
-  const buffer starts = by.room(groups + 1, sizeof(int64)),
-               places = by.room(groups, sizeof(std::uint64_t));
+  buffer starts = by.room(groups + 1, sizeof(int64));
+  const buffer places = by.room(groups, sizeof(std::uint64_t));
   buffer entries = by.result(groups, sizeof(index));
   by.each(nnz + 1, [=, at = group.data(), key = sorted.keys.data<std::uint64_t>(),
                     start = starts.data<int64>(), place = places.data<std::uint64_t>(),
@@ -473,14 +472,56 @@ sparse_result placed(const operation& o) {
   buffer from = by.room(groups, sizeof(int64));
   by.each(groups, [=, start = starts.data<int64>(), number = sorted.order.data<int64>(),
                    to = from.data<int64>()] __device__(int64 g) {
-    to[g] = number[accumulates ? start[g] : start[g + 1] - 1];
+    to[g] = number[takes_first ? start[g] : start[g + 1] - 1];
   });
-  const rearranged made = finish(by, rows, columns, offsets, std::move(entries), std::move(from));
+  return {finish(by, rows, columns, offsets, std::move(entries), std::move(from)),
+          std::move(starts), groups};
+}
+
+}  // namespace
+
+rearranged sample(const operation& o) {
+  const work by(o);
+  const rows_and_columns a(o.x.sparse);
+  const auto rows = static_cast<index>(o.rows.size(a.rows));
+  const device_list list(by, o.rows);
+  const int column_bits = bits_below(o.x.sparse.columns);
+  const auto drawn = [=, draw = o.draw, from = list.at] __device__(int64 i) {
+    return draw.of(a.length(from(i)), from(i));
+  };
+  const summed slots = sum_of(by, rows, [=] __device__(int64 i) { return drawn(i).count(); });
+  const int64 count = slots.total;
+  const buffer keys = by.room(count, sizeof(std::uint64_t)),
+               numbers = by.room(count, sizeof(int64));
+  sorted_places sorted{by.room(count, sizeof(std::uint64_t)), by.room(count, sizeof(int64)), count,
+                       column_bits};
+  by.each(count, [=, from = list.at, begins = slots.data(), key = keys.data<std::uint64_t>(),
+                  number = numbers.data<int64>()] __device__(int64 k) {
+    const int64 i = last_at_most(begins, rows, k);
+    const int64 p = a.offset(from(i)) + drawn(i).entry(static_cast<unsigned>(k - begins[i]));
+    key[k] =
+        static_cast<std::uint64_t>(i) << column_bits | static_cast<std::uint64_t>(a.entries[p]);
+    number[k] = p;
+  });
+  sort_keys(by, keys.data<std::uint64_t>(), sorted.keys.data<std::uint64_t>(),
+            numbers.data<int64>(), sorted.order.data<int64>(), count,
+            column_bits + bits_below(rows));
+  return group_places(by, sorted, rows, o.x.sparse.columns, true).first;
+}
+
+sparse_result placed(const operation& o) {
+  const work by(o);
+  const sorted_places sorted = sort_places(by, o);
+  const bool accumulates = o.accum != accumulator::none;
+  const grouped_places made = group_places(by, sorted, o.c.rows(), o.c.columns(), accumulates);
+  if (o.what == operation::kind::build && !accumulates && made.groups < sorted.count)
+    refuse_duplicate(by, sorted.keys.data<std::uint64_t>(), sorted.count, sorted.column_bits);
   sparse_result out;
-  out.structure = made.structure;
-  out.values = values(o, made, converting(o));
-  if (accumulates && groups < nnz)
-    accumulate_groups(by, o, groups, starts.data<int64>(), sorted.order.data<int64>(), out.values);
+  out.structure = made.first.structure;
+  out.values = values(o, made.first, converting(o));
+  if (accumulates && made.groups < sorted.count)
+    accumulate_groups(by, o, made.groups, made.starts.data<int64>(), sorted.order.data<int64>(),
+                      out.values);
   return out;
 }
 

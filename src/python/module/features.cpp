@@ -243,6 +243,46 @@ nb::object permute(nb::handle object, nb::handle positions) {
   });
 }
 
+matrix sample(nb::handle object, rig::int64 width, nb::handle strategy, std::uint64_t seed,
+              flag rescale) {
+  const matrix a = read_matrix(object, "sample", "A");
+  const auto how = static_cast<rig::sampling>(
+      number_of_name("sample", "strategy", strategy, {"whole", "bucket", "fastrand", "adaptive"}));
+  const rig::sampling_options options{how, width, seed, rescale};
+  return with_type(a.stored, [&]<class T>(T) {
+    const nb::gil_scoped_release release;
+    return mapped<T>(a, [&](const auto& x) { return rig::sample(x, options); });
+  });
+}
+
+/// A list of integers, narrowed with a check.
+std::vector<rig::index> narrowed(nb::handle list, const char* call, const char* name) {
+  const index_array from = read_indices(list, call, name);
+  std::vector<rig::index> out;
+  for (std::size_t k = 0; k < from.size; ++k)
+    out.push_back(rig::checked_index(from[k]).as(call, name));
+  return out;
+}
+
+nb::tuple neighbours(nb::handle object, nb::handle seeds, nb::handle fan_outs, std::uint64_t seed) {
+  const char* const call = "neighbours";
+  const matrix a = read_matrix(object, call, "A");
+  const auto from = narrowed(seeds, call, "seeds"), widths = narrowed(fan_outs, call, "fan_outs");
+  return with_type(a.stored, [&]<class T>(T) {
+    rig::neighbourhood<T> found;
+    {
+      const nb::gil_scoped_release release;
+      found = rig::neighbours(typed<T>(a), from, widths, seed);
+      found.nodes = found.nodes.to(rig::cpu());
+    }
+    nb::list blocks;
+    for (const auto& block : found.blocks) blocks.append(nb::cast(matrix{erased(block)}));
+    array like;
+    like.is_column = true;
+    return nb::make_tuple(blocks, copied(found.nodes, like));
+  });
+}
+
 nb::dict sampling_report(nb::handle object, const char* kernel, rig::int64 width,
                          flag transpose_a) {
   const matrix a = read_matrix(object, "sampling_report", "A");
@@ -405,6 +445,11 @@ void bind_features(nb::module_& m) {
         doc::edge_softmax);
   m.def("reorder", &reorder, nb::arg("A").none(), nb::arg("by") = "loa", doc::reorder);
   m.def("permute", &permute, nb::arg("A").none(), nb::arg("p"), doc::permute);
+  m.def("sample", &sample, nb::arg("A").none(), nb::kw_only(), nb::arg("width"),
+        nb::arg("strategy") = "fastrand", nb::arg("seed") = 0, nb::arg("rescale") = false,
+        doc::sample);
+  m.def("neighbours", &neighbours, nb::arg("A").none(), nb::arg("seeds"), nb::arg("fan_outs"),
+        nb::kw_only(), nb::arg("seed") = 0, doc::neighbours);
   m.def("sampling_report", &sampling_report, nb::arg("A").none(), nb::kw_only(), nb::arg("kernel"),
         nb::arg("width"), nb::arg("transpose_a") = false, doc::sampling_report);
 }

@@ -611,6 +611,63 @@ def permute(A: object | None, p: object) -> object:
         A kind of operand or a type cannot serve.
     """
 
+def sample(A: object | None, *, width: int, strategy: object = 'fastrand', seed: int = 0, rescale: bool = False) -> Matrix:
+    """
+    A matrix with a part of the entries of each row.
+
+    Parameters
+    ----------
+    A : Matrix
+    width : int
+        The most entries of a row, 1 to 4096. Rows that are not longer stay whole.
+    strategy : str
+        "fastrand", "adaptive", "bucket", or "whole" for all entries.
+    seed : int
+        0: the entries that the sampled kernel of that name reads. Another seed: others, each entry of a
+        row as likely as any other. The same on every device.
+    rescale : bool
+        Multiplies the values of a row by its entries over those kept, so that sums are estimated.
+
+    Returns
+    -------
+    Matrix
+
+    Raises
+    ------
+    ValueError
+        Shapes, places, names or options do not fit.
+    TypeError
+        A kind of operand or a type cannot serve.
+    """
+
+def neighbours(A: object | None, seeds: object, fan_outs: object, *, seed: int = 0) -> tuple:
+    """
+    Sampled neighbours of some nodes, their neighbours, and so on: the graph of a mini-batch.
+
+    Parameters
+    ----------
+    A : square Matrix
+    seeds : list of int, or array
+        The nodes whose results are wanted, each once.
+    fan_outs : list of int
+        Neighbours per node, 1 to 4096, for each hop from the seeds; -1 for all of them.
+    seed : int
+        Draws the neighbours, the same on every device.
+
+    Returns
+    -------
+    (list of Matrix, array of int32)
+        A block for each layer of a network, in the order of layers: its columns are what the layer reads, its rows
+        what it gives. And the nodes that the columns of the first block stand for, the seeds before others.
+
+    Raises
+    ------
+    ValueError
+        Shapes, places, names or options do not fit.
+    TypeError
+        A kind of operand or a type cannot serve.
+    """
+
 def sampling_report(A: object | None, *, kernel: str, width: int, transpose_a: bool = False) -> dict:
     """
     How many entries a sampled kernel reads. Computes no product.
