@@ -116,11 +116,13 @@ int64 received_bytes(const volumes& of, int from) {
 void add_volumes(const volumes& of, ranks_explanation& out) {
   const int ranks = out.ranks = of.ranks.size();
   std::vector<int64> here;
-  reserve(here, size(ranks));
+  agree(of.ranks, "explain", [&] {
+    here = filled<int64>(size(ranks));
+    out.bytes = filled<int64>(size(ranks) * size(ranks));
+  });
   for (int from = 0; from < ranks; ++from)
-    here.push_back(from == of.ranks.rank() ? 0 : received_bytes(of, from));
+    if (from != of.ranks.rank()) here[size(from)] = received_bytes(of, from);
   const std::vector<int64> all = gather_numbers(of.ranks, "explain", here);
-  out.bytes.assign(all.size(), 0);
   int64 sum = 0;
   for (int to = 0; to < ranks; ++to) {
     int64 received = 0;

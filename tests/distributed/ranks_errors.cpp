@@ -78,7 +78,7 @@ TEST_CASE("a rank's error is thrown on all ranks, with its text") {
            const dense<float> part(here.rank() == 3 ? 2 : 3, 5);
            distributed<dense<float>>::from_rows(here, part, of.rows);
          });
-  expect(rig::errc::range, {"layout: rank 0 has -1 rows after 0"},
+  expect(rig::errc::range, {"layout: rank 0 of 4: rank 0 has -1 rows after 0"},
          [](const rig::communicator& here) {
            rig::layout::contiguous(here, here.rank() == 0 ? -1 : 3);
          });

@@ -2,12 +2,14 @@
 
 // What products over ranks need without the type of a semiring: agreement, plans, exchanges.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <new>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "rig/buffer.hpp"
@@ -16,7 +18,17 @@
 #include "rig/layout.hpp"
 #include "rig/pattern.hpp"
 
+namespace rig {
+
+/// A container whose rows are on several ranks: of a `matrix`, a `dense` or an `indexed_dense`.
+template <class Container>
+class distributed;
+
+}  // namespace rig
+
 namespace rig::over_ranks {
+
+struct access;
 
 /// What each rank says before all go on: 0 or 1. After `conclude`, the number of ranks that said 1.
 struct votes {
@@ -24,19 +36,42 @@ struct votes {
   int64 features = 0;  ///< this rank exchanges by `exchange::features`
 };
 
-/// Why a rank cannot go on.
+/// Why a rank cannot go on. It allocates nothing, because memory may have run out.
 struct failure {
-  errc code;
-  std::string text;
+  errc code = errc::cannot;
+  int32 length = 0;
+  char text[1016];  ///< a multiple of 8, as it travels in numbers
+
+  failure() = default;
+  failure(errc code, std::string_view words)
+      : code(code), length(static_cast<int32>(std::min(words.size(), sizeof(text)))) {
+    std::memcpy(text, words.data(), static_cast<std::size_t>(length));
+  }
+};
+
+/// Work that a call does before it returns. It allocates nothing, unlike std::function.
+template <class Result>
+class callback {
+ public:
+  template <class Work>
+  callback(const Work& work)
+      : work_(&work),
+        call_([](const void* of) -> Result { return (*static_cast<const Work*>(of))(); }) {}
+  Result operator()() const { return call_(work_); }
+
+ private:
+  const void* work_;
+  Result (*call_)(const void*);
 };
 
 /// Joins the ranks' votes. If a rank failed, throws its error on all of them. Collective.
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said = {});
 
-/// Runs work, which makes no collective call, and concludes. Collective.
+/// Runs work, which makes no collective call, and concludes. What allocates is such work: a rank
+/// that lacks memory then fails with the others. Collective.
 template <class Work>
 votes agree(const communicator& ranks, const char* name, Work&& work, votes said = {}) {
-  failure here{errc::cannot, "an exception without a text"};
+  failure here(errc::cannot, "an exception without a text");
   const failure* failed = &here;
   try {
     work();
@@ -54,6 +89,15 @@ votes agree(const communicator& ranks, const char* name, Work&& work, votes said
 
 /// Throws on all ranks if their numbers differ. Collective.
 void require_equal(const communicator& ranks, const char* name, const char* what, int64 number);
+/// Throws unless the layout has as many ranks as the communicator.
+void check_ranks(const char* name, const communicator& ranks, const layout& rows);
+/// Throws if a part does not fit its layout.
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
+                place where);
+/// Throws on all ranks unless all exchange alike.
+void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
+/// Throws on all ranks unless all have one layout. Collective.
+void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
 
 /// Rows of X that a rank sends to, and receives from, another rank or has itself.
 struct fetch_pair {
@@ -98,12 +142,12 @@ struct elements {
 /// Changes the distribution. `make` allocates this rank's part of the result, whose rows are
 /// packed. Collective.
 void rows_to_features(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make);
+                      const callback<void*>& make);
 void features_to_rows(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make);
+                      const callback<void*>& make);
 /// All rows on each rank. Collective.
 void gather_rows(const communicator& ranks, const layout& rows, const elements& from,
-                 const std::function<void*()>& make);
+                 const callback<void*>& make);
 
 /// The pattern of the whole matrix, from each rank's rows. Collective.
 std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
@@ -119,8 +163,22 @@ plain_values gather_values(const communicator& ranks, const layout& rows, const 
                            int64 entries_here, std::size_t bytes_each, bool is_iso,
                            const void* values);
 
+/// Entries of the whole matrix in some order, with values of so many bytes, or none.
+struct entry_batch {
+  std::vector<index> rows, columns;
+  buffer values;
+};
+/// Sends each entry to the rank that has its row. A rank gets those of rank 0, then those of rank
+/// 1 and so on, each in the order of the sender. Collective.
+entry_batch deliver(const communicator& ranks, const char* name, const layout& rows,
+                    const entry_batch& from, std::size_t value_bytes);
+
+/// The layout by entries of a matrix whose row i has the sum of lengths[i] over ranks. Collective.
+layout layout_by_lengths(const communicator& ranks, const char* name,
+                         std::span<const int64> lengths);
+
 /// Numbers of each rank, rank by rank. Collective.
 std::vector<int64> gather_numbers(const communicator& ranks, const char* name,
-                                  const std::vector<int64>& here);
+                                  std::span<const int64> here);
 
 }  // namespace rig::over_ranks
