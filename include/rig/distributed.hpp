@@ -8,6 +8,7 @@
 
 #include "rig/communicator.hpp"
 #include "rig/distributed_dense.hpp"
+#include "rig/distributed_io.hpp"
 #include "rig/distributed_matrix.hpp"
 #include "rig/distributed_mxm.hpp"
 #include "rig/layout.hpp"
