@@ -7,8 +7,10 @@
 /// something distributed is collective: all ranks make the same calls in the same order.
 
 #include "rig/communicator.hpp"
+#include "rig/distributed_closure.hpp"
 #include "rig/distributed_dense.hpp"
 #include "rig/distributed_io.hpp"
 #include "rig/distributed_matrix.hpp"
 #include "rig/distributed_mxm.hpp"
+#include "rig/distributed_mxv.hpp"
 #include "rig/layout.hpp"

@@ -4,6 +4,7 @@
 /// Matrices whose rows are on several ranks: `distributed<matrix<T>>`.
 
 #include <cstddef>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -24,6 +25,8 @@ namespace over_ranks {
 struct plans {
   std::vector<std::pair<layout, std::shared_ptr<const fetch_plan>>> fetches;
   std::shared_ptr<const pattern> whole;
+  std::shared_ptr<const turn_plan> turned;  ///< of the last layout
+  std::shared_ptr<plans> of_turned;
 
   std::shared_ptr<const fetch_plan> find(const layout& of_x) const {
     for (const auto& [kept, plan] : fetches)
@@ -100,11 +103,22 @@ class distributed<matrix<T>> {
     auto local = local_.with_values(values);
     return distributed<decltype(local)>(*this, std::move(local));
   }
+  /// The same with one value, as `matrix::with_value`. Not collective. Throws error: range, out_of_memory.
+  template <class Named = void, class Number = Named>
+  auto with_value(Number iso) const {
+    auto local = local_.template with_value<Named>(iso);
+    return distributed<decltype(local)>(*this, std::move(local));
+  }
 
-  /// Builds what a product with this descriptor and an X of this layout would build: the plan of
-  /// `fetch`, or for `exchange::features` the whole matrix on each rank. Collective. Throws error,
+  /// Builds what a product with this descriptor and an X of this layout would build: the transpose
+  /// with `transpose_a`, and the plan of `fetch`, or for `exchange::features` the whole matrix on
+  /// each rank. Collective. Throws error,
   /// on all ranks: shape, out_of_memory.
   const distributed& prepare(const rig::layout& of_x, const descriptor& desc = {}) const {
+    if (desc.transpose_a) {
+      turned().prepare(of_x, {.exchange = desc.exchange});
+      return *this;
+    }
     const bool is_whole = desc.exchange == exchange::features;
     const auto said = over_ranks::agree(
         ranks_, "prepare",
@@ -121,10 +135,35 @@ class distributed<matrix<T>> {
     if (said.lacking > 0 && !is_whole) plan(of_x, "prepare");
     return *this;
   }
+  /// Aᵀ with rows in this layout. The pattern's part of the work is kept for `with_values`.
+  /// Collective. Throws error, on all ranks: shape, out_of_memory.
+  distributed transposed(const rig::layout& of_columns) const {
+    const char* const name = "transpose";
+    const auto& kept = plans_->turned;
+    const auto said = over_ranks::agree(
+        ranks_, name,
+        [&] {
+          if (of_columns.rows() != columns())
+            fail(errc::shape, {"transpose: the matrix has ", columns(), " columns, the layout ",
+                               of_columns.rows(), " rows; pass a layout of the columns"});
+          over_ranks::check_ranks(name, ranks_, of_columns);
+        },
+        {.lacking = kept == nullptr || !(kept->rows == of_columns)});
+    if (said.lacking > 0) {
+      over_ranks::require_one_layout(ranks_, name, of_columns);
+      auto made = over_ranks::make_turn_plan(ranks_, name, rows_, local_.structure(), of_columns);
+      over_ranks::agree(ranks_, name, [&] {
+        plans_->of_turned = std::make_shared<over_ranks::plans>();
+        plans_->turned = std::move(made);
+      });
+    }
+    return with_turned_values(*plans_->turned);
+  }
   /// The plans built so far, with this rank's bytes.
   std::vector<derived_info> plans() const {
     std::vector<derived_info> out;
     for (const auto& [of_x, plan] : plans_->fetches) out.push_back({"fetch", plan->bytes()});
+    if (plans_->turned != nullptr) out.push_back({"transpose", plans_->turned->bytes()});
     if (!whole_->empty()) {
       const matrix<T>& whole = whole_->front();
       const auto entries = static_cast<std::size_t>(whole.nnz());
@@ -139,6 +178,7 @@ class distributed<matrix<T>> {
   void drop_plans() const {
     *plans_ = {};
     whole_->clear();
+    turned_->clear();
   }
 
   /// @cond internal
@@ -156,6 +196,55 @@ class distributed<matrix<T>> {
   template <class>
   friend class distributed;
   friend over_ranks::access;
+
+  /// The transpose in A's own layout, kept for the products of these values. Collective.
+  const distributed& turned() const {
+    const auto said = over_ranks::agree(
+        ranks_, "mxm",
+        [&] {
+          if (rows() != columns())
+            fail(errc::cannot,
+                 {"mxm: A is ", rows(), "x", columns(), ", and the columns of one that ",
+                  "is not square have no layout; pass transpose(A, layout) instead"});
+        },
+        {.lacking = turned_->empty()});
+    if (said.lacking == 0) return turned_->front();
+    distributed made = transposed(rows_);
+    over_ranks::agree(ranks_, "mxm", [&] {
+      turned_->clear();
+      turned_->push_back(std::move(made));
+    });
+    return turned_->front();
+  }
+
+  /// Iso on all ranks or on none: ranks that are iso beside others send their one value each time.
+  distributed with_turned_values(const over_ranks::turn_plan& plan) const {
+    const T iso = local_.iso_value();
+    const over_ranks::plain_iso one =
+        over_ranks::common_iso(ranks_, "transpose", local_.nnz(), sizeof(T), local_.iso(), &iso);
+    buffer values;
+    if (!one.is_iso) {
+      buffer spread;
+      over_ranks::agree(ranks_, "transpose", [&] {
+        if (local_.iso()) spread = over_ranks::repeated(&iso, sizeof(T), local_.nnz());
+      });
+      values = over_ranks::turn_values(ranks_, "transpose", plan,
+                                       local_.iso() ? spread.data() : local_.values(), sizeof(T));
+    }
+    std::optional<distributed> made;
+    over_ranks::agree(ranks_, "transpose", [&] {
+      T value;
+      std::memcpy(&value, one.value, sizeof(T));
+      made.emplace(distributed(ranks_,
+                               one.is_iso ? matrix<T>(plan.structure, value)
+                                          : matrix<T>(plan.structure, std::move(values)),
+                               plan.rows));
+      made->plans_ = plans_->of_turned;
+    });
+    made->nnz_ = nnz_;
+    made->longest_ = ranks_.all_reduce(made->longest_, joining::greatest);
+    return *std::move(made);
+  }
 
   /// `from_rows` adds up what the ranks have.
   distributed(const rig::communicator& ranks, const matrix<T>& local, const rig::layout& rows)
@@ -217,8 +306,20 @@ class distributed<matrix<T>> {
   rig::layout rows_;
   int64 nnz_ = 0, longest_ = 0;
   std::shared_ptr<over_ranks::plans> plans_ = std::make_shared<over_ranks::plans>();
+  // Of these values; each has at most one.
   std::shared_ptr<std::vector<matrix<T>>> whole_ = std::make_shared<std::vector<matrix<T>>>();
+  std::shared_ptr<std::vector<distributed>> turned_ = std::make_shared<std::vector<distributed>>();
 };
+
+/// The transpose over ranks; `rows` lays out its rows, A's columns. Collective. Throws error, on
+/// all ranks: shape, out_of_memory.
+/// @code
+/// const auto turned = rig::transpose(parts_of_A, parts_of_A.layout());
+/// @endcode
+template <class T>
+distributed<matrix<T>> transpose(const distributed<matrix<T>>& a, const layout& rows) {
+  return a.transposed(rows);
+}
 
 /// True at the entries of a matrix over ranks, whose rows are laid out as those of A.
 template <class T>

@@ -99,6 +99,10 @@ struct access {
     return (of.ranks_.size() - 1) * (int64{sizeof(index)} * numbers + values);
   }
   template <class T>
+  static const distributed<matrix<T>>& turned(const distributed<matrix<T>>& of) {
+    return of.turned();
+  }
+  template <class T>
   static void gather(const distributed<matrix<T>>& of) {
     of.gather("mxm");
   }
@@ -142,8 +146,10 @@ void check_mask_of(const communicator& ranks, const layout& rows,
 template <class S, class TA, class TX, class Mask>
 void check(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x, const Mask& mask,
            const descriptor& desc, exchange scheme) {
-  check_product({a.communicator(), x.communicator(), a.rows(), a.columns(), x.rows(), x.columns(),
-                 desc, scheme, needs_whole_numbers<S>, is_masked<Mask>});
+  const bool turns = desc.transpose_a;
+  check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
+                 turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme,
+                 needs_whole_numbers<S>, is_masked<Mask>});
   check_mask_of(a.communicator(), a.layout(), mask);
   constexpr bool is_converted = !is_ignoring_right<S> && !is_same<TX, typename S::right>;
   if constexpr (is_converted && !is_exact<S>)
@@ -276,6 +282,13 @@ distributed<indexed_dense<T>> spread(const communicator& ranks, indexed_dense<T>
           spread(ranks, std::move(local.indices), rows, columns, by_features)};
 }
 
+/// The descriptor of the same product of the transpose. Its kernel's name is short, or refused
+/// before, so no rank allocates.
+inline descriptor straight(descriptor desc) {
+  desc.transpose_a = false;
+  return desc;
+}
+
 template <class Element, class S, class TA, class TX, class Mask>
 distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
                                              const distributed<dense<TX>>& x, const Mask& mask,
@@ -284,9 +297,10 @@ distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
   const exchange scheme = scheme_of<S, Mask>(by_features, desc).scheme;
   const bool is_split = scheme == exchange::features;
   const communicator& ranks = a.communicator();
-  require_one_scheme(
-      ranks, "mxm",
-      agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); }, {.features = is_split}));
+  require_one_scheme(ranks, "mxm",
+                     agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); },
+                           {.features = is_split, .transposed = desc.transpose_a}));
+  if (desc.transpose_a) return multiply<Element, S>(access::turned(a), x, mask, straight(desc));
   std::optional<distributed<dense<TX>>> turned;
   if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
   const distributed<dense<TX>>& from = turned ? *turned : x;
@@ -318,6 +332,33 @@ struct volumes {
 /// Fills in everything but the choice and the local product. Collective.
 void add_volumes(const volumes& of, ranks_explanation& out);
 
+template <class S, class TA, class TX, class Mask>
+ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x,
+                            const Mask& mask, const descriptor& desc) {
+  using result = mxm_result<void, S>;
+  const communicator& ranks = a.communicator();
+  const auto choice = scheme_of<S, Mask>(x.is_by_features(), desc);
+  const bool is_split = choice.scheme == exchange::features;
+  require_one_scheme(ranks, "explain",
+                     agree(ranks, "explain", [&] { check<S>(a, x, mask, desc, choice.scheme); },
+                           {.features = is_split, .transposed = desc.transpose_a}));
+  if (desc.transpose_a) return explained<S>(access::turned(a), x, mask, straight(desc));
+  if (!is_split) a.prepare(x.layout());
+  const auto plan = access::find(a, x.layout());
+  ranks_explanation out;
+  if (is_split) out.bytes_once = access::bytes_of_whole(a);
+  add_volumes({ranks, a.layout(), x.layout(), x.columns(), sizeof(TX),
+               sizeof(typename result::value_type) + (has_indices<result> ? sizeof(int32) : 0),
+               x.is_by_features(), is_split ? nullptr : plan.get()},
+              out);
+  agree(ranks, "explain", [&] {
+    out.scheme = choice.scheme;
+    out.reason = choice.reason;
+    out.kernel = access::of_one_rank(a, desc).kernel;
+  });
+  return out;
+}
+
 }  // namespace over_ranks
 /// @endcond
 
@@ -328,9 +369,10 @@ void add_volumes(const volumes& of, ranks_explanation& out);
 ///
 /// Shapes: A m×k, X k×f, C m×f, with the rows of A's layout; C is by rows or by features as X is.
 /// `desc.exchange` says what moves, the other fields mean what they mean on one rank; kernels are
-/// `row` and `split`. Ranks have one kind of machine and one build. Collective; the first product
-/// builds a plan, which A keeps. Throws error on all ranks if it is thrown on one: shape, place,
-/// type, cannot, out_of_memory.
+/// `row` and `split`. With transpose_a A is square, and Aᵀ goes to the ranks that have its rows.
+/// Ranks have one kind of machine and one build. Collective; the first product builds a plan, which
+/// A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
+/// out_of_memory.
 /// @code
 /// const auto s = rig::plus_times<float>{};
 /// const auto parts = rig::mxm(parts_of_A, parts_of_X, s, {.exchange = rig::exchange::fetch});
@@ -352,36 +394,9 @@ distributed<mxm_result<Element, S>> mxm(const distributed<matrix<TA>>& a,
 /// @endcode
 template <class TA, class TX, class S, option_like Option = descriptor>
 ranks_explanation explain(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x, S,
-                          const Option& option = {}, const behind<Option>& desc_of_mask = {}) {
+                          const Option& option = {}, const behind<Option>& desc = {}) {
   static_assert(require_type<S>() && require_semiring<S>());
-  using result = mxm_result<void, S>;
-  using over_ranks::access;
-  const communicator& ranks = a.communicator();
-  const auto& mask = mask_among(option);
-  const descriptor& desc = descriptor_among(option, desc_of_mask);
-  const auto choice =
-      over_ranks::scheme_of<S, std::remove_cvref_t<decltype(mask)>>(x.is_by_features(), desc);
-  const bool is_split = choice.scheme == exchange::features;
-  over_ranks::require_one_scheme(
-      ranks, "explain",
-      over_ranks::agree(ranks, "explain",
-                        [&] { over_ranks::check<S>(a, x, mask, desc, choice.scheme); },
-                        {.features = is_split}));
-  if (!is_split) a.prepare(x.layout());
-  const auto plan = access::find(a, x.layout());
-  ranks_explanation out;
-  if (is_split) out.bytes_once = access::bytes_of_whole(a);
-  over_ranks::add_volumes(
-      {ranks, a.layout(), x.layout(), x.columns(), sizeof(TX),
-       sizeof(typename result::value_type) + (has_indices<result> ? sizeof(int32) : 0),
-       x.is_by_features(), is_split ? nullptr : plan.get()},
-      out);
-  over_ranks::agree(ranks, "explain", [&] {
-    out.scheme = choice.scheme;
-    out.reason = choice.reason;
-    out.kernel = access::of_one_rank(a, desc).kernel;
-  });
-  return out;
+  return over_ranks::explained<S>(a, x, mask_among(option), descriptor_among(option, desc));
 }
 
 }  // namespace rig

@@ -1,83 +1,82 @@
-// Entries go to the ranks that have their rows.
+// Entries go to the ranks that have their rows: those of a file, and those of a transpose.
 
 #include <optional>
 
 #include "distributed/exchange.hpp"
 
 namespace rig::over_ranks {
-namespace {
-
-/// The numbers of the entries by the rank that has their row, in ascending order.
-std::vector<std::vector<int64>> by_owner(const layout& rows, const std::vector<index>& of) {
-  std::vector<std::vector<int64>> out(size(rows.ranks()));
-  for (std::size_t p = 0; p < of.size(); ++p)
-    out[size(rows.rank_of(of[p]))].push_back(static_cast<int64>(p));
+delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
+                         std::span<const index> row_of_entry) {
+  delivery out;
+  const parts counts = {[](int) { return sizeof(int64); }, [](int) { return sizeof(int64); },
+                        [&](int rank, unsigned char* to) {
+                          const auto count = static_cast<int64>(out.sent[size(rank)].size());
+                          std::memcpy(to, &count, sizeof(count));
+                        }};
+  const received in = exchange_parts(ranks, name, counts, [&] {
+    out.sent.resize(size(ranks.size()));
+    for (std::size_t p = 0; p < row_of_entry.size(); ++p)
+      out.sent[size(rows.rank_of(row_of_entry[p]))].push_back(static_cast<int64>(p));
+    out.received = filled<int64>(size(ranks.size()));
+  });
+  for (int rank = 0; rank < ranks.size(); ++rank)
+    std::memcpy(&out.received[size(rank)], in.from(rank), sizeof(int64));
   return out;
 }
 
-/// How many entries each rank sends to this one.
-std::vector<int64> counts_from(const communicator& ranks, const char* name,
-                               const std::vector<std::vector<int64>>& owned) {
-  std::vector<int64> counts;
-  const parts of = {[](int) { return sizeof(int64); }, [](int) { return sizeof(int64); },
+buffer deliver(const communicator& ranks, const char* name, const delivery& by,
+               const void* elements, std::size_t bytes_each) {
+  const parts of = {[&](int rank) { return by.sent[size(rank)].size() * bytes_each; },
+                    [&](int rank) { return size(by.received[size(rank)]) * bytes_each; },
                     [&](int rank, unsigned char* to) {
-                      const auto count = static_cast<int64>(owned[size(rank)].size());
-                      std::memcpy(to, &count, sizeof(count));
+                      take_elements(elements, bytes_each, by.sent[size(rank)], to);
                     }};
-  const received in =
-      exchange_parts(ranks, name, of, [&] { counts = filled<int64>(size(ranks.size())); });
-  for (int rank = 0; rank < ranks.size(); ++rank)
-    std::memcpy(&counts[size(rank)], in.from(rank), sizeof(int64));
-  return counts;
+  return exchange_parts(ranks, name, of, nothing).all;
 }
 
-/// Writes rows, columns and values of some entries, one array after the other.
-void pack(const entry_batch& from, std::size_t value_bytes, const std::vector<int64>& numbers,
-          unsigned char* to) {
-  const auto put = [&](const void* array, std::size_t bytes) {
-    for (const int64 p : numbers) {
-      std::memcpy(to, static_cast<const unsigned char*>(array) + size(p) * bytes, bytes);
-      to += bytes;
-    }
-  };
-  put(from.rows.data(), sizeof(index));
-  put(from.columns.data(), sizeof(index));
-  if (value_bytes > 0) put(from.values.data(), value_bytes);
+std::size_t turn_plan::bytes() const {
+  std::size_t numbers = order.size();
+  for (const std::vector<int64>& list : by.sent) numbers += list.size();
+  return numbers * sizeof(int64) + size(structure->nnz()) * sizeof(index);
 }
 
-}  // namespace
-
-entry_batch deliver(const communicator& ranks, const char* name, const layout& rows,
-                    const entry_batch& from, std::size_t value_bytes) {
-  std::vector<std::vector<int64>> owned;
-  agree(ranks, name, [&] { owned = by_owner(rows, from.rows); });
-  const std::vector<int64> counts = counts_from(ranks, name, owned);
-  const std::size_t entry_bytes = 2 * sizeof(index) + value_bytes;
-  entry_batch out;
-  const parts of = {
-      [&](int rank) { return owned[size(rank)].size() * entry_bytes; },
-      [&](int rank) { return size(counts[size(rank)]) * entry_bytes; },
-      [&](int rank, unsigned char* to) { pack(from, value_bytes, owned[size(rank)], to); }};
-  const received in = exchange_parts(ranks, name, of, [&] {
-    std::size_t sum = 0;
-    for (const int64 count : counts) sum += size(count);
-    out.rows = filled<index>(sum);
-    out.columns = filled<index>(sum);
-    out.values = buffer::allocate(sum * value_bytes);
+std::shared_ptr<const turn_plan> make_turn_plan(const communicator& ranks, const char* name,
+                                                const layout& rows_of_a, const pattern& rows_here,
+                                                const layout& rows) {
+  const std::span<const index> columns(rows_here.column_indices(), size(rows_here.nnz()));
+  std::vector<index> row_of_entry;
+  std::shared_ptr<turn_plan> plan;
+  agree(ranks, name, [&] {
+    reserve(row_of_entry, columns.size());
+    for (index k = 0; k < rows_here.rows(); ++k)
+      row_of_entry.insert(row_of_entry.end(), size(rows_here.offset(k + 1) - rows_here.offset(k)),
+                          rows_of_a.row_at(ranks.rank(), k));
+    plan = std::make_shared<turn_plan>(turn_plan{rows, {}, {}, nullptr});
   });
-  std::size_t done = 0;
-  for (int rank = 0; rank < ranks.size(); ++rank) {
-    const std::size_t count = size(counts[size(rank)]);
-    const unsigned char* at = in.from(rank);
-    const auto take = [&](unsigned char* to, std::size_t bytes) {
-      if (count * bytes > 0) std::memcpy(to + done * bytes, at, count * bytes);
-      at += count * bytes;
-    };
-    take(reinterpret_cast<unsigned char*>(out.rows.data()), sizeof(index));
-    take(reinterpret_cast<unsigned char*>(out.columns.data()), sizeof(index));
-    take(out.values.data<unsigned char>(), value_bytes);
-    done += count;
-  }
+  plan->by = deliver_to_rows(ranks, name, rows, columns);
+  const buffer to = deliver(ranks, name, plan->by, columns.data(), sizeof(index)),
+               from = deliver(ranks, name, plan->by, row_of_entry.data(), sizeof(index));
+  agree(ranks, name, [&] {
+    const std::span<const index> inner(from.data<const index>(), from.bytes() / sizeof(index));
+    std::vector<index> places = filled<index>(inner.size());
+    for (std::size_t p = 0; p < places.size(); ++p)
+      places[p] = rows.place_of(to.data<const index>()[p]);
+    sorted_tuples sorted =
+        sort_tuples(rows.rows_of(ranks.rank()), rows_of_a.rows(), places, inner, false);
+    plan->structure = std::move(sorted.structure);
+    plan->order = std::move(sorted.order);
+  });
+  return plan;
+}
+
+buffer turn_values(const communicator& ranks, const char* name, const turn_plan& plan,
+                   const void* values, std::size_t bytes_each) {
+  const buffer came = deliver(ranks, name, plan.by, values, bytes_each);
+  buffer out;
+  agree(ranks, name, [&] {
+    out = buffer::allocate(came.bytes());
+    take_elements(came.data(), bytes_each, plan.order, out.data());
+  });
   return out;
 }
 

@@ -31,12 +31,13 @@ failure told_by(const communicator& ranks, int culprit, const failure* here) {
 }  // namespace
 
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said) {
-  constexpr int bits = 20;  // of each sum, so for less than 2^20 ranks
+  constexpr int bits = 15;  // of each sum, so for less than 2^15 ranks
   constexpr int64 each = (int64{1} << bits) - 1;
   const int64 failed = here != nullptr;
-  const int64 sums =
-      ranks.all_reduce(said.lacking | said.features << bits | failed << 2 * bits, joining::sum);
-  if (sums >> 2 * bits == 0) return {sums & each, sums >> bits & each};
+  const int64 sums = ranks.all_reduce(
+      said.lacking | said.features << bits | said.transposed << 2 * bits | failed << 3 * bits,
+      joining::sum);
+  if (sums >> 3 * bits == 0) return {sums & each, sums >> bits & each, sums >> 2 * bits & each};
   const auto culprit =
       static_cast<int>(ranks.all_reduce(failed != 0 ? ranks.rank() : ranks.size(), joining::least));
   const failure words = told_by(ranks, culprit, here);
@@ -391,37 +392,46 @@ struct header {
 
 }  // namespace
 
-plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
-                           int64 entries_here, std::size_t bytes_each, bool is_iso,
-                           const void* values) {
+plain_iso common_iso(const communicator& ranks, const char* name, int64 entries_here,
+                     std::size_t bytes_each, bool is_iso, const void* value) {
   header mine;
   mine.is_iso = is_iso;
   mine.has_entries = entries_here > 0;
-  if (is_iso) std::memcpy(mine.iso, values, bytes_each);
+  if (is_iso) std::memcpy(mine.iso, value, bytes_each);
   const received in = gather_parts(
-      ranks, "mxm", &mine, sizeof(mine), [](int) { return sizeof(header); }, nothing);
-  plain_values out{true, {}};
-  const unsigned char* iso = mine.iso;  // of the first rank that has entries, if one has
-  bool is_found = false;
+      ranks, name, &mine, sizeof(mine), [](int) { return sizeof(header); }, nothing);
+  plain_iso out{true, {}};
+  std::memcpy(out.value, mine.iso, sizeof(out.value));
+  bool is_found = false;  // the value of the first rank that has entries, if one has
   for (int rank = 0; rank < ranks.size(); ++rank) {
     header theirs;
     std::memcpy(&theirs, in.from(rank), sizeof(theirs));
     if (theirs.has_entries == 0) continue;
-    const unsigned char* const value = in.from(rank) + offsetof(header, iso);
-    if (!is_found) iso = value;
+    if (!is_found) std::memcpy(out.value, theirs.iso, sizeof(out.value));
     is_found = true;
-    out.is_iso &= theirs.is_iso != 0 && std::memcmp(value, iso, bytes_each) == 0;
+    out.is_iso &= theirs.is_iso != 0 && std::memcmp(theirs.iso, out.value, bytes_each) == 0;
   }
+  return out;
+}
+
+buffer repeated(const void* value, std::size_t bytes_each, int64 count) {
+  buffer out = buffer::allocate(size(count) * bytes_each);
+  for (int64 p = 0; p < count; ++p)
+    std::memcpy(out.data<unsigned char>() + size(p) * bytes_each, value, bytes_each);
+  return out;
+}
+
+plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
+                           int64 entries_here, std::size_t bytes_each, bool is_iso,
+                           const void* values) {
+  const plain_iso one = common_iso(ranks, "mxm", entries_here, bytes_each, is_iso, values);
+  plain_values out{one.is_iso, {}};
   buffer spread;
   agree(ranks, "mxm", [&] {
-    if (out.is_iso) {
-      out.values = buffer::allocate(bytes_each);
-      std::memcpy(out.values.data(), iso, bytes_each);
-    } else if (is_iso) {
-      spread = buffer::allocate(size(entries_here) * bytes_each);
-      for (int64 p = 0; p < entries_here; ++p)
-        std::memcpy(spread.data<unsigned char>() + size(p) * bytes_each, values, bytes_each);
-    }
+    if (one.is_iso)
+      out.values = repeated(one.value, bytes_each, 1);
+    else if (is_iso)
+      spread = repeated(values, bytes_each, entries_here);
   });
   if (out.is_iso) return out;
   out.values = gather_entries(

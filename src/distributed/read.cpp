@@ -12,7 +12,6 @@ namespace rig {
 namespace {
 
 using over_ranks::agree;
-using over_ranks::entry_batch;
 
 constexpr const char* name = "read_matrix";
 
@@ -53,11 +52,18 @@ bool join_parts(const communicator& ranks, io::listed_part<T>& part) {
   return (part.entries_of_file < 0 || all == part.entries_of_file) && (some == 0 || every == 1);
 }
 
+/// Entries of the whole matrix in the order of the file; without values the matrix is iso.
+template <class T>
+struct entries {
+  std::vector<index> rows, columns;
+  buffer values;
+};
+
 /// All entries of a part, the other half of a symmetric file among them, and the lengths of rows.
 template <class T>
-entry_batch entries_of(const io::listed_part<T>& part, std::vector<int64>& lengths) {
+entries<T> entries_of(const io::listed_part<T>& part, std::vector<int64>& lengths) {
   const io::entry_list<T>& list = part.list;
-  entry_batch out;
+  entries<T> out;
   list.file.expect_memory(2 * list.bytes() + 16.0 * part.rows);
   const std::size_t most = list.i.size() * (part.half == io::symmetry::none ? 1 : 2);
   reserve(out.rows, most);
@@ -79,15 +85,16 @@ entry_batch entries_of(const io::listed_part<T>& part, std::vector<int64>& lengt
   return out;
 }
 
-/// This rank's rows from its entries, in the order of the file.
+/// The rows of this rank from the entries that have come.
 template <class T>
-matrix<T> rows_from(const io::listed_part<T>& part, accumulator fold, const entry_batch& mine,
-                    const layout& rows, int rank) {
+matrix<T> rows_from(const io::listed_part<T>& part, accumulator fold, const layout& rows, int rank,
+                    const buffer& i, const buffer& j, const buffer& values) {
   io::entry_list<T> list{*part.file, part.list.has_values};
-  list.reserve(mine.rows.size(), 1);
-  for (std::size_t p = 0; p < mine.rows.size(); ++p) {
-    const T value = list.has_values ? mine.values.data<const T>()[p] : T(1);
-    list.add(rows.place_of(mine.rows[p]), mine.columns[p], value);
+  const std::size_t count = i.bytes() / sizeof(index);
+  list.reserve(count, 1);
+  for (std::size_t p = 0; p < count; ++p) {
+    const T value = list.has_values ? values.data<const T>()[p] : T(1);
+    list.add(rows.place_of(i.data<const index>()[p]), j.data<const index>()[p], value);
   }
   return io::to_matrix(list, rows.rows_of(rank), part.columns, io::symmetry::none, fold);
 }
@@ -105,16 +112,22 @@ std::optional<distributed<matrix<T>>> read_in_parts(const communicator& ranks,
     return {};
   if (!join_parts(ranks, *part)) return {};
   std::vector<int64> lengths;
-  entry_batch read;
+  entries<T> read;
   agree(ranks, name, [&] { read = entries_of(*part, lengths); });
   const layout rows = over_ranks::layout_by_lengths(ranks, name, lengths);
   const bool has_values = part->list.has_values;
-  const entry_batch mine = over_ranks::deliver(ranks, name, rows, read, has_values ? sizeof(T) : 0);
+  const over_ranks::delivery by = over_ranks::deliver_to_rows(ranks, name, rows, read.rows);
+  const auto arrived = [&](const void* elements, std::size_t bytes_each) {
+    return over_ranks::deliver(ranks, name, by, elements, bytes_each);
+  };
+  const buffer i = arrived(read.rows.data(), sizeof(index)),
+               j = arrived(read.columns.data(), sizeof(index)),
+               values = arrived(read.values.data(), has_values ? sizeof(T) : 0);
   const accumulator fold =
       part->entries_of_file < 0 && !has_values ? accumulator::first : part->fold;
   std::optional<matrix<T>> here;
   if (!succeed(ranks, [&] {
-        here = rows_from(*part, fold, mine, rows, ranks.rank());
+        here = rows_from(*part, fold, rows, ranks.rank(), i, j, values);
         return true;
       }))
     return {};

@@ -50,9 +50,11 @@ struct operands {
   rig::layout rows =
       rig::layout::by_partition(std::vector<int>{0, 1, 2, 0, 1, 2, 2, 1, 0, 2, 1, 0}, 3);
   distributed<matrix<float>> a;
+  distributed<matrix<float>> ones;
   distributed<dense<float>> x;
   explicit operands(const rig::communicator& here)
       : a(distributed<matrix<float>>::from_whole(here, whole_a, rows)),
+        ones(a.with_value(1.0f)),
         x(distributed<dense<float>>::from_whole(here, whole_x, rows)) {}
 };
 const std::string edges = file_of("edges.txt", "0 1 2\n1 0 3\n2 0 1\n0 2 5\n");
@@ -119,6 +121,12 @@ TEST_CASE("each allocation of one rank") {
        }},
       {"read_matrix",
        [](const auto& here, const operands&) { rig::read_matrix<float>(here, edges); }},
+      {"transposed",
+       [](const auto&, const operands& of) {
+         rig::mxm(of.a, of.x, sums(), {.transpose_a = true});
+       }},
+      {"closure", [](const auto&,
+                     const operands& of) { rig::closure(of.x, of.ones, rig::min_plus<float>()); }},
       {"explain", [](const auto&, const operands& of) { rig::explain(of.a, of.x, sums()); }},
   };
   for (const auto& [name, work] : calls) {

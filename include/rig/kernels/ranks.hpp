@@ -14,6 +14,7 @@
 
 #include "rig/buffer.hpp"
 #include "rig/communicator.hpp"
+#include "rig/descriptor.hpp"
 #include "rig/error.hpp"
 #include "rig/layout.hpp"
 #include "rig/pattern.hpp"
@@ -32,8 +33,9 @@ struct access;
 
 /// What each rank says before all go on: 0 or 1. After `conclude`, the number of ranks that said 1.
 struct votes {
-  int64 lacking = 0;   ///< this rank lacks the plan
-  int64 features = 0;  ///< this rank exchanges by `exchange::features`
+  int64 lacking = 0;     ///< this rank lacks the plan
+  int64 features = 0;    ///< this rank exchanges by `exchange::features`
+  int64 transposed = 0;  ///< this rank transposes A
 };
 
 /// Why a rank cannot go on. It allocates nothing, because memory may have run out.
@@ -94,10 +96,17 @@ void check_ranks(const char* name, const communicator& ranks, const layout& rows
 /// Throws if a part does not fit its layout.
 void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
                 place where);
-/// Throws on all ranks unless all exchange alike.
+/// Throws on all ranks unless all exchange alike, and transpose A or do not.
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
 /// Throws on all ranks unless all have one layout. Collective.
 void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
+
+/// Throws unless an algorithm's column is by rows, in the layout of A.
+void check_by_rows(const char* name, bool is_by_features, bool is_laid_out_as_a);
+/// What a closure over ranks requires of its shapes and its descriptor.
+void check_closing(const char* name, index rows, index columns, index rows_of_x,
+                   const descriptor& desc);
+[[noreturn]] void refuse_to_settle(const char* name, const char* semiring, index nodes);
 
 /// Rows of X that a rank sends to, and receives from, another rank or has itself.
 struct fetch_pair {
@@ -153,6 +162,16 @@ void gather_rows(const communicator& ranks, const layout& rows, const elements& 
 std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
                                               const pattern& rows_here);
 
+/// Whether all ranks that have entries have one value, and which; of at most 16 bytes. Collective.
+struct plain_iso {
+  bool is_iso;
+  unsigned char value[16];
+};
+plain_iso common_iso(const communicator& ranks, const char* name, int64 entries_here,
+                     std::size_t bytes_each, bool is_iso, const void* value);
+/// One value, `count` times.
+buffer repeated(const void* value, std::size_t bytes_each, int64 count);
+
 /// The values of a matrix without their type; of an iso matrix one value.
 struct plain_values {
   bool is_iso;
@@ -163,15 +182,34 @@ plain_values gather_values(const communicator& ranks, const layout& rows, const 
                            int64 entries_here, std::size_t bytes_each, bool is_iso,
                            const void* values);
 
-/// Entries of the whole matrix in some order, with values of so many bytes, or none.
-struct entry_batch {
-  std::vector<index> rows, columns;
-  buffer values;
+/// Which entries go to which rank.
+struct delivery {
+  std::vector<std::vector<int64>> sent;  ///< by rank, ascending numbers of entries
+  std::vector<int64> received;           ///< by rank, how many entries come from there
 };
-/// Sends each entry to the rank that has its row. A rank gets those of rank 0, then those of rank
-/// 1 and so on, each in the order of the sender. Collective.
-entry_batch deliver(const communicator& ranks, const char* name, const layout& rows,
-                    const entry_batch& from, std::size_t value_bytes);
+/// Entries go to the ranks that have their rows. Collective.
+delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
+                         std::span<const index> row_of_entry);
+/// An element of each entry: from rank 0 first, then from rank 1 and so on, each in the order of
+/// the sender. Collective.
+buffer deliver(const communicator& ranks, const char* name, const delivery& by,
+               const void* elements, std::size_t bytes_each);
+
+/// How the transpose comes from a matrix over ranks.
+struct turn_plan {
+  layout rows;               ///< of the transpose
+  delivery by;               ///< of A's entries
+  std::vector<int64> order;  ///< entry p of the transpose is this one of those that come
+  std::shared_ptr<const pattern> structure;  ///< this rank's rows of the transpose
+
+  std::size_t bytes() const;
+};
+std::shared_ptr<const turn_plan> make_turn_plan(const communicator& ranks, const char* name,
+                                                const layout& rows_of_a, const pattern& rows_here,
+                                                const layout& rows);
+/// The values of the transpose. Collective.
+buffer turn_values(const communicator& ranks, const char* name, const turn_plan& plan,
+                   const void* values, std::size_t bytes_each);
 
 /// The layout by entries of a matrix whose row i has the sum of lengths[i] over ranks. Collective.
 layout layout_by_lengths(const communicator& ranks, const char* name,
