@@ -7,6 +7,7 @@
 /// something distributed is collective: all ranks make the same calls in the same order.
 
 #include "rig/communicator.hpp"
+#include "rig/distributed_algorithms.hpp"
 #include "rig/distributed_closure.hpp"
 #include "rig/distributed_dense.hpp"
 #include "rig/distributed_io.hpp"

@@ -41,6 +41,8 @@ int64 add_into(dense<typename S::accum>& y, const dense<typename S::accum>& t) {
   return changed;
 }
 
+}  // namespace over_ranks
+
 /// y = y ⊕ y·A until nothing changes on any rank. Returns the number of rounds. Collective.
 template <semiring S>
 int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
@@ -50,6 +52,7 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
                 "closure multiplies its own sums: left and accum of the semiring are one type");
   static_assert(!has_finish<S>, "closure multiplies its own sums, so the semiring has no finish");
   static_assert(!positional<S>, "closure over ranks reads no positions");
+  using namespace over_ranks;
   const communicator& ranks = a.communicator();
   agree(ranks, name, [&] {
     check_closing_laws<S>(name);
@@ -70,8 +73,6 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
   }
   return rounds;
 }
-
-}  // namespace over_ranks
 /// @endcond
 
 /// The closure x·A* over ranks: the bits of `closure` on one rank. A is square; x is by rows, in
@@ -84,7 +85,9 @@ int64 close_into(const char* name, distributed<dense<typename S::accum>>& y,
 /// a product per round, as many rounds as the longest of the best walks has arcs. Throws on all
 /// ranks.
 /// @code
-/// auto from = rig::distributed<rig::dense<float>>::from_whole(ranks, {A.rows(), 1, 1e9f}, rows);
+/// rig::dense<float> x(A.rows(), 1, rig::highest<float>());
+/// x(0, 0) = 0;
+/// const auto from = rig::distributed<rig::dense<float>>::from_whole(ranks, x, rows);
 /// const auto lengths = rig::closure(from, parts_of_A, rig::min_plus<float>{});
 /// @endcode
 template <class T, class TA, semiring S>
@@ -104,7 +107,7 @@ distributed<dense<typename S::accum>> closure(const distributed<dense<T>>& x,
     weights.emplace(a, weights_of<S>(a.local(), other));
   });
   auto y = access::make<accum>(ranks, std::move(first), x.layout(), x.columns(), false);
-  over_ranks::close_into("closure", y, *weights, s, given, desc);
+  close_into("closure", y, *weights, s, given, desc);
   return y;
 }
 

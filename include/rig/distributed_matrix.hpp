@@ -103,7 +103,8 @@ class distributed<matrix<T>> {
     auto local = local_.with_values(values);
     return distributed<decltype(local)>(*this, std::move(local));
   }
-  /// The same with one value, as `matrix::with_value`. Not collective. Throws error: range, out_of_memory.
+  /// The same with one value, as `matrix::with_value`. Not collective. Throws error: range,
+  /// out_of_memory.
   template <class Named = void, class Number = Named>
   auto with_value(Number iso) const {
     auto local = local_.template with_value<Named>(iso);

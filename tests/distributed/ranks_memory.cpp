@@ -127,6 +127,11 @@ TEST_CASE("each allocation of one rank") {
        }},
       {"closure", [](const auto&,
                      const operands& of) { rig::closure(of.x, of.ones, rig::min_plus<float>()); }},
+      {"bfs", [](const auto&, const operands& of) { rig::bfs(of.a, 0); }},
+      {"sssp", [](const auto&, const operands& of) { rig::sssp(of.ones, 0); }},
+      {"components", [](const auto&, const operands& of) { rig::components(of.a); }},
+      {"pagerank",
+       [](const auto&, const operands& of) { rig::pagerank(of.a, {.most_iterations = 2}); }},
       {"explain", [](const auto&, const operands& of) { rig::explain(of.a, of.x, sums()); }},
   };
   for (const auto& [name, work] : calls) {
