@@ -14,4 +14,5 @@
 #include "rig/distributed_matrix.hpp"
 #include "rig/distributed_mxm.hpp"
 #include "rig/distributed_mxv.hpp"
+#include "rig/distributed_rows.hpp"
 #include "rig/layout.hpp"

@@ -113,27 +113,29 @@ class distributed<matrix<T>> {
 
   /// Builds what a product with this descriptor and an X of this layout would build: the transpose
   /// with `transpose_a`, and the plan of `fetch`, or for `exchange::features` the whole matrix on
-  /// each rank. Collective. Throws error,
-  /// on all ranks: shape, out_of_memory.
+  /// each rank. Collective. Throws error, on all ranks: shape, cannot (a transpose of an A that is
+  /// not square), out_of_memory.
   const distributed& prepare(const rig::layout& of_x, const descriptor& desc = {}) const {
-    if (desc.transpose_a) {
-      turned().prepare(of_x, {.exchange = desc.exchange});
-      return *this;
-    }
-    const bool is_whole = desc.exchange == exchange::features;
+    const bool is_whole = desc.exchange == exchange::features, turns = desc.transpose_a;
     const auto said = over_ranks::agree(
         ranks_, "prepare",
         [&] {
-          if (of_x.rows() != columns())
-            fail(errc::shape, {"prepare: the matrix has ", columns(), " columns, the layout ",
-                               of_x.rows(), " rows; pass the layout of X"});
+          const index inner = turns ? rows() : columns();
+          if (of_x.rows() != inner)
+            fail(errc::shape, {"prepare: the matrix has ", inner, turns ? " rows" : " columns",
+                               ", the layout ", of_x.rows(), " rows; pass the layout of X"});
           over_ranks::check_ranks("prepare", ranks_, of_x);
         },
         {.lacking = is_whole ? whole_->empty() : plans_->find(of_x) == nullptr,
-         .features = is_whole});
+         .features = is_whole,
+         .transposed = turns});
     over_ranks::require_one_scheme(ranks_, "prepare", said);
-    if (said.lacking > 0 && is_whole) gather("prepare");
-    if (said.lacking > 0 && !is_whole) plan(of_x, "prepare");
+    if (turns)
+      turned().prepare(of_x, {.exchange = desc.exchange});
+    else if (said.lacking > 0 && is_whole)
+      gather("prepare");
+    else if (said.lacking > 0)
+      plan(of_x, "prepare");
     return *this;
   }
   /// Aᵀ with rows in this layout. The pattern's part of the work is kept for `with_values`.

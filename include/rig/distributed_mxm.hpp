@@ -3,6 +3,7 @@
 /// @file
 /// Products over ranks: `mxm` and `explain` of what is distributed.
 
+#include <array>
 #include <cstddef>
 #include <cstring>
 #include <memory>
@@ -143,33 +144,51 @@ void check_mask_of(const communicator& ranks, const layout& rows,
   check_mask(ranks, of.container.layout(), rows, of.container.is_by_features());
 }
 
-template <class S, class TA, class TX, class Mask>
-void check(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x, const Mask& mask,
+template <class S, class TA, class X, class Mask>
+void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask& mask,
            const descriptor& desc, exchange scheme) {
   const bool turns = desc.transpose_a;
   check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
                  turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme,
                  needs_whole_numbers<S>, is_masked<Mask>});
   check_mask_of(a.communicator(), a.layout(), mask);
-  constexpr bool is_converted = !is_ignoring_right<S> && !is_same<TX, typename S::right>;
+  constexpr bool is_converted =
+      !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> && !is_cbsr<X>;
   if constexpr (is_converted && !is_exact<S>)
     if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
       refuse_conversion(x.columns(), of_tile, name_of<S>());
 }
 
+/// An array of X with the bytes of a row.
+struct row_array {
+  const void* data;
+  std::size_t stride, bytes;
+};
+/// The arrays of an X of which a rank fetches rows, and the operand that it makes of them.
+template <class X>
+struct carried;
+template <class T>
+struct carried<dense<T>> {
+  static std::array<row_array, 1> arrays(const dense<T>& x) {
+    return {{{x.data(), static_cast<std::size_t>(x.stride()) * sizeof(T),
+              static_cast<std::size_t>(x.columns()) * sizeof(T)}}};
+  }
+  static dense<T> operand(const dense<T>& like, index rows, const std::array<fetch, 1>& moved) {
+    return dense<T>::view(moved[0].x.template data<const T>(), rows, like.columns());
+  }
+};
+
 /// This rank's product by fetch.
-template <class Element, class S, class TA, class TX, class Mask>
+template <class Element, class S, class TA, class X, class Mask>
 mxm_result<Element, S> multiply_fetched(const distributed<matrix<TA>>& a, const fetch_plan& plan,
-                                        const fetch& fetched, index columns, const Mask& mask,
-                                        const descriptor& desc) {
+                                        const X& x, const Mask& mask, const descriptor& desc) {
   const matrix<TA>& here = a.local();
   const std::size_t bytes = static_cast<std::size_t>(here.nnz()) * sizeof(TA);
   const matrix<TA> local =
       here.iso() ? matrix<TA>(plan.local, here.iso_value())
                  : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
-  const auto x =
-      dense<TX>::view(fetched.x.data<const TX>(), static_cast<index>(plan.columns.size()), columns);
-  auto c = mxm_creating<Element>(local, x, S(), local_mask(mask), access::of_one_rank(a, desc));
+  const descriptor of_one = is_cbsr<X> ? desc : access::of_one_rank(a, desc);
+  auto c = mxm_creating<Element>(local, x, S(), local_mask(mask), of_one);
   if constexpr (has_indices<decltype(c)>)
     if constexpr (positional<S>)
       for (int32& k : c.indices.span())
@@ -178,17 +197,17 @@ mxm_result<Element, S> multiply_fetched(const distributed<matrix<TA>>& a, const 
 }
 
 /// X, A and what they are multiplied by, on their way to the result by rows.
-template <class Element, class S, class TA, class TX, class Mask>
-mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a,
-                                         const distributed<dense<TX>>& x, const Mask& mask,
-                                         const descriptor& desc) {
+template <class Element, class S, class TA, class X, class Mask>
+mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const distributed<X>& x,
+                                         const Mask& mask, const descriptor& desc) {
   const communicator& ranks = a.communicator();
   auto plan = access::find(a, x.layout());
-  const std::size_t bytes = static_cast<std::size_t>(x.columns()) * sizeof(TX);
-  fetch moved;
+  const auto arrays = carried<X>::arrays(x.local());
+  std::array<fetch, arrays.size()> moved;
   const auto start = [&] {
-    moved = start_fetch(*plan, ranks.rank(), x.local().data(),
-                        static_cast<std::size_t>(x.local().stride()) * sizeof(TX), bytes);
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      moved[k] =
+          start_fetch(*plan, ranks.rank(), arrays[k].data, arrays[k].stride, arrays[k].bytes);
   };
   const votes said = agree(ranks, "mxm",
                            [&] {
@@ -199,11 +218,14 @@ mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a,
     plan = access::plan(a, x.layout(), "mxm");
     agree(ranks, "mxm", start);
   }
-  ranks.exchange(moved.sends, moved.receives, desc.stream);
+  for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, desc.stream);
   mxm_result<Element, S> c;
   agree(ranks, "mxm", [&] {
-    finish_fetch(*plan, moved, ranks.rank(), bytes);
-    c = multiply_fetched<Element, S, TA, TX>(a, *plan, moved, x.columns(), mask, desc);
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      finish_fetch(*plan, moved[k], ranks.rank(), arrays[k].bytes);
+    const auto rows = static_cast<index>(plan->columns.size());
+    c = multiply_fetched<Element, S>(a, *plan, carried<X>::operand(x.local(), rows, moved), mask,
+                                     desc);
   });
   return c;
 }

@@ -47,6 +47,7 @@ using rig::matrix;
 struct operands {
   matrix<float> whole_a = random_matrix<float>(12, 12, 4, 1);
   dense<float> whole_x = random_dense<float>(12, 5, 2);
+  rig::quantized codes = rig::quantized::from(whole_x);
   rig::layout rows =
       rig::layout::by_partition(std::vector<int>{0, 1, 2, 0, 1, 2, 2, 1, 0, 2, 1, 0}, 3);
   distributed<matrix<float>> a;
@@ -121,6 +122,11 @@ TEST_CASE("each allocation of one rank") {
        }},
       {"read_matrix",
        [](const auto& here, const operands&) { rig::read_matrix<float>(here, edges); }},
+      {"codes",
+       [](const auto& here, const operands& of) {
+         const auto x = distributed<rig::quantized>::from_whole(here, of.codes, of.rows);
+         rig::mxm(of.a, x, sums());
+       }},
       {"transposed",
        [](const auto&, const operands& of) {
          rig::mxm(of.a, of.x, sums(), {.transpose_a = true});

@@ -67,6 +67,25 @@ TEST_CASE("transposed products") {
   compare_turned<rig::plus_times<float>, float, float>(matrix<float>(0, 0), 2);
 }
 
+TEST_CASE("the transpose is prepared, listed and dropped") {
+  const auto a = random_matrix<float>(30, 30, 5, 51);
+  const auto x = random_dense<float>(30, 4, 52);
+  const auto sums = rig::plus_times<float>();
+  const auto expected = rig::mxm(a, x, sums, turned);
+  run_all(3, [&](const rig::communicator& here) {
+    const auto rows = rig::layout::by_entries(a.structure(), 3);
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto of_x = distributed<dense<float>>::from_whole(here, x, rows);
+    part.prepare(rows, turned);
+    require(part.plans().size() == 1, "one plan");
+    require(same_bits(rig::mxm(part, of_x, sums, turned).gather(), expected), "prepared");
+    if (here.rank() == 1) part.drop_plans();
+    require(same_bits(rig::mxm(part, of_x, sums, turned).gather(), expected), "dropped on one");
+    const auto why = rig::explain(part, of_x, sums, turned);
+    require(why.scheme == rig::exchange::fetch && why.ranks == 3, "explain");
+  });
+}
+
 TEST_CASE("a long column is split as a long row of the transpose is") {
   // Column 5 is full. One rank that transposes in the product reads values in stages, so its sum
   // of one column has another order; that of the transposed matrix has the order of the ranks.

@@ -45,8 +45,8 @@ struct failure {
   char text[1016];  ///< a multiple of 8, as it travels in numbers
 
   failure() = default;
-  failure(errc code, std::string_view words)
-      : code(code), length(static_cast<int32>(std::min(words.size(), sizeof(text)))) {
+  failure(errc kind, std::string_view words)
+      : code(kind), length(static_cast<int32>(std::min(words.size(), sizeof(text)))) {
     std::memcpy(text, words.data(), static_cast<std::size_t>(length));
   }
 };
@@ -101,6 +101,8 @@ void require_one_scheme(const communicator& ranks, const char* name, const votes
 /// Throws on all ranks unless all have one layout. Collective.
 void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
 
+/// Throws unless a product by fetch is what the descriptor means, for an X that is by rows only.
+void check_fetched(const descriptor& desc, bool is_cbsr);
 /// Throws unless an algorithm's column is by rows, in the layout of A.
 void check_by_rows(const char* name, bool is_by_features, bool is_laid_out_as_a);
 /// What a closure over ranks requires of its shapes and its descriptor.
