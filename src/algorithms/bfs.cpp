@@ -2,8 +2,10 @@
 
 #include <vector>
 
+#include "algorithms/columns.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/closure.hpp"
+#include "rig/distributed_algorithms.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 #include "rig/sparse_mxm.hpp"
@@ -55,16 +57,11 @@ RIG_OPERATOR(
     unless_none, static constexpr rig::int32 apply(rig::int32 x, rig::index, rig::index,
                                                    rig::int32 none) { return x == none ? -1 : x; });
 
-/// The closure over S from a first value of the source: a round makes a level. `found` receives
-/// what is known of the levels together.
-template <class S>
-dense<typename S::accum> levels_by_closure(const matrix<bool>& a, index start,
-                                           typename S::accum first, bfs_result& found,
-                                           const bfs_options& given, const descriptor& desc) {
-  using T = typename S::accum;
-  auto out = filled<T>(a.rows(), 1, S::zero(), a.where(), of_operations(desc));
-  const auto source = vector<T>::from_indices(a.rows(), std::span(&start, 1), first).to(a.where());
-  ewise_add(out, none, out, source, binary::second, of_operations(desc));
+/// The closure over S from a first value of the source: a round makes a level.
+template <class S, class Graph>
+auto levels_by_closure(const Graph& a, index start, typename S::accum first, int& max_level,
+                       const bfs_options& given, const descriptor& desc) {
+  auto out = start_column("bfs", a, start, first, S::zero(), of_operations(desc));
   closure_options my;
   if (given.progress) {
     given.progress(0, 1);
@@ -72,8 +69,15 @@ dense<typename S::accum> levels_by_closure(const matrix<bool>& a, index start,
       if (nodes > 0) given.progress(level, nodes);
     };
   }
-  found.max_level = static_cast<int>(close_into("bfs", out, a, S(), my, desc)) - 1;
+  max_level = static_cast<int>(close_into("bfs", out, a, S(), my, desc)) - 1;
   return out;
+}
+/// The levels without parents; −1: not reached.
+template <class Graph>
+auto search_levels(const Graph& a, index start, int& max_level, const bfs_options& given,
+                   const descriptor& desc) {
+  return map<int32>("bfs", levels_by_closure<next_level>(a, start, 0, max_level, given, desc),
+                    unless_none(), highest<int32>(), of_operations(desc));
 }
 
 bfs_result search_by_closure(const matrix<bool>& a, int64 source, const bfs_options& given,
@@ -83,15 +87,13 @@ bfs_result search_by_closure(const matrix<bool>& a, int64 source, const bfs_opti
   bfs_result found;
   if (given.parents) {
     const auto both =
-        levels_by_closure<next_level_and_parent>(a, start, start, found, given, product);
+        levels_by_closure<next_level_and_parent>(a, start, start, found.max_level, given, product);
     found.levels = apply<int32>(both, level_of(), highest<int64>(), other);
     found.parents = apply<int32>(both, parent_of(), highest<int64>(), other);
   } else {
-    found.levels = apply(levels_by_closure<next_level>(a, start, 0, found, given, product),
-                         unless_none(), highest<int32>(), other);
+    found.levels = search_levels(a, start, found.max_level, given, product);
   }
-  found.reached =
-      reduce(apply<int64>(found.levels, binary::greater_equal, 0, other), binary::plus, other);
+  found.reached = count_of("bfs", found.levels, binary::greater_equal, 0, other);
   return found;
 }
 
@@ -138,6 +140,20 @@ bfs_result bfs(const matrix<bool>& a, int64 source, const bfs_options& given,
     return closes ? search_by_closure(a, source, given, desc)
                   : search(to_prepare(a), source, given, desc);
   });
+}
+
+distributed<bfs_result> bfs(const distributed<matrix<bool>>& a, int64 source,
+                            const bfs_options& given, const descriptor& desc) {
+  index start = 0;
+  require_graph("bfs", a, desc, [&] {
+    start = require_sources("bfs", std::span(&source, 1), a.rows())[0];
+    if (given.parents)
+      fail(errc::cannot, {"bfs: parents are not computed over ranks; leave parents unset"});
+  });
+  int max_level = 0;
+  auto levels = search_levels(a, start, max_level, given, of_products(desc));
+  const int64 reached = count_of("bfs", levels, binary::greater_equal, 0, of_operations(desc));
+  return {std::move(levels), reached, max_level};
 }
 
 }  // namespace rig

@@ -4,9 +4,11 @@
 #include <span>
 #include <vector>
 
+#include "algorithms/columns.hpp"
 #include "algorithms/measured.hpp"
 #include "algorithms/preparation.hpp"
 #include "rig/closure.hpp"
+#include "rig/distributed_algorithms.hpp"
 #include "rig/reduce.hpp"
 #include "rig/semirings.hpp"
 
@@ -14,8 +16,9 @@ namespace rig {
 namespace {
 
 template <class T>
-void check(const matrix<T>& a, int64 source, const sssp_options& given, const descriptor& desc) {
-  require_sources("sssp", std::span(&source, 1), a.rows());
+void check(const matrix<T>& a, int64 source, index nodes, const sssp_options& given,
+           const descriptor& desc) {
+  require_sources("sssp", std::span(&source, 1), nodes);
   if (!(given.delta >= 0))
     fail(errc::range, {"sssp: delta is ", given.delta, "; set a number of at least 0"});
   const T least = reduce(a, binary::minimum, desc);
@@ -66,22 +69,39 @@ T width_of(const matrix<T>& a, const sssp_options& given) {
   return width > 0 ? width : 1;
 }
 
+/// The distances, by rounds of one closure. Sets the number of rounds.
+template <class T, class Graph>
+auto distances_of(const Graph& a, int64 source, double width, int& steps, const sssp_options& given,
+                  const descriptor& desc) {
+  auto out =
+      start_column("sssp", a, static_cast<index>(source), T(0), highest<T>(), of_operations(desc));
+  steps =
+      static_cast<int>(close_into("sssp", out, a, min_plus<T>(),
+                                  {.width = width, .progress = given.progress}, of_products(desc)));
+  return out;
+}
+
 template <class T>
 sssp_result<T> paths(const matrix<T>& a, int64 source, const sssp_options& given,
                      const descriptor& desc) {
   const descriptor other = of_operations(desc);
-  check(a, source, given, other);
-  auto from = vector<T>::from_indices(a.rows(), std::span(&source, 1), T(0)).to(a.where());
+  check(a, source, a.rows(), given, other);
   sssp_result<T> found;
-  found.distances = filled<T>(a.rows(), 1, highest<T>(), a.where(), other);
-  ewise_add(found.distances, none, found.distances, from, binary::second, other);
   const auto width = static_cast<double>(width_of(a, given));
-  found.steps =
-      static_cast<int>(close_into("sssp", found.distances, a, min_plus<T>(),
-                                  {.width = width, .progress = given.progress}, of_products(desc)));
-  found.reached =
-      reduce(apply<int64>(found.distances, binary::less, highest<T>(), other), binary::plus, other);
+  found.distances = distances_of<T>(a, source, width, found.steps, given, desc);
+  found.reached = count_of("sssp", found.distances, binary::less, highest<T>(), other);
   return found;
+}
+
+template <class T>
+distributed<sssp_result<T>> paths(const distributed<matrix<T>>& a, int64 source,
+                                  const sssp_options& given, const descriptor& desc) {
+  const descriptor other = of_operations(desc);
+  require_graph("sssp", a, desc, [&] { check(a.local(), source, a.rows(), given, other); });
+  int steps = 0;
+  auto distances = distances_of<T>(a, source, 0, steps, given, desc);
+  const int64 reached = count_of("sssp", distances, binary::less, highest<T>(), other);
+  return {std::move(distances), reached, steps};
 }
 
 }  // namespace
@@ -93,6 +113,15 @@ sssp_result<double> sssp(const matrix<double>& a, int64 source, const sssp_optio
 sssp_result<int64> sssp(const matrix<int64>& a, int64 source, const sssp_options& given,
                         const descriptor& desc) {
   return on_graph("sssp", a, desc, [&] { return paths(a, source, given, desc); });
+}
+
+distributed<sssp_result<double>> sssp(const distributed<matrix<double>>& a, int64 source,
+                                      const sssp_options& given, const descriptor& desc) {
+  return paths(a, source, given, desc);
+}
+distributed<sssp_result<int64>> sssp(const distributed<matrix<int64>>& a, int64 source,
+                                     const sssp_options& given, const descriptor& desc) {
+  return paths(a, source, given, desc);
 }
 
 }  // namespace rig

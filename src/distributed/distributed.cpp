@@ -50,9 +50,9 @@ void check_product(const product_shape& of) {
          {"mxm: A is ", of.rows, "x", of.inner, ", X is ", of.rows_of_x, "x", of.columns,
           "; the first has ", of.inner, " columns, the second ", of.rows_of_x, " rows"});
   check_enum("mxm", "exchange", of.desc.exchange, exchange::features);
-  if (of.desc.transpose_a || of.desc.transpose_b)
-    fail(errc::cannot, {"mxm: a product over ranks does not transpose ",
-                        of.desc.transpose_a ? "A" : "X", "; distribute its transpose"});
+  if (of.desc.transpose_b)
+    fail(errc::cannot,
+         {"mxm: a product over ranks does not transpose X; distribute its transpose"});
   if (!of.desc.kernel.empty() && of.desc.kernel != "row" && of.desc.kernel != "split")
     fail(errc::cannot, {"mxm: kernel '", of.desc.kernel,
                         "' does not run over ranks; name row or split, or none"});
@@ -80,10 +80,42 @@ void refuse_conversion(index columns, index of_tile, const char* semiring) {
                     " reads, so the ranks would sum in other orders; convert X to that type"});
 }
 
+void check_by_rows(const char* name, bool is_by_features, bool is_laid_out_as_a) {
+  if (is_by_features)
+    fail(errc::cannot, {name, ": x is distributed by features; pass it by_rows()"});
+  if (!is_laid_out_as_a)
+    fail(errc::shape, {name, ": x is not in the layout of A; distribute it by A.layout()"});
+}
+
+void check_closing(const char* name, index rows, index columns, index rows_of_x,
+                   const descriptor& desc) {
+  if (rows != columns)
+    fail(errc::shape, {name, ": A is ", rows, "x", columns, ", not square; give a graph's matrix"});
+  if (rows_of_x != rows)
+    fail(errc::shape, {name, ": x has ", rows_of_x, " rows, A ", rows, "; give x a row per node"});
+  const std::pair<bool, const char*> unset[] = {{desc.transpose_a, "transpose_a"},
+                                                {desc.transpose_b, "transpose_b"},
+                                                {desc.replace, "replace"},
+                                                {desc.fill.has_value(), "fill"},
+                                                {!desc.kernel.empty(), "kernel"}};
+  for (const auto& [is_set, field] : unset)
+    if (is_set)
+      fail(errc::cannot,
+           {name, ": ", field, " of the descriptor has no meaning over ranks; leave it unset"});
+}
+
+void refuse_to_settle(const char* name, const char* semiring, index nodes) {
+  fail(errc::range, {name, ": ", semiring, " does not settle: values still change after ", nodes,
+                     " rounds; a cycle improves them without end; change its weights"});
+}
+
 void require_one_scheme(const communicator& ranks, const char* name, const votes& said) {
   if (said.features != 0 && said.features != ranks.size())
     fail(errc::cannot, {name, ": ", said.features, " of ", ranks.size(),
                         " ranks use exchange::features; pass one exchange on all ranks"});
+  if (said.transposed != 0 && said.transposed != ranks.size())
+    fail(errc::cannot, {name, ": ", said.transposed, " of ", ranks.size(),
+                        " ranks transpose A; pass one transpose_a on all ranks"});
 }
 
 namespace {
@@ -116,11 +148,13 @@ int64 received_bytes(const volumes& of, int from) {
 void add_volumes(const volumes& of, ranks_explanation& out) {
   const int ranks = out.ranks = of.ranks.size();
   std::vector<int64> here;
-  reserve(here, size(ranks));
+  agree(of.ranks, "explain", [&] {
+    here = filled<int64>(size(ranks));
+    out.bytes = filled<int64>(size(ranks) * size(ranks));
+  });
   for (int from = 0; from < ranks; ++from)
-    here.push_back(from == of.ranks.rank() ? 0 : received_bytes(of, from));
+    if (from != of.ranks.rank()) here[size(from)] = received_bytes(of, from);
   const std::vector<int64> all = gather_numbers(of.ranks, "explain", here);
-  out.bytes.assign(all.size(), 0);
   int64 sum = 0;
   for (int to = 0; to < ranks; ++to) {
     int64 received = 0;

@@ -3,6 +3,7 @@
 #include "rig/layout.hpp"
 
 #include <algorithm>
+#include <optional>
 
 #include "rig/kernels/cpu/row.hpp"
 #include "rig/kernels/problem.hpp"
@@ -54,10 +55,12 @@ layout layout::contiguous(const integers& rows_of_ranks) {
 }
 
 layout layout::contiguous(const communicator& ranks, checked_index rows_here) {
-  index rows = 0;
+  int64 rows = 0;
   over_ranks::agree(ranks, "layout", [&] { rows = rows_here.as(nullptr, "the number of rows"); });
-  const std::vector<int64> all = over_ranks::gather_numbers(ranks, "layout", {rows});
-  return contiguous(all);  // throws on all ranks alike
+  const auto all = over_ranks::gather_numbers(ranks, "layout", std::span(&rows, 1));
+  std::optional<layout> made;
+  over_ranks::agree(ranks, "layout", [&] { made = contiguous(all); });
+  return *std::move(made);
 }
 
 layout layout::by_entries(const pattern& whole, int ranks) {

@@ -2,60 +2,50 @@
 
 #include "rig/kernels/ranks.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string_view>
 
-#include "storage/integers.hpp"
-#include "storage/room.hpp"
+#include "distributed/exchange.hpp"
 
 namespace rig::over_ranks {
 namespace {
 
-/// An error as it travels.
-struct record {
-  int32 code = 0, length = 0;
-  char text[1016] = {};
-};
-
-/// All ranks except `here`.
-template <class Each>
-void for_others(const communicator& ranks, Each each) {
-  for (int k = 1; k < ranks.size(); ++k) each((ranks.rank() + k) % ranks.size());
-}
-
-/// The record of rank `culprit`, on every rank.
-record told_by(const communicator& ranks, int culprit, const failure* here) {
-  record words;
-  std::vector<message> sends, receives;
-  if (ranks.rank() != culprit) {
-    receives.push_back({culprit, &words, sizeof(words)});
-  } else {
-    words.code = static_cast<int32>(here->code);
-    words.length = static_cast<int32>(std::min(here->text.size(), sizeof(words.text)));
-    std::memcpy(words.text, here->text.data(), size(words.length));
-    for_others(ranks, [&](int rank) { sends.push_back({rank, &words, sizeof(words)}); });
+/// The failure of rank `culprit`, on every rank; by numbers, which take no memory.
+failure told_by(const communicator& ranks, int culprit, const failure* here) {
+  const bool tells = ranks.rank() == culprit;
+  const auto told = [&](int64 number) {
+    return ranks.all_reduce(tells ? number : 0, joining::sum);
+  };
+  failure words;
+  words.code = static_cast<errc>(told(tells ? static_cast<int64>(here->code) : 0));
+  words.length = static_cast<int32>(told(tells ? here->length : 0));
+  for (std::size_t at = 0; at < size(words.length); at += sizeof(int64)) {
+    int64 letters = 0;
+    if (tells) std::memcpy(&letters, here->text + at, sizeof(letters));
+    letters = told(letters);
+    std::memcpy(words.text + at, &letters, sizeof(letters));
   }
-  ranks.exchange(sends, receives);
   return words;
 }
 
 }  // namespace
 
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said) {
-  constexpr int bits = 20;  // of each sum, so for less than 2^20 ranks
+  constexpr int bits = 15;  // of each sum, so for less than 2^15 ranks
   constexpr int64 each = (int64{1} << bits) - 1;
   const int64 failed = here != nullptr;
-  const int64 sums =
-      ranks.all_reduce(said.lacking | said.features << bits | failed << 2 * bits, joining::sum);
-  if (sums >> 2 * bits == 0) return {sums & each, sums >> bits & each};
+  const int64 sums = ranks.all_reduce(
+      said.lacking | said.features << bits | said.transposed << 2 * bits | failed << 3 * bits,
+      joining::sum);
+  if (sums >> 3 * bits == 0) return {sums & each, sums >> bits & each, sums >> 2 * bits & each};
   const auto culprit =
       static_cast<int>(ranks.all_reduce(failed != 0 ? ranks.rank() : ranks.size(), joining::least));
-  const record words = told_by(ranks, culprit, here);
+  const failure words = told_by(ranks, culprit, here);
   std::string_view text(words.text, size(words.length));
-  const std::string start = std::string(name) + ": ";
-  if (text.starts_with(start)) text.remove_prefix(start.size());
-  fail(static_cast<errc>(words.code), {start, "rank ", culprit, " of ", ranks.size(), ": ", text});
+  const std::string_view start = name;
+  if (text.starts_with(start) && text.substr(start.size()).starts_with(": "))
+    text.remove_prefix(start.size() + 2);
+  fail(words.code, {name, ": rank ", culprit, " of ", ranks.size(), ": ", text});
 }
 
 void require_equal(const communicator& ranks, const char* name, const char* what, int64 number) {
@@ -67,78 +57,6 @@ void require_equal(const communicator& ranks, const char* name, const char* what
 }
 
 namespace {
-
-/// Bytes from each rank, this one among them.
-struct received {
-  buffer all;
-  std::vector<std::size_t> begin;
-
-  const unsigned char* from(int rank) const {
-    return all.data<const unsigned char>() + begin[size(rank)];
-  }
-};
-
-std::size_t add_up(std::vector<std::size_t>& begin, int ranks,
-                   const std::function<std::size_t(int)>& bytes) {
-  std::size_t sum = 0;
-  reserve(begin, size(ranks));
-  for (int rank = 0; rank < ranks; ++rank) {
-    begin.push_back(sum);
-    sum += bytes(rank);
-  }
-  return sum;
-}
-
-/// Each pair of ranks exchanges a part; pack(rank, to) writes the part for a rank.
-struct parts {
-  std::function<std::size_t(int rank)> bytes_to, bytes_from;
-  std::function<void(int rank, unsigned char* to)> pack;
-};
-received exchange_parts(
-    const communicator& ranks, const char* name, const parts& of,
-    const std::function<void()>& before = [] {}) {
-  received in;
-  buffer out;
-  std::vector<message> sends, receives;
-  agree(ranks, name, [&] {
-    before();
-    std::vector<std::size_t> out_begin;
-    out = buffer::allocate(add_up(out_begin, ranks.size(), of.bytes_to));
-    in.all = buffer::allocate(add_up(in.begin, ranks.size(), of.bytes_from));
-    if (of.bytes_to(ranks.rank()) > 0)
-      of.pack(ranks.rank(), in.all.data<unsigned char>() + in.begin[size(ranks.rank())]);
-    for_others(ranks, [&](int rank) {
-      unsigned char* const to = out.data<unsigned char>() + out_begin[size(rank)];
-      if (of.bytes_to(rank) > 0) of.pack(rank, to);
-      sends.push_back({rank, to, of.bytes_to(rank)});
-      receives.push_back(
-          {rank, in.all.data<unsigned char>() + in.begin[size(rank)], of.bytes_from(rank)});
-    });
-  });
-  ranks.exchange(sends, receives);
-  return in;
-}
-
-/// The same where every rank gets all bytes of this one.
-received gather_parts(
-    const communicator& ranks, const char* name, const void* here, std::size_t bytes,
-    const std::function<std::size_t(int)>& bytes_from,
-    const std::function<void()>& before = [] {}) {
-  received in;
-  std::vector<message> sends, receives;
-  agree(ranks, name, [&] {
-    before();
-    in.all = buffer::allocate(add_up(in.begin, ranks.size(), bytes_from));
-    unsigned char* const to = in.all.data<unsigned char>();
-    if (bytes > 0) std::memcpy(to + in.begin[size(ranks.rank())], here, bytes);
-    for_others(ranks, [&](int rank) {
-      sends.push_back({rank, const_cast<void*>(here), bytes});
-      receives.push_back({rank, to + in.begin[size(rank)], bytes_from(rank)});
-    });
-  });
-  ranks.exchange(sends, receives);
-  return in;
-}
 
 /// Whether numbers ascend by one each.
 bool are_adjacent(const std::vector<index>& numbers) {
@@ -208,9 +126,10 @@ std::size_t fetch_plan::bytes() const {
 std::shared_ptr<const fetch_plan> make_fetch_plan(const communicator& ranks, const char* name,
                                                   std::shared_ptr<const pattern> rows_here,
                                                   const layout& of_x) {
-  auto plan = std::make_shared<fetch_plan>();
+  std::shared_ptr<fetch_plan> plan;
   std::vector<std::vector<index>> wanted;
   agree(ranks, name, [&] {
+    plan = std::make_shared<fetch_plan>();
     plan->original = std::move(rows_here);
     renumber(*plan);
     wanted.resize(size(ranks.size()));
@@ -317,7 +236,7 @@ void copy_each(index count, std::size_t bytes, To to_row, From from_row) {
 }  // namespace
 
 void rows_to_features(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make) {
+                      const callback<void*>& make) {
   const features_of all{ranks, rows, from};
   const int here = ranks.rank();
   const auto* const data = static_cast<const unsigned char*>(from.data);
@@ -342,7 +261,7 @@ void rows_to_features(const communicator& ranks, const layout& rows, const eleme
 }
 
 void features_to_rows(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make) {
+                      const callback<void*>& make) {
   const features_of all{ranks, rows, from};
   const int here = ranks.rank();
   const auto* const data = static_cast<const unsigned char*>(from.data);
@@ -369,7 +288,7 @@ void features_to_rows(const communicator& ranks, const layout& rows, const eleme
 }
 
 void gather_rows(const communicator& ranks, const layout& rows, const elements& from,
-                 const std::function<void*()>& make) {
+                 const callback<void*>& make) {
   const std::size_t bytes = size(from.columns) * from.bytes_each;
   const index here = rows.rows_of(ranks.rank());
   unsigned char* out = nullptr;
@@ -473,37 +392,46 @@ struct header {
 
 }  // namespace
 
-plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
-                           int64 entries_here, std::size_t bytes_each, bool is_iso,
-                           const void* values) {
+plain_iso common_iso(const communicator& ranks, const char* name, int64 entries_here,
+                     std::size_t bytes_each, bool is_iso, const void* value) {
   header mine;
   mine.is_iso = is_iso;
   mine.has_entries = entries_here > 0;
-  if (is_iso) std::memcpy(mine.iso, values, bytes_each);
-  const received in =
-      gather_parts(ranks, "mxm", &mine, sizeof(mine), [](int) { return sizeof(header); });
-  plain_values out{true, {}};
-  const unsigned char* iso = mine.iso;  // of the first rank that has entries, if one has
-  bool is_found = false;
+  if (is_iso) std::memcpy(mine.iso, value, bytes_each);
+  const received in = gather_parts(
+      ranks, name, &mine, sizeof(mine), [](int) { return sizeof(header); }, nothing);
+  plain_iso out{true, {}};
+  std::memcpy(out.value, mine.iso, sizeof(out.value));
+  bool is_found = false;  // the value of the first rank that has entries, if one has
   for (int rank = 0; rank < ranks.size(); ++rank) {
     header theirs;
     std::memcpy(&theirs, in.from(rank), sizeof(theirs));
     if (theirs.has_entries == 0) continue;
-    const unsigned char* const value = in.from(rank) + offsetof(header, iso);
-    if (!is_found) iso = value;
+    if (!is_found) std::memcpy(out.value, theirs.iso, sizeof(out.value));
     is_found = true;
-    out.is_iso &= theirs.is_iso != 0 && std::memcmp(value, iso, bytes_each) == 0;
+    out.is_iso &= theirs.is_iso != 0 && std::memcmp(theirs.iso, out.value, bytes_each) == 0;
   }
+  return out;
+}
+
+buffer repeated(const void* value, std::size_t bytes_each, int64 count) {
+  buffer out = buffer::allocate(size(count) * bytes_each);
+  for (int64 p = 0; p < count; ++p)
+    std::memcpy(out.data<unsigned char>() + size(p) * bytes_each, value, bytes_each);
+  return out;
+}
+
+plain_values gather_values(const communicator& ranks, const layout& rows, const pattern& whole,
+                           int64 entries_here, std::size_t bytes_each, bool is_iso,
+                           const void* values) {
+  const plain_iso one = common_iso(ranks, "mxm", entries_here, bytes_each, is_iso, values);
+  plain_values out{one.is_iso, {}};
   buffer spread;
   agree(ranks, "mxm", [&] {
-    if (out.is_iso) {
-      out.values = buffer::allocate(bytes_each);
-      std::memcpy(out.values.data(), iso, bytes_each);
-    } else if (is_iso) {
-      spread = buffer::allocate(size(entries_here) * bytes_each);
-      for (int64 p = 0; p < entries_here; ++p)
-        std::memcpy(spread.data<unsigned char>() + size(p) * bytes_each, values, bytes_each);
-    }
+    if (one.is_iso)
+      out.values = repeated(one.value, bytes_each, 1);
+    else if (is_iso)
+      spread = repeated(values, bytes_each, entries_here);
   });
   if (out.is_iso) return out;
   out.values = gather_entries(
@@ -513,7 +441,7 @@ plain_values gather_values(const communicator& ranks, const layout& rows, const 
 }
 
 std::vector<int64> gather_numbers(const communicator& ranks, const char* name,
-                                  const std::vector<int64>& here) {
+                                  std::span<const int64> here) {
   const std::size_t bytes = here.size() * sizeof(int64);
   std::vector<int64> out;
   const received in = gather_parts(

@@ -56,12 +56,9 @@ void check(const input_file& file, const read_options& options) {
                        " is neither a blank nor one of , ; : |"});
 }
 
-}  // namespace
-
+/// Adds the edges to the list. Returns the number of nodes.
 template <class T>
-matrix<T> read_edge_list(input_file& file, const read_options& options) {
-  check(file, options);
-  entry_list<T> list{file, false};
+index read_edges(input_file& file, const read_options& options, entry_list<T>& list) {
   const index last = (options.nodes > 0 ? index(options.nodes) : highest<index>()) - 1;
   index nodes = options.nodes;
   std::string_view line;
@@ -82,14 +79,47 @@ matrix<T> read_edge_list(input_file& file, const read_options& options) {
     list.add(i, j, value);
     nodes = std::max({nodes, i + 1, j + 1});
   }
-  const accumulator fold = list.has_values ? options.duplicates : accumulator::first;
-  return to_matrix(list, nodes, nodes, symmetry::none, fold);
+  return nodes;
+}
+
+/// How entries at one position are joined.
+template <class T>
+accumulator fold_of(const entry_list<T>& list, const read_options& options) {
+  return list.has_values ? options.duplicates : accumulator::first;
+}
+
+}  // namespace
+
+template <class T>
+matrix<T> read_edge_list(input_file& file, const read_options& options) {
+  check(file, options);
+  entry_list<T> list{file, false};
+  const index nodes = read_edges(file, options, list);
+  return to_matrix(list, nodes, nodes, symmetry::none, fold_of(list, options));
+}
+
+template <class T>
+std::unique_ptr<listed_part<T>> list_edges(input_file& file, const read_options& options, int part,
+                                           int parts) {
+  check(file, options);
+  auto out = std::make_unique<listed_part<T>>(
+      lines_of(file.path(), file.position(), file.size(), part, parts), file.path());
+  out->list.has_values = false;
+  out->rows = out->columns = read_edges(*out->file, options, out->list);
+  out->fold = fold_of(out->list, options);
+  return out;
 }
 
 template matrix<float> read_edge_list(input_file&, const read_options&);
+template std::unique_ptr<listed_part<float>> list_edges(input_file&, const read_options&, int, int);
 template matrix<double> read_edge_list(input_file&, const read_options&);
+template std::unique_ptr<listed_part<double>> list_edges(input_file&, const read_options&, int,
+                                                         int);
 template matrix<int32> read_edge_list(input_file&, const read_options&);
+template std::unique_ptr<listed_part<int32>> list_edges(input_file&, const read_options&, int, int);
 template matrix<int64> read_edge_list(input_file&, const read_options&);
+template std::unique_ptr<listed_part<int64>> list_edges(input_file&, const read_options&, int, int);
 template matrix<bool> read_edge_list(input_file&, const read_options&);
+template std::unique_ptr<listed_part<bool>> list_edges(input_file&, const read_options&, int, int);
 
 }  // namespace rig::io

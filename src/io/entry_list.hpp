@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <numeric>
+#include <string>
 #include <tuple>
 #include <utility>
 #include <vector>
 
 #include "io/input_file.hpp"
 #include "rig/accumulate.hpp"
+#include "rig/io.hpp"
 #include "rig/matrix.hpp"
 
 namespace rig::io {
@@ -61,6 +63,38 @@ struct entry_list {
   }
 };
 
+/// The value at (j, i) of one at (i, j).
+template <class T>
+T mirrored(T value, symmetry half) {
+  if constexpr (is_same<T, bool>)
+    return value;
+  else
+    return half == symmetry::skew ? -value : value;
+}
+
+/// What some lines of a file list. The file is kept open for the list.
+template <class T>
+struct listed_part {
+  std::unique_ptr<input_file> file;
+  entry_list<T> list;
+  index rows = 0, columns = 0;
+  symmetry half = symmetry::none;
+  int64 entries_of_file = -1;  ///< as the file claims; −1: it does not
+  accumulator fold = accumulator::none;
+
+  listed_part(const file_part& lines, const std::string& path)
+      : file(std::make_unique<input_file>(path, lines)), list{*file} {}
+};
+
+// The parts of a file that is read in parts; each starts at the file's first byte. A result is
+// absent if the format is read as a whole.
+template <class T>
+std::unique_ptr<listed_part<T>> list_matrix_market(input_file& file, const read_options& options,
+                                                   int part, int parts);
+template <class T>
+std::unique_ptr<listed_part<T>> list_edges(input_file& file, const read_options& options, int part,
+                                           int parts);
+
 /// Refuses the file because two entries share a position, or lie at (i, j) and (j, i) of a
 /// symmetric file.
 template <class T>
@@ -111,13 +145,10 @@ csr_arrays<Offset, T> scatter(const entry_list<T>& list, index rows, symmetry ha
     out.entries[at] = j;
     if (list.has_values) out.values[at] = list.values[p];
     if (!mirror || i == j) continue;
-    const Offset mirrored = --offsets[j];
-    out.entries[mirrored] = i;
+    const Offset across = --offsets[j];
+    out.entries[across] = i;
     if (!list.has_values) continue;
-    if constexpr (is_same<T, bool>)
-      out.values[mirrored] = out.values[at];
-    else
-      out.values[mirrored] = half == symmetry::skew ? -out.values[at] : out.values[at];
+    out.values[across] = mirrored(out.values[at], half);
   }
   return out;
 }

@@ -17,6 +17,13 @@ inline constexpr std::string_view matrix_market_magic = "%%MatrixMarket";
 inline bool is_npy(input_file& file) { return file.peek(npy_magic.size()) == npy_magic; }
 inline bool is_npz(input_file& file) { return file.peek(npz_magic.size()) == npz_magic; }
 
+/// Whether the file is Matrix Market, by its first line or by its name. The name makes a damaged
+/// banner an error instead of an edge list's comment.
+bool is_matrix_market(input_file& file);
+
+/// Throws unless duplicates are folded by an operator, or refused.
+void check_duplicates(const std::string& path, const read_options& options);
+
 /// Runs `work` on a file; every out-of-memory error names the file.
 template <class Work>
 auto naming(const std::string& path, Work&& work) {

@@ -62,6 +62,21 @@ std::string in_quotes(std::string_view text) {
   return result + (text.size() > shown ? "…\"" : "\"");
 }
 
+file_part lines_of(const std::string& path, int64 from, int64 size, int part, int parts) {
+  // A line belongs to the part in which it begins.
+  const auto begin = [&](int of) {
+    const int64 near = from + (size - from) / parts * of;
+    if (of == parts) return size;
+    if (near <= from) return from;
+    input_file file(path, {"lines", near - 1, size - near + 1, false});
+    std::string_view rest;
+    file.next_line(rest);
+    return near - 1 + file.position();
+  };
+  const int64 first = begin(part);
+  return {"lines", first, begin(part + 1) - first, false};
+}
+
 input_file::input_file(const std::string& path)
     : path_(path), text_(std::make_unique_for_overwrite<char[]>(buffer_bytes)) {
   open();

@@ -48,6 +48,11 @@ class input_file {
   const std::string& path() const { return path_; }
   /// Bytes on disk; 0 if unknown (a pipe).
   int64 size() const { return size_; }
+  /// Whether the bytes are compressed, or their number is not known: then no part of the text can
+  /// be located.
+  bool is_stream() const { return size_ == 0 || raw_ != nullptr; }
+  /// The byte of the file, or of the part, that is read next; unless it is a stream.
+  int64 position() const { return raw_read_ - static_cast<int64>(end_ - begin_); }
   /// CRC-32 of the bytes that arrived, including unread ones; only for a part.
   unsigned long crc() const { return crc_; }
 
@@ -100,6 +105,9 @@ class input_file {
   std::chrono::steady_clock::time_point next_report_;
   bool reported_ = false;
 };
+
+/// Of the lines from byte `from` on, in `parts` parts of like length, the bytes of one part.
+file_part lines_of(const std::string& path, int64 from, int64 size, int part, int parts);
 
 /// A piece of a file for messages: cut to 40 bytes, with unprintable bytes escaped.
 std::string in_quotes(std::string_view text);

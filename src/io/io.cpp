@@ -7,18 +7,22 @@
 #include "rig/graph.hpp"
 
 namespace rig {
-namespace {
 
-/// Whether the file is Matrix Market, by its first line or by its name. The name makes a damaged
-/// banner an error instead of an edge list's comment.
-bool is_matrix_market(io::input_file& file) {
+bool io::is_matrix_market(input_file& file) {
   const std::string& path = file.path();
   if (path.ends_with(".mtx") || path.ends_with(".mtx.gz")) return true;
-  const std::string_view head = file.peek(io::matrix_market_magic.size());
-  return std::equal(head.begin(), head.end(), io::matrix_market_magic.begin(),
-                    io::matrix_market_magic.end(),
-                    [](char x, char y) { return (x | 32) == (y | 32); });
+  const std::string_view head = file.peek(matrix_market_magic.size());
+  return std::equal(head.begin(), head.end(), matrix_market_magic.begin(),
+                    matrix_market_magic.end(), [](char x, char y) { return (x | 32) == (y | 32); });
 }
+
+void io::check_duplicates(const std::string& path, const read_options& options) {
+  if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
+    fail(errc::range, {path, ": duplicates are folded by an operator such as plus or maximum; set ",
+                       "read_options::duplicates to one, or to none to refuse them"});
+}
+
+namespace {
 
 /// Whether the name says that lines hold numbers and commas.
 bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.ends_with(".csv.gz"); }
@@ -26,7 +30,7 @@ bool is_csv(const std::string& path) { return path.ends_with(".csv") || path.end
 template <class T>
 matrix<T> read_sparse(io::input_file& file, const read_options& options) {
   if (io::is_npz(file)) return io::read_npz_matrix<T>(file, options);
-  if (is_matrix_market(file)) return io::read_matrix_market<T>(file, options);
+  if (io::is_matrix_market(file)) return io::read_matrix_market<T>(file, options);
   return io::read_edge_list<T>(file, options);
 }
 
@@ -35,10 +39,7 @@ matrix<T> read_sparse(io::input_file& file, const read_options& options) {
 template <class T>
 matrix<T> read_matrix(const std::string& path, const read_options& options) {
   return io::naming(path, [&] {
-    if (options.duplicates == accumulator::own || options.duplicates > accumulator::logical_and)
-      fail(errc::range,
-           {path, ": duplicates are folded by an operator such as plus or maximum; set ",
-            "read_options::duplicates to one, or to none to refuse them"});
+    io::check_duplicates(path, options);
     io::input_file file(path);
     if (io::is_npy(file))
       fail(errc::format, {path, ": .npy holds a dense matrix; read it with read_dense"});
@@ -52,7 +53,7 @@ dense<T> read_dense(const std::string& path) {
   return io::naming(path, [&] {
     io::input_file file(path);
     if (io::is_npy(file)) return io::read_npy<T>(file);
-    if (is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
+    if (io::is_matrix_market(file)) return io::read_matrix_market_dense<T>(file);
     if (is_csv(path)) return io::read_csv<T>(file);
     if (io::is_npz(file))
       fail(errc::format, {path, ": .npz holds several arrays; name one: read_dense(path, array)"});

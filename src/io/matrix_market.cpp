@@ -217,9 +217,9 @@ index read_index(const input_file& file, const char* what, word_reader& words, i
   file.refuse({what, " ", in_quotes(words.peek()), " is outside 1..", count});
 }
 
-/// Calls sink(i, j, value) for each entry in file order.
+/// Calls sink(i, j, value) for each entry in file order. Returns their number.
 template <class T, class Sink>
-void read_entries(input_file& file, const header& head, Sink&& sink) {
+int64 read_lines(input_file& file, const header& head, Sink&& sink) {
   const integer_range range = allowed<T>(head);
   // The row of the first stored element of column j in an array.
   const auto top = [&](index j) {
@@ -245,6 +245,12 @@ void read_entries(input_file& file, const header& head, Sink&& sink) {
     ++listed;
     if (head.array && ++i == head.rows) i = top(++j);
   }
+  return listed;
+}
+/// The same for all entries of the file.
+template <class T, class Sink>
+void read_entries(input_file& file, const header& head, Sink&& sink) {
+  const int64 listed = read_lines<T>(file, head, sink);
   if (listed != head.entries)
     file.refuse({"the file ends after ", listed, " of ", head.entries, " entries"});
 }
@@ -321,6 +327,24 @@ matrix<T> read_matrix_market(input_file& file, const read_options& options) {
 }
 
 template <class T>
+std::unique_ptr<listed_part<T>> list_matrix_market(input_file& file, const read_options& options,
+                                                   int part, int parts) {
+  const header head = read_header(file, options.duplicates != accumulator::none);
+  if (head.array) return {};
+  const auto fold = head.half == symmetry::skew ? accumulator::none : options.duplicates;
+  auto out = std::make_unique<listed_part<T>>(
+      lines_of(file.path(), file.position(), file.size(), part, parts), file.path());
+  out->list.has_values = head.written != numbers::none;
+  out->rows = head.rows;
+  out->columns = head.columns;
+  out->entries_of_file = head.entries;
+  out->half = head.half;
+  out->fold = fold;
+  read_lines<T>(*out->file, head, [&](index i, index j, T value) { out->list.add(i, j, value); });
+  return out;
+}
+
+template <class T>
 dense<T> read_matrix_market_dense(input_file& file) {
   const header head = read_header(file);
   if (!head.array) {
@@ -338,20 +362,26 @@ dense<T> read_matrix_market_dense(input_file& file) {
   dense<T> full(head.rows, head.columns);
   read_entries<T>(file, head, [&](index i, index j, T value) {
     full(i, j) = value;
-    if (i == j || head.half == symmetry::none) return;
-    if constexpr (is_same<T, bool>)
-      full(j, i) = value;
-    else
-      full(j, i) = head.half == symmetry::skew ? -value : value;
+    if (i != j && head.half != symmetry::none) full(j, i) = mirrored(value, head.half);
   });
   return full;
 }
 
 template matrix<float> read_matrix_market(input_file&, const read_options&);
+template std::unique_ptr<listed_part<float>> list_matrix_market(input_file&, const read_options&,
+                                                                int, int);
 template matrix<double> read_matrix_market(input_file&, const read_options&);
+template std::unique_ptr<listed_part<double>> list_matrix_market(input_file&, const read_options&,
+                                                                 int, int);
 template matrix<int32> read_matrix_market(input_file&, const read_options&);
+template std::unique_ptr<listed_part<int32>> list_matrix_market(input_file&, const read_options&,
+                                                                int, int);
 template matrix<int64> read_matrix_market(input_file&, const read_options&);
+template std::unique_ptr<listed_part<int64>> list_matrix_market(input_file&, const read_options&,
+                                                                int, int);
 template matrix<bool> read_matrix_market(input_file&, const read_options&);
+template std::unique_ptr<listed_part<bool>> list_matrix_market(input_file&, const read_options&,
+                                                               int, int);
 
 template dense<float> read_matrix_market_dense(input_file&);
 template dense<double> read_matrix_market_dense(input_file&);

@@ -31,8 +31,13 @@ inline void check(int code, const char* call) {
 /// A duplicate of the caller's communicator, so that their messages do not meet.
 struct duplicate {
   MPI_Comm ranks = MPI_COMM_NULL;
+  /// Has room for two messages with each rank, so that a call in which one rank fails is rare.
+  std::vector<MPI_Request> started;
 
   explicit duplicate(MPI_Comm of) {
+    int size = 0;
+    check(MPI_Comm_size(of, &size), "MPI_Comm_size");
+    started.reserve(2 * static_cast<std::size_t>(size));
     check(MPI_Comm_dup(of, &ranks), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(ranks, MPI_ERRORS_RETURN);
   }
@@ -60,7 +65,8 @@ void start_parts(std::span<const message> messages, std::vector<MPI_Request>& st
 inline void exchange(void* state, std::span<const message> sends, std::span<const message> receives,
                      void*) {
   const MPI_Comm ranks = static_cast<duplicate*>(state)->ranks;
-  std::vector<MPI_Request> started;
+  std::vector<MPI_Request>& started = static_cast<duplicate*>(state)->started;
+  started.clear();
   start_parts(receives, started, [&](void* data, int bytes, int rank, MPI_Request* request) {
     check(MPI_Irecv(data, bytes, MPI_BYTE, rank, 0, ranks, request), "MPI_Irecv");
   });

@@ -2,41 +2,78 @@
 
 // What products over ranks need without the type of a semiring: agreement, plans, exchanges.
 
+#include <algorithm>
 #include <cstddef>
+#include <cstring>
 #include <exception>
-#include <functional>
 #include <memory>
 #include <new>
-#include <string>
+#include <span>
+#include <string_view>
 #include <vector>
 
 #include "rig/buffer.hpp"
 #include "rig/communicator.hpp"
+#include "rig/descriptor.hpp"
 #include "rig/error.hpp"
 #include "rig/layout.hpp"
 #include "rig/pattern.hpp"
 
+namespace rig {
+
+/// A container whose rows are on several ranks: of a `matrix`, a `dense` or an `indexed_dense`.
+template <class Container>
+class distributed;
+
+}  // namespace rig
+
 namespace rig::over_ranks {
+
+struct access;
 
 /// What each rank says before all go on: 0 or 1. After `conclude`, the number of ranks that said 1.
 struct votes {
-  int64 lacking = 0;   ///< this rank lacks the plan
-  int64 features = 0;  ///< this rank exchanges by `exchange::features`
+  int64 lacking = 0;     ///< this rank lacks the plan
+  int64 features = 0;    ///< this rank exchanges by `exchange::features`
+  int64 transposed = 0;  ///< this rank transposes A
 };
 
-/// Why a rank cannot go on.
+/// Why a rank cannot go on. It allocates nothing, because memory may have run out.
 struct failure {
-  errc code;
-  std::string text;
+  errc code = errc::cannot;
+  int32 length = 0;
+  char text[1016];  ///< a multiple of 8, as it travels in numbers
+
+  failure() = default;
+  failure(errc kind, std::string_view words)
+      : code(kind), length(static_cast<int32>(std::min(words.size(), sizeof(text)))) {
+    std::memcpy(text, words.data(), static_cast<std::size_t>(length));
+  }
+};
+
+/// Work that a call does before it returns. It allocates nothing, unlike std::function.
+template <class Result>
+class callback {
+ public:
+  template <class Work>
+  callback(const Work& work)
+      : work_(&work),
+        call_([](const void* of) -> Result { return (*static_cast<const Work*>(of))(); }) {}
+  Result operator()() const { return call_(work_); }
+
+ private:
+  const void* work_;
+  Result (*call_)(const void*);
 };
 
 /// Joins the ranks' votes. If a rank failed, throws its error on all of them. Collective.
 votes conclude(const communicator& ranks, const char* name, const failure* here, votes said = {});
 
-/// Runs work, which makes no collective call, and concludes. Collective.
+/// Runs work, which makes no collective call, and concludes. What allocates is such work: a rank
+/// that lacks memory then fails with the others. Collective.
 template <class Work>
 votes agree(const communicator& ranks, const char* name, Work&& work, votes said = {}) {
-  failure here{errc::cannot, "an exception without a text"};
+  failure here(errc::cannot, "an exception without a text");
   const failure* failed = &here;
   try {
     work();
@@ -54,6 +91,24 @@ votes agree(const communicator& ranks, const char* name, Work&& work, votes said
 
 /// Throws on all ranks if their numbers differ. Collective.
 void require_equal(const communicator& ranks, const char* name, const char* what, int64 number);
+/// Throws unless the layout has as many ranks as the communicator.
+void check_ranks(const char* name, const communicator& ranks, const layout& rows);
+/// Throws if a part does not fit its layout.
+void check_part(const char* name, const communicator& ranks, const layout& rows, index rows_here,
+                place where);
+/// Throws on all ranks unless all exchange alike, and transpose A or do not.
+void require_one_scheme(const communicator& ranks, const char* name, const votes& said);
+/// Throws on all ranks unless all have one layout. Collective.
+void require_one_layout(const communicator& ranks, const char* name, const layout& rows);
+
+/// Throws unless a product by fetch is what the descriptor means, for an X that is by rows only.
+void check_fetched(const descriptor& desc, bool is_cbsr);
+/// Throws unless an algorithm's column is by rows, in the layout of A.
+void check_by_rows(const char* name, bool is_by_features, bool is_laid_out_as_a);
+/// What a closure over ranks requires of its shapes and its descriptor.
+void check_closing(const char* name, index rows, index columns, index rows_of_x,
+                   const descriptor& desc);
+[[noreturn]] void refuse_to_settle(const char* name, const char* semiring, index nodes);
 
 /// Rows of X that a rank sends to, and receives from, another rank or has itself.
 struct fetch_pair {
@@ -98,16 +153,26 @@ struct elements {
 /// Changes the distribution. `make` allocates this rank's part of the result, whose rows are
 /// packed. Collective.
 void rows_to_features(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make);
+                      const callback<void*>& make);
 void features_to_rows(const communicator& ranks, const layout& rows, const elements& from,
-                      const std::function<void*()>& make);
+                      const callback<void*>& make);
 /// All rows on each rank. Collective.
 void gather_rows(const communicator& ranks, const layout& rows, const elements& from,
-                 const std::function<void*()>& make);
+                 const callback<void*>& make);
 
 /// The pattern of the whole matrix, from each rank's rows. Collective.
 std::shared_ptr<const pattern> gather_pattern(const communicator& ranks, const layout& rows,
                                               const pattern& rows_here);
+
+/// Whether all ranks that have entries have one value, and which; of at most 16 bytes. Collective.
+struct plain_iso {
+  bool is_iso;
+  unsigned char value[16];
+};
+plain_iso common_iso(const communicator& ranks, const char* name, int64 entries_here,
+                     std::size_t bytes_each, bool is_iso, const void* value);
+/// One value, `count` times.
+buffer repeated(const void* value, std::size_t bytes_each, int64 count);
 
 /// The values of a matrix without their type; of an iso matrix one value.
 struct plain_values {
@@ -119,8 +184,41 @@ plain_values gather_values(const communicator& ranks, const layout& rows, const 
                            int64 entries_here, std::size_t bytes_each, bool is_iso,
                            const void* values);
 
+/// Which entries go to which rank.
+struct delivery {
+  std::vector<std::vector<int64>> sent;  ///< by rank, ascending numbers of entries
+  std::vector<int64> received;           ///< by rank, how many entries come from there
+};
+/// Entries go to the ranks that have their rows. Collective.
+delivery deliver_to_rows(const communicator& ranks, const char* name, const layout& rows,
+                         std::span<const index> row_of_entry);
+/// An element of each entry: from rank 0 first, then from rank 1 and so on, each in the order of
+/// the sender. Collective.
+buffer deliver(const communicator& ranks, const char* name, const delivery& by,
+               const void* elements, std::size_t bytes_each);
+
+/// How the transpose comes from a matrix over ranks.
+struct turn_plan {
+  layout rows;               ///< of the transpose
+  delivery by;               ///< of A's entries
+  std::vector<int64> order;  ///< entry p of the transpose is this one of those that come
+  std::shared_ptr<const pattern> structure;  ///< this rank's rows of the transpose
+
+  std::size_t bytes() const;
+};
+std::shared_ptr<const turn_plan> make_turn_plan(const communicator& ranks, const char* name,
+                                                const layout& rows_of_a, const pattern& rows_here,
+                                                const layout& rows);
+/// The values of the transpose. Collective.
+buffer turn_values(const communicator& ranks, const char* name, const turn_plan& plan,
+                   const void* values, std::size_t bytes_each);
+
+/// The layout by entries of a matrix whose row i has the sum of lengths[i] over ranks. Collective.
+layout layout_by_lengths(const communicator& ranks, const char* name,
+                         std::span<const int64> lengths);
+
 /// Numbers of each rank, rank by rank. Collective.
 std::vector<int64> gather_numbers(const communicator& ranks, const char* name,
-                                  const std::vector<int64>& here);
+                                  std::span<const int64> here);
 
 }  // namespace rig::over_ranks

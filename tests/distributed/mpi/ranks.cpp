@@ -1,8 +1,11 @@
 // Ranks of MPI: the bits of one rank, and an error of one rank on all of them. Run by mpirun; each
 // rank returns 0 if it finds nothing wrong.
 
+#include <unistd.h>
+
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <string_view>
 
 #include "distributed/product_cases.hpp"
@@ -50,6 +53,32 @@ bool fails_together(const rig::communicator& here, const rig::matrix<float>& a) 
   return false;
 }
 
+/// The bits of one rank: of a transposed product, of levels and labels, and of what a file holds.
+bool are_right(const rig::communicator& here, const rig::matrix<float>& a) {
+  const rig::descriptor turned = {.transpose_a = true, .threads = 1};
+  const auto rows = layout_of(a.structure(), here.size(), 1, 4);
+  const auto part = rig::distributed<rig::matrix<float>>::from_whole(here, a, rows);
+  const auto x = random_dense<float>(a.columns(), 3, 5);
+  const auto of_x = rig::distributed<rig::dense<float>>::from_whole(here, x, rows);
+  const auto sums = rig::plus_times<float>();
+  bool right = same_bits(rig::mxm(part, of_x, sums, turned).gather(), rig::mxm(a, x, sums, turned));
+  right &= same_bits(rig::bfs(part, 0).levels.gather(), rig::bfs(a, 0).levels);
+  right &= same_bits(rig::components(part).labels.gather(), rig::components(a).labels);
+  // The first rank's process names the file.
+  const auto process = here.all_reduce(here.rank() == 0 ? getpid() : 0, rig::joining::sum);
+  const std::filesystem::path path =
+      std::filesystem::temp_directory_path() / ("rig_ranks_" + std::to_string(process) + ".mtx");
+  if (here.rank() == 0) rig::write_matrix(path, a);
+  here.barrier();
+  const auto read = rig::read_matrix<float>(here, path);
+  right &= read.local() ==
+           rig::distributed<rig::matrix<float>>::from_whole(here, a, read.layout()).local();
+  here.barrier();
+  if (here.rank() == 0) std::filesystem::remove(path);
+  if (!right) std::printf("rank %d: another result\n", here.rank());
+  return right;
+}
+
 bool run() {
   const rig::communicator here = rig::mpi_communicator(MPI_COMM_WORLD);
   const auto square = random_matrix<float>(97, 97, 20, 1);
@@ -60,6 +89,7 @@ bool run() {
   right &= fails_together(here, square);
   // After an error the ranks go on together.
   right &= is_right<rig::max_second<float>>(here, square, 0, 1);
+  right &= are_right(here, square);
   return here.all_reduce(right, rig::joining::least) == 1;
 }
 

@@ -1,0 +1,424 @@
+#pragma once
+
+/// @file
+/// Products over ranks: `mxm` and `explain` of what is distributed.
+
+#include <array>
+#include <cstddef>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rig/distributed_dense.hpp"
+#include "rig/distributed_matrix.hpp"
+#include "rig/kernels/cpu/order.hpp"
+#include "rig/mxm.hpp"
+
+namespace rig {
+
+/// Why a product over ranks moves what it moves: what `explain` returns.
+/// @code
+/// const auto why = rig::explain(parts_of_A, parts_of_X, rig::plus_times<float>{});
+/// std::puts(why.text().c_str());
+/// @endcode
+struct ranks_explanation {
+  rig::exchange scheme = exchange::fetch;  ///< what moves
+  std::string reason;                      ///< the reason of the choice
+  int ranks = 1;                           ///< the number of ranks
+  /// Bytes that one product moves from rank `from` to rank `to`: bytes[from · ranks + to].
+  std::vector<int64> bytes;
+  int64 bytes_once = 0;      ///< bytes that the plan itself moves, once, where it is not yet built
+  int largest_receiver = 0;  ///< the rank that receives most
+  int64 largest_bytes = 0;   ///< the bytes that it receives
+  double mean_bytes = 0;     ///< the bytes that a rank receives on average
+  std::string kernel;        ///< the kernel of each rank: the one that one rank would choose
+  /// The scheme, its reason, the kernel, and the volumes: by pair for up to 16 ranks.
+  std::string text() const;
+};
+
+/// @cond internal
+namespace over_ranks {
+
+/// Whether multiply reads positions that rig cannot map back: then it needs the numbers of the
+/// whole matrix. Of rig's arg-max and arg-min the indices are mapped.
+template <class S>
+inline constexpr bool needs_whole_numbers =
+    positional<S> && !(is_of_rig<S>() && is_indexed<output<S>>);
+
+template <class Mask>
+inline constexpr bool is_masked = !std::is_same_v<Mask, no_mask>;
+
+/// A choice and its reason.
+struct scheme_choice {
+  exchange scheme;
+  const char* reason;
+};
+template <class S, class Mask>
+scheme_choice scheme_of(bool by_features, const descriptor& desc) {
+  if (desc.exchange != exchange::automatic) return {desc.exchange, "named by the descriptor"};
+  if (is_masked<Mask>) return {exchange::fetch, "a mask is distributed by rows"};
+  if (needs_whole_numbers<S>)
+    return {exchange::features, "the semiring reads positions of the whole matrix"};
+  if (by_features) return {exchange::features, "X is distributed by features"};
+  return {exchange::fetch, "X is distributed by rows"};
+}
+
+/// What each rank checks of a product, but for types.
+struct product_shape {
+  const communicator &ranks, &ranks_of_x;
+  index rows, inner, rows_of_x, columns;
+  const descriptor& desc;
+  exchange scheme;
+  bool needs_whole_numbers, is_masked;
+};
+void check_product(const product_shape& of);
+void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
+                bool is_by_features);
+/// Refuses a column whose order of sums depends on when X is converted.
+void refuse_conversion(index columns, index of_tile, const char* semiring);
+
+/// The one that reads private members.
+struct access {
+  template <class T, class... Arguments>
+  static distributed<dense<T>> make(Arguments&&... arguments) {
+    return distributed<dense<T>>(std::forward<Arguments>(arguments)...);
+  }
+  template <class T>
+  static const std::vector<matrix<T>>& whole(const distributed<matrix<T>>& of) {
+    return *of.whole_;
+  }
+  /// Bytes that the whole matrix moves from this rank, but for what is gathered already.
+  template <class T>
+  static int64 bytes_of_whole(const distributed<matrix<T>>& of) {
+    if (!whole(of).empty()) return 0;
+    const matrix<T>& here = of.local_;
+    const int64 numbers = of.plans_->whole != nullptr ? 0 : here.nnz() + here.rows();
+    const int64 values = here.iso() ? 0 : int64{sizeof(T)} * here.nnz();
+    return (of.ranks_.size() - 1) * (int64{sizeof(index)} * numbers + values);
+  }
+  template <class T>
+  static const distributed<matrix<T>>& turned(const distributed<matrix<T>>& of) {
+    return of.turned();
+  }
+  template <class T>
+  static void gather(const distributed<matrix<T>>& of) {
+    of.gather("mxm");
+  }
+  template <class T>
+  static std::shared_ptr<const fetch_plan> find(const distributed<matrix<T>>& of,
+                                                const layout& of_x) {
+    return of.plans_->find(of_x);
+  }
+  template <class T>
+  static std::shared_ptr<const fetch_plan> plan(const distributed<matrix<T>>& of,
+                                                const layout& of_x, const char* name) {
+    return of.plan(of_x, name);
+  }
+  /// The kernel that one rank would choose for the whole matrix: it determines the bits.
+  template <class T>
+  static descriptor of_one_rank(const distributed<matrix<T>>& of, const descriptor& desc) {
+    descriptor out = desc;
+    if (desc.kernel.empty()) out.kernel = on_cpu::splits(of.nnz_, of.longest_) ? "split" : "row";
+    return out;
+  }
+};
+
+inline no_mask local_mask(const no_mask&) { return {}; }
+template <class Container>
+auto local_mask(const mask<distributed<Container>>& of) {
+  return mask<Container>(of.container.local(), of.structural, of.complemented);
+}
+
+inline void check_mask_of(const communicator&, const layout&, const no_mask&) {}
+template <class T>
+void check_mask_of(const communicator& ranks, const layout& rows,
+                   const mask<distributed<matrix<T>>>& of) {
+  check_mask(ranks, of.container.layout(), rows, false);
+}
+template <class T>
+void check_mask_of(const communicator& ranks, const layout& rows,
+                   const mask<distributed<dense<T>>>& of) {
+  check_mask(ranks, of.container.layout(), rows, of.container.is_by_features());
+}
+
+template <class S, class TA, class X, class Mask>
+void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask& mask,
+           const descriptor& desc, exchange scheme) {
+  const bool turns = desc.transpose_a;
+  check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
+                 turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme,
+                 needs_whole_numbers<S>, is_masked<Mask>});
+  check_mask_of(a.communicator(), a.layout(), mask);
+  constexpr bool is_converted =
+      !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> && !is_cbsr<X>;
+  if constexpr (is_converted && !is_exact<S>)
+    if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
+      refuse_conversion(x.columns(), of_tile, name_of<S>());
+}
+
+/// An array of X with the bytes of a row.
+struct row_array {
+  const void* data;
+  std::size_t stride, bytes;
+};
+/// The arrays of an X of which a rank fetches rows, and the operand that it makes of them.
+template <class X>
+struct carried;
+template <class T>
+struct carried<dense<T>> {
+  static std::array<row_array, 1> arrays(const dense<T>& x) {
+    return {{{x.data(), static_cast<std::size_t>(x.stride()) * sizeof(T),
+              static_cast<std::size_t>(x.columns()) * sizeof(T)}}};
+  }
+  static dense<T> operand(const dense<T>& like, index rows, const std::array<fetch, 1>& moved) {
+    return dense<T>::view(moved[0].x.template data<const T>(), rows, like.columns());
+  }
+};
+
+/// This rank's product by fetch.
+template <class Element, class S, class TA, class X, class Mask>
+mxm_result<Element, S> multiply_fetched(const distributed<matrix<TA>>& a, const fetch_plan& plan,
+                                        const X& x, const Mask& mask, const descriptor& desc) {
+  const matrix<TA>& here = a.local();
+  const std::size_t bytes = static_cast<std::size_t>(here.nnz()) * sizeof(TA);
+  const matrix<TA> local =
+      here.iso() ? matrix<TA>(plan.local, here.iso_value())
+                 : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
+  const descriptor of_one = is_cbsr<X> ? desc : access::of_one_rank(a, desc);
+  auto c = mxm_creating<Element>(local, x, S(), local_mask(mask), of_one);
+  if constexpr (has_indices<decltype(c)>)
+    if constexpr (positional<S>)
+      for (int32& k : c.indices.span())
+        if (k >= 0) k = plan.columns[static_cast<std::size_t>(k)];
+  return c;
+}
+
+/// X, A and what they are multiplied by, on their way to the result by rows.
+template <class Element, class S, class TA, class X, class Mask>
+mxm_result<Element, S> multiply_by_fetch(const distributed<matrix<TA>>& a, const distributed<X>& x,
+                                         const Mask& mask, const descriptor& desc) {
+  const communicator& ranks = a.communicator();
+  auto plan = access::find(a, x.layout());
+  const auto arrays = carried<X>::arrays(x.local());
+  std::array<fetch, arrays.size()> moved;
+  const auto start = [&] {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      moved[k] =
+          start_fetch(*plan, ranks.rank(), arrays[k].data, arrays[k].stride, arrays[k].bytes);
+  };
+  const votes said = agree(ranks, "mxm",
+                           [&] {
+                             if (plan != nullptr) start();
+                           },
+                           {.lacking = plan == nullptr});
+  if (said.lacking > 0) {
+    plan = access::plan(a, x.layout(), "mxm");
+    agree(ranks, "mxm", start);
+  }
+  for (const fetch& of : moved) ranks.exchange(of.sends, of.receives, desc.stream);
+  mxm_result<Element, S> c;
+  agree(ranks, "mxm", [&] {
+    for (std::size_t k = 0; k < arrays.size(); ++k)
+      finish_fetch(*plan, moved[k], ranks.rank(), arrays[k].bytes);
+    const auto rows = static_cast<index>(plan->columns.size());
+    c = multiply_fetched<Element, S>(a, *plan, carried<X>::operand(x.local(), rows, moved), mask,
+                                     desc);
+  });
+  return c;
+}
+
+/// Copies columns 0 … count of a part to columns first … of the result.
+template <class T>
+void copy_columns(dense<T>& to, index first, const dense<T>& part, index count) {
+  if (to.rows() == 0 || count == 0) return;
+  copy_rows(to.data() + first, static_cast<std::size_t>(to.stride()) * sizeof(T), part.data(),
+            static_cast<std::size_t>(part.stride()) * sizeof(T),
+            static_cast<std::size_t>(count) * sizeof(T), to.rows(), cpu(), nullptr);
+}
+template <class T>
+void copy_columns(indexed_dense<T>& to, index first, const indexed_dense<T>& part, index count) {
+  copy_columns(to.values, first, part.values, count);
+  copy_columns(to.indices, first, part.indices, count);
+}
+template <class T>
+void make_room(dense<T>& of, index rows, index columns) {
+  of = dense<T>::uninitialised(rows, columns);
+}
+template <class T>
+void make_room(indexed_dense<T>& of, index rows, index columns) {
+  make_room(of.values, rows, columns);
+  make_room(of.indices, rows, columns);
+}
+
+/// This rank's columns of the product, of the whole A.
+template <class Element, class S, class TA, class TX>
+mxm_result<Element, S> multiply_features(const matrix<TA>& whole, const dense<TX>& x, index first,
+                                         index columns, const descriptor& desc) {
+  const auto parts = on_cpu::column_parts<S>(first, first + x.columns(), columns);
+  if (parts.size() == 1 && parts[0].computed == parts[0].count)
+    return mxm_creating<Element>(whole, x, S(), no_mask{}, desc);
+  mxm_result<Element, S> c;
+  make_room(c, whole.rows(), x.columns());
+  for (const on_cpu::column_part& part : parts) {
+    const index here = part.first - first;
+    auto operand = dense<TX>::view(x.data() + here, x.rows(), part.count, x.stride());
+    if (part.computed > part.count) {
+      dense<TX> padded(x.rows(), part.computed);
+      copy_columns(padded, 0, operand, part.count);
+      operand = std::move(padded);
+    }
+    const auto made = mxm_creating<Element>(whole, operand, S(), no_mask{}, desc);
+    copy_columns(c, here, made, part.count);
+  }
+  return c;
+}
+
+template <class Element, class S, class TA, class TX>
+mxm_result<Element, S> multiply_by_features(const distributed<matrix<TA>>& a,
+                                            const distributed<dense<TX>>& x,
+                                            const descriptor& desc) {
+  const communicator& ranks = a.communicator();
+  const votes said = agree(ranks, "mxm", [] {}, {.lacking = access::whole(a).empty()});
+  if (said.lacking > 0) access::gather(a);
+  mxm_result<Element, S> c;
+  agree(ranks, "mxm", [&] {
+    const index first = first_feature(x.columns(), ranks.rank(), ranks.size());
+    c = multiply_features<Element, S>(access::whole(a).front(), x.local(), first, x.columns(),
+                                      access::of_one_rank(a, desc));
+  });
+  return c;
+}
+
+template <class T>
+distributed<dense<T>> spread(const communicator& ranks, dense<T> local, const layout& rows,
+                             index columns, bool by_features) {
+  return access::make<T>(ranks, std::move(local), rows, columns, by_features);
+}
+template <class T>
+distributed<indexed_dense<T>> spread(const communicator& ranks, indexed_dense<T> local,
+                                     const layout& rows, index columns, bool by_features) {
+  return {spread(ranks, std::move(local.values), rows, columns, by_features),
+          spread(ranks, std::move(local.indices), rows, columns, by_features)};
+}
+
+/// The descriptor of the same product of the transpose. Its kernel's name is short, or refused
+/// before, so no rank allocates.
+inline descriptor straight(descriptor desc) {
+  desc.transpose_a = false;
+  return desc;
+}
+
+template <class Element, class S, class TA, class TX, class Mask>
+distributed<mxm_result<Element, S>> multiply(const distributed<matrix<TA>>& a,
+                                             const distributed<dense<TX>>& x, const Mask& mask,
+                                             const descriptor& desc) {
+  const bool by_features = x.is_by_features();
+  const exchange scheme = scheme_of<S, Mask>(by_features, desc).scheme;
+  const bool is_split = scheme == exchange::features;
+  const communicator& ranks = a.communicator();
+  require_one_scheme(ranks, "mxm",
+                     agree(ranks, "mxm", [&] { check<S>(a, x, mask, desc, scheme); },
+                           {.features = is_split, .transposed = desc.transpose_a}));
+  if (desc.transpose_a) return multiply<Element, S>(access::turned(a), x, mask, straight(desc));
+  std::optional<distributed<dense<TX>>> turned;
+  if (is_split != by_features) turned.emplace(is_split ? x.by_features() : x.by_rows());
+  const distributed<dense<TX>>& from = turned ? *turned : x;
+  mxm_result<Element, S> local;
+  if constexpr (is_masked<Mask> || needs_whole_numbers<S>) {
+    // The other scheme was refused.
+    if constexpr (!needs_whole_numbers<S>)
+      local = multiply_by_fetch<Element, S>(a, from, mask, desc);
+    else
+      local = multiply_by_features<Element, S>(a, from, desc);
+  } else {
+    local = is_split ? multiply_by_features<Element, S>(a, from, desc)
+                     : multiply_by_fetch<Element, S>(a, from, mask, desc);
+  }
+  auto c = spread(ranks, std::move(local), a.layout(), x.columns(), is_split);
+  if (is_split == by_features) return c;
+  return by_features ? c.by_features() : c.by_rows();
+}
+
+/// What explain adds up, without types.
+struct volumes {
+  const communicator& ranks;
+  const layout &rows, &rows_of_x;
+  index columns;
+  std::size_t x_bytes, c_bytes;  ///< of an element
+  bool by_features;              ///< X
+  const fetch_plan* plan;        ///< of fetch
+};
+/// Fills in everything but the choice and the local product. Collective.
+void add_volumes(const volumes& of, ranks_explanation& out);
+
+template <class S, class TA, class TX, class Mask>
+ranks_explanation explained(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x,
+                            const Mask& mask, const descriptor& desc) {
+  using result = mxm_result<void, S>;
+  const communicator& ranks = a.communicator();
+  const auto choice = scheme_of<S, Mask>(x.is_by_features(), desc);
+  const bool is_split = choice.scheme == exchange::features;
+  require_one_scheme(ranks, "explain",
+                     agree(ranks, "explain", [&] { check<S>(a, x, mask, desc, choice.scheme); },
+                           {.features = is_split, .transposed = desc.transpose_a}));
+  if (desc.transpose_a) return explained<S>(access::turned(a), x, mask, straight(desc));
+  if (!is_split) a.prepare(x.layout());
+  const auto plan = access::find(a, x.layout());
+  ranks_explanation out;
+  if (is_split) out.bytes_once = access::bytes_of_whole(a);
+  add_volumes({ranks, a.layout(), x.layout(), x.columns(), sizeof(TX),
+               sizeof(typename result::value_type) + (has_indices<result> ? sizeof(int32) : 0),
+               x.is_by_features(), is_split ? nullptr : plan.get()},
+              out);
+  agree(ranks, "explain", [&] {
+    out.scheme = choice.scheme;
+    out.reason = choice.reason;
+    out.kernel = access::of_one_rank(a, desc).kernel;
+  });
+  return out;
+}
+
+}  // namespace over_ranks
+/// @endcond
+
+/// Sparse × dense over ranks and a semiring: the same bits as `mxm` of the whole operands on one
+/// rank, for any semiring, layout and number of ranks. Under a mask: C⟨mask⟩ = A ⊕.⊗ X.
+///
+///   C(i,j) = finish(⊕_k A(i,k) ⊗ X(k,j), n_i),  n_i = entries of row i of A
+///
+/// Shapes: A m×k, X k×f, C m×f, with the rows of A's layout; C is by rows or by features as X is.
+/// `desc.exchange` says what moves, the other fields mean what they mean on one rank; kernels are
+/// `row` and `split`. With transpose_a A is square, and Aᵀ goes to the ranks that have its rows.
+/// Ranks have one kind of machine and one build. Collective; the first product builds a plan, which
+/// A keeps. Throws error on all ranks if it is thrown on one: shape, place, type, cannot,
+/// out_of_memory.
+/// @code
+/// const auto s = rig::plus_times<float>{};
+/// const auto parts = rig::mxm(parts_of_A, parts_of_X, s, {.exchange = rig::exchange::fetch});
+/// @endcode
+template <class Element = void, class TA, class TX, class S, option_like Option = descriptor>
+distributed<mxm_result<Element, S>> mxm(const distributed<matrix<TA>>& a,
+                                        const distributed<dense<TX>>& x, S,
+                                        const Option& option = {},
+                                        const behind<Option>& desc = {}) {
+  static_assert(require_type<S>() && require_semiring<S>());
+  return over_ranks::multiply<Element, S>(a, x, mask_among(option), descriptor_among(option, desc));
+}
+
+/// Explains such a product: what moves between which ranks, and why. Builds the plan of `fetch`,
+/// and moves no rows of X. Collective. Throws as the product.
+/// @code
+/// const auto why = rig::explain(parts_of_A, parts_of_X, rig::plus_times<float>{});
+/// std::printf("rank %d receives most\n", why.largest_receiver);
+/// @endcode
+template <class TA, class TX, class S, option_like Option = descriptor>
+ranks_explanation explain(const distributed<matrix<TA>>& a, const distributed<dense<TX>>& x, S,
+                          const Option& option = {}, const behind<Option>& desc = {}) {
+  static_assert(require_type<S>() && require_semiring<S>());
+  return over_ranks::explained<S>(a, x, mask_among(option), descriptor_among(option, desc));
+}
+
+}  // namespace rig
