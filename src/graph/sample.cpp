@@ -46,7 +46,7 @@ matrix<T> sample(const matrix<T>& a, const sampling_options& how) {
     fail(errc::cannot, {"sample: rescale multiplies by a fraction, and the values are integers; "
                         "convert them to float"});
   return or_out_of_memory("sample", [&] {
-    const matrix<T> out = drawn_rows("sample", a, index_list{}, {how.strategy, width, how.seed});
+    matrix<T> out = drawn_rows("sample", a, index_list{}, {how.strategy, width, how.seed});
     if constexpr (is_float<A>)
       if (how.rescale)
         return join_by<T>("sample", out, binary::times,

@@ -83,7 +83,7 @@ class stacked_matrices {
            values = buffer::allocate(count * sizeof(T));
     for_each([&](const matrix<T>& block, index row, index column) {
       for (index i = 0; i < block.rows(); ++i) {
-        int64& to = next[static_cast<std::size_t>(row + i)];
+        int64& to = next.begin()[row + i];
         for (int64 p = block.structure().offset(i); p < block.structure().offset(i + 1);
              ++p, ++to) {
           entries.data<index>()[to] = block.structure().column_indices()[p] + column;
