@@ -3,8 +3,9 @@
 /// @file
 /// Graph algorithms over ranks: `bfs`, `sssp`, `components`, `pagerank`.
 ///
-/// A is square, its parts are on the CPU. Results are columns in A's layout. All calls are
-/// collective, and throw on all ranks what they throw on one.
+/// A is square, its parts are on the CPU. Results are columns in A's layout. Options are the same
+/// on all ranks, but for progress, which a rank may have alone. All calls are collective, and throw
+/// on all ranks what they throw on one.
 
 #include <optional>
 #include <type_traits>

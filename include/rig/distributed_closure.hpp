@@ -11,13 +11,14 @@ namespace rig {
 /// @cond internal
 namespace over_ranks {
 
-/// S over the transpose, where zero() is no value, so that it has no products.
+/// S over the transpose, where zero() is no value, so that it has no products. Both operands are
+/// read, whatever S ignores.
 template <class S>
 struct along_arcs : flipped<S> {
   using left = typename S::right;
   using right = typename S::left;
   using accum = typename S::accum;
-  static constexpr bool annihilates = true;
+  static constexpr bool ignores_right = false;
   static constexpr accum multiply(left a, right b) {
     const bool is_there = on_cpu::differs(b, S::zero()) || on_cpu::differs(S::zero(), b);
     return is_there ? S::multiply(b, a) : S::zero();

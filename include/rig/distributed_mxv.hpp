@@ -19,8 +19,12 @@ void require_one_column(const char* name, const distributed<dense<T>>& u) {
       fail(errc::shape, {name, ": u is ", u.rows(), "x", u.columns(), "; give one column"});
   });
 }
-/// The descriptor of vxm as a product with the transpose.
-inline descriptor of_vxm(descriptor desc) {
+/// The descriptor of vxm as a product with the transpose. Collective.
+inline descriptor of_vxm(const communicator& ranks, descriptor desc) {
+  agree(ranks, "vxm", [&] {
+    if (desc.transpose_a)
+      fail(errc::cannot, {"vxm: u is a dense, which is not transposed; leave transpose_a unset"});
+  });
   desc.transpose_a = !desc.transpose_b;
   desc.transpose_b = false;
   return desc;
@@ -29,8 +33,8 @@ inline descriptor of_vxm(descriptor desc) {
 }  // namespace over_ranks
 /// @endcond
 
-/// Matrix × column over ranks: w = A ⊕.⊗ u, with the bits of one rank. Everything is as for `mxm`
-/// over ranks with one column.
+/// Matrix × column over ranks: w = A ⊕.⊗ u, with the bits of one rank; if A is transposed, those of
+/// `transpose(A)` there. Everything is as for `mxm` over ranks with one column.
 /// @code
 /// const auto ones = rig::distributed<rig::dense<float>>::from_whole(ranks, {A.rows(), 1, 1.0f},
 /// rows); const auto sums = rig::mxv(parts_of_A, ones, rig::plus_times<float>{});
@@ -43,8 +47,9 @@ auto mxv(const distributed<matrix<TA>>& a, const distributed<dense<TU>>& u, S,
   return over_ranks::multiply<Element, S>(a, u, mask_among(option), descriptor_among(option, desc));
 }
 
-/// Row × matrix over ranks: wᵀ = uᵀ ⊕.⊗ A, with the bits of one rank. u is the left operand of ⊗. A
-/// keeps its transpose, so A is square unless transpose_b is set. Everything else is as for `mxv`.
+/// Row × matrix over ranks: wᵀ = uᵀ ⊕.⊗ A, with the bits of `transpose(A)` on one rank. u is the
+/// left operand of ⊗. A keeps its transpose, so A is square unless transpose_b is set. Everything
+/// else is as for `mxv`.
 /// @code
 /// const auto ones = rig::distributed<rig::dense<float>>::from_whole(ranks, {A.rows(), 1, 1.0f},
 /// rows); const auto sums = rig::vxm(ones, parts_of_A, rig::plus_times<float>{});
@@ -55,7 +60,8 @@ auto vxm(const distributed<dense<TU>>& u, const distributed<matrix<TA>>& a, S,
   static_assert(require_type<S>() && require_semiring<S>());
   over_ranks::require_one_column("vxm", u);
   return over_ranks::multiply<Element, over_column<S>>(
-      a, u, mask_among(option), over_ranks::of_vxm(descriptor_among(option, desc)));
+      a, u, mask_among(option),
+      over_ranks::of_vxm(a.communicator(), descriptor_among(option, desc)));
 }
 
 }  // namespace rig

@@ -40,7 +40,7 @@ class row_parts {
           [&] { check_part("from_rows", ranks, rows, local_.rows(), local_.where()); });
     require_one_layout(ranks, "from_rows", rows);
     require_equal(ranks, "from_rows", "the columns", local_.columns());
-    require_equal(ranks, "from_rows", what, shared);
+    require_alike(ranks, "from_rows", what, shared);
   }
 
  private:

@@ -62,13 +62,14 @@ template <class S, class Graph>
 auto levels_by_closure(const Graph& a, index start, typename S::accum first, int& max_level,
                        const bfs_options& given, const descriptor& desc) {
   auto out = start_column("bfs", a, start, first, S::zero(), of_operations(desc));
+  locally("bfs", a, [&] {
+    if (given.progress) given.progress(0, 1);
+  });
   closure_options my;
-  if (given.progress) {
-    given.progress(0, 1);
+  if (given.progress)
     my.progress = [&](int level, int64 nodes) {
       if (nodes > 0) given.progress(level, nodes);
     };
-  }
   max_level = static_cast<int>(close_into("bfs", out, a, S(), my, desc)) - 1;
   return out;
 }
@@ -150,6 +151,7 @@ distributed<bfs_result> bfs(const distributed<matrix<bool>>& a, int64 source,
     if (given.parents)
       fail(errc::cannot, {"bfs: parents are not computed over ranks; leave parents unset"});
   });
+  over_ranks::require_equal(a.communicator(), "bfs", "the source", source);
   int max_level = 0;
   auto levels = search_levels(a, start, max_level, given, of_products(desc));
   const int64 reached = count_of("bfs", levels, binary::greater_equal, 0, of_operations(desc));

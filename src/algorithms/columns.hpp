@@ -13,6 +13,16 @@
 
 namespace rig {
 
+/// Runs work of each place, which may throw.
+template <class TA, class Work>
+void locally(const char*, const matrix<TA>&, Work&& work) {
+  work();
+}
+template <class TA, class Work>
+void locally(const char* name, const distributed<matrix<TA>>& a, Work&& work) {
+  over_ranks::agree(a.communicator(), name, work);
+}
+
 /// A value for each node, and another one for the source.
 template <class T, class TA>
 dense<T> start_column(const char*, const matrix<TA>& a, index source, T first, T others,

@@ -1,5 +1,6 @@
 #include "rig/algorithms/pagerank.hpp"
 
+#include <bit>
 #include <cmath>
 #include <optional>
 #include <tuple>
@@ -77,6 +78,10 @@ struct on_one_place {
     work();
   }
   walk start(const pagerank_options& given) const { return walk(a, given, other); }
+  /// Whether the change of this iteration is needed.
+  static bool needs_change(const pagerank_options& given, bool is_last) {
+    return is_last || given.tolerance > 0 || given.progress;
+  }
   int64 number_of(const vector<bool>& ends) const { return ends.nnz(); }
   void receive(walk& v) const { mxv(v.received, none, a, v.sent, plus_second<double>(), product); }
   void add_up_change(walk& v) const { reduce_columns(v.change, none, v.rank, binary::plus, other); }
@@ -116,6 +121,8 @@ struct on_all_ranks {
     });
     return *std::move(made);
   }
+  /// Always: one rank alone may show progress.
+  static bool needs_change(const pagerank_options&, bool) { return true; }
   int64 number_of(const vector<bool>& ends) const {
     return a.communicator().all_reduce(ends.nnz(), joining::sum);
   }
@@ -179,8 +186,7 @@ dense<double> iterate(Graph& on, index n, const pagerank_options& given, int& it
     ++iterations;
     on.locally([&] {
       v.add_jumps(1 - d + d * lost, n, other);
-      const bool is_last = iterations >= given.most_iterations;
-      if (is_last || given.tolerance > 0 || given.progress) {
+      if (on.needs_change(given, iterations >= given.most_iterations)) {
         ewise_add(v.rank, none, v.rank, v.received, binary::minus, other);
         apply(v.rank, none, v.rank, unary::absolute, other);
         on.add_up_change(v);
@@ -190,7 +196,9 @@ dense<double> iterate(Graph& on, index n, const pagerank_options& given, int& it
       ewise_mult(v.sent, none, v.rank, v.share, binary::times, other);
     });
     std::tie(last_change, lost) = on.sums(v);
-    if (given.progress) on.locally([&] { given.progress(iterations, last_change); });
+    on.locally([&] {
+      if (given.progress) given.progress(iterations, last_change);
+    });
   } while (iterations < given.most_iterations && last_change >= given.tolerance);
   // Rounding of many iterations leaves a sum that is not quite 1.
   const double sum = on.sum_of(v.rank);
@@ -225,10 +233,19 @@ distributed<pagerank_result> pagerank(const distributed<matrix<bool>>& a,
   dense<double> ranks;
   require_graph("pagerank", a, desc, [&] {
     check(given);
+    if (given.personalised.where() != cpu())
+      fail(errc::place, {"pagerank: personalised is on ", to_string(given.personalised.where()),
+                         ", and the graph's parts are on cpu; copy it with .to()"});
     check_jumps(given.personalised, a.rows(), of_operations(desc));
     on.other = of_operations(desc);
     ranks = dense<double>(0, 1);
   });
+  const auto require_alike = [&](const char* what, int64 number) {
+    over_ranks::require_alike(a.communicator(), "pagerank", what, number);
+  };
+  require_alike("most_iterations", given.most_iterations);
+  require_alike("the tolerance", std::bit_cast<int64>(static_cast<double>(given.tolerance)));
+  require_alike("the damping", std::bit_cast<int64>(static_cast<double>(given.damping)));
   int iterations = 0;
   double change = 0;
   if (a.rows() > 0) ranks = iterate(on, a.rows(), given, iterations, change);

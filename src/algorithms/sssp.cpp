@@ -98,6 +98,7 @@ distributed<sssp_result<T>> paths(const distributed<matrix<T>>& a, int64 source,
                                   const sssp_options& given, const descriptor& desc) {
   const descriptor other = of_operations(desc);
   require_graph("sssp", a, desc, [&] { check(a.local(), source, a.rows(), given, other); });
+  over_ranks::require_equal(a.communicator(), "sssp", "the source", source);
   int steps = 0;
   auto distances = distances_of<T>(a, source, 0, steps, given, desc);
   const int64 reached = count_of("sssp", distances, binary::less, highest<T>(), other);

@@ -55,6 +55,10 @@ void require_equal(const communicator& ranks, const char* name, const char* what
     fail(errc::shape, {name, ": the ranks differ in ", what, ", which is ", least, " and ",
                        greatest, "; pass the same on all ranks"});
 }
+void require_alike(const communicator& ranks, const char* name, const char* what, int64 number) {
+  if (ranks.all_reduce(number, joining::least) != ranks.all_reduce(number, joining::greatest))
+    fail(errc::shape, {name, ": the ranks differ in ", what, "; pass the same on all ranks"});
+}
 
 namespace {
 

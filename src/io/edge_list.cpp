@@ -106,7 +106,7 @@ std::unique_ptr<listed_part<T>> list_edges(input_file& file, const read_options&
       lines_of(file.path(), file.position(), file.size(), part, parts), file.path());
   out->list.has_values = false;
   out->rows = out->columns = read_edges(*out->file, options, out->list);
-  out->fold = fold_of(out->list, options);
+  out->fold = options.duplicates;  // of values, which other parts may have
   return out;
 }
 

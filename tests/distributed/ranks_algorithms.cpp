@@ -131,6 +131,23 @@ TEST_CASE("graphs without nodes, and empty ranks") {
   });
 }
 
+TEST_CASE("one rank alone may show progress") {
+  for_parts(graphs().front(), [&](const rig::communicator& here, const auto& part) {
+    const bool shows = here.rank() == 0;
+    int levels = 0, iterations = 0;
+    rig::bfs_options search;
+    if (shows) search.progress = [&](int, rig::int64) { ++levels; };
+    rig::pagerank_options walk;
+    walk.tolerance = 0;
+    walk.most_iterations = 5;
+    if (shows) walk.progress = [&](int, double change) { iterations += change >= 0 ? 1 : 0; };
+    const auto found = rig::bfs(part, 0, search);
+    const auto ranks = rig::pagerank(part, walk);
+    require(levels == (shows ? found.max_level + 1 : 0), "levels");
+    require(iterations == (shows ? ranks.iterations : 0), "iterations");
+  });
+}
+
 TEST_CASE("refusals are those of one place, on all ranks") {
   const auto refused = [](const char* words, auto work) {
     for (const auto& thrown : run(3, [&](const rig::communicator& here) {
@@ -152,6 +169,11 @@ TEST_CASE("refusals are those of one place, on all ranks") {
   refused("parents are not computed over ranks",
           [](const auto&, const auto& a) { rig::bfs(a, 0, {.parents = true}); });
   refused("the least weight is -", [](const auto&, const auto& a) { rig::sssp(a, 0); });
+  refused("bfs: the ranks differ in the source, which is 0 and 2",
+          [](const auto& here, const auto& a) { rig::bfs(a, here.rank()); });
+  refused("pagerank: the ranks differ in the tolerance", [](const auto& here, const auto& a) {
+    rig::pagerank(a, {.tolerance = here.rank() == 1 ? 0.5 : 0.25});
+  });
   refused("damping is 2", [](const auto&, const auto& a) { rig::pagerank(a, {.damping = 2}); });
   refused("kernel of the descriptor has no meaning",
           [](const auto&, const auto& a) { rig::components(a, {}, {.kernel = "row"}); });

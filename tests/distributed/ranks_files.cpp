@@ -139,6 +139,18 @@ TEST_CASE("edge lists") {
                               "0 1 2\n1 0 3\n"));
 }
 
+TEST_CASE("a rank whose lines are comments takes rows as the others do") {
+  std::string header;
+  for (int line = 0; line < 200; ++line) header += "# a long text before the edges\n";
+  std::string edges;
+  for (int p = 0; p < 40; ++p)
+    edges += std::to_string(p % 5) + " " + std::to_string(p % 4) + " " + std::to_string(p) + "\n";
+  const std::string path = file_of("header.txt", header + edges);
+  for (const auto fold : {accumulator::plus, accumulator::minus, accumulator::second})
+    compare_file<float>(path, {.duplicates = fold});
+  expect_refusal<float>(path);
+}
+
 TEST_CASE("rows go to ranks by the lines that were parsed") {
   // The whole matrix has one entry a row: read as a whole, each rank has five.
   std::string lines;

@@ -171,6 +171,9 @@ TEST_CASE("closures") {
   compare(rig::min_plus<float>(), rig::highest<float>(), 0.5f, 3);
   compare(rig::min_max<float>(), rig::highest<float>(), 0.0f, 2);
   compare(rig::lor_land<bool>(), false, true, 2);
+  compare(rig::any_pair<bool>(), false, true, 2);
+  compare(rig::min_second<float>(), rig::highest<float>(), 0.5f, 2);
+  compare(rig::min_first<float>(), rig::highest<float>(), 0.5f, 2);
 }
 
 template <class Work>
@@ -201,6 +204,12 @@ TEST_CASE("refusals") {
     const auto of_x = distributed<dense<float>>::from_whole(here, x, rows);
     rig::mxm(part, of_x, rig::plus_times<float>(), {.transpose_a = here.rank() == 1});
   });
+  refused("vxm: rank 0 of 3: u is a dense, which is not transposed",
+          [&](const auto& here, const auto& part, const auto& rows) {
+            const dense<float> u(9, 1);
+            rig::vxm(distributed<dense<float>>::from_whole(here, u, rows), part,
+                     rig::plus_times<float>(), {.transpose_a = true});
+          });
   refused("give one column", [&](const auto& here, const auto& part, const auto& rows) {
     rig::mxv(part, distributed<dense<float>>::from_whole(here, x, rows), rig::plus_times<float>());
   });

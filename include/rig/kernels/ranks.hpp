@@ -91,6 +91,8 @@ votes agree(const communicator& ranks, const char* name, Work&& work, votes said
 
 /// Throws on all ranks if their numbers differ. Collective.
 void require_equal(const communicator& ranks, const char* name, const char* what, int64 number);
+/// The same for what a number stands for, which the error does not show. Collective.
+void require_alike(const communicator& ranks, const char* name, const char* what, int64 number);
 /// Throws unless the layout has as many ranks as the communicator.
 void check_ranks(const char* name, const communicator& ranks, const layout& rows);
 /// Throws if a part does not fit its layout.
