@@ -33,8 +33,9 @@ bool agree(const rig::dense<T>& x, const rig::dense<T>& y) {
     if (std::isfinite(static_cast<double>(each)))
       greatest = std::max(greatest, std::abs(static_cast<double>(each)));
   return std::ranges::equal(x, y, [&](T of_x, T of_y) {
-    const double apart = static_cast<double>(of_x) - static_cast<double>(of_y);
-    return of_x == of_y || std::abs(apart) <= tolerance * greatest;
+    const auto left = static_cast<double>(of_x), right = static_cast<double>(of_y);
+    if (std::isnan(left) || std::isnan(right)) return std::isnan(left) && std::isnan(right);
+    return of_x == of_y || std::abs(left - right) <= tolerance * greatest;
   });
 }
 
@@ -97,6 +98,7 @@ void enter_peers(field& to, const rig::matrix<T>&, const rig::dense<T>&,
 
 /// What to do, in one sentence.
 std::string recommendation(const std::vector<timing>& times, const std::string& chosen) {
+  if (times.empty()) return "Nothing was timed: the lines above say why.";
   const auto is_chosen = [&](const timing& each) { return each.name == chosen; };
   const auto rigs = std::ranges::find_if(times, is_chosen);
   const timing& fastest = times.front();

@@ -2,6 +2,8 @@
 
 #include <omp.h>
 
+#include <cstdlib>
+
 #include "command.hpp"
 #include "graphblas.hpp"
 #include "options.hpp"
@@ -23,11 +25,14 @@ std::vector<library> libraries() {
   const auto path_of = [](std::initializer_list<const char*> names) {
     return command::shared_library(names).path();
   };
+  // NVRTC of the toolkit's version alone, as the library looks for it.
+  const std::string nvrtc = "libnvrtc.so." RIG_CUDA_VERSION,
+                    in_toolkit = "/usr/local/cuda/lib64/" + nvrtc;
+  const char* const named = std::getenv("RIG_NVRTC");
   return {
       {"libcuda", "the driver of NVIDIA's GPUs", path_of({"libcuda.so.1"})},
       {"libnvrtc", "kernels that are compiled at run time",
-       path_of({"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so",
-                "/usr/local/cuda/lib64/libnvrtc.so"})},
+       named != nullptr ? path_of({named}) : path_of({nvrtc.c_str(), in_toolkit.c_str()})},
       {"libcusparse", "the kernel vendor",
        path_of({"libcusparse.so.12", "libcusparse.so", "/usr/local/cuda/lib64/libcusparse.so"})},
       {"libgraphblas", "a peer of bench", command::graphblas_path()}};

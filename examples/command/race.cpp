@@ -41,6 +41,7 @@ std::string ratio::text() const {
 
 std::vector<timing> race(const std::vector<contender>& field, rig::place where,
                          const std::string& what, const race_options& options) {
+  if (field.empty()) return {};
   progress shown;
   std::vector<std::vector<double>> ms(field.size());
   for (const contender& each : field) {

@@ -75,7 +75,7 @@ inline double run_epoch(tape& t, network<float>& net, adam<float>& optimiser, co
   const auto size = static_cast<std::size_t>(by.size);
   for (std::size_t first = 0; first < seeds.size(); first += size) {
     const auto now = std::span(seeds).subspan(first, std::min(size, seeds.size() - first));
-    sum += step(t, net, optimiser, on, by, now, seed * 4096 + first / size) *
+    sum += step(t, net, optimiser, on, by, now, (seed << 32) + first / size) *
            static_cast<double>(now.size());
   }
   return sum / static_cast<double>(seeds.size());

@@ -168,6 +168,8 @@ void check(const settings& my, const std::string& kernel) {
   require(my.batch > 0 || my.fan_outs.empty(), "--fan-outs is for --batch");
   require(my.batch == 0 || (my.model == "sage" && my.aggregate != "gcn" && my.sample_width == 0),
           "--batch is for --model sage with mean or pool, without --sample-width");
+  require(my.batch == 0 || kernel.empty(),
+          "--batch leaves the kernel to rig: blocks and scores have other ones; drop --kernel");
   if (my.batch > 0) fan_outs_of(my);
   require(
       my.sample_width >= 0 && my.sample_width <= rig::widest_sample,

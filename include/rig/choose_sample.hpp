@@ -116,7 +116,8 @@ auto with_features(const dense<T>& x, feature_type as, Work work) {
 /// returned; else the exact product. Errors of the whole product exceed the bound in few cases, and
 /// in none if A has no more rows than are drawn. A semiring without `samples_as` is exact. S: sums
 /// in float or double. Deterministic; times nothing. Places: all; the call waits. Cost: a
-/// product with `rows` rows per way that is tried. Throws error: range (tolerance, rows), and as
+/// product with `rows` rows per way that is tried, a copy of X per narrow one, and op(A) if it is
+/// transposed. Throws error: range (tolerance, rows), and as
 /// `mxm`.
 /// @code
 /// const auto found = rig::choose_sample(A, X, rig::mean_second<float>{}, {.tolerance = 0.05});

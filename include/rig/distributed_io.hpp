@@ -17,7 +17,7 @@ namespace rig {
 /// Each rank parses its share of the lines of an edge list or of a coordinate file, and the entries
 /// go to the ranks that have their rows. Other files (gzip, .npz, arrays, pipes) and files that are
 /// symmetrised are read by each rank as a whole, and so is a file that is refused. Collective.
-/// Cost: a share of the time and memory of one rank, and 8 bytes a row; as a whole, those of one
+/// Cost: a share of the time and memory of one rank, and 40 bytes a row; as a whole, those of one
 /// rank. Throws error on all ranks: as `read_matrix`, with the same text after the rank's number.
 /// @code
 /// const auto part = rig::read_matrix<float>(ranks, "graph.mtx");

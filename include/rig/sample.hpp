@@ -26,11 +26,11 @@ struct sampling_options {
 ///   S(i,j) = A(i,j) · (rescale ? n_i / k_i : 1), for k_i of the n_i entries of row i
 ///
 /// Seed 0 takes the entries that the sampled kernel of that name reads, each once: over a maximum,
-/// or where the kernel reads no entry twice, mxm(sample(A), B, s) is its product. By other seeds
-/// each entry of a row is as likely as any other. Shapes: as A. Rows not longer than `width` are
-/// whole. Deterministic: all places draw the same entries. Cost: O(rows + entries of S · log
-/// width). T: float, double, int32, int64, bool, half, bfloat16. Throws error: range (width),
-/// cannot (rescale without floats), out_of_memory.
+/// or where the kernel reads no entry twice, mxm(sample(A), B, s) is its product, but for
+/// rounding. By other seeds each entry of a row is as likely as any other. Shapes: as A. Rows not
+/// longer than `width` are whole. Deterministic: all places draw the same entries. Cost: O(rows +
+/// entries of S · log width). T: float, double, int32, int64, bool, half, bfloat16. Throws error:
+/// range (width), cannot (rescale without floats), out_of_memory.
 /// @code
 /// const auto sampled = rig::sample(A, {.width = 64, .seed = 7});
 /// const auto mean = rig::mxm(sampled, B, rig::mean_second<float>{});

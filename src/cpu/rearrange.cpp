@@ -151,7 +151,8 @@ rearranged sample(const operation& o) {
     std::sort(drawn.begin(), drawn.begin() + s.count());
     return use(drawn.data(), std::unique(drawn.begin(), drawn.begin() + s.count()) - drawn.begin());
   };
-  const int64 most = int64{rows} * o.draw.width;
+  const int64 most =
+      o.draw.how == sampling::whole ? entries_in_rows(o, rows) : int64{rows} * o.draw.width;
   for_rows(o, rows, most, [&](index i, index from) {
     draw(from, [&](const int64*, int64 count) { out.count(i) = count; });
   });

@@ -97,7 +97,7 @@ TEST_CASE("the promise is kept in 95 of 100 cases, and widths are not twice what
        found.too_wide, " too wide");
   CHECK(found.cases >= 200);
   CHECK(found.sampled * 3 >= found.cases);
-  CHECK(found.broken * 20 <= found.cases);
+  CHECK(found.broken * 20 <= found.sampled);  // an exact product breaks none
   CHECK(found.too_wide * 5 <= found.sampled);
 }
 
