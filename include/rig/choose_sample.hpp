@@ -55,6 +55,8 @@ struct sample_choice {
 };
 
 /// @cond internal
+namespace choosing {
+
 /// Rows that are drawn, longer ones more often, and for how many rows each stands. All rows, each
 /// for itself, if there are no more than `count`.
 struct drawn_lines {
@@ -105,6 +107,8 @@ auto with_features(const dense<T>& x, feature_type as, Work work) {
   }
   return work(x);
 }
+
+}  // namespace choosing
 /// @endcond
 
 /// The cheapest way to compute op(A) ⊕.⊗ X whose error keeps a tolerance.
@@ -127,6 +131,7 @@ template <class T, class X, semiring S>
 sample_choice choose_sample(const matrix<T>& a, const dense<X>& x, S s, const choice_options& how,
                             const descriptor& desc = {}) {
   static_assert(is_float<typename S::accum>, "the error is measured of sums in float or double");
+  using namespace choosing;
   check_options(how);
   return or_out_of_memory("choose_sample", [&]() -> sample_choice {
     const matrix<T> op = desc.transpose_a ? transpose(a) : a;

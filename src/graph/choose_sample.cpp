@@ -7,7 +7,7 @@
 #include <numeric>
 #include <random>
 
-namespace rig {
+namespace rig::choosing {
 namespace {
 
 /// The lengths of the rows of a pattern in any place.
@@ -118,4 +118,4 @@ relative_error error_of(const drawn_lines& lines, const std::vector<double>& off
   return {std::sqrt(ratio), std::sqrt(ratio + deviations * deviation)};
 }
 
-}  // namespace rig
+}  // namespace rig::choosing
