@@ -17,7 +17,7 @@ struct settings {
   std::string model, data, feature_type, sweep;
   int width = 0;
   bool rescale = false;
-  double lose_at_most = -1;  ///< points of the validation score; negative: not asked for
+  double lose_at_most = -1;  ///< points of the validation score; negative: unset
 };
 
 /// A way to infer.
