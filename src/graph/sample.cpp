@@ -167,7 +167,8 @@ neighbourhood<T> neighbours(const matrix<T>& a, const indices& seeds,
                             const std::vector<index>& fan_outs, std::uint64_t seed) {
   const char* const name = "neighbours";
   if (a.rows() != a.columns())
-    fail(errc::shape, {name, ": A is ", a.rows(), "x", a.columns(), ", not square"});
+    fail(errc::shape,
+         {name, ": A is ", a.rows(), "x", a.columns(), ", not square; give a graph's matrix"});
   if (fan_outs.empty()) fail(errc::range, {name, ": there are no fan-outs; give one per layer"});
   for (const index width : fan_outs)
     if (width != -1) check_width(name, "a fan-out", width);
