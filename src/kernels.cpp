@@ -65,6 +65,8 @@ constexpr kernel list[] = {
     {"row", gpu, false, "a subwarp per row", on_cuda::row_answer, on_cuda::row_run},
     {"split", gpu, false, "long rows split, segments added in order", on_cuda::split_answer,
      on_cuda::split_run},
+    {"crc", gpu, false, "a warp per row, entries through shared memory", on_cuda::crc_answer,
+     on_cuda::crc_run},
     {"hybrid", gpu, false, "windows of 16 rows: the dense ones on Tensor cores",
      on_cuda::hybrid_answer, on_cuda::hybrid_run, whole, operands::dense, false,
      on_cuda::hybrid_prepare},

@@ -13,6 +13,9 @@ void row_run(const problem& p, workspace& work);
 answer split_answer(const problem& p);
 void split_run(const problem& p, workspace& work);
 
+answer crc_answer(const problem& p);
+void crc_run(const problem& p, workspace& work);
+
 answer spmv_panels_answer(const problem& p);
 void spmv_panels_run(const problem& p, workspace& work);
 void spmv_panels_prepare(const pattern& stored, const pattern& oriented);

@@ -66,7 +66,7 @@ TEST_CASE("structures of a captured stream's matrix") {
   const auto statistics = view->derived_of<rig::on_cuda::row_statistics>();
   CHECK(statistics->longest == 667);
   CHECK(statistics->split_rows[0] == 50);
-  CHECK(statistics->segments[0] == 50 * 6);
+  CHECK(statistics->segments[0] == 50 * 3);
   const auto other = banded(3000).to(gpu).structure().derived_of<rig::on_cuda::row_statistics>();
   CHECK(other->longest == 10);
   CHECK(other->split_rows[0] == 0);

@@ -51,7 +51,7 @@ TEST_CASE("every window on Tensor cores") {
 TEST_CASE("products and their updates") {
   random_bits random(test_seed());
   const shape rows{"rows", pattern_of_lengths({2, 40, 0, 7, 300}, 300, random)};
-  const tuned with({"segments,,split_length=64"});
+  const tuned with({"segments,,split_length=8"});
   for (const rig::index f : {1, 33, 64})
     update_cases::check_update<rig::plus_times<float>, float>(rows, f, 20, gpu);
 }
@@ -68,7 +68,9 @@ TEST_CASE("every operation") {
 
 TEST_CASE("rows that are split") {
   random_bits random(test_seed());
-  const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 65540, 129}, 65540, random)};
+  // Segments of 64 entries: a row of one, of a few, of groups of segments.
+  const tuned with({"segments,,split_length=8"});
+  const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 65540, 129, 33}, 65540, random)};
   for (const int features : {1, 2, 33, 64}) {
     trial_spec spec;
     spec.of = &rows;
@@ -81,7 +83,7 @@ TEST_CASE("rows that are split") {
     met.meet(greatest, "arg_max_second", spec);
   }
   for (const int features : {33, 68}) {  // B in tiles of eight vectors, and one column or four
-    const tuned by = tuned::tiles(lanes(8, 32, 4, 1));
+    const tuned by({"segments,,split_length=8", "tiles,," + lanes(8, 32, 4, 1)});
     trial_spec spec;
     spec.of = &rows;
     spec.features = features;
@@ -99,6 +101,7 @@ shape split_rows_shape() {
 }
 
 TEST_CASE("samples that are split") {
+  const tuned with({"segments,,split_length=8"});
   const shape rows = split_rows_shape();
   for (const auto& [name, how] : sampled_kernels)
     for (const bool accumulates : {false, true}) {
@@ -115,6 +118,7 @@ TEST_CASE("samples that are split") {
 }
 
 TEST_CASE("int8 codes: whole rows, row segments and samples") {
+  const tuned with({"segments,,split_length=8"});
   const shape rows = split_rows_shape();
   for (const rig::ranges over : {rig::ranges::matrix, rig::ranges::column})
     for (const int features : {33, 64}) {

@@ -16,7 +16,7 @@ TEST_CASE("an update of rows that are split") {
   const shape rows{"long rows", pattern_of_lengths({2, 700, 0, 65540, 129, 3000}, 65540, random)};
   for (const rig::index f : {1, 33, 64, 128})
     update_cases::check_update<rig::plus_times<float>, float>(rows, f, 48, gpu);
-  const tuned with({"segments,,split_length=64"});
+  const tuned with({"segments,,split_length=8"});
   for (const rig::index f : {20, 64})
     update_cases::check_update<rig::max_second<float>, float>(rows, f, 64, gpu);
 }

@@ -17,7 +17,7 @@ const row_lists& lists_of(const pattern& oriented, workspace& work) {
   return *lists;
 }
 
-void set_segments(const row_lists& lists, arguments& args) {
+void set_segments(const split_lists& lists, arguments& args) {
   args.split_length = lists.split_length;
   args.segments = lists.segments;
   args.segment_count = lists.segment_count;
@@ -48,13 +48,13 @@ buffer scratch_for(const launch_stream& on, const row_lists& lists, std::size_t 
   return both;
 }
 
-buffer split_into_segments(const launch_stream& on, const row_lists& lists, std::size_t bytes,
-                           int64 tiles, arguments& args, workspace& work) {
-  if (lists.segment_count == 0) return {};
-  set_segments(lists, args);
-  return scratch_for(on, lists, bytes * static_cast<std::size_t>(lists.segment_count),
-                     static_cast<std::size_t>(lists.split_count) * static_cast<std::size_t>(tiles),
-                     args, work);
+buffer split_into_segments(const launch_stream& on, const row_lists& lists,
+                           const split_lists& segments, std::size_t bytes, int64 tiles,
+                           arguments& args, workspace& work) {
+  if (segments.segment_count == 0) return {};
+  set_segments(segments, args);
+  return scratch_for(on, lists, bytes * static_cast<std::size_t>(segments.segment_count),
+                     static_cast<std::size_t>(args.counters_per_tile() * tiles), args, work);
 }
 
 }  // namespace rig::on_cuda

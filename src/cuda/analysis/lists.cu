@@ -38,14 +38,14 @@ __device__ int before_me(int x, int& total) {
 /// so that segments of neighbours run together. Blocks take their ranges in any order, because sums
 /// do not depend on the ranges. With null lists the kernel only counts.
 __global__ void split_rows_of(const void* offsets, bool offsets_64, index rows, int64 split_length,
-                              counters* taken, row_segment* segments, split_row* split_rows) {
+                              int64 segment_length, counters* taken, row_segment* segments,
+                              split_row* split_rows) {
   __shared__ int first_segment, first_row;
   const int64 i = static_cast<int64>(blockIdx.x) * block + threadIdx.x;
   const auto row = static_cast<index>(i);
   const int64 length =
       i < rows ? offset_at(offsets, offsets_64, row + 1) - offset_at(offsets, offsets_64, row) : 0;
-  const int count =
-      length > split_length ? static_cast<int>((length + split_length - 1) / split_length) : 0;
+  const int count = length > split_length ? static_cast<int>((length - 1) / segment_length + 1) : 0;
   int all_segments = 0, all_rows = 0;
   const int my_segment = before_me(count, all_segments),
             my_row = before_me(count > 0 ? 1 : 0, all_rows);
@@ -171,36 +171,36 @@ void launch_over(const pattern& of, void (*kernel)(Parameters...), unsigned bloc
 }
 
 /// The segments of rows longer than `split_length`, counted on the device.
-counters count_segments(const pattern& of, int64 split_length) {
+counters count_segments(const pattern& of, int64 split_length, int64 segment_length) {
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const buffer taken = buffer::allocate(sizeof(counters), of.where(), of.stream());
   check(cudaMemsetAsync(taken.data(), 0, taken.bytes(), stream), "splitting rows");
   launch_over(of, &split_rows_of, blocks_of(of.rows(), block), block, of.offsets(), of.offsets_64(),
-              of.rows(), split_length, taken.data<counters>(), nullptr, nullptr);
+              of.rows(), split_length, segment_length, taken.data<counters>(), nullptr, nullptr);
   return *taken.to(cpu()).data<counters>();
 }
 
-/// The same, from the statistics if they count segments of this length. Longer segments, of rows of
-/// half a million entries, are counted.
+/// Those of `row`, from the statistics if they have this split length. Longer ones, of rows of half
+/// a million entries, are counted.
 counters segments_of(const pattern& of, const row_statistics& statistics, int64 split_length) {
   for (int kind = 0; kind < split_length_count; ++kind)
     if (nth_split_length(kind) == split_length)
       return {statistics.split_rows[kind], statistics.segments[kind]};
-  return count_segments(of, split_length);
+  return count_segments(of, split_length, splits_per_segment * split_length);
 }
 
-/// What the kernels that make the lists count.
+/// What the kernels that make the lists count: `taken` by the segments of blocks and of warps.
 struct list_counts {
-  counters taken;
+  counters taken[2];
   unsigned finished;
   int next[classes];
 };
 
 /// The bytes at which the lists begin in their allocation.
 struct list_places {
-  std::size_t counts, segments, split_rows, chunks, order, bytes;
+  std::size_t counts, segments[2], split_rows[2], chunks, order, bytes;
 };
-list_places places_for(std::size_t segments, std::size_t split_rows, std::size_t chunks,
+list_places places_for(const split_lists* const (&split)[2], std::size_t chunks,
                        std::size_t ordered_rows) {
   std::size_t size = 0;
   const auto reserve = [&](std::size_t bytes) {
@@ -210,8 +210,12 @@ list_places places_for(std::size_t segments, std::size_t split_rows, std::size_t
   };
   list_places out = {};
   out.counts = reserve(sizeof(list_counts));
-  out.segments = reserve(segments * sizeof(row_segment));
-  out.split_rows = reserve(split_rows * sizeof(split_row));
+  for (int kind = 0; kind < 2; ++kind) {
+    out.segments[kind] =
+        reserve(static_cast<std::size_t>(split[kind]->segment_count) * sizeof(row_segment));
+    out.split_rows[kind] =
+        reserve(static_cast<std::size_t>(split[kind]->split_count) * sizeof(split_row));
+  }
   out.chunks = reserve((chunks + 1) * sizeof(index));
   out.order = reserve(ordered_rows * sizeof(listed_row));
   out.bytes = size;
@@ -239,29 +243,32 @@ row_lists::row_lists(const pattern& of) {
   const auto stream = static_cast<cudaStream_t>(of.stream());
   const auto statistics = of.derived_of<row_statistics>();
   const bool splits = has_rows_to_split(*statistics), sorts = is_skewed(*statistics, of.nnz());
+  split_lists* const split[] = {this, &of_warps};
   if (splits) {
-    split_length = statistics->split_length;
-    const counters all = segments_of(of, *statistics, split_length);
-    segment_count = all.segments;
-    split_count = all.rows;
+    const int64 length = statistics->split_length;
+    const counters all[] = {segments_of(of, *statistics, length),
+                            count_segments(of, length, length)};
+    for (int kind = 0; kind < 2; ++kind)
+      *split[kind] = {length, all[kind].segments, all[kind].rows};
   }
   chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
 
-  const list_places at = places_for(
-      static_cast<std::size_t>(segment_count), static_cast<std::size_t>(split_count),
-      static_cast<std::size_t>(chunk_count), sorts ? static_cast<std::size_t>(of.rows()) : 0);
+  const list_places at = places_for({this, &of_warps}, static_cast<std::size_t>(chunk_count),
+                                    sorts ? static_cast<std::size_t>(of.rows()) : 0);
   memory = buffer::allocate(at.bytes, of.where(), of.stream());
   auto* const bytes = memory.data<unsigned char>();
   auto* const counts = reinterpret_cast<list_counts*>(bytes + at.counts);
   if (splits || sorts)
     check(cudaMemsetAsync(counts, 0, sizeof(list_counts), stream), "lists of rows");
-  if (splits) {
-    auto* const of_segments = reinterpret_cast<row_segment*>(bytes + at.segments);
-    auto* const of_rows = reinterpret_cast<split_row*>(bytes + at.split_rows);
+  for (int kind = 0; splits && kind < 2; ++kind) {
+    auto* const of_segments = reinterpret_cast<row_segment*>(bytes + at.segments[kind]);
+    auto* const of_rows = reinterpret_cast<split_row*>(bytes + at.split_rows[kind]);
     launch_over(of, &split_rows_of, blocks_of(of.rows(), block), block, of.offsets(),
-                of.offsets_64(), of.rows(), split_length, &counts->taken, of_segments, of_rows);
-    segments = of_segments;
-    split_rows = of_rows;
+                of.offsets_64(), of.rows(), split_length,
+                kind == 0 ? splits_per_segment * split_length : split_length, &counts->taken[kind],
+                of_segments, of_rows);
+    split[kind]->segments = of_segments;
+    split[kind]->split_rows = of_rows;
   }
   auto* const of_chunks = reinterpret_cast<index*>(bytes + at.chunks);
   list_chunks(of, chunk_count, of_chunks);

@@ -88,7 +88,8 @@ __global__ void __launch_bounds__(statistics_threads, 4)
         const auto split_length = static_cast<unsigned>(nth_split_length(c));
         if (length <= split_length) continue;
         ++mine[rows_to_split + c];
-        mine[segments_of_them + c] += (length - 1) / split_length + 1;
+        mine[segments_of_them + c] +=
+            (length - 1) / (split_length * static_cast<unsigned>(splits_per_segment)) + 1;
       }
     }
     my_quads += 4ull * longest;

@@ -9,8 +9,11 @@
 namespace rig::on_cuda {
 
 /// The split lengths, unless a row has millions of entries.
-constexpr int split_length_count = 3;
-constexpr int64 nth_split_length(int n) { return n == 0 ? 128 : n == 1 ? 512 : 1024; }
+constexpr int split_length_count = 5;
+constexpr int64 nth_split_length(int n) {
+  constexpr int64 lengths[split_length_count] = {32, 64, 128, 512, 1024};
+  return lengths[n];
+}
 
 struct row_statistics : derived {
   static constexpr const char* name = "row statistics";
@@ -24,9 +27,9 @@ struct row_statistics : derived {
   double mean_length = 0;  ///< of the rows that have entries
   double imbalance =
       1;  ///< the longest of four neighbouring rows over their mean, weighted by entries
-  /// Rows longer than each split length, and their segments.
+  /// Rows longer than each split length, and their segments of `splits_per_segment` such lengths.
   index split_rows[split_length_count] = {}, segments[split_length_count] = {};
-  int64 split_length = 0;  ///< entries per segment of a split row; 0: rows stay whole
+  int64 split_length = 0;  ///< longer rows are split; 0: rows stay whole
   bool local = false;  ///< most entries lie near the diagonal, so neighbouring rows share columns
 };
 

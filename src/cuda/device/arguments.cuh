@@ -10,12 +10,19 @@
 
 namespace rig::on_cuda {
 
-/// A segment of one split row: at most `split_length` of its entries, from entry number ·
-/// split_length on. `split_row` is the row's place in the list of split rows.
+/// Split lengths per segment of a row that `row` splits: a block sums a segment, a few lanes a row
+/// that is not split.
+constexpr int64 splits_per_segment = 8;
+
+/// A segment of one split row, which begins after `number` segments of the row. `split_row` is the
+/// row's place in the list of split rows.
 struct row_segment {
   index row;
   int32 number, split_row;
 };
+
+/// The sums of so many segments of a row are added one after the other, then those of such groups.
+constexpr int32 segments_per_group = 16;
 
 /// Threads per block of `row`.
 constexpr int row_threads = 128;
@@ -211,8 +218,8 @@ struct arguments {
   const split_row* split_rows = nullptr;
   index split_count = 0;
   void* segment_sums = nullptr;  ///< segment_count × columns accumulators
-  /// Finished segments of each split row: split_count counters per tile. In `spmv`: sums that
-  /// chunks have sent. Zero between launches.
+  /// Per tile: finished segments, or groups of segments, of each split row; then finished segments
+  /// of each group. In `spmv`: sums that chunks have sent. Zero between launches.
   unsigned* completion_counters = nullptr;
   // A cbsr, which is B or the pattern of C
   int k = 0;
@@ -249,6 +256,9 @@ struct arguments {
   constexpr int64 offset(index row) const {
     return offsets_64 ? static_cast<const int64*>(offsets)[row]
                       : static_cast<const int32*>(offsets)[row];
+  }
+  constexpr int64 counters_per_tile() const {
+    return int64{split_count} + segment_count / segments_per_group + 1;
   }
   constexpr listed_row entries_of(index row) const {
     const int64 begin = offset(row);

@@ -35,7 +35,7 @@ buffer split_rows(const problem& p, std::size_t bytes, index tiles, arguments& a
                   workspace& work) {
   const row_lists& lists = lists_of(*p.oriented, work);
   args.order = order_of(p, lists);
-  return split_into_segments(stream_of(p), lists, bytes, tiles, args, work);
+  return split_into_segments(stream_of(p), lists, lists.of_warps, bytes, tiles, args, work);
 }
 
 answer top_k_answer(answer out, const problem& p) {

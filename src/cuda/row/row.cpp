@@ -57,7 +57,7 @@ int64 tiles_of(const problem& p, const launch_plan& plan) {
 
 dim3 grid_of(const arguments& args, int64 tiles, const launch_plan& plan) {
   const int64 groups = row_threads / plan.row_lanes, segments = args.segment_count;
-  const int64 blocks = (segments + groups - 1) / groups + (args.rows + groups - 1) / groups;
+  const int64 blocks = segments + (args.rows + groups - 1) / groups;
   return {static_cast<unsigned>(blocks),
           static_cast<unsigned>(tiles < most_tiles ? tiles : most_tiles),
           static_cast<unsigned>((tiles + most_tiles - 1) / most_tiles)};
@@ -79,7 +79,7 @@ void launch_row(const problem& p, const launch_plan& plan, const row_lists* spli
   const int64 tiles = tiles_of(p, plan);
   buffer sums;
   if (split_rows != nullptr)
-    sums = split_into_segments(stream_of(p), *split_rows,
+    sums = split_into_segments(stream_of(p), *split_rows, *split_rows,
                                static_cast<std::size_t>(p.b.columns) * p.algebra->accum_bytes,
                                tiles, args, work);
   launch(stream_of(p), kernel, grid_of(args, tiles, plan), row_threads, &args);

@@ -69,12 +69,61 @@ __device__ __forceinline__ void rescale(const arguments& args, int64 n, int64 st
   }
 }
 
+/// Entries per segment of a split row.
+__device__ __forceinline__ int64 segment_length(const arguments& args) {
+  return splits_per_segment * args.split_length;
+}
+
 /// The number of segments of a split row; in a sample, of segments that hold slots.
 template <bool Sampled>
 __device__ __forceinline__ int32 segments_of(const arguments& args, const split_row& whole) {
   if constexpr (!Sampled) return whole.count;
   const int64 staged = sample_of(args, args.offset(whole.row + 1) - args.offset(whole.row)).count;
-  return static_cast<int32>((staged + args.split_length - 1) / args.split_length);
+  return static_cast<int32>((staged + segment_length(args) - 1) / segment_length(args));
+}
+
+/// The share of this thread's group of lanes in a segment that a block sums: equal runs of entries,
+/// which begin on sectors of the cache if the segment does.
+template <int RowLanes>
+__device__ __forceinline__ void take_share(unsigned& first_entry, unsigned& count) {
+  constexpr unsigned groups = row_threads / RowLanes, sector = 8;
+  const unsigned share = ((count + groups - 1) / groups + sector - 1) / sector * sector,
+                 before = threadIdx.x / RowLanes * share;
+  first_entry += before;
+  count = before >= count ? 0 : count - before < share ? count - before : share;
+}
+
+/// Adds the sums of the block's groups of lanes, in a fixed order: those of a warp by shuffles,
+/// then those of the warps. Returns true to the lanes that hold the total: the first `Holders`.
+template <class S, int V, int Holders, int RowLanes, int Coarsening>
+__device__ __forceinline__ bool add_groups(typename S::accum (&sum)[Coarsening][V]) {
+  using accum = typename S::accum;
+  constexpr int warps = row_threads / 32;
+  __shared__ __align__(
+      16) unsigned char raw[(warps - 1) * Coarsening * V * Holders * sizeof(accum)];
+  auto* const of_warps = reinterpret_cast<accum(*)[Coarsening][V][Holders]>(raw);
+  const int warp = static_cast<int>(threadIdx.x) / 32, lane = static_cast<int>(threadIdx.x) % 32;
+#pragma unroll
+  for (int distance = RowLanes; distance < 32; distance *= 2)
+#pragma unroll
+    for (int c = 0; c < Coarsening; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v)
+        sum[c][v] = S::add(sum[c][v], shuffle_xor(0xffffffffu, sum[c][v], distance));
+  if (warp > 0 && lane < Holders)
+#pragma unroll
+    for (int c = 0; c < Coarsening; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) of_warps[warp - 1][c][v][lane] = sum[c][v];
+  __syncthreads();
+  if (warp > 0 || lane >= Holders) return false;
+#pragma unroll
+  for (int w = 0; w < warps - 1; ++w)
+#pragma unroll
+    for (int c = 0; c < Coarsening; ++c)
+#pragma unroll
+      for (int v = 0; v < V; ++v) sum[c][v] = S::add(sum[c][v], of_warps[w][c][v][lane]);
+  return true;
 }
 
 /// Stores the sums of a segment in the scratch of its row.
@@ -89,45 +138,55 @@ __device__ __forceinline__ void leave_sums(const arguments& args, unsigned numbe
         sums[first + c * TileLanes * V + v] = sum[c][v];
 }
 
-/// Stores the sums of a segment. Returns true to the lanes of the segment that finishes last: the
-/// sums of all segments can be read then.
-template <class S, int V, int TileLanes, int RowLanes, int Coarsening, bool Sampled>
-__device__ __forceinline__ bool is_last_segment(const arguments& args, unsigned number,
-                                                unsigned tile, bool leads, index first,
-                                                const typename S::accum (&sum)[Coarsening][V]) {
-  leave_sums<S, V, TileLanes, Coarsening>(args, number, first, sum);
-  const int32 of = args.segments[number].split_row;
-  unsigned* const completion_counters =
-      args.completion_counters + static_cast<int64>(tile) * args.split_count + of;
-  const int leader = static_cast<int>(threadIdx.x) % 32 / RowLanes * RowLanes;
-  const unsigned members =
-      TileLanes == 32 ? 0xffffffffu : ((1u << (TileLanes % 32)) - 1u) << leader;
-  const int32 count = segments_of<Sampled>(args, args.split_rows[of]);
-  return arrive(completion_counters, count, members, leader, leads);
+/// The group of a segment, among the `count` segments of its row. Groups are summed first, then
+/// their sums, because a row of thousands of segments would keep one group of lanes adding for
+/// long.
+struct segment_group {
+  int32 first, count;  ///< its segments, numbered in the row
+  int32 groups;        ///< of the row; a row of one group is summed at once
+  int32 counter;       ///< its own among the groups of all rows
+};
+__device__ __forceinline__ segment_group group_of(const split_row& whole, int32 count,
+                                                  int32 number) {
+  const int32 groups = count < 2 * segments_per_group ? 1 : count / segments_per_group;
+  const int32 own = number / segments_per_group < groups ? number / segments_per_group : groups - 1;
+  const int32 first = own * segments_per_group;
+  return {first, own + 1 < groups ? segments_per_group : count - first, groups,
+          (whole.first_segment + segments_per_group - 1) / segments_per_group + own};
 }
 
-/// Writes C(row, tile) from the sums of the row's segments, added in order. Not inlined, because
-/// this rare case would cost every row registers.
-template <class S, int V, int TileLanes, int Coarsening, bool Plain, bool Sampled>
-__device__ __noinline__ void add_segments(const arguments& args, int32 split_row_number,
-                                          index first) {
-  const split_row whole = args.split_rows[split_row_number];
-  const int32 count = segments_of<Sampled>(args, whole);
-  typename S::accum sum[Coarsening][V];
+/// The first `Holders` lanes of a warp.
+template <int Holders>
+constexpr unsigned holding_lanes = Holders == 32 ? 0xffffffffu : (1u << (Holders % 32)) - 1u;
+
+/// sum[c][v] = the sums that `count` segments left, added in order. They lie `step` segments apart.
+template <class S, int V, int TileLanes, int Coarsening>
+__device__ __forceinline__ void add_left_sums(const arguments& args, int32 segment, int32 count,
+                                              int32 step, index first,
+                                              typename S::accum (&sum)[Coarsening][V]) {
+  const int64 stride = static_cast<int64>(step) * args.columns;
 #pragma unroll
-  for (int c = 0; c < Coarsening; ++c)
-#pragma unroll
-    for (int v = 0; v < V; ++v) {
-      const index column = first + c * TileLanes * V + v;
-      sum[c][v] = S::zero();
-      if (column >= args.columns) continue;
-      const auto* const sums = static_cast<const typename S::accum*>(args.segment_sums) +
-                               static_cast<int64>(whole.first_segment) * args.columns + column;
-      sum[c][v] = load_written(sums);
-#pragma unroll 8
-      for (int32 p = 1; p < count; ++p)
-        sum[c][v] = S::add(sum[c][v], load_written(sums + static_cast<int64>(p) * args.columns));
+  for (int c = 0; c < Coarsening; ++c) {
+    const index column = first + c * TileLanes * V;
+    const auto* at = static_cast<const typename S::accum*>(args.segment_sums) +
+                     static_cast<int64>(segment) * args.columns + column;
+    for (int v = 0; v < V; ++v)
+      sum[c][v] = column + v < args.columns ? load_written(at + v) : S::zero();
+#pragma unroll 4
+    for (int32 p = 1; p < count; ++p) {
+      at += stride;
+      for (int v = 0; v < V; ++v)
+        if (column + v < args.columns) sum[c][v] = S::add(sum[c][v], load_written(at + v));
     }
+  }
+}
+
+/// Writes C(row, tile) from the sums of the row's segments or groups, added in order.
+template <class S, int V, int TileLanes, int Coarsening, bool Plain, bool Sampled>
+__device__ __forceinline__ void write_split_row(const arguments& args, const split_row& whole,
+                                                int32 count, int32 step, index first) {
+  typename S::accum sum[Coarsening][V];
+  add_left_sums<S, V, TileLanes, Coarsening>(args, whole.first_segment, count, step, first, sum);
   int64 n = args.offset(whole.row + 1) - args.offset(whole.row);
   if constexpr (Sampled) {
     const int64 staged = sample_of(args, n).count;
@@ -137,10 +196,47 @@ __device__ __noinline__ void add_segments(const arguments& args, int32 split_row
   write_tile<S, V, TileLanes, Coarsening, Plain>(args, whole.row, first, n, sum);
 }
 
-/// The work of a group of lanes: a row, or one segment of a split row.
+/// Ends a segment of a row of several, which has left its sums. The last segment of a group adds
+/// the group's sums, and the row's last group writes C(row, tile). `rest_first`: the first of the
+/// Rest columns beyond the tiles if this lane sums them too, else negative. The first lanes of the
+/// block call. Not inlined, because this rare case would cost every row registers.
+template <class S, int V, int TileLanes, int Coarsening, bool Plain, bool Sampled, int Rest = 0>
+__device__ __noinline__ void end_segment(const arguments& args, unsigned number, unsigned tile,
+                                         index first, index rest_first = -1) {
+  const row_segment mine = args.segments[number];
+  const split_row whole = args.split_rows[mine.split_row];
+  int32 count = segments_of<Sampled>(args, whole), step = 1;
+  const segment_group group = group_of(whole, count, mine.number);
+  unsigned* const counters = args.completion_counters + tile * args.counters_per_tile();
+  if (group.groups > 1) {
+    if (!arrive(counters + args.split_count + group.counter, group.count, holding_lanes<TileLanes>,
+                0, threadIdx.x == 0))
+      return;
+    const int32 begin = whole.first_segment + group.first;
+    typename S::accum sum[Coarsening][V];
+    add_left_sums<S, V, TileLanes, Coarsening>(args, begin, group.count, 1, first, sum);
+    leave_sums<S, V, TileLanes, Coarsening>(args, static_cast<unsigned>(begin), first, sum);
+    if constexpr (Rest > 0)
+      if (rest_first >= 0) {
+        typename S::accum rest[1][Rest];
+        add_left_sums<S, Rest, 1, 1>(args, begin, group.count, 1, rest_first, rest);
+        leave_sums<S, Rest, 1, 1>(args, static_cast<unsigned>(begin), rest_first, rest);
+      }
+    count = group.groups;
+    step = segments_per_group;
+  }
+  if (!arrive(counters + mine.split_row, count, holding_lanes<TileLanes>, 0, threadIdx.x == 0))
+    return;
+  write_split_row<S, V, TileLanes, Coarsening, Plain, Sampled>(args, whole, count, step, first);
+  if constexpr (Rest > 0)
+    if (rest_first >= 0)
+      write_split_row<S, Rest, 1, 1, Plain, Sampled>(args, whole, count, step, rest_first);
+}
+
+/// The work of a group of lanes: a row, or its share of one segment of a split row.
 struct part_of_row {
   index row;
-  int64 first_entry;
+  unsigned first_entry;   ///< of the segment
   unsigned number, tile;  ///< number of the segment or row; tile of columns
   bool is_segment;
 };
@@ -157,27 +253,30 @@ __device__ __forceinline__ void take_sample(const arguments& args, part_of_row p
   if (!part.is_segment && args.split_length > 0 && n > args.split_length) return;
   const row_sample sample = sample_of(args, n);
   if (part.first_entry >= sample.count && part.is_segment) return;
-  int64 count = sample.count - part.first_entry;
-  if (part.is_segment && count > args.split_length) count = args.split_length;
+  unsigned at = part.first_entry, count = static_cast<unsigned>(sample.count) - at;
+  if (part.is_segment) {
+    count = count > segment_length(args) ? static_cast<unsigned>(segment_length(args)) : count;
+    take_share<RowLanes>(at, count);
+  }
   // A prefix, or a whole row, is read like any other row.
   if (Read == entries_read::prefix || sample.is_start())
     gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
-        args, i, entry_range<S, false>(args, begin, part.first_entry, count), lane, first, sum);
+        args, i, entry_range<S, false>(args, begin, at, count), lane, first, sum);
   else if constexpr (Read == entries_read::sampled)
     gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
-        args, i, sampled_range<S>(args, begin, part.first_entry, count, sample), lane, first, sum);
-  if (lane >= TileLanes) return;
-  if (!part.is_segment) {
-    // Loaded again, because registers would otherwise hold them during the sums.
-    asm volatile("" : "+r"(i));
-    const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
-    rescale<S>(args, whole, staged, sum);
-    return write_tile<S, V, TileLanes, Coarsening, Plain>(args, i, first, staged, sum);
+        args, i, sampled_range<S>(args, begin, at, count, sample), lane, first, sum);
+  if (part.is_segment ? !add_groups<S, V, TileLanes, RowLanes, Coarsening>(sum) : lane >= TileLanes)
+    return;
+  // Loaded again, because registers would otherwise hold them during the sums.
+  asm volatile("" : "+r"(i));
+  const int64 whole = args.offset(i + 1) - args.offset(i), staged = sample_of(args, whole).count;
+  if (part.is_segment && staged > segment_length(args)) {
+    leave_sums<S, V, TileLanes, Coarsening>(args, part.number, first, sum);
+    return end_segment<S, V, TileLanes, Coarsening, Plain, true>(args, part.number, part.tile,
+                                                                 first);
   }
-  if (is_last_segment<S, V, TileLanes, RowLanes, Coarsening, true>(args, part.number, part.tile,
-                                                                   lane == 0, first, sum))
-    add_segments<S, V, TileLanes, Coarsening, Plain, true>(
-        args, args.segments[part.number].split_row, first);
+  rescale<S>(args, whole, staged, sum);
+  write_tile<S, V, TileLanes, Coarsening, Plain>(args, i, first, staged, sum);
 }
 
 /// `take_sample` for rare samples: not inlined, because its state would cost every row registers.
@@ -189,13 +288,13 @@ __device__ __noinline__ void take_rare_sample(const arguments& args, part_of_row
       args, part, lane, first);
 }
 
-/// Sums a row, or a segment of one, with B in tiles. With the last tile the group also sums the
-/// Rest columns beyond the tiles. There each lane takes entries of its own, because a further tile
-/// would touch as many cache lines as a whole one, and leave lanes idle.
+/// Sums a row of n entries, or a share of a segment of one, with B in tiles. With the last tile the
+/// group also sums the Rest columns beyond the tiles. There each lane takes entries of its own,
+/// because a further tile would touch as many cache lines as a whole one, and leave lanes idle.
 template <class S, class TB, int V, int TileLanes, int RowLanes, int Unroll, int Coarsening,
           int Rest, class Range>
 __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_row& part,
-                                           const Range& of, int lane, index first) {
+                                           unsigned n, const Range& of, int lane, index first) {
   const index rest_first = static_cast<index>(part.tile + 1) * (TileLanes * V * Coarsening);
   const bool is_last = rest_first + Rest >= args.columns;
   typename S::accum sum[Coarsening][V], rest[1][Rest];
@@ -206,19 +305,21 @@ __device__ __forceinline__ void take_tiled(const arguments& args, const part_of_
   if (is_last)
     gather<S, TB, lane_plan{Rest, 1, RowLanes, 4, 1}>(args, rest_of_b(), part.row, of, lane,
                                                       rest_first, rest);
-  if (lane >= TileLanes) return;
-  const bool has_rest = is_last && lane == 0;
-  if (!part.is_segment) {
-    if (has_rest) write_tile<S, Rest, 1, 1, true>(args, part.row, rest_first, of.count, rest);
-    return write_tile<S, V, TileLanes, Coarsening, true>(args, part.row, first, of.count, sum);
-  }
-  if (has_rest) leave_sums<S, Rest, 1, 1>(args, part.number, rest_first, rest);
-  if (!is_last_segment<S, V, TileLanes, RowLanes, Coarsening, false>(args, part.number, part.tile,
-                                                                     lane == 0, first, sum))
+  bool has_rest = is_last && lane == 0;
+  if (part.is_segment) {
+    if (is_last) has_rest = add_groups<S, Rest, 1, RowLanes, 1>(rest);
+    if (!add_groups<S, V, TileLanes, RowLanes, Coarsening>(sum)) return;
+    if (n > segment_length(args)) {
+      if (has_rest) leave_sums<S, Rest, 1, 1>(args, part.number, rest_first, rest);
+      leave_sums<S, V, TileLanes, Coarsening>(args, part.number, first, sum);
+      return end_segment<S, V, TileLanes, Coarsening, true, false, Rest>(
+          args, part.number, part.tile, first, has_rest ? rest_first : -1);
+    }
+  } else if (lane >= TileLanes) {
     return;
-  const int32 whole = args.segments[part.number].split_row;
-  if (has_rest) add_segments<S, Rest, 1, 1, true, false>(args, whole, rest_first);
-  add_segments<S, V, TileLanes, Coarsening, true, false>(args, whole, first);
+  }
+  if (has_rest) write_tile<S, Rest, 1, 1, true>(args, part.row, rest_first, n, rest);
+  write_tile<S, V, TileLanes, Coarsening, true>(args, part.row, first, n, sum);
 }
 
 /// C(i, tile) = ⊕_k A(i,k) ⊗ B(k, tile). Blocks run tile by tile (y, then z, of the grid), so that
@@ -232,7 +333,7 @@ __global__ void __launch_bounds__(row_threads,
                                       : 1) row(const __grid_constant__ arguments args) {
   constexpr int groups = row_threads / RowLanes;
   const int lane = static_cast<int>(threadIdx.x) % RowLanes;
-  const unsigned segment_blocks = (static_cast<unsigned>(args.segment_count) + groups - 1) / groups;
+  const auto segment_blocks = static_cast<unsigned>(args.segment_count);
   const unsigned block = blockIdx.x, tile = blockIdx.z * gridDim.y + blockIdx.y;
   if (tile * static_cast<unsigned long>(TileLanes * V * Coarsening) >=
       static_cast<unsigned long>(args.columns))
@@ -241,8 +342,8 @@ __global__ void __launch_bounds__(row_threads,
       static_cast<index>(tile) * (TileLanes * V * Coarsening) + lane % TileLanes * V;
   const bool is_segment = block < segment_blocks;
   const unsigned number =
-      (is_segment ? block : block - segment_blocks) * groups + threadIdx.x / RowLanes;
-  if (number >= static_cast<unsigned>(is_segment ? args.segment_count : args.rows)) return;
+      is_segment ? block : (block - segment_blocks) * groups + threadIdx.x / RowLanes;
+  if (!is_segment && number >= static_cast<unsigned>(args.rows)) return;
   index i = static_cast<index>(number);
   // A row has fewer than 2³² entries, and so has a segment of a split row.
   const auto split_length = static_cast<unsigned>(args.split_length);
@@ -250,7 +351,7 @@ __global__ void __launch_bounds__(row_threads,
   if (is_segment) {
     const row_segment some = args.segments[number];
     i = some.row;
-    first_entry = static_cast<unsigned>(some.number) * split_length;
+    first_entry = static_cast<unsigned>(some.number) * static_cast<unsigned>(segment_length(args));
   }
   const bool is_listed = !is_segment && args.order != nullptr;
   const listed_row whole = is_listed ? args.order[number] : args.entries_of(i);
@@ -265,14 +366,17 @@ __global__ void __launch_bounds__(row_threads,
         return take_rare_sample<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Plain>(
             args, part, lane, first);
     unsigned count = whole.count - first_entry;
-    if (split_length > 0 && count > split_length) {
-      if (!is_segment) return;
-      count = split_length;
+    if (is_segment) {
+      const auto most = static_cast<unsigned>(segment_length(args));
+      count = count > most ? most : count;
+      take_share<RowLanes>(first_entry, count);
+    } else if (split_length > 0 && count > split_length) {
+      return;
     }
     const entry_range<S, (RowLanes > 1)> of(args, whole.begin, first_entry, count);
     if constexpr (Rest > 0)
-      return take_tiled<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Rest>(args, part, of,
-                                                                                 lane, first);
+      return take_tiled<S, TB, V, TileLanes, RowLanes, Unroll, Coarsening, Rest>(
+          args, part, whole.count, of, lane, first);
     // With indexed sums a lane ends with W columns of a vector.
     constexpr int parts =
         is_indexed<typename S::accum> ? (RowLanes / TileLanes < V ? RowLanes / TileLanes : V) : 1;
@@ -280,18 +384,20 @@ __global__ void __launch_bounds__(row_threads,
     typename S::accum sum[Coarsening][W];
     const index at = first + gather<S, TB, lane_plan{V, TileLanes, RowLanes, Unroll, Coarsening}>(
                                  args, i, of, lane, first, sum);
-    if (lane >= holders) return;
-    if (!is_segment)
-      return write_tile<S, W, holders, Coarsening, Plain>(args, i, at, of.count, sum);
-    // Computed from values kept for the store: `number`, `tile` and `lane` would each take a
-    // register, or a store and a load per lane; docs/lab/max.md.
-    const unsigned of_segment = block * groups + threadIdx.x / RowLanes;
-    const auto column = static_cast<unsigned>(at);
+    if (!is_segment) {
+      if (lane < holders) write_tile<S, W, holders, Coarsening, Plain>(args, i, at, of.count, sum);
+      return;
+    }
+    if (!add_groups<S, W, holders, RowLanes, Coarsening>(sum)) return;
+    // Loaded again, because registers would otherwise hold it during the sums.
+    asm volatile("" : "+r"(i));
+    const auto n = static_cast<unsigned>(args.offset(i + 1) - args.offset(i));
+    if (n <= segment_length(args))
+      return write_tile<S, W, holders, Coarsening, Plain>(args, i, at, n, sum);
+    leave_sums<S, W, holders, Coarsening>(args, block, at, sum);
     constexpr unsigned tile_columns = TileLanes * V * Coarsening;
-    if (is_last_segment<S, W, holders, RowLanes, Coarsening, false>(
-            args, of_segment, column / tile_columns, column % tile_columns == 0, at, sum))
-      add_segments<S, W, holders, Coarsening, Plain, false>(args, args.segments[number].split_row,
-                                                            at);
+    end_segment<S, W, holders, Coarsening, Plain, false>(
+        args, block, static_cast<unsigned>(at) / tile_columns, at);
   }
 }
 
