@@ -21,6 +21,6 @@ constexpr int64 skewed_means = 8;
 /// `sssp`: weights in the sample, the medians above which a weight counts less, and the width of a
 /// bucket in usual weights. On a device a step costs much beside its arcs.
 constexpr int64 sampled_weights = 4096;
-constexpr double most_medians = 16, usual_weights = 1, usual_weights_on_device = 2;
+constexpr double most_medians = 16, usual_weights = 1, usual_weights_on_device = 16;
 
 }  // namespace rig::measured
