@@ -1,0 +1,286 @@
+// Ranks of NCCL, a thread and a device each: what travels from and to host memory and devices,
+// products of one rank's bits, errors. One command on a machine with several GPUs runs all of it;
+// with one GPU there is one rank.
+
+#include <cuda_runtime_api.h>
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstring>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "distributed/product_cases.hpp"
+#include "gpu.hpp"
+#include "rig/distributed/nccl.hpp"
+
+namespace {
+
+using namespace ranks;
+using rig::dense;
+using rig::distributed;
+using rig::index;
+using rig::int64;
+using rig::matrix;
+
+void require(bool holds, const std::string& words) {
+  if (!holds) throw std::runtime_error(words);
+}
+
+/// NCCL's communicators of devices 0 … size − 1.
+struct communicators {
+  std::vector<ncclComm_t> all;
+  explicit communicators(int size) : all(static_cast<std::size_t>(size)) {
+    require(ncclCommInitAll(all.data(), size, nullptr) == ncclSuccess, "ncclCommInitAll");
+  }
+  communicators(const communicators&) = delete;
+  ~communicators() {
+    for (ncclComm_t of : all) ncclCommDestroy(of);
+  }
+};
+
+/// Runs work(communicator) on each rank; returns what each throws.
+template <class Work>
+std::vector<std::string> run_on(int size, const Work& work) {
+  const communicators by(size);
+  std::vector<std::string> thrown(by.all.size());
+  std::vector<std::thread> threads;
+  for (std::size_t k = 0; k < by.all.size(); ++k)
+    threads.emplace_back([&, k] {
+      try {
+        work(rig::nccl_communicator(by.all[k]));
+      } catch (const std::exception& cause) {
+        thrown[k] = cause.what();
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  return thrown;
+}
+
+int devices() { return static_cast<int>(rig::devices().size()) - 1; }
+
+/// The same for every number of ranks up to that of devices.
+template <class Work>
+void on_devices(const Work& work) {
+  for (int size = 1; size <= devices(); ++size) {
+    const auto thrown = run_on(size, work);
+    for (std::size_t rank = 0; rank < thrown.size(); ++rank)
+      CHECK_MESSAGE(thrown[rank].empty(), "rank ", rank, " of ", size, ": ", thrown[rank]);
+  }
+}
+
+TEST_CASE("how many ranks there are") {
+  REQUIRE(gpu.where == rig::place::kind::cuda);
+  MESSAGE(devices(), " devices, so 1 … ", devices(), " ranks");
+}
+
+TEST_CASE("numbers of all ranks") {
+  on_devices([](const rig::communicator& here) {
+    const int64 size = here.size(), large = int64{1} << 61;
+    require(here.all_reduce(here.rank() + 1, rig::joining::sum) == size * (size + 1) / 2, "sum");
+    require(here.all_reduce(here.rank() - large, rig::joining::least) == -large, "least");
+    require(here.all_reduce(large + here.rank(), rig::joining::greatest) == large + size - 1,
+            "greatest");
+    here.barrier();
+  });
+}
+
+/// Byte `at` of message `number` from one rank to another.
+unsigned char byte_of(int from, int to, std::size_t number, std::size_t at) {
+  return static_cast<unsigned char>(31 * at + at / 251 + 7 * number +
+                                    3 * static_cast<unsigned>(from) + static_cast<unsigned>(to));
+}
+
+/// Messages of odd sizes between all pairs, each from and to host memory or a device.
+void exchange_all(const rig::communicator& here, const std::vector<bool>& is_sent_from_device,
+                  const std::vector<bool>& is_received_on_device) {
+  const rig::place device = rig::cuda(here.rank());
+  const std::vector<std::size_t> sizes{1, 0, 3, 17, (std::size_t{1} << 20) + 1};
+  std::vector<rig::buffer> sent, received;
+  std::vector<rig::message> sends, receives;
+  for (int other = 0; other < here.size(); ++other)
+    for (std::size_t k = 0; k < sizes.size() && other != here.rank(); ++k) {
+      const auto bytes = rig::buffer::allocate(sizes[k]);
+      for (std::size_t at = 0; at < sizes[k]; ++at)
+        bytes.data<unsigned char>()[at] = byte_of(here.rank(), other, k, at);
+      sent.push_back(is_sent_from_device[k] ? bytes.to(device) : bytes);
+      received.push_back(
+          rig::buffer::allocate(sizes[k], is_received_on_device[k] ? device : rig::cpu()));
+      sends.push_back({other, sent.back().data(), sizes[k]});
+      receives.push_back({other, received.back().data(), sizes[k]});
+    }
+  rig::synchronise(device);
+  here.exchange(sends, receives);
+  require(cudaSetDevice(here.rank()) == cudaSuccess && cudaDeviceSynchronize() == cudaSuccess,
+          "the device");
+  std::size_t number = 0;
+  for (int other = 0; other < here.size(); ++other)
+    for (std::size_t k = 0; k < sizes.size() && other != here.rank(); ++k) {
+      const rig::buffer bytes = received[number++].to(rig::cpu());
+      std::size_t at = 0;
+      while (at < sizes[k] && bytes.data<unsigned char>()[at] == byte_of(other, here.rank(), k, at))
+        ++at;
+      require(at == sizes[k], "byte " + std::to_string(at) + " of message " + std::to_string(k));
+    }
+}
+
+TEST_CASE("bytes from and to host memory and devices") {
+  const std::vector<bool> on_host(5, false), on_device(5, true),
+      mixed{true, false, false, true, false};
+  for (const auto& sent : {on_host, on_device, mixed})
+    for (const auto& received : {on_host, on_device, mixed})
+      on_devices([&](const rig::communicator& here) { exchange_all(here, sent, received); });
+}
+
+TEST_CASE("an exchange keeps the order of the call's stream") {
+  on_devices([](const rig::communicator& here) {
+    const int device = here.rank(), next = (device + 1) % here.size(),
+              before = (device + here.size() - 1) % here.size();
+    require(cudaSetDevice(device) == cudaSuccess, "cudaSetDevice");
+    cudaStream_t stream = nullptr;
+    require(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) == cudaSuccess, "a stream");
+    constexpr std::size_t bytes = std::size_t{64} << 20;
+    {
+      const auto out = rig::buffer::allocate(bytes, rig::cuda(device)),
+                 in = rig::buffer::allocate(bytes, rig::cuda(device));
+      rig::synchronise(rig::cuda(device));
+      for (int round = 0; round < 8; ++round) {
+        cudaMemsetAsync(out.data(), 16 * round + device, bytes, stream);
+        const rig::message send{next, out.data(), bytes}, receive{before, in.data(), bytes};
+        const auto count = static_cast<std::size_t>(here.size() > 1);
+        here.exchange({&send, count}, {&receive, count}, stream);
+        std::vector<unsigned char> got(bytes);
+        cudaMemcpyAsync(got.data(), in.data(), bytes, cudaMemcpyDefault, stream);
+        require(cudaStreamSynchronize(stream) == cudaSuccess, "the stream");
+        for (std::size_t at = 0; at < bytes && count > 0; at += 4095)
+          require(got[at] == 16 * round + before, "round " + std::to_string(round));
+      }
+    }
+    cudaStreamDestroy(stream);
+  });
+}
+
+/// Both forms, of an X by rows and by features.
+template <class S>
+void sweep(const matrix<float>& a, const std::vector<index>& widths) {
+  for (const index features : widths)
+    for (int kind = 0; kind < 2; ++kind) {
+      const auto x = random_dense<float>(a.columns(), features, 5);
+      on_devices([&](const rig::communicator& here) {
+        const auto rows = layout_of(a.structure(), here.size(), kind, 3);
+        const std::string wrong = compare<S>(here, a, x, rows, rows);
+        require(wrong.empty(), words_of(S::name, here.size(), kind, features) + ":" + wrong);
+      });
+    }
+}
+
+TEST_CASE("products have the bits of one rank") {
+  const auto a = random_matrix<float>(997, 997, 20, 1);
+  sweep<rig::plus_times<float>>(a, {1, 3, 32, 128});
+  sweep<rig::max_second<float>>(a, {1, 33});
+  sweep<rig::min_plus<float>>(a, {3});
+  sweep<rig::arg_max_second<float>>(a, {3});
+  sweep<damped>(a, {1, 32});
+  sweep<sum_and_greatest>(a, {3});
+  sweep<weighted_by_place>(random_matrix<float>(3, 3, 2, 2), {1});
+}
+
+TEST_CASE("transposed products, columns, closures and small rows have the bits of one rank") {
+  const auto a = random_matrix<float>(501, 501, 9, 3);
+  const auto sums = rig::plus_times<float>();
+  const rig::descriptor turned = {.transpose_a = true, .threads = 1};
+  const auto x = random_dense<float>(501, 3, 4), u = random_dense<float>(501, 1, 5);
+  const auto t = rig::transpose(a);
+  for (int kind = 0; kind < 2; ++kind)
+    on_devices([&](const rig::communicator& here) {
+      const auto rows = layout_of(a.structure(), here.size(), kind, 3);
+      const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+      const auto of_x = distributed<dense<float>>::from_whole(here, x, rows),
+                 of_u = distributed<dense<float>>::from_whole(here, u, rows);
+      require(same_bits(rig::mxm(part, of_x, sums, turned).gather(), rig::mxm(a, x, sums, turned)),
+              "a transposed product");
+      require(same_bits(rig::mxv(part, of_u, sums).gather(), rig::mxv(a, u, sums)), "mxv");
+      require(same_bits(rig::vxm(of_u, part, sums).gather(), rig::mxv(t, u, sums)), "vxm");
+      require(same_bits(rig::bfs(part, 0).levels.gather(), rig::bfs(a, 0).levels), "bfs");
+      const auto codes = rig::quantized::from(x);
+      const auto of_codes = distributed<rig::quantized>::from_whole(here, codes, rows);
+      require(same_bits(rig::mxm(part, of_codes, sums).gather(), rig::mxm(a, codes, sums)),
+              "codes");
+    });
+}
+
+/// The bits of a product on one device by rows of A on each device: all of X goes from device to
+/// device. The semirings select, so the order of a row's terms changes nothing.
+template <class S>
+void multiply_on_devices(const matrix<float>& a, const dense<float>& x) {
+  const auto expected = rig::mxm(a.to(gpu), x.to(gpu), S()).to(rig::cpu());
+  on_devices([&](const rig::communicator& here) {
+    const auto rows = rig::layout::by_entries(a.structure(), here.size());
+    const rig::place device = rig::cuda(here.rank());
+    const auto local = distributed<matrix<float>>::from_whole(here, a, rows).local().to(device);
+    const auto mine = distributed<dense<float>>::from_whole(here, x, rows).local().to(device);
+    auto whole = dense<float>(x.rows(), x.columns()).to(device);
+    std::vector<rig::message> sends, receives;
+    std::size_t first = 0;
+    for (int rank = 0; rank < here.size(); ++rank) {
+      const auto count =
+          static_cast<std::size_t>(rows.rows_of(rank)) * static_cast<std::size_t>(x.columns());
+      if (rank == here.rank())
+        require(cudaMemcpy(whole.data() + first, mine.data(), count * sizeof(float),
+                           cudaMemcpyDefault) == cudaSuccess,
+                "a copy");
+      else {
+        sends.push_back({rank, const_cast<float*>(mine.data()), mine.extent()});
+        receives.push_back({rank, whole.data() + first, count * sizeof(float)});
+      }
+      first += count;
+    }
+    rig::synchronise(device);
+    here.exchange(sends, receives);
+    here.barrier();  // on the same stream, and it waits
+    const auto c = rig::mxm(local, whole, S()).to(rig::cpu());
+    for (index k = 0; k < c.rows(); ++k)
+      require(std::memcmp(c.row(k).data(), expected.row(rows.row_at(here.rank(), k)).data(),
+                          c.row(k).size_bytes()) == 0,
+              std::string(S::name) + ", row " + std::to_string(k));
+  });
+}
+
+TEST_CASE("rows of A on each device, X from device to device") {
+  const auto a = random_matrix<float>(2003, 2003, 30, 6);
+  const auto x = random_dense<float>(2003, 64, 7);
+  multiply_on_devices<rig::max_second<float>>(a, x);
+  multiply_on_devices<rig::min_plus<float>>(a, x);
+}
+
+TEST_CASE("a rank that throws ends the call on all, and they go on") {
+  const auto a = random_matrix<float>(97, 97, 9, 8);
+  const auto x = random_dense<float>(97, 3, 9);
+  on_devices([&](const rig::communicator& here) {
+    const auto rows = rig::layout::by_entries(a.structure(), here.size());
+    const auto part = distributed<matrix<float>>::from_whole(here, a, rows);
+    const auto of_x = distributed<dense<float>>::from_whole(here, x, rows);
+    rig::descriptor desc;
+    const int last = here.size() - 1;
+    if (here.rank() == last) desc.kernel = "sell";
+    const auto began = std::chrono::steady_clock::now();
+    std::string words;
+    try {
+      rig::mxm(part, of_x, rig::plus_times<float>(), desc);
+    } catch (const rig::error& cause) {
+      words = cause.what();
+    }
+    require(words.starts_with("mxm: rank " + std::to_string(last) + " of " +
+                              std::to_string(here.size()) + ": kernel 'sell'"),
+            "another error: " + words);
+    require(std::chrono::steady_clock::now() - began < std::chrono::seconds(1), "a second");
+    require(same_bits(rig::mxm(part, of_x, rig::plus_times<float>()).gather(),
+                      rig::mxm(a, x, rig::plus_times<float>())),
+            "after an error");
+  });
+}
+
+}  // namespace
