@@ -15,4 +15,5 @@
 #include "rig/distributed_mxm.hpp"
 #include "rig/distributed_mxv.hpp"
 #include "rig/distributed_rows.hpp"
+#include "rig/distributed_sparse_mxm.hpp"
 #include "rig/layout.hpp"
