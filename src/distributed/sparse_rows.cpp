@@ -30,6 +30,29 @@ void for_rows(const std::vector<index>& rows, const int64* offsets, Copy copy) {
   for (const index row : rows) copy(size(offsets[row]), size(offsets[row + 1] - offsets[row]));
 }
 
+/// The fetched rows in the order of the plan's columns; `offsets` are theirs.
+sparse_rows unpacked(const fetch_plan& plan, const received& in, std::span<const int64> offsets,
+                     index columns_of_b, std::size_t bytes_each) {
+  sparse_rows out;
+  const buffer columns = buffer::allocate(size(offsets.back()) * sizeof(index));
+  out.values = buffer::allocate(size(offsets.back()) * bytes_each);
+  for (const fetch_pair& pair : plan.pairs) {
+    const unsigned char* from = in.from(pair.rank);
+    for_rows(pair.received, offsets.data(), [&](std::size_t first, std::size_t count) {
+      take(from, columns.data<index>() + first, count * sizeof(index));
+    });
+    for_rows(pair.received, offsets.data(), [&](std::size_t first, std::size_t count) {
+      take(from, out.values.data<unsigned char>() + first * bytes_each, count * bytes_each);
+    });
+  }
+  bool offsets_64 = false;
+  buffer packed = pack_offsets(offsets, offsets_64);
+  out.structure =
+      std::make_shared<const pattern>(static_cast<index>(plan.columns.size()), columns_of_b,
+                                      offsets.back(), std::move(packed), offsets_64, columns);
+  return out;
+}
+
 }  // namespace
 
 sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const fetch_plan& plan,
@@ -75,25 +98,7 @@ sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const
   });
 
   sparse_rows out;
-  agree(ranks, name, [&] {
-    const buffer columns = buffer::allocate(size(fetched.back()) * sizeof(index));
-    out.values = buffer::allocate(size(fetched.back()) * bytes_each);
-    for (int rank = 0; rank < ranks.size(); ++rank) {
-      const std::vector<index>& rows = plan.pairs[size(rank)].received;
-      const unsigned char* from = in.from(rank);
-      for_rows(rows, fetched.data(), [&](std::size_t first, std::size_t count) {
-        take(from, columns.data<index>() + first, count * sizeof(index));
-      });
-      for_rows(rows, fetched.data(), [&](std::size_t first, std::size_t count) {
-        take(from, out.values.data<unsigned char>() + first * bytes_each, count * bytes_each);
-      });
-    }
-    bool offsets_64 = false;
-    buffer packed = pack_offsets(fetched, offsets_64);
-    out.structure = std::make_shared<const pattern>(static_cast<index>(plan.columns.size()),
-                                                    rows_here.columns(), fetched.back(),
-                                                    std::move(packed), offsets_64, columns);
-  });
+  agree(ranks, name, [&] { out = unpacked(plan, in, fetched, rows_here.columns(), bytes_each); });
   return out;
 }
 
