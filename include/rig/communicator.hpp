@@ -29,9 +29,9 @@ enum class joining : unsigned char {
 
 /// Some processes or threads, the ranks 0 … size − 1, and the means by which they exchange data.
 ///
-/// A value that is cheap to copy; copies are one rank. `loopback` and `rig/distributed/mpi.hpp`
-/// make one, and so does a program with its own transport. Every call is collective: all ranks make
-/// the same calls in the same order, one at a time.
+/// A value that is cheap to copy; copies are one rank. `loopback`, `rig/distributed/mpi.hpp` and
+/// `rig/distributed/nccl.hpp` make one, and so does a program with its own transport. Every call is
+/// collective: all ranks make the same calls in the same order, one at a time.
 /// @code
 /// const rig::communicator ranks = rig::loopback(1)[0];
 /// std::printf("rank %d of %d\n", ranks.rank(), ranks.size());

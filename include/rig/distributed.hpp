@@ -3,8 +3,9 @@
 /// @file
 /// Matrices, dense matrices and their products over ranks: everything that is `distributed`.
 ///
-/// The ranks come from `loopback`, or from MPI by `rig/distributed/mpi.hpp`. Every call that takes
-/// something distributed is collective: all ranks make the same calls in the same order.
+/// The ranks come from `loopback`, from MPI by `rig/distributed/mpi.hpp`, or from NCCL by
+/// `rig/distributed/nccl.hpp`. Every call that takes something distributed is collective: all ranks
+/// make the same calls in the same order.
 
 #include "rig/communicator.hpp"
 #include "rig/distributed_algorithms.hpp"
@@ -15,4 +16,5 @@
 #include "rig/distributed_mxm.hpp"
 #include "rig/distributed_mxv.hpp"
 #include "rig/distributed_rows.hpp"
+#include "rig/distributed_sparse_mxm.hpp"
 #include "rig/layout.hpp"

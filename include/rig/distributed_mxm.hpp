@@ -16,6 +16,7 @@
 #include "rig/distributed_matrix.hpp"
 #include "rig/kernels/cpu/order.hpp"
 #include "rig/mxm.hpp"
+#include "rig/mxv.hpp"
 
 namespace rig {
 
@@ -72,7 +73,7 @@ struct product_shape {
   index rows, inner, rows_of_x, columns;
   const descriptor& desc;
   exchange scheme;
-  bool needs_whole_numbers, is_masked;
+  bool needs_whole_numbers, is_masked, is_sparse;
 };
 void check_product(const product_shape& of);
 void check_mask(const communicator& ranks, const layout& rows_of_mask, const layout& rows_of_a,
@@ -150,10 +151,10 @@ void check(const distributed<matrix<TA>>& a, const distributed<X>& x, const Mask
   const bool turns = desc.transpose_a;
   check_product({a.communicator(), x.communicator(), turns ? a.columns() : a.rows(),
                  turns ? a.rows() : a.columns(), x.rows(), x.columns(), desc, scheme,
-                 needs_whole_numbers<S>, is_masked<Mask>});
+                 needs_whole_numbers<S>, is_masked<Mask>, is_matrix<X>});
   check_mask_of(a.communicator(), a.layout(), mask);
-  constexpr bool is_converted =
-      !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> && !is_cbsr<X>;
+  constexpr bool is_converted = !is_ignoring_right<S> && !is_same<X, dense<typename S::right>> &&
+                                !is_cbsr<X> && !is_matrix<X>;
   if constexpr (is_converted && !is_exact<S>)
     if (const index of_tile = on_cpu::columns_of_tile<S>(); x.columns() % of_tile == 1)
       refuse_conversion(x.columns(), of_tile, name_of<S>());
@@ -178,15 +179,19 @@ struct carried<dense<T>> {
   }
 };
 
+/// This rank's rows of A, with the plan's numbers of columns.
+template <class TA>
+matrix<TA> renumbered(const matrix<TA>& here, const fetch_plan& plan) {
+  const std::size_t bytes = static_cast<std::size_t>(here.nnz()) * sizeof(TA);
+  return here.iso() ? matrix<TA>(plan.local, here.iso_value())
+                    : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
+}
+
 /// This rank's product by fetch.
 template <class Element, class S, class TA, class X, class Mask>
 mxm_result<Element, S> multiply_fetched(const distributed<matrix<TA>>& a, const fetch_plan& plan,
                                         const X& x, const Mask& mask, const descriptor& desc) {
-  const matrix<TA>& here = a.local();
-  const std::size_t bytes = static_cast<std::size_t>(here.nnz()) * sizeof(TA);
-  const matrix<TA> local =
-      here.iso() ? matrix<TA>(plan.local, here.iso_value())
-                 : matrix<TA>(plan.local, buffer::borrow(const_cast<TA*>(here.values()), bytes));
+  const matrix<TA> local = renumbered(a.local(), plan);
   const descriptor of_one = is_cbsr<X> ? desc : access::of_one_rank(a, desc);
   auto c = mxm_creating<Element>(local, x, S(), local_mask(mask), of_one);
   if constexpr (has_indices<decltype(c)>)

@@ -53,7 +53,8 @@ void check_product(const product_shape& of) {
   if (of.desc.transpose_b)
     fail(errc::cannot,
          {"mxm: a product over ranks does not transpose X; distribute its transpose"});
-  if (!of.desc.kernel.empty() && of.desc.kernel != "row" && of.desc.kernel != "split")
+  if (!of.is_sparse && !of.desc.kernel.empty() && of.desc.kernel != "row" &&
+      of.desc.kernel != "split")
     fail(errc::cannot, {"mxm: kernel '", of.desc.kernel,
                         "' does not run over ranks; name row or split, or none"});
   if (of.is_masked && of.scheme == exchange::features)

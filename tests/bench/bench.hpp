@@ -75,6 +75,9 @@ struct row {
   std::optional<double> aggregate_ms;  ///< the part of `ms` in products with the graph
   std::optional<double> amdahl;        ///< the ratio if those products took no time
   std::optional<double> peak_bytes;    ///< the most memory that was held
+  int ranks = 0;                       ///< of a product over ranks; 0: it is none
+  std::optional<double> moved_share;   ///< of the rows that an all-gather of X moves
+  std::optional<double> balance;       ///< the most that a rank receives, over the mean
   int threads = 0;                     ///< 0: those of the record
   double ms = 0;
   std::optional<double> prepare_ms;
@@ -167,6 +170,7 @@ void widths_suite(const options& given, record& out);
 void analytics(const options& given, record& out);
 void graphs(const options& given, record& out);
 void io(const options& given, record& out);
+void ranks_suite(const options& given, record& out);
 void gnn_suite(const options& given, record& out);
 
 /// $RIG_DATA, or else the folder beside the repository.

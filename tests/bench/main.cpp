@@ -25,6 +25,8 @@ constexpr suite table[] = {
     {"analytics", "products with sparse results beside SuiteSparse:GraphBLAS", analytics},
     {"graphs", "the benchmark graphs against what they should look like", graphs},
     {"io", "reading and writing files", io},
+    {"ranks", "products over ranks: what moves, and ranks of one process beside an all-gather",
+     ranks_suite},
     {"collection", "sums and maxima of all matrices below a folder, on a GPU if there is one",
      collection},
 #ifdef RIG_HAS_GNN

@@ -1,5 +1,6 @@
 // The tables of docs/performance.md: a section per suite.
 
+#include <algorithm>
 #include <map>
 
 #include "bench.hpp"
@@ -138,6 +139,39 @@ cells network(const json& row) {
           cell(row, "peak_bytes", 1e9, 1)};
 }
 
+/// The shares and balances of a graph's layouts, by number of ranks.
+std::vector<cells> moved(const json& rows) {
+  const std::vector<int> ranks{4, 16, 64, 256, 1024};
+  std::map<std::pair<std::string, std::string>, cells> lines;
+  for (const json& row : rows) {
+    const auto at = std::ranges::find(ranks, row.at("ranks").get<int>());
+    if (!row.contains("moved_share") || at == ranks.end()) continue;
+    cells& line = lines[{text(row, "graph"), text(row, "operation")}];
+    if (line.empty()) {
+      line = {text(row, "graph"), text(row, "operation")};
+      line.resize(2 + ranks.size());
+    }
+    line[2 + static_cast<std::size_t>(at - ranks.begin())] =
+        cell(row, "moved_share", 1, 4) + " (" + cell(row, "balance", 1, 2) + ")";
+  }
+  std::vector<cells> out;
+  for (auto& [key, line] : lines) out.push_back(std::move(line));
+  return out;
+}
+
+cells over_ranks(const json& row) {
+  if (row.contains("moved_share")) return {};
+  const json& peers = row.at("peer_ms");
+  return {text(row, "graph"),
+          row.at("features").dump(),
+          row.at("ranks").dump(),
+          cell(row, "ms", 1, 1),
+          cell(peers, "features", 1, 1),
+          cell(peers, "all_gather", 1, 1),
+          cell(peers, "one_rank", 1, 1),
+          cell(row, "ratio", 1, 2)};
+}
+
 cells host_time(const json& row) {
   const std::string name = text(row, "operation"), semiring = text(row, "semiring");
   if (name == "mxm") return {};  // on the device's clock
@@ -173,6 +207,22 @@ const section sections[] = {
      {"operation", "graph", "ms", "GraphBLAS, ms", "speed-up"},
      2,
      each<beside_graphblas>},
+    {"ranks",
+     "What a product over ranks moves",
+     "The rows of X that `exchange::fetch` moves, over those that an all-gather moves; in brackets "
+     "the most that a rank receives over the mean. Counted from the plans of all ranks, one after "
+     "the other; no machine with so many ranks has run them.",
+     {"graph", "layout", "4 ranks", "16", "64", "256", "1024"},
+     2,
+     moved},
+    {"ranks",
+     "Products over ranks of one process",
+     "Ranks are threads, and share the processors that one rank uses alone. The speed-up of "
+     "`fetch` is over an all-gather of X and a local product.",
+     {"graph", "F", "ranks", "fetch, ms", "features, ms", "all-gather, ms", "one rank, ms",
+      "speed-up"},
+     1,
+     each<over_ranks>},
     {"hybrid",
      "Windows on Tensor cores",
      "Time of the faster of `row` and `split` over that of `hybrid`, in the type of B. B in float "

@@ -65,13 +65,20 @@ json to_json(const row& line, const std::string& suite) {
   if (line.columns > 0 && line.columns != line.n) out["columns"] = line.columns;
   if (line.width > 0) out["width"] = line.width;
   if (line.k > 0) out["k"] = line.k;
+  if (line.ranks > 0) out["ranks"] = line.ranks;
   if (line.threads > 0) out["threads"] = line.threads;
   const std::pair<const char*, const std::optional<double>&> more[] = {
-      {"kept_share", line.kept_share},     {"exact_ms", line.exact_ms},
-      {"control_ms", line.control_ms},     {"error", line.error},
-      {"load_share", line.load_share},     {"published", line.published},
-      {"aggregate_ms", line.aggregate_ms}, {"amdahl", line.amdahl},
-      {"peak_bytes", line.peak_bytes}};
+      {"kept_share", line.kept_share},
+      {"exact_ms", line.exact_ms},
+      {"control_ms", line.control_ms},
+      {"error", line.error},
+      {"load_share", line.load_share},
+      {"published", line.published},
+      {"aggregate_ms", line.aggregate_ms},
+      {"amdahl", line.amdahl},
+      {"peak_bytes", line.peak_bytes},
+      {"moved_share", line.moved_share},
+      {"balance", line.balance}};
   for (const auto& [key, number] : more)
     if (number) out[key] = *number;
   return out;
@@ -114,6 +121,8 @@ void record::add(const row& line) {
               line.graph.c_str(), line.features, line.semiring.c_str(), line.type.c_str(),
               kernel.c_str(), line.ms, line.ratio ? digits(*line.ratio, 2).c_str() : "");
   for (const auto& [name, ms] : line.peer_ms) std::printf(" %s %.3f", name.c_str(), ms);
+  if (line.moved_share && line.balance)
+    std::printf(" %d ranks move %.4f, balance %.2f", line.ranks, *line.moved_share, *line.balance);
   std::printf("\n");
   std::fflush(stdout);
   keep(line);

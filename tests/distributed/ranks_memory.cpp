@@ -110,6 +110,7 @@ TEST_CASE("each allocation of one rank") {
          distributed<dense<float>>::from_whole(here, of.whole_x, of.rows);
        }},
       {"fetch", [](const auto&, const operands& of) { rig::mxm(of.a, of.x, sums()); }},
+      {"sparse", [](const auto&, const operands& of) { rig::mxm(of.a, of.ones, sums()); }},
       {"features",
        [](const auto&, const operands& of) {
          rig::mxm(of.a, of.x, sums(), {.exchange = rig::exchange::features});

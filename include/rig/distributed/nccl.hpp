@@ -152,7 +152,8 @@ inline std::size_t make_room(participant& of, std::span<const message> sends,
   if (failed != nullptr) std::rethrow_exception(failed);
   if (failures > 0)
     fail(errc::out_of_memory,
-         {"nccl_communicator: ", failures, " other ranks have no room for messages"});
+         {"nccl_communicator: ", failures,
+          " other ranks have no room for messages; free memory of their devices"});
   return bytes;
 }
 

@@ -143,6 +143,17 @@ fetch start_fetch(const fetch_plan& plan, int rank, const void* x, std::size_t s
 /// After the exchange: puts staged rows in their places.
 void finish_fetch(const fetch_plan& plan, fetch& of, int rank, std::size_t row_bytes);
 
+/// Sparse rows without the type of their values; of an iso matrix no values.
+struct sparse_rows {
+  std::shared_ptr<const pattern> structure;
+  buffer values;
+};
+/// Fetches rows of a sparse B, as many as the plan has columns. `values` is null if they do not
+/// travel, and `bytes_each` 0 then. Collective.
+sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const fetch_plan& plan,
+                              const pattern& rows_here, const void* values,
+                              std::size_t bytes_each);
+
 /// The columns of X of rank `rank` begin here, if X is distributed by features.
 index first_feature(index columns, int rank, int ranks);
 

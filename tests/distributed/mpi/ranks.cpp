@@ -53,7 +53,8 @@ bool fails_together(const rig::communicator& here, const rig::matrix<float>& a) 
   return false;
 }
 
-/// The bits of one rank: of a transposed product, of levels and labels, and of what a file holds.
+/// The bits of one rank: of a transposed product, of a sparse one, of levels and labels, and of
+/// what a file holds.
 bool are_right(const rig::communicator& here, const rig::matrix<float>& a) {
   const rig::descriptor turned = {.transpose_a = true, .threads = 1};
   const auto rows = layout_of(a.structure(), here.size(), 1, 4);
@@ -62,6 +63,10 @@ bool are_right(const rig::communicator& here, const rig::matrix<float>& a) {
   const auto of_x = rig::distributed<rig::dense<float>>::from_whole(here, x, rows);
   const auto sums = rig::plus_times<float>();
   bool right = same_bits(rig::mxm(part, of_x, sums, turned).gather(), rig::mxm(a, x, sums, turned));
+  const auto pairs = rig::mxm(part, part, sums, rig::structure(part), {.threads = 1});
+  right &= pairs.local() == rig::distributed<rig::matrix<float>>::from_whole(
+                                here, rig::mxm(a, a, sums, rig::structure(a), {.threads = 1}), rows)
+                                .local();
   right &= same_bits(rig::bfs(part, 0).levels.gather(), rig::bfs(a, 0).levels);
   right &= same_bits(rig::components(part).labels.gather(), rig::components(a).labels);
   // The first rank's process names the file.
