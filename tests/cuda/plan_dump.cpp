@@ -582,7 +582,8 @@ graph_facts statistics_of(const char* name, const rig::pattern& a) {
       const int64 split_length = rig::on_cuda::nth_split_length(c);
       if (length <= split_length) continue;
       ++out.split_rows[c];
-      out.segments[c] += static_cast<index>((length - 1) / split_length + 1);
+      const int64 segment = rig::on_cuda::splits_per_segment * split_length;
+      out.segments[c] += static_cast<index>((length - 1) / segment + 1);
     }
     for (int64 e = begin; e < begin + length; ++e) {
       index& last = last_panel[static_cast<std::size_t>(a.column_indices()[e])];
@@ -640,12 +641,15 @@ int print_statistics(std::span<char* const> names) {
   for (const char* const name : names) {
     const rig::matrix<float> graph = rig::generate::from_text(name);
     const graph_facts f = statistics_of(name, graph.structure());
-    std::printf("{\"%s\", %d, %d, %ld, %ld, %ld, %ld, %ld, %d, %d, %d, %d, %d, %d, %s},\n", f.name,
-                f.rows, f.columns, static_cast<long>(f.nnz), static_cast<long>(f.longest),
-                static_cast<long>(f.quads), static_cast<long>(f.filled),
-                static_cast<long>(f.panel_segments), f.split_rows[0], f.split_rows[1],
-                f.split_rows[2], f.segments[0], f.segments[1], f.segments[2],
-                f.local ? "true" : "false");
+    std::printf("{\"%s\", %d, %d, %ld, %ld, %ld, %ld, %ld, ", f.name, f.rows, f.columns,
+                static_cast<long>(f.nnz), static_cast<long>(f.longest), static_cast<long>(f.quads),
+                static_cast<long>(f.filled), static_cast<long>(f.panel_segments));
+    for (const auto& counts : {f.split_rows, f.segments}) {
+      const char* before = "{";
+      for (int c = 0; c < split_lengths; ++c, before = ", ") std::printf("%s%d", before, counts[c]);
+      std::printf("}, ");
+    }
+    std::printf("%s},\n", f.local ? "true" : "false");
     std::fflush(stdout);
   }
   return 0;

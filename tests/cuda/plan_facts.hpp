@@ -3,10 +3,14 @@
 // The facts of many graphs from which kernels and plans are chosen. Tests of choices need neither
 // the graphs nor a GPU.
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "rig/scalar.hpp"
+
+/// How many split lengths row_statistics counts rows of.
+inline constexpr int split_lengths = 5;
 
 /// The statistics of the rows of a pattern, in whole numbers, so that divisions give the same bits.
 struct graph_facts {
@@ -16,7 +20,7 @@ struct graph_facts {
   rig::int64 quads = 0;           ///< four times the longest of each four neighbouring rows
   rig::int64 filled = 0;          ///< rows that have entries
   rig::int64 panel_segments = 0;  ///< columns that have entries, of each panel of rows, together
-  rig::index split_rows[3] = {}, segments[3] = {};
+  rig::index split_rows[split_lengths] = {}, segments[split_lengths] = {};
   bool local = false;
   bool offsets_64 = false;  ///< offsets have 64 bits
 };
@@ -116,7 +120,7 @@ struct made_up_rows {
   rig::index rows, columns;
   double mean, imbalance;
   rig::int64 longest;
-  rig::index split_rows[3];
+  rig::index split_rows[3];  ///< beyond 128, 512 and 1024 entries
   bool local = false, offsets_64 = false;
 };
 inline constexpr made_up_rows made_up_graphs[] = {
@@ -202,10 +206,14 @@ inline graph_facts facts_of(const made_up_rows& of) {
   out.quads = std::llround(of.imbalance * static_cast<double>(out.nnz));
   out.filled = out.nnz > 0 ? of.rows : 0;
   out.panel_segments = out.nnz / 2;
-  for (int c = 0; c < 3; ++c) {
-    out.split_rows[c] = of.split_rows[c];
-    out.segments[c] = 3 * of.split_rows[c];
+  std::copy_n(of.split_rows, 3, out.split_rows + 2);
+  for (const int c : {1, 0}) {
+    const int length = c == 0 ? 32 : 64;
+    out.split_rows[c] = of.longest <= length ? 0
+                        : of.mean > length   ? of.rows
+                                             : std::max(of.rows / 16, out.split_rows[c + 1]);
   }
+  for (int c = 0; c < split_lengths; ++c) out.segments[c] = 3 * out.split_rows[c];
   out.local = of.local;
   out.offsets_64 = of.offsets_64;
   return out;

@@ -75,6 +75,7 @@ row_statistics::row_statistics(const pattern& pattern) {
     mean_length = static_cast<double>(of.nnz) / static_cast<double>(of.filled);
     imbalance = static_cast<double>(of.quads) / static_cast<double>(of.nnz);
   }
+  static_assert(split_lengths == split_length_count);
   std::copy_n(of.split_rows, split_length_count, split_rows);
   std::copy_n(of.segments, split_length_count, segments);
   local = of.local;
@@ -91,6 +92,9 @@ row_lists::row_lists(const pattern& of) {
     while (kind + 1 < split_length_count && nth_split_length(kind) != split_length) ++kind;
     split_count = statistics->split_rows[kind];
     segment_count = statistics->segments[kind];
+    of_warps.split_length = split_length;
+    of_warps.split_count = split_count;
+    of_warps.segment_count = static_cast<index>(splits_per_segment) * segment_count;
   }
   chunk_count = static_cast<index>((of.nnz() + of.rows() + chunk_items - 1) / chunk_items);
   if (is_skewed(*statistics, of.nnz())) by_length = static_cast<const listed_row*>(somewhere());
