@@ -2,26 +2,31 @@
 
 // Tensors of DLPack in and out. The structs are those of its specification, version 0.8.
 
-struct DLDevice {
+namespace rig::c {
+
+struct tensor_device {
   std::int32_t device_type;
   std::int32_t device_id;
 };
-struct DLDataType {
+struct tensor_type {
   std::uint8_t code;
   std::uint8_t bits;
   std::uint16_t lanes;
 };
-struct DLTensor {
+struct tensor_view {
   void* data;
-  DLDevice device;
+  tensor_device device;
   std::int32_t ndim;
-  DLDataType dtype;
+  tensor_type dtype;
   std::int64_t* shape;
   std::int64_t* strides;
   std::uint64_t byte_offset;
 };
+
+}  // namespace rig::c
+
 struct DLManagedTensor {
-  DLTensor dl_tensor;
+  rig::c::tensor_view dl_tensor;
   void* manager_ctx;
   void (*deleter)(DLManagedTensor*);
 };
@@ -34,23 +39,21 @@ namespace {
 enum device_code : std::int32_t { on_host = 1, on_cuda = 2, pinned = 3, managed = 13 };
 
 /// The data type of each storage type, in the order of `type`.
-constexpr DLDataType data_types[] = {{6, 8, 1},  {0, 32, 1}, {0, 64, 1}, {2, 32, 1},
-                                     {2, 64, 1}, {2, 16, 1}, {4, 16, 1}};
+constexpr tensor_type data_types[] = {{6, 8, 1},  {0, 32, 1}, {0, 64, 1}, {2, 32, 1},
+                                      {2, 64, 1}, {2, 16, 1}, {4, 16, 1}};
 
-type type_of_tensor(const char* call, DLDataType of) {
+type type_of_tensor(const char* call, tensor_type of) {
   int at = 0;
-  for (const DLDataType& each : data_types) {
+  for (const tensor_type& each : data_types) {
     if (each.code == of.code && each.bits == of.bits && each.lanes == of.lanes)
       return static_cast<type>(at);
     ++at;
   }
   fail(errc::type, {call, ": elements have DLPack's code ", static_cast<int>(of.code), " and ",
-                    static_cast<int>(of.bits),
-                    " bits; convert them to float32, float64, float16, bfloat16, int32, int64 or "
-                    "bool"});
+                    static_cast<int>(of.bits), " bits; convert them to a type of rig_type"});
 }
 
-place place_of_tensor(const char* call, DLDevice of) {
+place place_of_tensor(const char* call, tensor_device of) {
   if (of.device_type == on_host || of.device_type == pinned) return cpu();
   if (of.device_type == on_cuda || of.device_type == managed) return cuda(of.device_id);
   fail(errc::place, {call, ": DLPack's device ", of.device_type,
@@ -58,7 +61,7 @@ place place_of_tensor(const char* call, DLDevice of) {
 }
 
 /// The elements of a tensor with one or two dimensions.
-dense_operand elements_of(const char* call, const DLTensor& of, void* stream) {
+dense_operand elements_of(const char* call, const tensor_view& of, void* stream) {
   if (of.ndim != 1 && of.ndim != 2)
     fail(errc::shape, {call, ": the tensor has ", of.ndim, " dimensions; give one or two"});
   require(call, "tensor->dl_tensor.shape", of.shape);

@@ -129,7 +129,7 @@ files::path cache_folder() {
       variable("XDG_CACHE_HOME", home.empty() ? "" : (home + "/.cache").c_str());
   if (root.empty())
     fail(errc::io, {"semiring: neither HOME nor XDG_CACHE_HOME is set; set one to a folder"});
-  const files::path folder = root / "rigblas";
+  files::path folder = root / "rigblas";
   std::error_code failure;
   files::create_directories(root, failure);
   ::mkdir(folder.c_str(), 0700);
@@ -187,6 +187,7 @@ std::string key_of(const std::vector<std::string>& parts) {
 /// Runs a program with its output in a file. Returns its status, or -1 if it does not start.
 int run_program(const std::vector<std::string>& command, const files::path& output) {
   std::vector<char*> arguments;
+  arguments.reserve(command.size() + 1);
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   posix_spawn_file_actions_t actions;
@@ -249,7 +250,8 @@ files::path compiled(const std::string& name, const std::string& text) {
   for (const std::string& part :
        {text, std::string(version()), library.string(), std::to_string(written)})
     parts.push_back(part);
-  const files::path folder = cache_folder(), target = folder / (name + "-" + key_of(parts) + ".so");
+  const files::path folder = cache_folder();
+  files::path target = folder / (name + "-" + key_of(parts) + ".so");
   if (files::exists(target)) return target;
 
   const temporary_folder within(folder);
