@@ -157,7 +157,7 @@ static void test_forms(rig_semiring* plus_times) {
 static void test_vectors(const char* name, int is_max) {
   table a = made_table(6, 8, 40, 15), u = made_table(1, 8, 50, 16), v = made_table(1, 6, 50, 17);
   table column = turned(&u), want;
-  rig_semiring* s = NULL;
+  rig_semiring *s = NULL, *turned_round = NULL;
   rig_container *x = sparse_of(&a, RIG_FLOAT32, 0), *sparse_u = sparse_of(&u, RIG_FLOAT32, 1),
                 *dense_u = dense_of(&column, RIG_FLOAT32),
                 *sparse_v = sparse_of(&v, RIG_FLOAT32, 1), *w = NULL;
@@ -182,16 +182,20 @@ static void test_vectors(const char* name, int is_max) {
   CHECK(equals(w, &want));
   rig_free(w);
   w = NULL;
-  /* u ⊗ a of a dense u: the second operand of max_second is the entry. */
-  OK(rig_vxm(&w, dense_v, x, s, &options));
-  {
+  /* u ⊗ a of a dense u: the second operand of max_second is the entry. It is the product of Aᵀ over
+     max_first, which a build may leave out. */
+  if (is_max && rig_semiring_by_name("max_first", RIG_FLOAT32, &turned_round) != RIG_OK) {
+    FAILS(RIG_ERROR_CANNOT, "exchanged", rig_vxm(&w, dense_v, x, s, &options));
+    CHECK(w == NULL);
+  } else {
     int i;
+    OK(rig_vxm(&w, dense_v, x, s, &options));
     for (i = 0; i < 6; ++i) v.has[0][i] = 1;
     want = product(&v, &a, is_max, 0);
     want = turned(&want);
     want = filled(want, 0);
+    CHECK(equals(w, &want));
   }
-  CHECK(equals(w, &want));
   rig_free(w);
   rig_free(x);
   rig_free(sparse_u);
@@ -199,6 +203,7 @@ static void test_vectors(const char* name, int is_max) {
   rig_free(sparse_v);
   rig_free(dense_v);
   rig_free_semiring(s);
+  rig_free_semiring(turned_round);
 }
 
 static void test_indices(void) {

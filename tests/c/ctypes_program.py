@@ -125,7 +125,7 @@ def check_errors(a, s):
 def main():
     released, s = [], c.c_void_p()
     a, callback = graph(released)
-    ok(rig.rig_semiring_by_name(b"plus_times", FLOAT64, c.byref(s)))
+    ok(rig.rig_semiring_by_name(b"plus_times", FLOAT32, c.byref(s)))
     check_product(a, s)
     check_search(a)
     check_errors(a, s)
