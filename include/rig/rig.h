@@ -128,8 +128,8 @@ typedef struct rig_tuples {
   const void* values;          ///< count values; null: all are 1, and a repeated entry is one entry
   rig_type index_type;         ///< RIG_INT32 or RIG_INT64
   rig_type type;               ///< of the values
-  const char* combine;         ///< the operator of repeated entries, as "plus"; null: an error
   int32_t is_vector;           ///< whether it is a sparse vector
+  const char* combine;         ///< the operator of repeated entries, as "plus"; null: an error
 } rig_tuples;
 
 /// Elements row by row. Element (i, j) is at data[i · stride + j].

@@ -90,6 +90,22 @@ static void test_sizes(void) {
   CHECK(description.known.kind == RIG_MATRIX && description.known.rows == 4);
 }
 
+/* Programs that were compiled with this header meet later libraries: sizes stay, or fields were
+   added at the end. No struct ends in padding, where a new field would lie in bytes that such a
+   program never set. */
+#define ENDS(type, last, size) \
+  (sizeof(type) == (size) && offsetof(type, last) + sizeof(((type*)0)->last) == sizeof(type))
+static void test_layouts(void) {
+  CHECK(ENDS(rig_number, real, 24));
+  CHECK(ENDS(rig_csr, owner, 128));
+  CHECK(ENDS(rig_tuples, combine, 80));
+  CHECK(ENDS(rig_elements, owner, 80));
+  CHECK(ENDS(rig_description, entries, 48));
+  CHECK(ENDS(rig_semiring_text, terminal, 64));
+  CHECK(ENDS(rig_options, indices, 136));
+  CHECK(ENDS(rig_argument, container, 40));
+}
+
 /* Each wrong call leaves C as it was. */
 static void test_meaning(void) {
   rig_options options = no_options();
@@ -272,6 +288,7 @@ int main(void) {
   OK(rig_semiring_by_name("plus_times", RIG_FLOAT32, &s));
   test_null();
   test_sizes();
+  test_layouts();
   test_meaning();
   test_arrays();
   test_algorithms();
