@@ -15,7 +15,7 @@ test_packages := $(bench_packages) doctest-dev libeigen3-dev doxygen libopenmpi-
 # A new folder gets the library and the examples only; one that has tests or benchmark keeps them.
 configure := cmake --preset $(PRESET)
 configure_new := $(configure) $(if $(wildcard build/CMakeCache.txt),,-DRIG_TESTS=OFF -DRIG_BENCH=OFF)
-sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '*.cu' -o -name '*.cuh'
+sources := find include semirings src tests examples -name '*.[ch]pp' -o -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh'
 data := $(or $(RIG_DATA),../shared/data)
 cora := $(wildcard $(data)/cora/graph.mtx)
 graph := $(if $(cora),--graph $(cora),--generate karate)

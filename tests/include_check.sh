@@ -5,7 +5,7 @@ set -euo pipefail
 how=$1 include=$2 generated=$3
 shift 3
 headers=$(for folder in "$include" "$generated"; do
-  (cd "$folder" && find -L rig -name '*.hpp' -not -path 'rig/distributed/*')
+  (cd "$folder" && find -L rig '(' -name '*.hpp' -o -name '*.h' ')' -not -path 'rig/distributed/*')
 done)
 [ -n "$headers" ]
 if [ "$how" = all ]; then

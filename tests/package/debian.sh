@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# debian.sh BUILD COMPILER: the Debian packages go into an empty root, a program is built by what they hold alone,
-# and they leave nothing behind.
+# debian.sh BUILD COMPILER C_COMPILER: the Debian packages go into an empty root, programs in C++ and in C are built by what
+# they hold alone, and they leave nothing behind.
 set -euo pipefail
-build=$1 compiler=$2
+build=$1 compiler=$2 c_compiler=$3
 for needed in cpack dpkg dpkg-shlibdeps pkg-config; do
   command -v "$needed" >/dev/null || { echo "$needed is not installed"; exit 77; }
 done
@@ -31,6 +31,10 @@ export LD_LIBRARY_PATH=${PKG_CONFIG_LIBDIR%/*}
 # shellcheck disable=SC2046
 "$compiler" -O0 "$(dirname "$0")/main.cpp" $(pkg-config --cflags --libs rig) -o "$folder/program"
 "$folder/program"
+# shellcheck disable=SC2046
+"$c_compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$(dirname "$0")/c/main.c" $(pkg-config --cflags --libs rig-c) \
+  -o "$folder/c_program"
+"$folder/c_program"
 if [ -x "$root/usr/bin/rigblas" ]; then
   printf '%%%%MatrixMarket matrix coordinate pattern general\n3 3 2\n1 2\n2 3\n' >"$folder/path.mtx"
   "$root/usr/bin/rigblas" info "$folder/path.mtx"

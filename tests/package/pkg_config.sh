@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# pkg_config.sh PREFIX COMPILER: a program built by the options of rig.pc runs, also where the package was moved to.
+# pkg_config.sh PREFIX COMPILER C_COMPILER: programs in C++ and in C built by the options of rig.pc and rig-c.pc run, also
+# where the package was moved to.
 set -euo pipefail
-prefix=$1 compiler=$2
+prefix=$1 compiler=$2 c_compiler=$3
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 cp -r "$prefix" "$folder/moved"
@@ -10,3 +11,7 @@ export PKG_CONFIG_PATH=${pc%/*}
 # shellcheck disable=SC2046
 "$compiler" -O0 "$(dirname "$0")/main.cpp" $(pkg-config --cflags --libs rig) -o "$folder/program"
 LD_LIBRARY_PATH=$(pkg-config --variable=libdir rig) "$folder/program"
+# shellcheck disable=SC2046
+"$c_compiler" -std=c99 -Wall -Wextra -Wpedantic -Werror "$(dirname "$0")/c/main.c" $(pkg-config --cflags --libs rig-c) \
+  -o "$folder/c_program"
+LD_LIBRARY_PATH=$(pkg-config --variable=libdir rig) "$folder/c_program"

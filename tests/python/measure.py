@@ -18,7 +18,6 @@ import timeit
 
 import numpy as np
 import rigblas as rig
-from rigblas import _compile
 
 WIDTHS = (1, 32, 128)
 CALL = r"""
@@ -61,11 +60,12 @@ print(time.perf_counter() - t, time.process_time() - c)"""
 
 
 def time_in_cpp():
-    library = _compile._library()
+    package = pathlib.Path(rig.__file__).parent
+    library = next(path for folder in ("lib", "../rigblas.libs") for path in (package / folder).glob("librig*.so*"))
     with tempfile.TemporaryDirectory() as folder:
         source, program = pathlib.Path(folder) / "call.cpp", pathlib.Path(folder) / "call"
         source.write_text(CALL)
-        subprocess.run(["g++", "-std=c++20", "-O2", "-fopenmp", f"-I{_compile._include(library)}", source, library,
+        subprocess.run(["g++", "-std=c++20", "-O2", "-fopenmp", f"-I{package / 'include'}", source, library,
                         f"-Wl,-rpath,{library.parent}", "-o", program], check=True)
         return float(subprocess.run([program], capture_output=True, text=True, check=True).stdout)
 

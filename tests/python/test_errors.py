@@ -68,7 +68,7 @@ CASES = [
     (lambda A: rig.mxm(A, X, threads="two"), TypeError, "threads"),
     (lambda A: rig.mxv(A, np.ones((4, 2))), ValueError, "4x2"),
     (lambda A: rig.ewise_add(A, rig.matrix(np.eye(3))), ValueError, "3x4.*3x3"),
-    (lambda A: rig.ewise_add(A, rig.vector([0], size=3)), TypeError, "Vector"),
+    (lambda A: rig.ewise_add(A, rig.vector([0], size=3)), TypeError, "the other a vector"),
     (lambda A: rig.ewise_add(A, A, "no_such"), ValueError, r"op is 'no_such'; give one of plus"),
     (lambda A: rig.apply(A, "no_such"), ValueError, r"op is 'no_such'; give one of identity"),
     (lambda A: rig.apply(A, "plus", "a"), TypeError, "y is 'a'"),

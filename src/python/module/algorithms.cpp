@@ -262,7 +262,7 @@ nb::object msf(nb::handle a, RIGBLAS_GRAPH_PARAMETERS) {
   const graph g(a, "msf", kernel, threads, stream, progress);
   rig::msf_options options;
   options.progress = g.reports<int, rig::int64>();
-  const matrix weights{converted(g.a, type::float64)};
+  const matrix weights{astype(g.a, type::float64)};
   const auto found = unlocked([&] { return rig::msf(typed<double>(weights), options, g.desc); });
   return nb::make_tuple(matrix{erased(found.forest)}, found.weight, found.rounds);
 }

@@ -9,17 +9,10 @@
 namespace rigblas {
 namespace {
 
-constexpr std::initializer_list<const char*> binary_names = {
-    "plus",  "minus",      "times",      "divide",       "minimum", "maximum",
-    "first", "second",     "logical_or", "logical_and",  "equal",   "not_equal",
-    "less",  "less_equal", "greater",    "greater_equal"};
-
 rig::accumulator accumulator_from(const char* call, nb::handle name) {
   if (name.is_none()) return rig::accumulator::none;
   return static_cast<rig::accumulator>(
-      number_of_name(call, "accum", name,
-                     {"none", "own", "plus", "minus", "times", "divide", "minimum", "maximum",
-                      "first", "second", "logical_or", "logical_and"}));
+      number_of_name(call, "accum", name, rig::accumulator_names()));
 }
 
 rig::descriptor descriptor_from(const char* call, const options& given) {
@@ -40,49 +33,6 @@ rig::descriptor descriptor_from(const char* call, const options& given) {
   return desc;
 }
 
-/// The operator that joins C and T, in the common type of both.
-void set_accumulator(rig::operation& o, const settings& given, type natural, type stored) {
-  o.accum = given.accum;
-  if (o.accum == rig::accumulator::own) {
-    using enum rig::operation::kind;
-    const bool joins_two = o.what == merge || o.what == spread || o.what == reduce_rows ||
-                           o.what == product || o.y_by != rig::broadcast::absent;
-    o.accumulates = joins_two ? o.op : nullptr;
-    o.accumulates_code = o.code;
-    return;
-  }
-  o.accumulates = &rig::builtin_binary(algebra_of(common_of(stored, algebra_of(natural))));
-  o.accumulates_code = static_cast<unsigned char>(static_cast<int>(o.accum) -
-                                                  static_cast<int>(rig::accumulator::plus));
-}
-
-void set_out_type(rig::operation& o, const settings& given, type of) {
-  o.out_type = of;
-  o.out_bytes = bytes_of(of);
-  with_type(of, [&]<class T>(T) {
-    const T fill = given.desc.fill.checked<T>(o.name, "fill");
-    __builtin_memcpy(o.fill, &fill, sizeof(T));
-  });
-}
-
-bool is_sparse_result(const rig::operation& o) {
-  using enum rig::operation::kind;
-  switch (o.what) {
-    case spread:
-      return false;
-    case product:
-    case build:
-    case diagonal:
-    case from_diagonal:
-    case kronecker:
-      return true;
-    case assign:
-      return o.c.what == rig::operand::kind::sparse;
-    default:
-      return o.x.what == rig::operand::kind::sparse;
-  }
-}
-
 nb::object run_to_sparse(rig::operation& o, const settings& given, type natural,
                          bool yields_vector) {
   sparse* existing = nullptr;
@@ -98,16 +48,16 @@ nb::object run_to_sparse(rig::operation& o, const settings& given, type natural,
     o.creates_result = false;
     before = *existing;
     fill_in(o.c, before, yields_vector);
-    set_accumulator(o, given, natural, existing->stored);
+    set_accumulator(o, given.accum, natural, existing->stored);
   }
   const type of = existing != nullptr ? existing->stored : given.type_or(natural);
-  set_out_type(o, given, of);
+  set_result_type(o, given.desc.fill, of);
   rig::sparse_result made;
   {
     const nb::gil_scoped_release release;
     rig::or_out_of_memory(o.name, [&] { made = rig::run_sparse(o); });
   }
-  sparse result = sparse_from(std::move(made), of);
+  sparse result = rig::erased(std::move(made), of);
   if (existing != nullptr) {
     *existing = std::move(result);
     return nb::borrow(given.out);
@@ -121,8 +71,8 @@ nb::object run_to_dense(rig::operation& o, const settings& given, type natural, 
     o.creates_result = false;
     o.c.what = rig::operand::kind::dense;
     o.c.full = c.full;
-    set_accumulator(o, given, natural, c.full.value_type);
-    set_out_type(o, given, c.full.value_type);
+    set_accumulator(o, given.accum, natural, c.full.value_type);
+    set_result_type(o, given.desc.fill, c.full.value_type);
     const nb::gil_scoped_release release;
     rig::or_out_of_memory(o.name, [&] {
       rig::check_dense(o);
@@ -131,7 +81,7 @@ nb::object run_to_dense(rig::operation& o, const settings& given, type natural, 
     return nb::borrow(given.out);
   }
   const type of = given.type_or(natural);
-  set_out_type(o, given, of);
+  set_result_type(o, given.desc.fill, of);
   rig::result_shape shape{};
   rig::or_out_of_memory(o.name, [&] { shape = rig::check_dense(o); });
   array c = new_array(like, shape.rows, shape.columns, of, like.is_column && shape.columns == 1);
@@ -147,23 +97,16 @@ nb::object run_to_dense(rig::operation& o, const settings& given, type natural, 
 }  // namespace
 
 int number_of_name(const char* call, const char* what, nb::handle name,
-                   std::initializer_list<const char*> names) {
-  if (nb::isinstance<nb::str>(name)) {
-    const auto text = nb::cast<std::string>(name);
-    int at = 0;
-    for (const char* const each : names) {
-      if (text == each) return at;
-      ++at;
-    }
-  }
-  std::string known;
-  for (const char* const each : names) known += std::string(known.empty() ? "" : ", ") + each;
-  rig::fail(rig::errc::range, {call, ": ", what, " is ", nb::cast<std::string>(nb::repr(name)),
-                               "; give one of ", known});
+                   std::span<const char* const> names) {
+  if (nb::isinstance<nb::str>(name))
+    return rig::number_of_name(call, what, nb::cast<std::string>(name), names);
+  const auto shown = nb::cast<std::string>(nb::repr(name));
+  rig::fail(rig::errc::range,
+            {call, ": ", what, " is ", shown, "; give a name, such as '", names[0], "'"});
 }
 
 rig::binary binary_from(const char* call, nb::handle name) {
-  return static_cast<rig::binary>(number_of_name(call, "op", name, binary_names));
+  return static_cast<rig::binary>(number_of_name(call, "op", name, rig::binary_names()));
 }
 
 operand read_operand(nb::handle object, const char* call, const char* name) {
@@ -237,29 +180,13 @@ nb::object run(rig::operation& o, const settings& given, type natural, bool yiel
   o.desc = &given.desc;
   o.mask = given.mask;
   o.yields_vector = yields_vector;
-  return is_sparse_result(o) ? run_to_sparse(o, given, natural, yields_vector)
-                             : run_to_dense(o, given, natural, like);
+  return yields_sparse(o) ? run_to_sparse(o, given, natural, yields_vector)
+                          : run_to_dense(o, given, natural, like);
 }
 
-sparse converted(const sparse& from, type to) {
-  if (from.stored == to) return from;
-  if (from.is_iso)
-    return with_type(from.stored, [&]<class T>(T) {
-      T value;
-      __builtin_memcpy(&value, from.iso, sizeof(T));
-      return with_type(to,
-                       [&]<class U>(U) { return iso_of(from.structure, rig::convert<U>(value)); });
-    });
-  const rig::descriptor plain;
-  rig::operation o{"astype", rig::operation::kind::map};
-  fill_in(o.x, from, false);
-  o.op = &rig::builtin_unary(algebra_of(from.stored));
-  o.code = static_cast<unsigned char>(rig::unary::identity);
-  o.desc = &plain;
-  o.out_type = to;
-  o.out_bytes = bytes_of(to);
+sparse astype(const sparse& from, type to) {
   const nb::gil_scoped_release release;
-  return rig::or_out_of_memory("astype", [&] { return sparse_from(rig::run_sparse(o), to); });
+  return rig::converted(from, to);
 }
 
 }  // namespace rigblas

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "sparse.hpp"
 
@@ -83,13 +84,20 @@ struct settings {
 /// of its results; `like` the dense operand whose framework a dense result has.
 nb::object run(rig::operation& o, const settings& given, type natural, bool yields_vector,
                const array& like = {});
+inline nb::object run(rig::erased_operation& o, const settings& given, const array& like = {}) {
+  return run(o, given, o.natural, o.yields_vector, like);
+}
 
 /// The values in another type; shares the pattern.
-sparse converted(const sparse& from, type to);
+sparse astype(const sparse& from, type to);
 
 /// The number of a name in a list, for enums of rig. Throws ValueError, which lists the names.
 int number_of_name(const char* call, const char* what, nb::handle name,
-                   std::initializer_list<const char*> names);
+                   std::span<const char* const> names);
+inline int number_of_name(const char* call, const char* what, nb::handle name,
+                          std::initializer_list<const char*> names) {
+  return number_of_name(call, what, name, std::span(names.begin(), names.size()));
+}
 /// A binary operator by its name or sign.
 rig::binary binary_from(const char* call, nb::handle name);
 

@@ -170,7 +170,7 @@ auto of_floats(const char* call, Function function) {
     const matrix a = read_matrix(object, call, "A");
     if (a.stored == type::half || a.stored == type::bfloat16) refuse_short(call, a.stored);
     const auto work = [&]<class T>(T) {
-      const matrix numbers{converted(a, rig::type_of<T>)};
+      const matrix numbers{astype(a, rig::type_of<T>)};
       const nb::gil_scoped_release release;
       return mapped<T>(numbers, function);
     };

@@ -11,95 +11,23 @@
 namespace rigblas {
 namespace {
 
-/// The operator of two elements of a type; comparisons yield bool.
-void set_binary(rig::operation& o, rig::binary op, type over) {
-  o.op = rig::is_comparison(op) ? &rig::builtin_comparison(algebra_of(over))
-                                : &rig::builtin_binary(algebra_of(over));
-  o.code = static_cast<unsigned char>(op);
-}
-type natural_of(rig::binary op, type over) { return rig::is_comparison(op) ? type::boolean : over; }
-
 nb::object join(const char* call, bool is_union, nb::handle first, nb::handle second,
                 nb::handle op_name, const options& from) {
-  operand x = read_operand(first, call, "A"), y = read_operand(second, call, "B");
+  const operand x = read_operand(first, call, "A"), y = read_operand(second, call, "B");
   const settings given(call, from, x.is_dense() ? x : y);
-  const rig::binary op = binary_from(call, op_name);
-  const type common = common_of(x.stored(), y.stored());
-  rig::operation o{call, rig::operation::kind::merge};
+  rig::erased_operation o(call, rig::operation::kind::merge);
   const array like = x.is_dense() ? x.full : y.full;
-  const bool yields_vector =
-      x.what == operand::kind::vector || (x.is_dense() && y.what == operand::kind::vector);
-  const bool is_mixed = x.is_dense() != y.is_dense();
-  if (is_mixed) {
-    o.what = is_union ? rig::operation::kind::spread : rig::operation::kind::map;
-    if (x.is_dense()) {
-      std::swap(x, y);
-      o.scalar_first = true;
-    }
-    o.y_by = x.what == operand::kind::vector ? rig::broadcast::columns : rig::broadcast::places;
-  } else if (x.what != y.what) {
-    rig::fail(rig::errc::type, {call, ": one operand is a Matrix, the other a Vector"});
-  }
   fill_in(o.x, x);
   fill_in(o.y, y);
-  set_binary(o, op, common);
-  o.is_union = is_union;
-  return run(o, given, natural_of(op, common), yields_vector && !(is_mixed && is_union), like);
+  set_join(o, is_union, binary_from(call, op_name));
+  return run(o, given, like);
 }
-
-/// A number for an operator, in the operator's type.
-struct number {
-  alignas(8) unsigned char bytes[8] = {};
-  type stored;
-};
-template <class A>
-number number_from(A value) {
-  number out{{}, rig::type_of<A>};
-  __builtin_memcpy(out.bytes, &value, sizeof(A));
-  return out;
-}
-
-/// Calls work(y) with a scalar as a bool, an int64 or a double.
-template <class Work>
-auto with_number(const rig::scalar& y, nb::handle given, Work work) {
-  const nb::object number = python_number(given);
-  if (PyBool_Check(number.ptr())) return work(y.as<bool>());
-  if (PyFloat_Check(number.ptr()) || !y.is_integer()) return work(y.as<double>());
-  return work(y.as<rig::int64>());
-}
-
-/// x op y or y op x with a number: the operator and its number are in the type of `over`, unless
-/// that has integers and y is not one.
-struct number_call {
-  rig::binary op;
-  number y;
-  type over, natural;
-};
-number_call number_call_of(type stored, rig::binary op, nb::handle given, bool is_first) {
-  const rig::scalar y = scalar_from(given, "apply", "y");
-  return with_algebra(algebra_of(stored), [&]<class T>(T) {
-    return with_number(y, given, [&]<class Y>(Y value) -> number_call {
-      if (rig::is_comparison(op)) {
-        const auto by = rig::comparison_in<T>(is_first ? rig::mirrored(op) : op, value);
-        return {by.op, number_from(by.y), rig::type_of<T>, type::boolean};
-      }
-      using A = typename rig::scalar_algebra<T, Y>::type;
-      const type natural = rig::is_same<A, T> ? stored : rig::type_of<A>;
-      return {op, number_from(rig::fitting<A>("apply", value)), rig::type_of<A>, natural};
-    });
-  });
-}
-
-constexpr std::initializer_list<const char*> unary_names = {
-    "identity",    "negate",    "absolute", "reciprocal",         "square", "square_root",
-    "exponential", "logarithm", "sigmoid",  "hyperbolic_tangent", "relu",   "sign",
-    "floor",       "ceiling",   "round",    "logical_not",        "one"};
 
 /// An operand in another type.
 void convert(operand& x, type to, const char* call) {
   if (x.stored() == to) return;
   if (!x.is_dense()) {
-    x.entries = converted(*x.entries, to);
+    x.entries = astype(*x.entries, to);
     return;
   }
   const bool is_tensor = !nb::hasattr(x.full.given, "astype");
@@ -120,27 +48,17 @@ nb::object apply(nb::handle x, nb::handle op, nb::handle y, bool is_first, const
   operand a = read_operand(x, call, "A");
   rig::unary function{};
   if (y.is_none()) {
-    function = static_cast<rig::unary>(number_of_name(call, "op", op, unary_names));
+    function = static_cast<rig::unary>(number_of_name(call, "op", op, rig::unary_names()));
     if (is_real(function) && is_whole(a.stored())) convert(a, type::float64, call);
   }
   const settings given(call, from, a);
-  rig::operation o{call, rig::operation::kind::map};
+  rig::erased_operation o(call, rig::operation::kind::map);
   fill_in(o.x, a);
-  type natural = a.stored();
-  number_call with;
-  if (y.is_none()) {
-    o.op = &rig::builtin_unary(algebra_of(a.stored()));
-    o.code = static_cast<unsigned char>(function);
-  } else {
-    with = number_call_of(a.stored(), binary_from(call, op), y, is_first);
-    natural = with.natural;
-    set_binary(o, with.op, with.over);
-    o.scalar = with.y.bytes;
-    o.scalar_bytes = bytes_of(with.y.stored);
-    o.scalar_type = with.y.stored;
-    o.scalar_first = is_first && !rig::is_comparison(with.op);
-  }
-  return run(o, given, natural, a.what == operand::kind::vector, a.full);
+  if (y.is_none())
+    set_function(o, function);
+  else
+    set_function(o, binary_from(call, op), number_from(y, call, "y"), is_first);
+  return run(o, given, a.full);
 }
 
 nb::object select(nb::handle x, nb::handle op, nb::handle y, const options& from) {
@@ -149,44 +67,13 @@ nb::object select(nb::handle x, nb::handle op, nb::handle y, const options& from
   if (a.is_dense())
     rig::fail(rig::errc::type, {call, ": A is an array, which has every place; give a Matrix"});
   const settings given(call, from, a);
-  const auto how = static_cast<rig::selection>(number_of_name(
-      call, "op", op,
-      {"lower", "upper", "diagonal", "off_diagonal", "row_at_most", "row_above", "column_at_most",
-       "column_above", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal"}));
-  rig::operation o{call, rig::operation::kind::select};
+  const auto how =
+      static_cast<rig::selection>(number_of_name(call, "op", op, rig::selection_names()));
+  rig::erased_operation o(call, rig::operation::kind::select);
   fill_in(o.x, a);
-  const rig::scalar given_y = scalar_from(y, call, "y");
-  o.op = &rig::builtin_selection(algebra_of(a.stored()));
-  number with{};
-  rig::selection code = how;
-  if (how < rig::selection::equal)
-    with = with_number(given_y, y,
-                       [&](auto value) { return number_from(rig::place_number(how, value)); });
-  else
-    with = with_algebra(algebra_of(a.stored()), [&]<class A>(A) {
-      return with_number(given_y, y, [&](auto value) {
-        const auto by = rig::comparison_in<A>(rig::comparison_of(how), value);
-        code = rig::selection_of(by.op);
-        return number_from(by.y);
-      });
-    });
-  o.code = static_cast<unsigned char>(code);
-  o.scalar = with.bytes;
-  o.scalar_bytes = bytes_of(with.stored);
-  o.scalar_type = with.stored;
-  return run(o, given, a.stored(), a.what == operand::kind::vector);
+  set_selection(o, how, number_from(y, call, "y"));
+  return run(o, given);
 }
-
-/// A monoid over a type, with its identity.
-struct sum {
-  rig::monoid_info info;
-  alignas(8) unsigned char identity[8] = {};
-  sum(const char* call, nb::handle name, type over) {
-    const rig::binary op = binary_from(call, name);
-    info = rig::builtin_monoid(call, op, algebra_of(over));
-    rig::write_identity(op, algebra_of(over), identity);
-  }
-};
 
 /// Sums and products of booleans and of int32 are formed in int64, as NumPy's.
 void widen(operand& x, nb::handle op, const char* call) {
@@ -204,18 +91,12 @@ nb::object reduce_rows(const char* call, nb::handle x, nb::handle op, options fr
   if (a.what == operand::kind::vector)
     rig::fail(rig::errc::type, {call, ": A is a Vector; call reduce"});
   const settings given(call, from, a);
-  const sum by(call, op, a.stored());
-  rig::operation o{call, rig::operation::kind::reduce_rows};
+  rig::erased_operation o(call, rig::operation::kind::reduce_rows);
   fill_in(o.x, a);
-  o.sums = &by.info;
-  o.op = by.info.add;
-  o.code = by.info.code;
-  o.scalar = by.identity;
-  o.scalar_bytes = bytes_of(by.info.result);
-  o.scalar_type = by.info.result;
+  set_sums(o, binary_from(call, op));
   array like = a.full;
   like.is_column = true;
-  return run(o, given, a.stored(), !a.is_dense(), like);
+  return run(o, given, like);
 }
 
 nb::object reduce(nb::handle x, nb::handle op, rig::int64 threads) {
@@ -223,18 +104,15 @@ nb::object reduce(nb::handle x, nb::handle op, rig::int64 threads) {
   operand a = read_operand(x, call, "A");
   widen(a, op, call);
   const settings given(call, {.threads = threads}, a);
-  sum by(call, op, a.stored());
-  rig::operation o{call, rig::operation::kind::reduce_rows};
+  rig::erased_operation o(call, rig::operation::kind::reduce_rows);
   fill_in(o.x, a);
-  o.sums = &by.info;
-  o.op = by.info.add;
-  o.code = by.info.code;
+  set_sums(o, binary_from(call, op));
   o.desc = &given.desc;
   {
     const nb::gil_scoped_release release;
-    rig::or_out_of_memory(call, [&] { rig::run_reduce(o, by.identity); });
+    rig::or_out_of_memory(call, [&] { rig::run_reduce(o, o.number.bytes); });
   }
-  return number_of(by.identity, by.info.result);
+  return number_of(o.number.bytes, o.number.stored);
 }
 
 /// Which rows or columns: None, a slice, a number, a list, or a mask of booleans. Slices and
@@ -296,14 +174,14 @@ nb::object assign(nb::handle target, nb::handle x, nb::handle rows, nb::handle c
   rig::operation o{call, rig::operation::kind::assign};
   o.c.what = c.is_dense() ? rig::operand::kind::dense : rig::operand::kind::sparse;
   operand source;
-  number value{};
+  rig::typed_number value;
   type natural = c.stored();
   if (is_number(x)) {
-    const rig::scalar y = scalar_from(x, call, "the number");
+    const rig::given_number y = number_from(x, call, "the number");
     value = with_type(c.stored(), [&]<class T>(T) {
       // Checks that C's type holds the number; it is joined before it is rounded.
-      if constexpr (!rig::is_small_float<T>) y.checked<T>(call, "the number");
-      return with_number(y, x, [](auto number) { return number_from(number); });
+      if constexpr (!rig::is_small_float<T>) y.value.checked<T>(call, "the number");
+      return with_number(y, [](auto number) { return rig::typed_number(number); });
     });
     natural = value.stored;
     o.scalar = value.bytes;
@@ -335,17 +213,10 @@ nb::object transpose(nb::handle x, options from) {
     rig::fail(rig::errc::type, {call, ": A is a Vector, which has no transpose"});
   from.transpose_a = !from.transpose_a;
   const settings given(call, from, a);
-  rig::operation o{call, a.is_dense() ? rig::operation::kind::extract : rig::operation::kind::map};
+  rig::erased_operation o(call, rig::operation::kind::map);
   fill_in(o.x, a);
-  const rig::indices all(rig::all);
-  if (a.is_dense()) {
-    o.rows = all;
-    o.columns = all;
-  } else {
-    o.op = &rig::builtin_unary(algebra_of(a.stored()));
-    o.code = static_cast<unsigned char>(rig::unary::identity);
-  }
-  return run(o, given, a.stored(), false, a.full);
+  set_copy(o);
+  return run(o, given, a.full);
 }
 
 nb::object kronecker(nb::handle x, nb::handle y, nb::handle op_name, const options& from) {
@@ -354,13 +225,11 @@ nb::object kronecker(nb::handle x, nb::handle y, nb::handle op_name, const optio
   if (a.what != operand::kind::matrix || b.what != operand::kind::matrix)
     rig::fail(rig::errc::type, {call, ": A and B must be Matrices"});
   const settings given(call, from, a);
-  const rig::binary op = binary_from(call, op_name);
-  const type common = common_of(a.stored(), b.stored());
-  rig::operation o{call, rig::operation::kind::kronecker};
+  rig::erased_operation o(call, rig::operation::kind::kronecker);
   fill_in(o.x, a);
   fill_in(o.y, b);
-  set_binary(o, op, common);
-  return run(o, given, natural_of(op, common), false);
+  set_binary(o, binary_from(call, op_name), common_of(a.stored(), b.stored()));
+  return run(o, given);
 }
 
 nb::object on_diagonal(const char* call, nb::handle x, rig::int64 k, bool makes_matrix) {
@@ -390,8 +259,8 @@ nb::object to_array(nb::handle x, nb::handle absent, nb::handle dtype) {
   o.scalar_type = o.out_type = of;
   o.scalar_bytes = bytes_of(of);
   const rig::scalar number = scalar_from(absent, call, "absent");
-  const auto elsewhere =
-      with_type(of, [&]<class T>(T) { return number_from(number.checked<T>(call, "absent")); });
+  const auto elsewhere = with_type(
+      of, [&]<class T>(T) { return rig::typed_number(number.checked<T>(call, "absent")); });
   o.scalar = elsewhere.bytes;
   o.op = &rig::unchanged(o);
   array like;

@@ -49,22 +49,15 @@ right read_right(nb::handle object, const char* call, const char* name) {
 }
 
 /// A product with a dense result, filled in.
-struct dense_product {
-  rig::problem p;
-  dense_product(const char* call, const sparse& a, const rig::dense_operand& b,
-                const rig::builtin_pair& pair, const settings& given) {
-    p.name = call;
-    p.algebra = pair.product.algebra;
-    p.run_cpu = pair.run;
-    p.structure = a.structure.get();
-    p.desc = &given.desc;
-    p.mask = given.mask;
-    p.a = operand_of(a);
-    p.b = b;
-    p.accum = given.accum;
-    p.creates_result = given.creates();
-  }
-};
+rig::problem product_of(const char* call, const sparse& a, const rig::dense_operand& b,
+                        const rig::builtin_pair& pair, const settings& given) {
+  rig::problem p = rig::dense_product(call, a, b, pair);
+  p.desc = &given.desc;
+  p.mask = given.mask;
+  p.accum = given.accum;
+  p.creates_result = given.creates();
+  return p;
+}
 
 void set_result(rig::dense_operand& to, type of) {
   to.value_type = of;
@@ -146,8 +139,7 @@ nb::object into_cbsr(rig::problem& p, const settings& given, type of) {
 
 nb::object product_with_dense(const char* call, const sparse& a, const right& b, const algebra& by,
                               const settings& given) {
-  dense_product made(call, a, b.full, *by.pair, given);
-  rig::problem& p = made.p;
+  rig::problem p = product_of(call, a, b.full, *by.pair, given);
   const type of = given.type_or(by.natural);
   if (given.cbsr_mask != nullptr) return into_cbsr(p, given, of);
   if (!given.creates()) return into_existing(p, given);
@@ -167,23 +159,17 @@ nb::object product_with_dense(const char* call, const sparse& a, const right& b,
 }
 
 /// A product with a sparse result; the operation reads `x` and `y` until it has run.
-rig::operation sparse_operation(const char* call, const operand& x, const operand& y,
-                                bool y_transposed, const algebra& by) {
-  if (by.pair->product.algebra->is_indexed)
-    rig::fail(rig::errc::cannot, {call, ": ", by.pair->name,
-                                  " yields values and indices, and a sparse result has one array"});
-  rig::operation o{call, rig::operation::kind::product};
+void set_operands(rig::erased_operation& o, const operand& x, const operand& y, bool y_transposed,
+                  const algebra& by) {
+  set_product(o, *by.pair, y_transposed);
   fill_in(o.x, x);
   fill_in(o.y, y);
-  o.y_transposed = y_transposed;
-  o.product = &by.pair->product;
-  o.op = by.pair->add;
-  return o;
 }
 
 nb::object sparse_product(const char* call, const operand& x, const operand& y, bool y_transposed,
                           const algebra& by, const settings& given, bool yields_vector) {
-  rig::operation o = sparse_operation(call, x, y, y_transposed, by);
+  rig::erased_operation o(call, rig::operation::kind::product);
+  set_operands(o, x, y, y_transposed, by);
   return run(o, given, by.natural, yields_vector);
 }
 
@@ -215,22 +201,17 @@ void multiply_tensors(const matrix& a, const char* semiring, std::uintptr_t weig
                       const rig::dense_operand& x, std::uintptr_t y, rig::int64 y_stride,
                       std::uintptr_t winners, rig::descriptor desc) {
   const rig::builtin_pair& pair = pair_over(semiring, algebra_of(x.value_type), "spmm");
-  rig::problem p;
-  p.name = "spmm";
-  p.algebra = pair.product.algebra;
-  p.run_cpu = pair.run;
-  p.structure = a.structure.get();
+  rig::problem p = rig::dense_product("spmm", a, x, pair);
   desc.stream = x.stream;
   desc.fill = rig::int64(0);
   p.desc = &desc;
-  p.a = operand_of(a);
   if (weights != 0) {
     p.a.values = reinterpret_cast<const void*>(weights);
     p.a.values_stream = x.stream;
     p.a.value_type = x.value_type;
     p.a.value_bytes = x.value_bytes;
   }
-  p.b = p.c = x;
+  p.c = x;
   p.c.data = reinterpret_cast<void*>(y);
   p.c.rows = desc.transpose_a ? a.columns() : a.rows();
   p.c.stride = y_stride;
@@ -284,7 +265,8 @@ nb::object column_product(const char* call, const operand& a, const operand& u, 
                                   "vector as a column"});
   operand row = u;
   row.what = operand::kind::matrix;
-  rig::operation o = sparse_operation(call, a, row, true, by);
+  rig::erased_operation o(call, rig::operation::kind::product);
+  set_operands(o, a, row, true, by);
   const nb::object column = run(o, given, by.natural, false);
   return column.attr("T").attr("_as_vector")();
 }
@@ -341,13 +323,14 @@ rig::explanation explain(nb::handle first, nb::handle second, nb::handle semirin
   const settings given(call, from, a.is_dense() || b.is_sparse() ? a : b.plain);
   const algebra by = algebra_from(semiring, call, &a, &b.plain, given.named);
   if (!a.is_dense() && !b.is_sparse()) {
-    dense_product made("mxm", *a.entries, b.full, *by.pair, given);
-    made.p.creates_result = true;
-    set_result(made.p.c, by.natural);
+    rig::problem p = product_of("mxm", *a.entries, b.full, *by.pair, given);
+    p.creates_result = true;
+    set_result(p.c, by.natural);
     const nb::gil_scoped_release release;
-    return rig::or_out_of_memory(call, [&] { return rig::explain(made.p); });
+    return rig::or_out_of_memory(call, [&] { return rig::explain(p); });
   }
-  rig::operation o = sparse_operation("mxm", a, b.plain, given.desc.transpose_b, by);
+  rig::erased_operation o("mxm", rig::operation::kind::product);
+  set_operands(o, a, b.plain, given.desc.transpose_b, by);
   o.desc = &given.desc;
   o.mask = given.mask;
   o.out_type = by.natural;

@@ -1,6 +1,5 @@
 #include "semirings.hpp"
 
-#include <dlfcn.h>
 #include <nanobind/stl/string.h>
 
 #include <algorithm>
@@ -99,18 +98,6 @@ algebra named_algebra(std::string_view name, const char* call, const operand* a,
                               "; convert the operands to float32 or float64"});
 }
 
-own_semiring load_semiring(const std::string& name, const char* path) {
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr)
-    rig::fail(rig::errc::cannot,
-              {"semiring: ", name, " was compiled, but does not load: ", dlerror()});
-  using get = const rig::builtin_pair* (*)();
-  const auto pair = reinterpret_cast<get>(dlsym(library, "rigblas_semiring"));
-  if (pair == nullptr)
-    rig::fail(rig::errc::cannot, {"semiring: ", path, " is no semiring of rigblas"});
-  return {name, pair()};
-}
-
 }  // namespace
 
 algebra algebra_from(nb::handle semiring, const char* call, const operand* a, const operand* b,
@@ -136,20 +123,11 @@ const rig::builtin_pair& pair_over(std::string_view name, type over, const char*
 }
 
 nb::object exchanged(nb::handle semiring, const char* call) {
-  static constexpr std::string_view pairs_of_names[][2] = {
-      {"plus_first", "plus_second"}, {"min_first", "min_second"}, {"max_first", "max_second"}};
-  static constexpr std::string_view symmetric[] = {
-      "plus_times", "plus_pair", "min_plus", "max_plus", "min_max",
-      "max_min",    "max_times", "lor_land", "any_pair", "mean_times"};
   std::string text;
   if (nb::isinstance<nb::str>(semiring)) {
     text = nb::cast<std::string>(semiring);
-    for (const auto& [one, other] : pairs_of_names) {
-      if (text == one) return nb::str(other.data(), other.size());
-      if (text == other) return nb::str(one.data(), one.size());
-    }
-    for (const std::string_view each : symmetric)
-      if (text == each) return nb::borrow(semiring);
+    const std::string_view other = rig::exchanged_name(text);
+    if (!other.empty()) return nb::str(other.data(), other.size());
     find(text, call);  // throws for an unknown name
   } else {
     text = nb::cast<std::string>(nb::str(semiring));
@@ -163,9 +141,18 @@ void bind_semirings(nb::module_& m) {
   nb::class_<own_semiring>(m, "Semiring", "A semiring of a program, made by `rigblas.semiring`.")
       .def_prop_ro("name", [](const own_semiring& s) { return s.name; })
       .def("__repr__", [](const own_semiring& s) { return "<rigblas.Semiring " + s.name + ">"; });
-  m.def("_load_semiring", [](const std::string& name, const std::string& path) {
-    return load_semiring(name, path.c_str());
-  });
+  m.def(
+      "_compile_semiring",
+      [](const std::string& name, nb::handle of, const std::string& add,
+         const std::string& multiply, const std::string& zero, const std::string& finish,
+         const std::string& terminal, flag check) {
+        const rig::semiring_text text = {name, type_from(of), add,      multiply,
+                                         zero, finish,        terminal, check};
+        const nb::gil_scoped_release release;
+        return own_semiring{name, &rig::compile_semiring(text)};
+      },
+      nb::arg("name"), nb::arg("dtype"), nb::arg("add"), nb::arg("multiply"), nb::arg("zero"),
+      nb::arg("finish") = "", nb::arg("terminal") = "", nb::arg("check") = false);
   m.def(
       "semirings",
       [] {

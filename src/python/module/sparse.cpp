@@ -17,13 +17,6 @@ std::shared_ptr<const void> kept_alive(nb::object owner) {
           }};
 }
 
-/// A pattern over memory of Python, whose owner lives as long as any copy or result with it.
-std::shared_ptr<const rig::pattern> over_foreign(std::shared_ptr<const rig::pattern> of,
-                                                 std::shared_ptr<const void> owner) {
-  const rig::pattern* const raw = of.get();
-  return {raw, [of = std::move(of), owner = std::move(owner)](const rig::pattern*) {}};
-}
-
 /// Values as they are given, in CSR order: viewed, or copied and put in `order`.
 void set_values(sparse& out, nb::handle values, const char* call,
                 const std::vector<rig::int64>& order, bool copy) {
@@ -72,7 +65,7 @@ std::shared_ptr<const rig::pattern> viewed_pattern(rig::int64 rows, rig::int64 c
                                                    const index_array& offsets,
                                                    const index_array& entries) {
   try {
-    return over_foreign(
+    return rig::over_foreign(
         rig::pattern_view(rows, columns, offsets.view(), entries.view(), rig::input::checked),
         kept_alive(nb::make_tuple(offsets.owner, entries.owner)));
   } catch (const rig::error& failure) {
@@ -117,7 +110,7 @@ sparse over_tensors(rig::int64 rows, rig::int64 columns, std::size_t nnz, std::u
                              reinterpret_cast<void*>(stream));
   };
   auto made = offsets_64 ? make(rig::int64()) : make(rig::int32());
-  return iso_of(over_foreign(std::move(made), kept_alive(std::move(owner))), 1.0);
+  return iso_of(rig::over_foreign(std::move(made), kept_alive(std::move(owner))), 1.0);
 }
 
 /// Multiplies the one value of an entry by how often it was given.
@@ -226,15 +219,7 @@ nb::object data_of(const sparse& of) {
       nb::make_tuple(of.nnz()));
 }
 
-sparse moved(const sparse& of, nb::handle device) {
-  const rig::place target = place_from(device);
-  if (target == of.where()) return of;
-  sparse out = of;
-  out.structure = of.structure->to(target);
-  out.keepalive.reset();
-  if (!of.is_iso) out.values = of.values.to(target);
-  return out;
-}
+sparse moved(const sparse& of, nb::handle device) { return rig::moved(of, place_from(device)); }
 
 sparse with_values(const sparse& of, nb::handle values) {
   sparse out;
@@ -269,7 +254,7 @@ nb::list derived_list(const matrix& a) {
 bool are_equal(const sparse& x, const sparse& y) {
   if (x.stored != y.stored) {
     const type common = common_of(x.stored, y.stored);
-    return are_equal(converted(x, common), converted(y, common));
+    return are_equal(astype(x, common), astype(y, common));
   }
   return with_type(x.stored, [&]<class T>(T) { return typed<T>(x) == typed<T>(y); });
 }
@@ -315,8 +300,7 @@ void bind_common(nb::class_<Class>& of) {
       },
       nb::arg("value"), nb::arg("dtype"));
   of.def(
-      "astype",
-      [](const Class& x, nb::handle dtype) { return Class{converted(x, type_from(dtype))}; },
+      "astype", [](const Class& x, nb::handle dtype) { return Class{astype(x, type_from(dtype))}; },
       nb::arg("dtype"), "The same with values of another type.");
   of.def(
       "__eq__",
@@ -331,41 +315,6 @@ void bind_common(nb::class_<Class>& of) {
 }
 
 }  // namespace
-
-bool sparse::is_pattern() const {
-  return is_iso && with_type(stored, [&]<class T>(T) {
-           T value;
-           __builtin_memcpy(&value, iso, sizeof(T));
-           return rig::convert<double>(value) == 1;
-         });
-}
-
-rig::sparse_operand operand_of(const sparse& from) {
-  rig::sparse_operand out = rig::view(*from.structure);
-  out.values = from.is_iso ? nullptr : from.values.data();
-  out.values_stream = from.is_iso ? nullptr : from.values.stream();
-  __builtin_memcpy(out.iso, from.iso, sizeof(out.iso));
-  out.value_type = from.stored;
-  out.value_bytes = bytes_of(from.stored);
-  return out;
-}
-
-void fill_in(rig::operand& out, const sparse& from, bool is_vector) {
-  out.what = rig::operand::kind::sparse;
-  out.is_vector = is_vector;
-  out.sparse = operand_of(from);
-  out.structure = from.structure;
-}
-
-sparse sparse_from(rig::sparse_result made, type of) {
-  sparse out;
-  out.structure = std::move(made.structure);
-  out.values = std::move(made.values);
-  out.stored = of;
-  out.is_iso = made.is_iso;
-  __builtin_memcpy(out.iso, made.iso, sizeof(out.iso));
-  return out;
-}
 
 matrix read_matrix(nb::handle object, const char* call, const char* name, const char* also) {
   if (nb::isinstance<matrix>(object)) return nb::cast<const matrix&>(object);

@@ -8,29 +8,14 @@
 namespace rigblas {
 namespace {
 
-struct named_type {
-  const char* name;
-  std::size_t bytes;
-};
-constexpr named_type names[] = {{"bool", 1},    {"int32", 4},   {"int64", 8},   {"float32", 4},
-                                {"float64", 8}, {"float16", 2}, {"bfloat16", 2}};
-const named_type& named(type of) { return names[static_cast<int>(of)]; }
-
-int rank_of(type of) {
-  constexpr int ranks[] = {0, 1, 2, 4, 5, 3, 3};
-  return ranks[static_cast<int>(of)];
-}
-bool is_integer(type of) { return of == type::int32 || of == type::int64; }
+constexpr int storage_types = static_cast<int>(type::bfloat16) + 1;
 
 }  // namespace
-
-const char* name_of(type of) { return named(of).name; }
-std::size_t bytes_of(type of) { return named(of).bytes; }
 
 nb::object dtype_of(type of) {
   if (of == type::bfloat16) return nb::str("bfloat16");
   // Never destroyed: the interpreter may end first.
-  static PyObject* made[std::size(names)];
+  static PyObject* made[storage_types];
   PyObject*& kept = made[static_cast<int>(of)];
   if (kept == nullptr)
     kept = nb::module_::import_("numpy").attr("dtype")(name_of(of)).release().ptr();
@@ -47,29 +32,19 @@ type type_from(nb::handle dtype) {
   std::string name;
   if (nb::isinstance<nb::str>(dtype)) {
     const std::string_view given = nb::cast<const char*>(dtype);
-    for (int at = 0; at < static_cast<int>(std::size(names)); ++at)
-      if (given == names[at].name) return static_cast<type>(at);
+    for (int at = 0; at < storage_types; ++at)
+      if (given == name_of(static_cast<type>(at))) return static_cast<type>(at);
   }
   try {
     name = nb::cast<std::string>(nb::module_::import_("numpy").attr("dtype")(dtype).attr("name"));
   } catch (nb::python_error&) {
     name = nb::cast<std::string>(nb::str(dtype));
   }
-  for (int at = 0; at < static_cast<int>(std::size(names)); ++at)
-    if (name == names[at].name) return static_cast<type>(at);
+  for (int at = 0; at < storage_types; ++at)
+    if (name == name_of(static_cast<type>(at))) return static_cast<type>(at);
   rig::fail(
       rig::errc::type,
       {"dtype is ", name, "; rig has float32, float64, float16, bfloat16, int32, int64 and bool"});
-}
-
-type algebra_of(type of) { return of == type::half || of == type::bfloat16 ? type::float32 : of; }
-
-type common_of(type x, type y) {
-  if (x == y) return x;
-  if (rank_of(x) == rank_of(y)) return type::float32;
-  if (is_integer(x) != is_integer(y) && x != type::boolean && y != type::boolean)
-    return type::float64;
-  return rank_of(x) > rank_of(y) ? x : y;
 }
 
 std::string kind_of(nb::handle object) {
@@ -103,6 +78,16 @@ rig::scalar scalar_from(nb::handle given, const char* call, const char* name) {
   if (PyErr_Occurred() == nullptr) return wide;
   PyErr_Clear();
   rig::fail(rig::errc::range, {call, ": ", name, " is an integer beyond every type of rig"});
+}
+
+rig::given_number number_from(nb::handle given, const char* call, const char* name) {
+  using kind = rig::given_number::kind;
+  const rig::scalar value = scalar_from(given, call, name);
+  const nb::object number = python_number(given);
+  return {PyBool_Check(number.ptr())    ? kind::boolean
+          : PyFloat_Check(number.ptr()) ? kind::real
+                                        : kind::integer,
+          value};
 }
 
 nb::object number_of(const void* element, type of) {

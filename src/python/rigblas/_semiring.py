@@ -10,37 +10,6 @@ from . import _core
 
 _TYPES = {"float32": "float", "float64": "double", "int32": "rig::int32", "int64": "rig::int64", "bool": "bool"}
 
-_TEXT = """#include "rig/user_semiring.hpp"
-namespace rigblas_own {{
-RIG_SEMIRING({name},
-  using left = {type}; using right = {type}; using accum = {type};
-  static constexpr {type} min({type} x, {type} y) {{ return rig::minimum(x, y); }}
-  static constexpr {type} max({type} x, {type} y) {{ return rig::maximum(x, y); }}
-  static constexpr {type} zero() {{ return {zero}; }}
-  static constexpr {type} add({type} x, {type} y) {{ return static_cast<{type}>({add}); }}
-  static constexpr {type} multiply({type} a, {type} b) {{ return static_cast<{type}>({multiply}); }}{optional});
-}}
-"""
-
-_PAIR = """#include "rig/named_semiring.hpp"
-{text}
-extern "C" const rig::builtin_pair* rigblas_semiring() {{
-  using S = rigblas_own::{name};
-  static const rig::builtin_pair pair = {{S::name, rig::type_of<S::right>, &rig::on_cpu::run<S>,
-      {{&rig::info_of<S>, &rig::on_cpu::multiply<S>}}, rig::sum_operator<S>()}};
-  return &pair;
-}}
-"""
-
-_CHECK = """#include "rig/check_semiring.hpp"
-#include <string>
-{text}
-extern "C" const char* rigblas_check() {{
-  static const std::string failure = rig::check_semiring<rigblas_own::{name}>().value_or("");
-  return failure.c_str();
-}}
-"""
-
 
 def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, terminal=None, check=False):
     """A semiring of your own, from text.
@@ -88,21 +57,10 @@ def semiring(name, *, add, multiply, zero, dtype="float32", finish=None, termina
     if type_name not in _TYPES:
         raise TypeError(f"semiring: dtype is {type_name}; give one of {', '.join(_TYPES)}")
     kind = _TYPES[type_name]
-    optional = ""
-    if finish is not None:
-        optional += (f"\n  static constexpr {kind} finish({kind} x, rig::int64 entries) "
-                     f"{{ const {kind} n = static_cast<{kind}>(entries); "
-                     f"return entries == 0 ? x : static_cast<{kind}>({_expression('finish', finish)}); }}")
-    if terminal is not None:
-        optional += f"\n  static constexpr {kind} terminal() {{ return {_number(terminal, kind, 'terminal')}; }}"
-    text = _TEXT.format(
-        name=name, type=kind, zero=_number(zero, kind, "zero"), add=_expression("add", add),
-        multiply=_expression("multiply", multiply), optional=optional)
-    from . import _compile  # slow to import, seldom needed
-
-    if check:  # first, because the kernels take longer to compile
-        _compile.check(name, _compile.compiled(name, _CHECK.format(name=name, text=text)))
-    return _core._load_semiring(name, str(_compile.compiled(name, _PAIR.format(name=name, text=text))))
+    return _core._compile_semiring(
+        name, type_name, _expression("add", add), _expression("multiply", multiply), _number(zero, kind, "zero"),
+        "" if finish is None else _expression("finish", finish),
+        "" if terminal is None else _number(terminal, kind, "terminal"), check)
 
 
 def _expression(which, text):
