@@ -644,11 +644,8 @@ int print_statistics(std::span<char* const> names) {
     std::printf("{\"%s\", %d, %d, %ld, %ld, %ld, %ld, %ld, ", f.name, f.rows, f.columns,
                 static_cast<long>(f.nnz), static_cast<long>(f.longest), static_cast<long>(f.quads),
                 static_cast<long>(f.filled), static_cast<long>(f.panel_segments));
-    for (const auto& counts : {f.split_rows, f.segments}) {
-      const char* before = "{";
-      for (int c = 0; c < split_lengths; ++c, before = ", ") std::printf("%s%d", before, counts[c]);
-      std::printf("}, ");
-    }
+    for (const auto& counts : {f.split_rows, f.segments})
+      for (int c = 0; c < split_lengths; ++c) std::printf("%d, ", counts[c]);
     std::printf("%s},\n", f.local ? "true" : "false");
     std::fflush(stdout);
   }
