@@ -71,6 +71,9 @@ dense_operand elements_of(const char* call, const tensor_view& of, void* stream)
     fail(errc::shape, {call, ": elements of a row lie ", static_cast<int64>(of.strides[1]),
                        " apart; make the tensor contiguous"});
   const int64 stride = is_packed || rows < 2 ? columns : static_cast<int64>(of.strides[0]);
+  if (stride < columns)  // a tensor that repeats its rows has 0
+    fail(errc::shape, {call, ": rows of ", columns, " elements lie ", stride,
+                       " apart; make the tensor contiguous"});
   dense_operand out;
   with_type(type_of_tensor(call, of.dtype), [&]<class T>(T) {
     auto* const data = static_cast<unsigned char*>(of.data);

@@ -293,6 +293,9 @@ static void test_dlpack(void) {
     in.dl_tensor.dtype.lanes = 4;
     FAILS(RIG_ERROR_SHAPE, "contiguous", rig_from_dlpack(&in, NULL, &view));
     strides[1] = 1;
+    strides[0] = 0; /* one row, repeated */
+    FAILS(RIG_ERROR_SHAPE, "lie 0 apart", rig_from_dlpack(&in, NULL, &view));
+    strides[0] = 3;
     FAILS(RIG_ERROR_TYPE, "code", rig_from_dlpack(&in, NULL, &view));
     in.dl_tensor.dtype.lanes = 1;
     in.dl_tensor.device.device_type = 7;
