@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* NOLINTBEGIN(modernize-use-using,readability-identifier-naming): C's, not C++'s */
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -314,5 +316,7 @@ void rig_free_results(rig_results* results);
 #ifdef __cplusplus
 }
 #endif
+
+/* NOLINTEND(modernize-use-using,readability-identifier-naming) */
 
 #endif
