@@ -151,8 +151,7 @@ struct sparse_rows {
 /// Fetches rows of a sparse B, as many as the plan has columns. `values` is null if they do not
 /// travel, and `bytes_each` 0 then. Collective.
 sparse_rows fetch_sparse_rows(const communicator& ranks, const char* name, const fetch_plan& plan,
-                              const pattern& rows_here, const void* values,
-                              std::size_t bytes_each);
+                              const pattern& rows_here, const void* values, std::size_t bytes_each);
 
 /// The columns of X of rank `rank` begin here, if X is distributed by features.
 index first_feature(index columns, int rank, int ranks);
