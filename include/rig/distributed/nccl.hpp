@@ -198,7 +198,7 @@ inline constexpr communicator::functions calls = {exchange, all_reduce, barrier}
 /// Bytes on a device go from there by NCCL, in the order of the call's stream, or of `stream` if it
 /// has none (null: a stream of its own). Bytes in host memory pass through the device; then the
 /// call waits. The caller keeps `of` and `stream`, and makes no other call on `of` meanwhile. If a
-/// rank throws inside a call of rig, all do. If it ends between calls, the others wait unless NCCL
+/// rank throws before bytes travel, all do. If it ends between calls, the others wait unless NCCL
 /// reports it: then they throw, and the program calls ncclCommAbort. Throws error: cannot, with
 /// NCCL's text; device; place, if the library has no CUDA; out_of_memory.
 /// @code
